@@ -1,0 +1,68 @@
+"""What can go wrong, as one tree; each error is also a built-in.
+
+    DptextError                 exit code
+      UsageError   ValueError   2   an option, profile or component name is wrong
+      LexiconError ValueError   2   a lexicon cannot be read or used
+      MissingExtra ImportError  2   an optional dependency is not installed
+      RefusedError RuntimeError 3   a budget or policy refuses the run
+      InputError   ValueError   4   the input holds a record that cannot be read
+      OutputError  OSError      1   the output cannot be written
+      FindingError RuntimeError 1   `check` found an export that is not covered
+
+Messages name the place and the next action, never the text of a record.
+"""
+
+from __future__ import annotations
+
+
+class DptextError(Exception):
+    """Root of every error that dptext raises on purpose."""
+
+    exit_code = 1
+
+
+class UsageError(DptextError, ValueError):
+    """An option, a profile or a component name is wrong."""
+
+    exit_code = 2
+
+
+class LexiconError(DptextError, ValueError):
+    """A lexicon cannot be read, or does not fit its use."""
+
+    exit_code = 2
+
+
+class MissingExtra(DptextError, ImportError):
+    """An optional dependency is not installed."""
+
+    exit_code = 2
+
+    @classmethod
+    def of(cls, what: str, extra: str) -> MissingExtra:
+        """Say which extra brings what is missing."""
+        return cls(f'{what} needs the "{extra}" extra: pip install "dptext[{extra}]"')
+
+
+class RefusedError(DptextError, RuntimeError):
+    """A budget or a policy refuses the run."""
+
+    exit_code = 3
+
+
+class InputError(DptextError, ValueError):
+    """The input cannot be read; the message names file and line, never text."""
+
+    exit_code = 4
+
+
+class OutputError(DptextError, OSError):
+    """The output cannot be written."""
+
+    exit_code = 1
+
+
+class FindingError(DptextError, RuntimeError):
+    """A check found something."""
+
+    exit_code = 1

@@ -1,0 +1,55 @@
+"""Mechanisms: the randomised step, one file each.
+
+A mechanism module holds
+- a docstring with the sections Guarantee, Source and Known gaps;
+- `FAMILY`, "choice" (words out) or "noise" (vectors out, a mapping finds words);
+- `Params`, a frozen dataclass: the schema of its settings in a profile;
+- `prepare(params, space) -> state`, public work done once;
+- `guarantee(state, epsilon) -> Guarantee`, what one word is promised;
+- `choose(state, ids, eps, noise) -> (n,) ids`, or
+  `perturb(state, ids, eps, noise) -> (n, d) points`;
+- for "choice", `log_weights(state, ids, eps) -> (n, V)` float64: the exact law up to a
+  constant per row, which audits, the ruler and the deniability statistics share.
+ids -1 stands for an unknown word. Randomness is always the last argument.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dptext.randomness import Noise
+from dptext.spaces import Space
+from dptext.types import Eps, Guarantee, Ids, Points
+
+
+class Mechanism(Protocol):
+    """What every file in this folder defines."""
+
+    FAMILY: str
+    Params: type
+
+    def prepare(self, params: Any, space: Space) -> Any:
+        """Do the public work once."""
+
+    def guarantee(self, state: Any, epsilon: float) -> Guarantee:
+        """Say what one word is promised."""
+
+
+class Choice(Mechanism, Protocol):
+    """A mechanism that draws words."""
+
+    def choose(self, state: Any, ids: Ids, eps: Eps, noise: Noise) -> Ids:
+        """Draw a word for each word."""
+
+    def log_weights(self, state: Any, ids: Ids, eps: Eps) -> NDArray[np.float64]:
+        """Return the exact law, (n, V), up to a constant per row."""
+
+
+class NoiseMechanism(Mechanism, Protocol):
+    """A mechanism that moves vectors."""
+
+    def perturb(self, state: Any, ids: Ids, eps: Eps, noise: Noise) -> Points:
+        """Move the vector of each word."""

@@ -1,0 +1,253 @@
+"""Profiles: a recipe as YAML, checked key by key, turned into frozen settings.
+
+name: balanced
+about: one line
+lexicon: builtin            # a name or a file
+space: identity             # NAME, or {name: NAME, ...parameters}
+mechanism: {name: rank, law: power, k: 100, c: 10}
+mapping: nearest            # noise mechanisms only
+budget: {name: uniform, epsilon: 8}     # or {name: uniform, risk: 10%}
+tokens: {unknown: perturb, number: perturb, stop_word: perturb,
+         punctuation: keep, case: restore}
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from dptext import registry
+from dptext.errors import UsageError
+from dptext.tokens.policy import Policy
+
+DEFAULT = "balanced"
+_STAGES = {
+    "space": "spaces",
+    "mechanism": "mechanisms",
+    "mapping": "mappings",
+    "budget": "budgets",
+}
+_KEYS = ("name", "about", "source", "lexicon", *_STAGES, "tokens")
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A component and its parameters, an instance of the component's Params."""
+
+    name: str
+    params: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """All that decides a run's output besides key, input and lexicon content."""
+
+    name: str
+    about: str
+    source: str
+    lexicon: str
+    space: Part
+    mechanism: Part
+    mapping: Part | None
+    budget: Part
+    tokens: Policy
+
+    def settings(self) -> dict[str, Any]:
+        """Return everything that decides the output, as plain data."""
+        out: dict[str, Any] = {}
+        for stage in _STAGES:
+            part = getattr(self, stage)
+            if part is not None:
+                out[stage] = {"name": part.name, **dataclasses.asdict(part.params)}
+        out["tokens"] = dataclasses.asdict(self.tokens)
+        return out
+
+    def digest(self) -> str:
+        """Return the sha256 of the settings."""
+        return hashlib.sha256(
+            msgspec.json.encode(self.settings(), order="deterministic")
+        ).hexdigest()
+
+    def with_epsilon(self, epsilon: float) -> Profile:
+        """Return the profile with its risk turned into an epsilon."""
+        params = dataclasses.replace(self.budget.params, epsilon=epsilon)
+        return dataclasses.replace(self, budget=Part(self.budget.name, params))
+
+
+def folder() -> Path:
+    """Return the folder of the profiles that ship with dptext."""
+    inside = Path(__file__).parent / "profiles"
+    return inside if inside.is_dir() else Path(__file__).parent.parent / "profiles"
+
+
+def shipped() -> tuple[str, ...]:
+    """Return the names of the profiles that ship with dptext."""
+    return tuple(sorted(path.stem for path in folder().glob("*.yaml")))
+
+
+def load(name: str, overrides: Mapping[str, Any] | None = None) -> Profile:
+    """Read a profile by name, or from a path that ends in .yaml or .yml.
+
+    overrides are laid over it: keys as in the file, parts merged key by key; a part
+    whose name changes starts from its defaults. Raises UsageError with the key's path.
+    """
+    path = Path(name)
+    if path.suffix not in (".yaml", ".yml"):
+        if name not in shipped():
+            hint = registry.suggest(name, shipped())
+            msg = f"no profile named {name!r}; {hint}, or the path of a .yaml file"
+            raise UsageError(msg)
+        path = folder() / f"{name}.yaml"
+    return parse(_merge(_read(path), overrides or {}), path.name)
+
+
+def parse(data: Mapping[str, Any], place: str) -> Profile:
+    """Turn plain data into a profile; place names it in messages."""
+    unknown = [key for key in data if key not in _KEYS]
+    if unknown:
+        hint = registry.suggest(str(unknown[0]), _KEYS)
+        msg = f"{place}: unknown key {unknown[0]!r}; {hint}"
+        raise UsageError(msg)
+    parts = {key: _part(key, data.get(key), place) for key in _STAGES}
+    mechanism, budget = parts["mechanism"], parts["budget"]
+    if mechanism is None or budget is None:
+        missing = "mechanism" if mechanism is None else "budget"
+        msg = f"{place}: {missing} is missing"
+        raise UsageError(msg)
+    _check_budget(budget, place)
+    noise = registry.find("mechanisms", mechanism.name).FAMILY == "noise"
+    if parts["mapping"] is not None and not noise:
+        msg = (
+            f"{place}: mapping: {mechanism.name} draws words itself; remove the mapping"
+        )
+        raise UsageError(msg)
+    mapping = parts["mapping"] or (_part("mapping", "nearest", place) if noise else None)
+    space = parts["space"] or _part("space", "identity", place)
+    assert space is not None
+    return Profile(
+        name=str(data.get("name", Path(place).stem)),
+        about=str(data.get("about", "")),
+        source=str(data.get("source", "")),
+        lexicon=str(data.get("lexicon", "builtin")),
+        space=space,
+        mechanism=mechanism,
+        mapping=mapping,
+        budget=budget,
+        tokens=_convert(data.get("tokens") or {}, Policy, f"{place}: tokens"),
+    )
+
+
+def _check_budget(budget: Part, place: str) -> None:
+    if budget.name != "uniform":
+        return
+    if (budget.params.epsilon is None) == (budget.params.risk is None):
+        msg = f"{place}: budget: give either epsilon or risk"
+        raise UsageError(msg)
+
+
+def _part(key: str, given: Any, place: str) -> Part | None:
+    if given is None:
+        return None
+    if isinstance(given, str):
+        given = {"name": given}
+    if not isinstance(given, Mapping) or not isinstance(given.get("name"), str):
+        msg = f"{place}: {key}: give a name, or a name and parameters"
+        raise UsageError(msg)
+    module = registry.find(_STAGES[key], given["name"])
+    rest = {item: value for item, value in given.items() if item != "name"}
+    return Part(given["name"], _convert(rest, module.Params, f"{place}: {key}"))
+
+
+def _convert(data: Any, kind: type, place: str) -> Any:
+    """Check plain data against a frozen dataclass; refuse keys that it lacks."""
+    if not isinstance(data, Mapping):
+        msg = f"{place}: give keys and values"
+        raise UsageError(msg)
+    known = tuple(field.name for field in dataclasses.fields(kind))
+    for key in data:
+        if key not in known:
+            hint = registry.suggest(str(key), known) if known else "it has no parameters"
+            msg = f"{place}.{key}: unknown key; {hint}"
+            raise UsageError(msg)
+    plain = {key: _number(value) for key, value in data.items()}
+    try:
+        return msgspec.convert(plain, kind)
+    except msgspec.ValidationError as error:
+        reason, _, path = str(error).partition(" - at `$")
+        msg = f"{place}{path.rstrip('`')}: {reason}"
+        raise UsageError(msg) from None
+
+
+def _number(value: Any) -> Any:
+    """Read "10%" as 0.1; refuse what is no finite number."""
+    if isinstance(value, str) and value.endswith("%"):
+        try:
+            return float(value[:-1]) / 100.0
+        except ValueError:
+            return value
+    if isinstance(value, float) and not abs(value) < float("inf"):
+        return str(value)
+    return value
+
+
+def _read(path: Path) -> dict[str, Any]:
+    import yaml
+
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "not UTF-8 text"
+        msg = f"profile {path}: {reason}"
+        raise UsageError(msg) from None
+    try:
+        data = yaml.load(text, Loader=_loader(yaml))  # noqa: S506
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f":{mark.line + 1}" if mark else ""
+        problem = getattr(error, "problem", None) or "not YAML"
+        msg = f"{path.name}{where}: {problem}"
+        raise UsageError(msg) from None
+    if not isinstance(data, dict):
+        msg = f"{path.name}: a profile is a list of keys and values"
+        raise UsageError(msg)
+    return data
+
+
+def _loader(yaml: Any) -> Any:
+    """Return a safe loader that refuses a key given twice."""
+
+    class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+        pass
+
+    def mapping(loader: Any, node: Any) -> dict[Any, Any]:
+        keys = [loader.construct_object(key) for key, _ in node.value]
+        for number, key in enumerate(keys):
+            if key in keys[:number]:
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"key {key!r} is given twice", node.start_mark
+                )
+        found: dict[Any, Any] = loader.construct_mapping(node, deep=True)
+        return found
+
+    Loader.add_constructor("tag:yaml.org,2002:map", mapping)
+    return Loader
+
+
+def _merge(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+    merged = dict(base)
+    for key, value in over.items():
+        old = merged.get(key)
+        if isinstance(value, Mapping):
+            named = {"name": old} if isinstance(old, str) else dict(old or {})
+            if "name" in value and value["name"] != named.get("name"):
+                named = {}
+            merged[key] = {**named, **value}
+        else:
+            merged[key] = value
+    return merged

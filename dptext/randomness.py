@@ -1,0 +1,189 @@
+"""Cryptographic randomness, keyed per record.
+
+Every record has a 128-bit nonce, a keyed hash of the run key, the settings, the
+record's identity and its text. A word's random bits are AES-256 of the nonce combined
+with the word's number in its record and a lane number: counter mode with explicit
+counters. So the same key, input and settings give the same bits whatever the batch
+size, the number of jobs or the order of work, and no two words share a block (but for
+a chance of about blocks^2 / 2^128, that of AES-CTR with random nonces).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dptext.errors import UsageError
+from dptext.types import Record
+
+# Part of every derived key: a new value whenever the bytes drawn for the same key,
+# input and settings change their meaning.
+ALGORITHM = b"dptext/1"
+KEY_BYTES = 32
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class RunKey:
+    """The secret of a run.
+
+    origin says where it comes from: "system" (the operating system's generator),
+    "key-file" (repeatable, secret as long as the file is) or "seed" (public: no
+    privacy).
+    """
+
+    secret: bytes
+    origin: str
+
+    @classmethod
+    def fresh(cls) -> RunKey:
+        """Draw a key from the operating system."""
+        return cls(os.urandom(KEY_BYTES), "system")
+
+    @classmethod
+    def from_seed(cls, seed: int) -> RunKey:
+        """Derive a key from a public number: for tests and papers, never private."""
+        return cls(hashlib.blake2b(b"seed %d" % seed, digest_size=32).digest(), "seed")
+
+    @classmethod
+    def from_file(cls, path: Path) -> RunKey:
+        """Read a key of at least 32 random bytes, raw or as 64 hexadecimal digits.
+
+        Raises UsageError when the file cannot be read, is short, holds few distinct
+        bytes, or may be read by other users.
+        """
+        try:
+            data = path.read_bytes()
+            mode = path.stat().st_mode
+        except OSError as error:
+            msg = f"key file {path}: {error.strerror}"
+            raise UsageError(msg) from None
+        if mode & (stat.S_IRGRP | stat.S_IROTH | stat.S_IWGRP | stat.S_IWOTH):
+            msg = f"key file {path}: other users may read it; run: chmod 600 {path}"
+            raise UsageError(msg)
+        try:
+            data = bytes.fromhex(data.decode("ascii"))
+        except ValueError:
+            pass
+        if len(data) < KEY_BYTES or len(set(data)) < KEY_BYTES // 2:
+            msg = (
+                f"key file {path}: needs at least {KEY_BYTES} random bytes; "
+                f"make one with: (umask 077; openssl rand -out {path} {KEY_BYTES})"
+            )
+            raise UsageError(msg)
+        return cls(hashlib.blake2b(data, digest_size=32).digest(), "key-file")
+
+
+class Randomness:
+    """Streams of one run: from here every batch gets its noise.
+
+    settings is a digest of all that decides the output besides key and input; it is
+    mixed into every nonce, so that two runs with one key but different settings draw
+    independent noise.
+    """
+
+    def __init__(self, key: RunKey, settings: str) -> None:
+        from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+
+        def derived(purpose: bytes) -> bytes:
+            message = ALGORITHM + purpose + settings.encode()
+            return hashlib.blake2b(message, key=key.secret, digest_size=32).digest()
+
+        self.origin = key.origin
+        self._nonce_key = derived(b"/nonce/")
+        # ECB on counter blocks that never repeat is counter mode.
+        self._cipher = Cipher(
+            algorithms.AES(derived(b"/noise/")),
+            modes.ECB(),  # noqa: S305
+        )
+
+    def nonce(self, record: Record) -> bytes:
+        """Return the record's 128-bit nonce, from its identity and its texts."""
+        hashed = hashlib.blake2b(key=self._nonce_key, digest_size=16)
+        if record.identity is None:
+            hashed.update(b"o%d" % record.ordinal)
+        else:
+            identity = record.identity.encode("utf-8", "surrogatepass")
+            hashed.update(b"i%d:" % len(identity) + identity)
+        for text in record.texts:
+            encoded = text.encode("utf-8", "surrogatepass")
+            hashed.update(b"|%d:" % len(encoded) + encoded)
+        return hashed.digest()
+
+    def of(self, nonces: Sequence[bytes], records: NDArray[np.int64]) -> Noise:
+        """Return the noise of a batch.
+
+        nonces (r,) one per record; records (n,) which record each word belongs to,
+        non-decreasing.
+        """
+        table = np.frombuffer(b"".join(nonces), np.uint64).reshape(-1, 2)
+        first = np.searchsorted(records, records, side="left")
+        number = np.arange(len(records), dtype=np.uint64) - first.astype(np.uint64)
+        return Noise(self._cipher, table[records], number)
+
+
+class Noise:
+    """The random bits of a batch of n words; every lane of a word is independent."""
+
+    def __init__(
+        self, cipher: object, nonces: NDArray[np.uint64], number: NDArray[np.uint64]
+    ) -> None:
+        self._cipher = cipher
+        self._nonces = nonces
+        self._number = number
+
+    def __len__(self) -> int:
+        """Return n."""
+        return len(self._number)
+
+    def take(self, places: NDArray[np.int64]) -> Noise:
+        """Return the noise of some of the words: the same bits as in the whole."""
+        return Noise(self._cipher, self._nonces[places], self._number[places])
+
+    def bits(self, lane: int, lanes: int = 1) -> NDArray[np.uint64]:
+        """Return 128 bits per lane: (n, 2 * lanes) uint64, from lane to lane + lanes.
+
+        A mechanism numbers its own lanes from 0; equal lanes give equal bits.
+        """
+        blocks = np.empty((len(self._number), lanes, 2), np.uint64)
+        blocks[:, :, 0] = self._nonces[:, 0, None]
+        counters = np.arange(lane, lane + lanes, dtype=np.uint64)
+        blocks[:, :, 1] = self._nonces[:, 1, None] ^ (
+            (self._number[:, None] << np.uint64(32)) | counters
+        )
+        drawn = self._cipher.encryptor().update(memoryview(blocks).cast("B"))  # type: ignore[attr-defined]
+        return np.frombuffer(drawn, np.uint64).reshape(len(self._number), 2 * lanes)
+
+    def uniform(self, lane: int, lanes: int = 1) -> NDArray[np.float64]:
+        """Return uniforms strictly between 0 and 1: (n, 2 * lanes) float64, 52 bits."""
+        high = (self.bits(lane, lanes) >> np.uint64(12)).astype(np.float64)
+        high += 0.5
+        high *= 2.0**-52
+        return high
+
+    def below(self, bits: NDArray[np.uint64], bound: int) -> NDArray[np.int64]:
+        """Turn 64-bit values into integers below bound, each within bound / 2^64.
+
+        The high half of the product bits * bound, for bound < 2^32.
+        """
+        wide = np.uint64(bound)
+        half = np.uint64(32)
+        low = (bits & np.uint64(0xFFFFFFFF)) * wide >> half
+        return (((bits >> half) * wide + low) >> half).astype(np.int64)
+
+    def normal(self, lane: int, width: int) -> NDArray[np.float64]:
+        """Return standard normals (n, width) by Box and Muller, from ceil(width/2) lanes."""
+        lanes = (width + 1) // 2
+        u = self.uniform(lane, lanes)
+        radius = np.sqrt(-2.0 * np.log(u[:, 0::2]))
+        angle = (2.0 * np.pi) * u[:, 1::2]
+        out = np.empty_like(u)
+        np.multiply(radius, np.cos(angle), out=out[:, 0::2])
+        np.multiply(radius, np.sin(angle), out=out[:, 1::2])
+        return out[:, :width]

@@ -1,0 +1,52 @@
+"""Find components by (stage, name): the file name in the stage's folder is the name.
+
+A component of another package is found by the entry point group `dptext.<stage>`.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import pkgutil
+from functools import lru_cache
+from importlib.metadata import entry_points
+from types import ModuleType
+
+from dptext.errors import UsageError
+
+STAGES = ("formats", "spaces", "budgets", "mechanisms", "mappings", "metrics")
+
+
+@lru_cache(maxsize=None)
+def names(stage: str) -> tuple[str, ...]:
+    """Return the names of all components of a stage, sorted, with `_` as `-`."""
+    package = importlib.import_module(f"dptext.{stage}")
+    own = {
+        info.name.replace("_", "-")
+        for info in pkgutil.iter_modules(package.__path__)
+        if not info.ispkg and not info.name.startswith("_")
+    }
+    return tuple(sorted(own | {e.name for e in entry_points(group=f"dptext.{stage}")}))
+
+
+def find(stage: str, name: str) -> ModuleType:
+    """Import one component and nothing else.
+
+    Raises UsageError for an unknown name, with the nearest known one.
+    """
+    known = names(stage)
+    if name not in known:
+        msg = f"no {stage.rstrip('s')} named {name!r}; {suggest(name, known)}"
+        raise UsageError(msg)
+    for entry in entry_points(group=f"dptext.{stage}", name=name):
+        module = entry.load()
+        if isinstance(module, ModuleType):
+            return module
+    return importlib.import_module(f"dptext.{stage}.{name.replace('-', '_')}")
+
+
+def suggest(name: str, known: tuple[str, ...]) -> str:
+    """Say what is known, the nearest name first if one is near."""
+    near = difflib.get_close_matches(name, known, n=1)
+    choices = ", ".join(known)
+    return f"did you mean {near[0]!r}?" if near else f"known: {choices}"

@@ -1,0 +1,113 @@
+"""Spaces: public transforms of the lexicon's vectors, one file each.
+
+A space module holds `Params` (a frozen dataclass), `METRIC` (the name of the Euclidean
+distance after the transform) and `transform(params, vectors) -> vectors`, a public
+deterministic function of the whole table, (V + 1, d) float32 to (V + 1, d') float32.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dptext.types import Lexicon
+
+
+class SpaceModule(Protocol):
+    """What a file in this folder defines."""
+
+    Params: type
+    METRIC: str
+
+    def transform(
+        self, params: Any, vectors: NDArray[np.float32]
+    ) -> NDArray[np.float32]:
+        """Move every vector."""
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """Distances over V in a space, public: what epsilon per distance amounts to.
+
+    nearest is the median over words of the distance to the nearest other word, median
+    that of all pairs, diameter the largest of all pairs, unknown element included.
+    """
+
+    nearest: float
+    median: float
+    diameter: float
+
+
+@dataclass(frozen=True)
+class Space:
+    """A public vocabulary and where its words lie.
+
+    vectors (V + 1, d) float32, the last row for unknown words; name and metric as the
+    report prints them.
+    """
+
+    lexicon: Lexicon
+    name: str
+    metric: str
+    vectors: NDArray[np.float32]
+
+    @property
+    def size(self) -> int:
+        """Return V, the number of words that can be written."""
+        return len(self.lexicon.words)
+
+    @cached_property
+    def _same(self) -> bool:
+        return self.name == "identity"
+
+    @cached_property
+    def neighbours(self) -> tuple[NDArray[Any], NDArray[np.float32]]:
+        """Return the (V + 1, k) nearest words of each row and the (V + 1,) bound.
+
+        No word outside a row's list is nearer than its bound. Computed once for a
+        lexicon and space, then kept in the cache folder (public data only).
+        """
+        if self._same:
+            return self.lexicon.orders, self.lexicon.far
+        from dptext.lexicons.orders import build_orders
+        from dptext.spaces._cache import cached
+
+        listed = self.lexicon.orders.shape[1]
+        arrays = cached(
+            f"{self.lexicon.digest}-{self.name}-{listed}-neighbours",
+            lambda: dict(
+                zip(
+                    ("orders", "far"), build_orders(self.vectors, listed), strict=True
+                )
+            ),
+        )
+        return arrays["orders"], arrays["far"]
+
+    @cached_property
+    def geometry(self) -> Geometry:
+        """Return the public distances of the space."""
+        if self._same and "geometry" in self.lexicon.meta:
+            found = self.lexicon.meta["geometry"]
+        else:
+            from dptext.lexicons.orders import measure
+            from dptext.spaces._cache import cached
+
+            arrays = cached(
+                f"{self.lexicon.digest}-{self.name}-geometry",
+                lambda: {k: np.array(v) for k, v in measure(self.vectors).items()},
+            )
+            found = {name: float(value) for name, value in arrays.items()}
+        return Geometry(
+            found["nearest_median"], found["median"], found["diameter"]
+        )
+
+
+def prepare(lexicon: Lexicon, name: str, module: SpaceModule, params: Any) -> Space:
+    """Apply a space's transform to a lexicon's vectors."""
+    vectors = np.asarray(lexicon.vectors, dtype=np.float32)
+    moved = np.ascontiguousarray(module.transform(params, vectors))
+    return Space(lexicon, name, module.METRIC, moved)

@@ -1,0 +1,26 @@
+"""Every vector scaled to length 1, so that distances are at most 2.
+
+A zero vector has no direction and stays where it is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+METRIC = "Euclidean distance of the vectors scaled to length 1"
+
+
+@dataclass(frozen=True, slots=True)
+class Params:
+    """No parameters."""
+
+
+def transform(params: Params, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return the vectors at unit length, (V + 1, d) float32."""
+    wide = vectors.astype(np.float64)
+    lengths = np.linalg.norm(wide, axis=1, keepdims=True)
+    lengths[lengths == 0.0] = 1.0
+    return (wide / lengths).astype(np.float32)

@@ -1,0 +1,1 @@
+"""Splitting texts into pieces, and putting them together again."""

@@ -1,0 +1,187 @@
+"""Words back to texts: a public function of the drawn words and of what was kept.
+
+Nothing here looks at a word that was replaced, so this is post-processing:
+- between two words that stand side by side with one space or none, the space is left
+  out before a drawn clitic ("n't", "'s") and put before every other word;
+- a drawn word is written as the lexicon writes it, with a capital letter where a text
+  begins or a kept mark has ended the sentence (policy `case: restore`);
+- the number element is written as a random number of one to four digits.
+Policy `case: copy` and `number: digits` do look at the input; the statement says so.
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dptext.randomness import Noise
+from dptext.tokens import kinds
+from dptext.tokens.policy import DIGITS, DROP, MASK, Policy
+from dptext.types import NUMBER, Ids, Lexicon, Words
+
+# Lanes of the joiner, far above those of any mechanism.
+_NUMBER_LANE = 1 << 31
+_DIGITS_LANE = 1 << 30
+_MASKS = {
+    kinds.NUMBER: "[number]",
+    kinds.IDENTIFIER: "[unknown]",
+    kinds.UNKNOWN: "[unknown]",
+}
+_WORDLIKE = np.isin(
+    np.arange(8),
+    (kinds.WORD, kinds.NUMBER, kinds.IDENTIFIER, kinds.STOP_WORD, kinds.UNKNOWN),
+)
+_DIGIT = re.compile(r"\d")
+
+
+class Joiner:
+    """Write batches of drawn words for one lexicon and policy."""
+
+    def __init__(self, lexicon: Lexicon, policy: Policy) -> None:
+        self._policy = policy
+        lower = policy.case != "restore"
+        shown = [w.lower() for w in lexicon.words] if lower else list(lexicon.words)
+        self._shown = np.array(shown, dtype=object)
+        self._spaced = np.array([" " + word for word in shown], dtype=object)
+        self._number = lexicon.words.index(NUMBER)
+        clitic = [word[0] in "'’" or word == "n't" for word in shown]
+        self._clitic = np.array(clitic)
+        treatments = [policy.treatment(kind) for kind in range(8)]
+        self._treatment = np.array(treatments)
+
+    def join(self, words: Words, drawn: Ids, noise: Noise) -> list[str]:
+        """Return the texts with the drawn words (n,) in their places."""
+        pieces = np.array([*words.pieces, ""], dtype=object)[:-1]
+        if self._policy.punctuation == "drop":
+            self._drop_marks(words, pieces)
+        spaced = self._spaces(words, drawn)
+        out = self._shown[drawn]
+        out[spaced] = self._spaced[drawn[spaced]]
+        numbers = np.flatnonzero(drawn == self._number)
+        if len(numbers):
+            values = _numbers(noise.take(numbers))
+            for place, value in zip(numbers.tolist(), values, strict=True):
+                out[place] = f" {value}" if spaced[place] else str(value)
+        self._recase(words, out)
+        pieces[words.places] = out
+        self._mask(words, pieces)
+        return _cut(pieces, words.ends)
+
+    def redraw_digits(
+        self, words: Words, noise: Noise, places: NDArray[np.int64]
+    ) -> None:
+        """Replace every digit of the pieces at places by a random one, in place."""
+        for number, place in enumerate(places.tolist()):
+            piece = words.pieces[place]
+            count = len(_DIGIT.findall(piece))
+            alone = noise.take(np.array([number]))
+            bits = alone.bits(_DIGITS_LANE, (count + 17) // 18).ravel()
+            chunks = alone.below(bits, 10**9).tolist()
+            digits = iter("".join(f"{chunk:09d}" for chunk in chunks))
+            words.pieces[place] = _DIGIT.sub(lambda _, d=digits: next(d), piece)  # type: ignore[misc]
+
+    def digit_places(self, words: Words) -> NDArray[np.int64]:
+        """Return the pieces whose digits are to be redrawn: (m,) int64."""
+        treatment = self._treatment[words.flags & kinds.KIND]
+        return np.flatnonzero(treatment == DIGITS)
+
+    def _spaces(self, words: Words, drawn: Ids) -> NDArray[np.bool_]:
+        """Tell which drawn words get a space in front: (n,) bool."""
+        wordlike = _WORDLIKE[words.flags & kinds.KIND]
+        if self._policy.punctuation == "drop":
+            between = self._follows(words, wordlike)[words.places]
+            spaced: NDArray[np.bool_] = between & ~self._clitic[drawn]
+            return spaced
+        beside = np.zeros(len(wordlike), bool)
+        beside[1:] = wordlike[:-1]
+        begins = np.concatenate(([0], words.ends[:-1]))
+        beside[begins[begins < len(beside)]] = False
+        lead = (words.flags[words.places] & kinds.LEAD) != 0
+        return np.where(beside[words.places], ~self._clitic[drawn], lead)
+
+    def _follows(
+        self, words: Words, wordlike: NDArray[np.bool_]
+    ) -> NDArray[np.bool_]:
+        """Tell which pieces are words with another word before them in their text."""
+        before = np.concatenate(([0], np.cumsum(wordlike)))
+        begins = np.concatenate(([0], words.ends[:-1]))
+        text = np.searchsorted(words.ends, np.arange(len(wordlike)), side="right")
+        follows: NDArray[np.bool_] = wordlike & (
+            before[1:] - before[begins[text]] > 1
+        )
+        return follows
+
+    def _drop_marks(self, words: Words, pieces: NDArray[np.object_]) -> None:
+        """Blank marks and spaces; one space goes before each word but a text's first."""
+        wordlike = _WORDLIKE[words.flags & kinds.KIND]
+        pieces[~wordlike] = ""
+        follows = self._follows(words, wordlike)
+        for place in np.flatnonzero(wordlike).tolist():
+            pieces[place] = (" " if follows[place] else "") + pieces[place].lstrip(" ")
+
+    def _recase(self, words: Words, out: NDArray[np.object_]) -> None:
+        if self._policy.case == "lower":
+            return
+        flags = words.flags[words.places]
+        if self._policy.case == "copy":
+            title = (flags & kinds.TITLE) != 0
+            for place in np.flatnonzero((flags & kinds.UPPER) != 0).tolist():
+                out[place] = out[place].upper()
+        else:
+            title = self._sentence_starts(words)
+        for place in np.flatnonzero(title).tolist():
+            out[place] = _capital(out[place])
+
+    def _sentence_starts(self, words: Words) -> NDArray[np.bool_]:
+        """Tell which drawn words begin a text or follow a kept sentence end: (n,)."""
+        kept = self._policy.punctuation == "keep"
+        kind = words.flags & kinds.KIND
+        wordlike = np.flatnonzero(_WORDLIKE[kind])
+        enders = np.cumsum((words.flags & kinds.ENDER) != 0) if kept else kind * 0
+        text = np.searchsorted(words.ends, wordlike, side="right")
+        begins = np.ones(len(wordlike), bool)
+        begins[1:] = (text[1:] != text[:-1]) | (
+            enders[wordlike[1:]] > enders[wordlike[:-1]]
+        )
+        starts: NDArray[np.bool_] = begins[np.searchsorted(wordlike, words.places)]
+        return starts
+
+    def _mask(self, words: Words, pieces: NDArray[np.object_]) -> None:
+        """Write the fixed symbols of `mask`, and nothing for `drop`."""
+        kind = words.flags & kinds.KIND
+        treatment = self._treatment[kind]
+        for place in np.flatnonzero(treatment == MASK).tolist():
+            space = " " if pieces[place][:1] == " " else ""
+            pieces[place] = space + _MASKS[int(kind[place])]
+        pieces[(treatment == DROP) & _WORDLIKE[kind]] = ""
+
+
+def _numbers(noise: Noise) -> list[int]:
+    """Draw numbers of one to four digits, each length equally likely."""
+    bits = noise.bits(_NUMBER_LANE)
+    lengths = noise.below(bits[:, 0], 4)
+    low = np.where(lengths == 0, 0, 10**lengths)
+    span = 10 ** (lengths + 1) - low
+    values = [
+        int(base) + int(noise.below(bits[row : row + 1, 1], int(width))[0])
+        for row, (base, width) in enumerate(zip(low, span, strict=True))
+    ]
+    return values
+
+
+def _capital(word: str) -> str:
+    if word[:1] == " ":
+        return " " + word[1:2].upper() + word[2:]
+    return word[:1].upper() + word[1:]
+
+
+def _cut(pieces: NDArray[np.object_], ends: NDArray[np.int64]) -> list[str]:
+    joined = pieces.tolist()
+    texts = []
+    begin = 0
+    for end in ends.tolist():
+        texts.append("".join(joined[begin:end]))
+        begin = end
+    return texts

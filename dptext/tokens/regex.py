@@ -1,0 +1,131 @@
+"""The default splitter: one compiled regular expression, lossless for every string.
+
+A piece carries the single space before it, if there is one, so that running text needs
+about one piece a word. Words keep inner apostrophes and hyphens; `segment` divides
+them when the vocabulary knows their parts but not the whole.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable
+
+from dptext.tokens import kinds
+
+# Scripts whose letters need combining marks that `\w` leaves out.
+_MARKS = (
+    "\u0300-\u036f\u0483-\u0487\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670"
+    "\u06d6-\u06dc\u0900-\u0eff\u1000-\u109f\u1780-\u17d3"
+)
+# Written without spaces: each character is a token of its own.
+_CJK = (
+    "\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+    "\U00020000-\U0003ffff"
+)
+_CHAR = rf"(?:[^\W_{_CJK}]|[{_MARKS}])"
+_WORD = rf"{_CHAR}+(?:['’_\-]{_CHAR}+)*"
+_URL = r"(?:[A-Za-z][A-Za-z0-9+.\-]{1,15}://|www\.)[^\s<>\"]*[^\s<>\".,;:!?'’)\]}]"
+_EMAIL = r"[\w.+\-]{1,64}@[\w\-]{1,63}(?:\.[\w\-]{1,63}){1,8}"
+_DOMAIN = (
+    r"(?:[A-Za-z0-9\-]{1,63}\.){1,8}(?:com|org|net|edu|gov|mil|info|biz|io|co|uk|de|fr)"
+    r"(?![\w\-])(?:/[^\s<>\"]*[^\s<>\".,;:!?'’)\]}])?"
+)
+_ABBREVIATION = r"(?:[A-Za-z]\.){2,}(?![^\W_])"
+_NUMBER = rf"\d+(?:[.,:/\-]\d+)*(?![^\W_{_CJK}])"
+_CLITIC = r"['’](?:s|re|ve|ll|d|m|em|S|RE|VE|LL|D|M|EM)(?![^\W_])"
+_SYMBOLS = "[\u2600-\u27bf\U0001f000-\U0001faff]"
+_EMOJI = f"{_SYMBOLS}(?:[\ufe0f\u200d\U0001f3fb-\U0001f3ff]|{_SYMBOLS})*"
+
+_IDENTIFIER = rf"{_URL}|{_EMAIL}|{_DOMAIN}|[@#]\w[\w\-.]*\w|[@#]\w"
+_PIECE = re.compile(
+    rf" ?(?:{_ABBREVIATION}|{_IDENTIFIER}|{_NUMBER}|{_WORD}|{_CLITIC}|[{_CJK}]|{_EMOJI}"
+    r"|[^\s])|\s+"
+)
+_IS_NUMBER = re.compile(_NUMBER)
+_IS_WORD = re.compile(rf"{_ABBREVIATION}|{_WORD}|{_CLITIC}|[{_CJK}]")
+_IS_IDENTIFIER = re.compile(_IDENTIFIER)
+_ENDING = re.compile(r"(?:n['’]t|['’](?:s|re|ve|ll|d|m)?)$", re.IGNORECASE)
+_ASCII_MARKS = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
+
+
+def split(text: str) -> list[str]:
+    """Divide a text into pieces; `"".join(split(text)) == text` for every string."""
+    return _PIECE.findall(text)
+
+
+def kind_of(piece: str) -> int:
+    """Tell the kind (dptext.tokens.kinds) of a piece that `split` returned.
+
+    Punctuation is ASCII marks and the Unicode categories P*; whatever else is neither
+    letter nor digit nor space (emoji, symbols, control and private characters) may
+    carry content and counts as an identifier.
+    """
+    body = piece[1:] if len(piece) > 1 and piece[0] == " " else piece
+    if body.isspace():
+        return kinds.SPACE
+    if body in _ASCII_MARKS:
+        return kinds.PUNCTUATION
+    if _IS_NUMBER.fullmatch(body):
+        return kinds.NUMBER
+    if _IS_IDENTIFIER.fullmatch(body):
+        return kinds.IDENTIFIER
+    if _IS_WORD.fullmatch(body):
+        return kinds.WORD
+    if len(body) == 1 and unicodedata.category(body)[0] == "P":
+        return kinds.PUNCTUATION
+    return kinds.IDENTIFIER
+
+
+def key_of(word: str) -> str:
+    """Return the form under which a word is looked up: lower case, straight quotes."""
+    return word.lower().replace("’", "'")
+
+
+def segment(word: str, lookup: Callable[[str], int]) -> list[tuple[str, int]]:
+    """Divide a word into parts with ids, as coarsely as the vocabulary allows.
+
+    The whole word where it is known; else without its accents; else without its clitic
+    ("n't", "'s"); else part by part at hyphens, apostrophes and underscores where at
+    least one part is known; else the whole word as unknown. Returns (part, id) pairs,
+    id -1 for unknown; the parts joined are the word. lookup takes a key (`key_of`) and
+    returns an id or -1.
+    """
+    found = _known(word, lookup)
+    if found >= 0:
+        return [(word, found)]
+    ending = _ENDING.search(word)
+    if ending and 0 < ending.start():
+        tail = lookup(key_of(ending.group()))
+        if tail >= 0:
+            head = segment(word[: ending.start()], lookup)
+            return [*head, (ending.group(), tail)]
+    parts = re.split(r"([\-_'’])", word)
+    if len(parts) > 1:
+        ids = [_known(part, lookup) for part in parts[::2]]
+        if max(ids) >= 0:
+            return _weave(parts, ids)
+    return [(word, -1)]
+
+
+def _known(word: str, lookup: Callable[[str], int]) -> int:
+    key = key_of(word)
+    found = lookup(key)
+    if found < 0 and not key.isascii():
+        plain = unicodedata.normalize("NFKD", key).encode("ascii", "ignore").decode()
+        found = lookup(plain) if plain else -1
+    return found
+
+
+# The id that `segment` gives to the marks between parts of a word.
+MARK = -2
+
+
+def _weave(parts: list[str], ids: list[int]) -> list[tuple[str, int]]:
+    woven: list[tuple[str, int]] = []
+    for place, part in enumerate(parts):
+        if place % 2:
+            woven.append((part, MARK))
+        elif part:
+            woven.append((part, ids[place // 2]))
+    return woven

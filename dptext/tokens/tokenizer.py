@@ -1,0 +1,132 @@
+"""Texts to words: split, look up in the vocabulary, flag each piece."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from dptext.tokens import kinds
+from dptext.tokens.policy import PERTURB, Policy
+from dptext.tokens.regex import MARK, kind_of, segment, split
+from dptext.tokens.stop_words import STOP_WORDS
+from dptext.types import NUMBER, Ids, Lexicon, Words
+
+_ENDERS = frozenset(".!?…。！？")
+# Distinct pieces remembered; then the memory starts anew, so that it stays bounded.
+_REMEMBERED = 200_000
+_SEVERAL = -1  # a piece that divides into several words
+
+
+class Tokenizer:
+    """Divide texts into words of one vocabulary under one policy."""
+
+    def __init__(self, lexicon: Lexicon, policy: Policy) -> None:
+        self._policy = policy
+        self._index = {word.lower(): row for row, word in enumerate(lexicon.words)}
+        self._number = self._index.pop(NUMBER)
+        self._codes = _Memory(self._code)
+        self._parts: dict[str, list[tuple[str, int]]] = {}
+        perturbed = [policy.treatment(kind) == PERTURB for kind in range(8)]
+        self._perturbed = np.array(perturbed)
+
+    def lookup(self, key: str) -> int:
+        """Return the row of a key (dptext.tokens.regex.key_of), -1 if unknown."""
+        return self._index.get(key, -1)
+
+    def words(self, texts: Sequence[str]) -> Words:
+        """Split a batch of texts and look its words up.
+
+        The pieces joined are the texts, whatever they hold.
+        """
+        pieces: list[str] = []
+        ends = np.empty(len(texts), np.int64)
+        for number, text in enumerate(texts):
+            pieces += split(text)
+            ends[number] = len(pieces)
+        if len(self._codes) > _REMEMBERED:
+            self._codes.clear()
+            self._parts.clear()
+        codes = np.fromiter(
+            map(self._codes.__getitem__, pieces), np.int64, count=len(pieces)
+        )
+        if (codes == _SEVERAL).any():
+            pieces, codes, ends = self._divide(pieces, codes, ends)
+        flags = (codes & 0xFF).astype(np.uint8)
+        places = np.flatnonzero(self._perturbed[flags & kinds.KIND])
+        ids: Ids = ((codes[places] >> 8) - 1).astype(np.int32)
+        of_text = np.searchsorted(ends, places, side="right")
+        return Words(pieces, flags, ends, places, of_text, ids)
+
+    def _divide(
+        self, pieces: list[str], codes: np.ndarray, ends: np.ndarray
+    ) -> tuple[list[str], np.ndarray, np.ndarray]:
+        """Put the parts in the place of every piece that has several."""
+        out: list[str] = []
+        out_codes: list[np.ndarray] = []
+        grown = np.zeros(len(pieces) + 1, np.int64)
+        before = 0
+        for place in np.flatnonzero(codes == _SEVERAL).tolist():
+            parts = self._parts[pieces[place]]
+            out += pieces[before:place]
+            out += [part for part, _ in parts]
+            out_codes += [codes[before:place], np.array([code for _, code in parts])]
+            grown[place + 1] = len(parts) - 1
+            before = place + 1
+        out += pieces[before:]
+        out_codes.append(codes[before:])
+        return out, np.concatenate(out_codes), ends + np.cumsum(grown)[ends]
+
+    def _code(self, piece: str) -> int:
+        """Return flags and id of a piece in one integer, or _SEVERAL."""
+        lead = kinds.LEAD if len(piece) > 1 and piece[0] == " " else 0
+        body = piece[1:] if lead else piece
+        kind = kind_of(piece)
+        if kind == kinds.SPACE:
+            lead = 0
+        if kind != kinds.WORD:
+            return _pack(kind, self._number if kind == kinds.NUMBER else -1, lead, body)
+        parts = segment(body, self.lookup)
+        if len(parts) == 1:
+            return self._word(parts[0][0], parts[0][1], lead)
+        self._parts[piece] = [
+            (" " + part, self._word(part, row, lead)) if lead and not number
+            else (part, self._word(part, row, 0))
+            for number, (part, row) in enumerate(parts)
+        ]
+        return _SEVERAL
+
+    def _word(self, body: str, row: int, lead: int) -> int:
+        if row == MARK:
+            return _pack(kinds.PUNCTUATION, -1, lead, body)
+        if row < 0:
+            return _pack(kinds.UNKNOWN, -1, lead, body)
+        stop = body.lower().replace("’", "'") in STOP_WORDS
+        return _pack(kinds.STOP_WORD if stop else kinds.WORD, row, lead, body)
+
+
+def _pack(kind: int, row: int, lead: int, body: str) -> int:
+    flags = kind | lead
+    if kind == kinds.PUNCTUATION and body in _ENDERS:
+        flags |= kinds.ENDER
+    if kind == kinds.SPACE and ("\n" in body or "\r" in body):
+        flags |= kinds.ENDER
+    if body[:1].isupper():
+        flags |= kinds.TITLE
+        if body.isupper() and sum(map(str.isalpha, body)) > 1:
+            flags |= kinds.UPPER
+    return (row + 1) << 8 | flags
+
+
+class _Memory(dict[str, int]):
+    """Remember the code of each distinct piece, for this process only."""
+
+    def __init__(self, code: object) -> None:
+        super().__init__()
+        self._code = code
+
+    def __missing__(self, piece: str) -> int:
+        code: int = self._code(piece)  # type: ignore[operator]
+        if len(piece) < 64:
+            self[piece] = code
+        return code

@@ -1,0 +1,141 @@
+"""What flows through the pipeline: frozen, slotted data.
+
+Letters in shapes: r texts, n words, p pieces, V vocabulary, d dimensions, k listed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ids = NDArray[np.int32]  # (n,) row in the vocabulary; -1 = unknown
+Eps = NDArray[np.float64]  # (n,) > 0; unit given by Guarantee.metric
+Points = NDArray[np.float32]  # (n, d) places in the space
+
+NUMBER = "<number>"  # the vocabulary element that stands for every number
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One row of the input.
+
+    ordinal counts the records of the whole run from 0; texts are the selected text
+    values in file order; rest is what the format needs to write the row back and is
+    opaque to everyone else; identity is the value of the id field, where one is named.
+    """
+
+    ordinal: int
+    texts: tuple[str, ...]
+    rest: object
+    identity: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Verbatim:
+    """Something between records that is written back as it is (CSV header, schema).
+
+    header marks what a second input repeats and the output carries once.
+    """
+
+    rest: object
+    header: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A record that could not be read: where, why (never its text), and its bytes."""
+
+    place: str
+    reason: str
+    raw: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which parts of a record are texts, and how its file is laid out.
+
+    fields are dotted paths (JSON, Parquet) or column names (CSV, TSV); missing says
+    whether an absent or null field is a fault or passes through.
+    """
+
+    fields: tuple[str, ...] = ("text",)
+    id_field: str | None = None
+    missing: str = "fail"  # fail | pass
+    delimiter: str | None = None
+    quoting: bool = True
+    header: bool = True
+    max_record_bytes: int = 16 * 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """A batch of texts as words (ragged: data and ends).
+
+    pieces list[p], joined they are the texts; flags (p,) uint8, kind and marks of each
+    piece (dptext.tokens.kinds); ends (r,) int64 end of each text in pieces; places (n,)
+    int64 where each word to be privatized stands in pieces; texts (n,) int64 which text
+    each word belongs to, non-decreasing; ids (n,) int32 rows of the vocabulary.
+    """
+
+    pieces: list[str]
+    flags: NDArray[np.uint8]
+    ends: NDArray[np.int64]
+    places: NDArray[np.int64]
+    texts: NDArray[np.int64]
+    ids: Ids
+
+
+@dataclass(frozen=True, slots=True)
+class Guarantee:
+    """What one application of a mechanism to one word promises, for all of V.
+
+    notion "LDP", "metric-DP" or "none"; metric names the distance that multiplies
+    epsilon ("1" for LDP); reach is the largest distance over all inputs, so that
+    epsilon * reach bounds the loss between any two words (nats; inf for "none");
+    unit is epsilon's unit; source the paper; gaps are printed in every report.
+    """
+
+    notion: str
+    metric: str
+    unit: str
+    reach: float
+    source: str
+    gaps: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Lexicon:
+    """A public vocabulary, its vectors, frequencies and orders.
+
+    words (V,) as they are written, by descending count; lower-cased they are unique.
+    One of them is NUMBER, the element that stands for every number.
+    vectors (V + 1, d) float16 or float32; the last row stands for every unknown word.
+    counts (V,) float64 > 0, public.
+    orders (V + 1, k) uint16 or uint32: orders[x] lists the best replacements of x, best
+    first, without repetition; orders[x, 0] == x for x < V.
+    far (V + 1,) float32: no word outside orders[x] is nearer to x than far[x] (Euclid).
+    digest: sha256 over the content; goes into reports.
+    meta: provenance and public geometry; see dptext.lexicons.store.
+    """
+
+    name: str
+    words: tuple[str, ...]
+    vectors: NDArray[Any]
+    counts: NDArray[np.float64]
+    orders: NDArray[Any]
+    far: NDArray[np.float32]
+    digest: str
+    meta: Mapping[str, Any] = field(default_factory=dict)
+    synonym_ends: NDArray[np.int32] | None = None
+    synonyms: NDArray[np.int32] | None = None
+    information_content: NDArray[np.float32] | None = None
+
+    @property
+    def prior(self) -> NDArray[np.float64]:
+        """Public unigram prior, (V,) float64, sums to 1."""
+        prior: NDArray[np.float64] = self.counts / self.counts.sum()
+        return prior
