@@ -4,7 +4,7 @@ name: balanced
 about: one line
 lexicon: builtin            # a name or a file
 space: identity             # NAME, or {name: NAME, ...parameters}
-mechanism: {name: rank, law: power, k: 100, c: 10}
+mechanism: {name: rank, law: power, k: 96, c: 10}
 mapping: nearest            # noise mechanisms only
 budget: {name: uniform, epsilon: 8}     # or {name: uniform, risk: 10%}
 tokens: {unknown: perturb, number: perturb, stop_word: perturb,
@@ -104,7 +104,7 @@ def load(name: str, overrides: Mapping[str, Any] | None = None) -> Profile:
             msg = f"no profile named {name!r}; {hint}, or the path of a .yaml file"
             raise UsageError(msg)
         path = folder() / f"{name}.yaml"
-    return parse(_merge(_read(path), overrides or {}), path.name)
+    return parse(_merge(read(path), overrides or {}), path.name)
 
 
 def parse(data: Mapping[str, Any], place: str) -> Profile:
@@ -139,7 +139,7 @@ def parse(data: Mapping[str, Any], place: str) -> Profile:
         mechanism=mechanism,
         mapping=mapping,
         budget=budget,
-        tokens=_convert(data.get("tokens") or {}, Policy, f"{place}: tokens"),
+        tokens=convert(data.get("tokens") or {}, Policy, f"{place}: tokens"),
     )
 
 
@@ -161,10 +161,10 @@ def _part(key: str, given: Any, place: str) -> Part | None:
         raise UsageError(msg)
     module = registry.find(_STAGES[key], given["name"])
     rest = {item: value for item, value in given.items() if item != "name"}
-    return Part(given["name"], _convert(rest, module.Params, f"{place}: {key}"))
+    return Part(given["name"], convert(rest, module.Params, f"{place}: {key}"))
 
 
-def _convert(data: Any, kind: type, place: str) -> Any:
+def convert(data: Any, kind: type, place: str) -> Any:
     """Check plain data against a frozen dataclass; refuse keys that it lacks."""
     if not isinstance(data, Mapping):
         msg = f"{place}: give keys and values"
@@ -196,7 +196,8 @@ def _number(value: Any) -> Any:
     return value
 
 
-def _read(path: Path) -> dict[str, Any]:
+def read(path: Path) -> dict[str, Any]:
+    """Read a YAML file of keys and values; raises UsageError naming file and line."""
     import yaml
 
     try:

@@ -167,7 +167,8 @@ class Noise:
         high *= 2.0**-52
         return high
 
-    def below(self, bits: NDArray[np.uint64], bound: int) -> NDArray[np.int64]:
+    @staticmethod
+    def below(bits: NDArray[np.uint64], bound: int) -> NDArray[np.int64]:
         """Turn 64-bit values into integers below bound, each within bound / 2^64.
 
         The high half of the product bits * bound, for bound < 2^32.

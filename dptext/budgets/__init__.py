@@ -1,7 +1,7 @@
 """Budgets: how epsilon is spread over the words of a text, one file each.
 
 A budget module holds `Params` with the public total or rate, `spread(params, words) ->
-(n,) float64 > 0`, and `DEPENDS_ON_TEXT`, True when the split looks at more than how many
+(n,) float64 > 0`, `LEVEL`, "word" or "text", what its epsilon is for, and `DEPENDS_ON_TEXT`, True when the split looks at more than how many
 words a text has.
 """
 
@@ -16,6 +16,7 @@ class Budget(Protocol):
     """What every file in this folder defines."""
 
     Params: type
+    LEVEL: str
     DEPENDS_ON_TEXT: bool
 
     def spread(self, params: Any, words: Words) -> Eps:

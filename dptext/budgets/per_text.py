@@ -14,6 +14,7 @@ from msgspec import Meta
 
 from dptext.types import Eps, Words
 
+LEVEL = "text"
 DEPENDS_ON_TEXT = False
 
 

@@ -10,6 +10,7 @@ from msgspec import Meta
 
 from dptext.types import Eps, Words
 
+LEVEL = "word"
 DEPENDS_ON_TEXT = False
 
 

@@ -10,11 +10,14 @@ A mechanism module holds
   `perturb(state, ids, eps, noise) -> (n, d) points`;
 - for "choice", `log_weights(state, ids, eps) -> (n, V)` float64: the exact law up to a
   constant per row, which audits, the ruler and the deniability statistics share.
+and, where it can, `resolution(state, epsilon)`, the nats that finite uniforms may add to
+the loss, and `best_guesses`, a closed form for the ruler.
 ids -1 stands for an unknown word. Randomness is always the last argument.
 """
 
 from __future__ import annotations
 
+from dataclasses import asdict, dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -53,3 +56,25 @@ class NoiseMechanism(Mechanism, Protocol):
 
     def perturb(self, state: Any, ids: Ids, eps: Eps, noise: Noise) -> Points:
         """Move the vector of each word."""
+
+
+@dataclass(frozen=True, slots=True)
+class Channel:
+    """A mechanism made ready for a space: from a word's row to an output word's law."""
+
+    name: str
+    module: Any
+    params: Any
+    state: Any
+    space: Space
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        """Return all that decides the law besides epsilon, as plain data."""
+        space = self.space
+        return (space.lexicon.digest, space.name, self.name, asdict(self.params))
+
+
+def ready(name: str, module: Any, params: Any, space: Space) -> Channel:
+    """Do a mechanism's public work for a space."""
+    return Channel(name, module, params, module.prepare(params, space), space)

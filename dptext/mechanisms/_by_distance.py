@@ -30,6 +30,7 @@ from dptext.types import Eps, Ids
 Score = Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]]
 
 _CHUNK = 1024
+_TRIES = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,7 @@ class Near:
     far: NDArray[np.float64]
     distances: NDArray[np.float64] = field(repr=False)
     known: NDArray[np.bool_] = field(repr=False)
+    squares: NDArray[np.float64] = field(repr=False)
 
     @classmethod
     def of(cls, space: Space) -> Near:
@@ -48,9 +50,12 @@ class Near:
         listed, far = space.neighbours
         # np.empty takes no memory before it is written to.
         distances = np.empty(listed.shape)
-        return cls(
-            space, listed, np.asarray(far, np.float64), distances, np.zeros(len(far), bool)
+        squares = np.einsum(
+            "vd,vd->v", space.vectors, space.vectors, dtype=np.float64, casting="safe"
         )
+        known = np.zeros(len(far), bool)
+        bound = np.asarray(far, np.float64)
+        return cls(space, listed, bound, distances, known, squares)
 
     def rows(self, ids: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the distances to the listed words, (m, k); ids (m,) may hold -1."""
@@ -68,38 +73,127 @@ class Near:
 
 def choose(near: Near, ids: Ids, eps: Eps, score: Score, noise: Noise) -> Ids:
     """Draw a word for each word: ids (n,), eps (n,) 1/distance -> (n,) ids."""
-    pairs = np.stack((ids.astype(np.float64), eps))
-    kinds, which = np.unique(pairs, axis=1, return_inverse=True)
-    which = which.ravel()
-    of_kind = kinds[0].astype(np.int64)
-    eps_of = kinds[1][:, None]
-    ceiling = eps_of * score(near.far[of_kind][:, None], eps_of)
-    # All weights of a kind are divided by its c.
-    listed = np.exp(eps_of * score(near.rows(of_kind), eps_of) - ceiling)
-    cumulative = np.cumsum(np.maximum(listed - 1.0, 0.0), axis=1)
-    size = near.space.size
+    table = _Table.of(near, ids, eps, score)
     drawn = np.empty(len(ids), np.int32)
     left = np.arange(len(ids))
     lane = 0
     while len(left):
-        bits = noise.take(left).bits(lane, 2)
-        kind = which[left]
-        target = _unit(bits[:, 0]) * (cumulative[kind, -1] + size)
-        ranks = _count(cumulative, kind, target)
-        words = noise.below(bits[:, 1], size).astype(np.int32)
-        done = ranks < cumulative.shape[1]
-        drawn[left[done]] = near.listed[of_kind[kind[done]], ranks[done]]
-        rest = np.flatnonzero(~done)
-        distance = _between(near.space, of_kind[kind[rest]], words[rest])
-        wide = eps_of[kind[rest]]
-        accept = np.exp(
-            wide * score(distance[:, None], wide) - ceiling[kind[rest]]
-        ).ravel()
-        taken = _unit(bits[rest, 2]) < accept
-        drawn[left[rest[taken]]] = words[rest[taken]]
-        left = left[rest[~taken]]
-        lane += 2
+        # Few words left: several attempts of each at once; the first accepted counts,
+        # so the draw does not depend on how many are made together.
+        tries = int(np.clip(_CHUNK // len(left), 1, _TRIES))
+        bits = noise.take(left).bits(lane, 2 * tries).reshape(-1, 4)
+        found = table.attempt(np.repeat(table.kind[left], tries), bits)
+        found = found.reshape(len(left), tries)
+        accepted = found >= 0
+        first = accepted.argmax(axis=1)
+        done = accepted[np.arange(len(left)), first]
+        drawn[left[done]] = found[done, first[done]]
+        left = left[~done]
+        lane += 2 * tries
     return drawn
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """What a batch needs for each distinct pair of word and epsilon (m of them).
+
+    kind (n,) the pair of each word; ids, eps (m,); ceiling (m,) ln c; cumulative (m, k)
+    weights of the listed words in excess of c, over the largest weight of the pair;
+    total (m,) with the floor.
+    """
+
+    near: Near
+    score: Score
+    kind: NDArray[np.intp]
+    ids: NDArray[np.int64]
+    eps: NDArray[np.float64]
+    ceiling: NDArray[np.float64]
+    cumulative: NDArray[np.float64]
+    total: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, near: Near, ids: Ids, eps: Eps, score: Score) -> _Table:
+        """Find the distinct pairs and their weights."""
+        rows, values, kind = _pairs(ids, eps, near.space.size + 1)
+        wide = values[:, None]
+        distances = near.rows(rows)
+        # With all of V listed any c serves; infinity is no distance.
+        far = np.minimum(near.far[rows], distances.max(axis=1))[:, None]
+        ceiling = wide * score(far, wide)
+        listed = wide * score(distances, wide)
+        # Divided by the largest, so that no weight overflows.
+        top = np.maximum(listed.max(axis=1, keepdims=True), ceiling)
+        floor = np.exp(ceiling - top)
+        excess = np.exp(listed - top) - floor
+        cumulative = np.cumsum(np.maximum(excess, 0.0, out=excess), axis=1)
+        total = cumulative[:, -1] + near.space.size * floor[:, 0]
+        return cls(
+            near, score, kind, rows, values, ceiling[:, 0], cumulative, total
+        )
+
+    def attempt(
+        self, kind: NDArray[np.intp], bits: NDArray[np.uint64]
+    ) -> NDArray[np.int64]:
+        """Make one attempt for each row of bits (m, 4): a word, or -1 if refused."""
+        target = _unit(bits[:, 0]) * self.total[kind]
+        listed = np.flatnonzero(target < self.cumulative[kind, -1])
+        words = Noise.below(bits[:, 1], self.near.space.size)
+        refused = ~self._accepts(kind, words, _unit(bits[:, 2]))
+        refused[listed] = False
+        for begin in range(0, len(listed), _CHUNK):
+            part = listed[begin : begin + _CHUNK]
+            rows = self.cumulative[kind[part]]
+            ranks = (rows <= target[part, None]).sum(axis=1)
+            words[part] = self.near.listed[self.ids[kind[part]], ranks]
+        words[refused] = -1
+        return words
+
+    def _accepts(
+        self,
+        kind: NDArray[np.intp],
+        words: NDArray[np.int64],
+        uniform: NDArray[np.float64],
+    ) -> NDArray[np.bool_]:
+        """Tell which proposals are taken: uniform < min(w(y), c) / c, exactly.
+
+        Single precision decides where its error bound leaves no doubt, float64 elsewhere.
+        """
+        space = self.near.space
+        ids = self.ids[kind]
+        squared = _squared(space, ids, words)
+        lengths = self.near.squares[ids] * self.near.squares[words]
+        error = space.vectors.shape[1] * 2.0**-22 * np.sqrt(lengths) + 1e-12
+        surely = uniform < self._chance(kind, np.sqrt(squared + error))
+        perhaps = uniform < self._chance(kind, np.sqrt(np.maximum(squared - error, 0)))
+        doubt = np.flatnonzero(perhaps & ~surely)
+        exact = _between(space, ids[doubt], words[doubt])
+        surely[doubt] = uniform[doubt] < self._chance(kind[doubt], exact)
+        return surely
+
+    def _chance(
+        self, kind: NDArray[np.intp], distance: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        wide = self.eps[kind][:, None]
+        excess = (wide * self.score(distance[:, None], wide))[:, 0]
+        excess -= self.ceiling[kind]
+        chance: NDArray[np.float64] = np.exp(np.minimum(excess, 0.0))
+        return chance
+
+
+def _pairs(
+    ids: Ids, eps: Eps, rows: int
+) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.intp]]:
+    """Return the distinct (row, epsilon) pairs and the pair of each word."""
+    values, code = np.unique(eps, return_inverse=True)
+    keys = code.astype(np.int64) * rows + ids % rows
+    if len(values) * rows <= 64 * len(ids) + 2**20:
+        used = np.zeros(len(values) * rows, bool)
+        used[keys] = True
+        found = np.flatnonzero(used)
+        kind = (np.cumsum(used) - 1)[keys]
+    else:
+        found, kind = np.unique(keys, return_inverse=True)
+    return found % rows, values[found // rows], kind
 
 
 def log_weights(space: Space, ids: Ids, eps: Eps, score: Score) -> NDArray[np.float64]:
@@ -122,23 +216,25 @@ def _unit(bits: NDArray[np.uint64]) -> NDArray[np.float64]:
     return uniform
 
 
-def _count(
-    cumulative: NDArray[np.float64],
-    which: NDArray[np.intp],
-    target: NDArray[np.float64],
-) -> NDArray[np.int64]:
-    """Count the entries of each word's row that are at most its target: (n,)."""
-    ranks = np.full(len(which), cumulative.shape[1], np.int64)
-    inside = np.flatnonzero(target < cumulative[which, -1])
-    for begin in range(0, len(inside), _CHUNK):
-        part = inside[begin : begin + _CHUNK]
-        rows = cumulative[which[part]]
-        ranks[part] = (rows <= target[part, None]).sum(axis=1)
-    return ranks
+def _squared(
+    space: Space, ids: NDArray[np.int64], others: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Return the squared distances of pairs of rows, in single precision: (m,)."""
+    width = space.vectors.shape[1]
+    out = np.empty(len(ids))
+    left, right = np.empty((2, min(_CHUNK, len(ids)), width), np.float32)
+    for begin in range(0, len(ids), _CHUNK):
+        part = slice(begin, begin + _CHUNK)
+        count = len(ids[part])
+        np.take(space.vectors, ids[part], axis=0, out=left[:count], mode="clip")
+        np.take(space.vectors, others[part], axis=0, out=right[:count], mode="clip")
+        left[:count] -= right[:count]
+        out[part] = np.einsum("md,md->m", left[:count], left[:count])
+    return out
 
 
 def _between(
-    space: Space, ids: NDArray[np.int64], others: Ids
+    space: Space, ids: NDArray[np.int64], others: NDArray[np.int64]
 ) -> NDArray[np.float64]:
     """Return the distances of pairs of rows, (m,) float64."""
     out = np.empty(len(ids))
@@ -148,3 +244,12 @@ def _between(
         gap -= space.vectors[others[part]]
         out[part] = np.sqrt(np.einsum("md,md->m", gap, gap))
     return out
+
+
+def resolution(near: Near, loss: float) -> float:
+    """Return how far 52-bit uniforms may take a loss above its bound, in nats.
+
+    loss is the bound at the diameter; the rarest output has probability at least
+    exp(-loss / 2) / V, and the borders between outputs are exact to 2^-52.
+    """
+    return float(2.0**-50 * near.space.size * np.exp(min(loss, 600.0) / 2.0))

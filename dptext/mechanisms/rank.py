@@ -36,7 +36,7 @@ class Params:
     """law and its shape: k listed words, then the floor; c flattens the power law."""
 
     law: Literal["power", "staircase"] = "power"
-    k: Annotated[int, Meta(ge=1)] = 100
+    k: Annotated[int, Meta(ge=1)] = 96
     c: Annotated[float, Meta(ge=0)] = 10.0
 
 
@@ -138,3 +138,33 @@ def log_weights(state: State, ids: Ids, eps: Eps) -> NDArray[np.float64]:
     rows = np.arange(len(ids))[:, None]
     out[rows, state.orders[ids].astype(np.int64)] = law
     return out
+
+
+def best_guesses(
+    state: State,
+    prior: NDArray[np.float64],
+    epsilon: float,
+    bands: list[tuple[int, int]],
+) -> NDArray[np.float64]:
+    """Return max of prior(x) P(y|x) over the x of each band: (bands, V), in O(V k)."""
+    listed = state.orders.shape[1]
+    law = weights(state.params, listed, np.array([epsilon]))[0]
+    best = np.empty((len(bands), state.size))
+    for number, (begin, end) in enumerate(bands):
+        # Every x that does not list y gives it weight 1, and the others at least 1.
+        best[number] = prior[begin:end].max()
+        for place, weight in enumerate(law):
+            words = state.orders[begin:end, place].astype(np.int64)
+            np.maximum.at(best[number], words, prior[begin:end] * weight)
+    best /= law.sum() + (state.size - listed)
+    return best
+
+
+def resolution(state: State, epsilon: float) -> float:
+    """Return how far 52-bit uniforms may take the loss above epsilon, in nats.
+
+    The borders between ranks are exact to 2^-52; the rarest output has probability 1/Z.
+    """
+    listed = state.orders.shape[1]
+    law = weights(state.params, listed, np.array([epsilon]))[0]
+    return float(2.0**-50 * (law.sum() + (state.size - listed)))

@@ -60,3 +60,8 @@ def choose(state: State, ids: Ids, eps: Eps, noise: Noise) -> Ids:
 def log_weights(state: State, ids: Ids, eps: Eps) -> NDArray[np.float64]:
     """Return -eps d(x, y) / 2 for all outputs: (n, V) float64."""
     return _by_distance.log_weights(state.space, ids, eps, _score)
+
+
+def resolution(state: State, epsilon: float) -> float:
+    """Return the nats that finite uniforms may add to the loss."""
+    return _by_distance.resolution(state, epsilon * state.space.geometry.diameter)

@@ -73,9 +73,10 @@ def guarantee(state: State, epsilon: float) -> Guarantee:
     """Return metric DP in the truncated distance."""
     space = state.near.space
     gamma = gamma_of(state, epsilon)
+    named = f"{gamma:.6g}" if state.gamma else f"{state.product:.6g} / epsilon"
     return Guarantee(
         notion="metric-DP",
-        metric=f"min({space.metric}, {gamma:.6g})",
+        metric=f"min(D, {named}), D the {space.metric}",
         unit="1/distance",
         reach=min(gamma, space.geometry.diameter),
         source="Carvalho et al. 2021, algorithm 1",
@@ -90,3 +91,9 @@ def choose(state: State, ids: Ids, eps: Eps, noise: Noise) -> Ids:
 def log_weights(state: State, ids: Ids, eps: Eps) -> NDArray[np.float64]:
     """Return -eps min(d(x, y), gamma) / 2 for all outputs: (n, V) float64."""
     return _by_distance.log_weights(state.near.space, ids, eps, state.score)
+
+
+def resolution(state: State, epsilon: float) -> float:
+    """Return the nats that finite uniforms may add to the loss."""
+    reach = min(gamma_of(state, epsilon), state.near.space.geometry.diameter)
+    return _by_distance.resolution(state.near, epsilon * reach)

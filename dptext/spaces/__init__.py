@@ -14,6 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from dptext import cache
 from dptext.types import Lexicon
 
 
@@ -74,18 +75,16 @@ class Space:
         if self._same:
             return self.lexicon.orders, self.lexicon.far
         from dptext.lexicons.orders import build_orders
-        from dptext.spaces._cache import cached
 
         listed = self.lexicon.orders.shape[1]
-        arrays = cached(
-            f"{self.lexicon.digest}-{self.name}-{listed}-neighbours",
-            lambda: dict(
-                zip(
-                    ("orders", "far"), build_orders(self.vectors, listed), strict=True
-                )
-            ),
-        )
-        return arrays["orders"], arrays["far"]
+
+        def compute() -> dict[str, NDArray[Any]]:
+            orders, far = build_orders(self.vectors, listed)
+            return {"orders": orders, "far": far}
+
+        key = cache.key_of("neighbours", self.lexicon.digest, self.name, listed)
+        found = cache.arrays(key, compute)
+        return found["orders"], found["far"]
 
     @cached_property
     def geometry(self) -> Geometry:
@@ -94,13 +93,9 @@ class Space:
             found = self.lexicon.meta["geometry"]
         else:
             from dptext.lexicons.orders import measure
-            from dptext.spaces._cache import cached
 
-            arrays = cached(
-                f"{self.lexicon.digest}-{self.name}-geometry",
-                lambda: {k: np.array(v) for k, v in measure(self.vectors).items()},
-            )
-            found = {name: float(value) for name, value in arrays.items()}
+            key = cache.key_of("geometry", self.lexicon.digest, self.name)
+            found = cache.numbers(key, lambda: dict(measure(self.vectors)))
         return Geometry(
             found["nearest_median"], found["median"], found["diameter"]
         )

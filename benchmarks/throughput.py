@@ -1,0 +1,112 @@
+"""Words per second and memory of `dptext sanitize`, for each profile, on real reviews.
+
+Every profile runs in a process of its own, on one core, reading JSONL from a pipe and
+writing to one, as a user's pipeline would. The limit of the noise family is measured in
+the same run: words per second of nothing but the matrix product of noisy vectors with the
+vocabulary. Memory is the growth of the peak between a run over a tenth of the reviews
+and the whole run.
+
+    python benchmarks/throughput.py [--reviews 100000] [--lexicon builtin] [PROFILE ...]
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import os
+import resource
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+DATA = Path(os.environ.get("DPTEXT_TEST_DATA", "../shared/data"))
+PROFILES = ("balanced", "santext", "tem", "cmp")
+# The noise family is bound by arithmetic: a smaller sample tells its speed.
+SLOW = {"cmp": 500}
+
+
+def reviews(count: int, path: Path) -> None:
+    """Write `count` reviews as JSONL, the corpus over and over with other ids."""
+    lines = [json.loads(row)["text"] for row in gzip.open(DATA / "text/imdb_5k.jsonl.gz")]
+    with path.open("w") as file:
+        for number in range(count):
+            row = {"id": number, "text": lines[number % len(lines)]}
+            file.write(json.dumps(row) + "\n")
+
+
+def measure(profile: str, path: Path, lexicon: str) -> dict[str, float]:
+    """Run one profile over a file through pipes; return words/s, seconds and peak MB."""
+    report = path.with_suffix(".report.json")
+    command = [
+        sys.executable, "-m", "dptext", "sanitize", "--profile", profile, "--quiet",
+        "--lexicon", lexicon, "--no-ruler", "--report", str(report),
+    ]  # fmt: skip
+    began = time.perf_counter()
+    with subprocess.Popen(["cat", str(path)], stdout=subprocess.PIPE) as cat:
+        with subprocess.Popen(
+            command, stdin=cat.stdout, stdout=subprocess.DEVNULL
+        ) as run:
+            _, status, usage = os.wait4(run.pid, 0)
+            run.returncode = os.waitstatus_to_exitcode(status)
+    if run.returncode:
+        raise SystemExit(f"{profile}: exit code {run.returncode}")
+    private = json.loads(report.read_text())["private"]
+    return {
+        "seconds": time.perf_counter() - began,
+        "rate": private["words_per_second"],
+        "peak": usage.ru_maxrss / 1024,
+    }
+
+
+def limit(lexicon: str) -> float:
+    """Return words per second of the matrix product alone, in float32."""
+    import numpy as np
+
+    from dptext import lexicons
+
+    table = np.asarray(lexicons.find(lexicon).vectors, np.float32).T.copy()
+    points = np.random.default_rng(0).normal(size=(512, len(table))).astype(np.float32)
+    points @ table
+    began = time.perf_counter()
+    rounds = 10
+    for _ in range(rounds):
+        points @ table
+    return rounds * len(points) / (time.perf_counter() - began)
+
+
+def main() -> None:
+    """Print a table."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("profiles", nargs="*", default=PROFILES)
+    parser.add_argument("--reviews", type=int, default=100_000)
+    parser.add_argument("--lexicon", default="builtin")
+    parser.add_argument("--folder", type=Path, default=Path("/tmp"))
+    given = parser.parse_args()
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+        os.environ[name] = "1"
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {sorted(os.sched_getaffinity(0))[0]})
+    bound = limit(given.lexicon)
+    print(f"matrix product alone: {bound:,.0f} words/s on one core")
+    print("profile     reviews      words/s  of limit  seconds  peak MB  growth MB")
+    for profile in given.profiles:
+        count = SLOW.get(profile, given.reviews)
+        whole, part = given.folder / "whole.jsonl", given.folder / "part.jsonl"
+        reviews(count, whole)
+        reviews(max(1, count // 10), part)
+        small = measure(profile, part, given.lexicon)
+        large = measure(profile, whole, given.lexicon)
+        share = f"{large['rate'] / bound:8.2f}" if profile in SLOW else " " * 8
+        print(
+            f"{profile:10} {count:8,} {large['rate']:12,.0f}  {share} "
+            f"{large['seconds']:8.1f} {large['peak']:8.0f} "
+            f"{large['peak'] - small['peak']:10.0f}"
+        )
+    own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(f"(this script: {own:.0f} MB)")
+
+
+if __name__ == "__main__":
+    main()

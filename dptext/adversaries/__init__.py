@@ -1,0 +1,1 @@
+"""Adversaries: how well the best possible attack does against a mechanism."""

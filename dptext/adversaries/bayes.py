@@ -1,0 +1,140 @@
+"""Bayes vulnerability: the success of the best possible guess of one word.
+
+The attacker knows the mechanism, epsilon and the public unigram prior over V, sees one
+output word y, and guesses argmax_x prior(x) P(y|x). Exact for every mechanism that gives
+its law; the ruler by which mechanisms are compared (GUARANTEES, section 9).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dptext import cache
+from dptext.mechanisms import Channel
+from dptext.types import Eps
+
+# Words by descending frequency: the 100 most frequent, the next 900, the rest.
+_EDGES = (100, 1000)
+_NAMES = ("100 most frequent words", "next 900 words", "all other words")
+LIMITS = (
+    "The attacker has the public word frequencies and one output word, but no context: "
+    "with a language model, several releases or knowledge of the text, an attacker can "
+    "do better. A scale for comparison, not a guarantee."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """The attack on the words of one frequency band.
+
+    share of running text; baseline, the best guess without the output by an attacker who
+    knows the band; success, the share of the band's words that the best attacker on all
+    words guesses; success_band_known, the success of an attacker who knows the band.
+    """
+
+    name: str
+    words: int
+    share: float
+    baseline: float
+    success: float
+    success_band_known: float
+
+
+@dataclass(frozen=True, slots=True)
+class Risk:
+    """The attack on a word drawn from the prior: before and after seeing the output."""
+
+    baseline: float
+    success: float
+    bands: tuple[Band, ...]
+    method: str = "exact"
+
+
+def measure(channel: Channel, epsilon: float, prior: NDArray[np.float64]) -> Risk:
+    """Return the exact Bayes vulnerability of a choice mechanism at an epsilon.
+
+    prior (V,) sums to 1 and is public, like all else here: the result is kept in the
+    cache.
+    """
+
+    def compute() -> dict[str, Any]:
+        best = best_guesses(channel, prior, epsilon, len(prior))
+        return asdict(_risk(prior, best))
+
+    key = cache.key_of("bayes", 1, *channel.identity, digest(prior), epsilon)
+    found = cache.numbers(key, compute)
+    bands = tuple(Band(**band) for band in found.pop("bands"))
+    return Risk(bands=bands, **found)
+
+
+def digest(prior: NDArray[np.float64]) -> str:
+    """Return the sha256 of a prior."""
+    return hashlib.sha256(np.ascontiguousarray(prior).tobytes()).hexdigest()
+
+
+def best_guesses(
+    channel: Channel, prior: NDArray[np.float64], epsilon: float, inputs: int
+) -> NDArray[np.float64]:
+    """Return max of prior(x) P(y|x) over each band's x < inputs: (bands, V).
+
+    By the mechanism's own closed form where it has one, else row by row of its law.
+    """
+    closed = getattr(channel.module, "best_guesses", None)
+    if closed is not None:
+        found: NDArray[np.float64] = closed(
+            channel.state, prior, epsilon, bands_of(len(prior))
+        )
+        return found
+    return _by_rows(channel, prior, epsilon, inputs)
+
+
+def bands_of(size: int) -> list[tuple[int, int]]:
+    """Return begin and end of each frequency band that a vocabulary of V words has."""
+    edges = [0, *(edge for edge in _EDGES if edge < size), size]
+    return list(zip(edges[:-1], edges[1:], strict=True))
+
+
+def _by_rows(
+    channel: Channel, prior: NDArray[np.float64], epsilon: float, inputs: int
+) -> NDArray[np.float64]:
+    module, state = channel.module, channel.state
+    size = len(prior)
+    bands = bands_of(size)
+    best = np.zeros((len(bands), size))
+    block = max(1, 2**22 // size)
+    for number, (begin, end) in enumerate(bands):
+        for start in range(begin, min(end, inputs), block):
+            ids = np.arange(start, min(start + block, end, inputs), dtype=np.int32)
+            eps: Eps = np.full(len(ids), epsilon)
+            law = module.log_weights(state, ids, eps)
+            law -= law.max(axis=1, keepdims=True)
+            np.exp(law, out=law)
+            law *= (prior[ids] / law.sum(axis=1))[:, None]
+            np.maximum(best[number], law.max(axis=0), out=best[number])
+    return best
+
+
+def _risk(prior: NDArray[np.float64], best: NDArray[np.float64]) -> Risk:
+    guess = best.argmax(axis=0)
+    top = best.max(axis=0)
+    bands = []
+    for number, (begin, end) in enumerate(bands_of(len(prior))):
+        share = float(prior[begin:end].sum())
+        if share == 0.0:
+            continue
+        bands.append(
+            Band(
+                name=_NAMES[number],
+                words=end - begin,
+                share=share,
+                baseline=float(prior[begin:end].max()) / share,
+                success=float(top[guess == number].sum()) / share,
+                success_band_known=float(best[number].sum()) / share,
+            )
+        )
+    return Risk(float(prior.max()), float(top.sum()), tuple(bands))

@@ -1,0 +1,32 @@
+"""The attacker's prior: public frequencies of the words that are replaced."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dptext.errors import UsageError
+from dptext.tokens.policy import Policy
+from dptext.tokens.stop_words import STOP_WORDS
+from dptext.types import NUMBER, Lexicon
+
+
+def replaced(lexicon: Lexicon, policy: Policy) -> NDArray[np.float64]:
+    """Return the unigram prior over V given that a word is replaced: (V,), sums to 1.
+
+    Stop words and numbers that are copied or masked are seen for what they are, so an
+    attacker knows that a replaced word is none of them. Unknown words are left out: all
+    of them are drawn from one and the same law.
+    """
+    prior = np.array(lexicon.counts, np.float64)
+    if policy.stop_word == "keep":
+        kept = [row for row, w in enumerate(lexicon.words) if w.lower() in STOP_WORDS]
+        prior[kept] = 0.0
+    if policy.number != "perturb":
+        prior[lexicon.words.index(NUMBER)] = 0.0
+    total = prior.sum()
+    if not total > 0.0:
+        msg = f"lexicon {lexicon.name}: no word is left to replace under this policy"
+        raise UsageError(msg)
+    prior /= total
+    return prior

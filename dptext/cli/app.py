@@ -1,0 +1,50 @@
+"""The command `dptext` and its sub-commands."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from dptext import __version__
+from dptext.cli import check, lexicon, mechanisms, profiles, report, sanitize
+
+app = typer.Typer(
+    name="dptext",
+    help=(
+        "Replace the words of texts under word-level differential privacy, and say "
+        "truthfully what that protects."
+    ),
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("sanitize")(sanitize.command)
+app.command("check")(check.command)
+app.command("report")(report.command)
+app.command("profiles")(profiles.command)
+app.command("mechanisms")(mechanisms.command)
+app.add_typer(lexicon.app, name="lexicon")
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"dptext {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_version, is_eager=True, help="Show the version."
+        ),
+    ] = False,
+) -> None:
+    """Take the options that stand before a command."""
+
+
+def main() -> None:
+    """Run the command line."""
+    app()

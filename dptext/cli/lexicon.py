@@ -1,0 +1,230 @@
+"""`dptext lexicon`: list, describe, import and build lexicons."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from dptext.lexicons import Installed
+    from dptext.lexicons.sources import Progress
+    from dptext.types import Lexicon
+
+app = typer.Typer(
+    name="lexicon",
+    help="Public vocabularies with vectors: list, describe, import, build.",
+    no_args_is_help=True,
+)
+
+_Json = Annotated[bool, typer.Option("--json", help="JSON on stdout, for machines.")]
+
+
+class Format(str, Enum):
+    """The formats that can be asked for; the values are dptext.lexicons.sources's."""
+
+    glove = "glove"
+    word2vec = "word2vec"
+    fasttext = "fasttext"
+    npz = "npz"
+
+
+@app.command("list")
+def list_(*, as_json: _Json = False) -> None:
+    """List the lexicons that can be named: the built-in one and the imported ones."""
+    from dptext.lexicons import installed
+
+    found = installed()
+    if as_json:
+        _echo([_entry(entry) for entry in found])
+        return
+    rows = [
+        (
+            entry.name,
+            _count(entry.meta.get("words")),
+            _count(entry.meta.get("dimensions")),
+            entry.digest[:12],
+            entry.problem or str(entry.meta.get("licence", "unknown")),
+        )
+        for entry in found
+    ]
+    _table(("name", "words", "dimensions", "digest", "licence"), rows)
+
+
+@app.command()
+def info(
+    name: Annotated[str, typer.Argument(metavar="NAME|FILE")],
+    *,
+    as_json: _Json = False,
+) -> None:
+    """Describe a lexicon: words, digest, prior, licence, geometry, sizes."""
+    from dptext.lexicons import find
+
+    with _progress() as progress:
+        lexicon = find(name, progress=progress, warn=_warn)
+    _show(_description(lexicon), as_json=as_json)
+
+
+@app.command("import")
+def import_(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="File or folder.")],
+    name: Annotated[str, typer.Option("--name", help="The name to use it by.")],
+    *,
+    format: Annotated[
+        Format | None, typer.Option("--format", help="Default: told by the content.")
+    ] = None,
+    max_words: Annotated[
+        int | None, typer.Option("--max-words", min=1, help="Read only the first N.")
+    ] = None,
+    listed: Annotated[
+        int, typer.Option("--listed", min=1, help="Replacements listed for each word.")
+    ] = 100,
+    as_json: _Json = False,
+) -> None:
+    """Import a file of vectors once, to be used by its name.
+
+    GloVe text, word2vec text or binary, fastText .vec, .npz (words, vectors, counts),
+    plain or gzip or zstd; or a folder with vocab.txt and vectors.npy. An existing
+    lexicon of the same name is replaced.
+    """
+    from dptext.lexicons import places, store
+    from dptext.lexicons.importing import Settings, make
+
+    folder = places.folder_of(name)
+    settings = Settings(format.value if format else None, max_words, listed)
+    with _progress() as progress:
+        lexicon = make(file, name, settings, progress=progress)
+        store.save(lexicon, folder)
+    _show(_description(store.load(folder)), as_json=as_json)
+
+
+@app.command()
+def build(
+    wordnet: Annotated[
+        Path, typer.Option("--wordnet", help="Folder of the WordNet 3.0 database.")
+    ],
+    out: Annotated[Path, typer.Option("--out", help="Folder to write.")],
+    size: Annotated[
+        int | None, typer.Option("--size", min=1, help="Words; default: the built-in's")
+    ] = None,
+    *,
+    as_json: _Json = False,
+) -> None:
+    """Build the English lexicon from the WordNet database."""
+    from dptext.lexicons import store
+    from dptext.lexicons.build import build_english
+
+    sizes = {} if size is None else {"size": size}
+    with _progress() as progress:
+        lexicon = build_english(
+            wordnet, progress=lambda what: progress(what, 0.0), **sizes
+        )
+        store.save(lexicon, out)
+    _show(_description(store.load(out)), as_json=as_json)
+
+
+def _description(lexicon: Lexicon) -> dict[str, Any]:
+    """Collect what is said of a lexicon; provenance as its meta has it."""
+    arrays = ("vectors", "orders", "far", "counts")
+    extras = ("synonym_ends", "synonyms", "information_content")
+    sizes = {name: int(getattr(lexicon, name).nbytes) for name in arrays}
+    for name in extras:
+        array = getattr(lexicon, name)
+        if array is not None:
+            sizes[name] = int(array.nbytes)
+    return {
+        "name": lexicon.name,
+        "digest": lexicon.digest,
+        **lexicon.meta,
+        "words": len(lexicon.words),
+        "dimensions": int(lexicon.vectors.shape[1]),
+        "listed": int(lexicon.orders.shape[1]),
+        "bytes": sizes,
+    }
+
+
+def _entry(entry: Installed) -> dict[str, Any]:
+    described = {"name": entry.name, "folder": str(entry.folder)}
+    if entry.problem:
+        return {**described, "problem": entry.problem}
+    return {**entry.meta, **described, "digest": entry.digest}
+
+
+def _show(description: Mapping[str, Any], *, as_json: bool) -> None:
+    if as_json:
+        _echo(description)
+        return
+    rows = list(_rows(description))
+    _table(("", ""), rows, header=False)
+
+
+def _rows(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
+    for name, value in values.items():
+        label = f"{prefix}{name}".replace("_", " ")
+        if isinstance(value, Mapping):
+            yield from _rows(value, f"{label}: ")
+        elif value is not None:
+            yield label, _text(value)
+
+
+def _text(value: object) -> str:
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    return _count(value) if isinstance(value, int) else str(value)
+
+
+def _count(value: object) -> str:
+    return f"{value:,}".replace(",", " ") if isinstance(value, int) else ""
+
+
+def _echo(value: object) -> None:
+    typer.echo(json.dumps(value, ensure_ascii=False, indent=2))
+
+
+def _table(
+    columns: Sequence[str], rows: Sequence[Sequence[str]], *, header: bool = True
+) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(*columns, box=None, show_header=header, pad_edge=False)
+    for column in table.columns:
+        column.overflow = "fold"  # a digest that is cut short is of no use
+    for row in rows:
+        table.add_row(*row)
+    # Names and paths are no markup: "[x]" in them is to be shown.
+    Console(markup=False, highlight=False).print(table)
+
+
+def _warn(message: str) -> None:
+    typer.echo(f"warning: {message}", err=True)
+
+
+@contextmanager
+def _progress() -> Iterator[Progress]:
+    """Show what is being done, on a terminal's stderr only."""
+    if not sys.stderr.isatty():
+        yield _quiet
+        return
+    from rich.console import Console
+    from rich.progress import Progress as Bars
+
+    with Bars(console=Console(stderr=True), transient=True) as bars:
+        yield _bar(bars.add_task("starting", total=1.0), bars.update)
+
+
+def _bar(task: Any, update: Callable[..., None]) -> Progress:  # noqa: ANN401
+    def report(what: str, share: float) -> None:
+        update(task, description=what, completed=share)
+
+    return report
+
+
+def _quiet(what: str, share: float) -> None:
+    """Show nothing."""

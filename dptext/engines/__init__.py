@@ -1,0 +1,1 @@
+"""Engines: how a run is carried out; the same bytes from each."""

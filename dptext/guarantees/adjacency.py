@@ -1,0 +1,106 @@
+"""Which texts a statement compares, and what of a text stays to be seen.
+
+Each setting that keeps, masks or drops a class of token restricts the comparison to
+texts that agree in it (GUARANTEES, section 7).
+"""
+
+from __future__ import annotations
+
+from dptext.tokens.policy import Policy
+
+_UNKNOWN = {
+    "mask": "words outside the vocabulary and identifiers in the same places",
+    "drop": "words outside the vocabulary and identifiers in the same places",
+    "keep": "the same words outside the vocabulary and identifiers in the same places",
+}
+_NUMBER = {
+    "mask": "numbers in the same places",
+    "digits": "numbers of the same length and form in the same places",
+    "keep": "the same numbers in the same places",
+}
+
+
+def alike(policy: Policy) -> tuple[str, ...]:
+    """Return what two texts must have in common to be compared."""
+    parts = ["the same number of words as dptext divides texts"]
+    if policy.punctuation == "keep":
+        parts.append("the same punctuation and spacing")
+    if policy.unknown != "perturb":
+        parts.append(_UNKNOWN[policy.unknown])
+    if policy.number != "perturb":
+        parts.append(_NUMBER[policy.number])
+    if policy.stop_word == "keep":
+        parts.append("the same stop words in the same places")
+    if policy.case == "copy":
+        parts.append("the same pattern of capital letters")
+    return tuple(parts)
+
+
+def covered(policy: Policy) -> tuple[str, ...]:
+    """Return the classes of token that the mechanism replaces."""
+    parts = ["words of the vocabulary"]
+    if policy.stop_word == "keep":
+        parts = ["words of the vocabulary other than stop words"]
+    if policy.unknown == "perturb":
+        parts += ["words outside it", "identifiers"]
+    if policy.number == "perturb":
+        parts.append("numbers")
+    return tuple(parts)
+
+
+def not_covered(policy: Policy) -> tuple[str, ...]:
+    """Return one sentence for each thing that the output shows of the text."""
+    told = [
+        "Texts with a different number of tokens are not protected against being told "
+        "apart."
+    ]
+    if policy.punctuation == "keep":
+        told.append(
+            "Punctuation marks, line breaks and spacing are copied as they stand; only "
+            "whether two neighbouring words are divided by one space or by none is "
+            "rewritten."
+        )
+    told += _of_unknown(policy) + _of_number(policy)
+    if policy.stop_word == "keep":
+        told.append(
+            "Stop words are copied unchanged, which also shows that every other word is "
+            "no stop word."
+        )
+    if policy.case == "copy":
+        told.append("The capital letters of the original are copied onto the new words.")
+    return tuple(told)
+
+
+def _of_unknown(policy: Policy) -> list[str]:
+    if policy.unknown == "keep":
+        return [
+            "Words outside the vocabulary (names, typing errors, rare terms) and "
+            "identifiers (URLs, e-mail addresses, handles) are copied unchanged."
+        ]
+    if policy.unknown == "mask":
+        return [
+            "Words outside the vocabulary and identifiers become the fixed symbol "
+            "[unknown]: which word stood there is hidden, that one stood there is shown."
+        ]
+    if policy.unknown == "drop":
+        return [
+            "Words outside the vocabulary and identifiers are left out; that one is "
+            "missing may show in the spacing and in the number of words."
+        ]
+    return []
+
+
+def _of_number(policy: Policy) -> list[str]:
+    if policy.number == "keep":
+        return ["Numbers are copied unchanged."]
+    if policy.number == "mask":
+        return [
+            "Numbers become the fixed symbol [number]: their value is hidden, that a "
+            "number stood there is shown."
+        ]
+    if policy.number == "digits":
+        return [
+            "Each digit of a number becomes a random digit: the value is hidden, its "
+            "length, separators and place are shown."
+        ]
+    return []

@@ -1,0 +1,206 @@
+"""The sentences of a statement. Each is literally true by itself."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from dptext.types import Guarantee
+
+if TYPE_CHECKING:
+    from dptext.guarantees.statement import Loss, Terms
+
+_MEANINGFUL = 30.0
+
+
+def factor(nats: float) -> str:
+    """Write e^nats for people, rounded up; beyond 30 nats say what it is worth."""
+    if nats > _MEANINGFUL:
+        return f"e^{nats:.4g}, which is no meaningful protection"
+    value = math.exp(nats)
+    if value < 1000:
+        return f"{math.ceil(value * 100) / 100:g}"
+    return f"{math.ceil(value):,}"
+
+
+def number(value: float) -> str:
+    """Write an epsilon so that nothing is rounded down: up to six digits."""
+    short = f"{value:.6g}"
+    return short if float(short) >= value else repr(value)
+
+
+def series(parts: tuple[str, ...]) -> str:
+    """Join parts as in a sentence."""
+    if len(parts) < 2:
+        return "".join(parts)
+    return ", ".join(parts[:-1]) + " and " + parts[-1]
+
+
+def sentence(
+    notion: str,
+    promise: Guarantee,
+    terms: Terms,
+    loss: Loss,
+    covered: tuple[str, ...],
+    alike: tuple[str, ...],
+) -> str:
+    """Return the guarantee in one quotable sentence."""
+    if terms.key == "seed":
+        return (
+            "No guarantee: this run was seeded, and whoever knows or guesses the seed "
+            "can repeat every draw."
+        )
+    if notion == "none":
+        return (
+            "No guarantee: the loss that these settings allow is above what can be "
+            "resolved numerically, and no meaningful protection in any case."
+        )
+    if notion == "LDP":
+        return _ldp(terms, covered, alike)
+    return _metric(promise, terms, loss, covered, alike)
+
+
+def _ldp(terms: Terms, covered: tuple[str, ...], alike: tuple[str, ...]) -> str:
+    epsilon = number(terms.epsilon)
+    if terms.level == "word":
+        weak = _weak(terms.epsilon)
+        return (
+            f"{weak}Each replaced word ({series(covered)}) is {epsilon}-locally "
+            "differentially private: whichever two texts are compared that differ in one "
+            f"such word and have {series(alike)}, no output is more than "
+            f"{factor(terms.epsilon)} times as likely under one as under the other."
+        )
+    return (
+        f"{_weak(terms.epsilon)}The replaced words of each text together "
+        f"({series(covered)}) are {epsilon}-locally differentially private: whichever "
+        f"two texts are compared that have {series(alike)}, no output text is more than "
+        f"{factor(terms.epsilon)} times as likely under one as under the other."
+    )
+
+
+def _metric(
+    promise: Guarantee,
+    terms: Terms,
+    loss: Loss,
+    covered: tuple[str, ...],
+    alike: tuple[str, ...],
+) -> str:
+    epsilon = number(terms.epsilon)
+    if terms.level == "word":
+        return (
+            f"{_weak(loss.nearest)}Each replaced word ({series(covered)}) is "
+            f"{epsilon}-metric differentially private in d = {promise.metric}: whichever "
+            f"two texts are compared that differ in one such word and have "
+            f"{series(alike)}, no output is more than e^({epsilon} d) times as likely "
+            "under one as under the other. For half of the vocabulary the nearest other "
+            f"word is close enough that this factor is at most {factor(loss.nearest)}; "
+            f"for half of all pairs of words it is at most about {factor(loss.median)}; "
+            f"for the farthest pair it is {factor(loss.farthest)}."
+        )
+    return (
+        f"The replaced words of each text ({series(covered)}) share epsilon = {epsilon} "
+        f"in equal parts and are metric differentially private in d = {promise.metric}: "
+        f"whichever two texts of n replaced words are compared that have "
+        f"{series(alike)}, no output text is more than e^(({epsilon} / n) S) times as "
+        "likely under one as under the other, S the sum of the n distances between "
+        "their words, place by place."
+    )
+
+
+def _weak(nats: float) -> str:
+    return "No meaningful protection. " if nats > _MEANINGFUL else ""
+
+
+def text_level(notion: str, promise: Guarantee, terms: Terms) -> str:
+    """Return what holds for whole texts."""
+    if notion == "none":
+        return "No guarantee for texts."
+    epsilon = number(terms.epsilon)
+    if terms.level == "text":
+        if promise.notion == "LDP":
+            return (
+                f"A whole text loses at most {epsilon} nats, whatever its length; one "
+                f"changed word of a text of n replaced words loses at most {epsilon} / n."
+            )
+        total = terms.epsilon * promise.reach
+        return (
+            f"A whole text loses at most epsilon times the largest distance, "
+            f"{total:.4g} nats, whatever its length: a factor of {factor(total)}."
+        )
+    if promise.notion == "LDP":
+        return (
+            f"A text of n replaced words loses at most n times {epsilon} nats when all "
+            f"of them may differ, m times {epsilon} when m of them may."
+        )
+    return (
+        f"A text loses at most {epsilon} times the sum of the distances between its "
+        "words and those of the text that it is compared with, place by place."
+    )
+
+
+def conditions(notion: str, promise: Guarantee, terms: Terms) -> tuple[str, ...]:
+    """Return what must hold for the statement to be true."""
+    if notion == "none":
+        return ()
+    told = [_key(terms.key)]
+    told.append(
+        "The settings were chosen without looking at the private text; dptext cannot "
+        "check this."
+    )
+    if terms.lexicon_given:
+        told.append(
+            "The lexicon is public and was made without the private text; dptext cannot "
+            "check this."
+        )
+    if terms.identified:
+        told.append(
+            "No two records have the same id; two that have the same id and the same "
+            "text get the same output, which shows that they are equal."
+        )
+    told.append(_resolution(terms))
+    return (*told, *promise.gaps)
+
+
+def _key(key: str) -> str:
+    if key == "key-file":
+        return (
+            "The key file is random and stays secret: whoever has it can repeat every "
+            "draw. The same records, settings and key give the same output again and "
+            "cost nothing more."
+        )
+    return (
+        "Random bits come from AES-256 in counter mode under a key that the operating "
+        "system drew for this run and nobody keeps: the statement holds against readers "
+        "who cannot break that cipher."
+    )
+
+
+def _resolution(terms: Terms) -> str:
+    if terms.resolution is None:
+        return (
+            "Noise is drawn in 64-bit floating point: events rarer than about 1e-15 are "
+            "not reproduced exactly, and only words are released, never noisy vectors."
+        )
+    return (
+        "Draws are made from 52-bit uniforms: the loss of one word may exceed its bound "
+        f"by at most {max(terms.resolution, 1e-12):.1e} nats."
+    )
+
+
+def not_covered(promise: Guarantee, terms: Terms) -> tuple[str, ...]:
+    """Return what no setting covers."""
+    told = [
+        "A person is in more than one word: the losses of all words and records about "
+        "the same person add up, and so do those of several releases of the same text.",
+        "Words are replaced one by one in their places, so their order stays; a word "
+        "that occurs again is drawn anew each time, so that its losses add up.",
+        "How long the run takes is not hidden.",
+    ]
+    if terms.fields is not None:
+        named = series(tuple(f'"{name}"' for name in terms.fields))
+        told.insert(0, f"All fields other than {named} are copied unchanged.")
+    if promise.notion == "metric-DP":
+        told.append(
+            "Words far apart in the metric are protected less than near ones."
+        )
+    return tuple(told)

@@ -1,0 +1,104 @@
+"""Lexicons: the built-in one, imported ones, and files of vectors."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dptext.errors import LexiconError
+from dptext.lexicons import places
+
+if TYPE_CHECKING:
+    from dptext.lexicons.importing import Settings
+    from dptext.lexicons.sources import Progress
+    from dptext.types import Lexicon
+
+
+@dataclass(frozen=True, slots=True)
+class Installed:
+    """A lexicon that `find` knows by name; problem says why it cannot be read."""
+
+    name: str
+    folder: Path
+    digest: str = ""
+    meta: dict[str, Any] = field(default_factory=dict)
+    problem: str = ""
+
+
+def find(
+    name_or_path: str,
+    *,
+    settings: Settings | None = None,
+    progress: Progress | None = None,
+    warn: Callable[[str], None] | None = None,
+) -> Lexicon:
+    """Open a lexicon by name, or from a folder, or from a file of vectors.
+
+    A name that is known goes before a file of the same name (write ./NAME for the
+    file). A file is imported on first use and kept in the cache: progress is told what
+    is being done and how far (0 to 1), warn that the cache cannot be written.
+    """
+    from dptext.lexicons import store
+
+    folder = locate(name_or_path)
+    if folder is not None:
+        return store.load(folder)
+    path = Path(name_or_path)
+    if not path.exists():
+        raise LexiconError(_unknown(name_or_path))
+    from dptext.lexicons import cache, sources
+    from dptext.lexicons.importing import Settings
+
+    return cache.open_source(
+        path, settings or Settings(), progress or sources.quiet, warn or _silent
+    )
+
+
+def locate(name_or_path: str) -> Path | None:
+    """Return the folder of a stored lexicon; None for a file to be imported."""
+    from dptext.lexicons.store import META
+
+    if name_or_path in (places.BUILTIN, places.ENGLISH):
+        return places.packaged()
+    if places.is_name(name_or_path):
+        folder = places.stored() / name_or_path
+        if (folder / META).is_file():
+            return folder
+    folder = Path(name_or_path)
+    return folder if (folder / META).is_file() else None
+
+
+def installed() -> list[Installed]:
+    """List the built-in lexicon and the imported ones, by name."""
+    folders = [(places.BUILTIN, places.packaged())]
+    if places.stored().is_dir():
+        names = sorted(path.name for path in places.stored().iterdir())
+        folders += [(n, places.stored() / n) for n in names if places.is_name(n)]
+    return [_describe(name, folder) for name, folder in folders]
+
+
+def _describe(name: str, folder: Path) -> Installed:
+    from dptext.lexicons import store
+
+    try:
+        document = store.read_meta(folder)
+    except LexiconError as error:
+        return Installed(name, folder, problem=str(error))
+    return Installed(name, folder, str(document["digest"]), document["meta"])
+
+
+def _unknown(name: str) -> str:
+    known = [entry.name for entry in installed() if not entry.problem]
+    near = difflib.get_close_matches(name, known, n=1)
+    hint = f"did you mean {near[0]!r}? " if near else ""
+    return (
+        f"no lexicon and no file named {name!r}; {hint}"
+        f"known: {', '.join(known) or 'none'} (`dptext lexicon import` adds one)"
+    )
+
+
+def _silent(message: str) -> None:
+    """Warn of nothing."""

@@ -1,0 +1,214 @@
+"""Make a lexicon of a file of vectors.
+
+Words are folded as they will be looked up, what the splitter never yields as one word
+is dropped, all numbers become the one element NUMBER, and unknown words get the mean.
+Everything here is public: no private text is read.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dptext.errors import LexiconError, UsageError
+from dptext.lexicons import sources
+from dptext.lexicons.raw import RawVectors
+from dptext.lexicons.sources import Progress
+from dptext.tokens import kinds
+from dptext.tokens.regex import key_of, kind_of, split
+from dptext.types import NUMBER, Lexicon
+
+# Raised when the same file would give another lexicon: cached ones are not used then.
+VERSION = 1
+LISTED = 100
+
+ZIPF = "Zipf's law by file order (no counts in the source)"
+_OFFSET = 2.7  # of Zipf-Mandelbrot's law for English, Mandelbrot 1953
+# Share of number tokens in running English, where the source has no numbers to count.
+_NUMBER_SHARE = 0.01
+# Their mean stands in for the vector of numbers, where the source has no numbers.
+_NUMBER_WORDS = "one two three four five six seven eight nine ten".split()
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How a file becomes a lexicon.
+
+    format is one of sources.FORMATS, or None to detect it; max_words reads only the
+    first so many entries; listed is k, the length of the orders.
+    """
+
+    format: str | None = None
+    max_words: int | None = None
+    listed: int = LISTED
+
+    def __post_init__(self) -> None:
+        for name, value in (("max-words", self.max_words), ("listed", self.listed)):
+            if value is not None and value < 1:
+                msg = f"{name} must be 1 or more"
+                raise UsageError(msg)
+
+    def key(self) -> str:
+        """Write the settings and VERSION in one line, the same for the same lexicon."""
+        values = {"version": VERSION, **asdict(self)}
+        return " ".join(f"{name}={value}" for name, value in values.items())
+
+
+class _Folded(NamedTuple):
+    """Which entries remain, with the counts of those merged into them."""
+
+    rows: NDArray[np.intp]  # into the source, by descending count
+    counts: NDArray[np.float64]
+    numbers: NDArray[np.intp]
+    number_count: float
+    dropped: dict[str, int]
+
+
+def make(
+    path: Path,
+    name: str,
+    settings: Settings,
+    *,
+    digest: str | None = None,
+    progress: Progress = sources.quiet,
+) -> Lexicon:
+    """Read a file or folder of vectors into a lexicon that is not stored yet.
+
+    digest is the sha256 of the source if it is known. The result's own digest is
+    empty: dptext.lexicons.store.save computes it.
+    """
+    raw, format = sources.read(path, settings.format, settings.max_words, progress)
+    progress("folding words", 0.0)
+    words, vectors, counts, dropped = _arrange(raw, str(path))
+    meta = {
+        "file": path.name,
+        "sha256": digest or sources.sha256(path),
+        "format": format,
+        "words": len(words),
+        "dimensions": int(vectors.shape[1]),
+        "dropped": dropped,
+        "prior": ZIPF if raw.counts is None else "counts of the source",
+        "language": "unknown",
+        "licence": "unknown (that of the source)",
+        "max_words": settings.max_words,
+    }
+    del raw
+    return ordered(name, words, vectors, counts, meta, settings.listed, progress)
+
+
+def ordered(
+    name: str,
+    words: tuple[str, ...],
+    vectors: NDArray[Any],
+    counts: NDArray[np.float64],
+    meta: dict[str, Any],
+    listed: int,
+    progress: Progress = sources.quiet,
+) -> Lexicon:
+    """Add orders and geometry to words and vectors."""
+    from dptext.lexicons.orders import build_orders, measure
+
+    progress("ordering words", 0.0)
+    orders, far = build_orders(vectors, min(listed, len(words)))
+    progress("measuring", 0.0)
+    geometry = measure(vectors)
+    progress("measuring", 1.0)
+    return Lexicon(
+        name=name,
+        words=words,
+        vectors=vectors,
+        counts=counts,
+        orders=orders,
+        far=far,
+        digest="",
+        meta={**meta, "listed": int(orders.shape[1]), "geometry": geometry},
+    )
+
+
+def _arrange(
+    raw: RawVectors, place: str
+) -> tuple[tuple[str, ...], NDArray[Any], NDArray[np.float64], dict[str, int]]:
+    """Return words (V,), vectors (V + 1, d), counts (V,) and what was dropped."""
+    counts = _zipf(len(raw.words)) if raw.counts is None else raw.counts
+    folded = _fold(raw.words, counts)
+    if not len(folded.rows):
+        msg = f"{place}: no entry in it is a word"
+        raise LexiconError(msg)
+    share = _NUMBER_SHARE * float(folded.counts.sum())
+    together = np.append(folded.counts, folded.number_count or share)
+    order = np.argsort(-together, kind="stable")
+    size, d = len(order), raw.vectors.shape[1]
+    vectors = np.empty((size + 1, d), raw.vectors.dtype)
+    # Straight into place, without a copy between: this is most of the memory. The row
+    # that the last entry, NUMBER, takes here is written over.
+    taken = np.append(folded.rows, 0)[order]
+    np.take(raw.vectors, taken, axis=0, out=vectors[:size], mode="clip")
+    words = [raw.words[row] for row in folded.rows.tolist()]
+    vectors[int(np.argmax(order))] = _number_vector(raw, words, folded)
+    vectors[size] = vectors[:size].mean(axis=0, dtype=np.float64)
+    words.append(NUMBER)
+    sorted_words = tuple(words[row] for row in order.tolist())
+    return sorted_words, vectors, together[order], folded.dropped
+
+
+def _zipf(size: int) -> NDArray[np.float64]:
+    """Return counts (size,) by Zipf-Mandelbrot's law, the last one 1."""
+    ranks = np.arange(1, size + 1, dtype=np.float64)
+    counts: NDArray[np.float64] = (size + _OFFSET) / (ranks + _OFFSET)
+    return counts
+
+
+def _fold(words: list[str], counts: NDArray[np.float64]) -> _Folded:
+    """Keep the most frequent entry of each key; its count is that of all of them."""
+    kept: dict[str, int] = {}
+    rows: list[int] = []
+    sums: list[float] = []
+    numbers: list[int] = []
+    dropped = {"not_words": 0, "numbers": 0, "merged": 0}
+    for row in np.argsort(-counts, kind="stable").tolist():
+        kind = _kind(words[row])
+        if kind == kinds.NUMBER:
+            numbers.append(row)
+            dropped["numbers"] += 1
+        elif kind != kinds.WORD:
+            dropped["not_words"] += 1
+        elif (place := kept.setdefault(key_of(words[row]), len(rows))) < len(rows):
+            sums[place] += float(counts[row])
+            dropped["merged"] += 1
+        else:
+            rows.append(row)
+            sums.append(float(counts[row]))
+    return _Folded(
+        np.array(rows, np.intp),
+        np.array(sums),
+        np.array(numbers, np.intp),
+        float(counts[numbers].sum()),
+        dropped,
+    )
+
+
+def _kind(word: str) -> int:
+    """Tell the kind of a word that is one piece; several pieces are no word."""
+    # The splitter gives a piece the space before it, so a text cannot begin with one.
+    if word[:1] == " " or len(pieces := split(word)) != 1:
+        return kinds.PUNCTUATION
+    return kind_of(pieces[0])
+
+
+def _number_vector(
+    raw: RawVectors, words: list[str], folded: _Folded
+) -> NDArray[np.float64]:
+    """Return the mean of the numbers, else of number words, else of all entries."""
+    chosen = folded.numbers
+    if not len(chosen):
+        rows = folded.rows.tolist()
+        places = {key_of(word): row for word, row in zip(words, rows, strict=True)}
+        chosen = np.array([places[w] for w in _NUMBER_WORDS if w in places], np.intp)
+    # All of them without an index: that would copy the whole matrix.
+    vectors = raw.vectors[chosen] if len(chosen) else raw.vectors
+    mean: NDArray[np.float64] = vectors.mean(axis=0, dtype=np.float64)
+    return mean

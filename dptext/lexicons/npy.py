@@ -1,0 +1,49 @@
+"""A folder with `vocab.txt`, a word a line, and `vectors.npy` or `vectors.f16.npy`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from dptext.errors import LexiconError
+from dptext.lexicons.npz import assemble
+from dptext.lexicons.raw import RawVectors
+
+VOCABULARY = "vocab.txt"
+VECTORS = ("vectors.f16.npy", "vectors.npy")
+
+
+def files(folder: Path) -> tuple[Path, Path] | None:
+    """Return the files of words and of vectors if the folder has them."""
+    for name in VECTORS:
+        if (folder / VOCABULARY).is_file() and (folder / name).is_file():
+            return folder / VOCABULARY, folder / name
+    return None
+
+
+def read(folder: Path, place: str, *, limit: int | None = None) -> RawVectors:
+    """Read a folder, or its first `limit` words; the order is by frequency."""
+    found = files(folder)
+    if found is None:
+        msg = f"{place}: no {VOCABULARY} beside {' or '.join(VECTORS)} in it"
+        raise LexiconError(msg)
+    words = _read_words(found[0], f"{place}/{VOCABULARY}")
+    try:
+        vectors = np.load(found[1], mmap_mode="r", allow_pickle=False)
+    except (ValueError, EOFError, OSError) as error:
+        msg = f"{place}/{found[1].name}: not a whole array ({type(error).__name__})"
+        raise LexiconError(msg) from None
+    return assemble(words, np.asarray(vectors), None, place, limit=limit)
+
+
+def _read_words(path: Path, place: str) -> list[str]:
+    lines = path.read_bytes().removesuffix(b"\n").split(b"\n")
+    words = []
+    for number, line in enumerate(lines, 1):
+        try:
+            words.append(line.removesuffix(b"\r").decode())
+        except UnicodeDecodeError:
+            msg = f"{place}, line {number}: the word is not UTF-8"
+            raise LexiconError(msg) from None
+    return words

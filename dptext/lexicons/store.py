@@ -1,0 +1,331 @@
+"""A lexicon on disk: one folder of memory-mapped arrays, with a digest.
+
+    meta.json                {"format": 1, "name", "digest", "meta": {...}}
+    words.txt                one word a line, UTF-8, by descending count
+    vectors.npy orders.npy far.npy counts.npy
+    synonym_ends.npy synonyms.npy information_content.npy    where there are any
+
+The digest is the sha256 over the name and the sha256 of every file but meta.json,
+sorted by name, and the canonical JSON of meta. The name of the lexicon and the name of
+its source file (meta["file"]) are not in it: the same content has the same digest under
+any name.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dptext.errors import LexiconError, OutputError
+from dptext.types import NUMBER, Lexicon
+
+FORMAT = 1
+META = "meta.json"
+WORDS = "words.txt"
+_UNHASHED = ("file",)
+
+_V = "V"  # the number of words, in the shapes below
+_NEEDED: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "vectors": (("float16", "float32"), (f"{_V}+1", "d")),
+    "counts": (("float64",), (_V,)),
+    "orders": (("uint16", "uint32"), (f"{_V}+1", "k")),
+    "far": (("float32",), (f"{_V}+1",)),
+}
+_OPTIONAL: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "synonym_ends": (("int32",), (_V,)),
+    "synonyms": (("int32",), ("s",)),
+    "information_content": (("float32",), (_V,)),
+}
+_ARRAYS = {**_NEEDED, **_OPTIONAL}
+
+
+def save(lexicon: Lexicon, folder: Path) -> str:
+    """Write a lexicon to a folder and return its digest.
+
+    lexicon.digest is not read: the digest is computed from what is written. A new
+    folder appears whole or not at all. In a folder that is there the files of the
+    lexicon are replaced and all others (a licence) stay; it must hold a lexicon
+    already, or nothing that its files would be taken for.
+    """
+    folder = Path(folder)
+    check(lexicon)
+    beside = _beside(folder)
+    try:
+        digest = _write(lexicon, beside)
+        _publish(beside, folder)
+    except OSError as error:
+        raise _unwritable(folder, error) from error
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+    return digest
+
+
+def load(folder: Path, *, verify: bool = True) -> Lexicon:
+    """Open the lexicon in a folder; the arrays stay on disk until they are used.
+
+    verify compares the content with the digest. Raises LexiconError for a folder that
+    is not a lexicon, was changed, or is of another format.
+    """
+    folder = Path(folder)
+    document = read_meta(folder)
+    words = _read_words(folder)
+    arrays = {name: _open(folder, name, len(words)) for name in _present(folder)}
+    digest = str(document["digest"])
+    meta: Mapping[str, Any] = document["meta"]
+    if verify and digest_of(folder, meta) != digest:
+        msg = f"{folder}: the lexicon does not match its digest; import it again"
+        raise LexiconError(msg)
+    return Lexicon(
+        name=str(document["name"]), words=words, digest=digest, meta=meta, **arrays
+    )
+
+
+def read_meta(folder: Path) -> dict[str, Any]:
+    """Read meta.json alone: format, name, digest, meta."""
+    try:
+        document = json.loads((folder / META).read_bytes())
+    except OSError as error:
+        msg = f"{folder}: not a lexicon ({META}: {error.strerror})"
+        raise LexiconError(msg) from None
+    except ValueError:
+        msg = f"{folder / META}: not valid JSON; import the lexicon again"
+        raise LexiconError(msg) from None
+    found = document.get("format") if isinstance(document, dict) else None
+    if found != FORMAT:
+        msg = f"{folder}: lexicon format {found!r}, this version reads {FORMAT}"
+        raise LexiconError(msg)
+    if not ({"name", "digest"} <= document.keys()) or not isinstance(
+        document.get("meta"), dict
+    ):
+        msg = f"{folder / META}: name, digest or meta is missing; import it again"
+        raise LexiconError(msg)
+    return dict(document)
+
+
+def digest_of(folder: Path, meta: Mapping[str, Any]) -> str:
+    """Compute the digest of the files in a folder and of meta."""
+    files = [WORDS, *(f"{name}.npy" for name in _present(folder))]
+    return _combined({file: _sha256(folder / file) for file in files}, meta)
+
+
+def digest_in_memory(lexicon: Lexicon) -> str:
+    """Compute the digest that a lexicon would have once saved."""
+    files = {WORDS: hashlib.sha256(_text_of(lexicon.words)).hexdigest()}
+    for name, array in _arrays_of(lexicon).items():
+        sink = _Hash()
+        np.save(cast(BinaryIO, sink), np.ascontiguousarray(array))
+        files[f"{name}.npy"] = sink.hash.hexdigest()
+    return _combined(files, json.loads(_canonical(lexicon.meta)))
+
+
+def check(lexicon: Lexicon) -> None:
+    """Raise LexiconError unless the arrays are what dptext.types.Lexicon says."""
+    size = len(lexicon.words)
+    if not size:
+        msg = f"lexicon {lexicon.name!r} has no words"
+        raise LexiconError(msg)
+    for name, array in _arrays_of(lexicon).items():
+        _check_shape(f"lexicon {lexicon.name!r}, {name}", name, array, size)
+    for fits, claim in _claims(lexicon):
+        if not fits:
+            msg = f"lexicon {lexicon.name!r}: {claim}"
+            raise LexiconError(msg)
+
+
+def _claims(lexicon: Lexicon) -> Iterator[tuple[bool, str]]:
+    """Yield what must hold of the content, once the shapes are right."""
+    words, counts, orders = lexicon.words, lexicon.counts, lexicon.orders
+    size = len(words)
+    yield (
+        all(word and "\n" not in word for word in words),
+        "a word is empty or holds a line break",
+    )
+    yield (
+        len({word.lower() for word in words}) == size,
+        "two words are the same in lower case",
+    )
+    yield NUMBER in words, f"the element {NUMBER} is missing"
+    yield (
+        bool(np.isfinite(counts).all() and (counts > 0).all()),
+        "counts must be finite and above 0",
+    )
+    yield bool((np.diff(counts) <= 0).all()), "words must stand by descending count"
+    yield int(orders.max()) < size, "orders name a word beyond the last"
+    yield (
+        bool((orders[:size, 0] == np.arange(size)).all()),
+        "the order of a word must begin with itself",
+    )
+    yield bool(np.isfinite(lexicon.vectors).all()), "vectors must be finite"
+
+
+def _arrays_of(lexicon: Lexicon) -> dict[str, NDArray[Any]]:
+    found = {name: getattr(lexicon, name) for name in _ARRAYS}
+    return {name: array for name, array in found.items() if array is not None}
+
+
+def _check_shape(place: str, name: str, array: NDArray[Any], size: int) -> None:
+    types, shape = _ARRAYS[name]
+    lengths = {_V: size, f"{_V}+1": size + 1}
+    wanted = tuple(lengths.get(side) for side in shape)
+    fits = len(array.shape) == len(wanted) and all(
+        want is None or have == want
+        for have, want in zip(array.shape, wanted, strict=True)
+    )
+    if not fits or array.dtype.name not in types:
+        sides = " x ".join(str(lengths.get(side, side)) for side in shape)
+        have = " x ".join(map(str, array.shape))
+        msg = (
+            f"{place}: expected {sides} of {' or '.join(types)}, "
+            f"found {have} of {array.dtype.name}"
+        )
+        raise LexiconError(msg)
+
+
+def _present(folder: Path) -> list[str]:
+    """Name the arrays to open: the needed ones, and the optional ones that exist."""
+    return [
+        *_NEEDED,
+        *(name for name in _OPTIONAL if (folder / f"{name}.npy").exists()),
+    ]
+
+
+def _read_words(folder: Path) -> tuple[str, ...]:
+    try:
+        text = (folder / WORDS).read_bytes().decode("utf-8")
+    except OSError as error:
+        raise _unreadable(folder / WORDS, error) from None
+    except UnicodeDecodeError:
+        msg = f"{folder / WORDS}: not UTF-8; import the lexicon again"
+        raise LexiconError(msg) from None
+    # Not splitlines: words may hold other characters that Python takes for line ends.
+    return tuple(text.removesuffix("\n").split("\n"))
+
+
+def _open(folder: Path, name: str, size: int) -> NDArray[Any]:
+    path = folder / f"{name}.npy"
+    try:
+        mapped = np.load(path, mmap_mode="r", allow_pickle=False)
+    except OSError as error:
+        raise _unreadable(path, error) from None
+    except (ValueError, EOFError):
+        msg = f"{path}: not a whole .npy array; import the lexicon again"
+        raise LexiconError(msg) from None
+    # A plain view: np.memmap pays for its subclass at every slice.
+    array: NDArray[Any] = np.asarray(mapped)
+    _check_shape(str(path), name, array, size)
+    return array
+
+
+def _unreadable(path: Path, error: OSError) -> LexiconError:
+    return LexiconError(f"{path}: {error.strerror}; import the lexicon again")
+
+
+def _unwritable(folder: Path, error: OSError) -> OutputError:
+    return OutputError(f"{folder}: cannot be written ({error.strerror})")
+
+
+def _beside(folder: Path) -> Path:
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        return Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+    except OSError as error:
+        raise _unwritable(folder, error) from error
+
+
+def _write(lexicon: Lexicon, folder: Path) -> str:
+    (folder / WORDS).write_bytes(_text_of(lexicon.words))
+    for name, array in _arrays_of(lexicon).items():
+        np.save(folder / f"{name}.npy", np.ascontiguousarray(array))
+    # Through JSON, so that what is hashed now is what will be read back.
+    meta = json.loads(_canonical(lexicon.meta))
+    digest = digest_of(folder, meta)
+    document = {
+        "format": FORMAT,
+        "name": lexicon.name,
+        "digest": digest,
+        "meta": meta,
+    }
+    text = json.dumps(document, ensure_ascii=False, indent=1) + "\n"
+    (folder / META).write_text(text, encoding="utf-8")
+    return digest
+
+
+def _publish(beside: Path, folder: Path) -> None:
+    os.chmod(beside, 0o755)  # noqa: S103 - mkdtemp closes it to others
+    if not folder.exists():
+        try:
+            os.rename(beside, folder)
+        except OSError:
+            if not folder.is_dir():
+                raise
+        else:
+            return
+    ours = [folder / WORDS, *(folder / f"{name}.npy" for name in _ARRAYS)]
+    if not (folder / META).exists() and any(path.exists() for path in ours):
+        msg = f"{folder}: holds arrays that are not a lexicon; choose another folder"
+        raise LexiconError(msg)
+    # meta.json comes last: a crash on the way leaves a digest that does not match.
+    for path in sorted(beside.iterdir(), key=lambda path: path.name == META):
+        os.replace(path, folder / path.name)
+        ours = [other for other in ours if other.name != path.name]
+    for path in ours:
+        path.unlink(missing_ok=True)
+
+
+class _Hash:
+    """A file that keeps only the sha256 of what is written to it."""
+
+    def __init__(self) -> None:
+        self.hash = hashlib.sha256()
+
+    def write(self, block: bytes) -> int:
+        self.hash.update(block)
+        return len(block)
+
+
+def _combined(files: Mapping[str, str], meta: Mapping[str, Any]) -> str:
+    whole = hashlib.sha256()
+    for name in sorted(files):
+        whole.update(f"{name} {files[name]}\n".encode())
+    whole.update(_canonical({k: v for k, v in meta.items() if k not in _UNHASHED}))
+    return whole.hexdigest()
+
+
+def _text_of(words: tuple[str, ...]) -> bytes:
+    return ("\n".join(words) + "\n").encode()
+
+
+def _sha256(path: Path) -> str:
+    whole = hashlib.sha256()
+    with open(path, "rb", buffering=0) as stream:
+        while block := stream.read(2**20):
+            whole.update(block)
+    return whole.hexdigest()
+
+
+def _canonical(meta: Mapping[str, Any]) -> bytes:
+    """Write meta in the one form that is hashed; numpy scalars become numbers."""
+    return json.dumps(
+        dict(meta),
+        sort_keys=True,
+        separators=(",", ":"),
+        ensure_ascii=False,
+        allow_nan=False,
+        default=_plain,
+    ).encode()
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, np.generic | np.ndarray):
+        return value.tolist()
+    msg = f"meta holds a {type(value).__name__}, which JSON cannot carry"
+    raise LexiconError(msg)

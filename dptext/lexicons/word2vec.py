@@ -1,0 +1,120 @@
+"""word2vec: a header `words dimensions`, then the vectors as text or as binary.
+
+In binary an entry is the word, a space, d little-endian float32, and sometimes a line
+feed.
+Source: Mikolov et al., 2013, and the C program `word2vec` that they published.
+"""
+
+from __future__ import annotations
+
+import io
+from typing import Any, BinaryIO, cast
+
+import numpy as np
+
+from dptext.errors import LexiconError
+from dptext.lexicons.lines import read_lines
+from dptext.lexicons.raw import MOST_DIMENSIONS, RawVectors, checked
+
+_BLOCK = 2**24
+_LONGEST_WORD = 2**12  # bytes
+_OF_NUMBERS = b"+-.0123456789aefintyAEFINTY"  # "nan" and "infinity" are refused later
+
+
+def read(stream: BinaryIO, place: str, *, limit: int | None = None) -> RawVectors:
+    """Read a file, or its first `limit` words; text and binary are told apart."""
+    if not isinstance(stream, io.BufferedReader):
+        stream = io.BufferedReader(cast(Any, stream), 2**20)
+    size, dimensions = read_header(stream, place)
+    reader = read_text if _looks_like_text(stream, dimensions) else read_binary
+    return reader(stream, place, size, dimensions, limit)
+
+
+def read_header(stream: BinaryIO, place: str) -> tuple[int, int]:
+    """Read the first line: the numbers of words and of dimensions."""
+    header = header_of(stream.readline(64))
+    if header is None:
+        msg = f"{place}, line 1: expected a header, the numbers of words and dimensions"
+        raise LexiconError(msg)
+    return header
+
+
+def header_of(line: bytes) -> tuple[int, int] | None:
+    """Return the numbers of words and dimensions if the line is a header."""
+    fields = line.removeprefix(b"\xef\xbb\xbf").split()
+    if len(fields) != 2 or not line.endswith(b"\n"):
+        return None
+    if not all(field.isdigit() and len(field) < 12 for field in fields):
+        return None
+    size, dimensions = map(int, fields)
+    return (size, dimensions) if 0 < dimensions <= MOST_DIMENSIONS else None
+
+
+def read_text(
+    stream: BinaryIO, place: str, size: int, dimensions: int, limit: int | None
+) -> RawVectors:
+    """Read the lines after the header; there must be `size` of them."""
+    # One more than the header says, to notice that there are more.
+    wanted = size + 1 if limit is None else min(limit, size)
+    raw = read_lines(stream, place, dimensions=dimensions, first=2, limit=wanted)
+    if len(raw.words) > size:
+        msg = f"{place}, line {size + 2}: more than the {size} words of the header"
+        raise LexiconError(msg)
+    _refuse_truncated(len(raw.words), size, place, limit)
+    return raw
+
+
+def read_binary(
+    stream: BinaryIO, place: str, size: int, dimensions: int, limit: int | None
+) -> RawVectors:
+    """Read the entries after the header; there must be `size` of them."""
+    wanted = size if limit is None else min(limit, size)
+    words: list[str] = []
+    flat = bytearray()
+    width = 4 * dimensions
+    block, start = b"", 0
+    while len(words) < wanted:
+        if len(block) - start < _LONGEST_WORD + width:
+            more = stream.read(max(_BLOCK, width))
+            block, start = block[start:] + more, 0
+        space = block.find(b" ", start, start + _LONGEST_WORD)
+        if space < 0 or len(block) < space + 1 + width:
+            if space < 0 and len(block) - start >= _LONGEST_WORD:
+                msg = f"{place}, word {len(words) + 1}: no end; not word2vec binary"
+                raise LexiconError(msg)
+            break
+        words.append(_word(block[start:space], place, len(words) + 1))
+        start = space + 1 + width
+        flat += block[space + 1 : start]
+    _refuse_truncated(len(words), size, place, limit)
+    vectors = np.frombuffer(flat, "<f4").astype(np.float32, copy=False)
+    raw = RawVectors(words, vectors.reshape(len(words), dimensions))
+    return checked(raw, place, unit="word")
+
+
+def _word(field: bytes, place: str, number: int) -> str:
+    try:
+        word = field.removeprefix(b"\n").decode()
+    except UnicodeDecodeError:
+        msg = f"{place}, word {number}: not UTF-8"
+        raise LexiconError(msg) from None
+    if not word:
+        msg = f"{place}, word {number}: the word is empty"
+        raise LexiconError(msg)
+    return word
+
+
+def _refuse_truncated(found: int, size: int, place: str, limit: int | None) -> None:
+    if found < (size if limit is None else min(limit, size)):
+        msg = f"{place}: truncated: the header says {size} words, {found} are whole"
+        raise LexiconError(msg)
+
+
+def _looks_like_text(stream: io.BufferedReader, dimensions: int) -> bool:
+    """Tell text by its first line: d fields after the word, of the bytes of numbers."""
+    line, feed, _ = stream.peek(2**16)[: 2**16].partition(b"\n")
+    fields = line.rstrip().rsplit(b" ", dimensions)
+    if feed and len(fields) <= dimensions and len(line) < dimensions:
+        return False  # too short for a line of text with a number missing
+    numbers = b"".join(fields[1:])
+    return not numbers.translate(None, _OF_NUMBERS) if numbers else bool(feed)

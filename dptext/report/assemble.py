@@ -1,0 +1,142 @@
+"""From a finished run to its report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from dptext.adversaries import bayes, deniability, prior
+from dptext.engines.serial import Job, Tally, Written
+from dptext.guarantees import account
+from dptext.guarantees.statement import Statement
+from dptext.pipeline import Pipeline
+from dptext.randomness import RunKey
+from dptext.report.document import (
+    Deniability,
+    Document,
+    Output,
+    Private,
+    describe,
+)
+from dptext.tokens import kinds
+from dptext.types import Eps, Ids, Record
+
+_COPIED = (kinds.STOP_WORD, kinds.UNKNOWN, kinds.IDENTIFIER, kinds.NUMBER)
+_TREATED = {
+    "perturb": "replaced",
+    "keep": "copied",
+    "mask": "masked",
+    "drop": "left out",
+    "digits": "random digits",
+    "restore": "replaced",
+}
+
+
+def statement(pipeline: Pipeline, job: Job, key: str, text_only: bool) -> Statement:
+    """Return the statement of a job; text_only when records have no other fields."""
+    return account.statement(
+        pipeline.profile,
+        pipeline.channel,
+        key=key,
+        lexicon_given=pipeline.profile.lexicon not in ("builtin", "english"),
+        identified=job.selection.id_field is not None,
+        fields=None if text_only else job.selection.fields,
+    )
+
+
+def document(
+    pipeline: Pipeline,
+    job: Job,
+    key: RunKey,
+    tally: Tally,
+    written: Written,
+    *,
+    text_only: bool,
+    ruler: bool = True,
+) -> Document:
+    """Return the internal report of a finished job."""
+    risk, note = risk_of(pipeline) if ruler else (None, "not measured (--no-ruler)")
+    return Document(
+        report="dptext",
+        version=1,
+        audience="internal",
+        success=True,
+        run=describe(pipeline, key.origin),
+        guarantee=statement(pipeline, job, key.origin, text_only),
+        risk=risk,
+        risk_note=note,
+        deniability=deniability_of(pipeline),
+        output=Output(
+            Path(job.output).name if job.output else None, written.bytes, written.sha256
+        ),
+        private=_private(pipeline, job.inputs, tally),
+    )
+
+
+def risk_of(pipeline: Pipeline) -> tuple[bayes.Risk | None, str]:
+    """Measure the risk where the law is known and one epsilon holds for every word."""
+    if pipeline.channel.module.FAMILY == "noise":
+        return None, "not measured: the law of a noise mechanism has no closed form"
+    if pipeline.budget.LEVEL == "text":
+        return None, "not measured: epsilon per word depends on the length of the text"
+    epsilon = pipeline.profile.budget.params.epsilon
+    words = prior.replaced(pipeline.lexicon, pipeline.profile.tokens)
+    return bayes.measure(pipeline.channel, epsilon, words), bayes.LIMITS
+
+
+def deniability_of(pipeline: Pipeline) -> Deniability | None:
+    """Measure N_w and S_w where one epsilon holds for every word."""
+    if pipeline.budget.LEVEL == "text":
+        return None
+    epsilon = pipeline.profile.budget.params.epsilon
+    # Public words, so public randomness: the figures are the same in every run.
+    randomness = pipeline.randomness(RunKey.from_seed(0))
+
+    def draw(ids: Ids) -> Ids:
+        nonce = randomness.nonce(Record(0, (), None))
+        noise = randomness.of([nonce], np.zeros(len(ids), np.int64))
+        eps: Eps = np.full(len(ids), float(epsilon))
+        return pipeline.draw(ids, eps, noise)
+
+    return Deniability(**deniability.measure(pipeline.channel, epsilon, draw))
+
+
+def _private(pipeline: Pipeline, inputs: Sequence[str], tally: Tally) -> Private:
+    policy = pipeline.profile.tokens
+    named = {
+        kinds.NAMES[kind]: int(count)
+        for kind, count in enumerate(tally.tokens[: len(kinds.NAMES)])
+    }
+    settings = {
+        "word": "perturb",
+        "number": policy.number,
+        "identifier": policy.unknown,
+        "punctuation": policy.punctuation,
+        "space": policy.punctuation,
+        "stop_word": policy.stop_word,
+        "unknown": policy.unknown,
+    }
+    wordlike = sum(
+        count for name, count in named.items() if name not in ("punctuation", "space")
+    )
+    copied = sum(
+        named[kinds.NAMES[kind]]
+        for kind in _COPIED
+        if settings[kinds.NAMES[kind]] == "keep"
+    )
+    spent = tally.spending.result()
+    return Private(
+        inputs=tuple(inputs),
+        records=tally.records,
+        faults=tally.faults,
+        texts=spent.pop("texts"),
+        tokens=named,
+        treatment={name: _TREATED[value] for name, value in settings.items()},
+        share_copied=copied / wordlike if wordlike else 0.0,
+        metrics={name: meter.result() for name, meter in tally.meters.items()},
+        epsilon_per_text=spent,
+        seconds=tally.seconds,
+        words_per_second=tally.words / tally.seconds if tally.seconds else 0.0,
+    )

@@ -1,0 +1,115 @@
+"""The report as a panel for people, on standard error."""
+
+from __future__ import annotations
+
+import math
+
+from rich.console import Console, Group
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from dptext.report.document import Document
+
+
+def show(document: Document, console: Console) -> None:
+    """Print a report."""
+    promise = document.guarantee
+    weak = promise.notion == "none" or promise.sentence.startswith("No meaningful")
+    parts = [
+        Text(promise.sentence),
+        Text(""),
+        Text("Whole texts: " + promise.text_level),
+        Text(""),
+        Text("Not covered:", style="bold"),
+        *(Text(f"- {line}") for line in promise.not_covered),
+    ]
+    if promise.conditions:
+        parts += [Text(""), Text("Holds if:", style="bold")]
+        parts += [Text(f"- {line}") for line in promise.conditions]
+    figures = _figures(document)
+    console.print(
+        Panel(
+            Group(*parts, Text(""), *_risk(document), figures),
+            title=f"dptext privacy report: {document.run.profile}",
+            subtitle=f"{document.audience} report",
+            border_style="red" if weak else "green",
+        )
+    )
+
+
+def _risk(document: Document) -> list[Text | Table]:
+    risk = document.risk
+    if risk is None:
+        return [Text(f"Risk: {document.risk_note}"), Text("")]
+    table = Table(box=None, padding=(0, 2), title_justify="left")
+    table.add_column("Best possible guess of a word from its output")
+    for name in ("without output", "from output", "knowing the band"):
+        table.add_column(name, justify="right")
+    table.add_row("all words", _share(risk.baseline), _share(risk.success), "")
+    for band in risk.bands:
+        table.add_row(
+            f"  {band.name} ({band.share:.0%} of text)",
+            _share(band.baseline),
+            _share(band.success),
+            _share(band.success_band_known),
+        )
+    return [table, Text(document.risk_note, style="dim"), Text("")]
+
+
+def _figures(document: Document) -> Table:
+    table = Table(box=None, show_header=False, padding=(0, 2))
+    promise = document.guarantee
+    loss = promise.loss
+    table.add_row(
+        "Loss of a word",
+        f"nearest {_nats(loss.nearest)}, median {_nats(loss.median)}, "
+        f"farthest {_nats(loss.farthest)} nats",
+    )
+    if document.deniability is not None:
+        deny = document.deniability
+        table.add_row(
+            "N_w, S_w",
+            f"{deny.n_w:.3f}, {deny.s_w:.1f} of {deny.runs} ({deny.method})",
+        )
+    private = document.private
+    if private is not None:
+        for name, metric in private.metrics.items():
+            value = next(iter(metric.values()))
+            shown = "no words" if value is None else f"{value:.3f}"
+            table.add_row(f"{name} (from private text)", shown)
+        spent = private.epsilon_per_text
+        if "max" in spent:
+            table.add_row(
+                "Epsilon per text",
+                f"min {spent['min']:.4g}, median {spent['median']:.4g}, p95 "
+                f"{spent['p95']:.4g}, max {spent['max']:.4g}, total {spent['total']:.6g}",
+            )
+        counts = ", ".join(
+            f"{count} {name.replace('_', ' ')} ({private.treatment[name]})"
+            for name, count in private.tokens.items()
+            if count
+        )
+        table.add_row("Tokens (from private text)", counts)
+        table.add_row(
+            "Done",
+            f"{private.records} records, {private.faults} set aside, "
+            f"{private.words_per_second:,.0f} words/s",
+        )
+    run = document.run
+    table.add_row(
+        "Run",
+        f"dptext {run.dptext}, profile {run.profile}, lexicon {run.lexicon} "
+        f"({run.vocabulary} words, {run.lexicon_digest[:12]}), key: {run.key}",
+    )
+    return table
+
+
+def _share(value: float) -> str:
+    return f"{value:.1%}"
+
+
+def _nats(value: float) -> str:
+    if math.isinf(value):
+        return "unbounded"
+    return f"{value:.2f}" if value <= 30 else f"{value:.0f} (no meaningful protection)"

@@ -1,0 +1,84 @@
+"""Is an export covered by its public report, and does the report meet a policy?"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from dptext.errors import UsageError
+from dptext.guarantees.policy import ExportPolicy, unprotected
+from dptext.report.document import Document, decode
+
+SIDECAR = ".dptext.json"
+
+
+def findings(path: Path, policy: ExportPolicy) -> list[str]:
+    """Return why a file does not pass, in one line each; empty when it does.
+
+    No line holds anything of the file's content.
+    """
+    beside = path.with_name(path.name + SIDECAR)
+    try:
+        digest = _digest(path)
+    except OSError as error:
+        return [f"cannot be read: {error.strerror}"]
+    try:
+        document = decode(beside.read_bytes(), beside.name)
+    except FileNotFoundError:
+        return [f"no public report: {beside.name} is missing; run dptext sanitize -o"]
+    except OSError as error:
+        return [f"{beside.name} cannot be read: {error.strerror}"]
+    except UsageError as error:
+        return [str(error)]
+    return [*_identity(document, digest), *_terms(document, policy)]
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        hashed = hashlib.sha256()
+        while block := file.read(2**20):
+            hashed.update(block)
+    return hashed.hexdigest()
+
+
+def _identity(document: Document, digest: str) -> Iterator[str]:
+    """Yield what shows that the report is not of this file, or was changed by hand."""
+    if document.output is None or document.output.sha256 != digest:
+        yield "its public report is of another file: the digests differ; sanitize again"
+    if document.audience != "public" or document.private is not None:
+        yield "its report is the internal one, which must not be released"
+    if not document.success:
+        yield "its report is of a run that did not succeed"
+    settings = msgspec.json.encode(document.run.settings, order="deterministic")
+    if hashlib.sha256(settings).hexdigest() != document.run.settings_digest:
+        yield "its report was changed: the settings do not match their digest"
+    if document.run.key == "seed" and document.guarantee.notion != "none":
+        yield "its report was changed: a seeded run has no guarantee"
+
+
+def _terms(document: Document, policy: ExportPolicy) -> Iterator[str]:
+    promise, risk = document.guarantee, document.risk
+    if promise.notion not in policy.notion:
+        wanted = " or ".join(policy.notion)
+        yield f"guarantee is {promise.notion}, the policy asks for {wanted}"
+    limit = policy.max_epsilon
+    if limit is not None and promise.epsilon > limit:
+        yield f"epsilon is {promise.epsilon:g} {promise.unit}, the policy allows {limit:g}"
+    if policy.max_loss is not None and (
+        promise.worst_loss is None or promise.worst_loss > policy.max_loss
+    ):
+        worst = "not bounded" if promise.worst_loss is None else f"{promise.worst_loss:g}"
+        yield f"worst loss is {worst} nats, the policy allows {policy.max_loss:g}"
+    if policy.max_risk is not None and (
+        risk is None or risk.success > policy.max_risk
+    ):
+        found = "not measured" if risk is None else f"{risk.success:.2%}"
+        yield f"risk is {found}, the policy allows {policy.max_risk:.2%}"
+    if policy.lexicons is not None and document.run.lexicon_digest not in policy.lexicons:
+        yield "its lexicon is not one that the policy names"
+    for name in unprotected(document.run.settings.get("tokens", {})):
+        if name not in policy.allow:
+            yield f"tokens of class {name} are not protected, and the policy asks for it"

@@ -1,0 +1,152 @@
+"""`dptext lexicon`: data on stdout, one error for each fault, JSON for machines."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from dptext.cli.lexicon import Format, app
+from dptext.errors import LexiconError, UsageError
+from dptext.lexicons import sources
+from tests.lexicons import files
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Keep the store and the cache of whoever runs the tests out of them."""
+    monkeypatch.setenv("DPTEXT_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path
+
+
+def _run(*arguments: str) -> Result:
+    return CliRunner().invoke(app, list(arguments))
+
+
+def _json(*arguments: str) -> Any:
+    result = _run(*arguments, "--json")
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
+
+
+def _source(tmp_path: Path, name: str = "v.txt") -> str:
+    return str(files.put(tmp_path / name, files.text()))
+
+
+def test_import_then_list_and_info(tmp_path: Path) -> None:
+    """What is imported is listed and described under its name, with its digest."""
+    made = _json("import", _source(tmp_path), "--name", "mine")
+    listed = {entry["name"]: entry for entry in _json("list")}
+    told = _json("info", "mine")
+    assert listed["mine"]["digest"] == made["digest"] == told["digest"]
+    assert (told["words"], told["dimensions"], told["listed"]) == (6, 3, 6)
+    assert told["prior"].startswith("Zipf's law")
+    assert told["licence"]
+    assert told["geometry"]
+    assert told["bytes"]["vectors"] == 7 * 3 * 4
+
+
+def test_info_of_a_file(tmp_path: Path) -> None:
+    """A file that was never imported is described by its path."""
+    path = _source(tmp_path)
+    assert _json("info", path)["name"] == "v.txt"
+
+
+def test_options_of_import(tmp_path: Path) -> None:
+    """Format, number of words and length of the orders are taken as given."""
+    path = _source(tmp_path)
+    made = _json(
+        *("import", path, "--name", "mine", "--format", "glove"),
+        *("--max-words", "3", "--listed", "2"),
+    )
+    assert (made["words"], made["listed"], made["format"]) == (4, 2, "glove")
+
+
+def test_tables_for_people(tmp_path: Path) -> None:
+    """Without --json the whole digest and any name are shown as they are."""
+    path = _source(tmp_path, "v[bold].txt")
+    result = _run("import", path, "--name", "mine")
+    digest = _json("info", "mine")["digest"]
+    assert result.exit_code == 0
+    assert digest in "".join(result.stdout.split())
+    assert "v[bold].txt" in result.stdout
+    table = _run("list").stdout
+    assert "mine" in table
+    assert digest[:12] in table
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "reason"),
+    [
+        (("info", "nowhere"), LexiconError, "no lexicon and no file named 'nowhere'"),
+        (("import", "none.txt", "--name", "x"), LexiconError, "No such file"),
+        (("import", "none.txt", "--name", "a/b"), UsageError, "letters, digits"),
+        (("import", "none.txt", "--name", "builtin"), UsageError, "choose another"),
+    ],
+)
+def test_faults_are_raised_for_the_handler(
+    arguments: tuple[str, ...], error: type[Exception], reason: str
+) -> None:
+    """Each fault is one DptextError, which the top-level handler prints."""
+    result = _run(*arguments)
+    assert isinstance(result.exception, error)
+    assert reason in str(result.exception)
+
+
+def test_a_malformed_file_leaves_nothing(tmp_path: Path) -> None:
+    """A file with a fault in it is refused with its line and nothing is stored."""
+    path = files.put(tmp_path / "v.txt", b"a 1 2\nb 1\n")
+    result = _run("import", str(path), "--name", "mine")
+    assert "line 2: expected a word and 2 numbers" in str(result.exception)
+    assert not (tmp_path / "home").exists()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("import", "v.txt"),
+        ("import", "v.txt", "--name", "x", "--listed", "0"),
+        ("import", "v.txt", "--name", "x", "--format", "elmo"),
+        ("build", "--wordnet", "somewhere"),
+    ],
+)
+def test_wrong_options(arguments: tuple[str, ...]) -> None:
+    """A missing or wrong option ends with the exit code of usage errors."""
+    assert _run(*arguments).exit_code == 2
+
+
+def test_build_passes_its_options_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The lexicon that the build makes is written to the folder, and described."""
+    from dptext.lexicons import build
+    from dptext.lexicons.importing import Settings, make
+
+    asked: list[Any] = []
+
+    def stand_in(wordnet: Path, **options: Any) -> Any:
+        asked.append((wordnet, options.get("size")))
+        return make(Path(_source(tmp_path)), "english", Settings())
+
+    monkeypatch.setattr(build, "build_english", stand_in, raising=False)
+    out = tmp_path / "out"
+    told = _json("build", "--wordnet", "wn", "--out", str(out), "--size", "9")
+    assert asked == [(Path("wn"), 9)]
+    assert told["digest"] == _json("info", str(out))["digest"]
+
+
+def test_formats_are_those_that_can_be_read() -> None:
+    """The command line offers every format there is, and no other."""
+    assert [format.value for format in Format] == list(sources.FORMATS)
+
+
+def test_nothing_heavy_is_imported_for_help() -> None:
+    """The commands are described without numpy, which is slow to import."""
+    code = "import dptext.cli.lexicon, sys; sys.exit('numpy' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,0 +1,157 @@
+"""Finding a lexicon: by name, folder or file; imported once, then from the cache."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from dptext import lexicons
+from dptext.errors import LexiconError, UsageError
+from dptext.lexicons import importing, places, store
+from dptext.lexicons.importing import Settings, make
+from tests.lexicons import files
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Keep the store and the cache of whoever runs the tests out of them."""
+    monkeypatch.setenv("DPTEXT_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    """Return a small GloVe file."""
+    return files.put(tmp_path / "v.txt", files.text())
+
+
+def _import(source: Path, name: str) -> str:
+    return store.save(make(source, name, Settings()), places.folder_of(name))
+
+
+def test_a_name_that_was_imported(source: Path) -> None:
+    """An imported lexicon is found by its name and listed."""
+    digest = _import(source, "mine")
+    assert lexicons.find("mine").digest == digest
+    listed = {entry.name: entry for entry in lexicons.installed()}
+    assert listed["mine"].digest == digest
+    assert listed["mine"].meta["format"] == "glove"
+    assert "builtin" in listed
+
+
+def test_a_folder_is_opened(source: Path, tmp_path: Path) -> None:
+    """The path of a stored lexicon opens it, with no copy made."""
+    digest = store.save(make(source, "x", Settings()), tmp_path / "there")
+    assert lexicons.find(str(tmp_path / "there")).digest == digest
+    assert not (tmp_path / "cache").exists()
+
+
+def test_a_file_is_imported_once(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second use of a file, under any name, comes from the cache."""
+    told: list[str] = []
+    first = lexicons.find(str(source), progress=lambda what, _: told.append(what))
+    assert "reading" in told
+    assert first.name == "v.txt"
+    monkeypatch.setattr(importing, "ordered", None)
+    copy = shutil.copy(source, tmp_path / "copy.txt")
+    again = lexicons.find(str(copy))
+    assert (again.name, again.digest) == ("copy.txt", first.digest)
+
+
+def test_settings_and_content_are_the_key(source: Path) -> None:
+    """Other settings or another content give another lexicon."""
+    whole = lexicons.find(str(source))
+    part = lexicons.find(str(source), settings=Settings(max_words=2))
+    assert len(part.words) == 3
+    assert len(whole.words) == 6
+    source.write_bytes(files.text(["other", "words"]))
+    assert lexicons.find(str(source)).words[0] == "other"
+
+
+def test_a_damaged_cache_is_made_again(source: Path, tmp_path: Path) -> None:
+    """What does not match its digest in the cache is imported again."""
+    first = lexicons.find(str(source))
+    for path in (tmp_path / "cache").rglob("words.txt"):
+        path.write_text("damaged")
+    assert lexicons.find(str(source)).words == first.words
+
+
+def test_a_cache_that_cannot_be_written(source: Path, tmp_path: Path) -> None:
+    """The lexicon is used from memory, with its digest and one warning."""
+    stored = lexicons.find(str(source))
+    shutil.rmtree(tmp_path / "cache")
+    (tmp_path / "cache").write_text("a file, no folder")
+    warnings: list[str] = []
+    found = lexicons.find(str(source), warn=warnings.append)
+    assert found.digest == stored.digest
+    assert len(warnings) == 1
+    assert "not kept" in warnings[0]
+
+
+def test_the_folder_of_vectors(tmp_path: Path) -> None:
+    """A folder with vocab.txt and vectors is a source like a file."""
+    path = files.real("embeddings/sgns-wiki-imdb-50d")
+    found = lexicons.find(str(path), settings=Settings(max_words=300, listed=5))
+    assert found.vectors.shape[1] == 50
+    assert lexicons.find(str(path), settings=Settings(None, 300, 5)).digest
+
+
+def test_unknown_names_list_the_known(source: Path) -> None:
+    """The error names the nearest known lexicon and all of them."""
+    _import(source, "glove-50")
+    with pytest.raises(LexiconError, match=r"did you mean 'glove-50'\? known: .*glove"):
+        lexicons.find("glove-60")
+
+
+def test_an_imported_name_goes_before_a_file(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file of the same name as a lexicon is reached by its path."""
+    digest = _import(source, "mine")
+    monkeypatch.chdir(tmp_path)
+    files.put(tmp_path / "mine", files.text(["a", "b"]))
+    assert lexicons.find("mine").digest == digest
+    assert lexicons.find("./mine").words[0] == "a"
+
+
+@pytest.mark.parametrize("name", ["../up", "a/b", "", ".hidden", "a b", "x" * 101])
+def test_names_are_no_paths(name: str) -> None:
+    """A name that could lead out of the store is refused."""
+    with pytest.raises(UsageError, match="letters, digits"):
+        places.folder_of(name)
+
+
+@pytest.mark.parametrize("name", ["builtin", "english"])
+def test_the_built_in_name_is_kept(name: str) -> None:
+    """No import may take the name of the built-in lexicon."""
+    with pytest.raises(UsageError, match="choose another"):
+        places.folder_of(name)
+
+
+def test_a_broken_lexicon_is_listed_as_such(tmp_path: Path) -> None:
+    """A folder in the store that is no lexicon is listed with its problem."""
+    (tmp_path / "home" / "lexicons" / "broken").mkdir(parents=True)
+    entry = {entry.name: entry for entry in lexicons.installed()}["broken"]
+    assert "not a lexicon" in entry.problem
+
+
+def test_folders_follow_xdg(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Store and cache lie where the XDG variables say; relative ones are ignored."""
+    monkeypatch.delenv("DPTEXT_HOME")
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    assert places.stored() == tmp_path / "data" / "dptext" / "lexicons"
+    monkeypatch.setenv("XDG_DATA_HOME", "relative")
+    monkeypatch.setenv("XDG_CACHE_HOME", "")
+    assert places.stored() == Path.home() / ".local/share/dptext/lexicons"
+    assert places.cached() == Path.home() / ".cache/dptext/lexicons"
+
+
+@pytest.mark.skipif(not places.packaged().is_dir(), reason="not built yet")
+def test_the_built_in_lexicon_opens() -> None:
+    """Both names open the lexicon of the package, whatever the folder."""
+    assert lexicons.find("builtin").digest == lexicons.find("english").digest

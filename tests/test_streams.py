@@ -1,0 +1,386 @@
+"""Bytes in and out: whole files or none, damage named, digests true."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import hashlib
+import io
+import lzma
+import os
+import signal
+import stat
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from dptext import streams
+from dptext.errors import InputError, MissingExtra, OutputError, UsageError
+from dptext.streams import check_distinct, open_input, open_output, plain_name
+
+zstandard = pytest.importorskip("zstandard")
+
+DATA = b"".join(b"line %d\r\n" % n for n in range(50_000))
+PACK = {
+    "": bytes,
+    ".gz": gzip.compress,
+    ".bz2": bz2.compress,
+    ".xz": lzma.compress,
+    ".zst": lambda data: zstandard.ZstdCompressor().compress(data),
+}
+SUFFIXES = list(PACK)
+PACKED = SUFFIXES[1:]
+
+
+def save(folder: Path, name: str, data: bytes) -> str:
+    """Write a file and return its path."""
+    (folder / name).write_bytes(data)
+    return str(folder / name)
+
+
+def load(path: str) -> bytes:
+    """Read a file through open_input."""
+    with open_input(path) as stream:
+        return stream.read()
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_input_is_decompressed_by_suffix(tmp_path: Path, suffix: str) -> None:
+    """Each suffix is read as what it says, by lines or at once, in any case."""
+    for name in ("a" + suffix, "b" + suffix.upper()):
+        path = save(tmp_path, name, PACK[suffix](DATA))
+        assert load(path) == DATA
+        with open_input(path) as stream:
+            assert stream.peek()[:4] == DATA[:4]
+            assert list(stream) == DATA.splitlines(keepends=True)
+
+
+@pytest.mark.parametrize("suffix", PACKED)
+def test_frames_in_a_row_are_one_input(tmp_path: Path, suffix: str) -> None:
+    """Compressed files that were put one after the other are read to the end."""
+    data = PACK[suffix](b"one\n") + PACK[suffix](b"") + PACK[suffix](b"two\n")
+    assert load(save(tmp_path, "a" + suffix, data)) == b"one\ntwo\n"
+
+
+@pytest.mark.parametrize("suffix", PACKED)
+@pytest.mark.parametrize("damage", ["cut", "flip", "other"])
+def test_damage_is_named(tmp_path: Path, suffix: str, damage: str) -> None:
+    """Compressed data that is cut off, damaged or none at all is never taken."""
+    packed = PACK[suffix](DATA)
+    half = len(packed) // 2
+    bad = {
+        "cut": packed[:half],
+        "flip": packed[:half] + bytes(64) + packed[half + 64 :],
+        "other": b"secret text, not compressed",
+    }[damage]
+    path = save(tmp_path, "a" + suffix, bad)
+    with pytest.raises(InputError, match="damaged or cut off") as caught:
+        load(path)
+    assert str(caught.value).startswith(path)
+    assert "secret" not in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_input_that_is_no_file(tmp_path: Path) -> None:
+    """A path that is absent or a folder is a usage error of one line."""
+    for path in (tmp_path / "absent", tmp_path, tmp_path / "absent.gz"):
+        with pytest.raises(UsageError, match=r"No such file|Is a directory"):
+            load(str(path))
+
+
+def test_plain_file_can_seek(tmp_path: Path) -> None:
+    """Formats with an index at the end read plain files in place."""
+    with open_input(save(tmp_path, "a", b"x")) as stream:
+        assert stream.seekable()
+
+
+@pytest.mark.parametrize("path", [None, "-"])
+def test_standard_input(path: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing and "-" stand for standard input, which stays open."""
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"abc")))
+    with open_input(path) as stream:
+        assert stream.read() == b"abc"
+    assert not stream.closed
+
+
+def test_zstd_names_its_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the library the message says what to install, and nothing is left."""
+    monkeypatch.setitem(sys.modules, "zstandard", None)
+    path = save(tmp_path, "a.zst", b"")
+    with pytest.raises(MissingExtra, match=r"dptext\[zstd\]"):
+        load(path)
+    with pytest.raises(MissingExtra, match="zstd"), open_output(path + ".zst"):
+        pass
+    assert os.listdir(tmp_path) == ["a.zst"]
+
+
+def test_plain_name() -> None:
+    """The suffix of compression is looked through, other suffixes are not."""
+    assert plain_name("a.csv.GZ") == "a.csv"
+    assert plain_name("a.csv") == "a.csv"
+    assert plain_name(".gz") == ".gz"
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_output_round_trip(tmp_path: Path, suffix: str) -> None:
+    """What is written is read back; the digest is that of the file; no rest is left."""
+    path = str(tmp_path / ("out.txt" + suffix))
+    for _ in range(2):
+        with open_output(path) as output:
+            for line in DATA.splitlines(keepends=True):
+                output.stream.write(line)
+            assert output.digest is None
+        assert load(path) == DATA
+        assert output.digest == hashlib.sha256(Path(path).read_bytes()).hexdigest()
+        assert os.listdir(tmp_path) == ["out.txt" + suffix]
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_equal_data_gives_equal_bytes(tmp_path: Path, suffix: str) -> None:
+    """Neither time nor name nor the size of writes enters compressed output."""
+    digests = set()
+    for name, size in (("a", 7_000), ("b", 100_000)):
+        with open_output(str(tmp_path / (name + suffix))) as output:
+            for at in range(0, len(DATA), size):
+                output.stream.write(DATA[at : at + size])
+        digests.add(output.digest)
+    assert len(digests) == 1
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit])
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_failure_leaves_the_target(
+    tmp_path: Path, suffix: str, error: type[BaseException]
+) -> None:
+    """A run that fails or is interrupted leaves the old file and nothing else."""
+    path = save(tmp_path, "out" + suffix, b"old")
+
+    def failing() -> None:
+        with open_output(path) as output:
+            output.stream.write(DATA)
+            raise error
+
+    with pytest.raises(error):
+        failing()
+    assert os.listdir(tmp_path) == ["out" + suffix]
+    assert Path(path).read_bytes() == b"old"
+
+
+def test_part_file_is_hidden_beside_the_target(tmp_path: Path) -> None:
+    """While writing, the bytes are in a hidden file of the same folder."""
+    name = "n" * 250
+    with open_output(str(tmp_path / name)) as output:
+        output.stream.write(b"x")
+        (part,) = os.listdir(tmp_path)
+        assert part.startswith(".n")
+        assert part.endswith(".part")
+    assert os.listdir(tmp_path) == [name]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
+def test_killed_writer_leaves_no_target(tmp_path: Path) -> None:
+    """A process that is killed while writing leaves no file of the target's name."""
+    code = (
+        "import sys, time; from dptext.streams import open_output\n"
+        "with open_output(sys.argv[1]) as output:\n"
+        "    output.stream.write(bytes(10**6)); print('ready', flush=True)\n"
+        "    time.sleep(60)\n"
+    )
+    target = tmp_path / "out"
+    with subprocess.Popen(
+        [sys.executable, "-c", code, str(target)], stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        process.send_signal(signal.SIGKILL)
+    assert not target.exists()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX permissions")
+def test_permissions(tmp_path: Path) -> None:
+    """A new file follows the umask, a replaced one keeps its permissions."""
+    path = str(tmp_path / "out")
+    old = os.umask(0o027)
+    try:
+        with open_output(path):
+            pass
+        assert stat.S_IMODE(os.stat(path).st_mode) == 0o640
+        os.chmod(path, 0o606)
+        with open_output(path):
+            pass
+        assert stat.S_IMODE(os.stat(path).st_mode) == 0o606
+    finally:
+        os.umask(old)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX links")
+def test_link_stays_a_link(tmp_path: Path) -> None:
+    """Writing to a symbolic link replaces what it points to."""
+    (tmp_path / "real").write_bytes(b"old")
+    (tmp_path / "link").symlink_to("real")
+    with open_output(str(tmp_path / "link")) as output:
+        output.stream.write(b"new")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "real").read_bytes() == b"new"
+
+
+def test_output_that_is_a_folder(tmp_path: Path) -> None:
+    """A folder cannot be written to."""
+    with pytest.raises(UsageError, match="directory"), open_output(str(tmp_path)):
+        pass
+
+
+def test_output_in_no_folder(tmp_path: Path) -> None:
+    """A folder that is absent is told with the path."""
+    path = str(tmp_path / "absent" / "out")
+    with pytest.raises(OutputError, match=r"absent.*No such file"), open_output(path):
+        pass
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")
+@pytest.mark.parametrize("count", [1, 10**6])
+def test_full_disk_is_an_output_error(count: int) -> None:
+    """A full disk is told in one line, whether it shows early or at the end."""
+    with (
+        pytest.raises(OutputError, match=r"^/dev/full: No space left on device$"),
+        open_output("/dev/full") as output,
+    ):
+        output.stream.write(bytes(count))
+    assert output.digest is None
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")
+def test_full_disk_on_standard_output_is_told_once() -> None:
+    """A full disk behind standard output raises once, with no rest at exit."""
+    code = (
+        "from dptext.errors import OutputError\n"
+        "from dptext.streams import open_output\n"
+        "try:\n"
+        "    with open_output(None) as output:\n"
+        "        output.stream.write(b'x')\n"
+        "except OutputError as error:\n"
+        "    raise SystemExit(str(error))\n"
+    )
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-c", code], stdout=full, stderr=subprocess.PIPE
+        )
+    assert done.returncode == 1
+    assert done.stderr == b"standard output: No space left on device\n"
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")
+def test_full_disk_under_a_parquet_writer() -> None:
+    """A full disk is the same error below another library's writer."""
+    pa = pytest.importorskip("pyarrow")
+    pq = pytest.importorskip("pyarrow.parquet")
+    table = pa.table({"text": ["a" * 10] * 100_000, "n": list(range(100_000))})
+    with (
+        pytest.raises(OutputError, match="No space left"),
+        open_output("/dev/full") as output,
+    ):
+        pq.write_table(table, output.stream)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX pipes")
+def test_closed_pipe_stays_a_closed_pipe() -> None:
+    """Whoever calls learns that the reader is gone, and Python adds nothing."""
+    code = (
+        "import sys; from dptext.streams import open_output\n"
+        "try:\n"
+        "    with open_output('-') as output:\n"
+        "        for _ in range(10**5):\n"
+        "            output.stream.write(b'line\\n' * 100)\n"
+        "except BrokenPipeError as error:\n"
+        "    raise SystemExit(141)\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert process.stdout.readline() == b"line\n"
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 141
+
+
+def test_standard_output(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    """Nothing and "-" stand for standard output, which stays open; digests are kept."""
+    for path in (None, "-"):
+        with open_output(path) as output:
+            output.stream.write(b"abc")
+        assert output.digest == hashlib.sha256(b"abc").hexdigest()
+    print("after", flush=True)  # noqa: T201
+    assert capfdbinary.readouterr().out == b"abcabcafter\n"
+
+
+def test_flush_reaches_standard_output(
+    capfdbinary: pytest.CaptureFixture[bytes],
+) -> None:
+    """A flush sends on what there is, for those who watch a log."""
+    with open_output("-") as output:
+        output.stream.write(b"abc\n")
+        output.stream.flush()
+        assert capfdbinary.readouterr().out == b"abc\n"
+
+
+def test_replaced_standard_output(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A standard output that is no file takes the bytes just as well."""
+    target = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(target))
+    with open_output(None) as output:
+        output.stream.write(b"abc")
+    assert target.getvalue() == b"abc"
+
+
+def test_output_may_not_be_an_input(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same file is recognized under another name, a link, or as standard output."""
+    path = save(tmp_path, "a", b"x")
+    link = str(tmp_path / "link")
+    os.link(path, link)
+    for output in (path, link, str(tmp_path / "." / "a")):
+        with pytest.raises(UsageError, match="both input and output"):
+            check_distinct(["-", None, "absent", path], output)
+    with open(path, "ab") as target:
+        monkeypatch.setattr(sys, "stdout", target)
+        with pytest.raises(UsageError, match="both input and output"):
+            check_distinct([path], "-")
+
+
+def test_other_outputs_are_fine(tmp_path: Path) -> None:
+    """A new file, another file, a device and a pipe may be written to."""
+    path = save(tmp_path, "a", b"x")
+    other = save(tmp_path, "b", b"x")
+    for output in (other, str(tmp_path / "new"), os.devnull, None, "-"):
+        check_distinct([path, os.devnull], output)
+
+
+def test_memory_is_flat_for_swollen_input(tmp_path: Path) -> None:
+    """Input that compresses a thousandfold is not held in memory as a whole."""
+    import tracemalloc
+
+    assert streams.COMPRESSIONS == tuple(PACKED)
+    for suffix in PACKED:
+        path = save(tmp_path, "a" + suffix, PACK[suffix](bytes(3 * 10**6)) * 10)
+        tracemalloc.start()
+        with open_input(path) as stream:
+            size = sum(len(block) for block in iter(lambda: stream.read(2**16), b""))
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert size == 3 * 10**7
+        assert peak < 2 * 10**7
+
+
+def test_no_time_is_lost() -> None:
+    """Small writes are gathered: a million lines take seconds, not minutes."""
+    begin = time.perf_counter()
+    with open_output(os.devnull) as output:
+        for _ in range(200_000):
+            output.stream.write(b"line\n")
+    assert time.perf_counter() - begin < 5
