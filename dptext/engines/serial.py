@@ -119,7 +119,7 @@ def run(
                 progress(tally.records, tally.words)
         writer.close()
     tally.seconds += time.monotonic() - began
-    return Written(getattr(output, "size", 0), output.digest or "")
+    return Written(output.size, output.digest or "")
 
 
 class _Source:

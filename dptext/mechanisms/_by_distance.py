@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -31,51 +32,90 @@ Score = Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]
 
 _CHUNK = 1024
 _TRIES = 64
+_STEP = 32
 
 
 @dataclass(frozen=True, slots=True)
-class Near:
-    """The listed words of each input, with distances that are filled in as needed."""
+class Lists:
+    """The nearest words of some rows, with distances that are filled in as needed.
 
-    space: Space
+    listed (m, k) words; far (m,) no other word is nearer; distances (m, k).
+    """
+
+    vectors: NDArray[np.float32] = field(repr=False)
     listed: NDArray[Any]
     far: NDArray[np.float64]
     distances: NDArray[np.float64] = field(repr=False)
     known: NDArray[np.bool_] = field(repr=False)
-    squares: NDArray[np.float64] = field(repr=False)
 
     @classmethod
-    def of(cls, space: Space) -> Near:
-        """Take the space's neighbours; no distance is computed yet."""
-        listed, far = space.neighbours
+    def of(
+        cls, vectors: NDArray[np.float32], listed: NDArray[Any], far: NDArray[Any]
+    ) -> Lists:
+        """Take lists; no distance is computed yet."""
         # np.empty takes no memory before it is written to.
         distances = np.empty(listed.shape)
-        squares = np.einsum(
-            "vd,vd->v", space.vectors, space.vectors, dtype=np.float64, casting="safe"
-        )
         known = np.zeros(len(far), bool)
-        bound = np.asarray(far, np.float64)
-        return cls(space, listed, bound, distances, known, squares)
+        return cls(vectors, listed, np.asarray(far, np.float64), distances, known)
 
     def rows(self, ids: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the distances to the listed words, (m, k); ids (m,) may hold -1."""
-        ids = ids % len(self.known)
+        """Return the distances to the listed words, (j, k); ids (j,) >= 0."""
         new = np.unique(ids[~self.known[ids]])
-        for begin in range(0, len(new), 256):
-            part = new[begin : begin + 256]
-            vectors = self.space.vectors[part].astype(np.float64)
-            others = self.space.vectors[self.listed[part]].astype(np.float64)
+        for begin in range(0, len(new), 64):
+            part = new[begin : begin + 64]
+            vectors = self.vectors[part].astype(np.float64)
+            others = self.vectors[self.listed[part]].astype(np.float64)
             others -= vectors[:, None, :]
             self.distances[part] = np.sqrt(np.einsum("mkd,mkd->mk", others, others))
             self.known[part] = True
         return self.distances[ids]
 
 
+@dataclass(frozen=True)
+class Near:
+    """The lists of all inputs, and longer ones of the most frequent words.
+
+    Which list serves a word depends on the lexicon alone, so that draws do not depend
+    on the batch.
+    """
+
+    space: Space
+    every: Lists
+    squares: NDArray[np.float64] = field(repr=False)
+
+    @classmethod
+    def of(cls, space: Space) -> Near:
+        """Take the space's neighbours."""
+        squares = np.einsum(
+            "vd,vd->v", space.vectors, space.vectors, dtype=np.float64, casting="safe"
+        )
+        return cls(space, Lists.of(space.vectors, *space.neighbours), squares)
+
+    @cached_property
+    def frequent(self) -> Lists:
+        """Return the longer lists."""
+        return Lists.of(self.space.vectors, *self.space.wide_neighbours)
+
+
 def choose(near: Near, ids: Ids, eps: Eps, score: Score, noise: Noise) -> Ids:
     """Draw a word for each word: ids (n,), eps (n,) 1/distance -> (n,) ids."""
-    table = _Table.of(near, ids, eps, score)
+    rows = ids.astype(np.int64) % (near.space.size + 1)
     drawn = np.empty(len(ids), np.int32)
-    left = np.arange(len(ids))
+    wide = rows < len(near.frequent.known)
+    for lists, places in (
+        (near.frequent, np.flatnonzero(wide)),
+        (near.every, np.flatnonzero(~wide)),
+    ):
+        if len(places):
+            table = _Table.of(near, lists, rows[places], eps[places], score)
+            drawn[places] = _draw(table, noise.take(places))
+    return drawn
+
+
+def _draw(table: _Table, noise: Noise) -> NDArray[np.int64]:
+    """Attempt until every word is drawn: (n,)."""
+    drawn = np.empty(len(noise), np.int64)
+    left = np.arange(len(noise))
     lane = 0
     while len(left):
         # Few words left: several attempts of each at once; the first accepted counts,
@@ -103,6 +143,7 @@ class _Table:
     """
 
     near: Near
+    lists: Lists
     score: Score
     kind: NDArray[np.intp]
     ids: NDArray[np.int64]
@@ -112,23 +153,28 @@ class _Table:
     total: NDArray[np.float64]
 
     @classmethod
-    def of(cls, near: Near, ids: Ids, eps: Eps, score: Score) -> _Table:
+    def of(
+        cls, near: Near, lists: Lists, ids: NDArray[np.int64], eps: Eps, score: Score
+    ) -> _Table:
         """Find the distinct pairs and their weights."""
         rows, values, kind = _pairs(ids, eps, near.space.size + 1)
         wide = values[:, None]
-        distances = near.rows(rows)
+        distances = lists.rows(rows)
         # With all of V listed any c serves; infinity is no distance.
-        far = np.minimum(near.far[rows], distances.max(axis=1))[:, None]
+        far = np.minimum(lists.far[rows], distances.max(axis=1))[:, None]
         ceiling = wide * score(far, wide)
-        listed = wide * score(distances, wide)
+        weights = wide * score(distances, wide)
         # Divided by the largest, so that no weight overflows.
-        top = np.maximum(listed.max(axis=1, keepdims=True), ceiling)
+        top = np.maximum(weights.max(axis=1, keepdims=True), ceiling)
         floor = np.exp(ceiling - top)
-        excess = np.exp(listed - top) - floor
-        cumulative = np.cumsum(np.maximum(excess, 0.0, out=excess), axis=1)
+        weights -= top
+        np.exp(weights, out=weights)
+        weights -= floor
+        np.maximum(weights, 0.0, out=weights)
+        cumulative = np.cumsum(weights, axis=1, out=weights)
         total = cumulative[:, -1] + near.space.size * floor[:, 0]
         return cls(
-            near, score, kind, rows, values, ceiling[:, 0], cumulative, total
+            near, lists, score, kind, rows, values, ceiling[:, 0], cumulative, total
         )
 
     def attempt(
@@ -136,16 +182,14 @@ class _Table:
     ) -> NDArray[np.int64]:
         """Make one attempt for each row of bits (m, 4): a word, or -1 if refused."""
         target = _unit(bits[:, 0]) * self.total[kind]
-        listed = np.flatnonzero(target < self.cumulative[kind, -1])
+        inside = target < self.cumulative[kind, -1]
         words = Noise.below(bits[:, 1], self.near.space.size)
-        refused = ~self._accepts(kind, words, _unit(bits[:, 2]))
-        refused[listed] = False
-        for begin in range(0, len(listed), _CHUNK):
-            part = listed[begin : begin + _CHUNK]
-            rows = self.cumulative[kind[part]]
-            ranks = (rows <= target[part, None]).sum(axis=1)
-            words[part] = self.near.listed[self.ids[kind[part]], ranks]
-        words[refused] = -1
+        beyond = np.flatnonzero(~inside)
+        taken = self._accepts(kind[beyond], words[beyond], _unit(bits[beyond, 2]))
+        words[beyond[~taken]] = -1
+        listed = np.flatnonzero(inside)
+        ranks = _count(self.cumulative, kind[listed], target[listed])
+        words[listed] = self.lists.listed[self.ids[kind[listed]], ranks]
         return words
 
     def _accepts(
@@ -161,8 +205,8 @@ class _Table:
         space = self.near.space
         ids = self.ids[kind]
         squared = _squared(space, ids, words)
-        lengths = self.near.squares[ids] * self.near.squares[words]
-        error = space.vectors.shape[1] * 2.0**-22 * np.sqrt(lengths) + 1e-12
+        lengths = self.near.squares[ids] + self.near.squares[words]
+        error = space.vectors.shape[1] * 2.0**-21 * lengths + 1e-12
         surely = uniform < self._chance(kind, np.sqrt(squared + error))
         perhaps = uniform < self._chance(kind, np.sqrt(np.maximum(squared - error, 0)))
         doubt = np.flatnonzero(perhaps & ~surely)
@@ -180,12 +224,37 @@ class _Table:
         return chance
 
 
+def _count(
+    cumulative: NDArray[np.float64],
+    which: NDArray[np.intp],
+    target: NDArray[np.float64],
+) -> NDArray[np.int64]:
+    """Count the entries of each word's row that are at most its target: (n,).
+
+    First in steps of _STEP entries, then within the step. Each target is below its
+    row's last entry.
+    """
+    steps = cumulative[:, _STEP - 1 :: _STEP]
+    padded = cumulative.shape[1] - _STEP
+    ranks = np.zeros(len(which), np.int64)
+    inner = np.arange(_STEP)
+    for begin in range(0, len(which), _CHUNK):
+        rows, wanted = which[begin : begin + _CHUNK], target[begin : begin + _CHUNK, None]
+        if padded <= 0:
+            ranks[begin : begin + _CHUNK] = (cumulative[rows] <= wanted).sum(axis=1)
+            continue
+        start = np.minimum((steps[rows] <= wanted).sum(axis=1) * _STEP, padded)
+        part = cumulative[rows[:, None], start[:, None] + inner]
+        ranks[begin : begin + _CHUNK] = start + (part <= wanted).sum(axis=1)
+    return ranks
+
+
 def _pairs(
-    ids: Ids, eps: Eps, rows: int
+    ids: NDArray[np.int64], eps: Eps, rows: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.intp]]:
     """Return the distinct (row, epsilon) pairs and the pair of each word."""
     values, code = np.unique(eps, return_inverse=True)
-    keys = code.astype(np.int64) * rows + ids % rows
+    keys = code.astype(np.int64) * rows + ids
     if len(values) * rows <= 64 * len(ids) + 2**20:
         used = np.zeros(len(values) * rows, bool)
         used[keys] = True

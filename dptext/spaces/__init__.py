@@ -17,6 +17,10 @@ from numpy.typing import NDArray
 from dptext import cache
 from dptext.types import Lexicon
 
+# The most frequent words carry most of a text: their lists are longer.
+_WIDE_INPUTS = 4096
+_WIDE = 768
+
 
 class SpaceModule(Protocol):
     """What a file in this folder defines."""
@@ -83,6 +87,24 @@ class Space:
             return {"orders": orders, "far": far}
 
         key = cache.key_of("neighbours", self.lexicon.digest, self.name, listed)
+        found = cache.arrays(key, compute)
+        return found["orders"], found["far"]
+
+    @cached_property
+    def wide_neighbours(self) -> tuple[NDArray[Any], NDArray[np.float32]]:
+        """Return the same for the h most frequent words, but longer: (h, j) and (h,).
+
+        Computed once for a lexicon and space, then kept in the cache folder.
+        """
+        from dptext.lexicons.orders import build_orders
+
+        inputs, listed = min(_WIDE_INPUTS, self.size), min(_WIDE, self.size)
+
+        def compute() -> dict[str, NDArray[Any]]:
+            orders, far = build_orders(self.vectors, listed, inputs=inputs)
+            return {"orders": orders, "far": far}
+
+        key = cache.key_of("wide", self.lexicon.digest, self.name, inputs, listed)
         found = cache.arrays(key, compute)
         return found["orders"], found["far"]
 

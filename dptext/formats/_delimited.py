@@ -1,0 +1,211 @@
+"""What CSV and TSV share: columns, texts, and writing fields back.
+
+A field that does not change keeps its bytes. A changed one is quoted if it was quoted,
+else only if it must be. Without quoting, a delimiter or a line break in a new text
+becomes a space, because nothing else could keep the row whole.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from difflib import get_close_matches
+from typing import BinaryIO, NamedTuple
+
+from dptext.errors import InputError, UsageError
+from dptext.formats import BOM, _lines
+from dptext.formats._lines import Unreadable, decode
+from dptext.formats._rows import QUOTE, Layout, Row, rows
+from dptext.types import Fault, Record, Selection, Verbatim
+
+
+class Header(NamedTuple):
+    """The header row of one input, and the names in it."""
+
+    raw: bytes
+    names: tuple[str, ...]
+
+
+class Columns(NamedTuple):
+    """Where the selected fields stand, from 0; every row must have width fields."""
+
+    width: int
+    texts: tuple[int, ...]
+    identity: int | None
+
+
+class Rest(NamedTuple):
+    """What is kept of a row to write it back."""
+
+    fields: list[bytes]
+    texts: tuple[int, ...]
+    end: bytes
+
+
+def read(
+    stream: BinaryIO, selection: Selection, place: str, start: int, delimiter: str
+) -> Iterator[Record | Verbatim | Fault]:
+    """Read one record per row, after the header if there is one."""
+    spelled = _delimiter(selection, delimiter)
+    layout = Layout(spelled, selection.quoting, selection.max_record_bytes, place)
+    columns: Columns | None = None
+    ordinal = start
+    for row in rows(stream, layout):
+        if not row.fields and row.trouble is None:
+            yield Verbatim(row.raw, header=row.raw == BOM)
+        elif columns is None and selection.header:
+            names = _names(row, selection, place)
+            columns = _named(names, selection, f"{place}:{row.line}")
+            yield Verbatim(Header(row.raw, names), header=True)
+        else:
+            if columns is None and row.trouble is None:
+                columns = _numbered(len(row.fields), selection, f"{place}:{row.line}")
+            try:
+                yield _record(row, columns, selection, ordinal)
+            except Unreadable as error:
+                yield Fault(f"{place}:{row.line}", str(error), row.raw)
+            ordinal += 1
+
+
+def _delimiter(selection: Selection, default: str) -> bytes:
+    delimiter = selection.delimiter or default
+    if len(delimiter) != 1 or delimiter in '"\r\n':
+        msg = "the delimiter must be one character, not a quote or a line end"
+        raise UsageError(msg)
+    return delimiter.encode()
+
+
+def _names(row: Row, selection: Selection, place: str) -> tuple[str, ...]:
+    try:
+        if row.trouble is not None:
+            raise Unreadable(row.trouble)
+        decode(row.raw)
+    except Unreadable as error:
+        msg = f"{place}:{row.line}: header: {error}"
+        raise InputError(msg) from None
+    return tuple(_text(field, selection.quoting) for field in row.fields)
+
+
+def _named(names: tuple[str, ...], selection: Selection, where: str) -> Columns:
+    """Find the selected columns by name."""
+
+    def place(name: str) -> int:
+        if names.count(name) == 1:
+            return names.index(name)
+        if name in names:
+            msg = f"{where}: the header has column {name!r} twice; rename one of them"
+            raise InputError(msg)
+        # All names are not listed: without a header they would be the first record.
+        near = get_close_matches(name, names, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else "name the columns with --field"
+        msg = (
+            f"{where}: no column {name!r} among the {len(names)} of the header; {hint} "
+            "(a file without header needs --no-header, one with another delimiter "
+            "--delimiter)"
+        )
+        raise InputError(msg)
+
+    return _columns(len(names), place, selection)
+
+
+def _numbered(count: int, selection: Selection, where: str) -> Columns:
+    """Find the selected columns by number, from 1."""
+
+    def place(name: str) -> int:
+        if not re.fullmatch(r"[1-9][0-9]{0,8}", name):
+            msg = f"field {name!r}: without header, fields are column numbers from 1"
+            raise UsageError(msg)
+        if int(name) > count:
+            msg = f"{where}: no column {name}; the first row has {count}"
+            raise InputError(msg)
+        return int(name) - 1
+
+    return _columns(count, place, selection)
+
+
+def _columns(count: int, place: Callable[[str], int], selection: Selection) -> Columns:
+    texts = tuple(sorted({place(name) for name in selection.fields}))
+    identity = None if selection.id_field is None else place(selection.id_field)
+    if identity in texts:
+        msg = f"field {selection.id_field!r} cannot be both a text and the id"
+        raise UsageError(msg)
+    return Columns(count, texts, identity)
+
+
+def _record(
+    row: Row, columns: Columns | None, selection: Selection, ordinal: int
+) -> Record:
+    fields = row.fields
+    if columns is None or row.trouble is not None:
+        raise Unreadable(row.trouble or "")
+    if len(fields) != columns.width:
+        first = "header" if selection.header else "first row"
+        msg = f"{len(fields)} fields where the {first} has {columns.width}"
+        raise Unreadable(msg)
+    decode(row.raw)
+    texts = tuple(_text(fields[place], selection.quoting) for place in columns.texts)
+    identity = None
+    if columns.identity is not None:
+        identity = _text(fields[columns.identity], selection.quoting)
+    return Record(ordinal, texts, Rest(fields, columns.texts, row.end), identity)
+
+
+def _text(field: bytes, quoting: bool) -> str:
+    """Return what a field says; its bytes are known to be UTF-8."""
+    if quoting and field.startswith(QUOTE):
+        field = field[1:-1].replace(b'""', QUOTE)
+    return field.decode()
+
+
+class Writer(_lines.LineWriter):
+    """Writes rows back, and the header once."""
+
+    DELIMITER = ","
+
+    def __init__(self, stream: BinaryIO, selection: Selection) -> None:
+        super().__init__(stream)
+        self._delimiter = _delimiter(selection, self.DELIMITER)
+        self._quoting = selection.quoting
+        self._names: tuple[str, ...] | None = None
+        line_break = rb"\r\n|[\r\n]|" + re.escape(self._delimiter)
+        self._break = re.compile(line_break)
+        self._special = re.compile(line_break + b'|"')
+
+    def write(self, record: Record, texts: Sequence[str]) -> None:
+        """Write a row with its changed texts put in place."""
+        rest = record.rest
+        assert isinstance(rest, Rest)
+        fields = rest.fields
+        for number, text in _lines.changes(record, texts):
+            if fields is rest.fields:
+                fields = fields.copy()
+            place = rest.texts[number]
+            fields[place] = self._spell(text.encode(), fields[place], len(fields))
+        self.put(self._delimiter.join(fields) + rest.end)
+
+    def _spell(self, text: bytes, old: bytes, count: int) -> bytes:
+        if not self._quoting:
+            return self._break.sub(b" ", text)
+        # An empty field alone on its line would read as a blank line.
+        alone = count == 1 and not text
+        if old.startswith(QUOTE) or alone or self._special.search(text):
+            return QUOTE + text.replace(QUOTE, b'""') + QUOTE
+        return text
+
+    def verbatim(self, item: Verbatim) -> None:
+        """Write what stands between rows; a header equal to the first is left out.
+
+        Raises InputError when a second input has other columns than the first.
+        """
+        header = item.rest
+        if not isinstance(header, Header):
+            super().verbatim(item)
+        elif self._names is None:
+            self._names = header.names
+            self.put(header.raw)
+        elif header.names != self._names:
+            msg = (
+                "the columns of the inputs differ, so that one output cannot hold "
+                "them; write each input to its own output"
+            )
+            raise InputError(msg)

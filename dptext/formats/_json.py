@@ -1,0 +1,171 @@
+"""Where the selected values stand in a line of JSON.
+
+The line is known to be valid JSON, so that the scanner checks no grammar; it is there
+because parsing and writing again would not give back the bytes of foreign fields.
+"""
+
+from __future__ import annotations
+
+import re
+from json.decoder import scanstring  # type: ignore[attr-defined]
+
+from dptext.formats._lines import Unreadable
+from dptext.formats._paths import Node
+
+_SPACE = re.compile(r"[ \t\r\n]*")
+_COLON = re.compile(r"[ \t\r\n]*:[ \t\r\n]*")
+_KEY = re.compile(r'[ \t\r\n]*"([^"\\]*)"[ \t\r\n]*:[ \t\r\n]*')
+_BRACKET = re.compile(r'["{}\[\]]')
+_SCALAR = re.compile(r"[^,\]} \t\r\n]+")
+_KINDS = {"{": "object", "[": "array", "t": "boolean", "f": "boolean", "n": "null"}
+
+
+class Scan:
+    """The selected values of one line: spans, texts, identity."""
+
+    __slots__ = ("_line", "_pass_missing", "identity", "spans", "texts")
+
+    def __init__(self, line: str, root: Node, pass_missing: bool) -> None:
+        self._line = line
+        self._pass_missing = pass_missing
+        self.spans: list[tuple[int, int]] = []
+        self.texts: list[str] = []
+        self.identity: str | None = None
+        at = _after_space(line, 0)
+        if line[at] != "{":
+            msg = f"the line holds a JSON {kind(line[at])}, not an object"
+            raise Unreadable(msg)
+        self._object(at, root)
+
+    def _object(self, at: int, node: Node) -> int:
+        """Go through the object that begins at `at`; return where it ends."""
+        line, below = self._line, node.below
+        seen: set[str] = set()
+        at = _after_space(line, at + 1)
+        while line[at] != "}":
+            key, at = _key(line, at)
+            child = below.get(key)
+            if child is None:
+                at = skip(line, at)
+            elif key in seen:
+                # Which of the two a reader takes is not defined: one would leak.
+                msg = f"field {child.path!r} occurs twice in one object"
+                raise Unreadable(msg)
+            else:
+                seen.add(key)
+                at = self._value(at, child)
+            if line[at] not in ",}":
+                at = _after_space(line, at)
+            if line[at] == ",":
+                at += 1
+        if len(seen) < len(below):
+            self._unseen(node, seen)
+        return at + 1
+
+    def _unseen(self, node: Node, seen: set[str]) -> None:
+        for key, child in node.below.items():
+            if key not in seen:
+                self._absent(child, "is absent")
+
+    def _value(self, at: int, node: Node) -> int:
+        """Take the value at `at`, of the field of a node; return where it ends."""
+        line = self._line
+        first = line[at]
+        if node.is_identity:
+            return self._identity(at, node)
+        if first == "[":
+            return self._array(at, node)
+        if first == "n":
+            self._absent(node, "is null")
+            return at + 4
+        if node.below:
+            if first == "{":
+                return self._object(at, node)
+            msg = f"field {node.path!r} is a {kind(first)}, not an object"
+            raise Unreadable(msg)
+        if first != '"':
+            msg = f"field {node.path!r} is a JSON {kind(first)}, not text"
+            raise Unreadable(msg)
+        text, end = scanstring(line, at + 1)
+        self.spans.append((at, end))
+        self.texts.append(text)
+        return int(end)
+
+    def _array(self, at: int, node: Node) -> int:
+        line = self._line
+        at = _after_space(line, at + 1)
+        while line[at] != "]":
+            at = _after_space(line, self._value(at, node))
+            if line[at] == ",":
+                at = _after_space(line, at + 1)
+        return at + 1
+
+    def _identity(self, at: int, node: Node) -> int:
+        end = skip(self._line, at)
+        found = kind(self._line[at])
+        if found == "null":
+            self._absent(node, "is null")
+        if found in ("object", "array"):
+            msg = f"id field {node.path!r} is a JSON {found}; it must be one value"
+            raise Unreadable(msg)
+        if self.identity is not None:
+            msg = f"id field {node.path!r} occurs more than once in the record"
+            raise Unreadable(msg)
+        self.identity = self._line[at:end]
+        return end
+
+    def _absent(self, node: Node, how: str) -> None:
+        """Refuse an absent text unless it may pass; the identity never may."""
+        if not self._pass_missing or _holds_identity(node):
+            msg = f"field {node.path!r} {how}"
+            raise Unreadable(msg)
+
+
+def _holds_identity(node: Node) -> bool:
+    return node.is_identity or any(map(_holds_identity, node.below.values()))
+
+
+def kind(first: str) -> str:
+    """Name the kind of a JSON value from its first character."""
+    return "string" if first == '"' else _KINDS.get(first, "number")
+
+
+def skip(line: str, at: int) -> int:
+    """Return where the value that begins at `at` ends."""
+    first = line[at]
+    if first == '"':
+        return int(scanstring(line, at + 1)[1])
+    if first not in "{[":
+        found = _SCALAR.match(line, at)
+        assert found is not None
+        return found.end()
+    depth = 0
+    while True:
+        found = _BRACKET.search(line, at)
+        assert found is not None
+        at, mark = found.end(), found.group()
+        if mark == '"':
+            at = scanstring(line, at)[1]
+        elif mark in "{[":
+            depth += 1
+        else:
+            depth -= 1
+            if not depth:
+                return at
+
+
+def _key(line: str, at: int) -> tuple[str, int]:
+    """Return the key at `at` and where its value begins."""
+    found = _KEY.match(line, at)
+    if found is not None:
+        return found[1], found.end()
+    key, at = scanstring(line, _after_space(line, at) + 1)
+    found = _COLON.match(line, at)
+    assert found is not None
+    return key, found.end()
+
+
+def _after_space(line: str, at: int) -> int:
+    found = _SPACE.match(line, at)
+    assert found is not None
+    return found.end()

@@ -1,0 +1,117 @@
+"""Formats whose records are lines: reading with a limit, and writing.
+
+A line ends at a line feed; carriage returns just before it belong to the line end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import BinaryIO
+
+from dptext.formats import BOM
+from dptext.types import Fault, Record, Verbatim
+
+CHUNK = 2**16  # bytes read at once while a record that is too long is skipped
+
+# Turns a line into its texts, its rest and its identity; raises Unreadable.
+Parse = Callable[[str], tuple[tuple[str, ...], object, str | None]]
+
+
+class Unreadable(Exception):
+    """A record has to become a Fault; the argument is the reason, without its text."""
+
+
+def too_long(limit: int) -> str:
+    """Say that a record is longer than the limit in bytes."""
+    size = f"{limit >> 20} MiB" if limit >= 2**20 else f"{limit} bytes"
+    return f"longer than {size} (--max-record-bytes); its bytes are not kept"
+
+
+def decode(raw: bytes) -> str:
+    """Decode UTF-8 strictly, and refuse what is most likely not text."""
+    if b"\0" in raw:
+        msg = "NUL byte (UTF-16 or a binary file?); convert the file to UTF-8"
+        raise Unreadable(msg)
+    try:
+        return raw.decode()
+    except UnicodeDecodeError as error:
+        msg = f"not valid UTF-8 (byte {error.start}); convert the file to UTF-8"
+        raise Unreadable(msg) from None
+
+
+def lines(stream: BinaryIO, limit: int) -> Iterator[bytes | None]:
+    """Give each line with its end; None stands for one longer than limit bytes."""
+    while line := stream.readline(limit + 2):
+        if len(line) > limit and len(line.rstrip(b"\r\n")) > limit:
+            while line and not line.endswith(b"\n"):
+                line = stream.readline(CHUNK)
+            yield None
+        else:
+            yield line
+
+
+def read(
+    stream: BinaryIO, limit: int, place: str, start: int, parse: Parse
+) -> Iterator[Record | Verbatim | Fault]:
+    """Read one record per line; blank lines and a byte order mark pass verbatim."""
+    ordinal = start
+    for number, line in enumerate(lines(stream, limit), 1):
+        if number == 1 and line is not None and line.startswith(BOM):
+            yield Verbatim(BOM, header=True)
+            line = line[len(BOM) :]
+        if line is None:
+            yield Fault(f"{place}:{number}", too_long(limit), b"")
+        elif not line or line.isspace():
+            yield Verbatim(line)
+            continue
+        else:
+            try:
+                texts, rest, identity = parse(decode(line))
+            except Unreadable as error:
+                yield Fault(f"{place}:{number}", str(error), line)
+            else:
+                yield Record(ordinal, texts, rest, identity)
+        ordinal += 1
+
+
+class LineWriter:
+    """Writes lines; each but the last gets a line end, even between two inputs."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self._started = False
+        self._open = False
+        self._end = b"\n"
+
+    def put(self, line: bytes) -> None:
+        """Write a line, after the line end that the one before may lack."""
+        self._started = True
+        if self._open:
+            line = self._end + line
+        self._stream.write(line)
+        if line.endswith(b"\n"):
+            self._open = False
+            self._end = b"\r\n" if line.endswith(b"\r\n") else b"\n"
+        else:
+            self._open = True
+
+    def verbatim(self, item: Verbatim) -> None:
+        """Write a blank line; a byte order mark only at the very beginning."""
+        raw = item.rest
+        assert isinstance(raw, bytes)
+        if not item.header:
+            if raw:
+                self.put(raw)
+        elif not self._started:
+            self._started = True
+            self._stream.write(raw)
+
+    def close(self) -> None:
+        """Nothing is held back."""
+
+
+def changes(record: Record, texts: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """Give the number and the new text of each text that changed."""
+    for number, (old, new) in enumerate(zip(record.texts, texts, strict=True)):
+        if old != new:
+            yield number, new

@@ -1,0 +1,61 @@
+r"""Dotted paths to fields: `customer.note`; a literal dot is written `\.`."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from dptext.errors import UsageError
+from dptext.types import Selection
+
+_PART = re.compile(r"(?:\\.|[^.\\])+", re.DOTALL)
+
+
+@dataclass(slots=True)
+class Node:
+    """One step of the selected paths: what is below it, or what it is itself."""
+
+    path: str
+    below: dict[str, Node] = field(default_factory=dict)
+    is_text: bool = False
+    is_identity: bool = False
+
+
+def parse(path: str) -> tuple[str, ...]:
+    """Split a dotted path into its names."""
+    parts = _PART.findall(path)
+    if not parts or ".".join(parts) != path:
+        msg = f"field {path!r} has an empty part; write a literal dot as \\."
+        raise UsageError(msg)
+    return tuple(re.sub(r"\\(.)", r"\1", part, flags=re.DOTALL) for part in parts)
+
+
+def tree(selection: Selection) -> Node:
+    """Return the tree of all selected paths, the identity's among them."""
+    root = Node("")
+    for path in selection.fields:
+        _leaf(root, path).is_text = True
+    if selection.id_field is not None:
+        _leaf(root, selection.id_field).is_identity = True
+    _check(root)
+    return root
+
+
+def _leaf(root: Node, path: str) -> Node:
+    node, names = root, parse(path)
+    for depth, name in enumerate(names, 1):
+        shown = ".".join(name.replace(".", r"\.") for name in names[:depth])
+        node = node.below.setdefault(name, Node(shown))
+    return node
+
+
+def _check(node: Node) -> None:
+    if node.below and (node.is_text or node.is_identity):
+        other = next(iter(node.below.values())).path
+        msg = f"field {node.path!r} contains the field {other!r}; select one of them"
+        raise UsageError(msg)
+    if node.is_text and node.is_identity:
+        msg = f"field {node.path!r} cannot be both a text and the id"
+        raise UsageError(msg)
+    for child in node.below.values():
+        _check(child)

@@ -1,0 +1,20 @@
+"""CSV: fields are chosen by the names in the header row, rows may span lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import BinaryIO
+
+from dptext.formats import _delimited
+from dptext.types import Fault, Record, Selection, Verbatim
+
+SUFFIXES: tuple[str, ...] = (".csv",)
+
+Writer = _delimited.Writer
+
+
+def read(
+    stream: BinaryIO, selection: Selection, place: str, start: int = 0
+) -> Iterator[Record | Verbatim | Fault]:
+    """Read one record per row; the delimiter is a comma unless selected otherwise."""
+    return _delimited.read(stream, selection, place, start, Writer.DELIMITER)

@@ -1,0 +1,83 @@
+"""JSON lines: one object per line; texts are found by dotted paths.
+
+A path goes through objects by name and through every element of a list on its way; a
+list of strings at its end gives one text each. All that is not a changed text is kept
+as it was spelled: key order, spaces, numbers, escapes. A field that occurs twice in one
+object is a fault: the copy that is not read would leak.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from json.encoder import encode_basestring, encode_basestring_ascii
+from typing import BinaryIO, NamedTuple
+
+import msgspec
+
+from dptext.formats import _lines, _paths
+from dptext.formats._json import Scan
+from dptext.formats._lines import Unreadable
+from dptext.types import Fault, Record, Selection, Verbatim
+
+SUFFIXES: tuple[str, ...] = (".jsonl", ".ndjson")
+
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+
+
+class Rest(NamedTuple):
+    """What is kept of a line: itself, and where its texts stand in it."""
+
+    line: str
+    spans: list[tuple[int, int]]
+
+
+def read(
+    stream: BinaryIO, selection: Selection, place: str, start: int = 0
+) -> Iterator[Record | Verbatim | Fault]:
+    """Read one record per line that is not blank."""
+    root = _paths.tree(selection)
+    pass_missing = selection.missing == "pass"
+    # Raw checks the grammar and builds nothing.
+    validate = msgspec.json.Decoder(msgspec.Raw).decode
+
+    def parse(line: str) -> tuple[tuple[str, ...], object, str | None]:
+        try:
+            validate(line)
+            scan = Scan(line, root, pass_missing)
+        except msgspec.DecodeError as error:
+            raise Unreadable(_malformed(line, error)) from None
+        except RecursionError:
+            msg = "nested too deeply"
+            raise Unreadable(msg) from None
+        return tuple(scan.texts), Rest(line, scan.spans), scan.identity
+
+    return _lines.read(stream, selection.max_record_bytes, place, start, parse)
+
+
+def _malformed(line: str, error: msgspec.DecodeError) -> str:
+    """Say why a line is no JSON; the library's messages hold offsets, never text."""
+    if _SURROGATE.search(line):
+        return f"not valid JSON: {error}; perhaps a lone surrogate escape"
+    return f"not valid JSON: {error}"
+
+
+class Writer(_lines.LineWriter):
+    """Writes the line of each record with its changed texts put in place."""
+
+    def __init__(self, stream: BinaryIO, selection: Selection) -> None:
+        super().__init__(stream)
+
+    def write(self, record: Record, texts: Sequence[str]) -> None:
+        """Write a record; a text that did not change keeps its spelling."""
+        assert isinstance(record.rest, Rest)
+        line, spans = record.rest
+        spell = encode_basestring_ascii if line.isascii() else encode_basestring
+        parts: list[str] = []
+        at = 0
+        for number, text in _lines.changes(record, texts):
+            begin, end = spans[number]
+            parts += (line[at:begin], spell(text))
+            at = end
+        parts.append(line[at:])
+        self.put("".join(parts).encode())

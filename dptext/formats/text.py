@@ -1,0 +1,40 @@
+"""Plain text: each line is a record with one text; fields have no meaning here.
+
+Blank lines pass as they are. A line break in a new text is written as a space.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import BinaryIO
+
+from dptext.formats import _lines
+from dptext.types import Fault, Record, Selection, Verbatim
+
+SUFFIXES: tuple[str, ...] = (".txt", ".text")
+
+
+def read(
+    stream: BinaryIO, selection: Selection, place: str, start: int = 0
+) -> Iterator[Record | Verbatim | Fault]:
+    """Read one text per line."""
+    return _lines.read(stream, selection.max_record_bytes, place, start, _parse)
+
+
+def _parse(line: str) -> tuple[tuple[str, ...], object, str | None]:
+    text = line.rstrip("\r\n")
+    return (text,), line[len(text) :], None
+
+
+class Writer(_lines.LineWriter):
+    """Writes each text with the line end it was read with."""
+
+    def __init__(self, stream: BinaryIO, selection: Selection) -> None:
+        super().__init__(stream)
+
+    def write(self, record: Record, texts: Sequence[str]) -> None:
+        """Write the record's one text."""
+        (text,) = texts
+        if text != record.texts[0]:
+            text = text.replace("\r\n", " ").replace("\n", " ")
+        self.put(f"{text}{record.rest}".encode())

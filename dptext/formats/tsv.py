@@ -1,0 +1,24 @@
+"""TSV: as CSV, with a tab as delimiter; quotes have their meaning here too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import BinaryIO
+
+from dptext.formats import _delimited
+from dptext.types import Fault, Record, Selection, Verbatim
+
+SUFFIXES: tuple[str, ...] = (".tsv", ".tab")
+
+
+class Writer(_delimited.Writer):
+    """Writes rows with tabs."""
+
+    DELIMITER = "\t"
+
+
+def read(
+    stream: BinaryIO, selection: Selection, place: str, start: int = 0
+) -> Iterator[Record | Verbatim | Fault]:
+    """Read one record per row; the delimiter is a tab unless selected otherwise."""
+    return _delimited.read(stream, selection, place, start, Writer.DELIMITER)

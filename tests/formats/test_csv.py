@@ -1,0 +1,340 @@
+"""CSV and TSV: only selected columns change, rows never shift."""
+
+from __future__ import annotations
+
+import csv
+import io
+import tracemalloc
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from dptext.errors import InputError, UsageError
+from dptext.formats import BOM, find
+from dptext.types import Fault, Record, Selection
+from tests.formats.pipe import Endless, faults, items, records, texts, through
+
+# The first draw of any text builds tables of characters.
+PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+LONG = 6 * 10**5
+
+VALUE = st.text(st.sampled_from('ab,;\t"\r\n é\U0001f600'), max_size=6)
+ENDS = st.sampled_from(["\n", "\r\n"])
+NUMBERS = Selection(fields=("2",), header=False)
+
+
+def cell(value: str, quoted: bool, delimiter: str) -> str:
+    """Spell a value, quoted if asked or needed."""
+    needed = any(mark in value for mark in ("\r", "\n", '"', delimiter))
+    if quoted or needed:
+        return '"' + value.replace('"', '""') + '"'
+    return value
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> tuple[str, list[list[str]], str]:
+    """Draw a table of three columns: its delimiter, its cells, its spelling."""
+    delimiter = draw(st.sampled_from(",;\t|é"))
+    rows = draw(st.lists(st.lists(VALUE, min_size=3, max_size=3), max_size=4))
+    head = cell("id", draw(st.booleans()), delimiter)
+    spelled = f"{head}{delimiter}text{delimiter}x" + draw(ENDS)
+    for row in rows:
+        cells = [cell(value, draw(st.booleans()), delimiter) for value in row]
+        spelled += delimiter.join(cells) + draw(ENDS)
+        spelled += draw(st.sampled_from(["", "", "\n", "\r\n"]))
+    return delimiter, rows, spelled
+
+
+def parsed(data: str, delimiter: str) -> list[list[str]]:
+    """Parse as the standard library does."""
+    lines = io.StringIO(data, newline="")
+    return [row for row in csv.reader(lines, delimiter=delimiter) if row]
+
+
+@PATIENT
+@given(tables(), st.booleans())
+def test_unchanged_texts_give_the_same_bytes(
+    table: tuple[str, list[list[str]], str], cut: bool
+) -> None:
+    """Quoting, mixed line ends, blank lines and a missing last line end survive."""
+    delimiter, rows, spelled = table
+    data = spelled.rstrip("\r\n") if cut else spelled
+    selection = Selection(delimiter=delimiter)
+    assert through("csv", data.encode(), selection=selection) == data.encode()
+    assert through("csv", BOM + data.encode(), selection=selection) == (
+        BOM + data.encode()
+    )
+    assert texts("csv", spelled.encode(), selection) == [(row[1],) for row in rows]
+
+
+@PATIENT
+@given(tables(), VALUE)
+def test_only_the_selected_column_changes(
+    table: tuple[str, list[list[str]], str], new: str
+) -> None:
+    """Another parser sees the new text in its column and all other cells as before."""
+    delimiter, rows, spelled = table
+    selection = Selection(delimiter=delimiter)
+    out = through("csv", spelled.encode(), lambda _: new, selection)
+    expected = [["id", "text", "x"]] + [[row[0], new, row[2]] for row in rows]
+    assert parsed(out.decode(), delimiter) == expected
+
+
+@PATIENT
+@given(st.text(st.sampled_from('a,"\n\r'), max_size=40))
+def test_texts_agree_with_the_standard_library(data: str) -> None:
+    """What is read without a fault is what the standard library reads."""
+    try:
+        found = items("csv", data.encode(), Selection(fields=("1",), header=False))
+    except InputError:
+        return
+    if any(isinstance(item, Fault) for item in found):
+        return
+    mine = [item.texts[0] for item in found if isinstance(item, Record)]
+    assert mine == [row[0] for row in parsed(data, ",")]
+
+
+@PATIENT
+@given(st.binary(max_size=50), st.integers(3, 60), st.booleans())
+def test_any_bytes_keep_their_rows_apart(
+    data: bytes, limit: int, quoting: bool
+) -> None:
+    """Whatever the limit, the rows that are read are those read without it."""
+    bulk = Selection(fields=("1",), header=False, missing="pass", quoting=quoting)
+    small = Selection(
+        fields=("1",), header=False, quoting=quoting, max_record_bytes=limit
+    )
+    head = b"x,y\n"
+    try:
+        whole = items("csv", head + data, bulk)
+    except InputError:
+        with pytest.raises(InputError, match="never closed"):
+            items("csv", head + data, small)
+        return
+    some = items("csv", head + data, small)
+    assert [type(item) for item in some if not isinstance(item, Fault)] == [
+        type(item)
+        for item, other in zip(whole, some, strict=True)
+        if not isinstance(other, Fault)
+    ]
+    for one, other in zip(whole, some, strict=True):
+        same = one == other
+        assert same or (isinstance(other, Fault) and "longer than" in other.reason)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("a", "b", "b"),
+        ('"a"', "b", '"b"'),
+        ("a", "b,c", '"b,c"'),
+        ("a", 'b"c', '"b""c"'),
+        ("a", "b\nc", '"b\nc"'),
+        ("a", "b\rc", '"b\rc"'),
+        ('"a"', 'b"', '"b"""'),
+        ("a", "", ""),
+        ('"a"', "", '""'),
+    ],
+)
+def test_quotes_are_kept_or_added_where_needed(
+    old: str, new: str, expected: str
+) -> None:
+    """A changed field is quoted if it was, else only if it must be."""
+    data = f"text,n\n{old},1\n".encode()
+    out = through("csv", data, lambda _: new)
+    assert out == f"text,n\n{expected},1\n".encode()
+
+
+def test_empty_text_alone_is_no_blank_line() -> None:
+    """The only field of a row is quoted when it becomes empty."""
+    assert through("csv", b"text\na\n", lambda _: "") == b'text\n""\n'
+
+
+def test_rows_span_lines() -> None:
+    """Line feeds, CRLF and bare carriage returns inside quotes belong to the text."""
+    data = b'text,n\r\n"a\nb\r\nc\rd",1\r\n"e",2'
+    assert texts("csv", data) == [("a\nb\r\nc\rd",), ("e",)]
+    assert through("csv", data) == data
+
+
+def test_quotes_inside_an_unquoted_field_are_ordinary() -> None:
+    """Inches are inches: a quote that does not begin a field means nothing."""
+    data = b'text,n\n5" disk,1\na "b" c,2\n'
+    assert texts("csv", data) == [('5" disk',), ('a "b" c',)]
+    assert through("csv", data) == data
+
+
+def test_texts_come_in_column_order() -> None:
+    """Several fields give their texts as they stand in the file, each once."""
+    selection = Selection(fields=("b", "a", "b"))
+    assert texts("csv", b"a,b\n1,2\n", selection) == [("1", "2")]
+
+
+def test_identity_is_the_value() -> None:
+    """The id is the value of its column, without quotes."""
+    found = records("csv", b'id,text\n"x""y",a\n', Selection(id_field="id"))
+    assert found[0].identity == 'x"y'
+
+
+def test_columns_by_number() -> None:
+    """Without header, fields are numbers from 1, and the first row is a record."""
+    selection = Selection(fields=("2",), id_field="1", header=False)
+    data = BOM + b'"i",a\nj,b'
+    assert texts("csv", data, selection) == [("a",), ("b",)]
+    assert records("csv", data, selection)[0].identity == "i"
+    assert through("csv", data, selection=selection) == data
+
+
+@pytest.mark.parametrize("name", ["0", "-1", "text", "1.0", ""])
+def test_columns_that_are_no_numbers_are_refused(name: str) -> None:
+    """Without header a name can mean nothing."""
+    with pytest.raises(UsageError, match="column numbers"):
+        items("csv", b"a,b\n", Selection(fields=(name,), header=False))
+
+
+@pytest.mark.parametrize("delimiter", ["", ",,", '"', "\n", "\r"])
+def test_delimiters_that_cannot_work_are_refused(delimiter: str) -> None:
+    """The delimiter is one character, and none with a meaning of its own."""
+    if delimiter:
+        with pytest.raises(UsageError, match="delimiter"):
+            items("csv", b"text\n", Selection(delimiter=delimiter))
+    else:
+        assert texts("csv", b"text,b\na,\n", Selection(delimiter="")) == [("a",)]
+
+
+@pytest.mark.parametrize(
+    ("data", "selection", "message"),
+    [
+        (b"\nid,txt\n", Selection(), r"in:2: no column 'text'.*did you mean 'txt'\?"),
+        (b"John Smith,1\n", Selection(), r"in:1: no column 'text' among the 2"),
+        (b"text,text\n", Selection(), "in:1: the header has column 'text' twice"),
+        (b"text\n", Selection(id_field="id"), "in:1: no column 'id'"),
+        (b"a\n", NUMBERS, "in:1: no column 2; the first row has 1"),
+        (b"te\xffxt\n", Selection(), "in:1: header: not valid UTF-8"),
+        ("text\n".encode("utf-16-le"), Selection(), "in:1: header: NUL byte"),
+        (b"text,b\r1,2\r3,4\n", Selection(), "in:1: header: carriage return"),
+        (b'text,n\na,1\n"b,2\nc,3\n', Selection(), "in:3: .*never closed.*--no-quot"),
+        (b'text,n\n"a\n\nb,"x\n', Selection(), "in:2: .*never closed"),
+        (b'text,"n\n', Selection(), "in:1: .*never closed"),
+    ],
+)
+def test_inputs_that_cannot_be_read_at_all(
+    data: bytes, selection: Selection, message: str
+) -> None:
+    """A wrong header or an open quote stops the run, and the message has no text."""
+    with pytest.raises(InputError, match=message) as caught:
+        items("csv", data, selection)
+    assert "Smith" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("row", "reason"),
+    [
+        (b"secret\n", "1 fields where the header has 2"),
+        (b"a,b,secret\n", "3 fields where the header has 2"),
+        (b'"a" secret",1\n', "text after the closing quote of the field that begins"),
+        (b'"a"secret\nb,1\nc",1\n', "on line 2; double the quotes"),
+        (b"sec\rret,1\n", "carriage return outside quotes"),
+        (b'sec\rret,"1"\n', "carriage return outside quotes"),
+        (b"secret\xff,1\n", "not valid UTF-8"),
+        (b"secret,\0\n", "NUL byte"),
+    ],
+)
+def test_faults(row: bytes, reason: str) -> None:
+    """A bad row is a fault with its bytes; the next row is read."""
+    fault, following = items("csv", b"text,n\n" + row + b"next,1\n")[1:]
+    assert isinstance(fault, Fault)
+    assert fault.place == "in:2"
+    assert reason in fault.reason
+    assert "secret" not in fault.reason
+    assert fault.raw == row
+    assert isinstance(following, Record)
+    assert (following.ordinal, following.texts) == (1, ("next",))
+
+
+def test_broken_quotes_never_shift_text_into_another_column() -> None:
+    """After an unescaped quote the rows inside the field are no rows of their own."""
+    data = b'text,n\n"he said "hi" to\nsecret,1\nsecret",7\nlast,8\n'
+    assert through("csv", data, lambda _: "X") == b"text,n\nX,8\n"
+
+
+def test_faults_name_the_line_where_the_row_begins() -> None:
+    """Lines inside quoted fields and blank lines count."""
+    data = b'text,n\n"a\nb\n",1\n\nbad\n"c\n",2\nbad\n'
+    assert [fault.place for fault in faults("csv", data)] == ["in:6", "in:9"]
+
+
+@pytest.mark.parametrize(
+    ("head", "fill", "tail", "line"),
+    [
+        (b"", b"x", b",1\n", 3),
+        (b'"', b"x", b'",1\n', 3),
+        (b'"', b"x\n", b'"\r\n', 3 + LONG // 2),
+        (b'"', b'""', b'",1\n', 3),
+        (b'1,"', b"a,b\n", b'",1\n', 3 + LONG // 4),
+        (b"1,", b'"', b",1\n", 3),
+    ],
+)
+def test_row_too_long_takes_constant_memory(
+    head: bytes, fill: bytes, tail: bytes, line: int
+) -> None:
+    """A long row, on one line or on many, is skipped whole without being held."""
+    stream = io.BufferedReader(
+        Endless(b"text,n\n" + head, fill, LONG // len(fill), tail + b"b,1\nbad\n")
+    )
+    selection = Selection(max_record_bytes=1000)
+    tracemalloc.start()
+    fault, record, bad = list(find(None, "csv").read(stream, selection, "in"))[1:]
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < LONG // 2
+    assert isinstance(fault, Fault)
+    assert fault.reason.startswith("longer than 1000 bytes")
+    assert (fault.place, fault.raw) == ("in:2", b"")
+    assert isinstance(record, Record)
+    assert record.texts == ("b",)
+    assert isinstance(bad, Fault)
+    assert bad.place == f"in:{line + 1}"
+
+
+def test_without_quoting_quotes_are_ordinary() -> None:
+    """Without quoting each line is a row, and quotes are part of the text."""
+    selection = Selection(quoting=False)
+    data = b'text\tn\n"a\t1\nb "c"\t2\r\n'
+    assert texts("tsv", data, selection) == [('"a',), ('b "c"',)]
+    assert through("tsv", data, selection=selection) == data
+
+
+def test_without_quoting_a_new_text_keeps_its_row_whole() -> None:
+    """Delimiters and line breaks in a new text become spaces."""
+    selection = Selection(quoting=False)
+    out = through("tsv", b"text\tn\na\t1\n", lambda _: 'x\ty\r\nz\rw\n"', selection)
+    assert out == b'text\tn\nx y z w "\t1\n'
+
+
+def test_tsv_quotes_as_csv_does() -> None:
+    """In TSV too a quoted field may hold tabs and line ends."""
+    data = b'text\tn\n"a\tb\n"\t1\n'
+    assert texts("tsv", data) == [("a\tb\n",)]
+    assert through("tsv", data) == data
+
+
+def test_header_of_equal_inputs_is_written_once() -> None:
+    """Several inputs make one table, rows apart, whatever their headers' spelling."""
+    one, two = b"text,n\r\na,1", BOM + b'"text","n"\nb,2\n'
+    assert through("csv", [one, two]) == b"text,n\r\na,1\r\nb,2\n"
+
+
+def test_inputs_with_other_columns_are_refused() -> None:
+    """Rows of another table cannot follow."""
+    with pytest.raises(InputError, match="columns of the inputs differ"):
+        through("csv", [b"text,n\na,1\n", b"n,text\n1,a\n"])
+
+
+def test_header_alone_is_an_output() -> None:
+    """A table without rows keeps its header."""
+    assert through("csv", b"text,n\n") == b"text,n\n"
+    assert through("csv", b"") == b""
+    assert through("csv", BOM) == BOM

@@ -1,0 +1,290 @@
+"""JSON lines: only selected texts change, all else keeps its spelling."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from dptext.errors import UsageError
+from dptext.formats import BOM
+from dptext.types import Record, Selection
+from tests.formats.pipe import TEXT, faults, items, records, texts, through
+
+# The first draw of any text builds tables of characters.
+PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+SPACE = st.text(" \t\r", max_size=2)
+CHARACTERS = st.characters(codec="utf-8")
+STRINGS = st.text(CHARACTERS, max_size=8)
+NUMBERS = st.sampled_from(["0", "-1.50", "1e400", "12345678901234567890123", "1E-7"])
+
+
+@st.composite
+def spelled(draw: st.DrawFn, value: str) -> str:
+    """Spell a string in JSON in one of many ways."""
+    ways = [json.dumps(value), json.dumps(value, ensure_ascii=False)]
+    units = value.encode("utf-16-be").hex("|", 2).split("|") if value else []
+    ways.append('"' + "".join(f"\\u{unit}" for unit in units) + '"')
+    return draw(st.sampled_from(ways))
+
+
+def containers(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    """Spell arrays and objects with any spaces in them."""
+
+    @st.composite
+    def container(draw: st.DrawFn) -> str:
+        left, right = draw(st.sampled_from(["[]", "{}"]))
+        parts = []
+        for value in draw(st.lists(inner, max_size=3)):
+            name = draw(STRINGS.flatmap(spelled)) + draw(SPACE) + ":"
+            parts.append(
+                draw(SPACE)
+                + (name if left == "{" else "")
+                + draw(SPACE)
+                + value
+                + draw(SPACE)
+            )
+        return left + (",".join(parts) or draw(SPACE)) + right
+
+    return container()
+
+
+SCALARS = st.one_of(
+    NUMBERS, st.sampled_from(["true", "false", "null"]), STRINGS.flatmap(spelled)
+)
+VALUES = st.recursive(SCALARS, containers, max_leaves=6)
+
+
+@st.composite
+def lines(draw: st.DrawFn) -> tuple[str, int, int, str]:
+    """Draw an object with a field "text": the line, the value's span, the text."""
+    text = draw(STRINGS)
+    before = draw(st.lists(st.tuples(STRINGS, VALUES), max_size=3))
+    after = draw(st.lists(st.tuples(STRINGS, VALUES), max_size=3))
+    line, begin, end = draw(SPACE) + "{", 0, 0
+    pairs = [(k, v) for k, v in before if k != "text"]
+    at = len(pairs)
+    pairs.append(("text", draw(spelled(text))))
+    pairs += [(k, v) for k, v in after if k != "text"]
+    for number, (key, value) in enumerate(pairs):
+        line += "," if number else ""
+        line += draw(SPACE) + draw(spelled(key)) + draw(SPACE) + ":" + draw(SPACE)
+        if number == at:
+            begin, end = len(line), len(line) + len(value)
+        line += value + draw(SPACE)
+    return line + "}" + draw(SPACE), begin, end, text
+
+
+@PATIENT
+@given(st.lists(lines(), max_size=3), st.sampled_from(["\n", "\r\n", "\n\n"]), SPACE)
+def test_unchanged_texts_give_the_same_bytes(
+    drawn: list[tuple[str, int, int, str]], end: str, tail: str
+) -> None:
+    """Any spelling of any object survives when no text changes."""
+    data = (end.join(line for line, *_ in drawn) + tail).encode()
+    assert through("jsonl", data) == data
+    assert texts("jsonl", data) == [(text,) for *_, text in drawn]
+
+
+@PATIENT
+@given(lines(), STRINGS)
+def test_only_the_span_of_the_text_changes(
+    drawn: tuple[str, int, int, str], new: str
+) -> None:
+    """A new text replaces the old one's bytes and no other."""
+    line, begin, end, old = drawn
+    out = through("jsonl", line.encode(), lambda _: new).decode()
+    rest = len(line) - end
+    assert out[:begin] == line[:begin]
+    assert out[len(out) - rest :] == line[end:]
+    assert json.loads(out[begin : len(out) - rest]) == new
+    if old == new:
+        assert out == line
+
+
+def test_new_text_is_escaped_as_the_line_is() -> None:
+    """A line of pure ASCII stays so; one that is not is written in UTF-8."""
+    assert through("jsonl", b'{"text": "a"}', lambda _: "\u00e9\U0001f600") == (
+        b'{"text": "\\u00e9\\ud83d\\ude00"}'
+    )
+    assert through("jsonl", '{"text":"ö"}'.encode(), lambda _: 'é"') == (
+        '{"text":"é\\""}'.encode()
+    )
+
+
+@pytest.mark.parametrize(
+    ("fields", "line", "expected"),
+    [
+        (("a.b",), '{"b": "no", "a": {"c": {"b": "no"}, "b": "x"}}', ("x",)),
+        ((r"a\.b",), '{"a": {"b": "no"}, "a.b": "x"}', ("x",)),
+        ((r"a\\",), '{"a\\\\": "x"}', ("x",)),
+        (("b", "a"), '{"a": "first", "b": "second"}', ("first", "second")),
+        (("b", "b"), '{"b": "once"}', ("once",)),
+        (("t",), '{"t": ["x", "y", ["z"]], "u": ["no"]}', ("x", "y", "z")),
+        (("t",), '{"t": [ ]}', ()),
+        (("r.t",), '{"r": [{"t": "x"}, {"n": 1, "t": ["y"]}]}', ("x", "y")),
+        (("r.t",), '{"r": {"t": "x"}}', ("x",)),
+        (("t",), '{"\\u0074": "x"}', ("x",)),
+    ],
+)
+def test_paths(fields: tuple[str, ...], line: str, expected: tuple[str, ...]) -> None:
+    """A dotted path leads through objects and lists; texts come in file order."""
+    selection = Selection(fields=fields)
+    assert texts("jsonl", line.encode(), selection) == [expected]
+    changed = through("jsonl", line.encode(), str.upper, selection)
+    assert texts("jsonl", changed, selection) == [tuple(map(str.upper, expected))]
+    assert through("jsonl", changed, str.lower, selection).lower() == line.encode()
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        (b'{"text": "a", "text": "secret"}', "field 'text' occurs twice"),
+        (b'{"text": "a", "\\u0074ext": "secret"}', "field 'text' occurs twice"),
+        (b'{"n": 1}', "field 'text' is absent"),
+        (b'{"text": null}', "field 'text' is null"),
+        (b'{"text": ["a", null]}', "field 'text' is null"),
+        (b'{"text": 17}', "field 'text' is a JSON number, not text"),
+        (b'{"text": -1}', "field 'text' is a JSON number, not text"),
+        (b'{"text": true}', "field 'text' is a JSON boolean, not text"),
+        (b'{"text": {"secret": 1}}', "field 'text' is a JSON object, not text"),
+        (b'["secret"]', "the line holds a JSON array, not an object"),
+        (b'"secret"', "the line holds a JSON string, not an object"),
+        (b"12", "the line holds a JSON number, not an object"),
+        (b'{"text": "secret"', "not valid JSON: Input data was truncated"),
+        (b'{"text": "secret",}', "not valid JSON: "),
+        (b'{"text": "secret"} {}', "not valid JSON: "),
+        (b'{"text": NaN}', "not valid JSON: "),
+        (b'{"text": "secret\x01"}', "not valid JSON: "),
+        (b'{"text": "\\ud800"}', "perhaps a lone surrogate escape"),
+        (b'{"text": "\\udc00x"}', "perhaps a lone surrogate escape"),
+        (b'{"text": "\\ud800\\u0041"}', "perhaps a lone surrogate escape"),
+        (b'{"text": "a", "n": "\xff"}', "not valid UTF-8 (byte 20)"),
+        (b'{"text": "\xed\xa0\x80"}', "not valid UTF-8"),
+        (b'{"text": "a\0"}', "NUL byte"),
+        (b'{"text": "a", "x": ' + b"[" * 9999 + b"]" * 9999 + b"}", "nested too"),
+    ],
+)
+def test_faults(line: bytes, reason: str) -> None:
+    """What is not one object with one text is a fault; the next line is read."""
+    data = line + b'\n{"text": "next"}'
+    fault, following = items("jsonl", data)
+    assert fault in faults("jsonl", data)
+    assert fault.place == "in:1"  # type: ignore[union-attr]
+    assert reason in fault.reason  # type: ignore[union-attr]
+    assert "secret" not in fault.reason  # type: ignore[union-attr]
+    assert fault.raw == line + b"\n"  # type: ignore[union-attr]
+    assert isinstance(following, Record)
+    assert following.ordinal == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ('{"r": {"t": "a"}, "r": {"t": "b"}}', "field 'r' occurs twice"),
+        ('{"r": [{"t": "a", "t": "b"}]}', "field 'r.t' occurs twice"),
+        ('{"r": "a"}', "field 'r' is a string, not an object"),
+        ('{"r": [{"t": "a"}, 3]}', "field 'r' is a number, not an object"),
+        ('{"r": [{"t": "a"}, {}]}', "field 'r.t' is absent"),
+        ("{}", "field 'r' is absent"),
+    ],
+)
+def test_faults_inside(line: str, reason: str) -> None:
+    """Every level of a path is checked, for a second copy too."""
+    (fault,) = faults("jsonl", line.encode(), Selection(fields=("r.t",)))
+    assert reason in fault.reason
+
+
+def test_foreign_fields_may_occur_twice() -> None:
+    """Fields that are not selected are nobody's business."""
+    data = b'{"n": 1, "n": 2, "text": "a", "m": {"text": 1, "text": 2}}\n'
+    assert through("jsonl", data) == data
+
+
+def test_missing_may_pass() -> None:
+    """With missing = pass an absent or null field gives no text and stays as it is."""
+    selection = Selection(fields=("r.t", "text"), missing="pass")
+    data = b'{}\n{"text":null}\n{"r":null,"text":["a",null]}\n{"r":[{},{"t":"b"}]}\n'
+    assert texts("jsonl", data, selection) == [(), (), ("a",), ("b",)]
+    assert through("jsonl", data, str.upper, selection) == (
+        data.replace(b'"a"', b'"A"').replace(b'"b"', b'"B"')
+    )
+
+
+def test_pass_lets_no_other_fault_through() -> None:
+    """A field that is there but no text is a fault even where absent ones pass."""
+    selection = Selection(missing="pass")
+    assert len(faults("jsonl", b'{"text":1}\n{"text":{}}', selection)) == 2
+
+
+def test_identity_is_the_raw_spelling() -> None:
+    """The id is taken as it is spelled, so that 1 and "1" differ."""
+    selection = Selection(id_field="u.id")
+    data = b'{"text":"a","u":{"id":1.0}}\n{"u":{"id":"1"},"text":"a"}\n'
+    found = [record.identity for record in records("jsonl", data, selection)]
+    assert found == ["1.0", '"1"']
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"text":"a"}',
+        '{"text":"a","id":null}',
+        '{"text":"a","id":[1]}',
+        '{"text":"a","id":{}}',
+        '{"text":"a","id":1,"id":1}',
+    ],
+)
+def test_identity_must_be_one_value(line: str) -> None:
+    """A record without its id is a fault, also where absent texts pass."""
+    selection = Selection(id_field="id", missing="pass")
+    (fault,) = faults("jsonl", line.encode(), selection)
+    assert "'id'" in fault.reason
+
+
+def test_identity_must_not_repeat_in_a_list() -> None:
+    """An id that a list holds several times names no record."""
+    selection = Selection(id_field="r.id")
+    data = b'{"text":"a","r":[{"id":1},{"id":2}]}'
+    assert "more than once" in faults("jsonl", data, selection)[0].reason
+
+
+@pytest.mark.parametrize(
+    "selection",
+    [
+        Selection(fields=("a", "a.b")),
+        Selection(fields=("a",), id_field="a"),
+        Selection(fields=("a",), id_field="a.b"),
+        Selection(fields=("a..b",)),
+        Selection(fields=("",)),
+        Selection(fields=("a\\",)),
+    ],
+)
+def test_paths_that_make_no_sense_are_refused(selection: Selection) -> None:
+    """A selection that contradicts itself is a usage error."""
+    with pytest.raises(UsageError, match="field"):
+        items("jsonl", b"{}", selection)
+
+
+def test_blank_lines_and_byte_order_mark_survive() -> None:
+    """Blank lines, a BOM and CRLF are written back."""
+    data = BOM + b'\r\n{"text": "a"}\r\n \t\r\n{"text": "b"}\n\n'
+    assert through("jsonl", data) == data
+    assert texts("jsonl", data) == [("a",), ("b",)]
+
+
+def test_inputs_do_not_fuse() -> None:
+    """Two inputs make valid JSON lines though the first lacks its last line end."""
+    one, two = b'{"text":"a"}', BOM + b'{"text":"b"}\n'
+    assert through("jsonl", [one, two]) == b'{"text":"a"}\n{"text":"b"}\n'
+
+
+@PATIENT
+@given(st.binary(max_size=60))
+def test_any_bytes_are_read_to_the_end(data: bytes) -> None:
+    """No input makes the reader fail, and no record is both read and faulty."""
+    items("jsonl", data)
+    items("jsonl", b'{"text":' + data, TEXT)

@@ -1,0 +1,391 @@
+"""Parquet: selected strings change, every other value and type stays."""
+
+from __future__ import annotations
+
+import builtins
+import io
+import json
+import os
+import threading
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from dptext.errors import InputError, MissingExtra
+from dptext.formats import find
+from dptext.types import Record, Selection, Verbatim
+from tests.formats.pipe import TEXT, faults, items, records, texts, through
+
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+
+PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+STRINGS = st.text(st.characters(codec="utf-8"), max_size=5)
+
+
+def spelled(table: Any, **options: Any) -> bytes:
+    """Write a table as Parquet."""
+    out = io.BytesIO()
+    pq.write_table(table, out, **options)
+    return out.getvalue()
+
+
+def back(data: bytes) -> Any:
+    """Read a table from Parquet."""
+    return pq.read_table(io.BytesIO(data))
+
+
+def upper(value: Any) -> Any:
+    """Change every string in a value."""
+    if isinstance(value, list):
+        return [upper(item) for item in value]
+    return value.upper() if isinstance(value, str) else value
+
+
+KINDS = {
+    "string": pa.string(),
+    "large": pa.large_string(),
+    "view": pa.string_view(),
+    "coded": pa.dictionary(pa.int32(), pa.string()),
+    "coded_large": pa.dictionary(pa.int32(), pa.large_string(), True),
+}
+LISTS = {
+    "list": pa.list_(pa.string()),
+    "large_list": pa.large_list(pa.field("item", pa.string(), nullable=False)),
+    "list_list": pa.list_(pa.list_(pa.string())),
+}
+
+
+def shaped(kind: Any, values: list[Any]) -> list[Any]:
+    """Put values into lists as deep as the type asks."""
+    depth = str(kind).count("list<")
+    for _ in range(depth):
+        values = [None if value is None else [value, value] for value in values]
+    return values
+
+
+def column(kind: Any, values: list[Any]) -> Any:
+    """Make an array of a type."""
+    if pa.types.is_dictionary(kind):
+        coded = pa.array(values, kind.value_type).dictionary_encode()
+        return pa.DictionaryArray.from_arrays(
+            coded.indices, coded.dictionary, ordered=kind.ordered
+        )
+    return pa.array(values, kind)
+
+
+@pytest.mark.parametrize("name", [*KINDS, *LISTS])
+def test_text_types(name: str) -> None:
+    """Each type of text is read, changed, and written back as the same type."""
+    kind = (KINDS | LISTS)[name]
+    array = column(kind, shaped(kind, ["a", "b", None, "ö", ""]))
+    table = pa.table({"n": pa.array(range(5)), "text": array})
+    # The library reads some types back as others: what it reads is what we get.
+    table = back(spelled(table))
+    selection = Selection(missing="pass")
+    same = back(through("parquet", spelled(table), selection=selection))
+    assert same.equals(table)
+    assert same.schema.equals(table.schema)
+    changed = back(through("parquet", spelled(table), str.upper, selection))
+    assert changed.schema.equals(table.schema)
+    assert changed["text"].to_pylist() == upper(table["text"].to_pylist())
+    assert changed["n"].equals(table["n"])
+
+
+def test_a_narrow_dictionary_gets_room() -> None:
+    """More new words than an 8-bit index can count are written all the same."""
+    kind = pa.dictionary(pa.int8(), pa.string())
+    coded = pa.DictionaryArray.from_arrays(pa.array([0] * 500, pa.int8()), ["a"])
+    table = pa.table({"text": coded.cast(kind), "other": coded.cast(kind)})
+    number = iter(range(500))
+    out = back(through("parquet", spelled(table), lambda _: str(next(number))))
+    assert out["text"].to_pylist() == [str(n) for n in range(500)]
+    assert out["other"].type == kind
+
+
+STRUCT = pa.struct(
+    [
+        pa.field("note", pa.string()),
+        pa.field("when", pa.timestamp("ns")),
+        pa.field("deep", pa.struct([pa.field("a.b", pa.large_string())])),
+    ]
+)
+
+
+@PATIENT
+@given(
+    st.lists(
+        st.none()
+        | st.fixed_dictionaries(
+            {
+                "note": st.none() | STRINGS,
+                "when": st.none()
+                | st.integers(0, 2**60).map(lambda n: n // 1000 * 1000),
+                "deep": st.none() | st.fixed_dictionaries({"a.b": STRINGS}),
+            }
+        ),
+        max_size=6,
+    )
+)
+def test_fields_of_structs(rows: list[Any]) -> None:
+    """Strings inside structs change; their neighbours and the nulls do not."""
+    nested = pa.array(rows, STRUCT)
+    offsets = pa.array([0, *([len(rows)] * 2)], pa.int32())
+    lists = pa.ListArray.from_arrays(offsets, nested)
+    selection = Selection(fields=(r"s.deep.a\.b", "s.note"), missing="pass")
+    for array in (nested, lists):
+        table = pa.table({"s": array})
+        data = spelled(table)
+        assert back(through("parquet", data, selection=selection)).equals(table)
+        out = back(through("parquet", data, lambda text: text + "!", selection))
+        found = out["s"].to_pylist()
+        flat = (found[0] + found[1]) if array is lists else found
+        for row, old in zip(flat, rows, strict=True):
+            assert (row is None) == (old is None)
+            if old is not None:
+                old_note = old["note"]
+                assert row["note"] == (None if old_note is None else old_note + "!")
+                if old["deep"] is not None:
+                    assert row["deep"] == {"a.b": old["deep"]["a.b"] + "!"}
+        assert out["s"].type == table["s"].type
+
+
+def test_foreign_columns_schema_and_metadata_stay() -> None:
+    """Types that JSON or Python would bend come out as they went in."""
+    schema = pa.schema(
+        [
+            pa.field("text", pa.string(), nullable=False, metadata={"a": "b"}),
+            pa.field("ns", pa.timestamp("ns", "UTC")),
+            pa.field("money", pa.decimal128(38, 9)),
+            pa.field("raw", pa.binary()),
+            pa.field("code", pa.dictionary(pa.int8(), pa.string())),
+            pa.field("fixed", pa.list_(pa.float32(), 2)),
+            pa.field("map", pa.map_(pa.string(), pa.int64())),
+            pa.field("none", pa.null()),
+            pa.field("small", pa.uint8()),
+        ],
+        metadata={"k": "v", "pandas": "{}"},
+    )
+    table = pa.table(
+        [
+            pa.array(["a", "b"]),
+            pa.array([1, 2**62 + 1], schema.field("ns").type),
+            pa.array([Decimal("1.000000001"), None], pa.decimal128(38, 9)),
+            pa.array([b"\xff", None]),
+            pa.DictionaryArray.from_arrays(pa.array([0, None], pa.int8()), ["x"]),
+            pa.array([[1, 2], None], pa.list_(pa.float32(), 2)),
+            pa.array([[("k", 1)], None], schema.field("map").type),
+            pa.nulls(2),
+            pa.array([255, 0], pa.uint8()),
+        ],
+        schema=schema,
+    )
+    out = back(through("parquet", spelled(table), str.upper))
+    assert out.schema.equals(back(spelled(table)).schema, check_metadata=True)
+    assert out.schema.metadata[b"k"] == b"v"
+    assert out.drop(["text"]).equals(table.drop(["text"]))
+    assert out["text"].to_pylist() == ["A", "B"]
+
+
+@pytest.mark.parametrize("codec", ["none", "snappy", "gzip", "zstd", "brotli", "lz4"])
+def test_codec_is_kept(codec: str) -> None:
+    """The output is compressed as the input was."""
+    data = spelled(pa.table({"text": ["a"]}), compression=codec)
+    old, new = (
+        pq.ParquetFile(io.BytesIO(x)).metadata.row_group(0).column(0).compression
+        for x in (data, through("parquet", data))
+    )
+    assert old == new
+
+
+def test_row_groups_are_kept() -> None:
+    """Row groups have the rows they had, though pages are smaller."""
+    table = pa.table({"text": [str(n) for n in range(5000)]})
+    data = spelled(table, row_group_size=2100)
+    out = through("parquet", data)
+    metadata = pq.ParquetFile(io.BytesIO(out)).metadata
+    counts = [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)]
+    assert counts == [2100, 2100, 800]
+    assert back(out).equals(table)
+
+
+def test_old_timestamps_stay_old() -> None:
+    """96-bit timestamps of older writers keep their physical type."""
+    table = pa.table({"text": ["a"], "t": pa.array([datetime(2020, 1, 1)])})
+    out = through("parquet", spelled(table, use_deprecated_int96_timestamps=True))
+    assert pq.ParquetFile(io.BytesIO(out)).schema.column(1).physical_type == "INT96"
+
+
+def test_no_rows_give_a_valid_file() -> None:
+    """A table without rows keeps its schema."""
+    table = pa.table({"text": pa.array([], pa.string()), "n": pa.array([], pa.int8())})
+    assert back(through("parquet", spelled(table))).equals(table)
+
+
+def test_null_is_a_fault_with_its_row_as_json() -> None:
+    """A null text is a fault that names the row and holds it as one line of JSON."""
+    table = pa.table(
+        {
+            "text": ["a", None, "c"],
+            "n": [1, 2, 3],
+            "t": pa.array([0, 1, 2], pa.timestamp("ns")),
+        }
+    )
+    data = spelled(table)
+    (fault,) = faults("parquet", data)
+    assert (fault.place, fault.reason) == ("in: row 2", "field 'text' is null")
+    assert fault.raw.endswith(b"\n")
+    assert json.loads(fault.raw)["n"] == 2
+    found = records("parquet", data)
+    assert [record.ordinal for record in found] == [0, 2]
+    out = back(through("parquet", data, str.upper))
+    assert out["text"].to_pylist() == ["A", "C"]
+    assert out["n"].to_pylist() == [1, 3]
+
+
+def test_missing_may_pass() -> None:
+    """With missing = pass a null stays null and gives no text."""
+    data = spelled(pa.table({"text": ["a", None]}))
+    selection = Selection(missing="pass")
+    assert texts("parquet", data, selection) == [("a",), ()]
+    out = back(through("parquet", data, str.upper, selection))
+    assert out["text"].to_pylist() == ["A", None]
+
+
+def test_all_rows_may_be_faults() -> None:
+    """A file of which no row can be read gives one without rows."""
+    table = pa.table({"text": pa.array([None, None], pa.string())})
+    assert back(through("parquet", spelled(table))).num_rows == 0
+
+
+def test_rows_too_long_are_faults() -> None:
+    """The limit holds for the texts of a row."""
+    (fault,) = faults(
+        "parquet", spelled(pa.table({"text": ["abc"]})), Selection(max_record_bytes=2)
+    )
+    assert fault.reason.startswith("longer than 2 bytes")
+
+
+def test_identity_is_spelled_as_json() -> None:
+    """The id is spelled as JSON would, so that 1 and "1" differ."""
+    table = pa.table({"text": ["a", "b"], "id": [1, 2], "s": ["x", None]})
+    ns = pa.array([1, 2], pa.timestamp("ns"))
+    data = spelled(table.append_column("ns", ns))
+    by_time = records("parquet", data, Selection(id_field="ns"))
+    assert by_time[0].identity == '"1970-01-01 00:00:00.000000001"'
+    by_number = records("parquet", data, Selection(id_field="id"))
+    assert [record.identity for record in by_number] == ["1", "2"]
+    selection = Selection(id_field="s")
+    assert records("parquet", data, selection)[0].identity == '"x"'
+    assert "'s' is null" in faults("parquet", data, selection)[0].reason
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        (("txt",), r"in: no field 'txt'; did you mean 'text'\?"),
+        (("n",), "in: field 'n' is of type int64, not text"),
+        (("s",), "in: field 's' is of type struct, not text"),
+        (("n.x",), "in: field 'n.x' leads into int64, not a struct"),
+        (("s.y",), "in: no field 's.y'"),
+    ],
+)
+def test_columns_that_cannot_be_read(fields: tuple[str, ...], message: str) -> None:
+    """A column that is absent or no text stops the run before the first row."""
+    table = pa.table({"text": ["a"], "n": [1], "s": [{"x": 1}]})
+    with pytest.raises(InputError, match=message):
+        items("parquet", spelled(table), Selection(fields=fields))
+
+
+def test_columns_of_one_name_are_refused() -> None:
+    """Of two columns with the selected name neither is guessed."""
+    table = pa.table([pa.array(["a"]), pa.array(["b"])], names=["text", "text"])
+    with pytest.raises(InputError, match="twice"):
+        items("parquet", spelled(table))
+
+
+def test_not_a_parquet_file() -> None:
+    """Other bytes, or a file cut off, are refused in one line."""
+    data = spelled(pa.table({"text": ["secret"] * 100}))
+    for bad in (b"", b"secret", data[:-10]):
+        with pytest.raises(InputError, match="not a Parquet file"):
+            items("parquet", bad)
+
+
+def test_damaged_pages_are_an_input_error() -> None:
+    """Damage inside the file is noticed and told without what it holds."""
+    data = bytearray(spelled(pa.table({"text": [str(n) for n in range(9999)]})))
+    data[100:4000] = b"\xff" * 3900
+    with pytest.raises(InputError, match="damaged"):
+        items("parquet", bytes(data))
+
+
+def test_inputs_of_one_schema_make_one_file() -> None:
+    """Several inputs give the rows of all in one file."""
+    one, two = (spelled(pa.table({"text": [text]})) for text in "ab")
+    assert back(through("parquet", [one, two]))["text"].to_pylist() == ["a", "b"]
+    other = spelled(pa.table({"text": ["a"], "n": [1]}))
+    with pytest.raises(InputError, match="columns of the inputs differ"):
+        through("parquet", [one, other])
+
+
+def test_a_pipe_is_read_into_memory() -> None:
+    """An input that cannot seek is read all the same."""
+    data = spelled(pa.table({"text": ["a", "b"]}))
+    reading, writing = os.pipe()
+
+    def feed() -> None:
+        with open(writing, "wb") as pipe:
+            pipe.write(data)
+
+    thread = threading.Thread(target=feed)
+    thread.start()
+    with open(reading, "rb") as pipe:
+        found = list(find("in.parquet").read(pipe, TEXT, "in"))
+    thread.join()
+    assert [item.texts for item in found if isinstance(item, Record)] == [
+        ("a",),
+        ("b",),
+    ]
+
+
+def test_a_pipe_is_read_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """More than memory should hold is refused with the way out."""
+    module = find("in.parquet")
+    monkeypatch.setattr(module, "_IN_MEMORY", 10)
+
+    class Pipe(io.BytesIO):
+        def seekable(self) -> bool:
+            return False
+
+    with pytest.raises(InputError, match="path of a plain one"):
+        list(module.read(Pipe(spelled(pa.table({"text": ["a"]}))), TEXT, "in"))
+
+
+def test_an_abandoned_writer_is_silent() -> None:
+    """A writer whose stream is closed by a failed run raises nothing when it goes."""
+    module, out = find("in.parquet"), io.BytesIO()
+    writer = module.Writer(out, TEXT)
+    for item in items("parquet", spelled(pa.table({"text": ["a"]}))):
+        if isinstance(item, Verbatim):
+            writer.verbatim(item)
+    out.close()
+    del writer
+
+
+def test_without_pyarrow_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the extra the message says what to install."""
+    real = builtins.__import__
+
+    def absent(name: str, *args: Any) -> Any:
+        if name.startswith("pyarrow"):
+            raise ImportError(name)
+        return real(name, *args)
+
+    monkeypatch.setattr(builtins, "__import__", absent)
+    with pytest.raises(MissingExtra, match=r"dptext\[parquet\]"):
+        next(find("a.parquet").read(io.BytesIO(b""), TEXT, "in"))
