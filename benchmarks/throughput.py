@@ -29,7 +29,9 @@ SLOW = {"cmp": 500}
 
 def reviews(count: int, path: Path) -> None:
     """Write `count` reviews as JSONL, the corpus over and over with other ids."""
-    lines = [json.loads(row)["text"] for row in gzip.open(DATA / "text/imdb_5k.jsonl.gz")]
+    lines = [
+        json.loads(row)["text"] for row in gzip.open(DATA / "text/imdb_5k.jsonl.gz")
+    ]
     with path.open("w") as file:
         for number in range(count):
             row = {"id": number, "text": lines[number % len(lines)]}

@@ -132,7 +132,7 @@ def build(recipe: Profile, lexicon: Lexicon) -> Pipeline:
     space = spaces.prepare(
         lexicon,
         recipe.space.name,
-        registry.find("spaces", recipe.space.name),  # type: ignore[arg-type]
+        registry.find("spaces", recipe.space.name),
         recipe.space.params,
     )
     module = registry.find("mechanisms", recipe.mechanism.name)

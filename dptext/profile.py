@@ -127,7 +127,9 @@ def parse(data: Mapping[str, Any], place: str) -> Profile:
             f"{place}: mapping: {mechanism.name} draws words itself; remove the mapping"
         )
         raise UsageError(msg)
-    mapping = parts["mapping"] or (_part("mapping", "nearest", place) if noise else None)
+    mapping = parts["mapping"] or (
+        _part("mapping", "nearest", place) if noise else None
+    )
     space = parts["space"] or _part("space", "identity", place)
     assert space is not None
     return Profile(
@@ -172,7 +174,9 @@ def convert(data: Any, kind: type, place: str) -> Any:
     known = tuple(field.name for field in dataclasses.fields(kind))
     for key in data:
         if key not in known:
-            hint = registry.suggest(str(key), known) if known else "it has no parameters"
+            hint = (
+                registry.suggest(str(key), known) if known else "it has no parameters"
+            )
             msg = f"{place}.{key}: unknown key; {hint}"
             raise UsageError(msg)
     plain = {key: _number(value) for key, value in data.items()}

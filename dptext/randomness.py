@@ -16,6 +16,7 @@ import stat
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -132,7 +133,7 @@ class Noise:
     """The random bits of a batch of n words; every lane of a word is independent."""
 
     def __init__(
-        self, cipher: object, nonces: NDArray[np.uint64], number: NDArray[np.uint64]
+        self, cipher: Any, nonces: NDArray[np.uint64], number: NDArray[np.uint64]
     ) -> None:
         self._cipher = cipher
         self._nonces = nonces
@@ -157,11 +158,13 @@ class Noise:
         blocks[:, :, 1] = self._nonces[:, 1, None] ^ (
             (self._number[:, None] << np.uint64(32)) | counters
         )
-        drawn = self._cipher.encryptor().update(memoryview(blocks).cast("B"))  # type: ignore[attr-defined]
+        view = memoryview(blocks)  # type: ignore[arg-type, unused-ignore]
+        drawn = self._cipher.encryptor().update(view.cast("B"))
         return np.frombuffer(drawn, np.uint64).reshape(len(self._number), 2 * lanes)
 
     def uniform(self, lane: int, lanes: int = 1) -> NDArray[np.float64]:
         """Return uniforms strictly between 0 and 1: (n, 2 * lanes) float64, 52 bits."""
+        high: NDArray[np.float64]
         high = (self.bits(lane, lanes) >> np.uint64(12)).astype(np.float64)
         high += 0.5
         high *= 2.0**-52
@@ -176,7 +179,10 @@ class Noise:
         wide = np.uint64(bound)
         half = np.uint64(32)
         low = (bits & np.uint64(0xFFFFFFFF)) * wide >> half
-        return (((bits >> half) * wide + low) >> half).astype(np.int64)
+        below: NDArray[np.int64] = (((bits >> half) * wide + low) >> half).astype(
+            np.int64
+        )
+        return below
 
     def normal(self, lane: int, width: int) -> NDArray[np.float64]:
         """Return standard normals (n, width) by Box and Muller, from ceil(width/2) lanes."""

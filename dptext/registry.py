@@ -8,7 +8,7 @@ from __future__ import annotations
 import difflib
 import importlib
 import pkgutil
-from functools import lru_cache
+from functools import cache
 from importlib.metadata import entry_points
 from types import ModuleType
 
@@ -17,7 +17,7 @@ from dptext.errors import UsageError
 STAGES = ("formats", "spaces", "budgets", "mechanisms", "mappings", "metrics")
 
 
-@lru_cache(maxsize=None)
+@cache
 def names(stage: str) -> tuple[str, ...]:
     """Return the names of all components of a stage, sorted, with `_` as `-`."""
     package = importlib.import_module(f"dptext.{stage}")

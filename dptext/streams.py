@@ -152,7 +152,7 @@ class _Zstd(io.RawIOBase):
         return True
 
 
-def _zstandard() -> Any:  # noqa: ANN401
+def _zstandard() -> Any:
     try:
         import zstandard
     except ImportError:

@@ -20,9 +20,7 @@ _GRID = np.geomspace(1e-2, 400.0, 60)
 _STEP = 1e-3
 
 
-def epsilon_for(
-    channel: Channel, target: float, prior: NDArray[np.float64]
-) -> float:
+def epsilon_for(channel: Channel, target: float, prior: NDArray[np.float64]) -> float:
     """Return the largest epsilon up to which the success stays at or below target.
 
     Success need not grow with epsilon for every mechanism (GUARANTEES 9), so a grid is
@@ -40,16 +38,12 @@ def epsilon_for(
             f"succeeds for {baseline:.2%} of words; give a risk between these and 100%"
         )
         raise UsageError(msg)
-    key = cache.key_of(
-        "calibrate", 1, *channel.identity, bayes.digest(prior), target
-    )
+    key = cache.key_of("calibrate", 1, *channel.identity, bayes.digest(prior), target)
     found = cache.numbers(key, lambda: {"epsilon": _search(channel, target, prior)})
     return float(found["epsilon"])
 
 
-def _search(
-    channel: Channel, target: float, prior: NDArray[np.float64]
-) -> float:
+def _search(channel: Channel, target: float, prior: NDArray[np.float64]) -> float:
     size = len(prior)
 
     def success(epsilon: float, inputs: int) -> float:

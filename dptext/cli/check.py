@@ -74,7 +74,7 @@ def command(
             raise typer.Exit(1)
 
 
-def _terms(path: Path | None, given: dict[str, Any]) -> Any:  # noqa: ANN401
+def _terms(path: Path | None, given: dict[str, Any]) -> Any:
     from dataclasses import replace
 
     from dptext.guarantees import policy

@@ -219,7 +219,7 @@ def _progress() -> Iterator[Progress]:
         yield _bar(bars.add_task("starting", total=1.0), bars.update)
 
 
-def _bar(task: Any, update: Callable[..., None]) -> Progress:  # noqa: ANN401
+def _bar(task: Any, update: Callable[..., None]) -> Progress:
     def report(what: str, share: float) -> None:
         update(task, description=what, completed=share)
 

@@ -45,7 +45,7 @@ def command(
         Console().print(table)
 
 
-def _row(name: str, module: Any) -> dict[str, str]:  # noqa: ANN401
+def _row(name: str, module: Any) -> dict[str, str]:
     return {
         "mechanism": name,
         "family": module.FAMILY,
@@ -71,7 +71,7 @@ def section(text: str, title: str) -> str:
 _TITLES = ("Guarantee", "Source", "Known gaps")
 
 
-def _parameters(module: Any) -> str:  # noqa: ANN401
+def _parameters(module: Any) -> str:
     import dataclasses
 
     found = dataclasses.fields(module.Params)

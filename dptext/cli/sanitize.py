@@ -48,14 +48,14 @@ def command(
             rich_help_panel=_INPUT,
         ),
     ] = None,
-    format: Annotated[  # noqa: A002
+    format: Annotated[
         str | None,
         typer.Option(
             help="jsonl, csv, tsv, text or parquet; else by suffix.",
             rich_help_panel=_INPUT,
         ),
     ] = None,
-    id: Annotated[  # noqa: A002
+    id: Annotated[
         str | None,
         typer.Option(
             help="Field that names a record, unique; else its place in the input.",
@@ -233,7 +233,8 @@ def command(
     Example: dptext sanitize tickets.jsonl --field body -o tickets.private.jsonl
     """
     with reported():
-        from dptext.cli import options, sanitize_run as run
+        from dptext.cli import options
+        from dptext.cli import sanitize_run as run
 
         run.sanitize(
             run.Options(

@@ -67,7 +67,9 @@ def not_covered(policy: Policy) -> tuple[str, ...]:
             "no stop word."
         )
     if policy.case == "copy":
-        told.append("The capital letters of the original are copied onto the new words.")
+        told.append(
+            "The capital letters of the original are copied onto the new words."
+        )
     return tuple(told)
 
 

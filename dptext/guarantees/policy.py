@@ -44,7 +44,9 @@ def load(path: Path) -> ExportPolicy:
     """Read a policy file. Raises UsageError for anything that it may not hold."""
     from dptext import profile
 
-    return check(profile.convert(profile.read(path), ExportPolicy, path.name), path.name)
+    return check(
+        profile.convert(profile.read(path), ExportPolicy, path.name), path.name
+    )
 
 
 def check(policy: ExportPolicy, place: str) -> ExportPolicy:

@@ -200,7 +200,5 @@ def not_covered(promise: Guarantee, terms: Terms) -> tuple[str, ...]:
         named = series(tuple(f'"{name}"' for name in terms.fields))
         told.insert(0, f"All fields other than {named} are copied unchanged.")
     if promise.notion == "metric-DP":
-        told.append(
-            "Words far apart in the metric are protected less than near ones."
-        )
+        told.append("Words far apart in the metric are protected less than near ones.")
     return tuple(told)

@@ -106,7 +106,7 @@ class _Watched(io.FileIO):
         self._read = 0
         self._progress = progress
 
-    def readinto(self, buffer: Any) -> int | None:  # noqa: ANN401
+    def readinto(self, buffer: Any) -> int | None:
         count = super().readinto(buffer)
         self._read += count or 0
         self._progress("reading", min(1.0, self._read / self._size))
@@ -142,7 +142,7 @@ class _Zstd(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer: Any) -> int:  # noqa: ANN401
+    def readinto(self, buffer: Any) -> int:
         while not self._ready:
             if not self._more():
                 return 0

@@ -61,9 +61,8 @@ class Index:
             found[begin : begin + len(part)] = ids[: len(part)]
         return found
 
-    def distances(
-        self, points: Points, ids: NDArray[np.int64]
-    ) -> NDArray[np.float64]:
+    def distances(self, points: Points, ids: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the distance of each point to one word each: (n,) float64."""
         gap = points.astype(np.float64) - self._vectors[ids]
-        return np.sqrt(np.einsum("nd,nd->n", gap, gap))
+        lengths: NDArray[np.float64] = np.sqrt(np.einsum("nd,nd->n", gap, gap))
+        return lengths

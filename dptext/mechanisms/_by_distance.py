@@ -239,7 +239,10 @@ def _count(
     ranks = np.zeros(len(which), np.int64)
     inner = np.arange(_STEP)
     for begin in range(0, len(which), _CHUNK):
-        rows, wanted = which[begin : begin + _CHUNK], target[begin : begin + _CHUNK, None]
+        rows, wanted = (
+            which[begin : begin + _CHUNK],
+            target[begin : begin + _CHUNK, None],
+        )
         if padded <= 0:
             ranks[begin : begin + _CHUNK] = (cumulative[rows] <= wanted).sum(axis=1)
             continue

@@ -60,5 +60,6 @@ def perturb(state: State, ids: Ids, eps: Eps, noise: Noise) -> Points:
     else:
         gamma = exponential[:, : width // 2].sum(axis=1) + normal[:, -1] ** 2 / 2.0
     scale = np.sqrt(2.0 * gamma) / eps
-    points = state.vectors[ids] + normal[:, :width] * scale[:, None]
-    return points.astype(np.float32)
+    moved = state.vectors[ids] + normal[:, :width] * scale[:, None]
+    points: Points = moved.astype(np.float32)
+    return points

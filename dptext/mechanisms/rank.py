@@ -126,8 +126,8 @@ def _ranks(
         return ranks
     ranks = np.zeros(len(which), np.int64)
     for begin in range(0, len(which), 4096):
-        part = slice(begin, begin + 4096)
-        ranks[part] = (cumulative[which[part]] <= target[part, None]).sum(axis=1)
+        some = slice(begin, begin + 4096)
+        ranks[some] = (cumulative[which[some]] <= target[some, None]).sum(axis=1)
     return ranks
 
 

@@ -70,14 +70,17 @@ def _terms(document: Document, policy: ExportPolicy) -> Iterator[str]:
     if policy.max_loss is not None and (
         promise.worst_loss is None or promise.worst_loss > policy.max_loss
     ):
-        worst = "not bounded" if promise.worst_loss is None else f"{promise.worst_loss:g}"
+        worst = (
+            "not bounded" if promise.worst_loss is None else f"{promise.worst_loss:g}"
+        )
         yield f"worst loss is {worst} nats, the policy allows {policy.max_loss:g}"
-    if policy.max_risk is not None and (
-        risk is None or risk.success > policy.max_risk
-    ):
+    if policy.max_risk is not None and (risk is None or risk.success > policy.max_risk):
         found = "not measured" if risk is None else f"{risk.success:.2%}"
         yield f"risk is {found}, the policy allows {policy.max_risk:.2%}"
-    if policy.lexicons is not None and document.run.lexicon_digest not in policy.lexicons:
+    if (
+        policy.lexicons is not None
+        and document.run.lexicon_digest not in policy.lexicons
+    ):
         yield "its lexicon is not one that the policy names"
     for name in unprotected(document.run.settings.get("tokens", {})):
         if name not in policy.allow:

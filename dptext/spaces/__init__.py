@@ -118,9 +118,7 @@ class Space:
 
             key = cache.key_of("geometry", self.lexicon.digest, self.name)
             found = cache.numbers(key, lambda: dict(measure(self.vectors)))
-        return Geometry(
-            found["nearest_median"], found["median"], found["diameter"]
-        )
+        return Geometry(found["nearest_median"], found["median"], found["diameter"])
 
 
 def prepare(lexicon: Lexicon, name: str, module: SpaceModule, params: Any) -> Space:

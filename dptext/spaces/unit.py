@@ -23,4 +23,5 @@ def transform(params: Params, vectors: NDArray[np.float32]) -> NDArray[np.float3
     wide = vectors.astype(np.float64)
     lengths = np.linalg.norm(wide, axis=1, keepdims=True)
     lengths[lengths == 0.0] = 1.0
-    return (wide / lengths).astype(np.float32)
+    moved: NDArray[np.float32] = (wide / lengths).astype(np.float32)
+    return moved

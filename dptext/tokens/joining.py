@@ -101,16 +101,12 @@ class Joiner:
         lead = (words.flags[words.places] & kinds.LEAD) != 0
         return np.where(beside[words.places], ~self._clitic[drawn], lead)
 
-    def _follows(
-        self, words: Words, wordlike: NDArray[np.bool_]
-    ) -> NDArray[np.bool_]:
+    def _follows(self, words: Words, wordlike: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Tell which pieces are words with another word before them in their text."""
         before = np.concatenate(([0], np.cumsum(wordlike)))
         begins = np.concatenate(([0], words.ends[:-1]))
         text = np.searchsorted(words.ends, np.arange(len(wordlike)), side="right")
-        follows: NDArray[np.bool_] = wordlike & (
-            before[1:] - before[begins[text]] > 1
-        )
+        follows: NDArray[np.bool_] = wordlike & (before[1:] - before[begins[text]] > 1)
         return follows
 
     def _drop_marks(self, words: Words, pieces: NDArray[np.object_]) -> None:

@@ -8,7 +8,13 @@ from typing import Literal
 from dptext.tokens import kinds
 
 PERTURB, KEEP, MASK, DROP, DIGITS = range(5)
-_CODES = {"perturb": PERTURB, "keep": KEEP, "mask": MASK, "drop": DROP, "digits": DIGITS}
+_CODES = {
+    "perturb": PERTURB,
+    "keep": KEEP,
+    "mask": MASK,
+    "drop": DROP,
+    "digits": DIGITS,
+}
 
 
 @dataclass(frozen=True, slots=True)

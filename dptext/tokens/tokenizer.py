@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -90,7 +90,8 @@ class Tokenizer:
         if len(parts) == 1:
             return self._word(parts[0][0], parts[0][1], lead)
         self._parts[piece] = [
-            (" " + part, self._word(part, row, lead)) if lead and not number
+            (" " + part, self._word(part, row, lead))
+            if lead and not number
             else (part, self._word(part, row, 0))
             for number, (part, row) in enumerate(parts)
         ]
@@ -121,12 +122,12 @@ def _pack(kind: int, row: int, lead: int, body: str) -> int:
 class _Memory(dict[str, int]):
     """Remember the code of each distinct piece, for this process only."""
 
-    def __init__(self, code: object) -> None:
+    def __init__(self, code: Callable[[str], int]) -> None:
         super().__init__()
         self._code = code
 
     def __missing__(self, piece: str) -> int:
-        code: int = self._code(piece)  # type: ignore[operator]
+        code = self._code(piece)
         if len(piece) < 64:
             self[piece] = code
         return code
