@@ -2,9 +2,9 @@
 
 Every profile runs in a process of its own, on one core, reading JSONL from a pipe and
 writing to one, as a user's pipeline would. The limit of the noise family is measured in
-the same run: words per second of nothing but the matrix product of noisy vectors with the
-vocabulary. Memory is the growth of the peak between a run over a tenth of the reviews
-and the whole run.
+the same run: words per second of nothing but the matrix product of noisy vectors with
+the vocabulary. Memory is the growth of the peak between a run over a tenth of the
+reviews and the whole run.
 
     python benchmarks/throughput.py [--reviews 100000] [--lexicon builtin] [PROFILE ...]
 """
@@ -39,7 +39,7 @@ def reviews(count: int, path: Path) -> None:
 
 
 def measure(profile: str, path: Path, lexicon: str) -> dict[str, float]:
-    """Run one profile over a file through pipes; return words/s, seconds and peak MB."""
+    """Run one profile through pipes; return words/s, seconds and peak MB."""
     report = path.with_suffix(".report.json")
     command = [
         sys.executable, "-m", "dptext", "sanitize", "--profile", profile, "--quiet",

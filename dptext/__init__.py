@@ -1,7 +1,7 @@
 """Word-level differential privacy for text. Imports nothing heavy.
 
-    >>> import dptext
-    >>> private = dptext.privatize(["Call me at noon."], profile="balanced")
+>>> import dptext
+>>> private = dptext.privatize(["Call me at noon."], profile="balanced")
 """
 
 from __future__ import annotations

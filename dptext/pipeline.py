@@ -20,13 +20,13 @@ from dptext.types import Eps, Ids, Lexicon, Record, Words
 
 # A batch is full at this many characters, whatever the number of records.
 _CHARACTERS = 2**19
-# Called with the words of a batch, what was drawn for them, and their epsilons.
+# Called with the words of a batch, what was drawn for them, their epsilons.
 Observer = Callable[[Words, Ids, Eps], None]
 
 
 @dataclass(frozen=True)
 class Pipeline:
-    """A profile made ready: everything public is done, only texts and a key are missing.
+    """A profile made ready: all that is public is done, texts and a key are missing.
 
     profile has its epsilon (a risk has been turned into one).
     """
@@ -61,7 +61,7 @@ class Pipeline:
         return [tuple(next(joined) for _ in record.texts) for record in records]
 
     def draw(self, ids: Ids, eps: Eps, noise: Noise) -> Ids:
-        """Draw a word for each word: the mechanism, then the mapping if it needs one."""
+        """Draw a word for each word: the mechanism, then the mapping if any."""
         channel = self.channel
         if not len(ids):
             return ids

@@ -185,7 +185,7 @@ class Noise:
         return below
 
     def normal(self, lane: int, width: int) -> NDArray[np.float64]:
-        """Return standard normals (n, width) by Box and Muller, from ceil(width/2) lanes."""
+        """Return standard normals (n, width), Box-Muller, from ceil(width/2) lanes."""
         lanes = (width + 1) // 2
         u = self.uniform(lane, lanes)
         radius = np.sqrt(-2.0 * np.log(u[:, 0::2]))

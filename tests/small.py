@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 
 import numpy as np
@@ -37,14 +38,17 @@ def lexicon(
     ]
     pairs = gaps[:size][np.triu_indices(size, 1)]
     near = np.sort(gaps[:size], axis=1)[:, 1] if size > 1 else np.zeros(1)
+    frequencies = np.array(counts if counts else np.arange(size, 0, -1.0), np.float64)
+    # Everything is in the digest: results are kept under it.
+    content = repr((names, k)).encode() + table.tobytes() + frequencies.tobytes()
     return Lexicon(
         name="small",
         words=names,
         vectors=table,
-        counts=np.array(counts if counts else np.arange(size, 0, -1.0)),
+        counts=frequencies,
         orders=order[:, :k].astype(np.uint16),
         far=np.nextafter(np.array(far, np.float32), np.float32(-np.inf)),
-        digest=f"small-{size}-{vectors.sum():.6f}",
+        digest=hashlib.sha256(content).hexdigest(),
         meta={
             "prior": "made for tests",
             "geometry": {
@@ -68,3 +72,10 @@ def cloud(
     """Make a lexicon of normal points."""
     rng = np.random.default_rng(seed)
     return lexicon(rng.normal(size=(size, width)), listed=listed)
+
+
+def english(*words: str, listed: int | None = None, width: int = 3) -> Lexicon:
+    """Make a lexicon of real words and the number element, at normal points."""
+    rng = np.random.default_rng(11)
+    names = (*words, NUMBER)
+    return lexicon(rng.normal(size=(len(names), width)), words=names, listed=listed)

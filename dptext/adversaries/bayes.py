@@ -1,14 +1,15 @@
 """Bayes vulnerability: the success of the best possible guess of one word.
 
 The attacker knows the mechanism, epsilon and the public unigram prior over V, sees one
-output word y, and guesses argmax_x prior(x) P(y|x). Exact for every mechanism that gives
-its law; the ruler by which mechanisms are compared (GUARANTEES, section 9).
+output word y, and guesses argmax_x prior(x) P(y|x). Exact for every mechanism that
+gives its law; the ruler by which mechanisms are compared (GUARANTEES, section 9).
 """
 
 from __future__ import annotations
 
 import hashlib
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -32,9 +33,10 @@ LIMITS = (
 class Band:
     """The attack on the words of one frequency band.
 
-    share of running text; baseline, the best guess without the output by an attacker who
-    knows the band; success, the share of the band's words that the best attacker on all
-    words guesses; success_band_known, the success of an attacker who knows the band.
+    share of running text; baseline, the best guess without the output by an attacker
+    who knows the band; success, the share of the band's words that the best attacker on
+    all words guesses; success_band_known, the success of an attacker who knows the
+    band.
     """
 
     name: str
@@ -96,7 +98,7 @@ def best_guesses(
 def bands_of(size: int) -> list[tuple[int, int]]:
     """Return begin and end of each frequency band that a vocabulary of V words has."""
     edges = [0, *(edge for edge in _EDGES if edge < size), size]
-    return list(zip(edges[:-1], edges[1:], strict=True))
+    return list(pairwise(edges))
 
 
 def _by_rows(

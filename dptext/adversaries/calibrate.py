@@ -76,8 +76,8 @@ def _crossing(
         low = point
     else:
         msg = (
-            f"risk {target:.2%} is out of reach: with these parameters no epsilon up to "
-            f"{low:g} makes a guess succeed that often; give a smaller risk"
+            f"risk {target:.2%} is out of reach: with these parameters no epsilon up "
+            f"to {low:g} makes a guess succeed that often; give a smaller risk"
         )
         raise UsageError(msg)
     while high - low > tolerance * high:

@@ -2,8 +2,9 @@
 
 N_w = P(output is the word itself); S_w = distinct outputs in 100 runs. Exact for a
 mechanism that gives its law: E[S_w] = sum over y of 1 - (1 - P(y|w))^100. Otherwise 25
-words are run 100 times, as in the comparative analysis. The 25 words stand evenly in the
-order of frequency on a logarithmic scale, so that they are public and the same each time.
+words are run 100 times, as in the comparative analysis. The 25 words stand evenly in
+the order of frequency on a logarithmic scale, so that they are public and the same each
+time.
 """
 
 from __future__ import annotations

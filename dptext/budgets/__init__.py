@@ -1,8 +1,8 @@
 """Budgets: how epsilon is spread over the words of a text, one file each.
 
 A budget module holds `Params` with the public total or rate, `spread(params, words) ->
-(n,) float64 > 0`, `LEVEL`, "word" or "text", what its epsilon is for, and `DEPENDS_ON_TEXT`, True when the split looks at more than how many
-words a text has.
+(n,) float64 > 0`, `LEVEL`, "word" or "text", what its epsilon is for, and
+`DEPENDS_ON_TEXT`, True when the split looks at more than how many words a text has.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`dptext check`: may these exports leave the building?"""
+"""`dptext check`: whether these exports may leave the building."""
 
 from __future__ import annotations
 

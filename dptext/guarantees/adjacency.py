@@ -63,8 +63,8 @@ def not_covered(policy: Policy) -> tuple[str, ...]:
     told += _of_unknown(policy) + _of_number(policy)
     if policy.stop_word == "keep":
         told.append(
-            "Stop words are copied unchanged, which also shows that every other word is "
-            "no stop word."
+            "Stop words are copied unchanged, which also shows that every other word "
+            "is no stop word."
         )
     if policy.case == "copy":
         told.append(
@@ -82,7 +82,8 @@ def _of_unknown(policy: Policy) -> list[str]:
     if policy.unknown == "mask":
         return [
             "Words outside the vocabulary and identifiers become the fixed symbol "
-            "[unknown]: which word stood there is hidden, that one stood there is shown."
+            "[unknown]: which word stood there is hidden, that one stood there is "
+            "shown."
         ]
     if policy.unknown == "drop":
         return [

@@ -66,15 +66,15 @@ def _ldp(terms: Terms, covered: tuple[str, ...], alike: tuple[str, ...]) -> str:
         weak = _weak(terms.epsilon)
         return (
             f"{weak}Each replaced word ({series(covered)}) is {epsilon}-locally "
-            "differentially private: whichever two texts are compared that differ in one "
-            f"such word and have {series(alike)}, no output is more than "
+            "differentially private: whichever two texts are compared that differ in "
+            f"one such word and have {series(alike)}, no output is more than "
             f"{factor(terms.epsilon)} times as likely under one as under the other."
         )
     return (
         f"{_weak(terms.epsilon)}The replaced words of each text together "
         f"({series(covered)}) are {epsilon}-locally differentially private: whichever "
-        f"two texts are compared that have {series(alike)}, no output text is more than "
-        f"{factor(terms.epsilon)} times as likely under one as under the other."
+        f"two texts are compared that have {series(alike)}, no output text is more "
+        f"than {factor(terms.epsilon)} times as likely under one as under the other."
     )
 
 
@@ -89,21 +89,22 @@ def _metric(
     if terms.level == "word":
         return (
             f"{_weak(loss.nearest)}Each replaced word ({series(covered)}) is "
-            f"{epsilon}-metric differentially private in d = {promise.metric}: whichever "
-            f"two texts are compared that differ in one such word and have "
+            f"{epsilon}-metric differentially private in d = {promise.metric}: "
+            f"whichever two texts are compared that differ in one such word and have "
             f"{series(alike)}, no output is more than e^({epsilon} d) times as likely "
-            "under one as under the other. For half of the vocabulary the nearest other "
-            f"word is close enough that this factor is at most {factor(loss.nearest)}; "
-            f"for half of all pairs of words it is at most about {factor(loss.median)}; "
-            f"for the farthest pair it is {factor(loss.farthest)}."
+            "under one as under the other. For half of the vocabulary the nearest "
+            "other word is close enough that this factor is at most "
+            f"{factor(loss.nearest)}; for half of all pairs of words it is at most "
+            f"about {factor(loss.median)}; for the farthest pair it is "
+            f"{factor(loss.farthest)}."
         )
     return (
-        f"The replaced words of each text ({series(covered)}) share epsilon = {epsilon} "
-        f"in equal parts and are metric differentially private in d = {promise.metric}: "
-        f"whichever two texts of n replaced words are compared that have "
-        f"{series(alike)}, no output text is more than e^(({epsilon} / n) S) times as "
-        "likely under one as under the other, S the sum of the n distances between "
-        "their words, place by place."
+        f"The replaced words of each text ({series(covered)}) share epsilon = "
+        f"{epsilon} in equal parts and are metric differentially private in d = "
+        f"{promise.metric}: whichever two texts of n replaced words are compared that "
+        f"have {series(alike)}, no output text is more than e^(({epsilon} / n) S) "
+        "times as likely under one as under the other, S the sum of the n distances "
+        "between their words, place by place."
     )
 
 
@@ -120,7 +121,7 @@ def text_level(notion: str, promise: Guarantee, terms: Terms) -> str:
         if promise.notion == "LDP":
             return (
                 f"A whole text loses at most {epsilon} nats, whatever its length; one "
-                f"changed word of a text of n replaced words loses at most {epsilon} / n."
+                f"changed word of a text of n replaced words at most {epsilon} / n."
             )
         total = terms.epsilon * promise.reach
         return (
@@ -149,8 +150,8 @@ def conditions(notion: str, promise: Guarantee, terms: Terms) -> tuple[str, ...]
     )
     if terms.lexicon_given:
         told.append(
-            "The lexicon is public and was made without the private text; dptext cannot "
-            "check this."
+            "The lexicon is public and was made without the private text; dptext "
+            "cannot check this."
         )
     if terms.identified:
         told.append(
@@ -170,20 +171,20 @@ def _key(key: str) -> str:
         )
     return (
         "Random bits come from AES-256 in counter mode under a key that the operating "
-        "system drew for this run and nobody keeps: the statement holds against readers "
-        "who cannot break that cipher."
+        "system drew for this run and nobody keeps: the statement holds against "
+        "readers who cannot break that cipher."
     )
 
 
 def _resolution(terms: Terms) -> str:
     if terms.resolution is None:
         return (
-            "Noise is drawn in 64-bit floating point: events rarer than about 1e-15 are "
-            "not reproduced exactly, and only words are released, never noisy vectors."
+            "Noise is drawn in 64-bit floating point: events rarer than about 1e-15 "
+            "are not reproduced exactly, and only words are released, never noisy vectors."
         )
     return (
-        "Draws are made from 52-bit uniforms: the loss of one word may exceed its bound "
-        f"by at most {max(terms.resolution, 1e-12):.1e} nats."
+        "Draws are made from 52-bit uniforms: the loss of one word may exceed its "
+        f"bound by at most {max(terms.resolution, 1e-12):.1e} nats."
     )
 
 

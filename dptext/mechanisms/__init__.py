@@ -10,8 +10,8 @@ A mechanism module holds
   `perturb(state, ids, eps, noise) -> (n, d) points`;
 - for "choice", `log_weights(state, ids, eps) -> (n, V)` float64: the exact law up to a
   constant per row, which audits, the ruler and the deniability statistics share.
-and, where it can, `resolution(state, epsilon)`, the nats that finite uniforms may add to
-the loss, and `best_guesses`, a closed form for the ruler.
+and, where it can, `resolution(state, epsilon)`, the nats that finite uniforms may add
+to the loss, and `best_guesses`, a closed form for the ruler.
 ids -1 stands for an unknown word. Randomness is always the last argument.
 """
 

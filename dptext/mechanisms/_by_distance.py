@@ -200,7 +200,8 @@ class _Table:
     ) -> NDArray[np.bool_]:
         """Tell which proposals are taken: uniform < min(w(y), c) / c, exactly.
 
-        Single precision decides where its error bound leaves no doubt, float64 elsewhere.
+        Single precision decides where its error bound leaves no doubt, float64
+        elsewhere.
         """
         space = self.near.space
         ids = self.ids[kind]

@@ -15,6 +15,7 @@ than far ones.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -120,7 +121,7 @@ def _ranks(
         ranks = np.empty(len(which), np.int64)
         order = np.argsort(which, kind="stable")
         ends = np.searchsorted(which[order], np.arange(len(cumulative) + 1))
-        for row, (begin, end) in enumerate(zip(ends[:-1], ends[1:], strict=True)):
+        for row, (begin, end) in enumerate(pairwise(ends)):
             part = order[begin:end]
             ranks[part] = np.searchsorted(cumulative[row], target[part], side="right")
         return ranks

@@ -1,8 +1,8 @@
 """Metrics: what a run did to its texts, one file each.
 
 A metric module holds `NAME`, and `Meter(lexicon)` with `add(words, drawn)` for each
-batch and `result() -> dict` at the end. They see the private text: their results go into
-the internal report only.
+batch and `result() -> dict` at the end. They see the private text: their results go
+into the internal report only.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """LOW: of the 1000 least frequent original words, the share still present.
 
-The original words are the distinct vocabulary words of the whole input, by how often they
-occur in it (ties by vocabulary order, the rarer in the lexicon first); unknown words are
-left out, since no mechanism writes them.
+The original words are the distinct vocabulary words of the whole input, by how often
+they occur in it (ties by vocabulary order, the rarer in the lexicon first); unknown
+words are left out, since no mechanism writes them.
 """
 
 from __future__ import annotations

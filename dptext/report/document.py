@@ -42,7 +42,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Deniability:
-    """N_w, P(a word stays), and S_w, distinct outputs in `runs` runs; means over words."""
+    """N_w, P(a word stays), and S_w, distinct outputs in `runs` runs; both means."""
 
     n_w: float
     s_w: float

@@ -83,7 +83,8 @@ def _figures(document: Document) -> Table:
             table.add_row(
                 "Epsilon per text",
                 f"min {spent['min']:.4g}, median {spent['median']:.4g}, p95 "
-                f"{spent['p95']:.4g}, max {spent['max']:.4g}, total {spent['total']:.6g}",
+                f"{spent['p95']:.4g}, max {spent['max']:.4g}, "
+                f"total {spent['total']:.6g}",
             )
         counts = ", ".join(
             f"{count} {name.replace('_', ' ')} ({private.treatment[name]})"

@@ -1,4 +1,4 @@
-"""Is an export covered by its public report, and does the report meet a policy?"""
+"""Whether an export is covered by its public report, and the report by a policy."""
 
 from __future__ import annotations
 
@@ -66,7 +66,8 @@ def _terms(document: Document, policy: ExportPolicy) -> Iterator[str]:
         yield f"guarantee is {promise.notion}, the policy asks for {wanted}"
     limit = policy.max_epsilon
     if limit is not None and promise.epsilon > limit:
-        yield f"epsilon is {promise.epsilon:g} {promise.unit}, the policy allows {limit:g}"
+        found = f"{promise.epsilon:g} {promise.unit}"
+        yield f"epsilon is {found}, the policy allows {limit:g}"
     if policy.max_loss is not None and (
         promise.worst_loss is None or promise.worst_loss > policy.max_loss
     ):
@@ -84,4 +85,4 @@ def _terms(document: Document, policy: ExportPolicy) -> Iterator[str]:
         yield "its lexicon is not one that the policy names"
     for name in unprotected(document.run.settings.get("tokens", {})):
         if name not in policy.allow:
-            yield f"tokens of class {name} are not protected, and the policy asks for it"
+            yield f"tokens of class {name} are not protected, as the policy asks"

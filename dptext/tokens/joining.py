@@ -110,7 +110,7 @@ class Joiner:
         return follows
 
     def _drop_marks(self, words: Words, pieces: NDArray[np.object_]) -> None:
-        """Blank marks and spaces; one space goes before each word but a text's first."""
+        """Blank marks and spaces; one space goes before every word but the first."""
         wordlike = _WORDLIKE[words.flags & kinds.KIND]
         pieces[~wordlike] = ""
         follows = self._follows(words, wordlike)

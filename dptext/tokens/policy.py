@@ -1,4 +1,4 @@
-"""What happens to each class of token, and what that lets a reader of the output see."""
+"""What happens to each class of token."""
 
 from __future__ import annotations
 
