@@ -2,7 +2,7 @@
 
 The attacker knows the mechanism, epsilon and the public unigram prior over V, sees one
 output word y, and guesses argmax_x prior(x) P(y|x). Exact for every mechanism that
-gives its law; the ruler by which mechanisms are compared (GUARANTEES, section 9).
+gives its law; the ruler by which mechanisms are compared (docs/guarantees.md, 6).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A public total per text, in equal parts for the words that are replaced in it.
 
 The parts depend on nothing but the number of those words, which the output shows anyway
-(GUARANTEES 6.4 a).
+(docs/guarantees.md, 5).
 """
 
 from __future__ import annotations

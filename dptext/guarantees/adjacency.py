@@ -1,7 +1,7 @@
 """Which texts a statement compares, and what of a text stays to be seen.
 
 Each setting that keeps, masks or drops a class of token restricts the comparison to
-texts that agree in it (GUARANTEES, section 7).
+texts that agree in it (docs/guarantees.md, 4).
 """
 
 from __future__ import annotations

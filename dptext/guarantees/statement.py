@@ -1,6 +1,6 @@
 """The statement of a run: its fields, and how they follow from the settings.
 
-The order of the downgrade rules is that of GUARANTEES, section 12. Every sentence is
+Every sentence is
 written to be true by itself; what is not covered stands beside what is.
 """
 
@@ -13,7 +13,7 @@ from dptext.guarantees import adjacency, wording
 from dptext.tokens.policy import Policy
 from dptext.types import Guarantee
 
-# Beyond this many nats a factor is no protection in any plain sense (GUARANTEES 8).
+# Beyond this many nats a factor is no protection in any plain sense (docs/guarantees.md, 7).
 MEANINGFUL = 30.0
 # A loss that finite uniforms may exceed by more than this is not claimed at all.
 RESOLVED = 0.01
@@ -57,7 +57,7 @@ class Loss:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """What a run promises (GUARANTEES 12); delta is 0 for all present mechanisms.
+    """What a run promises ; delta is 0 for all present mechanisms.
 
     epsilon is per word at level "word", of a whole text at level "text"; the loss is
     that of one word at level "word", and of a text in which one word is replaced at

@@ -180,7 +180,7 @@ def _resolution(terms: Terms) -> str:
     if terms.resolution is None:
         return (
             "Noise is drawn in 64-bit floating point: events rarer than about 1e-15 "
-            "are not reproduced exactly, and only words are released, never noisy vectors."
+            "are not reproduced exactly, and only words are released, no noisy vectors."
         )
     return (
         "Draws are made from 52-bit uniforms: the loss of one word may exceed its "
@@ -195,7 +195,8 @@ def not_covered(promise: Guarantee, terms: Terms) -> tuple[str, ...]:
         "the same person add up, and so do those of several releases of the same text.",
         "Words are replaced one by one in their places, so their order stays; a word "
         "that occurs again is drawn anew each time, so that its losses add up.",
-        "How long the run takes is not hidden.",
+        "The number and order of records are those of the input, less the records that "
+        "could not be read; how long the run takes is not hidden.",
     ]
     if terms.fields is not None:
         named = series(tuple(f'"{name}"' for name in terms.fields))

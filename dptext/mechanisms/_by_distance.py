@@ -9,7 +9,7 @@ away. With c = exp(eps * score(far[x])) the weights divide into
                               accepting it with probability min(w(y), c) / c.
 
 A refused proposal starts the draw anew, so the law is exactly w / sum(w), with relative
-accuracy also for rare words (GUARANTEES, section 8: accept or reject), for any epsilon
+accuracy also for rare words (accept or reject), for any epsilon
 per word, in memory that does not grow with V. Distances and weights are float64.
 """
 

@@ -5,7 +5,7 @@ Drawn as sqrt(2 G) / eps times a standard normal vector, G ~ Gamma((d + 1) / 2, 
 Guarantee: epsilon * d (metric DP) for each word, d the Euclidean distance in the space,
 whatever mapping follows.
 Source: Feyisetan et al., WSDM 2020, algorithm 1, arXiv:1910.08902 (CMP, with mapping
-nearest); GUARANTEES 3.1.
+nearest); docs/guarantees.md, 2.
 Known gaps: continuous noise in floating point; only the word is released, never the
 noisy vector.
 """

@@ -1,7 +1,7 @@
 """TEM: the exponential mechanism of the truncated distance min(d, gamma).
 
 The published two-step form (near words, one far element) is this law; see
-GUARANTEES 3.5. P(y|x) ~ exp(-eps min(d(x, y), gamma) / 2).
+docs/guarantees.md, 3. P(y|x) ~ exp(-eps min(d(x, y), gamma) / 2).
 
 Guarantee: epsilon * min(d, gamma) (metric DP); epsilon * gamma LDP over V.
 Source: Carvalho et al. 2021, algorithm 1, arXiv:2107.07923.
