@@ -20,6 +20,8 @@ from dptext.types import Eps, Ids, Lexicon, Record, Words
 
 # A batch is full at this many characters, whatever the number of records.
 _CHARACTERS = 2**19
+# Noisy vectors that are held at once.
+_POINTS = 4096
 # Called with the words of a batch, what was drawn for them, their epsilons.
 Observer = Callable[[Words, Ids, Eps], None]
 
@@ -69,9 +71,14 @@ class Pipeline:
             chosen: Ids = channel.module.choose(channel.state, ids, eps, noise)
             return chosen
         module, params, index = self.mapping
-        points = channel.module.perturb(channel.state, ids, eps, noise)
-        found: Ids = module.find(params, index, points, noise)
-        return found
+        drawn = np.empty(len(ids), np.int32)
+        # Vectors are large: a few thousand words at a time keep the memory bounded.
+        for begin in range(0, len(ids), _POINTS):
+            part = np.arange(begin, min(begin + _POINTS, len(ids)))
+            own = noise.take(part)
+            points = channel.module.perturb(channel.state, ids[part], eps[part], own)
+            drawn[part] = module.find(params, index, points, own)
+        return drawn
 
     def run(
         self,

@@ -29,6 +29,14 @@ def command(
             rich_help_panel=_OUTPUT,
         ),
     ] = None,
+    out_dir: Annotated[
+        str | None,
+        typer.Option(
+            help="Folder for the outputs of several files, one to one under the same "
+            "names, each with its own sidecar.",
+            rich_help_panel=_OUTPUT,
+        ),
+    ] = None,
     profile: Annotated[
         str,
         typer.Option(
@@ -91,7 +99,9 @@ def command(
     ] = True,
     max_record_bytes: Annotated[
         int,
-        typer.Option(help="Longest record that is read.", rich_help_panel=_INPUT),
+        typer.Option(
+            min=1, help="Longest record that is read.", rich_help_panel=_INPUT
+        ),
     ] = 16 * 2**20,
     on_error: Annotated[
         str,
@@ -240,6 +250,7 @@ def command(
             run.Options(
                 files=tuple(files or ("-",)),
                 output=None if output == "-" else output,
+                out_dir=out_dir,
                 profile=profile,
                 overrides=options.overrides(
                     epsilon, epsilon_per_text, risk, mechanism, lexicon, set_ or []

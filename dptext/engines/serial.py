@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext import formats, registry, streams
-from dptext.errors import InputError, OutputError
+from dptext.errors import InputError, OutputError, UsageError
 from dptext.metrics.spending import Spending
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
@@ -73,8 +73,9 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A finished output: size and sha256 of its bytes as they left."""
+    """A finished output: its format, size and sha256 of its bytes as they left."""
 
+    format: str
     bytes: int
     sha256: str
 
@@ -99,8 +100,8 @@ def run(
         output = stack.enter_context(streams.open_output(job.output))
         aside = _aside(job, stack)
         source = _Source(job, tally, aside, start)
-        first = source.open(stack)
-        module = formats.find(None, first)
+        chosen = source.open(stack)
+        module = formats.find(None, chosen)
         writer = module.Writer(output.stream, job.selection)
         for record, texts in pipeline.run(
             source.records(module),
@@ -119,7 +120,7 @@ def run(
                 progress(tally.records, tally.words)
         writer.close()
     tally.seconds += time.monotonic() - began
-    return Written(output.size, output.digest or "")
+    return Written(chosen, output.size, output.digest or "")
 
 
 class _Source:
@@ -141,9 +142,9 @@ class _Source:
         self._streams.append((_place(name), stream))
         if self._job.format is not None:
             return self._job.format
-        if streams.is_standard(name):
-            return formats.sniff(stream.peek(1))
-        return _name_of(name)
+        if not streams.is_standard(name):
+            return one_format(self._job.inputs)
+        return one_format(self._job.inputs, formats.sniff(stream.peek(1)))
 
     def records(self, module: formats.Format) -> Iterator[Record]:
         """Yield records; what stands between them comes as records without texts."""
@@ -201,6 +202,17 @@ def _aside(job: Job, stack: contextlib.ExitStack) -> BinaryIO | None:
         raise OutputError(msg) from None
 
 
-def distinct_formats(paths: Iterable[str]) -> set[str]:
-    """Return the names of the formats that paths have by their suffixes."""
-    return {_name_of(path) for path in paths if not streams.is_standard(path)}
+def one_format(paths: Iterable[str], *others: str) -> str:
+    """Return the format that paths have by their suffixes, "" if all are standard input.
+
+    Raises UsageError when they, or others, are of different formats.
+    """
+    found = {_name_of(path) for path in paths if not streams.is_standard(path)}
+    found.update(others)
+    if len(found) > 1:
+        msg = (
+            f"the inputs are of different formats ({', '.join(sorted(found))}); run once "
+            "for each, or write each to its own file with --out-dir"
+        )
+        raise UsageError(msg)
+    return "".join(found)

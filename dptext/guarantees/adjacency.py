@@ -11,7 +11,10 @@ from dptext.tokens.policy import Policy
 _UNKNOWN = {
     "mask": "words outside the vocabulary and identifiers in the same places",
     "drop": "words outside the vocabulary and identifiers in the same places",
-    "keep": "the same words outside the vocabulary and identifiers in the same places",
+    "keep": (
+        "the same words outside the vocabulary and identifiers, letter by letter, in the "
+        "same places"
+    ),
 }
 _NUMBER = {
     "mask": "numbers in the same places",
@@ -30,9 +33,12 @@ def alike(policy: Policy) -> tuple[str, ...]:
     if policy.number != "perturb":
         parts.append(_NUMBER[policy.number])
     if policy.stop_word == "keep":
-        parts.append("the same stop words in the same places")
+        parts.append("the same stop words, letter by letter, in the same places")
     if policy.case == "copy":
-        parts.append("the same pattern of capital letters")
+        parts.append(
+            "capital first letters and words of several letters all in capitals in the "
+            "same places"
+        )
     return tuple(parts)
 
 
@@ -57,18 +63,18 @@ def not_covered(policy: Policy) -> tuple[str, ...]:
     if policy.punctuation == "keep":
         told.append(
             "Punctuation marks, line breaks and spacing are copied as they stand; only "
-            "whether two neighbouring words are divided by one space or by none is "
-            "rewritten."
+            "between two neighbouring words may a single space be added or left out."
         )
     told += _of_unknown(policy) + _of_number(policy)
     if policy.stop_word == "keep":
         told.append(
-            "Stop words are copied unchanged, which also shows that every other word "
-            "is no stop word."
+            "Stop words are copied unchanged, so that a word of the output that is no "
+            "stop word stands for one that was none."
         )
     if policy.case == "copy":
         told.append(
-            "The capital letters of the original are copied onto the new words."
+            "A capital first letter, and capitals throughout a word of several letters, "
+            "are copied onto the new word."
         )
     return tuple(told)
 

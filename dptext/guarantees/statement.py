@@ -1,7 +1,6 @@
 """The statement of a run: its fields, and how they follow from the settings.
 
-Every sentence is
-written to be true by itself; what is not covered stands beside what is.
+Every sentence is written to be true by itself; what is not covered stands beside it.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from dptext.guarantees import adjacency, wording
 from dptext.tokens.policy import Policy
 from dptext.types import Guarantee
 
-# Beyond this many nats a factor is no protection in any plain sense (docs/guarantees.md, 7).
+# Beyond this many nats a factor protects nobody (docs/guarantees.md, 7).
 MEANINGFUL = 30.0
 # A loss that finite uniforms may exceed by more than this is not claimed at all.
 RESOLVED = 0.01

@@ -16,7 +16,7 @@ _MEANINGFUL = 30.0
 def factor(nats: float) -> str:
     """Write e^nats for people, rounded up; beyond 30 nats say what it is worth."""
     if nats > _MEANINGFUL:
-        return f"e^{nats:.4g}, which is no meaningful protection"
+        return f"e^{above(nats)}, which is no meaningful protection"
     value = math.exp(nats)
     if value < 1000:
         return f"{math.ceil(value * 100) / 100:g}"
@@ -27,6 +27,15 @@ def number(value: float) -> str:
     """Write an epsilon so that nothing is rounded down: up to six digits."""
     short = f"{value:.6g}"
     return short if float(short) >= value else repr(value)
+
+
+def above(value: float, digits: int = 4) -> str:
+    """Write a number with few digits, rounded up."""
+    short = f"{value:.{digits}g}"
+    if float(short) >= value:
+        return short
+    step = 10.0 ** (math.floor(math.log10(value)) - digits + 1)
+    return f"{float(short) + step:.{digits}g}"
 
 
 def series(parts: tuple[str, ...]) -> str:
@@ -52,8 +61,9 @@ def sentence(
         )
     if notion == "none":
         return (
-            "No guarantee: the loss that these settings allow is above what can be "
-            "resolved numerically, and no meaningful protection in any case."
+            "No guarantee: the loss that these settings allow between the farthest "
+            "words is above 30 nats, which is no meaningful protection, and above what "
+            "can be resolved numerically."
         )
     if notion == "LDP":
         return _ldp(terms, covered, alike)
@@ -101,11 +111,17 @@ def _metric(
     return (
         f"The replaced words of each text ({series(covered)}) share epsilon = "
         f"{epsilon} in equal parts and are metric differentially private in d = "
-        f"{promise.metric}: whichever two texts of n replaced words are compared that "
+        f"{_shared(promise.metric)}: whichever two texts of n replaced words are "
+        f"compared that "
         f"have {series(alike)}, no output text is more than e^(({epsilon} / n) S) "
         "times as likely under one as under the other, S the sum of the n distances "
         "between their words, place by place."
     )
+
+
+def _shared(metric: str) -> str:
+    """Say which epsilon a metric speaks of where the words of a text share one."""
+    return f"{metric} (epsilon there a word's part)" if "epsilon" in metric else metric
 
 
 def _weak(nats: float) -> str:
@@ -126,7 +142,7 @@ def text_level(notion: str, promise: Guarantee, terms: Terms) -> str:
         total = terms.epsilon * promise.reach
         return (
             f"A whole text loses at most epsilon times the largest distance, "
-            f"{total:.4g} nats, whatever its length: a factor of {factor(total)}."
+            f"{above(total)} nats, whatever its length: a factor of {factor(total)}."
         )
     if promise.notion == "LDP":
         return (
@@ -134,7 +150,7 @@ def text_level(notion: str, promise: Guarantee, terms: Terms) -> str:
             f"of them may differ, m times {epsilon} when m of them may."
         )
     return (
-        f"A text loses at most {epsilon} times the sum of the distances between its "
+        f"A text loses at most {epsilon} times the sum of the distances d between its "
         "words and those of the text that it is compared with, place by place."
     )
 
@@ -143,7 +159,7 @@ def conditions(notion: str, promise: Guarantee, terms: Terms) -> tuple[str, ...]
     """Return what must hold for the statement to be true."""
     if notion == "none":
         return ()
-    told = [_key(terms.key)]
+    told = [_key(terms)]
     told.append(
         "The settings were chosen without looking at the private text; dptext cannot "
         "check this."
@@ -162,12 +178,15 @@ def conditions(notion: str, promise: Guarantee, terms: Terms) -> tuple[str, ...]
     return (*told, *promise.gaps)
 
 
-def _key(key: str) -> str:
-    if key == "key-file":
+def _key(terms: Terms) -> str:
+    if terms.key == "key-file":
+        named = "with the same id" if terms.identified else "in the same place"
         return (
             "The key file is random and stays secret: whoever has it can repeat every "
-            "draw. The same records, settings and key give the same output again and "
-            "cost nothing more."
+            "draw. The same input, settings and key give the same output again, which "
+            f"costs nothing more. Of two different inputs, records {named} that have the "
+            "same text get the same output, which shows that they are equal; what "
+            "differs is drawn anew, and its losses add up."
         )
     return (
         "Random bits come from AES-256 in counter mode under a key that the operating "
@@ -183,8 +202,8 @@ def _resolution(terms: Terms) -> str:
             "are not reproduced exactly, and only words are released, no noisy vectors."
         )
     return (
-        "Draws are made from 52-bit uniforms: the loss of one word may exceed its "
-        f"bound by at most {max(terms.resolution, 1e-12):.1e} nats."
+        "Draws are made from 52-bit uniforms: the loss of each word may exceed its "
+        f"bound by at most {above(max(terms.resolution, 1e-12), 2)} nats."
     )
 
 
@@ -196,7 +215,8 @@ def not_covered(promise: Guarantee, terms: Terms) -> tuple[str, ...]:
         "Words are replaced one by one in their places, so their order stays; a word "
         "that occurs again is drawn anew each time, so that its losses add up.",
         "The number and order of records are those of the input, less the records that "
-        "could not be read; how long the run takes is not hidden.",
+        "could not be read; which texts are empty or absent is shown; how long the run "
+        "takes is not hidden.",
     ]
     if terms.fields is not None:
         named = series(tuple(f'"{name}"' for name in terms.fields))

@@ -9,6 +9,8 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
+from dptext.guarantees.statement import MEANINGFUL
+from dptext.guarantees.wording import above
 from dptext.report.document import Document
 
 
@@ -31,7 +33,7 @@ def show(document: Document, console: Console) -> None:
     console.print(
         Panel(
             Group(*parts, Text(""), *_risk(document), figures),
-            title=f"dptext privacy report: {document.run.profile}",
+            title=Text(f"dptext privacy report: {document.run.profile}"),
             subtitle=f"{document.audience} report",
             border_style="red" if weak else "green",
         )
@@ -59,13 +61,7 @@ def _risk(document: Document) -> list[Text | Table]:
 
 def _figures(document: Document) -> Table:
     table = Table(box=None, show_header=False, padding=(0, 2))
-    promise = document.guarantee
-    loss = promise.loss
-    table.add_row(
-        "Loss of a word",
-        f"nearest {_nats(loss.nearest)}, median {_nats(loss.median)}, "
-        f"farthest {_nats(loss.farthest)} nats",
-    )
+    table.add_row("Loss, one word changed", _loss(document))
     if document.deniability is not None:
         deny = document.deniability
         table.add_row(
@@ -83,8 +79,8 @@ def _figures(document: Document) -> Table:
             table.add_row(
                 "Epsilon per text",
                 f"min {spent['min']:.4g}, median {spent['median']:.4g}, p95 "
-                f"{spent['p95']:.4g}, max {spent['max']:.4g}, "
-                f"total {spent['total']:.6g}",
+                f"{spent['p95']:.4g}, max {above(spent['max'])}, "
+                f"total {above(spent['total'], 6)}",
             )
         counts = ", ".join(
             f"{count} {name.replace('_', ' ')} ({private.treatment[name]})"
@@ -100,10 +96,25 @@ def _figures(document: Document) -> Table:
     run = document.run
     table.add_row(
         "Run",
-        f"dptext {run.dptext}, profile {run.profile}, lexicon {run.lexicon} "
-        f"({run.vocabulary} words, {run.lexicon_digest[:12]}), key: {run.key}",
+        Text(
+            f"dptext {run.dptext}, profile {run.profile}, lexicon {run.lexicon} "
+            f"({run.vocabulary} words, {run.lexicon_digest[:12]}), key: {run.key}"
+        ),
     )
     return table
+
+
+def _loss(document: Document) -> str:
+    promise = document.guarantee
+    loss = promise.loss
+    if promise.notion == "none":
+        return "not bounded: no guarantee"
+    if promise.notion == "LDP":
+        return f"at most {_nats(loss.farthest)} nats"
+    return (
+        f"nearest {_nats(loss.nearest)}, median {_nats(loss.median)}, "
+        f"farthest {_nats(loss.farthest)} nats"
+    )
 
 
 def _share(value: float) -> str:
@@ -113,4 +124,5 @@ def _share(value: float) -> str:
 def _nats(value: float) -> str:
     if math.isinf(value):
         return "unbounded"
-    return f"{value:.2f}" if value <= 30 else f"{value:.0f} (no meaningful protection)"
+    shown = above(value)
+    return shown if value <= MEANINGFUL else f"{shown} (no meaningful protection)"

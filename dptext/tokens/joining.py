@@ -2,7 +2,8 @@
 
 Nothing here looks at a word that was replaced, so this is post-processing:
 - between two words that stand side by side with one space or none, the space is left
-  out before a drawn clitic ("n't", "'s") and put before every other word;
+  out before a clitic ("n't", "'s") and put before every other word, unless both words
+  are copied as they stand;
 - a drawn word is written as the lexicon writes it, with a capital letter where a text
   begins or a kept mark has ended the sentence (policy `case: restore`);
 - the number element is written as a random number of one to four digits.
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 
 from dptext.randomness import Noise
 from dptext.tokens import kinds
-from dptext.tokens.policy import DIGITS, DROP, MASK, Policy
+from dptext.tokens.policy import DIGITS, DROP, KEEP, MASK, PERTURB, Policy
 from dptext.types import NUMBER, Ids, Lexicon, Words
 
 # Lanes of the joiner, far above those of any mechanism.
@@ -46,8 +47,7 @@ class Joiner:
         self._shown = np.array(shown, dtype=object)
         self._spaced = np.array([" " + word for word in shown], dtype=object)
         self._number = lexicon.words.index(NUMBER)
-        clitic = [word[0] in "'’" or word == "n't" for word in shown]
-        self._clitic = np.array(clitic)
+        self._clitic = np.array([_is_clitic(word) for word in shown])
         treatments = [policy.treatment(kind) for kind in range(8)]
         self._treatment = np.array(treatments)
 
@@ -56,6 +56,8 @@ class Joiner:
         pieces = np.array([*words.pieces, ""], dtype=object)[:-1]
         if self._policy.punctuation == "drop":
             self._drop_marks(words, pieces)
+        else:
+            self._space_copied(words, pieces)
         spaced = self._spaces(words, drawn)
         out = self._shown[drawn]
         out[spaced] = self._spaced[drawn[spaced]]
@@ -94,10 +96,7 @@ class Joiner:
             between = self._follows(words, wordlike)[words.places]
             spaced: NDArray[np.bool_] = between & ~self._clitic[drawn]
             return spaced
-        beside = np.zeros(len(wordlike), bool)
-        beside[1:] = wordlike[:-1]
-        begins = np.concatenate(([0], words.ends[:-1]))
-        beside[begins[begins < len(beside)]] = False
+        beside = _beside(words, wordlike)
         lead = (words.flags[words.places] & kinds.LEAD) != 0
         return np.where(beside[words.places], ~self._clitic[drawn], lead)
 
@@ -108,6 +107,22 @@ class Joiner:
         text = np.searchsorted(words.ends, np.arange(len(wordlike)), side="right")
         follows: NDArray[np.bool_] = wordlike & (before[1:] - before[begins[text]] > 1)
         return follows
+
+    def _space_copied(self, words: Words, pieces: NDArray[np.object_]) -> None:
+        """Rewrite the gap of each copied or masked word that stands after a word.
+
+        What stood there before the draw must not show in it; only between two copied
+        words does the gap stay.
+        """
+        kind = words.flags & kinds.KIND
+        treatment = self._treatment[kind]
+        after = _beside(words, _WORDLIKE[kind]) & _WORDLIKE[kind]
+        copied = np.isin(treatment, (KEEP, DIGITS))
+        both = copied & np.concatenate(([False], copied[:-1]))
+        for place in np.flatnonzero(after & (treatment != PERTURB) & ~both).tolist():
+            body = pieces[place].lstrip(" ")
+            clitic = treatment[place] == KEEP and _is_clitic(body.lower())
+            pieces[place] = body if clitic else " " + body
 
     def _drop_marks(self, words: Words, pieces: NDArray[np.object_]) -> None:
         """Blank marks and spaces; one space goes before every word but the first."""
@@ -152,6 +167,19 @@ class Joiner:
             space = " " if pieces[place][:1] == " " else ""
             pieces[place] = space + _MASKS[int(kind[place])]
         pieces[(treatment == DROP) & _WORDLIKE[kind]] = ""
+
+
+def _is_clitic(word: str) -> bool:
+    return word[0] in "'’" or word in ("n't", "n’t")
+
+
+def _beside(words: Words, wordlike: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Tell which pieces of a text stand right after a word of it: (p,)."""
+    beside = np.zeros(len(wordlike), bool)
+    beside[1:] = wordlike[:-1]
+    begins = np.concatenate(([0], words.ends[:-1]))
+    beside[begins[begins < len(beside)]] = False
+    return beside
 
 
 def _numbers(noise: Noise) -> list[int]:
