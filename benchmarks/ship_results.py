@@ -1,0 +1,40 @@
+"""Compute the risks and epsilons of the shipped profiles, so that users need not wait.
+
+Writes dptext/data/results.json. To be run after the built-in lexicon or a shipped profile
+has changed; a test checks that every shipped profile is answered from the file.
+
+    python benchmarks/ship_results.py
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from pathlib import Path
+
+from dptext import cache, open_pipeline
+from dptext.profile import shipped
+from dptext.report.assemble import risk_of
+
+
+def main() -> None:
+    """Fill an empty cache folder, then gather what it holds."""
+    cache.shipped().unlink(missing_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["XDG_CACHE_HOME"] = folder
+        for name in shipped():
+            made = open_pipeline(name)
+            risk, note = risk_of(made)
+            found = note if risk is None else f"risk {risk.success:.3%}"
+            print(f"{name:10} epsilon {made.profile.budget.params.epsilon:g}  {found}")
+        kept = {
+            path.stem: json.loads(path.read_text())
+            for path in sorted((Path(folder) / "dptext").glob("*.json"))
+        }
+    cache.shipped().write_text(json.dumps(kept, indent=1, sort_keys=True) + "\n")
+    print(f"{len(kept)} results in {cache.shipped().name}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,67 @@
+"""Information content (Resnik 1995): how much is said by naming a word's meanings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dptext.lexicons.build.forms import Link
+from dptext.lexicons.build.wordnet import WordNet
+
+_UP = ("@", "@i")
+
+
+def of_synsets(wordnet: WordNet) -> NDArray[np.float64]:
+    """Return -ln of the share of each synset and all below it: (s,) nats.
+
+    Tagged counts plus one, so that every synset has some; the whole is that of its part
+    of speech. Adjectives and adverbs have nothing below them.
+    """
+    own = np.ones(len(wordnet.synsets))
+    for senses in wordnet.senses.values():
+        for synset, count in senses:
+            own[synset] += count
+    total = np.zeros(len(own))
+    whole: dict[str, float] = {}
+    for number, meaning in enumerate(wordnet.synsets):
+        for above in _ancestors(wordnet, number):
+            total[above] += own[number]
+        whole[meaning.pos] = whole.get(meaning.pos, 0.0) + own[number]
+    shares = np.array([whole[meaning.pos] for meaning in wordnet.synsets])
+    return np.asarray(np.log(shares / total))
+
+
+def of_words(
+    wordnet: WordNet,
+    words: Sequence[str],
+    links: Mapping[str, tuple[Link, ...]],
+    prior: NDArray[np.float64],
+    grammatical: frozenset[str],
+) -> NDArray[np.float32]:
+    """Return the information content of each word: (V,) float32, nats, >= 0.
+
+    The mean over the synsets of its lemmas. Grammatical words and words outside WordNet
+    have -ln of their share of the public prior (V,) instead.
+    """
+    by_synset = of_synsets(wordnet)
+    content = -np.log(prior)
+    for row, word in enumerate(words):
+        lemmas = sorted({(link.lemma, link.pos) for link in links.get(word, ())})
+        numbers = [n for lemma in lemmas for n, _ in wordnet.senses[lemma]]
+        if numbers and word not in grammatical:
+            content[row] = by_synset[numbers].mean()
+    return content.astype(np.float32)
+
+
+def _ancestors(wordnet: WordNet, number: int) -> list[int]:
+    """Return the synset and everything above it, each once."""
+    found = [number]
+    seen = {number}
+    for here in found:
+        for pointer in wordnet.synsets[here].pointers:
+            if pointer.symbol in _UP and pointer.target not in seen:
+                seen.add(pointer.target)
+                found.append(pointer.target)
+    return found

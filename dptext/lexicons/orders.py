@@ -1,0 +1,234 @@
+"""Public orders: for each word its best replacements, and what lies beyond them.
+
+An order lists the word itself, then other words by ascending Euclidean distance, where
+the distance of a synonym counts SYNONYM_FACTOR times; of equals the smaller id comes
+first. Only words are listed, never the row of unknown words. The vectors, the synonyms
+and these rules are public, so an order holds nothing of any text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+# A synonym stands where a word at 0.6 of its distance would stand.
+SYNONYM_FACTOR = 0.6
+# Candidates beyond the listed ones, so that float32 search decides nothing.
+_SPARE = 32
+_BLOCK = 1024
+_PART = 64  # rows whose candidates are gathered at once
+_SEED = 20240
+_PAIRS = 1_000_000
+
+Synonyms = tuple[NDArray[np.int32], NDArray[np.int32]]
+
+
+def build_orders(
+    vectors: NDArray[Any],
+    listed: int,
+    synonyms: Synonyms | None = None,
+    inputs: int | None = None,
+) -> tuple[NDArray[Any], NDArray[np.float32]]:
+    """Return orders (V + 1, listed) and far (V + 1,) of vectors (V + 1, d).
+
+    With inputs, only those of the first rows: (inputs, listed) and (inputs,). The last
+    row of vectors is an input (every unknown word) and never listed. synonyms are
+    (ends (V,) int32, ids (s,) int32): those of x are ids[ends[x - 1] : ends[x]].
+    orders is uint16 where V < 65536, else uint32. far[x] is at most the distance from x
+    to any word that is not in orders[x], inf where all are. A lexicon with fewer words
+    than listed has orders of V entries.
+    """
+    size = len(vectors) - 1
+    listed = min(listed, size)
+    inputs = size + 1 if inputs is None else inputs
+    orders = np.empty((inputs, listed), np.uint16 if size < 2**16 else np.uint32)
+    far = np.empty(inputs, np.float32)
+    rows = np.ascontiguousarray(vectors, dtype=np.float32)
+    width = min(listed + _SPARE, size)
+    for begin, found, beyond in _search(rows, inputs, width):
+        end = begin + len(found)
+        orders[begin:end], far[begin:end] = _plain(rows, begin, found, beyond, listed)
+        for x in range(begin, end):
+            alike = _synonyms_of(x, size, synonyms)
+            if len(alike):
+                ids, bound = found[x - begin], float(beyond[x - begin])
+                orders[x], far[x] = _order(rows, x, ids, alike, listed, bound)
+    return orders, far
+
+
+def far_of(vectors: NDArray[Any], row: int, listed: NDArray[Any]) -> float:
+    """Return a bound on the distance from a row to every word that is not listed."""
+    apart = _distances(np.asarray(vectors), row, np.arange(len(vectors) - 1))
+    apart[listed.astype(np.int64)] = np.inf
+    return _down(float(apart.min()))
+
+
+def measure(vectors: NDArray[Any]) -> dict[str, float]:
+    """Return the public geometry of vectors (V + 1, d), in their unit of distance.
+
+    nearest_min, nearest_median: distance of a word to the nearest other word, minimum
+    and median over the V words; median: of a million pairs drawn with a fixed seed;
+    diameter: the largest distance of all pairs, the row of unknown words included.
+    """
+    rows = np.ascontiguousarray(vectors, dtype=np.float32)
+    nearest = _nearest(rows[:-1])
+    return {
+        "nearest_min": float(nearest.min()),
+        "nearest_median": float(np.median(nearest)),
+        "median": _median(rows[:-1]),
+        "diameter": _diameter(rows),
+    }
+
+
+def _search(
+    rows: NDArray[np.float32], inputs: int, width: int
+) -> Iterator[tuple[int, NDArray[np.int64], NDArray[np.float64]]]:
+    """Yield (first row, nearest words (b, width), bound on all others (b,))."""
+    import faiss
+
+    size = len(rows) - 1
+    index = faiss.IndexFlatL2(rows.shape[1])
+    index.add(rows[:size])
+    lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))
+    longest = float(lengths[:size].max())
+    for begin in range(0, inputs, _BLOCK):
+        block = rows[begin : min(begin + _BLOCK, inputs)]
+        squares, found = index.search(block, width)
+        reach = lengths[begin : begin + len(block)] + longest
+        error = _error(rows.shape[1], reach)
+        beyond = np.sqrt(np.maximum(squares[:, -1] - error, 0.0))
+        if width == size:
+            beyond[:] = np.inf
+        yield begin, found, beyond
+
+
+def _error(dimensions: int, reach: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Bound the error of a squared distance in float32, by either of its formulas."""
+    return (2.0 * dimensions + 16.0) * 2.0**-24 * reach**2
+
+
+def _synonyms_of(x: int, size: int, synonyms: Synonyms | None) -> NDArray[np.int64]:
+    if synonyms is None or x == size:
+        return np.empty(0, np.int64)
+    ends, ids = synonyms
+    return ids[ends[x - 1] if x else 0 : ends[x]].astype(np.int64)
+
+
+def _plain(
+    rows: NDArray[np.float32],
+    begin: int,
+    found: NDArray[np.int64],
+    beyond: NDArray[np.float64],
+    listed: int,
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Order a block of rows without synonyms: (b, listed) ids and bounds (b,)."""
+    known = np.sort(_with_itself(found, begin, len(rows) - 1), axis=1)
+    own = np.arange(begin, begin + len(found))[:, None]
+    keys = np.empty(known.shape)
+    for part in range(0, len(found), _PART):
+        ids, x = known[part : part + _PART], own[part : part + _PART]
+        gap = rows[ids].astype(np.float64) - rows[x].astype(np.float64)
+        keys[part : part + _PART] = np.sqrt(np.einsum("bij,bij->bi", gap, gap))
+    keys[known == own] = -1.0
+    best = np.argsort(keys, axis=1, kind="stable")  # known is sorted: ties go by id
+    bound = beyond
+    if known.shape[1] > listed:
+        next_best = np.take_along_axis(keys, best[:, listed : listed + 1], axis=1)
+        bound = np.minimum(beyond, next_best[:, 0])
+    far = np.array([_down(float(one)) for one in bound])
+    return np.take_along_axis(known, best[:, :listed], axis=1), far
+
+
+def _with_itself(found: NDArray[np.int64], begin: int, size: int) -> NDArray[np.int64]:
+    """Put each word among its nearest, where too many others coincide with it."""
+    found = found.copy()
+    own = np.arange(begin, begin + len(found))
+    lost = (own < size) & ~(found == own[:, None]).any(axis=1)
+    found[lost, -1] = own[lost]
+    return found
+
+
+def _order(
+    rows: NDArray[np.float32],
+    x: int,
+    found: NDArray[np.int64],
+    alike: NDArray[np.int64],
+    listed: int,
+    beyond: float,
+) -> tuple[NDArray[np.int64], float]:
+    known = np.unique(np.concatenate((found, alike, [x] if x < len(rows) - 1 else [])))
+    known = known[known >= 0].astype(np.int64)
+    apart = _distances(rows, x, known)
+    keys = np.where(np.isin(known, alike), SYNONYM_FACTOR * apart, apart)
+    keys[known == x] = -1.0
+    best = np.argsort(keys, kind="stable")  # known is sorted: ties go by id
+    rest = apart[best[listed:]]
+    bound = min(float(rest.min()) if len(rest) else np.inf, beyond)
+    return known[best[:listed]], _down(bound)
+
+
+def _distances(
+    rows: NDArray[Any], x: int, others: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Return distances in float64 by direct differences: (len(others),)."""
+    apart = rows[others].astype(np.float64) - rows[x].astype(np.float64)
+    return np.asarray(np.sqrt(np.einsum("ij,ij->i", apart, apart)))
+
+
+def _down(bound: float) -> float:
+    """Round down to a float32, a little further than the error of float64 sums."""
+    safe = bound * (1.0 - 1e-12)
+    near = float(np.float32(safe))
+    if near > safe:
+        near = float(np.nextafter(np.float32(safe), np.float32(-np.inf)))
+    return max(near, 0.0)
+
+
+def _nearest(rows: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Return the distance of each word to the nearest other word: (V,) float64."""
+    size = len(rows)
+    nearest = np.full(size, np.inf)
+    if size < 2:
+        return np.zeros(size)
+    for begin, found, _ in _search(np.vstack((rows, rows[:1])), size, min(16, size)):
+        for place, ids in enumerate(found):
+            x = begin + place
+            if x < size:
+                nearest[x] = _distances(rows, x, ids[ids != x]).min()
+    return nearest
+
+
+def _median(rows: NDArray[np.float32]) -> float:
+    rng = np.random.default_rng(_SEED)
+    pairs = rng.integers(0, len(rows), (_PAIRS, 2))
+    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+    if not len(pairs):
+        return 0.0
+    apart = np.empty(len(pairs))
+    for begin in range(0, len(pairs), 100_000):
+        part = pairs[begin : begin + 100_000]
+        gap = rows[part[:, 0]].astype(np.float64) - rows[part[:, 1]]
+        apart[begin : begin + 100_000] = np.sqrt(np.einsum("ij,ij->i", gap, gap))
+    return float(np.median(apart))
+
+
+def _diameter(rows: NDArray[np.float32]) -> float:
+    """Find the largest distance: float32 products, then float64 where it may be."""
+    lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))
+    squares = (lengths**2).astype(np.float32)
+    tops = np.zeros(len(rows))
+    for begin in range(0, len(rows), _BLOCK):
+        block = rows[begin : begin + _BLOCK]
+        # Each pair once: only the columns from this block on.
+        found = block @ rows[begin:].T
+        found *= -2.0
+        found += squares[begin:]
+        tops[begin : begin + len(block)] = found.max(axis=1)
+    tops += lengths**2
+    slack = 2.0 * _error(rows.shape[1], lengths + lengths.max()).max()
+    everyone = np.arange(len(rows))
+    candidates = np.flatnonzero(tops >= tops.max() - slack)
+    return max(float(_distances(rows, int(x), everyone).max()) for x in candidates)

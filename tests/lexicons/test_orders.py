@@ -1,0 +1,147 @@
+"""Orders: nearest first, synonyms pulled forward, and a true bound beyond."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from dptext.lexicons import orders
+
+
+def vectors(size: int, d: int = 5, *, scale: float = 1.0) -> NDArray[np.float32]:
+    """Return size words and the row of unknown words."""
+    rng = np.random.default_rng(size)
+    return (scale * rng.standard_normal((size + 1, d))).astype(np.float32)
+
+
+def distances(rows: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Return all distances from every row to every word, in float64."""
+    wide = rows.astype(np.float64)
+    return np.sqrt(((wide[:, None] - wide[None, :-1]) ** 2).sum(-1))
+
+
+def test_the_word_itself_comes_first() -> None:
+    """Every word heads its own order, even beside an identical one."""
+    rows = vectors(50)
+    rows[7] = rows[3]
+    listed, _ = orders.build_orders(rows, 10)
+    assert (listed[:50, 0] == np.arange(50)).all()
+
+
+def test_the_nearest_follow_by_distance_then_id() -> None:
+    """Without synonyms an order is the brute-force order."""
+    rows = vectors(80)
+    listed, _ = orders.build_orders(rows, 20)
+    apart = distances(rows)
+    apart[np.arange(80), np.arange(80)] = -1.0
+    assert (listed == np.argsort(apart, axis=1, kind="stable")[:, :20]).all()
+
+
+def test_equal_distances_go_by_id() -> None:
+    """Words at the same place stand by ascending id."""
+    rows = np.zeros((9, 3), np.float32)
+    rows[:, 0] = 1
+    listed, far = orders.build_orders(rows, 4)
+    assert listed[5].tolist() == [5, 0, 1, 2]
+    assert listed[8].tolist() == [0, 1, 2, 3]
+    assert (far == 0).all()
+
+
+def test_the_unknown_row_is_never_listed() -> None:
+    """The last row has an order but is in none."""
+    rows = vectors(30)
+    listed, _ = orders.build_orders(rows, 30)
+    assert listed.shape == (31, 30)
+    assert listed.max() == 29
+
+
+def test_no_order_repeats_a_word() -> None:
+    """An order is a list of different words, synonyms or not."""
+    rows = vectors(60)
+    ends = np.arange(1, 61, dtype=np.int32)
+    ids = np.arange(60, dtype=np.int32)[::-1].copy()
+    listed, _ = orders.build_orders(rows, 25, (ends, ids))
+    assert all(len(set(row)) == 25 for row in listed.tolist())
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3])
+def test_far_bounds_every_word_that_is_not_listed(scale: float) -> None:
+    """No word outside an order is nearer than far, at any scale."""
+    rows = vectors(300, scale=scale)
+    ends = np.arange(1, 301, dtype=np.int32)
+    ids = np.roll(np.arange(300, dtype=np.int32), 100)
+    listed, far = orders.build_orders(rows, 8, (ends, ids))
+    apart = distances(rows)
+    np.put_along_axis(apart, listed.astype(np.int64), np.inf, axis=1)
+    nearest = apart.min(axis=1)
+    assert (far.astype(np.float64) <= nearest).all()
+    assert (far > 0.9 * nearest).all()
+
+
+def test_far_is_infinite_where_every_word_is_listed() -> None:
+    """With all words listed nothing lies beyond."""
+    listed, far = orders.build_orders(vectors(12), 40)
+    assert listed.shape == (13, 12)
+    assert np.isinf(far).all()
+
+
+def test_a_synonym_comes_forward() -> None:
+    """A synonym stands where a word at SYNONYM_FACTOR of its distance would."""
+    rows = np.array([[0.0], [1.0], [2.0], [3.0], [5.0]], np.float32)
+    ends = np.array([1, 1, 1, 1], np.int32)
+    listed, far = orders.build_orders(rows, 3, (ends, np.array([3], np.int32)))
+    assert 1.0 < 3.0 * orders.SYNONYM_FACTOR < 2.0
+    assert listed[0].tolist() == [0, 1, 3]
+    assert far[0] == pytest.approx(2.0)
+
+
+def test_large_vocabularies_take_wider_ids() -> None:
+    """Ids beyond 16 bits are kept whole."""
+    rows = np.zeros((2**16 + 11, 1), np.float32)
+    rows[:, 0] = np.arange(2**16 + 11)
+    rows[0] = 2**16 + 5.4
+    listed, _ = orders.build_orders(rows, 3, inputs=1)
+    assert listed.dtype == np.uint32
+    assert listed.tolist() == [[0, 2**16 + 5, 2**16 + 6]]
+
+
+def test_far_of_a_list_made_by_hand() -> None:
+    """The bound of a given list is the nearest word outside it, rounded down."""
+    rows = np.array([[1.0], [2.0], [4.0], [0.0]], np.float16)
+    far = orders.far_of(rows, 3, np.array([0, 2]))
+    assert far <= 2.0
+    assert far == pytest.approx(2.0)
+
+
+def test_measure_agrees_with_brute_force() -> None:
+    """Nearest, median and diameter are those of all pairs."""
+    rows = vectors(200, scale=3.0)
+    rows[200] *= 10
+    found = orders.measure(rows)
+    apart = distances(rows)
+    among = apart[:200].copy()
+    np.fill_diagonal(among, np.inf)
+    nearest = among.min(axis=1)
+    assert found["nearest_min"] == pytest.approx(nearest.min(), rel=1e-12)
+    assert found["nearest_median"] == pytest.approx(np.median(nearest), rel=1e-12)
+    assert found["diameter"] == pytest.approx(apart.max(), rel=1e-12)
+    pairs = among[np.triu_indices(200, 1)]
+    assert found["median"] == pytest.approx(np.median(pairs), rel=0.01)
+
+
+def test_measure_sees_tiny_gaps() -> None:
+    """Two words nearer than float32 products can tell are told apart."""
+    rows = vectors(100, d=50, scale=5.0)
+    rows[1] = rows[0]
+    rows[1, 0] += np.float32(1e-5)
+    gap = float(rows[1, 0].astype(np.float64) - rows[0, 0].astype(np.float64))
+    assert orders.measure(rows)["nearest_min"] == pytest.approx(abs(gap), rel=1e-9)
+
+
+def test_the_same_vectors_give_the_same_orders() -> None:
+    """Orders and bounds are a function of vectors and synonyms."""
+    rows = vectors(2000, d=20)
+    first, second = orders.build_orders(rows, 30), orders.build_orders(rows, 30)
+    assert (first[0] == second[0]).all()
+    assert (first[1] == second[1]).all()
