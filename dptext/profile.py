@@ -76,7 +76,7 @@ class Profile:
 
     def with_epsilon(self, epsilon: float) -> Profile:
         """Return the profile with its risk turned into an epsilon."""
-        params = dataclasses.replace(self.budget.params, epsilon=epsilon)
+        params = dataclasses.replace(self.budget.params, epsilon=float(epsilon))
         return dataclasses.replace(self, budget=Part(self.budget.name, params))
 
 
@@ -212,7 +212,7 @@ def read(path: Path) -> dict[str, Any]:
         raise UsageError(msg) from None
     try:
         data = yaml.load(text, Loader=_loader(yaml))  # noqa: S506
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, ValueError) as error:  # ValueError: a date that is none
         mark = getattr(error, "problem_mark", None)
         where = f":{mark.line + 1}" if mark else ""
         problem = getattr(error, "problem", None) or "not YAML"
@@ -249,7 +249,8 @@ def _merge(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
     for key, value in over.items():
         old = merged.get(key)
         if isinstance(value, Mapping):
-            named = {"name": old} if isinstance(old, str) else dict(old or {})
+            named = dict(old) if isinstance(old, Mapping) else {}
+            named = {"name": old} if isinstance(old, str) else named
             if "name" in value and value["name"] != named.get("name"):
                 named = {}
             merged[key] = {**named, **value}

@@ -158,6 +158,8 @@ class Noise:
         blocks[:, :, 1] = self._nonces[:, 1, None] ^ (
             (self._number[:, None] << np.uint64(32)) | counters
         )
+        if not blocks.size:
+            return blocks.reshape(len(self._number), 2 * lanes)
         view = memoryview(blocks)  # type: ignore[arg-type, unused-ignore]
         drawn = self._cipher.encryptor().update(view.cast("B"))
         return np.frombuffer(drawn, np.uint64).reshape(len(self._number), 2 * lanes)

@@ -243,11 +243,10 @@ def command(
     Example: dptext sanitize tickets.jsonl --field body -o tickets.private.jsonl
     """
     with reported():
-        from dptext.cli import options
-        from dptext.cli import sanitize_run as run
+        from dptext.cli import options, sanitize_jobs, sanitize_run
 
-        run.sanitize(
-            run.Options(
+        sanitize_run.sanitize(
+            sanitize_jobs.Options(
                 files=tuple(files or ("-",)),
                 output=None if output == "-" else output,
                 out_dir=out_dir,

@@ -203,7 +203,7 @@ def _aside(job: Job, stack: contextlib.ExitStack) -> BinaryIO | None:
 
 
 def one_format(paths: Iterable[str], *others: str) -> str:
-    """Return the format that paths have by their suffixes, "" if all are standard input.
+    """Return the format that paths have by their suffixes; standard input has none.
 
     Raises UsageError when they, or others, are of different formats.
     """
@@ -211,8 +211,8 @@ def one_format(paths: Iterable[str], *others: str) -> str:
     found.update(others)
     if len(found) > 1:
         msg = (
-            f"the inputs are of different formats ({', '.join(sorted(found))}); run once "
-            "for each, or write each to its own file with --out-dir"
+            f"the inputs are of different formats ({', '.join(sorted(found))}); run "
+            "once for each, or write each to its own file with --out-dir"
         )
         raise UsageError(msg)
     return "".join(found)

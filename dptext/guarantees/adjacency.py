@@ -12,8 +12,8 @@ _UNKNOWN = {
     "mask": "words outside the vocabulary and identifiers in the same places",
     "drop": "words outside the vocabulary and identifiers in the same places",
     "keep": (
-        "the same words outside the vocabulary and identifiers, letter by letter, in the "
-        "same places"
+        "the same words outside the vocabulary and identifiers, letter by letter, in "
+        "the same places"
     ),
 }
 _NUMBER = {
@@ -73,8 +73,8 @@ def not_covered(policy: Policy) -> tuple[str, ...]:
         )
     if policy.case == "copy":
         told.append(
-            "A capital first letter, and capitals throughout a word of several letters, "
-            "are copied onto the new word."
+            "A capital first letter, and capitals throughout a word of several "
+            "letters, are copied onto the new word."
         )
     return tuple(told)
 

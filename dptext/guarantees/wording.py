@@ -184,8 +184,8 @@ def _key(terms: Terms) -> str:
         return (
             "The key file is random and stays secret: whoever has it can repeat every "
             "draw. The same input, settings and key give the same output again, which "
-            f"costs nothing more. Of two different inputs, records {named} that have the "
-            "same text get the same output, which shows that they are equal; what "
+            f"costs nothing more. Of two different inputs, records {named} that have "
+            "the same text get the same output, which shows that they are equal; what "
             "differs is drawn anew, and its losses add up."
         )
     return (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -34,6 +35,21 @@ _TREATED = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Measures:
+    """What is measured on public data only: once, for all outputs of a run."""
+
+    risk: bayes.Risk | None
+    risk_note: str
+    deniability: Deniability | None
+
+    @classmethod
+    def of(cls, pipeline: Pipeline, ruler: bool = True) -> Measures:
+        """Measure; without the ruler no risk."""
+        risk, note = risk_of(pipeline) if ruler else (None, "not measured (--no-ruler)")
+        return cls(risk, note, deniability_of(pipeline))
+
+
 def statement(pipeline: Pipeline, job: Job, key: str, text_only: bool) -> Statement:
     """Return the statement of a job; text_only when records have no other fields."""
     return account.statement(
@@ -51,13 +67,11 @@ def document(
     job: Job,
     key: RunKey,
     tally: Tally,
-    written: Written,
-    *,
-    text_only: bool,
-    ruler: bool = True,
+    written: Sequence[Written],
+    measures: Measures,
 ) -> Document:
-    """Return the internal report of a finished job."""
-    risk, note = risk_of(pipeline) if ruler else (None, "not measured (--no-ruler)")
+    """Return the internal report of finished outputs; of several it names none."""
+    text_only = all(each.format == "text" for each in written)
     return Document(
         report="dptext",
         version=1,
@@ -65,14 +79,17 @@ def document(
         success=True,
         run=describe(pipeline, key.origin),
         guarantee=statement(pipeline, job, key.origin, text_only),
-        risk=risk,
-        risk_note=note,
-        deniability=deniability_of(pipeline),
-        output=Output(
-            Path(job.output).name if job.output else None, written.bytes, written.sha256
-        ),
+        risk=measures.risk,
+        risk_note=measures.risk_note,
+        deniability=measures.deniability,
+        output=_output(job, written[0]) if len(written) == 1 else None,
         private=_private(pipeline, job.inputs, tally),
     )
+
+
+def _output(job: Job, written: Written) -> Output:
+    name = Path(job.output).name if job.output else None
+    return Output(name, written.bytes, written.sha256)
 
 
 def risk_of(pipeline: Pipeline) -> tuple[bayes.Risk | None, str]:

@@ -65,7 +65,7 @@ class Private:
     tokens: dict[str, int]
     treatment: dict[str, str]
     share_copied: float
-    metrics: dict[str, dict[str, Any]]
+    metrics: dict[str, dict[str, int | float | str | None]]
     epsilon_per_text: dict[str, float]
     seconds: float
     words_per_second: float
@@ -130,9 +130,11 @@ def decode(data: bytes, place: str) -> Document:
     try:
         return msgspec.json.decode(data, type=Document)
     except msgspec.ValidationError as error:
-        msg = f"{place}: not a dptext report of version 1: {error}"
+        # The library's message may quote a value; the place it names is enough.
+        where = str(error).rpartition(" - at `")[2].rstrip("`") or "$"
+        msg = f"{place}: not a dptext report of version 1 (wrong or missing at {where})"
         raise UsageError(msg) from None
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         msg = f"{place}: not JSON"
         raise UsageError(msg) from None
 

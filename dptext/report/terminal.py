@@ -13,6 +13,8 @@ from dptext.guarantees.statement import MEANINGFUL
 from dptext.guarantees.wording import above
 from dptext.report.document import Document
 
+_SPENT = {"min", "median", "p95", "max", "total"}
+
 
 def show(document: Document, console: Console) -> None:
     """Print a report."""
@@ -51,7 +53,7 @@ def _risk(document: Document) -> list[Text | Table]:
     table.add_row("all words", _share(risk.baseline), _share(risk.success), "")
     for band in risk.bands:
         table.add_row(
-            f"  {band.name} ({band.share:.0%} of text)",
+            Text(f"  {band.name} ({band.share:.0%} of text)"),
             _share(band.baseline),
             _share(band.success),
             _share(band.success_band_known),
@@ -66,16 +68,16 @@ def _figures(document: Document) -> Table:
         deny = document.deniability
         table.add_row(
             "N_w, S_w",
-            f"{deny.n_w:.3f}, {deny.s_w:.1f} of {deny.runs} ({deny.method})",
+            Text(f"{deny.n_w:.3f}, {deny.s_w:.1f} of {deny.runs} ({deny.method})"),
         )
     private = document.private
     if private is not None:
         for name, metric in private.metrics.items():
-            value = next(iter(metric.values()))
-            shown = "no words" if value is None else f"{value:.3f}"
-            table.add_row(f"{name} (from private text)", shown)
+            value = next(iter(metric.values()), None)
+            shown = f"{value:.3f}" if isinstance(value, float | int) else "no words"
+            table.add_row(Text(f"{name} (from private text)"), shown)
         spent = private.epsilon_per_text
-        if "max" in spent:
+        if _SPENT <= spent.keys():
             table.add_row(
                 "Epsilon per text",
                 f"min {spent['min']:.4g}, median {spent['median']:.4g}, p95 "
@@ -83,11 +85,11 @@ def _figures(document: Document) -> Table:
                 f"total {above(spent['total'], 6)}",
             )
         counts = ", ".join(
-            f"{count} {name.replace('_', ' ')} ({private.treatment[name]})"
+            f"{count} {name.replace('_', ' ')} ({private.treatment.get(name, '?')})"
             for name, count in private.tokens.items()
             if count
         )
-        table.add_row("Tokens (from private text)", counts)
+        table.add_row("Tokens (from private text)", Text(counts))
         table.add_row(
             "Done",
             f"{private.records} records, {private.faults} set aside, "

@@ -5,12 +5,14 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from dptext.errors import UsageError
 from dptext.guarantees.policy import ExportPolicy, unprotected
-from dptext.report.document import Document, decode
+from dptext.guarantees.wording import above
+from dptext.report.document import Document, decode, encode
 
 SIDECAR = ".dptext.json"
 
@@ -26,14 +28,19 @@ def findings(path: Path, policy: ExportPolicy) -> list[str]:
     except OSError as error:
         return [f"cannot be read: {error.strerror}"]
     try:
-        document = decode(beside.read_bytes(), beside.name)
+        data = beside.read_bytes()
+        document = decode(data, beside.name)
     except FileNotFoundError:
         return [f"no public report: {beside.name} is missing; run dptext sanitize -o"]
     except OSError as error:
         return [f"{beside.name} cannot be read: {error.strerror}"]
     except UsageError as error:
         return [str(error)]
-    return [*_identity(document, digest), *_terms(document, policy)]
+    return [
+        *_identity(document, digest),
+        *_changed(document, data),
+        *_terms(document, policy),
+    ]
 
 
 def _digest(path: Path) -> str:
@@ -52,10 +59,19 @@ def _identity(document: Document, digest: str) -> Iterator[str]:
         yield "its report is the internal one, which must not be released"
     if not document.success:
         yield "its report is of a run that did not succeed"
-    settings = msgspec.json.encode(document.run.settings, order="deterministic")
-    if hashlib.sha256(settings).hexdigest() != document.run.settings_digest:
+
+
+def _changed(document: Document, data: bytes) -> Iterator[str]:
+    """Yield where the report contradicts itself; that it does not is no proof."""
+    run, promise = document.run, document.guarantee
+    if msgspec.json.decode(data) != msgspec.json.decode(encode(document)):
+        yield "its report holds keys that dptext does not write"
+    settings = msgspec.json.encode(run.settings, order="deterministic")
+    if hashlib.sha256(settings).hexdigest() != run.settings_digest:
         yield "its report was changed: the settings do not match their digest"
-    if document.run.key == "seed" and document.guarantee.notion != "none":
+    if _part(document, "budget").get("epsilon") != promise.epsilon:
+        yield "its report was changed: the settings have another epsilon"
+    if run.key == "seed" and promise.notion != "none":
         yield "its report was changed: a seeded run has no guarantee"
 
 
@@ -66,13 +82,13 @@ def _terms(document: Document, policy: ExportPolicy) -> Iterator[str]:
         yield f"guarantee is {promise.notion}, the policy asks for {wanted}"
     limit = policy.max_epsilon
     if limit is not None and promise.epsilon > limit:
-        found = f"{promise.epsilon:g} {promise.unit}"
+        found = f"{above(promise.epsilon)} {promise.unit}"
         yield f"epsilon is {found}, the policy allows {limit:g}"
     if policy.max_loss is not None and (
         promise.worst_loss is None or promise.worst_loss > policy.max_loss
     ):
         worst = (
-            "not bounded" if promise.worst_loss is None else f"{promise.worst_loss:g}"
+            "not bounded" if promise.worst_loss is None else above(promise.worst_loss)
         )
         yield f"worst loss is {worst} nats, the policy allows {policy.max_loss:g}"
     if policy.max_risk is not None and (risk is None or risk.success > policy.max_risk):
@@ -83,6 +99,11 @@ def _terms(document: Document, policy: ExportPolicy) -> Iterator[str]:
         and document.run.lexicon_digest not in policy.lexicons
     ):
         yield "its lexicon is not one that the policy names"
-    for name in unprotected(document.run.settings.get("tokens", {})):
+    for name in unprotected(_part(document, "tokens")):
         if name not in policy.allow:
             yield f"tokens of class {name} are not protected, as the policy asks"
+
+
+def _part(document: Document, name: str) -> dict[str, Any]:
+    found = document.run.settings.get(name)
+    return found if isinstance(found, dict) else {}

@@ -15,6 +15,7 @@ from dptext.types import NUMBER, Ids, Lexicon, Words
 _ENDERS = frozenset(".!?…。！？")
 # Distinct pieces remembered; then the memory starts anew, so that it stays bounded.
 _REMEMBERED = 200_000
+_LONG = 64  # pieces of so many characters are forgotten after their batch
 _SEVERAL = -1  # a piece that divides into several words
 
 
@@ -27,6 +28,7 @@ class Tokenizer:
         self._number = self._index.pop(NUMBER)
         self._codes = _Memory(self._code)
         self._parts: dict[str, list[tuple[str, int]]] = {}
+        self._long: dict[str, list[tuple[str, int]]] = {}
         perturbed = [policy.treatment(kind) == PERTURB for kind in range(8)]
         self._perturbed = np.array(perturbed)
 
@@ -52,6 +54,7 @@ class Tokenizer:
         )
         if (codes == _SEVERAL).any():
             pieces, codes, ends = self._divide(pieces, codes, ends)
+            self._long.clear()
         flags = (codes & 0xFF).astype(np.uint8)
         places = np.flatnonzero(self._perturbed[flags & kinds.KIND])
         ids: Ids = ((codes[places] >> 8) - 1).astype(np.int32)
@@ -67,7 +70,8 @@ class Tokenizer:
         grown = np.zeros(len(pieces) + 1, np.int64)
         before = 0
         for place in np.flatnonzero(codes == _SEVERAL).tolist():
-            parts = self._parts[pieces[place]]
+            piece = pieces[place]
+            parts = self._parts[piece] if len(piece) < _LONG else self._long[piece]
             out += pieces[before:place]
             out += [part for part, _ in parts]
             out_codes += [codes[before:place], np.array([code for _, code in parts])]
@@ -89,7 +93,8 @@ class Tokenizer:
         parts = segment(body, self.lookup)
         if len(parts) == 1:
             return self._word(parts[0][0], parts[0][1], lead)
-        self._parts[piece] = [
+        memory = self._parts if len(piece) < _LONG else self._long
+        memory[piece] = [
             (" " + part, self._word(part, row, lead))
             if lead and not number
             else (part, self._word(part, row, 0))
@@ -128,6 +133,6 @@ class _Memory(dict[str, int]):
 
     def __missing__(self, piece: str) -> int:
         code = self._code(piece)
-        if len(piece) < 64:
+        if len(piece) < _LONG:
             self[piece] = code
         return code
