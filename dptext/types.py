@@ -96,7 +96,9 @@ class Guarantee:
     notion "LDP", "metric-DP" or "none"; metric names the distance that multiplies
     epsilon ("1" for LDP); reach is the largest distance over all inputs, so that
     epsilon * reach bounds the loss between any two words (nats; inf for "none");
-    unit is epsilon's unit; source the paper; gaps are printed in every report.
+    unit is epsilon's unit; source the paper; gaps are printed in every report; reason
+    says why a mechanism with notion "none" promises nothing. With notion "eps-delta"
+    delta is that of the largest distance, mu its Gaussian-DP parameter.
     """
 
     notion: str
@@ -105,6 +107,9 @@ class Guarantee:
     reach: float
     source: str
     gaps: tuple[str, ...] = ()
+    reason: str = ""
+    delta: float = 0.0
+    mu: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,49 +37,79 @@ def epsilon_for(channel: Channel, target: float, prior: NDArray[np.float64]) -> 
             f"succeeds for {baseline:.2%} of words; give a risk between these and 100%"
         )
         raise UsageError(msg)
-    key = cache.key_of("calibrate", 1, *channel.identity, bayes.digest(prior), target)
+    key = cache.key_of("calibrate", 2, *channel.identity, bayes.digest(prior), target)
     found = cache.numbers(key, lambda: {"epsilon": _search(channel, target, prior)})
     return float(found["epsilon"])
 
 
 def _search(channel: Channel, target: float, prior: NDArray[np.float64]) -> float:
     size = len(prior)
+    few = min(_INPUTS, size)
 
-    def success(epsilon: float, inputs: int) -> float:
+    def success(epsilon: float, inputs: int = size) -> float:
         best = bayes.best_guesses(channel, prior, epsilon, inputs)
         return float(best.max(axis=0).sum())
 
-    few = min(_INPUTS, size)
-    guess = _crossing(lambda epsilon: success(epsilon, few), target, _GRID)
-    # All inputs together reach the target at the same or a smaller epsilon.
-    steps = guess * np.array([0.8, 0.9, 0.95, 0.98, 0.99, 1.0, 1.01])
-    epsilon = _crossing(
-        lambda epsilon: success(epsilon, size), target, steps, tolerance=5e-3
-    )
-    rounded = np.floor(epsilon / _STEP) * _STEP
-    return float(round(rounded, 3)) if rounded > 0 else float(epsilon)
-
-
-def _crossing(
-    success: Callable[[float], float],
-    target: float,
-    grid: np.ndarray[Any, np.dtype[np.float64]],
-    tolerance: float = 1e-4,
-) -> float:
-    """Return the last point before success first exceeds target, refined by halving."""
-    low, high = float(grid[0]) / 2.0, float(grid[-1])
-    for point in grid.tolist():
-        if success(point) > target:
-            high = point
-            break
-        low = point
-    else:
+    found = _first_crossing(lambda epsilon: success(epsilon, few), target)
+    if few < size:
+        top = _GRID[-1] if found is None else found
+        found = _last_below(success, target, float(top), reached=found is not None)
+    if found is None:
         msg = (
             f"risk {target:.2%} is out of reach: with these parameters no epsilon up "
-            f"to {low:g} makes a guess succeed that often; give a smaller risk"
+            f"to {_GRID[-1]:g} makes a guess succeed that often; give a smaller risk"
         )
         raise UsageError(msg)
-    while high - low > tolerance * high:
+    steps = np.floor(found / _STEP)
+    if steps < 1:
+        msg = (
+            f"risk {target:.4%} is too near to what a guess without any output "
+            f"achieves, {float(prior.max()):.4%}; give a larger risk"
+        )
+        raise UsageError(msg)
+    return float(round(steps * _STEP, 3))
+
+
+def _first_crossing(
+    success: Callable[[float], float], target: float
+) -> float | None:
+    """Return the last point before success first exceeds target; None if never."""
+    low = 0.0
+    for point in _GRID.tolist():
+        if success(point) > target:
+            return _halve(success, target, low, point, tolerance=1e-4)
+        low = point
+    return None
+
+
+def _last_below(
+    success: Callable[[float], float], target: float, top: float, *, reached: bool
+) -> float | None:
+    """Return the crossing with all inputs, at most top if some inputs reached it there.
+
+    More inputs are more guesses to choose from, so success can only be larger. The
+    steps down grow, since the crossing is most often close.
+    """
+    if success(top) <= target:
+        return top if reached else None
+    high, step = top, 0.02
+    while high > _STEP:
+        low = high * (1.0 - step)
+        if success(low) <= target:
+            return _halve(success, target, low, high, tolerance=5e-3)
+        high, step = low, min(2.0 * step, 0.5)
+    return 0.0
+
+
+def _halve(
+    success: Callable[[float], float],
+    target: float,
+    low: float,
+    high: float,
+    tolerance: float,
+) -> float:
+    """Narrow low, where success is at most target, and high, where it is more."""
+    while high - low > tolerance * high and high > _STEP:
         middle = (low + high) / 2.0
         if success(middle) > target:
             high = middle

@@ -59,6 +59,8 @@ def sentence(
             "No guarantee: this run was seeded, and whoever knows or guesses the seed "
             "can repeat every draw."
         )
+    if promise.notion == "none":
+        return f"No guarantee: {promise.reason}"
     if notion == "none":
         return (
             "No guarantee: the loss that these settings allow between the farthest "
@@ -189,9 +191,9 @@ def _key(terms: Terms) -> str:
             "differs is drawn anew, and its losses add up."
         )
     return (
-        "Random bits come from AES-256 in counter mode under a key that the operating "
+        "Random bits come from AES-256 and BLAKE2b under a key that the operating "
         "system drew for this run and nobody keeps: the statement holds against "
-        "readers who cannot break that cipher."
+        "readers who cannot break these."
     )
 
 

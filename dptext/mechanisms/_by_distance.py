@@ -323,6 +323,8 @@ def resolution(near: Near, loss: float) -> float:
     """Return how far 52-bit uniforms may take a loss above its bound, in nats.
 
     loss is the bound at the diameter; the rarest output has probability at least
-    exp(-loss / 2) / V, and the borders between outputs are exact to 2^-52.
+    exp(-loss / 2) / V, the borders between outputs are exact to the length of the
+    longest list times 2^-52 (rounded sums), and a loss has two sides.
     """
-    return float(2.0**-50 * near.space.size * np.exp(min(loss, 600.0) / 2.0))
+    rounded = (near.frequent.listed.shape[1] + 8) * 2.0**-51
+    return float(rounded * near.space.size * np.exp(min(loss, 600.0) / 2.0))

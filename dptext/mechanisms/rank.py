@@ -164,8 +164,9 @@ def best_guesses(
 def resolution(state: State, epsilon: float) -> float:
     """Return how far 52-bit uniforms may take the loss above epsilon, in nats.
 
-    The borders between ranks are exact to 2^-52; the rarest output has probability 1/Z.
+    The borders between ranks are exact to listed + 8 times 2^-52 (rounded sums); the
+    rarest output has probability 1/Z, and a loss has two sides.
     """
     listed = state.orders.shape[1]
     law = weights(state.params, listed, np.array([epsilon]))[0]
-    return float(2.0**-50 * (law.sum() + (state.size - listed)))
+    return float((listed + 8) * 2.0**-51 * (law.sum() + (state.size - listed)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -33,6 +33,8 @@ _TREATED = {
     "digits": "random digits",
     "restore": "replaced",
 }
+
+_SEEDED = "not measured: whoever knows the seed of this run can repeat every draw"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +74,8 @@ def document(
 ) -> Document:
     """Return the internal report of finished outputs; of several it names none."""
     text_only = all(each.format == "text" for each in written)
+    if key.origin == "seed":
+        measures = replace(measures, risk=None, risk_note=_SEEDED)
     return Document(
         report="dptext",
         version=1,

@@ -26,6 +26,9 @@ class Tokenizer:
         self._policy = policy
         self._index = {word.lower(): row for row, word in enumerate(lexicon.words)}
         self._number = self._index.pop(NUMBER)
+        # "dont" is read as "don't" where it is no word itself.
+        for word in [key for key in self._index if "'" in key[1:-1]]:
+            self._index.setdefault(word.replace("'", ""), self._index[word])
         self._codes = _Memory(self._code)
         self._parts: dict[str, list[tuple[str, int]]] = {}
         self._long: dict[str, list[tuple[str, int]]] = {}

@@ -1,0 +1,172 @@
+"""From the options of `dptext sanitize` to one job for each output."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from dptext import registry, streams
+from dptext.engines import serial
+from dptext.errors import UsageError
+from dptext.report import verify
+from dptext.types import Selection
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """The options of the command, as given."""
+
+    files: tuple[str, ...]
+    output: str | None
+    out_dir: str | None
+    profile: str
+    overrides: dict[str, Any]
+    fields: tuple[str, ...]
+    format: str | None
+    id_field: str | None
+    missing: str
+    delimiter: str | None
+    quoting: bool
+    header: bool
+    max_record_bytes: int
+    on_error: str
+    quarantine: str | None
+    key_file: Path | None
+    seed: int | None
+    report: Path | None
+    public_report: Path | None
+    sidecar: bool
+    ruler: bool
+    batch_size: int
+    flush: bool
+    quiet: bool
+    progress: bool | None
+
+
+def jobs(options: Options) -> list[serial.Job]:
+    """Return one job for each output."""
+    job = _job(options)
+    if options.out_dir is None:
+        if options.format is None:
+            serial.one_format(options.files)
+        found = [job]
+    else:
+        _check_out_dir(options)
+        folder = Path(options.out_dir)
+        if options.format is None:
+            for name in options.files:
+                serial.one_format([name])
+        found = [
+            replace(job, inputs=(name,), output=str(folder / Path(name).name))
+            for name in options.files
+        ]
+    _check_distinct(options, found)
+    return found
+
+
+def beside(options: Options, job: serial.Job) -> Path | None:
+    """Return where the public report goes; devices and pipes have none beside them."""
+    if options.public_report is not None:
+        return options.public_report
+    if job.output is None or not options.sidecar:
+        return None
+    target = Path(job.output)
+    if target.exists() and not target.is_file():
+        return None
+    return Path(job.output + verify.SIDECAR)
+
+
+def _check_out_dir(options: Options) -> None:
+    for name, given in (
+        ("-o", options.output),
+        ("--public-report", options.public_report),
+    ):
+        if given is not None:
+            msg = f"give --out-dir or {name}, not both"
+            raise UsageError(msg)
+    if any(map(streams.is_standard, options.files)):
+        msg = "--out-dir: standard input has no name; use -o, or name the files"
+        raise UsageError(msg)
+    seen: set[str] = set()
+    for name in (Path(each).name for each in options.files):
+        if name in seen:
+            msg = f"--out-dir: two inputs are named {name}; run once for each"
+            raise UsageError(msg)
+        seen.add(name)
+
+
+def _check_distinct(options: Options, jobs: Sequence[serial.Job]) -> None:
+    """Refuse to write over an input, the key, or another file of the run."""
+    reads = [name for name in options.files if not streams.is_standard(name)]
+    reads += [str(options.key_file)] if options.key_file else []
+    taken = {_identity(name) for name in reads}
+    for name in _writes(options, jobs):
+        place = _identity(name)
+        if place is not None and place in taken:
+            msg = f"{name} is read or written by this run already; name another file"
+            raise UsageError(msg)
+        taken.add(place)
+
+
+def _writes(options: Options, jobs: Sequence[serial.Job]) -> Iterator[str]:
+    for job in jobs:
+        if job.output is not None:
+            yield job.output
+        report = beside(options, job)
+        if report is not None:
+            yield str(report)
+    if options.report is not None:
+        yield str(options.report)
+    if options.quarantine is not None:
+        yield options.quarantine
+
+
+def _identity(name: str) -> object:
+    """Return what is the same for two names of one file; None for a device."""
+    try:
+        found = os.stat(name)
+    except OSError:
+        return os.path.realpath(name)
+    return (found.st_dev, found.st_ino) if stat.S_ISREG(found.st_mode) else None
+
+
+def _job(options: Options) -> serial.Job:
+    if options.missing not in ("fail", "pass"):
+        msg = f"--missing {options.missing}: choose fail or pass"
+        raise UsageError(msg)
+    on_error = options.on_error
+    if options.quarantine is not None and on_error == "fail":
+        on_error = "quarantine"
+    if on_error not in ("fail", "skip", "quarantine"):
+        msg = f"--on-error {on_error}: choose fail, skip or quarantine"
+        raise UsageError(msg)
+    if on_error == "quarantine" and options.quarantine is None:
+        msg = "--on-error quarantine: name the file with --quarantine FILE"
+        raise UsageError(msg)
+    if options.format is not None and options.format not in registry.names("formats"):
+        known = ", ".join(registry.names("formats"))
+        msg = f"--format {options.format}: choose one of {known}"
+        raise UsageError(msg)
+    selection = Selection(
+        fields=options.fields,
+        id_field=options.id_field,
+        missing=options.missing,
+        delimiter=options.delimiter,
+        quoting=options.quoting,
+        header=options.header,
+        max_record_bytes=options.max_record_bytes,
+    )
+    return serial.Job(
+        inputs=options.files,
+        output=options.output,
+        selection=selection,
+        format=options.format,
+        on_error=on_error,
+        quarantine=options.quarantine,
+        batch_size=options.batch_size,
+        flush=options.flush,
+    )
