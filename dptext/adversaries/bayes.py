@@ -108,7 +108,7 @@ def _by_rows(
     size = len(prior)
     bands = bands_of(size)
     best = np.zeros((len(bands), size))
-    block = max(1, 2**22 // size)
+    block = max(1, 2**20 // size)
     for number, (begin, end) in enumerate(bands):
         for start in range(begin, min(end, inputs), block):
             ids = np.arange(start, min(start + block, end, inputs), dtype=np.int32)

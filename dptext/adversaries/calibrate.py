@@ -70,9 +70,7 @@ def _search(channel: Channel, target: float, prior: NDArray[np.float64]) -> floa
     return float(round(steps * _STEP, 3))
 
 
-def _first_crossing(
-    success: Callable[[float], float], target: float
-) -> float | None:
+def _first_crossing(success: Callable[[float], float], target: float) -> float | None:
     """Return the last point before success first exceeds target; None if never."""
     low = 0.0
     for point in _GRID.tolist():

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from dptext import __version__
-from dptext.cli import check, lexicon, mechanisms, profiles, report, sanitize
+from dptext.cli import audit, check, lexicon, mechanisms, profiles, report, sanitize
 
 app = typer.Typer(
     name="dptext",
@@ -20,6 +20,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("sanitize")(sanitize.command)
+app.command("audit")(audit.command)
 app.command("check")(check.command)
 app.command("report")(report.command)
 app.command("profiles")(profiles.command)

@@ -7,6 +7,7 @@ record, 70 bug, 130 interrupted, 141 closed pipe, 143 terminated.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import signal
 import sys
@@ -18,6 +19,8 @@ import typer
 
 from dptext.errors import DptextError
 
+# The outside world's failures: no room, broken device.
+_OUTSIDE = (errno.ENOSPC, errno.EIO, errno.EFBIG, getattr(errno, "EDQUOT", -1))
 BUG, INTERRUPTED, CLOSED_PIPE, TERMINATED = 70, 130, 141, 143
 
 
@@ -26,6 +29,8 @@ def reported() -> Iterator[None]:
     """Run a command; end with a line and a code, never with a traceback."""
     with contextlib.suppress(ValueError):  # not in the main thread
         signal.signal(signal.SIGTERM, _terminate)
+    if getattr(sys, "stderr", None) is None:  # closed by whoever started this
+        sys.stderr = open(os.devnull, "w")
     try:
         yield
     except DptextError as error:
@@ -36,7 +41,7 @@ def reported() -> Iterator[None]:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise typer.Exit(CLOSED_PIPE) from None
     except KeyboardInterrupt:
-        say("interrupted; no output file was left")
+        say("interrupted; no unfinished output file was left")
         raise typer.Exit(INTERRUPTED) from None
     except (typer.Exit, typer.Abort, typer.BadParameter):
         raise
@@ -44,8 +49,7 @@ def reported() -> Iterator[None]:
         say("out of memory; try a smaller --batch-size or --max-record-bytes")
         raise typer.Exit(1) from None
     except Exception as error:
-        say(_bug(error))
-        raise typer.Exit(BUG) from None
+        raise typer.Exit(_unforeseen(error)) from None
 
 
 def say(message: str) -> None:
@@ -55,6 +59,16 @@ def say(message: str) -> None:
 
 def _terminate(number: int, frame: FrameType | None) -> None:
     raise SystemExit(TERMINATED)
+
+
+def _unforeseen(error: Exception) -> int:
+    """Say what happened and return the exit code."""
+    number = getattr(error, "errno", None)
+    if isinstance(error, OSError) and number in _OUTSIDE:
+        say(os.strerror(number))  # the error's own words could hold text
+        return 1
+    say(_bug(error))
+    return BUG
 
 
 def _bug(error: Exception) -> str:

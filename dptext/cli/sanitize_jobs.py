@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -65,6 +66,7 @@ def jobs(options: Options) -> list[serial.Job]:
             for name in options.files
         ]
     _check_distinct(options, found)
+    _check_open(found)
     return found
 
 
@@ -110,6 +112,16 @@ def _check_distinct(options: Options, jobs: Sequence[serial.Job]) -> None:
             msg = f"{name} is read or written by this run already; name another file"
             raise UsageError(msg)
         taken.add(place)
+
+
+def _check_open(jobs: Sequence[serial.Job]) -> None:
+    """Refuse standard streams that whoever started this has closed."""
+    for job in jobs:
+        reads = any(map(streams.is_standard, job.inputs))
+        for name, used in (("stdin", reads), ("stdout", job.output is None)):
+            if used and getattr(sys, name, None) is None:
+                msg = f"{name} is closed; name a file"
+                raise UsageError(msg)
 
 
 def _writes(options: Options, jobs: Sequence[serial.Job]) -> Iterator[str]:

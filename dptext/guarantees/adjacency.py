@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dptext.tokens.policy import Policy
 
+_IDENTIFIERS = "URLs, e-mail addresses, handles, emoji and other symbols"
 _UNKNOWN = {
     "mask": "words outside the vocabulary and identifiers in the same places",
     "drop": "words outside the vocabulary and identifiers in the same places",
@@ -83,18 +84,19 @@ def _of_unknown(policy: Policy) -> list[str]:
     if policy.unknown == "keep":
         return [
             "Words outside the vocabulary (names, typing errors, rare terms) and "
-            "identifiers (URLs, e-mail addresses, handles) are copied unchanged."
+            f"identifiers ({_IDENTIFIERS}) are copied unchanged."
         ]
     if policy.unknown == "mask":
         return [
-            "Words outside the vocabulary and identifiers become the fixed symbol "
-            "[unknown]: which word stood there is hidden, that one stood there is "
-            "shown."
+            f"Words outside the vocabulary and identifiers ({_IDENTIFIERS}) become the "
+            "fixed symbol [unknown]: which one stood there is hidden, that one stood "
+            "there is shown."
         ]
     if policy.unknown == "drop":
         return [
-            "Words outside the vocabulary and identifiers are left out; that one is "
-            "missing may show in the spacing and in the number of words."
+            f"Words outside the vocabulary and identifiers ({_IDENTIFIERS}) are left "
+            "out; that one is missing may show in the spacing and in the number of "
+            "words."
         ]
     return []
 

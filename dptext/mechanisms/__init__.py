@@ -72,7 +72,7 @@ class Channel:
     def identity(self) -> tuple[object, ...]:
         """Return all that decides the law besides epsilon, as plain data."""
         space = self.space
-        return (space.lexicon.digest, space.name, self.name, asdict(self.params))
+        return (space.lexicon.digest, space.identity, self.name, asdict(self.params))
 
 
 def ready(name: str, module: Any, params: Any, space: Space) -> Channel:

@@ -33,6 +33,7 @@ Score = Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]
 _CHUNK = 1024
 _TRIES = 64
 _STEP = 32
+_TINY = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,12 +272,15 @@ def _pairs(
 
 def log_weights(space: Space, ids: Ids, eps: Eps, score: Score) -> NDArray[np.float64]:
     """Return eps * score(d(x, y)) for all of V: (n, V) float64."""
-    wide = space.vectors[: space.size].astype(np.float64)
-    rows = space.vectors[ids].astype(np.float64)
-    squares = np.einsum("vd,vd->v", wide, wide)
-    own = np.einsum("nd,nd->n", rows, rows)
-    distance = np.maximum(own[:, None] + squares[None, :] - 2.0 * (rows @ wide.T), 0.0)
+    vectors, squares = space.precise
+    distance = (-2.0 * vectors[ids]) @ vectors[: space.size].T
+    distance += squares[None, : space.size]
+    distance += squares[ids][:, None]
+    # Tiny distances are lost in the sums of squares: those by direct differences.
+    rows, words = np.nonzero(distance < _TINY * squares.max())
+    np.maximum(distance, 0.0, out=distance)
     np.sqrt(distance, out=distance)
+    distance[rows, words] = _between(space, ids[rows], words)
     eps_of = eps[:, None]
     law: NDArray[np.float64] = eps_of * score(distance, eps_of)
     return law

@@ -21,6 +21,8 @@ from dptext.spaces import Space
 from dptext.types import Eps, Guarantee, Ids, Points
 
 FAMILY = "noise"
+# No coordinate needs to be larger; its products with vectors still fit a float32.
+_FAR = 1e15
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,5 +63,8 @@ def perturb(state: State, ids: Ids, eps: Eps, noise: Noise) -> Points:
         gamma = exponential[:, : width // 2].sum(axis=1) + normal[:, -1] ** 2 / 2.0
     scale = np.sqrt(2.0 * gamma) / eps
     moved = state.vectors[ids] + normal[:, :width] * scale[:, None]
+    if np.max(scale, initial=0.0) > _FAR / 1e3:
+        # Post-processing, so that an absurdly small epsilon still finds a word.
+        np.clip(moved, -_FAR, _FAR, out=moved)
     points: Points = moved.astype(np.float32)
     return points

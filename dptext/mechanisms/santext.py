@@ -20,6 +20,7 @@ from dptext.spaces import Space
 from dptext.types import Eps, Guarantee, Ids
 
 FAMILY = "choice"
+METRIC_LAW = True
 
 
 @dataclass(frozen=True, slots=True)

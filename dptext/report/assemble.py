@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -112,7 +112,15 @@ def deniability_of(pipeline: Pipeline) -> Deniability | None:
     if pipeline.budget.LEVEL == "text":
         return None
     epsilon = pipeline.profile.budget.params.epsilon
-    # Public words, so public randomness: the figures are the same in every run.
+    draw = public_draw(pipeline, epsilon)
+    return Deniability(**deniability.measure(pipeline.channel, epsilon, draw))
+
+
+def public_draw(pipeline: Pipeline, epsilon: float) -> Callable[[Ids], Ids]:
+    """Return what draws once for each public word given, by public randomness.
+
+    So that figures about the mechanism are the same each time; never for texts.
+    """
     randomness = pipeline.randomness(RunKey.from_seed(0))
 
     def draw(ids: Ids) -> Ids:
@@ -121,7 +129,7 @@ def deniability_of(pipeline: Pipeline) -> Deniability | None:
         eps: Eps = np.full(len(ids), float(epsilon))
         return pipeline.draw(ids, eps, noise)
 
-    return Deniability(**deniability.measure(pipeline.channel, epsilon, draw))
+    return draw
 
 
 def _private(pipeline: Pipeline, inputs: Sequence[str], tally: Tally) -> Private:

@@ -101,7 +101,7 @@ def _terms(document: Document, policy: ExportPolicy) -> Iterator[str]:
         yield "its lexicon is not one that the policy names"
     for name in unprotected(_part(document, "tokens")):
         if name not in policy.allow:
-            yield f"tokens of class {name} are not protected, as the policy asks"
+            yield f"tokens of class {name} are not protected; the policy wants it"
 
 
 def _part(document: Document, name: str) -> dict[str, Any]:

@@ -3,11 +3,15 @@
 A space module holds `Params` (a frozen dataclass), `METRIC` (the name of the Euclidean
 distance after the transform) and `transform(params, vectors) -> vectors`, a public
 deterministic function of the whole table, (V + 1, d) float32 to (V + 1, d') float32.
+`PUBLISHED_CONSTANT`, where there is one, is the Lipschitz constant printed in the
+source; reports show the exact one beside it.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -46,24 +50,37 @@ class Geometry:
     median: float
     diameter: float
 
+    @classmethod
+    def taken(cls, found: Mapping[str, float]) -> Geometry:
+        """Take what dptext.lexicons.orders.measure found."""
+        return cls(found["nearest_median"], found["median"], found["diameter"])
+
 
 @dataclass(frozen=True)
 class Space:
     """A public vocabulary and where its words lie.
 
     vectors (V + 1, d) float32, the last row for unknown words; name and metric as the
-    report prints them.
+    report prints them; params its parameters in one line, "" where it has none;
+    published the Lipschitz constant that its source prints.
     """
 
     lexicon: Lexicon
     name: str
     metric: str
     vectors: NDArray[np.float32]
+    params: str = ""
+    published: float | None = None
 
     @property
     def size(self) -> int:
         """Return V, the number of words that can be written."""
         return len(self.lexicon.words)
+
+    @property
+    def identity(self) -> str:
+        """Return name and parameters: what decides the vectors besides the lexicon."""
+        return f"{self.name} {self.params}".rstrip()
 
     @cached_property
     def _same(self) -> bool:
@@ -86,9 +103,15 @@ class Space:
             orders, far = build_orders(self.vectors, listed)
             return {"orders": orders, "far": far}
 
-        key = cache.key_of("neighbours", self.lexicon.digest, self.name, listed)
+        key = cache.key_of("neighbours", self.lexicon.digest, self.identity, listed)
         found = cache.arrays(key, compute)
         return found["orders"], found["far"]
+
+    @cached_property
+    def precise(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the vectors in float64, (V + 1, d), and their squared lengths."""
+        vectors = self.vectors.astype(np.float64)
+        return vectors, np.einsum("vd,vd->v", vectors, vectors)
 
     @cached_property
     def wide_neighbours(self) -> tuple[NDArray[Any], NDArray[np.float32]]:
@@ -104,7 +127,7 @@ class Space:
             orders, far = build_orders(self.vectors, listed, inputs=inputs)
             return {"orders": orders, "far": far}
 
-        key = cache.key_of("wide", self.lexicon.digest, self.name, inputs, listed)
+        key = cache.key_of("wide", self.lexicon.digest, self.identity, inputs, listed)
         found = cache.arrays(key, compute)
         return found["orders"], found["far"]
 
@@ -112,17 +135,52 @@ class Space:
     def geometry(self) -> Geometry:
         """Return the public distances of the space."""
         if self._same and "geometry" in self.lexicon.meta:
-            found = self.lexicon.meta["geometry"]
-        else:
-            from dptext.lexicons.orders import measure
+            return Geometry.taken(self.lexicon.meta["geometry"])
+        return geometry_of(self, lambda: self.vectors)
 
-            key = cache.key_of("geometry", self.lexicon.digest, self.name)
-            found = cache.numbers(key, lambda: dict(measure(self.vectors)))
-        return Geometry(found["nearest_median"], found["median"], found["diameter"])
+    @cached_property
+    def lipschitz(self) -> float:
+        """Return the exact Lipschitz constant from the lexicon's vectors, rounded up.
+
+        The largest ratio of distances after and before over all pairs of the V + 1
+        rows: the time grows with V^2. Computed once, then kept in the cache folder.
+        """
+        if self._same:
+            return 1.0
+        from dptext.spaces import _lipschitz
+
+        def compute() -> dict[str, float]:
+            return {
+                "lipschitz": _lipschitz.constant(self.lexicon.vectors, self.vectors)
+            }
+
+        key = cache.key_of("lipschitz", self.lexicon.digest, self.identity)
+        return float(cache.numbers(key, compute)["lipschitz"])
+
+
+def geometry_of(
+    space: Space, moved: Callable[[], NDArray[np.float32]], *parts: object
+) -> Geometry:
+    """Measure the space's vectors, or others that follow from them and the parts.
+
+    moved gives (V + 1, d) float32. Computed once, then kept in the cache folder.
+    """
+    from dptext.lexicons.orders import measure
+
+    key = cache.key_of("geometry", space.lexicon.digest, space.identity, *parts)
+    return Geometry.taken(cache.numbers(key, lambda: dict(measure(moved()))))
 
 
 def prepare(lexicon: Lexicon, name: str, module: SpaceModule, params: Any) -> Space:
     """Apply a space's transform to a lexicon's vectors."""
     vectors = np.asarray(lexicon.vectors, dtype=np.float32)
     moved = np.ascontiguousarray(module.transform(params, vectors))
-    return Space(lexicon, name, module.METRIC, moved)
+    settings = asdict(params)
+    return Space(
+        lexicon,
+        name,
+        module.METRIC,
+        moved,
+        params=json.dumps(settings, sort_keys=True) if settings else "",
+        published=getattr(module, "PUBLISHED_CONSTANT", None),
+    )

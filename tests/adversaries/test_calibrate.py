@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from dptext.adversaries import bayes, calibrate
+from dptext.errors import UsageError
+from dptext.mechanisms import Channel
+from tests import channels, small
+from tests.adversaries.test_bayes import zipf
+
+RECIPES: list[tuple[str, dict[str, Any]]] = [
+    ("rank", {"k": 4, "c": 1.0}),
+    ("rank", {"k": 1, "law": "staircase"}),
+    ("santext", {}),
+    ("tem", {"gamma": 1.0}),
+]
+
+
+def success(channel: Channel, epsilon: float, shares: NDArray[np.float64]) -> float:
+    """Return the exact risk with all inputs."""
+    best = bayes.best_guesses(channel, shares, epsilon, len(shares))
+    return float(best.max(axis=0).sum())
+
+
+@pytest.mark.parametrize(("name", "params"), RECIPES)
+@pytest.mark.parametrize("target", [0.3, 0.5, 0.8, 0.95])
+def test_the_target_is_met_from_below_and_nearly_reached(
+    name: str, params: dict[str, Any], target: float
+) -> None:
+    """At the epsilon found the risk is at most the target; 1% more exceeds it."""
+    channel = channels.ready(name, small.cloud(80, 3, listed=9), **params)
+    shares = zipf(80)
+    shares = (shares + 0.05) / (shares + 0.05).sum()
+    epsilon = calibrate.epsilon_for(channel, target, shares)
+    assert success(channel, epsilon, shares) <= target
+    assert success(channel, epsilon * 1.01 + 1e-3, shares) > target
+    assert epsilon == round(epsilon, 3)
+
+
+@pytest.mark.parametrize(("name", "params"), RECIPES)
+def test_a_target_just_above_the_baseline_is_met(
+    name: str, params: dict[str, Any]
+) -> None:
+    """Close to a blind guess the risk is still met, or refused as too close."""
+    channel = channels.ready(name, small.cloud(60, 3, listed=9), **params)
+    flat = np.full(60, 1.0 / 60)
+    for more in (1e-4, 1e-3):
+        target = 1.0 / 60 + more
+        epsilon = calibrate.epsilon_for(channel, target, flat)
+        assert epsilon > 0
+        assert success(channel, epsilon, flat) <= target
+    for more in (1e-15, 1e-9, 1e-7):
+        with pytest.raises(UsageError, match="too near"):
+            calibrate.epsilon_for(channel, 1.0 / 60 + more, flat)
+
+
+@pytest.mark.parametrize("name", ["santext", "tem"])
+def test_more_words_than_the_search_looks_at_are_no_trap(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A flat prior over more words than the quick look: all inputs still count."""
+    monkeypatch.setattr(calibrate, "_INPUTS", 30)
+    channel = channels.ready(name, small.cloud(300, 3, listed=9, seed=5))
+    flat = np.full(300, 1.0 / 300)
+    for target in (0.05, 0.09, 0.2, 0.5):
+        epsilon = calibrate.epsilon_for(channel, target, flat)
+        assert success(channel, epsilon, flat) <= target
+        assert success(channel, epsilon * 1.02 + 1e-3, flat) > target
+
+
+@pytest.mark.parametrize("target", [0.0, 0.1, 0.4999, 0.5, 1.0, 1.5])
+def test_a_risk_below_a_blind_guess_is_out_of_reach(target: float) -> None:
+    """What needs no output cannot be prevented; the message gives both numbers."""
+    channel = channels.ready("rank", small.line(0.0, 1.0, 3.0), k=1)
+    with pytest.raises(UsageError, match=r"already succeeds for 50\.00%"):
+        calibrate.epsilon_for(channel, target, np.array([0.5, 0.3, 0.2]))
+
+
+def test_a_risk_that_no_epsilon_reaches_is_out_of_reach() -> None:
+    """A small gamma caps what can leak; the message says so."""
+    channel = channels.ready("tem", small.cloud(30, 3), gamma=1e-4)
+    with pytest.raises(UsageError, match="give a smaller risk"):
+        calibrate.epsilon_for(channel, 0.9, np.full(30, 1.0 / 30))
+
+
+def test_a_mechanism_without_a_law_cannot_be_calibrated() -> None:
+    """Noise mechanisms need an epsilon."""
+    channel = channels.ready("laplace", small.cloud(9, 2))
+    with pytest.raises(UsageError, match="no closed law"):
+        calibrate.epsilon_for(channel, 0.5, np.full(9, 1.0 / 9))

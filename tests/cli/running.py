@@ -1,0 +1,102 @@
+"""Run the command line: in this process where that tells as much, else in another."""
+
+from __future__ import annotations
+
+import io
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+from dptext.cli.app import app
+
+MARKER = "zqxjkmarker7"
+# Words of the lexicon that `lexicon` writes; every text of these tests is made of them.
+WORDS = (
+    "the and a of to film good bad story actor scene music plot was is very it not old "
+    "new long short funny sad dark light house street river stone bread water"
+).split()
+
+
+class Ran(NamedTuple):
+    """How a command ended."""
+
+    code: int
+    out: bytes
+    err: str
+
+
+def lexicon(folder: Path) -> str:
+    """Write a small file of vectors and return its path."""
+    path = folder / "words.vec"
+    if not path.exists():
+        rng = np.random.default_rng(5)
+        rows = rng.normal(size=(len(WORDS), 6))
+        lines = [
+            " ".join([word, *(f"{value:.4f}" for value in row)])
+            for word, row in zip(WORDS, rows, strict=True)
+        ]
+        path.write_text(f"{len(WORDS)} 6\n" + "\n".join(lines) + "\n")
+    return str(path)
+
+
+def small(folder: Path) -> tuple[str, ...]:
+    """Return options of a quick run: a small lexicon and a bare epsilon."""
+    return (
+        "--lexicon",
+        lexicon(folder),
+        "--epsilon",
+        "3",
+        "--set",
+        "mechanism.k=8",
+    )
+
+
+def here(*arguments: str, given: bytes = b"") -> Ran:
+    """Run a command in this process, with standard streams of its own."""
+    source: Any = io.BufferedReader(io.BytesIO(given))  # type: ignore[arg-type]
+    out, err = io.BytesIO(), io.BytesIO()
+    streams = {
+        "stdin": io.TextIOWrapper(source, "utf-8"),
+        "stdout": io.TextIOWrapper(out, "utf-8", write_through=True),
+        "stderr": io.TextIOWrapper(err, "utf-8", write_through=True),
+    }
+    with pytest.MonkeyPatch.context() as patch:
+        for name, stream in streams.items():
+            patch.setattr(sys, name, stream)
+        with pytest.raises(SystemExit) as ended:
+            app(list(arguments), prog_name="dptext")
+        code = ended.value.code
+        return Ran(int(code or 0), out.getvalue(), err.getvalue().decode())
+
+
+def command(*arguments: str) -> list[str]:
+    """Return the command as other processes run it."""
+    return [sys.executable, "-m", "dptext", *arguments]
+
+
+def environment(**others: str) -> dict[str, str]:
+    """Return this process's environment with others, and the package on the path."""
+    root = str(Path(__file__).parents[2])
+    path = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH", "")]))
+    return {**os.environ, "PYTHONPATH": path, "TERM": "dumb", **others}
+
+
+def there(
+    *arguments: str, given: bytes = b"", cwd: Path | None = None, **env: str
+) -> Ran:
+    """Run a command in a process of its own."""
+    done = subprocess.run(
+        command(*arguments),
+        input=given,
+        capture_output=True,
+        cwd=cwd,
+        env=environment(**env),
+        timeout=120,
+        check=False,
+    )
+    return Ran(done.returncode, done.stdout, done.stderr.decode())

@@ -1,0 +1,281 @@
+"""What only a process of its own can show: pipes, signals, terminals, imports."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import MARKER, WORDS, command, environment, there
+
+LINE = json.dumps({"text": " ".join(WORDS)}).encode() + b"\n"
+# A main that breaks one stage first; its message holds what must not be shown.
+BROKEN = f"""
+import sys
+from dptext.tokens import tokenizer
+def broken(*arguments, **named):
+    raise ZeroDivisionError("{MARKER}")
+tokenizer.Tokenizer.words = broken
+from dptext.cli.app import main
+main()
+"""
+
+
+def _start(*arguments: str, cwd: Path) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        command("sanitize", *arguments),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=cwd,
+        env=environment(),
+    )
+
+
+def test_success_from_pipe_to_pipe(options: tuple[str, ...]) -> None:
+    """A record goes in, one comes out, exit code 0; stderr holds the report alone."""
+    ran = there("sanitize", *options, given=LINE)
+    assert ran.code == 0
+    assert len(json.loads(ran.out)["text"].split()) == len(WORDS)
+    assert "dptext privacy report" in ran.err
+    assert "records," not in ran.err.split("dptext privacy report")[0]
+    assert "\x1b" not in ran.err
+
+
+def test_unexpected_error_is_a_bug_without_details(options: tuple[str, ...]) -> None:
+    """An exception nobody foresaw is exit code 70 and one line without its message."""
+    done = subprocess.run(
+        [sys.executable, "-c", BROKEN, "sanitize", *options],
+        input=LINE,
+        capture_output=True,
+        env=environment(),
+        check=False,
+        timeout=60,
+    )
+    told = done.stderr.decode()
+    assert done.returncode == 70
+    assert done.stdout == b""
+    assert "internal error (ZeroDivisionError at" in told
+    assert "this is a bug" in told
+    assert MARKER not in told
+    assert told.count("\n") == 1
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs a POSIX shell")
+def test_closed_pipe_is_quiet(options: tuple[str, ...], tmp_path: Path) -> None:
+    """When the reader goes away the run ends with 141 and says nothing."""
+    source = tmp_path / "in.jsonl"
+    source.write_bytes(LINE * 20_000)
+    with _start(str(source), *options, "--batch-size", "16", cwd=tmp_path) as running:
+        assert running.stdout is not None
+        assert running.stderr is not None
+        assert running.stdout.readline()
+        running.stdout.close()
+        told = running.stderr.read()
+        assert running.wait(60) == 141
+    assert told == b""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
+@pytest.mark.parametrize(
+    ("number", "code"),
+    [
+        (signal.SIGINT, 130),
+        (signal.SIGTERM, 143),
+        (signal.SIGKILL, -signal.SIGKILL),
+    ],
+)
+def test_killed_run_leaves_no_output(
+    number: signal.Signals, code: int, options: tuple[str, ...], tmp_path: Path
+) -> None:
+    """A run that is ended from outside leaves no file under the output's name."""
+    target = tmp_path / "out.jsonl"
+    running = _start(*options, "--line-buffered", "-o", str(target), cwd=tmp_path)
+    assert running.stdin is not None
+    running.stdin.write(LINE * 50)
+    running.stdin.flush()
+    limit = time.monotonic() + 60
+    # It is at work once something was written beside the target.
+    while not any(path.stat().st_size for path in tmp_path.glob(".*.part")):
+        assert time.monotonic() < limit
+        assert running.poll() is None
+        time.sleep(0.02)
+    running.send_signal(number)
+    assert running.wait(60) == code
+    assert running.stderr is not None
+    told = running.stderr.read().decode()
+    with contextlib.suppress(BrokenPipeError):
+        running.stdin.close()
+    for stream in (running.stdout, running.stderr):
+        assert stream is not None
+        stream.close()
+    assert not target.exists()
+    assert not (tmp_path / "out.jsonl.dptext.json").exists()
+    assert "Traceback" not in told
+    if number == signal.SIGKILL:
+        assert [path.name[0] for path in tmp_path.iterdir()] == ["."]
+        return
+    assert list(tmp_path.iterdir()) == []
+    if number == signal.SIGINT:
+        assert "interrupted" in told
+        assert told.count("\n") == 1
+
+
+def test_line_buffered_shows_each_record_at_once(
+    options: tuple[str, ...], tmp_path: Path
+) -> None:
+    """With --line-buffered a record comes out before the next goes in."""
+    running = _start(*options, "--line-buffered", "-q", cwd=tmp_path)
+    assert running.stdin is not None
+    assert running.stdout is not None
+    for _ in range(3):
+        running.stdin.write(LINE)
+        running.stdin.flush()
+        assert json.loads(running.stdout.readline())["text"]
+    out, told = running.communicate()
+    assert (running.returncode, out, told) == (0, b"", b"")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs a POSIX terminal")
+def test_terminal_shows_progress_and_no_color_is_kept(
+    options: tuple[str, ...], tmp_path: Path
+) -> None:
+    """On a terminal there is progress; with NO_COLOR nothing there has a colour."""
+    import pty
+
+    shown = {}
+    for name, given in (("colour", {}), ("plain", {"NO_COLOR": "1"})):
+        master, slave = pty.openpty()
+        env = {**environment(), "TERM": "xterm-256color", **given}
+        env.pop("FORCE_COLOR", None)
+        if not given:
+            env.pop("NO_COLOR", None)
+        running = subprocess.Popen(
+            command("sanitize", *options),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=slave,
+            env=env,
+        )
+        os.close(slave)
+        running.communicate(LINE * 600)
+        parts = []
+        with contextlib.suppress(OSError):
+            while part := os.read(master, 2**16):
+                parts.append(part)
+        os.close(master)
+        assert running.returncode == 0
+        shown[name] = b"".join(parts).decode()
+    assert "records," in shown["colour"].split("privacy report")[0]
+    assert "\x1b[32m" in shown["colour"]
+    assert "\x1b[32m" not in shown["plain"]
+    assert "\x1b[31m" not in shown["plain"]
+
+
+@pytest.mark.parametrize(
+    "arguments", [("--help",), ("sanitize", "--help"), ("--version",)]
+)
+def test_help_imports_nothing_heavy(arguments: tuple[str, ...]) -> None:
+    """Help comes from the command line alone: numbers and vectors are not loaded."""
+    heavy = ("numpy", "faiss", "cryptography", "pyarrow", "scipy", "yaml", "spacy")
+    code = (
+        "import sys\nfrom dptext.cli.app import main\n"
+        "try:\n    main()\nexcept SystemExit as ended:\n    assert not ended.code\n"
+        f"found = [name for name in {heavy!r} if name in sys.modules]\n"
+        "sys.exit(f'imported: {found}' if found else 0)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments],
+        capture_output=True,
+        env=environment(),
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr.decode()
+    assert done.stdout
+    assert done.stderr == b""
+
+
+def test_completion_script_is_produced() -> None:
+    """The shell can ask for a completion script."""
+    ran = there(
+        "--show-completion", "bash", _TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION="1"
+    )
+    assert ran.code == 0, ran.err
+    assert b"complete" in ran.out
+    assert b"DPTEXT" in ran.out
+    ran = there(
+        _DPTEXT_COMPLETE="complete_bash", COMP_WORDS="dptext san", COMP_CWORD="1"
+    )
+    assert b"sanitize" in ran.out
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+def test_full_disk_on_standard_output(options: tuple[str, ...]) -> None:
+    """Standard output that cannot be written is exit code 1 and one line."""
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            command("sanitize", *options),
+            input=LINE * 300,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            env=environment(),
+            check=False,
+            timeout=60,
+        )
+    told = done.stderr.decode()
+    assert done.returncode == 1, told
+    assert told.startswith("dptext: standard output: No space left")
+    assert told.count("\n") == 1
+
+
+def test_bare_command_shows_help_and_wrong_ones_end_with_2() -> None:
+    """Without a command there is help; an unknown command is a usage error."""
+    ran = there("sanitise")
+    assert ran.code == 2
+    assert "sanitise" in ran.err
+    assert ran.out == b""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs a POSIX shell")
+@pytest.mark.parametrize(
+    ("arguments", "closed", "code", "said"),
+    [
+        (("sanitize", "-q", "-"), "<&-", 2, "stdin is closed"),
+        (("sanitize", "-q", "in.jsonl"), ">&-", 2, "stdout is closed"),
+        (("sanitize", "in.jsonl"), "2>&-", 0, ""),
+        (("sanitize", "in.jsonl", "--on-error", "x"), "2>&-", 2, ""),
+        (("profiles", "--json"), ">/dev/full", 1, "No space left"),
+    ],
+)
+def test_closed_and_full_standard_streams(
+    arguments: tuple[str, ...],
+    closed: str,
+    code: int,
+    said: str,
+    options: tuple[str, ...],
+    tmp_path: Path,
+) -> None:
+    """Standard streams that are closed or full end in a code and at most one line."""
+    (tmp_path / "in.jsonl").write_bytes(LINE)
+    given = options if arguments[0] == "sanitize" else ()
+    done = subprocess.run(
+        ["/bin/sh", "-c", f'"$@" {closed}', "sh", *command(*arguments, *given)],
+        capture_output=True,
+        cwd=tmp_path,
+        env=environment(),
+        check=False,
+        timeout=60,
+    )
+    told = done.stderr.decode()
+    assert done.returncode == code, told
+    assert said in told
+    assert told.count("\n") == bool(said)

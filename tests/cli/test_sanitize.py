@@ -1,0 +1,386 @@
+"""`dptext sanitize`: data on stdout, the report on stderr, nothing else touched."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.running import WORDS, Ran, here
+
+LINES = (
+    b'{"id": 1, "text": "The film was very good.", "n": 12345678901234567890123}\r\n'
+    b'{ "text" : "A sad, dark story!" , "other":"kept \\u00e9", "x": 1.50}\n'
+    b'{"n":null,"text":"It was 12 long scene(s)","id":"b"}'
+)
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> str:
+    """Write three records as JSON lines."""
+    path = tmp_path / "in.jsonl"
+    path.write_bytes(LINES)
+    return str(path)
+
+
+def _ok(ran: Ran) -> bytes:
+    assert ran.code == 0, ran.err
+    return ran.out
+
+
+def _texts(data: bytes) -> list[str]:
+    return [json.loads(line)["text"] for line in data.splitlines()]
+
+
+def _without_texts(data: bytes, texts: list[str]) -> bytes:
+    for text in texts:
+        data = data.replace(json.dumps(text).encode(), b"TEXT", 1)
+    return data
+
+
+def test_foreign_fields_of_jsonl_stay_byte_for_byte(
+    source: str, options: tuple[str, ...]
+) -> None:
+    """Key order, spaces, numbers, escapes, line ends and a missing last one survive."""
+    out = _ok(here("sanitize", source, *options))
+    assert _without_texts(out, _texts(out)) == _without_texts(LINES, _texts(LINES))
+    assert _texts(out) != _texts(LINES)
+
+
+def test_standard_input_is_the_default(options: tuple[str, ...]) -> None:
+    """No file and `-` both mean standard input, and - as output standard output."""
+    for arguments in ((), ("-",), ("-", "-o", "-")):
+        out = _ok(here("sanitize", *arguments, *options, given=LINES))
+        assert len(_texts(out)) == 3
+
+
+def test_report_goes_to_stderr_and_quiet_silences_it(
+    source: str, options: tuple[str, ...]
+) -> None:
+    """The panel is on standard error only; --quiet leaves nothing there."""
+    ran = here("sanitize", source, *options)
+    assert "dptext privacy report" in ran.err
+    assert b"privacy report" not in ran.out
+    assert here("sanitize", source, *options, "-q").err == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "fields"),
+    [
+        (
+            "x.csv",
+            b'id;text,"b"\r\n"1",the film,"q""q"\r\n2,"good, bad",  z\r\n',
+            ("id;text", "text"),
+        ),
+        ("x.tsv", b"a\ttext\tc\n 1 \tthe old film\t0.10\n2\tvery good\t1e5\n", ()),
+        ("x.txt", b"the film was good\n\nvery bad\r\nit is", ()),
+    ],
+)
+def test_foreign_columns_stay_byte_for_byte(
+    name: str,
+    data: bytes,
+    fields: tuple[str, ...],
+    options: tuple[str, ...],
+    tmp_path: Path,
+) -> None:
+    """Columns of CSV and TSV that are not named pass through, as do line ends."""
+    path = tmp_path / name
+    if name == "x.csv":
+        data = data.replace(b"id;text", b"id,text")
+    path.write_bytes(data)
+    out = _ok(here("sanitize", str(path), *options))
+    assert out != data
+    assert out.count(b"\n") == data.count(b"\n")
+    assert out.count(b"\r\n") == data.count(b"\r\n")
+    if name == "x.csv":
+        assert out.startswith(b'id,text,"b"\r\n"1",')
+        assert b',"q""q"\r\n2,' in out
+        assert out.endswith(b",  z\r\n")
+    if name == "x.tsv":
+        first, second = out.splitlines()[1:]
+        assert first.startswith(b" 1 \t")
+        assert first.endswith(b"\t0.10")
+        assert second.endswith(b"\t1e5")
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".zst", ".bz2", ".xz"])
+def test_compressed_files_end_to_end(
+    suffix: str, options: tuple[str, ...], key: str, source: str, tmp_path: Path
+) -> None:
+    """Packed output holds the same bytes, and its sidecar names the packed file."""
+    if suffix == ".zst":
+        pytest.importorskip("zstandard")
+    packed, plain = tmp_path / f"o.jsonl{suffix}", tmp_path / "o.jsonl"
+    common = (*options, "--key-file", key, "-q")
+    _ok(here("sanitize", source, *common, "-o", str(plain)))
+    _ok(here("sanitize", source, *common, "-o", str(packed)))
+    # What was packed is read again: masking nothing, only to see the same texts.
+    for path in (plain, packed):
+        side = json.loads(path.with_name(path.name + ".dptext.json").read_bytes())
+        assert side["output"]["sha256"] == hashlib.sha256(path.read_bytes()).hexdigest()
+        assert side["output"]["bytes"] == path.stat().st_size
+        assert side["output"]["file"] == path.name
+        assert side["audience"] == "public"
+        assert side["private"] is None
+    again = [_ok(here("sanitize", str(path), *common)) for path in (plain, packed)]
+    assert again[0] == again[1]
+    if suffix == ".gz":
+        assert gzip.decompress(packed.read_bytes()) == plain.read_bytes()
+
+
+def test_parquet_end_to_end(options: tuple[str, ...], tmp_path: Path) -> None:
+    """Only the named column of a Parquet file changes."""
+    arrow: Any = pytest.importorskip("pyarrow")
+    parquet: Any = pytest.importorskip("pyarrow.parquet")
+    table = arrow.table(
+        {"n": [1, 2], "text": ["the film", "very good"], "z": ["a", "b"]}
+    )
+    source, target = tmp_path / "i.parquet", tmp_path / "o.parquet"
+    parquet.write_table(table, source)
+    _ok(here("sanitize", str(source), *options, "-o", str(target)))
+    found = parquet.read_table(target)
+    assert found.drop_columns(["text"]).equals(table.drop_columns(["text"]))
+    assert found["text"].to_pylist() != table["text"].to_pylist()
+
+
+def test_several_inputs_are_joined(options: tuple[str, ...], tmp_path: Path) -> None:
+    """Several inputs become one output; the header of CSV is written once."""
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.csv").write_bytes(b"id,text\n1,the film\n2,the film")
+    out = _ok(
+        here("sanitize", str(tmp_path / "a.csv"), str(tmp_path / "b.csv"), *options)
+    )
+    lines = out.splitlines()
+    assert [line.split(b",")[0] for line in lines] == [b"id", b"1", b"2", b"1", b"2"]
+
+
+def test_same_key_gives_the_same_bytes_for_every_batch_size(
+    options: tuple[str, ...], key: str, tmp_path: Path
+) -> None:
+    """A key file makes a run repeatable, whatever the batch size."""
+    path = tmp_path / "many.jsonl"
+    path.write_bytes(
+        b"".join(
+            b'{"text":"%s"}\n' % " ".join(WORDS[n % 7 : 9 + n % 11]).encode()
+            for n in range(60)
+        )
+    )
+    run = ("sanitize", str(path), *options, "--key-file", key, "-q")
+    outs = {_ok(here(*run, "--batch-size", size)) for size in ("1", "7", "4096")}
+    outs.add(_ok(here(*run, "--line-buffered")))
+    assert len(outs) == 1
+    other = _ok(here(*run, "--set", "tokens.case=lower"))
+    assert other.lower() not in {each.lower() for each in outs}
+    assert _ok(here("sanitize", str(path), *options, "-q")) not in outs
+
+
+def test_records_of_equal_text_get_different_noise(
+    options: tuple[str, ...], key: str
+) -> None:
+    """Equal records in different places are drawn anew."""
+    text = " ".join(WORDS)
+    given = f'{{"text":"{text}"}}\n'.encode() * 5
+    out = _ok(here("sanitize", *options, "--key-file", key, given=given))
+    assert len(set(_texts(out))) == 5
+
+
+def test_id_names_a_record_whatever_its_place(
+    options: tuple[str, ...], key: str
+) -> None:
+    """With --id and a key, a record's output does not depend on its place."""
+    text = " ".join(WORDS)
+    rows = [f'{{"id":"{n}","text":"{text}"}}\n'.encode() for n in range(6)]
+    run = ("sanitize", *options, "--key-file", key, "--id", "id")
+    there = _ok(here(*run, given=b"".join(rows))).splitlines()
+    back = _ok(here(*run, given=b"".join(reversed(rows)))).splitlines()
+    assert there == back[::-1]
+    assert len(set(_texts(b"\n".join(there)))) == 6
+
+
+def test_missing_pass(options: tuple[str, ...]) -> None:
+    """An absent or null text field stops the run, or passes with --missing pass."""
+    given = b'{"a":1}\n{"text":null}\n{"text":"the film"}\n'
+    assert here("sanitize", *options, given=given).code == 4
+    out = _ok(here("sanitize", *options, "--missing", "pass", given=given))
+    assert out.startswith(b'{"a":1}\n{"text":null}\n{"text":')
+
+
+def test_skip_changes_no_other_record(options: tuple[str, ...], key: str) -> None:
+    """A record that cannot be read takes a place, so that others keep their noise."""
+    text = " ".join(WORDS)
+    good = [f'{{"text":"{text}"}}\n'.encode()] * 3
+    bad = [good[0], b"{broken\n", good[2]]
+    run = ("sanitize", *options, "--key-file", key)
+    whole = _ok(here(*run, given=b"".join(good))).splitlines()
+    ran = here(*run, "--on-error", "skip", given=b"".join(bad))
+    assert ran.out.splitlines() == [whole[0], whole[2]]
+    assert "1 set aside" in ran.err
+
+
+def test_quarantine_keeps_the_bytes(options: tuple[str, ...], tmp_path: Path) -> None:
+    """Unreadable records go to the quarantine file as they are, for its owner only."""
+    aside = tmp_path / "aside"
+    bad = b'{"text": 5, "x":"\\u00e9"}\r\n'
+    given = b'{"text":"the film"}\n' + bad + b"\xff\xfe\n"
+    out = _ok(here("sanitize", *options, "--quarantine", str(aside), given=given))
+    assert len(out.splitlines()) == 1
+    assert aside.read_bytes() == bad + b"\xff\xfe\n"
+    assert aside.stat().st_mode & 0o077 == 0
+
+
+def test_internal_report_and_its_display(
+    source: str, options: tuple[str, ...], tmp_path: Path
+) -> None:
+    """--report holds the internal report; `dptext report` shows it again."""
+    path = tmp_path / "report.json"
+    _ok(here("sanitize", source, *options, "--report", str(path), "-q"))
+    data = json.loads(path.read_bytes())
+    assert data["audience"] == "internal"
+    assert data["private"]["records"] == 3
+    shown = _ok(here("report", str(path))).decode()
+    assert "internal report" in shown
+    assert "locally" in shown
+
+
+def test_public_report_elsewhere_and_no_sidecar(
+    source: str, options: tuple[str, ...], tmp_path: Path
+) -> None:
+    """The public report goes where it is asked for, or nowhere."""
+    out, told = tmp_path / "o.jsonl", tmp_path / "told.json"
+    run = ("sanitize", source, *options, "-q", "-o", str(out))
+    _ok(here(*run, "--public-report", str(told)))
+    assert json.loads(told.read_bytes())["audience"] == "public"
+    assert not out.with_name("o.jsonl.dptext.json").exists()
+    _ok(here(*run, "--no-sidecar"))
+    assert not out.with_name("o.jsonl.dptext.json").exists()
+
+
+def test_text_on_standard_input_has_no_other_fields(options: tuple[str, ...]) -> None:
+    """Plain lines are text; the report speaks of other fields only where there are."""
+    assert "All fields other" not in here("sanitize", *options, given=b"the film\n").err
+    assert "All fields other" in here("sanitize", *options, given=LINES).err
+
+
+def test_seeded_run_has_no_guarantee(source: str, options: tuple[str, ...]) -> None:
+    """--seed is repeatable and says that it protects nothing."""
+    runs = [here("sanitize", source, *options, "--seed", "4") for _ in range(2)]
+    assert runs[0].out == runs[1].out
+    assert "No guarantee: this run was seeded" in " ".join(
+        runs[0].err.replace("│", " ").split()
+    )
+
+
+def test_empty_input_is_an_empty_output(
+    options: tuple[str, ...], tmp_path: Path
+) -> None:
+    """An empty file of any format is no error."""
+    for suffix in ("jsonl", "txt"):
+        path = tmp_path / f"empty.{suffix}"
+        path.touch()
+        assert _ok(here("sanitize", str(path), *options)) == b""
+    assert _ok(here("sanitize", *options)) == b""
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        ("--set", "tokens.number=mask"),
+        ("--set", "tokens.unknown=drop", "--set", "tokens.punctuation=drop"),
+        ("--set", "tokens.stop_word=keep", "--set", "tokens.case=copy"),
+        ("--mechanism", "santext"),
+        ("--mechanism", "tem", "--set", "mechanism.beta=0.01"),
+        ("--mechanism", "laplace", "--set", "mapping=two-nearest"),
+        ("-p", "cmp"),
+    ],
+)
+def test_overrides(given: tuple[str, ...], options: tuple[str, ...]) -> None:
+    """--set and --mechanism change the profile's keys."""
+    common = (
+        options if "-p" not in given and "--mechanism" not in given else options[:4]
+    )
+    ran = here("sanitize", *common, *given, given=LINES)
+    assert ran.code == 0, ran.err
+    assert len(_texts(ran.out)) == 3
+
+
+def test_out_dir_writes_one_to_one(options: tuple[str, ...], tmp_path: Path) -> None:
+    """Each input has its own output and sidecar; no two records share noise."""
+    folder = tmp_path / "out" / "deep"
+    line = " ".join(WORDS)
+    names = ("a.jsonl", "b.jsonl", "c.txt")
+    (tmp_path / "a.jsonl").write_text(f'{{"text":"{line}"}}\nbroken\n')
+    (tmp_path / "b.jsonl").write_text(f'{{"text":"{line}"}}\n' * 2)
+    (tmp_path / "c.txt").write_text(f"{line}\n")
+    key = tmp_path / "key"
+    key.write_bytes(os.urandom(32))
+    key.chmod(0o600)
+    report = tmp_path / "report.json"
+    ran = here(
+        "sanitize",
+        *(str(tmp_path / name) for name in names),
+        *options,
+        *("--out-dir", str(folder), "--report", str(report)),
+        *("--key-file", str(key), "--on-error", "skip"),
+    )
+    assert _ok(ran) == b""
+    assert ran.err.count("dptext privacy report") == 1
+    assert sorted(path.name for path in folder.iterdir()) == sorted(
+        [*names, *(f"{name}.dptext.json" for name in names)]
+    )
+    texts = [
+        *_texts((folder / "a.jsonl").read_bytes()),
+        *_texts((folder / "b.jsonl").read_bytes()),
+        (folder / "c.txt").read_text().strip(),
+    ]
+    assert len(set(texts)) == 4
+    whole = json.loads(report.read_bytes())
+    assert whole["output"] is None
+    assert whole["private"]["records"] == 4
+    assert whole["private"]["faults"] == 1
+    assert [Path(name).name for name in whole["private"]["inputs"]] == list(names)
+    for name in names:
+        side = json.loads((folder / f"{name}.dptext.json").read_bytes())
+        digest = hashlib.sha256((folder / name).read_bytes()).hexdigest()
+        assert side["output"] == {
+            "file": name,
+            "bytes": (folder / name).stat().st_size,
+            "sha256": digest,
+        }
+        foreign = 'All fields other than "text"' in " ".join(
+            side["guarantee"]["not_covered"]
+        )
+        assert foreign == (name != "c.txt")
+
+
+def test_out_dir_of_one_key_equals_one_run(
+    options: tuple[str, ...], key: str, tmp_path: Path
+) -> None:
+    """Ordinals run on: the files together are what one run would have written."""
+    line = " ".join(WORDS)
+    for name in ("a.txt", "b.txt"):
+        (tmp_path / name).write_text(f"{line}\n" * 2)
+    inputs = [str(tmp_path / name) for name in ("a.txt", "b.txt")]
+    run = ("sanitize", *inputs, *options, "--key-file", key, "-q")
+    joined = _ok(here(*run))
+    _ok(here(*run, "--out-dir", str(tmp_path / "o")))
+    parts = [(tmp_path / "o" / name).read_bytes() for name in ("a.txt", "b.txt")]
+    assert b"".join(parts) == joined
+
+
+def test_out_dir_keeps_what_is_whole(options: tuple[str, ...], tmp_path: Path) -> None:
+    """When a later input fails, the outputs before it stand, each with its sidecar."""
+    for name, text in (("a.txt", "the film\n"), ("b.txt", "bad\0\n"), ("c.txt", "x\n")):
+        (tmp_path / name).write_text(text)
+    inputs = [str(tmp_path / name) for name in ("a.txt", "b.txt", "c.txt")]
+    ran = here("sanitize", *inputs, *options, "--out-dir", str(tmp_path / "o"))
+    assert ran.code == 4
+    assert sorted(path.name for path in (tmp_path / "o").iterdir()) == [
+        "a.txt",
+        "a.txt.dptext.json",
+    ]
+    assert here("check", str(tmp_path / "o" / "a.txt")).code == 0

@@ -1,0 +1,252 @@
+from __future__ import annotations
+
+import dataclasses
+import re
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from dptext import registry
+from dptext.randomness import RunKey
+from dptext.types import Eps, Guarantee, Ids, Record
+from tests import laws
+from tests.conformance import components
+from tests.conformance.components import CHOICES, MECHANISMS, NOISES, PATHS, built
+
+EVERY = np.array([0, 1, 2, 3, 4, 5, -1], np.int32)
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_the_docstring_states_guarantee_source_and_gaps(name: str) -> None:
+    """What a mechanism promises, who says so and what is missing is written down."""
+    module = registry.find("mechanisms", name)
+    text = module.__doc__ or ""
+    for section in ("Guarantee", "Source", "Known gaps"):
+        assert re.search(rf"^{section}: \S", text, re.MULTILINE), section
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_params_are_a_frozen_dataclass_of_defaults(name: str) -> None:
+    """Settings cannot be changed after construction, and none is without a default."""
+    params = registry.find("mechanisms", name).Params()
+    assert dataclasses.is_dataclass(params)
+    assert params.__dataclass_params__.frozen
+    assert not hasattr(params, "__dict__")
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_a_mechanism_belongs_to_one_family(name: str) -> None:
+    """It either chooses words or moves vectors."""
+    module = registry.find("mechanisms", name)
+    assert module.FAMILY in ("choice", "noise")
+    assert hasattr(module, "choose") == (module.FAMILY == "choice")
+    assert hasattr(module, "log_weights") == (module.FAMILY == "choice")
+    assert hasattr(module, "perturb") == (module.FAMILY == "noise")
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+@pytest.mark.parametrize("epsilon", [0.1, 5.0, 100.0])
+def test_the_guarantee_is_complete(name: str, epsilon: float) -> None:
+    """Every field is filled in, in the terms that a statement knows."""
+    mapping = None if name in CHOICES else components.MAPPINGS[0]
+    channel = built("SIX", name, mapping).channel
+    promise: Guarantee = channel.module.guarantee(channel.state, epsilon)
+    assert promise.notion in ("LDP", "metric-DP", "none")
+    assert promise.metric
+    assert promise.unit
+    assert promise.source
+    assert promise.reach > 0
+    assert (promise.notion == "none") == np.isinf(promise.reach)
+
+
+def draw(
+    path: tuple[str, str | None],
+    ids: Ids,
+    eps: Eps,
+    *,
+    lexicon: str = "SIX",
+    seed: int = 0,
+) -> Ids:
+    """Draw a word for each word, by mechanism and mapping."""
+    return built(lexicon, *path).draw(ids, eps, laws.noise(len(ids), seed))
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_words_out_are_rows_of_the_vocabulary(path: tuple[str, str | None]) -> None:
+    """(n,) int32 below V for any input and epsilon, unknown words and none included."""
+    for epsilon in (1e-300, 1e-40, 1e-3, 1.0, 50.0):
+        ids = np.tile(EVERY, 100)
+        drawn = draw(path, ids, np.full(len(ids), epsilon))
+        assert drawn.dtype == np.int32
+        assert drawn.shape == ids.shape
+        assert ((drawn >= 0) & (drawn < 6)).all()
+    assert len(draw(path, EVERY[:0], np.empty(0))) == 0
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_a_large_epsilon_gives_the_word_back(path: tuple[str, str | None]) -> None:
+    """The limit of no noise is the word itself, in every space."""
+    if path[1] not in (None, "nearest"):
+        pytest.skip("a mapping may take another word than the nearest")
+    ids = np.arange(6, dtype=np.int32)
+    drawn = draw(path, ids, np.full(6, 490.0))
+    np.testing.assert_array_equal(drawn, ids)
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_a_split_of_the_batch_changes_nothing(path: tuple[str, str | None]) -> None:
+    """Words drawn alone, in parts or all at once are the same words."""
+    size = 1500
+    rng = np.random.default_rng(3)
+    ids = rng.integers(-1, 12, size).astype(np.int32)
+    eps = rng.choice([0.5, 2.0, 9.0], size)
+    noise = laws.noise(size)
+    made = built("ENGLISH", *path)
+    whole = made.draw(ids, eps, noise)
+    for sizes in (1, 7, 400):
+        for begin in range(0, min(size, 40 * sizes), sizes):
+            part = np.arange(begin, min(begin + sizes, size))
+            again = made.draw(ids[part], eps[part], noise.take(part))
+            np.testing.assert_array_equal(again, whole[part])
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("space", components.SPACES)
+def test_the_output_does_not_depend_on_the_batch_size(
+    path: tuple[str, str | None], space: str
+) -> None:
+    """Batches of 1, 7 and 4096 records give the same texts, in the order of records."""
+    texts = ["The cat runs.", "", "zq, 42 dogs don't!", "well-known Paris", "...", "do"]
+    records = [
+        Record(row, (texts[row % 6] + " dog" * (row % 3), texts[row % 5]), row)
+        for row in range(80)
+    ]
+    made = built("ENGLISH", *path, space)
+    key = RunKey.from_seed(1)
+    runs = [list(made.run(records, key, batch_size=size)) for size in (1, 7, 4096)]
+    assert runs[0] == runs[1] == runs[2]
+    assert [record for record, _ in runs[0]] == records
+    other = list(made.run(records, RunKey.from_seed(2)))
+    assert other != runs[0]
+
+
+@pytest.mark.parametrize("name", CHOICES)
+def test_rows_of_the_law_normalise(name: str) -> None:
+    """(n, V) float64; where anything is promised, no output is ever ruled out."""
+    channel = built("SIX", name, None).channel
+    for epsilon in (0.1, 3.0, 30.0):
+        logs = channel.module.log_weights(channel.state, EVERY, np.full(7, epsilon))
+        assert logs.shape == (7, 6)
+        assert logs.dtype == np.float64
+        promise = channel.module.guarantee(channel.state, epsilon)
+        assert promise.notion == "none" or np.isfinite(logs).all()
+        assert not np.isnan(logs).any()
+        law = laws.normalised(logs)
+        np.testing.assert_allclose(law.sum(axis=1), 1.0, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", CHOICES)
+def test_draws_match_the_exact_law(name: str) -> None:
+    """Choose follows log_weights for every input of six words (alarm 1e-6)."""
+    channel = built("SIX", name, None).channel
+    ids = np.tile(EVERY, 20_000)
+    eps = np.array([1.0, 4.0])[np.arange(len(ids)) // 7 % 2]
+    drawn = draw((name, None), ids, eps)
+    for epsilon in (1.0, 4.0):
+        logs = channel.module.log_weights(channel.state, EVERY, np.full(7, epsilon))
+        for row, law in enumerate(laws.normalised(logs)):
+            mine = drawn[(ids == EVERY[row]) & (eps == epsilon)]
+            laws.assert_follows(mine, law, laws.ALARM / 14)
+
+
+@pytest.mark.parametrize("name", CHOICES)
+@pytest.mark.parametrize("epsilon", [0.2, 2.0, 12.0])
+def test_the_exact_loss_is_within_the_promise(name: str, epsilon: float) -> None:
+    """Epsilon * reach bounds the loss of every pair, unknown words included."""
+    for lexicon in ("SIX", "ENGLISH"):
+        channel = built(lexicon, name, None).channel
+        promise = channel.module.guarantee(channel.state, epsilon)
+        size = channel.space.size
+        ids = np.append(np.arange(size), -1).astype(np.int32)
+        logs = channel.module.log_weights(
+            channel.state, ids, np.full(size + 1, epsilon)
+        )
+        worst = laws.worst_losses(laws.normalised(logs)).max()
+        assert worst <= epsilon * promise.reach + 1e-6
+
+
+def refuted(hits: NDArray[np.int64], others: NDArray[np.int64], alarm: float) -> float:
+    """Return a lower limit of max ln P(y|x) / P(y|x') from counts of two inputs."""
+    low, _ = laws.limits(hits, int(hits.sum()), alarm)
+    _, high = laws.limits(others, int(others.sum()), alarm)
+    with np.errstate(divide="ignore"):
+        return float(np.log(low / high).max())
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_sampling_does_not_refute_the_promise(path: tuple[str, str | None]) -> None:
+    """Lower limits of the loss of all pairs stay below the promise (alarm 1e-6)."""
+    made = built("SIX", *path)
+    epsilon, times = 1.5, 8_000
+    ids = np.repeat(EVERY, times)
+    drawn = draw(path, ids, np.full(len(ids), epsilon), seed=9).reshape(7, times)
+    hits = np.array([np.bincount(row, minlength=6) for row in drawn])
+    promise = made.channel.module.guarantee(made.channel.state, epsilon)
+    vectors = made.channel.space.vectors[EVERY].astype(np.float64)
+    for one in range(7):
+        for other in range(7):
+            bound = epsilon * promise.reach
+            if promise.metric == made.channel.space.metric:
+                bound = epsilon * float(np.linalg.norm(vectors[one] - vectors[other]))
+            found = refuted(hits[one], hits[other], laws.ALARM / 98)
+            assert found <= bound
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_a_larger_epsilon_keeps_more_words(path: tuple[str, str | None]) -> None:
+    """The share of words that stay grows with epsilon (slack: 5 sigma, below 1e-6)."""
+    if path[1] not in (None, "nearest"):
+        pytest.skip("a mapping may take another word than the nearest")
+    ids = np.tile(np.arange(6, dtype=np.int32), 3000)
+    kept = [
+        (draw(path, ids, np.full(len(ids), epsilon)) == ids).mean()
+        for epsilon in (0.1, 1.0, 3.0, 10.0, 60.0)
+    ]
+    slack = 5 * 0.5 / np.sqrt(len(ids)) * np.sqrt(2)
+    assert (np.diff(kept) > -slack).all()
+    assert kept[-1] > kept[0] + 0.3
+
+
+@pytest.mark.parametrize("name", NOISES)
+def test_points_have_the_shape_of_the_space(name: str) -> None:
+    """Perturb gives (n, d) float32."""
+    channel = built("SIX", name, components.MAPPINGS[0]).channel
+    points = channel.module.perturb(
+        channel.state, EVERY, np.full(7, 2.0), laws.noise(7)
+    )
+    assert points.shape == (7, 3)
+    assert points.dtype == np.float32
+
+
+@pytest.mark.parametrize("name", CHOICES)
+def test_resolution_is_small_where_the_promise_means_something(name: str) -> None:
+    """At a few nats, finite uniforms add next to nothing; the bound grows with loss."""
+    channel = built("SIX", name, None).channel
+    found = [channel.module.resolution(channel.state, eps) for eps in (1.0, 5.0, 60.0)]
+    assert 0.0 < found[0] < 1e-9
+    assert found == sorted(found)
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_equal_words_are_drawn_independently(path: tuple[str, str | None]) -> None:
+    """Two places of one word give independent draws (alarm 1e-6)."""
+    size = 12_000
+    drawn = draw(path, np.zeros(size, np.int32), np.full(size, 1.0), seed=4)
+    one, other = drawn[0::2].astype(np.int64), drawn[1::2].astype(np.int64)
+    share = np.bincount(drawn, minlength=6) / size
+    pairs = np.bincount(one * 6 + other, minlength=36)
+    low, high = laws.limits(pairs, size // 2, laws.ALARM)
+    together = np.outer(share, share).ravel()
+    slack = 0.02  # share is itself an estimate
+    assert ((together > low - slack) & (together < high + slack)).all()

@@ -1,0 +1,208 @@
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dptext import profile, registry, spaces
+from dptext.errors import UsageError
+from dptext.mappings import Index
+from dptext.mechanisms import Channel
+from dptext.tokens.policy import Policy
+from dptext.tokens.tokenizer import Tokenizer
+from dptext.types import Words
+from tests import channels, laws, small
+from tests.conformance.components import (
+    BUDGETS,
+    ENGLISH,
+    MAPPINGS,
+    MECHANISMS,
+    METRICS,
+    SPACES,
+)
+
+STAGES = ("spaces", "mappings", "budgets")
+PARTS = [(stage, name) for stage in STAGES for name in registry.names(stage)]
+
+
+@pytest.mark.parametrize(("stage", "name"), PARTS)
+def test_params_are_a_frozen_dataclass(stage: str, name: str) -> None:
+    """Settings cannot be changed after construction."""
+    kind = registry.find(stage, name).Params
+    assert dataclasses.is_dataclass(kind)
+    assert kind.__dataclass_params__.frozen  # type: ignore[attr-defined]
+    assert "__slots__" in vars(kind)
+
+
+@pytest.mark.parametrize(
+    ("stage", "name"),
+    [(stage, name) for stage in registry.STAGES for name in registry.names(stage)],
+)
+def test_every_component_says_what_it_does(stage: str, name: str) -> None:
+    """A docstring opens every component."""
+    assert (registry.find(stage, name).__doc__ or "").strip()
+
+
+@pytest.mark.parametrize("name", SPACES)
+def test_a_space_is_a_fixed_function_of_public_vectors(name: str) -> None:
+    """Same vectors in, same float32 vectors out, one per row; the input stays."""
+    module: Any = registry.find("spaces", name)
+    vectors = np.random.default_rng(0).normal(size=(40, 5)).astype(np.float32)
+    before = vectors.copy()
+    moved = module.transform(module.Params(), vectors)
+    np.testing.assert_array_equal(vectors, before)
+    np.testing.assert_array_equal(moved, module.transform(module.Params(), vectors))
+    assert moved.dtype == np.float32
+    assert len(moved) == 40
+    assert np.isfinite(moved).all()
+    assert module.METRIC
+
+
+@pytest.mark.parametrize("name", SPACES)
+def test_a_space_knows_its_neighbours_and_its_size(name: str) -> None:
+    """Lists hold the nearest words, far bounds the rest, the diameter all."""
+    space = channels.space_of(small.cloud(30, 4, listed=5), name)
+    wide = space.vectors.astype(np.float64)
+    gaps = np.linalg.norm(wide[:, None, :] - wide[None, :-1, :], axis=2)
+    listed, far = space.neighbours
+    assert listed.shape == (31, 5)
+    for row in range(31):
+        inside = np.zeros(30, bool)
+        inside[listed[row]] = True
+        assert inside.sum() == 5
+        assert gaps[row, ~inside].min() >= far[row]
+        assert gaps[row, inside].max() <= gaps[row, ~inside].min() + 1e-6
+        assert row == 30 or listed[row, 0] == row
+    assert space.geometry.diameter == pytest.approx(gaps.max(), rel=1e-6)
+    assert space.geometry.nearest <= space.geometry.median <= space.geometry.diameter
+
+
+def variants(kind: Any) -> list[Any]:
+    """Return the default parameters, and sound ones with one field changed."""
+    found = [kind()]
+    for field in dataclasses.fields(kind):
+        now = getattr(found[0], field.name)
+        others = [not now] if isinstance(now, bool) else [1, 3, 0.25, -0.5]
+        for other in others:
+            with contextlib.suppress(UsageError):
+                found.append(profile.convert({field.name: other}, kind, "variant"))
+    return found
+
+
+@pytest.mark.parametrize("name", SPACES)
+def test_results_of_different_spaces_are_kept_apart(name: str) -> None:
+    """Where parameters of a space move words, results are kept under another name."""
+    space_module: Any = registry.find("spaces", name)
+    mechanism = MECHANISMS[0]
+    module: Any = registry.find("mechanisms", mechanism)
+    lexicon = small.cloud(20, 5, listed=4, seed=1)
+    known: dict[str, bytes] = {}
+    for params in variants(space_module.Params):
+        try:
+            space = spaces.prepare(lexicon, name, space_module, params)
+        except UsageError:
+            continue
+        channel = Channel(mechanism, module, module.Params(), None, space)
+        moved = space.vectors.tobytes()
+        assert known.setdefault(repr(channel.identity), moved) == moved, params
+
+
+@pytest.mark.parametrize("name", SPACES)
+def test_zero_vectors_have_a_place_in_every_space(name: str) -> None:
+    """A vector without direction gives no NaN."""
+    module: Any = registry.find("spaces", name)
+    lexicon = small.lexicon(np.zeros((3, 2)))
+    space = spaces.prepare(lexicon, name, module, module.Params())
+    assert np.isfinite(space.vectors).all()
+
+
+@pytest.mark.parametrize("name", MAPPINGS)
+def test_a_mapping_gives_words_and_does_not_depend_on_the_batch(name: str) -> None:
+    """(n,) int32 below V; the same alone and among others; far points included."""
+    module: Any = registry.find("mappings", name)
+    space = channels.space_of(small.cloud(50, 6))
+    index = Index(space.vectors, space.size)
+    rng = np.random.default_rng(2)
+    points = rng.normal(size=(600, 6)).astype(np.float32) * 3
+    points[:5] *= 1e6
+    noise = laws.noise(600)
+    found = module.find(module.Params(), index, points, noise)
+    assert found.dtype == np.int32
+    assert ((found >= 0) & (found < 50)).all()
+    for part in (np.array([0]), np.array([599]), np.arange(255, 260), np.arange(400)):
+        again = module.find(module.Params(), index, points[part], noise.take(part))
+        np.testing.assert_array_equal(again, found[part])
+
+
+def test_the_index_finds_the_nearest_words() -> None:
+    """Nearest first, by direct float64 distances, but for ties within rounding."""
+    space = channels.space_of(small.cloud(80, 5))
+    index = Index(space.vectors, space.size)
+    points = np.random.default_rng(4).normal(size=(700, 5)).astype(np.float32)
+    found = index.nearest(points, 3)
+    wide = space.vectors[:-1].astype(np.float64)
+    gaps = np.linalg.norm(points.astype(np.float64)[:, None] - wide[None], axis=2)
+    chosen = np.take_along_axis(gaps, found, axis=1)
+    np.testing.assert_allclose(chosen, np.sort(gaps, axis=1)[:, :3], atol=1e-5)
+    np.testing.assert_allclose(
+        index.distances(points, found[:, 1]), chosen[:, 1], rtol=1e-12
+    )
+
+
+def words_of(*texts: str) -> Words:
+    """Divide texts into words."""
+    return Tokenizer(ENGLISH, Policy()).words(texts)
+
+
+@pytest.mark.parametrize("name", BUDGETS)
+def test_a_budget_gives_every_word_a_positive_epsilon(name: str) -> None:
+    """(n,) float64, positive and finite; a total of a text is spent in full."""
+    module: Any = registry.find("budgets", name)
+    params = module.Params(epsilon=3.0)
+    words = words_of("the cat runs", "", "dog", "...", "do do do do")
+    eps = module.spread(params, words)
+    assert eps.dtype == np.float64
+    assert eps.shape == words.ids.shape
+    assert ((eps > 0) & np.isfinite(eps)).all()
+    assert module.LEVEL in ("word", "text")
+    sums = np.bincount(words.texts, eps, minlength=5)
+    if module.LEVEL == "text":
+        np.testing.assert_allclose(sums, [3.0, 0.0, 3.0, 0.0, 3.0], rtol=1e-12)
+    else:
+        assert (eps <= 3.0).all()
+    assert len(module.spread(params, words_of())) == 0
+    assert len(module.spread(params, words_of("", "!"))) == 0
+
+
+@pytest.mark.parametrize("name", BUDGETS)
+def test_a_budget_that_claims_so_looks_at_the_number_of_words_only(name: str) -> None:
+    """Texts of equal word counts get equal epsilons."""
+    module: Any = registry.find("budgets", name)
+    if module.DEPENDS_ON_TEXT:
+        pytest.skip("it says that it looks at more")
+    one = module.spread(module.Params(epsilon=2.0), words_of("the cat", "dog"))
+    two = module.spread(module.Params(epsilon=2.0), words_of("zq, 42!", "Paris"))
+    np.testing.assert_array_equal(one, two)
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_a_metric_does_not_depend_on_batches(name: str) -> None:
+    """Batches added up are the whole, in plain JSON; nothing is no error."""
+    module: Any = registry.find("metrics", name)
+    if not hasattr(module, "Meter"):
+        pytest.skip("no meter of words")
+    texts = ["the cat runs", "zq dog 42", "", "well-known dog", "..."]
+    rng = np.random.default_rng(0)
+    whole, parts, nothing = (module.Meter(ENGLISH) for _ in range(3))
+    words = words_of(*texts)
+    drawn = rng.integers(0, 12, len(words.ids)).astype(np.int32)
+    whole.add(words, drawn)
+    for row, text in enumerate(texts):
+        parts.add(words_of(text), drawn[words.texts == row])
+    assert json.loads(json.dumps(whole.result())) == pytest.approx(parts.result())
+    assert json.loads(json.dumps(nothing.result())) == nothing.result()
+    assert module.NAME

@@ -1,0 +1,18 @@
+"""Every test run has its own folders for caches and stored lexicons."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Point caches and data at a folder of this run, so that no run feeds another."""
+    home = tmp_path_factory.mktemp("home")
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("XDG_CACHE_HOME", "XDG_DATA_HOME", "DPTEXT_HOME"):
+            patch.setenv(name, str(home / name.lower()))
+        yield home

@@ -1,0 +1,137 @@
+"""An output shows of its text what the statement names, and nothing else.
+
+With the drawn words held fixed, two texts that are alike as the statement says must
+give the same output.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dptext.randomness import Randomness, RunKey
+from dptext.tokens.joining import Joiner
+from dptext.tokens.policy import Policy
+from dptext.tokens.tokenizer import Tokenizer
+from dptext.types import NUMBER, Lexicon
+from tests import small
+
+KNOWN = ("film", "story", "house", "n't", "'s", "river", "McDonald", "the", "and", "of")
+LEXICON: Lexicon = small.lexicon(
+    np.random.default_rng(3).normal(size=(len(KNOWN) + 1, 3)), words=(*KNOWN, NUMBER)
+)
+# Each stands for one word of the text, whatever stands beside it.
+WORDS = ("film", "Story", "HOUSE", "river", "mcdonald", "RIVER", "House")
+STOPS = ("the", "And", "OF")
+UNKNOWN = ("zqxj", "Brrx", "ABCDX", "naïvx", "中", "x_y-z")
+IDENTIFIERS = ("http://a.b/c?d=1", "x@y.org", "@someone", "#tag", "😀")
+NUMBERS = ("7", "12,345.6", "10:30", "2020-01-01")
+SPACED = (" ", ", ", ". ", "\n", "\r\n\r\n", " (", ") ", " - ", "\t", '" ', "  ", "! ")
+
+
+class Slot:
+    """A word of a text: its class and two choices of it."""
+
+    def __init__(self, kind: str, one: str, two: str) -> None:
+        self.kind, self.one, self.two = kind, one, two
+
+
+def _pattern(word: str) -> str:
+    several = sum(map(str.isalpha, word)) > 1
+    return f"{word[:1].isupper()}{word.isupper() and several}"
+
+
+def _alternatives(policy: Policy) -> dict[str, tuple[tuple[str, ...], ...]]:
+    """Return for each class the sets of words that the statement compares."""
+    outside = UNKNOWN + IDENTIFIERS
+    free: list[str] = list(WORDS)
+    fixed: list[tuple[str, ...]] = []
+    if policy.stop_word == "perturb":
+        free += STOPS
+    else:
+        fixed += [(word,) for word in STOPS]
+    if policy.unknown == "perturb":
+        free += outside
+    elif policy.unknown == "keep":
+        fixed += [(word,) for word in outside]
+    else:
+        fixed.append(outside)
+    if policy.number == "perturb":
+        free += NUMBERS
+    elif policy.number == "mask":
+        fixed.append(NUMBERS)
+    elif policy.number == "digits":
+        fixed += [("12,345.6", "98,765.4"), ("7", "3")]
+    else:
+        fixed += [(word,) for word in NUMBERS]
+    return {"free": (tuple(free),), "fixed": tuple(fixed)}
+
+
+@st.composite
+def pairs(draw: Any, policy: Policy) -> tuple[str, str]:
+    """Draw two texts that are alike as the statement says."""
+    sets = _alternatives(policy)
+    choices = [*sets["free"] * 3, *sets["fixed"]]
+    one, two = [], []
+    for _ in range(draw(st.integers(1, 7))):
+        pool = draw(st.sampled_from(choices))
+        first = draw(st.sampled_from(pool))
+        if policy.case == "copy":
+            pool = tuple(w for w in pool if _pattern(w) == _pattern(first))
+        one.append(first)
+        two.append(draw(st.sampled_from(pool)))
+    gaps = draw(st.lists(st.sampled_from(SPACED), min_size=len(one), max_size=len(one)))
+    others = gaps
+    if policy.punctuation == "drop":
+        size = {"min_size": len(one), "max_size": len(one)}
+        others = draw(st.lists(st.sampled_from(SPACED), **size))
+    return (
+        "".join(itertools.chain(*zip(one, gaps, strict=True))),
+        "".join(itertools.chain(*zip(two, others, strict=True))),
+    )
+
+
+def _written(policy: Policy, text: str, drawn: list[int]) -> str:
+    """Write a text with given words drawn, numbers and digits from fixed noise."""
+    words = Tokenizer(LEXICON, policy).words([text])
+    joiner = Joiner(LEXICON, policy)
+    randomness = Randomness(RunKey(b"k" * 32, "key-file"), "test")
+    nonce = [b"n" * 16]
+    noise = randomness.of(nonce, np.zeros(len(words.ids), np.int64))
+    places = joiner.digit_places(words)
+    joiner.redraw_digits(
+        words, randomness.of(nonce, np.zeros(len(places), np.int64)), places
+    )
+    ids = np.array(drawn[: len(words.ids)], np.int32)
+    return joiner.join(words, ids, noise)[0]
+
+
+POLICIES = [
+    Policy(unknown=u, number=n, stop_word=s, punctuation=p, case=c)  # type: ignore[arg-type]
+    for u, n, s, p, c in itertools.product(
+        ("perturb", "mask", "drop", "keep"),
+        ("perturb", "digits", "mask", "keep"),
+        ("perturb", "keep"),
+        ("keep", "drop"),
+        ("restore", "lower", "copy"),
+    )
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("start", range(0, len(POLICIES), 24))
+@settings(max_examples=120, deadline=None)
+@given(data=st.data())
+def test_alike_texts_give_one_output(start: int, data: Any) -> None:
+    """What the statement does not name as shown cannot be seen in the output."""
+    policy = POLICIES[start + data.draw(st.integers(0, 23))]
+    one, two = data.draw(pairs(policy))
+    drawn = data.draw(
+        st.lists(st.integers(0, len(KNOWN)), min_size=14, max_size=14), label="drawn"
+    )
+    assert _written(policy, one, drawn) == _written(policy, two, drawn)

@@ -1,0 +1,309 @@
+"""Every sentence of a statement is true for every setting that the CLI accepts."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+from dptext import mechanisms, profile, registry, spaces
+from dptext.guarantees import account
+from dptext.guarantees.statement import Statement
+from dptext.guarantees.wording import above, factor, number
+from dptext.mechanisms import Channel
+from tests import small
+
+MECHANISMS: tuple[dict[str, Any], ...] = (
+    {"name": "rank", "k": 6},
+    {"name": "rank", "law": "staircase", "k": 4},
+    {"name": "santext"},
+    {"name": "tem", "beta": 0.01},
+    {"name": "tem", "gamma": 0.7},
+    {"name": "laplace"},
+)
+POLICIES = tuple(
+    {"unknown": u, "number": n, "stop_word": s, "punctuation": p, "case": c}
+    for u, n, s, p, c in itertools.product(
+        ("perturb", "mask", "drop", "keep"),
+        ("perturb", "digits", "mask", "keep"),
+        ("perturb", "keep"),
+        ("keep", "drop"),
+        ("restore", "lower", "copy"),
+    )
+)
+BUDGETS = {"word": "uniform", "text": "per-text"}
+EPSILONS = (0.1, 7.1234567, 35.0, 900.0)
+
+
+class Case(NamedTuple):
+    """One choice of everything that a statement depends on."""
+
+    mechanism: int
+    policy: dict[str, str]
+    level: str
+    epsilon: float
+    key: str
+    identified: bool
+    lexicon_given: bool
+    fields: tuple[str, ...] | None
+
+
+@cache
+def channel(which: int) -> Channel:
+    """Make a mechanism ready for a cloud of 12 words."""
+    given = dict(MECHANISMS[which])
+    name = given.pop("name")
+    lexicon = small.cloud(12, 3)
+    space = spaces.prepare(
+        lexicon,
+        "identity",
+        registry.find("spaces", "identity"),  # type: ignore[arg-type]
+        registry.find("spaces", "identity").Params(),
+    )
+    module = registry.find("mechanisms", name)
+    return mechanisms.ready(name, module, module.Params(**given), space)
+
+
+@cache
+def recipe(
+    which: int, policy: tuple[tuple[str, str], ...], level: str, epsilon: float
+) -> profile.Profile:
+    """Read the profile of a case."""
+    return profile.parse(
+        {
+            "mechanism": MECHANISMS[which],
+            "budget": {"name": BUDGETS[level], "epsilon": epsilon},
+            "tokens": dict(policy),
+        },
+        "test.yaml",
+    )
+
+
+def statement(case: Case) -> Statement:
+    """Return the statement of a case."""
+    policy = tuple(case.policy.items())
+    return account.statement(
+        recipe(case.mechanism, policy, case.level, case.epsilon),
+        channel(case.mechanism),
+        key=case.key,
+        lexicon_given=case.lexicon_given,
+        identified=case.identified,
+        fields=case.fields,
+    )
+
+
+def cases() -> Iterator[Case]:
+    """Give every combination; the epsilons take turns."""
+    epsilons = itertools.cycle(EPSILONS)
+    product = itertools.product(
+        range(len(MECHANISMS)),
+        POLICIES,
+        BUDGETS,
+        ("system", "key-file", "seed"),
+        (False, True),
+        (False, True),
+        (("text",), None),
+    )
+    for which, policy, level, key, identified, given, fields in product:
+        usable = (e for e in epsilons if which > 1 or e <= 500)  # rank's largest
+        yield Case(which, policy, level, next(usable), key, identified, given, fields)
+
+
+def _words(parts: tuple[str, ...]) -> str:
+    return " | ".join(parts)
+
+
+# Setting -> what must stand in adjacency, and in what is not covered.
+SHOWN = {
+    ("unknown", "mask"): ("outside the vocabulary and identifiers", "[unknown]"),
+    ("unknown", "drop"): ("outside the vocabulary and identifiers", "left out"),
+    ("unknown", "keep"): ("the same words outside", "identifiers (URLs"),
+    ("number", "digits"): ("numbers of the same length", "random digit"),
+    ("number", "mask"): ("numbers in the same places", "[number]"),
+    ("number", "keep"): ("the same numbers", "Numbers are copied"),
+    ("stop_word", "keep"): ("the same stop words", "Stop words are copied"),
+    ("punctuation", "keep"): ("the same punctuation", "Punctuation marks"),
+    ("case", "copy"): ("capital", "capital"),
+}
+# Class of token -> how it is named in `covered`, and the setting that replaces it.
+COVERED = {"unknown": "words outside it", "number": "numbers"}
+
+
+def _check_tokens(case: Case, made: Statement) -> None:
+    alike, told = _words(made.adjacency), _words(made.not_covered)
+    for (name, value), (in_alike, in_told) in SHOWN.items():
+        if case.policy[name] == value:
+            assert in_alike in alike
+            assert in_told in told
+        elif name != "unknown":
+            assert in_told not in told
+    for name, words in COVERED.items():
+        assert (words in made.covered) == (case.policy[name] == "perturb")
+    assert ("identifiers" in made.covered) == (case.policy["unknown"] == "perturb")
+    without = "words of the vocabulary other than stop words"
+    assert (without in made.covered) == (case.policy["stop_word"] == "keep")
+    assert made.not_covered[0].startswith(
+        "Texts with a different number of tokens are not protected"
+    ) or ("Texts with a different number of tokens are not protected" in told)
+
+
+def _check_notion(case: Case, made: Statement) -> None:
+    if made.notion == "none":
+        assert made.sentence.startswith("No guarantee")
+        assert made.text_level == "No guarantee for texts."
+        assert made.conditions == ()
+        assert made.worst_loss is None
+        assert case.key == "seed" or "numerically" in made.sentence
+        return
+    assert case.key != "seed"
+    assert made.notion == ("LDP" if case.mechanism < 2 else "metric-DP")
+    for shown in (*made.covered, *made.adjacency):
+        assert shown in made.sentence
+    told = _words(made.conditions)
+    assert ("key file" in told) == (case.key == "key-file")
+    assert ("lexicon is public" in told) == case.lexicon_given
+    assert ("have the same id" in told) == case.identified
+    assert "without looking at the private text" in told
+
+
+def _check_numbers(case: Case, made: Statement) -> None:
+    assert made.epsilon == case.epsilon
+    if made.notion == "none":
+        return
+    assert made.worst_loss is not None
+    assert made.loss.nearest <= made.loss.median <= made.loss.farthest
+    assert made.loss.farthest <= made.worst_loss * (1 + 1e-12)
+    said = made.sentence + made.text_level
+    for nats in re.findall(r"e\^([\d.e+]+),", said):
+        assert "no meaningful protection" in said
+        assert float(nats) > 30
+    if made.worst_loss > 30 and not (case.level == "text" and case.mechanism > 1):
+        assert "o meaningful protection" in made.sentence
+    if made.worst_loss > 30:
+        assert "o meaningful protection" in said
+    if case.level == "text":
+        assert number(made.epsilon) in made.text_level or "epsilon" in made.text_level
+        assert "whatever its length" in made.text_level
+    else:
+        assert number(made.epsilon) in made.text_level
+
+
+@pytest.mark.slow
+def test_every_combination_of_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the CLI accepts, each part of the statement follows the settings."""
+    monkeypatch.setattr(registry, "find", cache(registry.find))  # for speed
+    count = 0
+    for case in cases():
+        made = statement(case)
+        _check_tokens(case, made)
+        _check_notion(case, made)
+        _check_numbers(case, made)
+        told = _words(made.not_covered)
+        assert ('All fields other than "text"' in told) == (case.fields is not None)
+        assert ("far apart" in told) == (case.mechanism > 1)
+        count += 1
+    assert count == 6 * 192 * 2 * 3 * 2 * 2 * 2
+
+
+def _plain(which: int, level: str, epsilon: float) -> Statement:
+    case = Case(which, POLICIES[0], level, epsilon, "system", False, False, None)
+    return statement(case)
+
+
+def _losses(which: int, epsilon: float) -> np.ndarray:
+    """Return the exact largest loss of each pair of inputs, unknown included."""
+    made = channel(which)
+    ids = np.arange(-1, made.space.size, dtype=np.int32)
+    weights = made.module.log_weights(made.state, ids, np.full(len(ids), epsilon))
+    law = weights - np.log(np.exp(weights).sum(axis=1, keepdims=True))
+    found: np.ndarray = (law[:, None, :] - law[None, :, :]).max(axis=2)
+    return found
+
+
+@pytest.mark.parametrize("which", range(5))
+@pytest.mark.parametrize("epsilon", [0.3, 2.0, 5.0])
+def test_exact_loss_is_within_the_claim(which: int, epsilon: float) -> None:
+    """The exact law's largest loss over all inputs is at most the one claimed."""
+    made = _plain(which, "word", epsilon)
+    assert made.worst_loss is not None
+    assert _losses(which, epsilon).max() <= made.worst_loss + 1e-9
+
+
+@pytest.mark.parametrize("which", range(5))
+@pytest.mark.parametrize("epsilon", [0.3, 2.0, 5.0])
+def test_exact_loss_of_whole_texts_is_within_the_claim(
+    which: int, epsilon: float
+) -> None:
+    """At level text no length of text loses more than the total that is claimed."""
+    made = _plain(which, "text", epsilon)
+    assert made.worst_loss is not None
+    for words in (1, 2, 3, 10, 100):
+        assert words * _losses(which, epsilon / words).max() <= made.worst_loss + 1e-9
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 2.0, 5.0])
+def test_tem_per_text_claims_the_diameter(epsilon: float) -> None:
+    """With gamma from beta, a text's words have larger gammas than its total has."""
+    made = _plain(3, "text", epsilon)
+    diameter = channel(3).space.geometry.diameter
+    assert made.worst_loss == pytest.approx(epsilon * diameter)
+    assert made.loss.farthest == pytest.approx(epsilon * diameter)
+    assert "epsilon there a word's part" in made.sentence
+
+
+def test_largest_distance_covers_unknown_words() -> None:
+    """The diameter that is claimed is at least the distance to the unknown element."""
+    space = channel(2).space
+    wide = space.vectors.astype(float)
+    gaps = np.linalg.norm(wide[:, None] - wide[None, : space.size], axis=2)
+    assert gaps.max() <= space.geometry.diameter + 1e-6
+
+
+def test_seeded_run_says_so_whatever_else_holds() -> None:
+    """A seeded run has no guarantee, and its sentence says why."""
+    for which in range(len(MECHANISMS)):
+        case = Case(which, POLICIES[0], "word", 1.0, "seed", False, False, ("text",))
+        made = statement(case)
+        assert made.notion == "none"
+        assert "seeded" in made.sentence
+
+
+def test_whole_texts_of_ldp_words_add_up() -> None:
+    """Without a total, the words of a text add up to n times epsilon."""
+    assert "n times 2.5 nats" in _plain(0, "word", 2.5).text_level
+    assert "2.5 / n" in _plain(0, "text", 2.5).text_level
+
+
+def test_tiny_differences_of_epsilon_are_not_rounded_away() -> None:
+    """An epsilon that six digits would make smaller is printed in full."""
+    assert "7.1234321" in _plain(0, "word", 7.1234321).sentence
+
+
+@pytest.mark.parametrize("digits", [2, 4, 6])
+def test_above_never_rounds_down(digits: int) -> None:
+    """A rounded number is at least the number, and within one step of it."""
+    for exponent in range(-12, 12):
+        for start in (1.0, 1.00049, 9.99951, 9.9996, 3.3333333, 5.0):
+            value = start * 10.0**exponent
+            shown = float(above(value, digits))
+            assert value <= shown <= value * (1 + 10.0 ** (1 - digits) * 1.01)
+    assert above(0.0) == "0"
+
+
+def test_factor_never_rounds_down() -> None:
+    """The factor that is printed is at least e to the loss."""
+    for nats in np.linspace(0.001, 29.99, 3000).tolist():
+        assert float(factor(nats).replace(",", "")) >= math.exp(nats)
+    assert factor(31.23456) == "e^31.24, which is no meaningful protection"
+
+
+def test_number_is_never_below() -> None:
+    """An epsilon that is printed is never smaller than the one that is used."""
+    for value in np.geomspace(1e-6, 1e6, 997).tolist():
+        assert float(number(value)) >= value

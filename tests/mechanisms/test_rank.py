@@ -1,0 +1,159 @@
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+
+from dptext.errors import UsageError
+from dptext.mechanisms import rank
+from tests import channels, laws, small
+
+LINE = small.line(0.0, 1.0, 3.0)
+
+
+@pytest.mark.parametrize(
+    ("law", "k", "expected"),
+    [
+        ("power", 2, [0.7049887541, 0.1996013932, 0.0954098527]),
+        ("staircase", 1, [0.7869860422, 0.1065069789, 0.1065069789]),
+    ],
+)
+def test_the_law_is_the_published_vector(
+    law: str, k: int, expected: list[float]
+) -> None:
+    """GUARANTEES 13: ranks 1 to 3 of {0, 1, 3} at epsilon 2, c = 0."""
+    channel = channels.ready("rank", LINE, law=law, k=k, c=0.0)
+    exact = channels.law(channel, 2.0)
+    by_rank = np.take_along_axis(exact, LINE.orders.astype(np.int64), axis=1)
+    np.testing.assert_allclose(by_rank, np.tile(expected, (4, 1)), rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize("law", ["power", "staircase"])
+@pytest.mark.parametrize("c", [0.0, 10.0])
+@pytest.mark.parametrize(("k", "listed"), [(1, 3), (3, 3), (2, 12), (12, 12), (50, 12)])
+def test_weights_are_the_closed_form(law: str, c: float, k: int, listed: int) -> None:
+    """w(r) of GUARANTEES 3.13, rank by rank, in plain arithmetic."""
+    size, epsilon = 12, 3.5
+    lexicon = small.cloud(size, 3, listed=listed)
+    if k > listed and listed < size:
+        pytest.skip("refused: see below")
+    channel = channels.ready("rank", lexicon, law=law, k=k, c=c)
+    shown = min(k, listed)
+
+    def weight(rank_of: int) -> float:
+        if law == "staircase":
+            return math.exp(epsilon) if rank_of <= shown else 1.0
+        power = epsilon / math.log((shown + 1 + c) / (1 + c))
+        return ((shown + 1 + c) / (min(rank_of, shown + 1) + c)) ** power
+
+    weights = np.array([weight(rank_of) for rank_of in range(1, size + 1)])
+    exact = channels.law(channel, epsilon)
+    np.testing.assert_allclose(
+        np.sort(exact, axis=1),
+        np.tile(np.sort(weights / weights.sum()), (size + 1, 1)),
+        rtol=1e-12,
+    )
+    first = np.take_along_axis(exact, lexicon.orders[:, :shown].astype(np.int64), 1)
+    np.testing.assert_allclose(
+        first, np.tile(weights[:shown] / weights.sum(), (size + 1, 1)), rtol=1e-12
+    )
+
+
+@pytest.mark.parametrize("law", ["power", "staircase"])
+@pytest.mark.parametrize("epsilon", [0.01, 1.0, 8.0, 25.0])
+def test_the_worst_loss_is_epsilon_and_never_more(law: str, epsilon: float) -> None:
+    """Over all pairs of words, unknown ones included, the loss reaches epsilon."""
+    for seed in range(4):
+        lexicon = small.cloud(30, 3, listed=6, seed=seed)
+        channel = channels.ready("rank", lexicon, law=law, k=5, c=2.0)
+        ids = channels.repeated(30, 1)
+        logs = rank.log_weights(channel.state, ids, np.full(31, epsilon))
+        worst = laws.worst_losses(laws.normalised(logs)).max()
+        assert worst <= epsilon * (1 + 1e-12)
+        assert worst == pytest.approx(epsilon, rel=1e-9)
+        promise = rank.guarantee(channel.state, epsilon)
+        assert (promise.notion, promise.reach) == ("LDP", 1.0)
+
+
+def test_the_normaliser_is_the_same_for_every_word() -> None:
+    """Z depends on no input: what makes the loss exactly a ratio of weights."""
+    channel = channels.ready("rank", small.cloud(40, 2, listed=9), k=9)
+    ids = channels.repeated(40, 1)
+    sums = np.exp(rank.log_weights(channel.state, ids, np.full(41, 7.0))).sum(axis=1)
+    np.testing.assert_allclose(sums, sums[0], rtol=1e-13)
+
+
+@pytest.mark.parametrize("law", ["power", "staircase"])
+@pytest.mark.parametrize("listed", [1, 3, 7])
+def test_draws_follow_the_law(law: str, listed: int) -> None:
+    """Sampled against exact for every input, epsilons mixed in a batch (1e-6)."""
+    lexicon = small.cloud(7, 2, listed=listed)
+    channel = channels.ready("rank", lexicon, law=law, k=listed, c=1.0)
+    channels.hold_law(channel, [0.2, 2.0, 6.0], 30_000)
+
+
+def test_draws_follow_the_law_when_every_epsilon_is_its_own() -> None:
+    """Many distinct epsilons take another path through the table; same law (1e-6)."""
+    channel = channels.ready("rank", small.cloud(5, 2, listed=3), k=3, c=0.5)
+    size = 40_000
+    ids = np.zeros(size, np.int32)
+    eps = 2.0 + np.arange(size) * 1e-9
+    drawn = rank.choose(channel.state, ids, eps, laws.noise(size))
+    laws.assert_follows(drawn, channels.law(channel, 2.0)[0], laws.ALARM)
+
+
+def test_both_ways_to_find_a_rank_agree() -> None:
+    """Search and count give the same rank, also exactly on a border."""
+    cumulative = np.cumsum(np.arange(1.0, 6.0))[None, :]
+    target = np.concatenate((cumulative[0], cumulative[0] - 1e-9, [0.0, 99.0]))
+    which = np.zeros(len(target), np.intp)
+    few = rank._ranks(cumulative, which, target)
+    many = rank._ranks(np.tile(cumulative, (9, 1)), which, target)
+    np.testing.assert_array_equal(few, many)
+
+
+def test_an_enormous_epsilon_is_refused_and_a_large_one_works() -> None:
+    """500 gives the word back; beyond it a usage error says so."""
+    channel = channels.ready("rank", small.cloud(9, 2, listed=4), k=4)
+    ids = np.arange(9, dtype=np.int32)
+    drawn = rank.choose(channel.state, ids, np.full(9, 500.0), laws.noise(9))
+    np.testing.assert_array_equal(drawn, ids)
+    with pytest.raises(UsageError, match="500"):
+        rank.choose(channel.state, ids, np.full(9, 501.0), laws.noise(9))
+
+
+def test_more_listed_words_than_stored_are_refused() -> None:
+    """K beyond the lexicon's orders is an error, unless they hold all of V."""
+    with pytest.raises(UsageError, match=r"mechanism\.k: 5 is more than the 4"):
+        channels.ready("rank", small.cloud(9, 2, listed=4), k=5)
+    assert channels.ready("rank", small.cloud(9, 2), k=50).state.orders.shape == (10, 9)
+
+
+def test_one_word_is_drawn_from_a_vocabulary_of_one() -> None:
+    """The smallest lexicon works."""
+    channel = channels.ready("rank", small.line(1.0), k=1)
+    drawn = rank.choose(
+        channel.state, np.array([0, -1], np.int32), np.ones(2), laws.noise(2)
+    )
+    assert drawn.tolist() == [0, 0]
+
+
+def test_resolution_bounds_what_finite_uniforms_add() -> None:
+    """The rarest output is 1/Z; its cell is off by at most 2^-51 of the whole."""
+    channel = channels.ready("rank", small.cloud(50, 2, listed=5), k=5)
+    for epsilon in (1.0, 10.0, 30.0):
+        rarest = channels.law(channel, epsilon).min()
+        added = -math.log1p(-min(2.0**-51 / rarest, 0.5))
+        assert rank.resolution(channel.state, epsilon) >= added
+
+
+def test_orders_longer_than_k_are_cut() -> None:
+    """Only the first k stored entries count."""
+    long = channels.ready("rank", small.cloud(20, 2, listed=9), k=4)
+    cut = dataclasses.replace(
+        small.cloud(20, 2, listed=9), orders=small.cloud(20, 2, listed=9).orders[:, :4]
+    )
+    short = channels.ready("rank", cut, k=4)
+    np.testing.assert_array_equal(channels.law(long, 3.0), channels.law(short, 3.0))

@@ -1,0 +1,186 @@
+"""A report is one document: it follows its schema and survives being written."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from rich.console import Console
+
+import dptext.report
+from dptext import pipeline, profile
+from dptext.engines import serial
+from dptext.errors import UsageError
+from dptext.randomness import RunKey
+from dptext.report import assemble, document, terminal
+from dptext.types import Selection
+from tests import small
+
+SCHEMA = Path(dptext.report.__file__).with_name("schema.json")
+RECIPES: dict[str, dict[str, Any]] = {
+    "rank": {"mechanism": {"name": "rank", "k": 8}, "budget": "uniform"},
+    "risk": {"mechanism": {"name": "rank", "k": 8}, "budget": "uniform"},
+    "laplace": {"mechanism": "laplace", "budget": "uniform"},
+    "tem-text": {"mechanism": "tem", "budget": "per-text"},
+}
+
+
+def made(
+    name: str, folder: Path, text: str = "a0x b1x, zzz 12 c2x.\n"
+) -> document.Document:
+    """Run a recipe on a small lexicon and return the internal report."""
+    recipe = dict(RECIPES[name])
+    given = {"risk": 0.3} if name == "risk" else {"epsilon": 3.0}
+    recipe["budget"] = {"name": recipe["budget"], **given}
+    ready = pipeline.build(profile.parse(recipe, "test.yaml"), small.cloud(20, 4))
+    source = folder / "in.txt"
+    source.write_text(text)
+    job = serial.Job((str(source),), str(folder / "out.txt"), Selection())
+    tally = serial.Tally.of(ready)
+    key = RunKey.fresh()
+    written = serial.run(job, ready, key, tally)
+    measures = assemble.Measures.of(ready)
+    return assemble.document(ready, job, key, tally, [written], measures)
+
+
+def test_committed_schema_is_the_schema() -> None:
+    """The schema that ships is the one that the classes give."""
+    assert json.loads(SCHEMA.read_bytes()) == document.schema()
+    assert SCHEMA.read_text() == json.dumps(document.schema(), indent=2) + "\n"
+
+
+def test_schema_is_a_schema() -> None:
+    """The committed schema is itself valid."""
+    jsonschema.Draft202012Validator.check_schema(document.schema())
+
+
+@pytest.mark.parametrize("name", RECIPES)
+@pytest.mark.parametrize("text", ["a0x b1x, zzz 12 c2x.\n", "", "!\n"])
+def test_reports_follow_the_schema_and_survive(
+    name: str, text: str, tmp_path: Path
+) -> None:
+    """Internal and public reports of real runs are valid and read back as written."""
+    internal = made(name, tmp_path, text)
+    validator = jsonschema.Draft202012Validator(json.loads(SCHEMA.read_bytes()))
+    for each in (internal, document.public(internal)):
+        data = document.encode(each)
+        validator.validate(json.loads(data))
+        again = document.decode(data, "test")
+        assert document.encode(again) == data
+        assert json.loads(data)["private"] == (
+            None if each.audience == "public" else json.loads(data)["private"]
+        )
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_public_report_does_not_depend_on_the_text(name: str, tmp_path: Path) -> None:
+    """Two inputs of different words give one public report, but for the output."""
+    found = []
+    for number, text in enumerate(("a0x b1x, zzz 12 c2x.\n", "zzz zzz\n\nd3x 5\n")):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        public = document.public(made(name, folder, text))
+        data = json.loads(document.encode(public))
+        data.pop("output")
+        found.append(data)
+    assert found[0] == found[1]
+    assert found[0]["private"] is None
+
+
+def test_report_of_several_outputs_names_none(tmp_path: Path) -> None:
+    """A report over several outputs has no single digest to name."""
+    ready = pipeline.build(
+        profile.parse(
+            {
+                "mechanism": {"name": "rank", "k": 8},
+                "budget": {"name": "uniform", "epsilon": 2},
+            },
+            "test.yaml",
+        ),
+        small.cloud(20, 4),
+    )
+    job = serial.Job(("a.txt", "b.jsonl"), None, Selection())
+    written = [serial.Written(name, 1, "0" * 64) for name in ("text", "jsonl")]
+    found = assemble.document(
+        ready,
+        job,
+        RunKey.fresh(),
+        serial.Tally.of(ready),
+        written,
+        assemble.Measures.of(ready, ruler=False),
+    )
+    assert found.output is None
+    assert found.risk is None
+    assert 'All fields other than "text"' in " ".join(found.guarantee.not_covered)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"{",
+        b"[" * 100_000,
+        b"\xff\xfe",
+        b"null",
+        b"{}",
+        b'{"report": "zqxjkmarker7"}',
+    ],
+)
+def test_what_is_no_report_is_refused_without_quoting_it(data: bytes) -> None:
+    """Anything else than a report is one line of usage error that quotes nothing."""
+    with pytest.raises(UsageError) as caught:
+        document.decode(data, "file")
+    assert str(caught.value).startswith("file: not")
+    assert "zqxjkmarker7" not in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_wrong_value_is_named_by_its_place(tmp_path: Path) -> None:
+    """A changed report says where it is wrong, not what stands there."""
+    data = json.loads(document.encode(made("rank", tmp_path)))
+    data["run"]["key"] = "zqxjkmarker7"
+    with pytest.raises(UsageError, match=r"\$\.run\.key") as caught:
+        document.decode(json.dumps(data).encode(), "file")
+    assert "zqxjkmarker7" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_panel_shows_what_matters(name: str, tmp_path: Path) -> None:
+    """The panel has the sentence, what is not covered, conditions, the key's origin."""
+    console = Console(record=True, width=100, file=open(tmp_path / "out", "w"))
+    internal = made(name, tmp_path)
+    terminal.show(internal, console)
+    shown = " ".join(console.export_text().replace("│", " ").split())
+    assert " ".join(internal.guarantee.sentence.split()) in shown
+    for line in (*internal.guarantee.not_covered, *internal.guarantee.conditions):
+        assert " ".join(line.split()) in shown
+    assert "key: system" in shown
+    console.file.close()
+
+
+def test_panel_takes_names_as_they_are(tmp_path: Path) -> None:
+    """Brackets in a profile's or lexicon's name are no markup."""
+    internal = made("rank", tmp_path)
+    odd = json.loads(document.encode(internal))
+    odd["run"]["profile"] = "[/nonsense] [red]"
+    odd["run"]["lexicon"] = "[/nonsense]"
+    odd["private"]["metrics"] = {"[/x]": {}}
+    odd["private"]["treatment"] = {}
+    odd["private"]["epsilon_per_text"] = {"max": 1.0}
+    console = Console(record=True, width=100, file=open(tmp_path / "out", "w"))
+    terminal.show(document.decode(json.dumps(odd).encode(), "odd"), console)
+    assert "[/nonsense] [red]" in console.export_text()
+    console.file.close()
+
+
+def test_losses_of_a_seeded_run_are_not_shown_as_bounds(tmp_path: Path) -> None:
+    """Where there is no guarantee the panel prints no finite loss."""
+    odd = json.loads(document.encode(made("rank", tmp_path)))
+    odd["guarantee"]["notion"] = "none"
+    console = Console(record=True, width=100, file=open(tmp_path / "out", "w"))
+    terminal.show(document.decode(json.dumps(odd).encode(), "odd"), console)
+    assert "not bounded: no guarantee" in console.export_text()
+    console.file.close()

@@ -1,0 +1,221 @@
+"""No text of a record leaves by another way than the output, whatever fails."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli import running
+from tests.cli.running import MARKER
+
+# Where a run is made to fail: module, and the attribute that then raises.
+STAGES = {
+    "open": ("dptext.streams", "open_input"),
+    "reader": ("dptext.formats.jsonl", "read"),
+    "tokenizer": ("dptext.tokens.tokenizer", "Tokenizer.words"),
+    "nonce": ("dptext.randomness", "Randomness.nonce"),
+    "budget": ("dptext.budgets.uniform", "spread"),
+    "mechanism": ("dptext.mechanisms.rank", "choose"),
+    "joiner": ("dptext.tokens.joining", "Joiner.join"),
+    "writer": ("dptext.formats.jsonl", "Writer.write"),
+    "end of the writer": ("dptext.formats.jsonl", "Writer.close"),
+    "perturbation": ("dptext.metrics.perturbation", "Meter.add"),
+    "rare words": ("dptext.metrics.rare_words", "Meter.add"),
+    "similarity": ("dptext.metrics.similarity", "Meter.add"),
+    "spending": ("dptext.metrics.spending", "Spending.add"),
+    "result of a metric": ("dptext.metrics.similarity", "Meter.result"),
+    "report": ("dptext.report.assemble", "document"),
+    "encoding of the report": ("dptext.report.document", "encode"),
+    "panel": ("dptext.report.terminal", "show"),
+    "finish": ("dptext.streams", "Output.finish"),
+}
+# The message is all that the stage was given, as many a library writes it.
+BREAK = """
+import importlib, sys
+module, path, kind = sys.argv[1:4]
+del sys.argv[1:4]
+holder = importlib.import_module(module)
+*outer, name = path.split(".")
+for each in outer:
+    holder = getattr(holder, each)
+def broken(*arguments, **named):
+    import builtins
+    error = getattr(builtins, kind)("{marker} in " + repr(arguments))
+    if hasattr(error, "add_note"):
+        error.add_note("{marker}")
+    try:
+        raise LookupError("{marker}")
+    except LookupError:
+        raise error
+setattr(holder, name, broken)
+from dptext.cli.app import main
+main()
+"""
+TEXT = f"the film was {MARKER} and {MARKER.upper()}, not good"
+
+
+class Place:
+    """Folders of one run, all inside one that is searched afterwards."""
+
+    def __init__(self, folder: Path) -> None:
+        self.inputs = folder / "inputs"
+        self.rest = folder / "rest"
+        for name in ("tmp", "cache", "data", "home", "out"):
+            (self.rest / name).mkdir(parents=True)
+        self.inputs.mkdir()
+        self.options = running.small(self.inputs)
+        self.output = self.rest / "out" / "o.jsonl"
+        self.report = self.rest / "out" / "report.json"
+
+    def run(self, program: list[str], *arguments: str) -> tuple[int, bytes]:
+        """Run a program with folders of its own; return its exit code and stderr."""
+        done = subprocess.run(
+            [
+                *program,
+                *arguments,
+                *self.options,
+                *("-o", str(self.output), "--report", str(self.report)),
+            ],
+            capture_output=True,
+            cwd=self.rest / "out",
+            env=running.environment(
+                TMPDIR=str(self.rest / "tmp"),
+                XDG_CACHE_HOME=str(self.rest / "cache"),
+                XDG_DATA_HOME=str(self.rest / "data"),
+                DPTEXT_HOME=str(self.rest / "data"),
+                HOME=str(self.rest / "home"),
+            ),
+            check=False,
+            timeout=120,
+        )
+        assert done.stdout == b""
+        return done.returncode, done.stderr
+
+    def check(self, told: bytes) -> None:
+        """Look for the marker in what was told and in every file of the run."""
+        marker = MARKER.encode()
+        assert marker not in told.lower()
+        assert b"Traceback" not in told
+        for path in self.rest.rglob("*"):
+            assert MARKER not in path.name
+            if path.is_file():
+                assert marker not in path.read_bytes().lower(), path
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    """Make the folders of a run."""
+    return Place(tmp_path)
+
+
+def _records(place: Place) -> str:
+    source = place.inputs / "in.jsonl"
+    rows = ({"text": TEXT, "n": number} for number in range(3))
+    source.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return str(source)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("stage", STAGES)
+def test_marker_stays_inside_when_a_stage_fails(stage: str, place: Place) -> None:
+    """An exception whose message is the text ends in one line without it."""
+    module, path = STAGES[stage]
+    program = [sys.executable, "-c", BREAK.replace("{marker}", MARKER)]
+    code, told = place.run(
+        [*program, module, path, "ValueError", "sanitize", _records(place)]
+    )
+    assert code == 70, told
+    assert told.count(b"\n") == 1 or stage == "panel", told
+    assert b"internal error (ValueError at" in told
+    place.check(told)
+    if stage not in ("report", "encoding of the report", "panel", "result of a metric"):
+        assert not place.output.exists()
+    assert place.report.exists() == (stage == "panel")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        ("KeyError", 70),
+        ("StopIteration", 70),
+        ("OSError", 70),
+        ("MemoryError", 1),
+        ("KeyboardInterrupt", 130),
+    ],
+)
+def test_marker_stays_inside_for_every_kind_of_error(
+    kind: str, expected: int, place: Place
+) -> None:
+    """No kind of exception has a way of its own to standard error."""
+    program = [sys.executable, "-c", BREAK.replace("{marker}", MARKER)]
+    module, path = STAGES["mechanism"]
+    code, told = place.run([*program, module, path, kind, "sanitize", _records(place)])
+    assert code == expected, told
+    assert told.count(b"\n") == 1, told
+    place.check(told)
+    assert not place.output.exists()
+
+
+def test_marker_is_not_in_reports_of_a_good_run(place: Place) -> None:
+    """Neither report, the panel, the output nor any cache holds a word of the text."""
+    code, told = place.run(running.command("sanitize"), _records(place))
+    assert code == 0, told
+    assert place.output.exists()
+    assert place.report.exists()
+    place.check(told)
+
+
+FAULTS = {
+    "cut off": f'{{"text": "{MARKER}'.encode(),
+    "no JSON": MARKER.encode(),
+    "not UTF-8": f'{{"text": "{MARKER} '.encode() + b'\xff"}',
+    "wrong type": f'{{"text": {{"{MARKER}": "{MARKER}"}}}}'.encode(),
+    "number": f'{{"text": 5, "x": "{MARKER}"}}'.encode(),
+    "absent": f'{{"body": "{MARKER}"}}'.encode(),
+    "given twice": f'{{"text": "{MARKER}", "text": "{MARKER}"}}'.encode(),
+    "NUL": f'{{"text": "{MARKER}'.encode() + b'\x00"}',
+    "too long": f'{{"text": "{MARKER * 400}"}}'.encode(),
+    "surrogate": f'{{"text": "\\ud800{MARKER}"}}'.encode(),
+    "list": f'["{MARKER}"]'.encode(),
+}
+
+
+def test_marker_stays_inside_when_records_are_set_aside(place: Place) -> None:
+    """Reports of a run that skipped every kind of bad record hold nothing of them."""
+    source = place.inputs / "in.jsonl"
+    good = b'{"text":"the film"}'
+    source.write_bytes(b"\n".join([good, *FAULTS.values(), good]) + b"\n")
+    limit = ("--max-record-bytes", "4000", "--on-error", "skip")
+    code, told = place.run(running.command("sanitize"), str(source), *limit)
+    assert code == 0, told
+    assert json.loads(place.report.read_bytes())["private"]["faults"] == len(FAULTS)
+    assert len(place.output.read_bytes().splitlines()) == 2
+    place.check(told)
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_marker_stays_inside_when_a_record_stops_the_run(
+    fault: str, tmp_path: Path
+) -> None:
+    """A bad record is told by place and reason, not by its text."""
+    place = Place(tmp_path)
+    source = place.inputs / "in.jsonl"
+    source.write_bytes(b'{"text":"the film"}\n' + FAULTS[fault] + b"\n")
+    ran = running.here(
+        "sanitize",
+        str(source),
+        *place.options,
+        *("--max-record-bytes", "4000", "-o", str(place.output)),
+    )
+    assert ran.code == 4
+    assert ran.err.startswith(f"dptext: {source}:2: ")
+    assert ran.err.count("\n") == 1
+    place.check(ran.err.encode())
+    assert not place.output.exists()
+    assert os.listdir(place.rest / "out") == []

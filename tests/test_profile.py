@@ -1,0 +1,259 @@
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dptext import profile, registry
+from dptext.errors import UsageError
+from dptext.profile import Profile
+from dptext.tokens.policy import Policy
+
+SOUND = """\
+name: mine
+mechanism: {name: rank, k: 20}
+budget: {name: uniform, epsilon: 4}
+"""
+
+
+def write(folder: Path, text: str) -> str:
+    """Write a profile file and return its path."""
+    path = folder / "mine.yaml"
+    path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
+def parsed(**keys: Any) -> Profile:
+    """Parse a sound profile with some keys changed."""
+    base: dict[str, Any] = {"mechanism": "rank", "budget": {"name": "uniform"}}
+    base["budget"]["epsilon"] = 4
+    return profile.parse({**base, **keys}, "mine.yaml")
+
+
+@pytest.mark.parametrize("name", profile.shipped())
+def test_every_shipped_profile_loads(name: str) -> None:
+    """Each recipe is sound, bears the name of its file and says where it comes from."""
+    found = profile.load(name)
+    assert found.name == name
+    assert found.about
+    assert found.source
+    assert (found.mapping is not None) == (
+        registry.find("mechanisms", found.mechanism.name).FAMILY == "noise"
+    )
+
+
+def test_the_default_profile_ships() -> None:
+    """The profile that is used without a word is there."""
+    assert profile.DEFAULT in profile.shipped()
+
+
+def test_defaults_are_filled_in(tmp_path: Path) -> None:
+    """What a profile leaves out is the documented default."""
+    found = profile.load(write(tmp_path, SOUND))
+    assert (found.lexicon, found.space.name, found.mapping) == (
+        "builtin",
+        "identity",
+        None,
+    )
+    assert found.tokens == Policy()
+    assert found.mechanism.params.k == 20
+    assert found.mechanism.params.law == "power"
+
+
+def test_a_noise_mechanism_gets_the_nearest_word() -> None:
+    """Without a mapping, noise is followed by the nearest word."""
+    mapping = parsed(mechanism="laplace").mapping
+    assert mapping is not None
+    assert mapping.name == "nearest"
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("mechansim: rank", r"mine.yaml: unknown key 'mechansim'; did you mean 'mech"),
+        ("1: x", "mine.yaml: unknown key 1"),
+        (SOUND.replace("k: 20", "kk: 2"), r"mine.yaml: mechanism.kk: unknown key; did"),
+        (
+            SOUND.replace("rank", "rnak"),
+            "no mechanism named 'rnak'; did you mean 'rank'",
+        ),
+        (
+            SOUND.replace("uniform", "zzz"),
+            "no budget named 'zzz'; known: per-text, uni",
+        ),
+        (SOUND + "space: cube", "no space named 'cube'"),
+        (SOUND + "tokens: {case: upper}", "mine.yaml: tokens.case: "),
+        (
+            SOUND + "tokens: {csae: lower}",
+            "tokens.csae: unknown key; did you mean 'case'",
+        ),
+        (SOUND + "tokens: [case]", "mine.yaml: tokens: give keys and values"),
+        (SOUND + "name: again", r"mine.yaml:\d+: key 'name' is given twice"),
+        (SOUND.replace("k: 20", "k: 2, k: 3"), "key 'k' is given twice"),
+        (SOUND.replace("k: 20", "k: many"), "mine.yaml: mechanism.k: "),
+        (SOUND.replace("k: 20", "k: 0"), "mine.yaml: mechanism.k: "),
+        (SOUND.replace("k: 20", "k: 2.5"), "mine.yaml: mechanism.k: "),
+        (SOUND.replace("k: 20", "k: true"), "mine.yaml: mechanism.k: "),
+        (SOUND.replace("k: 20", "c: -1"), "mine.yaml: mechanism.c: "),
+        (SOUND.replace("{name: rank, k: 20}", "[rank]"), "mechanism: give a name"),
+        (SOUND.replace("{name: rank, k: 20}", "{k: 3}"), "mechanism: give a name"),
+        (SOUND.replace("{name: rank, k: 20}", ""), "mine.yaml: mechanism is missing"),
+        ("mechanism: rank", "mine.yaml: budget is missing"),
+        (SOUND + "mapping: nearest", "rank draws words itself; remove the mapping"),
+        ("- a\n- b", "mine.yaml: a profile is a list of keys and values"),
+        ("just words", "mine.yaml: a profile is a list of keys and values"),
+        ("", "mine.yaml: a profile is a list of keys and values"),
+        ("a: [", r"mine.yaml:\d+: "),
+        ("a: &x {b: *x}", r"mine.yaml:\d+: "),
+        ("about: 2001-99-99\n" + SOUND, "mine.yaml"),
+        ("? [a]\n: b", r"mine.yaml:\d+: "),
+        ("name: !!python/object:os.system x", r"mine.yaml:\d+: "),
+    ],
+)
+def test_a_wrong_profile_is_refused_with_its_place(
+    tmp_path: Path, text: str, reason: str
+) -> None:
+    """File, key and next action are named; no other error gets out."""
+    with pytest.raises(UsageError, match=reason):
+        profile.load(write(tmp_path, text))
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *("0", "-1", ".nan", ".inf", "-.inf", "1e300", "1.0e+300", "1" + "0" * 400),
+        *("'8'", "true", "[1]", "0%", "-5%", "eight"),
+    ],
+)
+@pytest.mark.parametrize("budget", ["uniform", "per-text"])
+def test_an_epsilon_without_meaning_is_refused(
+    tmp_path: Path, budget: str, value: str
+) -> None:
+    """Zero, negative, endless and absurd values are errors at budget.epsilon."""
+    text = SOUND.replace("epsilon: 4", f"epsilon: {value}").replace("uniform", budget)
+    with pytest.raises(UsageError, match=r"mine\.yaml: budget\.epsilon: "):
+        profile.load(write(tmp_path, text))
+
+
+@pytest.mark.parametrize("value", ["0", "1", "0%", "100%", "150%", ".nan", "x%", "-1"])
+def test_a_risk_without_meaning_is_refused(tmp_path: Path, value: str) -> None:
+    """A risk is a share strictly between 0 and 1."""
+    text = SOUND.replace("epsilon: 4", f"risk: {value}")
+    with pytest.raises(UsageError, match=r"mine\.yaml: budget\.risk: "):
+        profile.load(write(tmp_path, text))
+
+
+def test_a_risk_may_be_written_in_percent(tmp_path: Path) -> None:
+    """10% is 0.1."""
+    found = profile.load(write(tmp_path, SOUND.replace("epsilon: 4", "risk: 10%")))
+    assert found.budget.params.risk == pytest.approx(0.1, rel=1e-15)
+    assert found.budget.params.epsilon is None
+    assert found.with_epsilon(3.0).budget.params.epsilon == 3.0
+
+
+@pytest.mark.parametrize(
+    "given", ["{name: uniform}", "{name: uniform, epsilon: 1, risk: 5%}"]
+)
+def test_epsilon_and_risk_exclude_each_other(tmp_path: Path, given: str) -> None:
+    """A uniform budget has one of the two."""
+    text = SOUND.replace("{name: uniform, epsilon: 4}", given)
+    with pytest.raises(UsageError, match="give either epsilon or risk"):
+        profile.load(write(tmp_path, text))
+
+
+def test_a_missing_file_and_an_unknown_name_are_named(tmp_path: Path) -> None:
+    """A near name is suggested; a path is repeated with the reason."""
+    with pytest.raises(UsageError, match="did you mean 'balanced'"):
+        profile.load("balancd")
+    with pytest.raises(UsageError, match="No such file"):
+        profile.load(str(tmp_path / "none.yaml"))
+    (tmp_path / "latin.yml").write_bytes(b"name: caf\xe9")
+    with pytest.raises(UsageError, match="not UTF-8 text"):
+        profile.load(str(tmp_path / "latin.yml"))
+
+
+@pytest.mark.parametrize(
+    ("over", "expected"),
+    [
+        (
+            {"mechanism": {"c": 3.0}},
+            {"name": "rank", "law": "power", "k": 20, "c": 3.0},
+        ),
+        (
+            {"mechanism": {"name": "rank", "c": 3.0}},
+            {"name": "rank", "k": 20, "c": 3.0},
+        ),
+        ({"mechanism": {"name": "tem"}}, {"name": "tem", "gamma": None, "beta": 0.001}),
+        ({"mechanism": "santext"}, {"name": "santext"}),
+        ({}, {"name": "rank", "k": 20, "c": 10.0}),
+    ],
+)
+def test_overrides_are_laid_over_key_by_key(
+    tmp_path: Path, over: dict[str, Any], expected: dict[str, Any]
+) -> None:
+    """Same component: other keys stay; another component: it starts from defaults."""
+    found = profile.load(write(tmp_path, SOUND), over).settings()["mechanism"]
+    assert found == {**found, **expected}
+
+
+def test_overrides_reach_parts_that_the_file_leaves_out(tmp_path: Path) -> None:
+    """Tokens can be set where the file has none; a part can be removed."""
+    found = profile.load(write(tmp_path, SOUND), {"tokens": {"number": "mask"}})
+    assert found.tokens == Policy(number="mask")
+    path = write(tmp_path, SOUND.replace("rank, k: 20", "laplace") + "mapping: nearest")
+    found = profile.load(path, {"mechanism": {"name": "rank"}, "mapping": None})
+    assert found.mapping is None
+
+
+def test_overrides_of_a_broken_part_are_no_crash(tmp_path: Path) -> None:
+    """A part that is no part is refused, also when it is overridden."""
+    for broken in ("[1]", "3", "true"):
+        path = write(tmp_path, SOUND.replace("{name: rank, k: 20}", broken))
+        with pytest.raises(UsageError):
+            profile.load(path, {"mechanism": {"k": 3}})
+
+
+def changed(base: Profile) -> list[Profile]:
+    """Return profiles that differ from base in one setting each."""
+    found = [
+        dataclasses.replace(
+            base, tokens=dataclasses.replace(base.tokens, **{key: value})
+        )
+        for key, value in {
+            "unknown": "mask",
+            "number": "digits",
+            "stop_word": "keep",
+            "punctuation": "drop",
+            "case": "lower",
+        }.items()
+    ]
+    found.append(parsed(mechanism={"name": "rank", "k": 95}))
+    found.append(parsed(mechanism={"name": "rank", "c": 10.5}))
+    found.append(parsed(mechanism={"name": "rank", "law": "staircase"}))
+    found.append(parsed(mechanism="santext"))
+    found.append(parsed(mechanism="laplace"))
+    found.append(parsed(mechanism="laplace", mapping="two-nearest"))
+    found.append(parsed(mechanism="laplace", mapping={"name": "two-nearest", "t": 0.4}))
+    found.append(parsed(space="unit"))
+    found.append(parsed(budget={"name": "uniform", "epsilon": 4.000001}))
+    found.append(parsed(budget={"name": "per-text", "epsilon": 4}))
+    return found
+
+
+def test_the_digest_names_every_setting_and_no_words_about_them() -> None:
+    """Any setting changes the digest; name, about and source do not."""
+    base = parsed()
+    digests = [base.digest(), *(other.digest() for other in changed(base))]
+    assert len(set(digests)) == len(digests)
+    same = parsed(name="other", about="words", source="somewhere")
+    assert same.digest() == base.digest()
+
+
+def test_numbers_that_are_equal_have_equal_digests(tmp_path: Path) -> None:
+    """4 and 4.0 are one epsilon, whoever wrote it."""
+    one = profile.load(write(tmp_path, SOUND))
+    other = profile.load(write(tmp_path, SOUND.replace("epsilon: 4", "epsilon: 4.0")))
+    assert one.digest() == other.digest()
+    assert one.digest() == one.with_epsilon(4).digest()

@@ -1,0 +1,281 @@
+from __future__ import annotations
+
+import secrets
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from dptext.errors import UsageError
+from dptext.randomness import Noise, Randomness, RunKey
+from dptext.types import Record
+from tests import laws
+
+KEY = RunKey.from_seed(1)
+BASE = Record(0, ("a text",), None)
+
+
+def streams(key: RunKey = KEY, settings: str = "settings") -> Randomness:
+    """Return the streams of a run."""
+    return Randomness(key, settings)
+
+
+def of_words(*counts: int, key: RunKey = KEY) -> Noise:
+    """Return the noise of records with so many words each."""
+    made = streams(key)
+    nonces = [made.nonce(Record(row, ("x",), None)) for row in range(len(counts))]
+    return made.of(nonces, np.repeat(np.arange(len(counts)), counts))
+
+
+@pytest.mark.parametrize(
+    ("key", "settings", "record"),
+    [
+        (RunKey.from_seed(2), "settings", BASE),
+        (KEY, "other settings", BASE),
+        (KEY, "settings", Record(1, ("a text",), None)),
+        (KEY, "settings", Record(0, ("a texts",), None)),
+        (KEY, "settings", Record(0, ("a", " text"), None)),
+        (KEY, "settings", Record(0, ("a text", ""), None)),
+        (KEY, "settings", Record(0, (), None)),
+        (KEY, "settings", Record(0, ("a text",), None, "0")),
+        (KEY, "settings", Record(0, ("a text",), None, "")),
+    ],
+)
+def test_whatever_differs_gives_other_bits(
+    key: RunKey, settings: str, record: Record
+) -> None:
+    """Key, settings, ordinal, texts and identity each change every block."""
+    made, base = streams(key, settings), streams()
+    places = np.zeros(20, np.int64)
+    bits = made.of([made.nonce(record)], places).bits(0, 4)
+    same = base.of([base.nonce(BASE)], places).bits(0, 4)
+    assert not set(bits.ravel().tolist()) & set(same.ravel().tolist())
+
+
+def test_the_same_record_gets_the_same_bits() -> None:
+    """Equal key, settings, record: equal bits, also in another object."""
+    for record in (BASE, Record(3, ("\ud800", ""), None, "é")):
+        again = Record(record.ordinal, record.texts, object(), record.identity)
+        assert streams().nonce(record) == streams().nonce(again)
+    np.testing.assert_array_equal(of_words(5).bits(0), of_words(5).bits(0))
+
+
+def test_an_identity_stands_in_for_the_ordinal() -> None:
+    """A record with an id draws the same wherever it stands in the input."""
+    first, later = (Record(row, ("t",), None, "id-7") for row in (0, 99))
+    assert streams().nonce(first) == streams().nonce(later)
+
+
+@settings(max_examples=200, deadline=None)
+@given(*[st.tuples(st.integers(0, 20), st.none() | st.text(), st.lists(st.text()))] * 2)
+def test_different_records_have_different_nonces(
+    one: tuple[int, str | None, list[str]], other: tuple[int, str | None, list[str]]
+) -> None:
+    """No two different records share a nonce, however their texts are cut."""
+
+    def named(given: tuple[int, str | None, list[str]]) -> tuple[object, ...]:
+        ordinal, identity, texts = given
+        return (ordinal if identity is None else identity, tuple(texts))
+
+    nonces = [
+        streams().nonce(Record(row, tuple(texts), None, identity))
+        for row, identity, texts in (one, other)
+    ]
+    assert (nonces[0] == nonces[1]) == (named(one) == named(other))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.integers(0, 6), min_size=1, max_size=8), st.data())
+def test_bits_do_not_depend_on_the_batch(
+    counts: list[int], data: st.DataObject
+) -> None:
+    """A record's bits are the same alone and in any batch."""
+    made = streams()
+    nonces = [made.nonce(Record(row, ("x",), None)) for row in range(len(counts))]
+    whole = made.of(nonces, np.repeat(np.arange(len(counts)), counts))
+    row = data.draw(st.integers(0, len(counts) - 1))
+    alone = made.of(nonces[row : row + 1], np.zeros(counts[row], np.int64))
+    begin = sum(counts[:row])
+    part = slice(begin, begin + counts[row])
+    np.testing.assert_array_equal(whole.bits(2, 3)[part], alone.bits(2, 3))
+    np.testing.assert_array_equal(whole.uniform(1)[part], alone.uniform(1))
+
+
+@pytest.mark.parametrize("width", [1, 2, 3, 50, 101])
+def test_normals_do_not_depend_on_the_batch_to_the_last_bit(width: int) -> None:
+    """A word's normals are bit for bit the same alone and among others."""
+    whole = of_words(37)
+    normals = whole.normal(0, width)
+    for place in (0, 1, 17, 36):
+        alone = whole.take(np.array([place])).normal(0, width)
+        np.testing.assert_array_equal(normals[place : place + 1], alone)
+
+
+def test_part_of_a_batch_has_the_bits_of_the_whole() -> None:
+    """take() returns the same bits, in the order asked for."""
+    whole = of_words(4, 0, 7)
+    places = np.array([9, 0, 4, 4])
+    part = whole.take(places)
+    assert len(part) == 4
+    np.testing.assert_array_equal(part.bits(3, 2), whole.bits(3, 2)[places])
+    assert len(whole.take(np.array([], np.int64)).bits(0)) == 0
+
+
+def test_no_block_ever_repeats() -> None:
+    """All lanes of all words of all records are different blocks."""
+    blocks = of_words(*[50] * 40).bits(0, 64).reshape(-1, 2)
+    assert len(np.unique(blocks, axis=0)) == len(blocks) == 40 * 50 * 64
+    far = of_words(50)
+    lanes = [far.bits(lane, 2) for lane in (0, 2, 1 << 29, 1 << 30, 1 << 31)]
+    joined = np.concatenate([lane.reshape(-1, 2) for lane in lanes])
+    assert len(np.unique(joined, axis=0)) == len(joined)
+
+
+def test_lanes_overlap_exactly_where_their_numbers_do() -> None:
+    """Lane 5 is lane 5, asked for alone or in a row."""
+    noise = of_words(9)
+    np.testing.assert_array_equal(noise.bits(3, 4)[:, 4:6], noise.bits(5))
+
+
+def test_uniforms_are_strictly_inside_and_uniform() -> None:
+    """Uniforms are never 0 or 1 and pass Kolmogorov-Smirnov (alarm 1e-6)."""
+    values = of_words(20_000).uniform(0, 5).ravel()
+    assert values.min() > 0.0
+    assert values.max() < 1.0
+    assert stats.kstest(values, "uniform").pvalue > laws.ALARM
+
+
+def test_the_extreme_bits_stay_strictly_inside() -> None:
+    """All zeros and all ones give the least and largest uniform, not 0 and 1."""
+
+    class Fixed(Noise):
+        def __init__(self, value: int) -> None:
+            self._value = value
+
+        def bits(self, lane: int, lanes: int = 1) -> np.ndarray:
+            return np.full((1, 2), self._value, np.uint64)
+
+    least, most = Fixed(0).uniform(0)[0, 0], Fixed(2**64 - 1).uniform(0)[0, 0]
+    assert (least, most) == (2.0**-53, 1.0 - 2.0**-53)
+
+
+@pytest.mark.parametrize("bound", [1, 2, 3, 7, 10, 1000])
+def test_bounded_integers_are_uniform(bound: int) -> None:
+    """below() stays in range and gives every value its share (alarm 1e-6)."""
+    drawn = Noise.below(of_words(100_000).bits(0).ravel(), bound)
+    assert drawn.dtype == np.int64
+    laws.assert_follows(drawn, np.full(bound, 1.0 / bound))
+
+
+@given(st.integers(0, 2**64 - 1), st.integers(1, 2**32 - 1))
+def test_bounded_integers_are_the_high_part_of_the_product(
+    bits: int, bound: int
+) -> None:
+    """below() is bits * bound / 2^64, rounded down, for every bound below 2^32."""
+    assert Noise.below(np.array([bits], np.uint64), bound)[0] == bits * bound >> 64
+
+
+def test_normals_are_standard_and_independent() -> None:
+    """Normals pass Kolmogorov-Smirnov; pairs are uncorrelated (alarm 1e-6 in all)."""
+    values = of_words(40_000).normal(0, 5)
+    assert values.shape == (40_000, 5)
+    assert stats.kstest(values.ravel(), "norm").pvalue > laws.ALARM / 12
+    limit = stats.norm.isf(laws.ALARM / 24) / np.sqrt(len(values))
+    assert np.abs(values.mean(axis=0)).max() < limit
+    for moved in (values, values**2 - 1.0):
+        scale = (moved**2).mean()
+        products = moved.T @ moved / (len(values) * scale)
+        products[np.diag_indices(5)] = 0.0
+        # A heavier tail in products of squares: twice the limit is ample.
+        assert np.abs(products).max() < 2.0 * limit
+
+
+def test_words_are_uncorrelated_with_their_neighbours() -> None:
+    """Uniforms of words side by side and of lanes side by side do not correlate."""
+    values = of_words(50_000).uniform(0, 2) - 0.5
+    limit = stats.norm.isf(laws.ALARM / 20) / np.sqrt(len(values)) / 12.0
+    assert abs((values[1:, 0] * values[:-1, 0]).mean()) < limit
+    for one in range(4):
+        for two in range(one):
+            assert abs((values[:, one] * values[:, two]).mean()) < limit
+
+
+def put(path: Path, data: bytes, mode: int = 0o600) -> Path:
+    """Write a key file."""
+    path.write_bytes(data)
+    path.chmod(mode)
+    return path
+
+
+def test_a_key_file_may_be_raw_or_hexadecimal(tmp_path: Path) -> None:
+    """The same 32 bytes give the same key in either form, with or without newline."""
+    raw = bytes(range(32))
+    key = RunKey.from_file(put(tmp_path / "raw", raw))
+    for form in (raw.hex(), raw.hex() + "\n", raw.hex().upper()):
+        assert RunKey.from_file(put(tmp_path / "hex", form.encode())) == key
+    assert key.origin == "key-file"
+    other = RunKey.from_file(put(tmp_path / "other", bytes(range(1, 33))))
+    assert other.secret != key.secret
+
+
+@pytest.mark.parametrize(
+    ("data", "mode", "reason"),
+    [
+        (bytes(range(31)), 0o600, "at least 32 random bytes"),
+        (b"", 0o600, "at least 32 random bytes"),
+        (b"a" * 64, 0o600, "at least 32 random bytes"),
+        (b"0123456789abcdef" * 2, 0o600, "at least 32 random bytes"),
+        (b"password" * 20, 0o600, "at least 32 random bytes"),
+        (bytes(range(32)), 0o644, "chmod 600"),
+        (bytes(range(32)), 0o640, "chmod 600"),
+        (bytes(range(32)), 0o620, "chmod 600"),
+    ],
+)
+def test_a_weak_key_file_is_refused(
+    tmp_path: Path, data: bytes, mode: int, reason: str
+) -> None:
+    """Short, repetitive or readable by others: the message says what to do."""
+    path = put(tmp_path / "key", data, mode)
+    with pytest.raises(UsageError, match=reason) as caught:
+        RunKey.from_file(path)
+    assert str(path) in str(caught.value)
+
+
+def test_a_missing_key_file_is_named(tmp_path: Path) -> None:
+    """A key file that is not there, or is a folder, is a usage error with its path."""
+    for path in (tmp_path / "none", tmp_path):
+        with pytest.raises(UsageError, match=str(path)):
+            RunKey.from_file(path)
+
+
+def test_keys_say_where_they_come_from_and_not_what_they_are() -> None:
+    """A seeded key is marked as such; a secret is not in its repr."""
+    assert RunKey.from_seed(0).origin == "seed"
+    assert RunKey.fresh().origin == "system"
+    assert streams(RunKey.from_seed(0)).origin == "seed"
+    key = RunKey(secrets.token_bytes(32), "system")
+    assert key.secret.hex() not in repr(key)
+    assert repr(key.secret) not in repr(key)
+
+
+def test_fresh_keys_differ() -> None:
+    """Two runs without a key share nothing."""
+    assert len({RunKey.fresh().secret for _ in range(100)}) == 100
+    assert len(RunKey.fresh().secret) == 32
+
+
+def test_negative_and_large_seeds_are_different_keys() -> None:
+    """Every whole number is a seed of its own."""
+    assert len({RunKey.from_seed(n).secret for n in (-1, 0, 1, 2**70)}) == 4
+
+
+def test_the_bits_of_a_seed_never_change() -> None:
+    """These bits are part of the format: change ALGORITHM if they must change."""
+    noise = laws.noise(2, seed=1)
+    assert [hex(value) for value in noise.bits(0)[1].tolist()] == GOLDEN
+
+
+GOLDEN = ["0xc12eed709ba8558f", "0xa24f9fb75f4f06bd"]

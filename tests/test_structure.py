@@ -1,0 +1,224 @@
+"""The shape of the package: who may import whom, how long, and what loads when."""
+
+from __future__ import annotations
+
+import ast
+import statistics
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+
+import pytest
+
+import dptext
+
+ROOT = Path(dptext.__file__).parent
+HEAVY = (
+    *("numpy", "spacy", "nltk", "torch", "sentence_transformers", "faiss", "pyarrow"),
+    *("scipy", "cryptography", "pandas", "sklearn"),
+)
+# Each layer may import the layers above it in this list. The rules of tokens, plain
+# functions of characters, stand above the stages; stages (the fourth layer) do not
+# import each other, but for what STAGES says.
+LAYERS = (
+    ("types", "errors"),
+    ("streams", "randomness", "registry", "cache"),
+    ("tokens.kinds", "tokens.policy", "tokens.regex", "tokens.stop_words"),
+    (
+        *("tokens", "lexicons", "spaces", "budgets", "mechanisms", "mappings"),
+        *("formats", "metrics", "guarantees", "adversaries"),
+    ),
+    ("profile", "pipeline"),
+    ("engines", "report"),
+    ("cli", "__main__"),
+)
+STAGES = {
+    "mechanisms": {"spaces", "lexicons.orders"},
+    "mappings": {"spaces"},
+    "spaces": {"lexicons.orders"},
+    # They stand beside the path and look at mechanisms made ready.
+    "guarantees": {"mechanisms"},
+    "adversaries": {"mechanisms"},
+}
+# Known exceptions, each with its reason; a new one is a decision, not an accident.
+ALLOWED = {
+    # The public entry points, imported when called.
+    ("__init__", "profile"),
+    ("__init__", "pipeline"),
+    ("__init__", "lexicons"),
+    ("__init__", "randomness"),
+    ("__init__", "types"),
+    # A policy file is read like a profile; an account is drawn up for one.
+    ("guarantees.policy", "profile"),
+    ("guarantees.account", "profile"),
+    # Help and reports say the version.
+    ("cli.app", "__init__"),
+    ("report.document", "__init__"),
+}
+
+
+@lru_cache(maxsize=1)
+def modules() -> dict[str, ast.Module]:
+    """Return the syntax tree of every module by its name inside dptext."""
+    found = {}
+    for path in sorted(ROOT.rglob("*.py")):
+        parts = path.relative_to(ROOT).with_suffix("").parts
+        name = ".".join(parts[:-1] if parts[-1] == "__init__" and parts[:-1] else parts)
+        found[name] = ast.parse(path.read_text(encoding="utf-8"))
+    return found
+
+
+def imported(tree: ast.Module) -> Iterator[str]:
+    """Yield what a module imports from anywhere, at any depth but for type checking."""
+    typing_only: set[ast.AST] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            typing_only.update(ast.walk(node))
+    for node in ast.walk(tree):
+        if node in typing_only:
+            continue
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports are absolute"
+            module = node.module or ""
+            yield from (f"{module}.{alias.name}" for alias in node.names)
+
+
+def inside(tree: ast.Module) -> Iterator[str]:
+    """Yield the modules of dptext that a module imports, by their names inside it."""
+    for name in imported(tree):
+        if name != "dptext" and not name.startswith("dptext."):
+            continue
+        parts = name.split(".")[1:]
+        while parts and ".".join(parts) not in modules():
+            parts.pop()  # a name of a module, not a module
+        yield ".".join(parts) or "__init__"
+
+
+def layer_of(name: str) -> int:
+    """Return the number of the layer that names a module most exactly."""
+    parts = name.split(".")
+    for length in range(len(parts), 0, -1):
+        prefix = ".".join(parts[:length])
+        for number, layer in enumerate(LAYERS):
+            if prefix in layer:
+                return number
+    pytest.fail(f"{name} is in no layer")
+
+
+def lawful(name: str, other: str) -> bool:
+    """Tell whether one module may import another."""
+    if (name, other) in ALLOWED or other == name:
+        return True
+    if name == "__init__" or other == "__init__":
+        return False
+    mine, theirs = layer_of(name), layer_of(other)
+    top, other_top = name.split(".")[0], other.split(".")[0]
+    if mine != theirs:
+        return theirs < mine
+    if top == other_top:
+        return True
+    if top in STAGES or mine == layer_of("tokens"):
+        allowed = STAGES.get(top, set())
+        return any(other == part or other.startswith(part + ".") for part in allowed)
+    return True
+
+
+@pytest.mark.parametrize("name", sorted(modules()))
+def test_data_flows_one_way(name: str) -> None:
+    """No module imports a later layer, and no stage another one."""
+    broken = [other for other in inside(modules()[name]) if not lawful(name, other)]
+    assert not broken, f"{name} imports {broken}"
+
+
+def test_every_exception_to_the_law_is_in_use() -> None:
+    """An exception that nobody needs is removed from the table."""
+    used = {(name, other) for name, tree in modules().items() for other in inside(tree)}
+    assert used >= ALLOWED
+
+
+def test_no_import_runs_in_circles() -> None:
+    """Modules that import each other at the top do so in one direction only."""
+    graph = {
+        name: {
+            other
+            for other in inside(ast.Module([n for n in tree.body], []))
+            if other != name
+        }
+        for name, tree in top_level().items()
+    }
+    done: set[str] = set()
+
+    def walk(name: str, path: tuple[str, ...]) -> None:
+        assert name not in path, " -> ".join([*path, name])
+        if name not in done:
+            for other in graph.get(name, ()):
+                walk(other, (*path, name))
+            done.add(name)
+
+    for name in graph:
+        walk(name, ())
+
+
+def top_level() -> dict[str, ast.Module]:
+    """Return the modules with only their top-level imports of other packages."""
+    found = {}
+    for name, tree in modules().items():
+        body = [n for n in tree.body if isinstance(n, ast.Import | ast.ImportFrom)]
+        # A part may import its own package, which imports none of its parts at the top.
+        found[name] = ast.Module(body, [])
+    return found
+
+
+def lengths() -> dict[str, int]:
+    """Return the number of lines of every module of more than three."""
+    counts = {
+        str(path.relative_to(ROOT)): len(path.read_text("utf-8").splitlines())
+        for path in ROOT.rglob("*.py")
+    }
+    return {name: count for name, count in counts.items() if count > 3}
+
+
+def test_modules_are_small_rooms() -> None:
+    """No module has more than 400 lines, and half have at most 100."""
+    found = lengths()
+    assert not {name: count for name, count in found.items() if count > 400}
+    assert statistics.median(found.values()) <= 100
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import dptext",
+        "from dptext.cli import app",
+        "import dptext, sys; sys.argv = ['dptext', '--help']; "
+        "from dptext.__main__ import main\n"
+        "try: main()\n"
+        "except SystemExit as error: assert not error.code",
+    ],
+)
+def test_nothing_heavy_loads_before_it_is_needed(code: str) -> None:
+    """Importing dptext and asking for help load no numeric or language package."""
+    check = (
+        f"{code}\nimport sys\n"
+        f"found = [name for name in {HEAVY!r} if name in sys.modules]\n"
+        "assert not found, found"
+    )
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", check], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_click_is_never_imported() -> None:
+    """Typer brings its own; Click need not be there at run time."""
+    for name, tree in modules().items():
+        assert not [n for n in imported(tree) if n.split(".")[0] == "click"], name
+
+
+def test_types_are_published() -> None:
+    """py.typed ships, so that type checkers see the annotations."""
+    assert (ROOT / "py.typed").exists()

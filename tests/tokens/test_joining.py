@@ -1,0 +1,316 @@
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dptext.randomness import Randomness, RunKey
+from dptext.tokens import kinds
+from dptext.tokens.joining import Joiner
+from dptext.tokens.policy import Policy
+from dptext.tokens.tokenizer import Tokenizer
+from dptext.types import NUMBER, Ids, Lexicon
+from tests import laws, small
+
+ENGLISH = small.english(
+    *("the", "cat", "dog", "do", "n't", "'s", "Paris", "runs", "Is", "well", "known"),
+    *("日", "naive"),
+)
+WORDLIKE = (
+    kinds.WORD,
+    kinds.NUMBER,
+    kinds.IDENTIFIER,
+    kinds.STOP_WORD,
+    kinds.UNKNOWN,
+)
+
+
+def drawn_as(*words: str) -> Ids:
+    """Return the rows of words."""
+    return np.array([ENGLISH.words.index(word) for word in words], np.int32)
+
+
+def written(
+    text: str, drawn: Ids, policy: Policy, lexicon: Lexicon = ENGLISH, seed: int = 0
+) -> str:
+    """Write one text with the drawn words in the places of its own."""
+    words = Tokenizer(lexicon, policy).words([text])
+    joiner = Joiner(lexicon, policy)
+    places = joiner.digit_places(words)
+    joiner.redraw_digits(words, laws.noise(len(places), seed), places)
+    return joiner.join(words, drawn, laws.noise(len(words.ids), seed))[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "drawn", "expected"),
+    [
+        ("dog", "cat", "Cat"),
+        ("a dog", "the cat", "The cat"),
+        ("do dog", "do n't", "Don't"),
+        ("don't", "the cat", "The cat"),
+        ("dog, dog", "cat Paris", "Cat, Paris"),
+        ("dog,dog", "cat cat", "Cat,cat"),
+        ("Dog! Dog", "cat the", "Cat! The"),
+        ("dog\ndog", "cat the", "Cat\nThe"),
+        ('"dog." dog', "cat runs", '"Cat." Runs'),
+        ("dog  dog", "cat runs", "Cat  runs"),
+        (" dog ", "cat", " Cat "),
+        ("DOG Dog", "cat the", "Cat the"),
+        ("dog", "'s", "'s"),
+        ("(dog)", "n't", "(N't)"),
+        ("日日", "cat dog", "Cat dog"),
+        ("", "", ""),
+        ("  ...", "", "  ..."),
+    ],
+)
+def test_spaces_and_capitals_follow_public_rules(
+    text: str, drawn: str, expected: str
+) -> None:
+    """Spaces go before all words but clitics; capitals where a sentence begins."""
+    assert written(text, drawn_as(*drawn.split()), Policy()) == expected
+
+
+@pytest.mark.parametrize(
+    ("policy", "text", "drawn", "expected"),
+    [
+        (Policy(case="lower"), "Dog. Dog", "Paris Is", "paris. is"),
+        (Policy(case="copy"), "Dog DOG dog", "the runs Paris", "The RUNS paris"),
+        (Policy(punctuation="drop"), "(dog); dog!", "cat runs", "Cat runs"),
+        (Policy(punctuation="drop"), "\n dog\n\ndo-dog", "cat n't the", "Catn't the"),
+        (Policy(unknown="mask"), "zq dog zq", "cat", "[unknown] cat [unknown]"),
+        (Policy(unknown="mask"), "dog, zq", "cat", "Cat, [unknown]"),
+        (Policy(unknown="drop"), "dog zq dog", "cat the", "Cat the"),
+        (Policy(unknown="keep"), "dog Zq@x.org", "cat", "Cat Zq@x.org"),
+        (Policy(number="mask"), "dog 12", "cat", "Cat [number]"),
+        (Policy(number="keep"), "dog 1,200.5", "cat", "Cat 1,200.5"),
+        (Policy(stop_word="keep"), "the dog", "cat", "the cat"),
+        (Policy(stop_word="keep"), "The dog's", "cat", "The cat's"),
+        (Policy(stop_word="keep"), "don't dog", "cat", "don't cat"),
+    ],
+)
+def test_each_policy_writes_what_it_says(
+    policy: Policy, text: str, drawn: str, expected: str
+) -> None:
+    """Lower, copy, drop, mask and keep do what their names say."""
+    assert written(text, drawn_as(*drawn.split()), policy) == expected
+
+
+def test_every_word_drawn_as_itself_gives_the_text_back() -> None:
+    """A text in plain spacing comes back whole when each word is drawn as itself."""
+    text = "The cat runs. Don't! Is the dog's naive Paris well-known?"
+    policy = Policy(case="copy")
+    words = Tokenizer(ENGLISH, policy).words([text])
+    assert (words.ids >= 0).all()
+    assert Joiner(ENGLISH, policy).join(words, words.ids, laws.noise(20))[0] == text
+
+
+def test_the_number_element_is_written_as_any_number() -> None:
+    """Numbers drawn have one to four digits, no leading zero, each length as often."""
+    size = 4000
+    words = Tokenizer(ENGLISH, Policy()).words(["dog " * size])
+    drawn = np.full(size, ENGLISH.words.index(NUMBER), np.int32)
+    parts = Joiner(ENGLISH, Policy()).join(words, drawn, laws.noise(size))[0].split()
+    assert len(parts) == size
+    assert all(str(int(part)) == part for part in parts)
+    lengths = np.array([len(part) - 1 for part in parts])
+    laws.assert_follows(lengths, np.full(4, 0.25), laws.ALARM / 2)
+    ones = np.array([int(part) for part in parts if len(part) == 1])
+    laws.assert_follows(ones, np.full(10, 0.1), laws.ALARM / 2)
+
+
+def test_digits_are_drawn_anew_and_the_form_stays() -> None:
+    """Under `digits` every digit is uniform and separators keep their places."""
+    policy = Policy(number="digits")
+    texts = [written("3,141.59 dog", drawn_as("cat"), policy, seed=n) for n in range(4)]
+    for text in texts:
+        assert text.endswith(" cat")
+        assert [c for c in text[:8] if not c.isdigit()] == [",", "."]
+        assert len(text) == 12
+    assert len(set(texts)) > 1
+    long = written("7" * 20_000, drawn_as(), policy)
+    laws.assert_follows(np.array([int(c) for c in long]), np.full(10, 0.1))
+
+
+def test_texts_of_a_batch_do_not_touch_each_other() -> None:
+    """Each text of a batch is written as it is alone, empty ones included."""
+    texts = ["dog dog", "", " dog", "dog!", "", "42 zq"]
+    for policy in (Policy(), Policy(punctuation="drop"), Policy(unknown="mask")):
+        tokenizer, joiner = Tokenizer(ENGLISH, policy), Joiner(ENGLISH, policy)
+        words = tokenizer.words(texts)
+        drawn = np.arange(len(words.ids), dtype=np.int32) % 10
+        whole = joiner.join(words, drawn, laws.noise(len(drawn)))
+        alone = [
+            joiner.join(
+                tokenizer.words([text]),
+                drawn[words.texts == row],
+                laws.noise(int((words.texts == row).sum())),
+            )[0]
+            for row, text in enumerate(texts)
+        ]
+        assert whole == alone
+
+
+# What follows holds the claim that joining is post-processing: the strings that two
+# compared texts give differ in nothing once the same words are drawn for them.
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a statement lets a reader of the output see of a text, read off its words.
+
+    A gap is kept between two words only when both are copied as they stand.
+    """
+
+    places: tuple[object, ...]
+
+
+def form(body: str, flags: int, treatment: str, policy: Policy) -> object:
+    """Return what is seen of one word besides its place."""
+    if treatment == "perturb":
+        capitals = flags & (kinds.TITLE | kinds.UPPER)
+        return capitals if policy.case == "copy" else None
+    return {
+        "keep": body,
+        "digits": "".join("0" if c.isdecimal() else c for c in body),
+        "mask": flags & kinds.KIND == kinds.NUMBER,
+        "drop": None,
+    }[treatment]
+
+
+def seen(pieces: list[str], flags_of: list[int], policy: Policy) -> Seen:
+    """Reduce the words of one text to what its policy keeps, masks or drops."""
+    copied = {
+        kinds.UNKNOWN: policy.unknown,
+        kinds.IDENTIFIER: policy.unknown,
+        kinds.NUMBER: policy.number,
+        kinds.STOP_WORD: policy.stop_word,
+    }
+    places: list[object] = []
+    before: str | None = None  # treatment of the word just before, None at a mark
+    for piece, flags in zip(pieces, flags_of, strict=True):
+        kind = flags & kinds.KIND
+        if kind not in WORDLIKE:
+            if policy.punctuation == "keep":
+                places.append(("mark", piece))
+                before = None
+            continue
+        treatment = copied.get(kind, "perturb")
+        shown: list[object] = [treatment]
+        gap = piece[:1] == " "
+        both = treatment in ("keep", "digits") and before in ("keep", "digits")
+        if policy.punctuation == "keep" and (before is None or both):
+            shown.append(gap)
+        shown.append(form(piece.lstrip(" "), flags, treatment, policy))
+        places.append(tuple(shown))
+        before = treatment
+    return Seen(tuple(places))
+
+
+ITEMS = (
+    "cat Dog RUNS Paris paris I the The zq Zq ZQQ 42 7 1,000 ٣٤ 12:30 http://a.org/b?c "
+    "x@y.org #tag @who 😀 👍🏽 naïve 日 本 \u200b \x07 ᠎ U.S. can zq-zq iPhone "
+    "'ll n't ½ Ⅷ "
+    "don't cat's 日本 cat😀 Don’t dog#tag 日zq zq日 日42 DON'T 日the the日 zq's 42日 "
+    "\u200bcat cat\u200b 日#a THE'S well-known zq-cat"
+).split(" ")
+MARKS = [". ", ", ", " (", ") ", "\n", "  ", " - ", "-", "!", '"', "?? ", "…", "\x1c"]
+POLICIES = [
+    Policy(),
+    Policy(case="lower"),
+    Policy(case="copy"),
+    Policy(unknown="mask"),
+    Policy(unknown="drop"),
+    Policy(unknown="keep"),
+    Policy(number="mask"),
+    Policy(number="keep"),
+    Policy(number="digits"),
+    Policy(stop_word="keep"),
+    Policy(unknown="keep", number="digits", stop_word="keep", case="copy"),
+    Policy(unknown="mask", number="mask", stop_word="keep", case="lower"),
+]
+POLICIES += [replace(policy, punctuation="drop") for policy in POLICIES]
+
+
+def all_written(texts: list[str], policy: Policy, turn: int) -> list[str]:
+    """Write many texts, the n-th word of each with the same draw and the same bits."""
+    words = Tokenizer(ENGLISH, policy).words(texts)
+    joiner = Joiner(ENGLISH, policy)
+    same = [bytes(16)] * len(texts)
+    randomness = Randomness(RunKey.from_seed(turn), "tests")
+    places = joiner.digit_places(words)
+    of_text = np.searchsorted(words.ends, places, side="right")
+    joiner.redraw_digits(words, randomness.of(same, of_text), places)
+    starts = np.searchsorted(words.texts, words.texts, side="left")
+    nth = np.arange(len(starts)) - starts
+    draws = np.random.default_rng(turn).integers(0, len(ENGLISH.words), 64)
+    drawn = draws[nth].astype(np.int32)
+    return joiner.join(words, drawn, randomness.of(same, words.texts))
+
+
+def seen_of_each(texts: list[str], policy: Policy) -> list[Seen]:
+    """Return what is seen of each text."""
+    words = Tokenizer(ENGLISH, policy).words(texts)
+    begins = [0, *words.ends[:-1].tolist()]
+    return [
+        seen(words.pieces[begin:end], words.flags[begin:end].tolist(), policy)
+        for begin, end in zip(begins, words.ends.tolist(), strict=True)
+    ]
+
+
+def hold(texts: list[str], policy: Policy) -> int:
+    """Hold all texts against those that are seen as alike; return how many are."""
+    of_each = seen_of_each(texts, policy)
+    for turn in range(3):
+        first: dict[Seen, tuple[str, str]] = {}
+        for text, view, out in zip(
+            texts, of_each, all_written(texts, policy, turn), strict=True
+        ):
+            other, other_out = first.setdefault(view, (text, out))
+            assert out == other_out, f"{other!r} and {text!r} can be told apart"
+    return len(texts) - len(first)
+
+
+@pytest.mark.parametrize("policy", POLICIES, ids=str)
+def test_the_output_is_a_function_of_drawn_words_and_kept_things(
+    policy: Policy,
+) -> None:
+    """Texts that a statement compares give the same text from the same draws."""
+    rng = np.random.default_rng(5)
+    texts = [*ITEMS, *(f"{one} {two}" for one in ITEMS for two in ITEMS)]
+    for _ in range(1500):
+        length = int(rng.integers(2, 5))
+        items = rng.choice(ITEMS, length).tolist()
+        mark = MARKS[int(rng.integers(3))] if rng.random() < 0.7 else " "
+        place = int(rng.integers(1, length))
+        texts.append(" ".join(items[:place]) + mark + " ".join(items[place:]))
+    assert hold(texts, policy) > 500
+
+
+@pytest.mark.parametrize("policy", [Policy(), Policy(unknown="mask")], ids=str)
+def test_every_mark_is_kept_and_nothing_else_of_its_neighbours(policy: Policy) -> None:
+    """Around every kind of mark, texts with other words give the same text."""
+    texts = [
+        f"{one}{mark}{two}"
+        for mark in MARKS
+        for one in ITEMS[::3]
+        for two in ITEMS[::2]
+    ]
+    assert hold(texts, policy) > 500
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(st.text(max_size=12), min_size=20, max_size=20))
+@pytest.mark.parametrize("punctuation", ["keep", "drop"])
+def test_any_characters_at_all_are_covered(punctuation: str, texts: list[str]) -> None:
+    """Whatever characters texts hold, alike texts give the same text."""
+    hold(texts, Policy(punctuation=punctuation))  # type: ignore[arg-type]
+
+
+def test_dropped_marks_leave_only_the_number_of_words() -> None:
+    """With marks dropped and all words replaced, as many words give the same text."""
+    policy = Policy(punctuation="drop")
+    for view in seen_of_each(["cat, (dog)\n😀!", "  日本 zq", "don't 42"], policy):
+        assert view == Seen((("perturb", None),) * 3)

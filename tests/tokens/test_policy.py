@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+import dataclasses
+from typing import get_args, get_type_hints
+
+import pytest
+
+from dptext.tokens import kinds, policy
+from dptext.tokens.policy import Policy
+
+
+def test_the_default_covers_every_word() -> None:
+    """Without settings, every kind of word is replaced and only marks are kept."""
+    replaced = {kind for kind in range(7) if Policy().treatment(kind) == policy.PERTURB}
+    assert replaced == {
+        kinds.WORD,
+        kinds.NUMBER,
+        kinds.IDENTIFIER,
+        kinds.STOP_WORD,
+        kinds.UNKNOWN,
+    }
+
+
+@pytest.mark.parametrize(
+    ("field", "of_kinds"),
+    [
+        ("unknown", (kinds.UNKNOWN, kinds.IDENTIFIER)),
+        ("number", (kinds.NUMBER,)),
+        ("stop_word", (kinds.STOP_WORD,)),
+        ("punctuation", (kinds.PUNCTUATION, kinds.SPACE)),
+    ],
+)
+def test_each_setting_speaks_of_its_kinds_only(
+    field: str, of_kinds: tuple[int, ...]
+) -> None:
+    """A setting changes the treatment of its own kinds and of no other."""
+    for value in get_args(get_type_hints(Policy)[field]):
+        changed = dataclasses.replace(Policy(), **{field: value})
+        code = getattr(policy, value.upper())
+        for kind in range(len(kinds.NAMES)):
+            expected = code if kind in of_kinds else Policy().treatment(kind)
+            assert changed.treatment(kind) == expected
+
+
+def test_known_words_are_always_replaced() -> None:
+    """No setting keeps a word of the vocabulary that is no stop word."""
+    keep = Policy(unknown="keep", number="keep", stop_word="keep", case="copy")
+    assert keep.treatment(kinds.WORD) == policy.PERTURB
+
+
+def test_a_policy_cannot_be_changed() -> None:
+    """Policies are frozen."""
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        Policy().case = "copy"  # type: ignore[misc]

@@ -1,0 +1,227 @@
+from __future__ import annotations
+
+import time
+import unicodedata
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dptext.tokens import kinds
+from dptext.tokens.regex import MARK, key_of, kind_of, segment, split
+
+ANY_TEXT = st.text(st.characters(codec=None, exclude_categories=()), max_size=60)
+# Text in which the branches of the expression are likely to meet.
+DENSE = st.text(
+    st.sampled_from("aZn't ’s_-.,:/@#1٣é日\u0301\u200b\u200d\ufe0f😀🏽\n\t\ud800wth"),
+    max_size=40,
+)
+
+
+@settings(max_examples=1500, deadline=None)
+@given(st.one_of(ANY_TEXT, DENSE))
+def test_pieces_joined_are_the_text(text: str) -> None:
+    """Splitting loses nothing of any string, surrogates included."""
+    assert "".join(split(text)) == text
+
+
+def test_every_character_is_a_piece_by_itself() -> None:
+    """No character of Unicode is lost, alone or between letters."""
+    for point in range(0x110000):
+        text = chr(point)
+        assert split(text) == [text]
+        assert "".join(split(f"a{text}b")) == f"a{text}b"
+
+
+@settings(max_examples=800, deadline=None)
+@given(st.one_of(ANY_TEXT, DENSE))
+def test_only_marks_and_space_count_as_punctuation_and_space(text: str) -> None:
+    """A kept piece is one mark or only white space; no content hides in it."""
+    for piece in split(text):
+        body = piece[1:] if len(piece) > 1 and piece[0] == " " else piece
+        kind = kind_of(piece)
+        if kind == kinds.SPACE:
+            assert piece.isspace()
+        elif kind == kinds.PUNCTUATION:
+            assert len(body) == 1
+            ascii_mark = body.isascii() and body.isprintable() and not body.isalnum()
+            assert ascii_mark or unicodedata.category(body).startswith("P")
+        else:
+            assert kind in (kinds.WORD, kinds.NUMBER, kinds.IDENTIFIER)
+
+
+def test_no_control_or_invisible_character_is_kept_as_punctuation() -> None:
+    """Control, format, private, unassigned and surrogate characters are replaced."""
+    for point in range(0x110000):
+        char = chr(point)
+        if unicodedata.category(char).startswith("C") and not char.isspace():
+            kept = kind_of(char) in (kinds.PUNCTUATION, kinds.SPACE)
+            assert not kept, hex(point)
+
+
+WORD, NUMBER, IDENTIFIER = kinds.WORD, kinds.NUMBER, kinds.IDENTIFIER
+PUNCTUATION, SPACE = kinds.PUNCTUATION, kinds.SPACE
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("A cat", [("A", WORD), (" cat", WORD)]),
+        ("don't", [("don't", WORD)]),
+        ("rock’n’roll", [("rock’n’roll", WORD)]),
+        ("well-known", [("well-known", WORD)]),
+        ("snake_case", [("snake_case", WORD)]),
+        ("'tis", [("'", PUNCTUATION), ("tis", WORD)]),
+        ("'s", [("'s", WORD)]),
+        ("’ll go", [("’ll", WORD), (" go", WORD)]),
+        ("dogs'", [("dogs", WORD), ("'", PUNCTUATION)]),
+        ("U.S. law", [("U.S.", WORD), (" law", WORD)]),
+        ("e.g., so", [("e.g.", WORD), (",", PUNCTUATION), (" so", WORD)]),
+        ("end.", [("end", WORD), (".", PUNCTUATION)]),
+        ("https://a.org/b?c=1#d.", [("https://a.org/b?c=1#d", IDENTIFIER), (".", 3)]),
+        ("(http://x.y/z)", [("(", 3), ("http://x.y/z", IDENTIFIER), (")", 3)]),
+        ("ftp://h/p", [("ftp://h/p", IDENTIFIER)]),
+        ("www.a-b.de/x", [("www.a-b.de/x", IDENTIFIER)]),
+        (
+            "see example.com/a_b.",
+            [("see", 0), (" example.com/a_b", IDENTIFIER), (".", 3)],
+        ),
+        ("j.doe+x@mail.a.org,", [("j.doe+x@mail.a.org", IDENTIFIER), (",", 3)]),
+        ("@jane_doe: hi", [("@jane_doe", IDENTIFIER), (":", 3), (" hi", WORD)]),
+        ("#MeToo", [("#MeToo", IDENTIFIER)]),
+        ("# 1", [("#", PUNCTUATION), (" 1", NUMBER)]),
+        ("42", [("42", NUMBER)]),
+        ("1,200.50", [("1,200.50", NUMBER)]),
+        ("2024-03-01", [("2024-03-01", NUMBER)]),
+        ("1/2/1999", [("1/2/1999", NUMBER)]),
+        ("12:30", [("12:30", NUMBER)]),
+        ("+49-30-1234567", [("+", PUNCTUATION), ("49-30-1234567", NUMBER)]),
+        (
+            "(555) 010-9999",
+            [("(", 3), ("555", NUMBER), (")", 3), (" 010-9999", NUMBER)],
+        ),
+        ("192.168.0.1", [("192.168.0.1", NUMBER)]),
+        ("$5", [("$", PUNCTUATION), ("5", NUMBER)]),
+        ("50%", [("50", NUMBER), ("%", PUNCTUATION)]),
+        ("3rd", [("3rd", WORD)]),
+        ("B2B", [("B2B", WORD)]),
+        ("٣٤", [("٣٤", NUMBER)]),
+        ("😀", [("😀", IDENTIFIER)]),
+        ("👍🏽", [("👍🏽", IDENTIFIER)]),
+        ("👩\u200d👩\u200d👧 ok", [("👩\u200d👩\u200d👧", IDENTIFIER), (" ok", WORD)]),
+        ("☺\ufe0f", [("☺\ufe0f", IDENTIFIER)]),
+        ("日本語", [("日", WORD), ("本", WORD), ("語", WORD)]),
+        ("東京3年", [("東", WORD), ("京", WORD), ("3", NUMBER), ("年", WORD)]),
+        ("한국어", [("한국어", WORD)]),
+        ("cafe\u0301", [("cafe\u0301", WORD)]),
+        ("हिन्दी", [("हिन्दी", WORD)]),
+        ("a\u200bb", [("a", WORD), ("\u200b", IDENTIFIER), ("b", WORD)]),
+        ("\ufeffa", [("\ufeff", IDENTIFIER), ("a", WORD)]),
+        ("a\x00b", [("a", WORD), ("\x00", IDENTIFIER), ("b", WORD)]),
+        ("\x1b[0m", [("\x1b", IDENTIFIER), ("[", 3), ("0m", WORD)]),
+        ("\ud83d", [("\ud83d", IDENTIFIER)]),
+        ("\ue000", [("\ue000", IDENTIFIER)]),
+        ("€5", [("€", IDENTIFIER), ("5", NUMBER)]),
+        ("a  b", [("a", WORD), ("  ", SPACE), ("b", WORD)]),
+        ("a\u00a0b", [("a", WORD), ("\u00a0", SPACE), ("b", WORD)]),
+        ("a \n b", [("a", WORD), (" \n ", SPACE), ("b", WORD)]),
+        ("…«»", [("…", PUNCTUATION), ("«", PUNCTUATION), ("»", PUNCTUATION)]),
+        (" .", [(" .", PUNCTUATION)]),
+        (" ", [(" ", SPACE)]),
+        ("", []),
+    ],
+)
+def test_each_kind_of_token_is_told_apart(
+    text: str, expected: list[tuple[str, int]]
+) -> None:
+    """The pieces and kinds of one example of each form."""
+    assert [(piece, kind_of(piece)) for piece in split(text)] == expected
+
+
+VOCABULARY = {
+    word: row
+    for row, word in enumerate(
+        [
+            "do",
+            "n't",
+            "'s",
+            "cat",
+            "well",
+            "known",
+            "mother-in-law",
+            "in",
+            "naive",
+            "don",
+        ]
+    )
+}
+
+
+def lookup(key: str) -> int:
+    """Look a key up in the small vocabulary."""
+    return VOCABULARY.get(key, -1)
+
+
+@pytest.mark.parametrize(
+    ("word", "expected"),
+    [
+        ("cat", [("cat", 3)]),
+        ("CAT", [("CAT", 3)]),
+        ("Don't", [("Do", 0), ("n't", 1)]),
+        ("DON’T", [("DO", 0), ("N’T", 1)]),
+        ("cat's", [("cat", 3), ("'s", 2)]),
+        ("zq's", [("zq", -1), ("'s", 2)]),
+        ("cat've", [("cat", 3), ("'", MARK), ("ve", -1)]),
+        ("well-known", [("well", 4), ("-", MARK), ("known", 5)]),
+        ("mother-in-law", [("mother-in-law", 6)]),
+        ("zq-in-zq", [("zq", -1), ("-", MARK), ("in", 7), ("-", MARK), ("zq", -1)]),
+        ("zq-zq", [("zq-zq", -1)]),
+        ("naïve", [("naïve", 8)]),
+        ("nai\u0308ve", [("nai\u0308ve", 8)]),
+        ("日", [("日", -1)]),
+        ("n't", [("n't", 1)]),
+        ("well_cat's", [("well", 4), ("_", MARK), ("cat", 3), ("'s", 2)]),
+    ],
+)
+def test_words_divide_as_coarsely_as_the_vocabulary_allows(
+    word: str, expected: list[tuple[str, int]]
+) -> None:
+    """Whole, without accents, without clitic, then part by part."""
+    assert segment(word, lookup) == expected
+
+
+@settings(max_examples=600, deadline=None)
+@given(
+    DENSE, st.sets(st.sampled_from(["a", "n't", "t", "'s", "z", "an", "e", "w", "'"]))
+)
+def test_parts_joined_are_the_word(text: str, vocabulary: set[str]) -> None:
+    """Whatever the vocabulary, segmenting a word loses nothing and marks only marks."""
+    for piece in split(text):
+        if kind_of(piece) != kinds.WORD:
+            continue
+        word = piece.removeprefix(" ")
+        parts = segment(word, lambda key: 0 if key in vocabulary else -1)
+        assert "".join(part for part, _ in parts) == word
+        assert all(part for part, _ in parts)
+        for part, row in parts:
+            assert (row != MARK) or part in "-_'’"
+
+
+def test_the_key_of_a_word_is_lower_case_with_straight_quotes() -> None:
+    """Words are looked up whatever their case and quotes."""
+    assert key_of("Don’T") == "don't"
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        *("a", "1", "a-", "1-", "a.", "@a", "#a.", "www.", "a@", "http://", "'", "a'"),
+        *(" ", "a.b@", "😀\u200d", "1.1.1a", "-a.", "www.)", "_", "a_-"),
+    ],
+)
+def test_no_text_takes_more_than_linear_time(unit: str) -> None:
+    """100 000 characters of anything split within seconds (a loop would take hours)."""
+    text = unit * (100_000 // len(unit))
+    began = time.perf_counter()
+    assert "".join(split(text)) == text
+    assert time.perf_counter() - began < 10.0

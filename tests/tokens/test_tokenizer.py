@@ -1,0 +1,178 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dptext.tokens import kinds, tokenizer
+from dptext.tokens.policy import Policy
+from dptext.tokens.tokenizer import Tokenizer
+from dptext.types import NUMBER, Words
+from tests import small
+
+ENGLISH = small.english("the", "cat", "do", "n't", "'s", "Paris", "well", "known")
+ROWS = {word.lower(): row for row, word in enumerate(ENGLISH.words)}
+
+
+def words_of(*texts: str, policy: Policy | None = None) -> Words:
+    """Divide texts with a fresh memory."""
+    return Tokenizer(ENGLISH, policy or Policy()).words(texts)
+
+
+def texts_of(words: Words) -> list[str]:
+    """Join the pieces of each text."""
+    ends = words.ends.tolist()
+    begins = [0, *ends[:-1]][: len(ends)]
+    return [
+        "".join(words.pieces[begin:end])
+        for begin, end in zip(begins, ends, strict=True)
+    ]
+
+
+ANY = st.text(st.characters(codec=None, exclude_categories=()), max_size=30)
+DENSE = st.text(st.sampled_from("cat the don't's -_’.1@\n日zq"), max_size=40)
+TEXTS = st.lists(st.one_of(ANY, DENSE), max_size=6)
+
+
+@settings(max_examples=400, deadline=None)
+@given(TEXTS, st.sampled_from(["perturb", "keep"]))
+def test_pieces_joined_are_the_texts(texts: list[str], unknown: str) -> None:
+    """Nothing is lost, and all arrays fit together, for any batch of texts."""
+    words = words_of(*texts, policy=Policy(unknown=unknown))  # type: ignore[arg-type]
+    assert texts_of(words) == texts
+    assert len(words.ends) == len(texts)
+    assert len(words.flags) == len(words.pieces)
+    assert words.flags.dtype == np.uint8
+    assert words.ids.dtype == np.int32
+    for array in (words.ends, words.places, words.texts):
+        assert array.dtype == np.int64
+    assert len(words.places) == len(words.texts) == len(words.ids)
+    assert (np.diff(words.places) > 0).all()
+    assert (np.diff(words.texts) >= 0).all()
+    begins = np.concatenate(([0], words.ends[:-1])) if texts else words.ends
+    assert (begins[words.texts] <= words.places).all()
+    assert (words.places < words.ends[words.texts]).all()
+    assert ((words.ids >= -1) & (words.ids < len(ENGLISH.words))).all()
+
+
+@settings(max_examples=200, deadline=None)
+@given(TEXTS, st.integers(0, 6))
+def test_a_text_is_divided_the_same_in_any_batch(texts: list[str], cut: int) -> None:
+    """Splitting a batch in two changes nothing, also with a memory in use."""
+    one = Tokenizer(ENGLISH, Policy())
+    whole = one.words(texts)
+    parts = [one.words(texts[:cut]), words_of(*texts[cut:])]
+    assert whole.pieces == parts[0].pieces + parts[1].pieces
+    for name in ("flags", "ids"):
+        joined = np.concatenate([getattr(part, name) for part in parts])
+        np.testing.assert_array_equal(getattr(whole, name), joined)
+
+
+def test_words_are_looked_up_by_their_parts() -> None:
+    """Known words, clitics, numbers, unknown words and identifiers get their rows."""
+    words = words_of("The CAT's don't 42, zq @x well-known.")
+    parts = [words.pieces[place] for place in words.places]
+    assert parts == [
+        *("The", " CAT", "'s", " do", "n't", " 42", " zq", " @x", " well", "known")
+    ]
+    expected = ["the", "cat", "'s", "do", "n't", NUMBER, "", "", "well", "known"]
+    assert words.ids.tolist() == [ROWS.get(word, -1) for word in expected]
+
+
+def test_the_parts_of_a_word_carry_one_leading_space() -> None:
+    """A space before a divided word belongs to its first part only."""
+    words = words_of("a don't")
+    lead = (words.flags & kinds.LEAD) != 0
+    assert [words.pieces[i] for i in np.flatnonzero(lead)] == [" do"]
+
+
+def test_no_text_can_name_the_number_element() -> None:
+    """Its name written out in a text is marks and an unknown word."""
+    assert words_of("<number>", "number").ids.tolist() == [-1, -1]
+
+
+def test_empty_texts_and_batches_have_no_words() -> None:
+    """Nothing in, nothing out, with arrays of the right kind."""
+    empty = words_of()
+    assert (empty.pieces, len(empty.ends), len(empty.ids)) == ([], 0, 0)
+    words = words_of("", "cat", "", "...", "")
+    assert words.texts.tolist() == [1]
+    assert words.ends.tolist() == [0, 1, 1, 4, 4]
+
+
+def test_divided_words_do_not_shift_other_texts() -> None:
+    """Ends stand right where words of earlier texts have several parts."""
+    texts = ["cat", "don't don't", "", "zq-zq well-known", "the"]
+    words = words_of(*texts)
+    assert texts_of(words) == texts
+    assert words.texts.tolist() == [0, 1, 1, 1, 1, 3, 3, 3, 4]
+
+
+@pytest.mark.parametrize(
+    ("text", "marks"),
+    [
+        ("a", 0),
+        ("A", kinds.TITLE),
+        ("AB", kinds.TITLE | kinds.UPPER),
+        ("Ab", kinds.TITLE),
+        ("aB", 0),
+        ("A1", kinds.TITLE),
+        (".", kinds.ENDER),
+        ("?", kinds.ENDER),
+        ("。", kinds.ENDER),
+        ("…", kinds.ENDER),
+        (",", 0),
+        ("\n", kinds.ENDER),
+        ("\t", 0),
+        ("\r\n", kinds.ENDER),
+        (" ", 0),
+    ],
+)
+def test_pieces_are_flagged(text: str, marks: int) -> None:
+    """Capitals of words and ends of sentences are flagged, and nothing else."""
+    assert words_of(text).flags.tolist()[0] & ~kinds.KIND == marks
+
+
+@pytest.mark.parametrize(
+    ("policy", "replaced"),
+    [
+        (Policy(), ["the", " cat", " zq", " 42", " @x", "'s"]),
+        (Policy(unknown="keep"), ["the", " cat", " 42", "'s"]),
+        (Policy(unknown="mask"), ["the", " cat", " 42", "'s"]),
+        (Policy(number="keep"), ["the", " cat", " zq", " @x", "'s"]),
+        (Policy(number="digits"), ["the", " cat", " zq", " @x", "'s"]),
+        (Policy(stop_word="keep"), [" cat", " zq", " 42", " @x"]),
+        (Policy(punctuation="drop"), ["the", " cat", " zq", " 42", " @x", "'s"]),
+    ],
+)
+def test_only_perturbed_classes_become_words(
+    policy: Policy, replaced: list[str]
+) -> None:
+    """What a policy keeps, masks or drops is no word for the mechanism."""
+    words = words_of("the cat, zq! 42 @x's", policy=policy)
+    assert [words.pieces[place] for place in words.places] == replaced
+
+
+def test_memory_starts_anew_and_changes_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A full memory of pieces is emptied; the words stay the same."""
+    monkeypatch.setattr(tokenizer, "_REMEMBERED", 10)
+    one = Tokenizer(ENGLISH, Policy())
+    for turn in range(5):
+        texts = [f"word{turn}x{n} don't well-known" for n in range(20)]
+        again, fresh = one.words(texts), words_of(*texts)
+        assert again.pieces == fresh.pieces
+        np.testing.assert_array_equal(again.ids, fresh.ids)
+        np.testing.assert_array_equal(again.flags, fresh.flags)
+
+
+def test_long_pieces_are_not_remembered() -> None:
+    """Memory is bounded in characters too: only short pieces are kept in it."""
+    one = Tokenizer(ENGLISH, Policy())
+    one.words(["q" * 1000, "cat " * 3])
+    assert max(map(len, one._codes)) < 64
+    one.words(["well-" + "q" * 1000, "do" + "-zq" * 100 + "n't"])
+    assert max(map(len, one._parts), default=0) < 64
+    assert not one._long
