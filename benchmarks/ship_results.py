@@ -1,7 +1,7 @@
 """Compute the risks and epsilons of the shipped profiles, so that users need not wait.
 
-Writes dptext/data/results.json. To be run after the built-in lexicon or a shipped profile
-has changed; a test checks that every shipped profile is answered from the file.
+Writes dptext/data/results.json. To be run after the built-in lexicon or a shipped
+profile has changed; a test checks that every risk of a profile comes from the file.
 
     python benchmarks/ship_results.py
 """

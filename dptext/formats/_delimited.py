@@ -1,8 +1,9 @@
 """What CSV and TSV share: columns, texts, and writing fields back.
 
-A field that does not change keeps its bytes. A changed one is quoted if it was quoted,
-else only if it must be. Without quoting, a delimiter or a line break in a new text
-becomes a space, because nothing else could keep the row whole.
+A field that is not selected keeps its bytes. A selected one is spelled anew whether it
+changed or not, so that the spelling does not tell: quoted where its column's name in
+the header is, else only if it must be. Without quoting, a delimiter or a line break in
+a new text becomes a space, because nothing else could keep the row whole.
 """
 
 from __future__ import annotations
@@ -20,10 +21,11 @@ from dptext.types import Fault, Record, Selection, Verbatim
 
 
 class Header(NamedTuple):
-    """The header row of one input, and the names in it."""
+    """The header row of one input, the names in it, and which of them are quoted."""
 
     raw: bytes
     names: tuple[str, ...]
+    quoted: tuple[bool, ...]
 
 
 class Columns(NamedTuple):
@@ -56,7 +58,8 @@ def read(
         elif columns is None and selection.header:
             names = _names(row, selection, place)
             columns = _named(names, selection, f"{place}:{row.line}")
-            yield Verbatim(Header(row.raw, names), header=True)
+            quoted = tuple(field.startswith(QUOTE) for field in row.fields)
+            yield Verbatim(Header(row.raw, names, quoted), header=True)
         else:
             if columns is None and row.trouble is None:
                 columns = _numbered(len(row.fields), selection, f"{place}:{row.line}")
@@ -167,28 +170,27 @@ class Writer(_lines.LineWriter):
         self._delimiter = _delimiter(selection, self.DELIMITER)
         self._quoting = selection.quoting
         self._names: tuple[str, ...] | None = None
+        self._quoted: tuple[bool, ...] = ()
         line_break = rb"\r\n|[\r\n]|" + re.escape(self._delimiter)
         self._break = re.compile(line_break)
         self._special = re.compile(line_break + b'|"')
 
     def write(self, record: Record, texts: Sequence[str]) -> None:
-        """Write a row with its changed texts put in place."""
+        """Write a row with its new texts put in place."""
         rest = record.rest
         assert isinstance(rest, Rest)
-        fields = rest.fields
-        for number, text in _lines.changes(record, texts):
-            if fields is rest.fields:
-                fields = fields.copy()
-            place = rest.texts[number]
-            fields[place] = self._spell(text.encode(), fields[place], len(fields))
+        fields = rest.fields.copy()
+        for place, text in zip(rest.texts, texts, strict=True):
+            fields[place] = self._spell(text.encode(), place, len(fields))
         self.put(self._delimiter.join(fields) + rest.end)
 
-    def _spell(self, text: bytes, old: bytes, count: int) -> bytes:
+    def _spell(self, text: bytes, place: int, count: int) -> bytes:
         if not self._quoting:
             return self._break.sub(b" ", text)
         # An empty field alone on its line would read as a blank line.
         alone = count == 1 and not text
-        if old.startswith(QUOTE) or alone or self._special.search(text):
+        quoted = bool(self._quoted) and self._quoted[place]
+        if quoted or alone or self._special.search(text):
             return QUOTE + text.replace(QUOTE, b'""') + QUOTE
         return text
 
@@ -201,7 +203,7 @@ class Writer(_lines.LineWriter):
         if not isinstance(header, Header):
             super().verbatim(item)
         elif self._names is None:
-            self._names = header.names
+            self._names, self._quoted = header.names, header.quoted
             self.put(header.raw)
         elif header.names != self._names:
             msg = (

@@ -5,7 +5,7 @@ A line ends at a line feed; carriage returns just before it belong to the line e
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import BinaryIO
 
 from dptext.formats import BOM
@@ -51,9 +51,17 @@ def lines(stream: BinaryIO, limit: int) -> Iterator[bytes | None]:
 
 
 def read(
-    stream: BinaryIO, limit: int, place: str, start: int, parse: Parse
+    stream: BinaryIO,
+    limit: int,
+    place: str,
+    start: int,
+    parse: Parse,
+    blank: bytes | None = None,
 ) -> Iterator[Record | Verbatim | Fault]:
-    """Read one record per line; blank lines and a byte order mark pass verbatim."""
+    """Read one record per line; blank lines and a byte order mark pass verbatim.
+
+    blank holds the bytes that a blank line may consist of; by default all white space.
+    """
     ordinal = start
     for number, line in enumerate(lines(stream, limit), 1):
         if number == 1 and line is not None and line.startswith(BOM):
@@ -61,7 +69,7 @@ def read(
             line = line[len(BOM) :]
         if line is None:
             yield Fault(f"{place}:{number}", too_long(limit), b"")
-        elif not line or line.isspace():
+        elif not line.strip(blank):
             yield Verbatim(line)
             continue
         else:
@@ -108,10 +116,3 @@ class LineWriter:
 
     def close(self) -> None:
         """Nothing is held back."""
-
-
-def changes(record: Record, texts: Sequence[str]) -> Iterator[tuple[int, str]]:
-    """Give the number and the new text of each text that changed."""
-    for number, (old, new) in enumerate(zip(record.texts, texts, strict=True)):
-        if old != new:
-            yield number, new

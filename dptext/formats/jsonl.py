@@ -1,16 +1,17 @@
 """JSON lines: one object per line; texts are found by dotted paths.
 
 A path goes through objects by name and through every element of a list on its way; a
-list of strings at its end gives one text each. All that is not a changed text is kept
-as it was spelled: key order, spaces, numbers, escapes. A field that occurs twice in one
-object is a fault: the copy that is not read would leak.
+list of strings at its end gives one text each. All that is not a selected text is kept
+as it was spelled: key order, spaces, numbers, escapes. Selected texts are spelled anew
+whether they changed or not, so that the spelling does not tell which did. A field that
+occurs twice in one object is a fault: the copy that is not read would leak.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from json.encoder import encode_basestring, encode_basestring_ascii
+from json.encoder import encode_basestring
 from typing import BinaryIO, NamedTuple
 
 import msgspec
@@ -63,21 +64,19 @@ def _malformed(line: str, error: msgspec.DecodeError) -> str:
 
 
 class Writer(_lines.LineWriter):
-    """Writes the line of each record with its changed texts put in place."""
+    """Writes the line of each record with its new texts put in place."""
 
     def __init__(self, stream: BinaryIO, selection: Selection) -> None:
         super().__init__(stream)
 
     def write(self, record: Record, texts: Sequence[str]) -> None:
-        """Write a record; a text that did not change keeps its spelling."""
+        """Write a record."""
         assert isinstance(record.rest, Rest)
         line, spans = record.rest
-        spell = encode_basestring_ascii if line.isascii() else encode_basestring
         parts: list[str] = []
         at = 0
-        for number, text in _lines.changes(record, texts):
-            begin, end = spans[number]
-            parts += (line[at:begin], spell(text))
+        for (begin, end), text in zip(spans, texts, strict=True):
+            parts += (line[at:begin], encode_basestring(text))
             at = end
         parts.append(line[at:])
         self.put("".join(parts).encode())

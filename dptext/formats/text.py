@@ -1,6 +1,6 @@
 """Plain text: each line is a record with one text; fields have no meaning here.
 
-Blank lines pass as they are. A line break in a new text is written as a space.
+Empty lines pass as they are. A line break in a new text is written as a space.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ def read(
     stream: BinaryIO, selection: Selection, place: str, start: int = 0
 ) -> Iterator[Record | Verbatim | Fault]:
     """Read one text per line."""
-    return _lines.read(stream, selection.max_record_bytes, place, start, _parse)
+    limit = selection.max_record_bytes
+    return _lines.read(stream, limit, place, start, _parse, blank=b"\r\n")
 
 
 def _parse(line: str) -> tuple[tuple[str, ...], object, str | None]:
@@ -35,6 +36,5 @@ class Writer(_lines.LineWriter):
     def write(self, record: Record, texts: Sequence[str]) -> None:
         """Write the record's one text."""
         (text,) = texts
-        if text != record.texts[0]:
-            text = text.replace("\r\n", " ").replace("\n", " ")
+        text = text.replace("\r\n", " ").replace("\n", " ")
         self.put(f"{text}{record.rest}".encode())

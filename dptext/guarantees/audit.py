@@ -241,7 +241,7 @@ def _subset(channel: Channel, epsilon: float, count: int) -> Finding:
 
 
 def subset(channel: Channel, count: int) -> Ids:
-    """Choose inputs: the unknown word, frequent words, random words, near neighbours."""
+    """Choose inputs: the unknown word, frequent, random, rare and near words."""
     size = channel.space.size
     if size + 1 <= count:
         return np.append(np.arange(size), -1).astype(np.int32)

@@ -3,7 +3,7 @@
 A policy file, .dptext.yaml by default:
 
     notion: [LDP, metric-DP]     # accepted; "none" is never
-    max_epsilon: 12              # of LDP per word, or per text
+    max_epsilon: 12              # nats, as LDP; of metric DP at the farthest words
     max_loss: 20                 # nats between any two words
     max_risk: 15%                # best possible guess of a word
     allow: [punctuation]         # classes that need not be protected

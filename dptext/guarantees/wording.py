@@ -200,8 +200,9 @@ def _key(terms: Terms) -> str:
 def _resolution(terms: Terms) -> str:
     if terms.resolution is None:
         return (
-            "Noise is drawn in 64-bit floating point: events rarer than about 1e-15 "
-            "are not reproduced exactly, and only words are released, no noisy vectors."
+            "Noise is drawn in 64-bit floating point, so that factors beyond e^30 are "
+            "not claimed of the program: outputs rarer than about 1e-15 are not drawn "
+            "with their exact probability. Noisy vectors are not released."
         )
     return (
         "Draws are made from 52-bit uniforms: the loss of each word may exceed its "

@@ -74,7 +74,8 @@ def guarantee(state: State, epsilon: float) -> Guarantee:
     """Return metric DP in the truncated distance."""
     space = state.near.space
     gamma = gamma_of(state, epsilon)
-    named = f"{gamma:.6g}" if state.gamma else f"{state.product:.6g} / epsilon"
+    fixed = state.gamma is not None
+    named = _above(gamma) if fixed else f"{_above(state.product)} / epsilon"
     return Guarantee(
         notion="metric-DP",
         metric=f"min(D, {named}), D the {space.metric}",
@@ -82,6 +83,12 @@ def guarantee(state: State, epsilon: float) -> Guarantee:
         reach=min(gamma, space.geometry.diameter),
         source="Carvalho et al. 2021, algorithm 1",
     )
+
+
+def _above(value: float) -> str:
+    """Write a distance with six digits, never rounded down."""
+    short = f"{value:.6g}"
+    return short if float(short) >= value else repr(value)
 
 
 def choose(state: State, ids: Ids, eps: Eps, noise: Noise) -> Ids:

@@ -81,9 +81,10 @@ def _terms(document: Document, policy: ExportPolicy) -> Iterator[str]:
         wanted = " or ".join(policy.notion)
         yield f"guarantee is {promise.notion}, the policy asks for {wanted}"
     limit = policy.max_epsilon
-    if limit is not None and promise.epsilon > limit:
-        found = f"{above(promise.epsilon)} {promise.unit}"
-        yield f"epsilon is {found}, the policy allows {limit:g}"
+    epsilon = promise.epsilon if promise.notion == "LDP" else promise.worst_loss
+    if limit is not None and (epsilon is None or epsilon > limit):
+        found = "not bounded" if epsilon is None else f"{above(epsilon)} nats"
+        yield f"epsilon between any two words is {found}, the policy allows {limit:g}"
     if policy.max_loss is not None and (
         promise.worst_loss is None or promise.worst_loss > policy.max_loss
     ):

@@ -206,7 +206,10 @@ def test_epsilon_and_loss(options: tuple[str, ...], folder: Path) -> None:
     """The largest epsilon and the largest loss are limits that may be reached."""
     export = _export(options)
     _passes(here("check", str(export), "--max-epsilon", "3", "--max-loss", "3"))
-    _fails(here("check", str(export), "--max-epsilon", "2.9"), "epsilon is 3 nats")
+    _fails(
+        here("check", str(export), "--max-epsilon", "2.9"),
+        "epsilon between any two words is 3 nats",
+    )
     _fails(here("check", str(export), "--max-loss", "2.9"), "worst loss is 3 nats")
     export = _export(options, "--seed", "1")
     ran = here("check", str(export), "--max-loss", "100")

@@ -84,7 +84,10 @@ def test_hook_stops_what_is_not_covered(
     Path(".dptext.yaml").write_text("max_epsilon: 1\n")
     passed, told = _commits()
     assert not passed
-    assert "export.jsonl: epsilon is 3 nats, the policy allows 1" in told
+    assert (
+        "export.jsonl: epsilon between any two words is 3 nats, the policy allows 1"
+        in told
+    )
     Path(".dptext.yaml").unlink()
 
     Path("raw.csv").write_text(f"id,text\n1,{MARKER}\n")
@@ -104,5 +107,5 @@ def test_hook_looks_at_exports_only() -> None:
     pattern = re.compile(_hook()["files"])
     for name in ("a.jsonl", "b/c.csv", "d.tsv.gz", "e.parquet", "f.ndjson.zst"):
         assert pattern.search(name)
-    for name in ("a.jsonl.dptext.json", "README.md", "jsonl.py", "x.csv.txt"):
+    for name in ("a.jsonl.dptext.json", "README.md", "jsonl.py", "x.csv.bak"):
         assert not pattern.search(name)

