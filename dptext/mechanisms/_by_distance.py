@@ -280,7 +280,7 @@ def log_weights(space: Space, ids: Ids, eps: Eps, score: Score) -> NDArray[np.fl
     rows, words = np.nonzero(distance < _TINY * squares.max())
     np.maximum(distance, 0.0, out=distance)
     np.sqrt(distance, out=distance)
-    distance[rows, words] = _between(space, ids[rows], words)
+    distance[rows, words] = _between(space, ids[rows].astype(np.int64), words)
     eps_of = eps[:, None]
     law: NDArray[np.float64] = eps_of * score(distance, eps_of)
     return law

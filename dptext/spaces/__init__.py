@@ -139,6 +139,16 @@ class Space:
         return geometry_of(self, lambda: self.vectors)
 
     @cached_property
+    def original(self) -> Space:
+        """Return the space of the lexicon's vectors as they are."""
+        if self._same:
+            return self
+        from dptext.spaces import identity
+
+        vectors = np.asarray(self.lexicon.vectors, dtype=np.float32)
+        return Space(self.lexicon, "identity", identity.METRIC, vectors)
+
+    @cached_property
     def lipschitz(self) -> float:
         """Return the exact Lipschitz constant from the lexicon's vectors, rounded up.
 
