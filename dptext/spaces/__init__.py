@@ -10,6 +10,7 @@ source; reports show the exact one beside it.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -24,6 +25,8 @@ from dptext.types import Lexicon
 # The most frequent words carry most of a text: their lists are longer.
 _WIDE_INPUTS = 4096
 _WIDE = 768
+# Up to this many rows, all pairs are looked at in seconds.
+_PAIRED = 2**16
 
 
 class SpaceModule(Protocol):
@@ -166,6 +169,22 @@ class Space:
 
         key = cache.key_of("lipschitz", self.lexicon.digest, self.identity)
         return float(cache.numbers(key, compute)["lipschitz"])
+
+    def translated(self) -> str:
+        """Say what epsilon counts in the lexicon's own distance; "" where it is that.
+
+        Nothing is said of vocabularies whose pairs are too many to be looked at here.
+        """
+        if self._same or len(self.vectors) > _PAIRED:
+            return ""
+        exact = math.ceil(self.lipschitz * 1e4) / 1e4
+        told = (
+            f"In the {self.original.metric} epsilon counts at most {exact:.4f} times: "
+            "the largest ratio of the two distances over all pairs of words."
+        )
+        if self.published is None:
+            return told
+        return f"{told} The constant printed in the source is {self.published:.7g}."
 
 
 def geometry_of(
