@@ -14,6 +14,7 @@ import tempfile
 from pathlib import Path
 
 from dptext import cache, open_pipeline
+from dptext.guarantees import account
 from dptext.profile import shipped
 from dptext.report.assemble import risk_of
 
@@ -26,6 +27,16 @@ def main() -> None:
         for name in shipped():
             made = open_pipeline(name)
             risk, note = risk_of(made)
+            # Distances and constants of the space, which reports show.
+            account.statement(
+                made.profile,
+                made.channel,
+                key="system",
+                lexicon_given=False,
+                identified=False,
+                fields=None,
+            )
+            made.channel.space.translated()
             found = note if risk is None else f"risk {risk.success:.3%}"
             print(f"{name:10} epsilon {made.profile.budget.params.epsilon:g}  {found}")
         kept = {

@@ -159,7 +159,9 @@ def build(recipe: Profile, lexicon: Lexicon) -> Pipeline:
     mapping = None
     if recipe.mapping is not None:
         found = registry.find("mappings", recipe.mapping.name)
-        index = Index(space.vectors, space.size)
+        places = getattr(module, "places", None)
+        vectors = places(channel.state) if places else space.vectors
+        index = Index(vectors, space.size)
         mapping = (found, recipe.mapping.params, index)
     return Pipeline(
         profile=recipe,

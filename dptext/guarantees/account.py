@@ -25,12 +25,13 @@ def statement(
     the text fields, None where the whole input is text.
     """
     epsilon = recipe.budget.params.epsilon
-    geometry = channel.space.geometry
     level = registry.find("budgets", recipe.budget.name).LEVEL
     # A text's words share its epsilon; a mechanism's reach may grow as epsilon shrinks,
     # so what bounds every text is the reach at the share of a very long one.
     share = epsilon if level == "word" else epsilon / _LONGEST_TEXT
     promise = channel.module.guarantee(channel.state, share)
+    own = getattr(channel.module, "geometry", None)
+    geometry = own(channel.state, share) if own else channel.space.geometry
     resolution = getattr(channel.module, "resolution", None)
     return build(
         promise,

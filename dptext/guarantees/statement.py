@@ -99,7 +99,7 @@ def build(promise: Guarantee, terms: Terms) -> Statement:
         metric=promise.metric,
         epsilon=terms.epsilon,
         unit=promise.unit,
-        delta=0.0,
+        delta=promise.delta,
         level=terms.level,
         sentence=wording.sentence(notion, promise, terms, loss, words, alike),
         loss=loss,
@@ -118,7 +118,7 @@ def build(promise: Guarantee, terms: Terms) -> Statement:
 
 
 def _loss(promise: Guarantee, terms: Terms) -> Loss:
-    if promise.notion == "LDP":
+    if promise.notion in ("LDP", "eps-delta"):
         return Loss(terms.epsilon, terms.epsilon, terms.epsilon)
     near, middle, far = (
         terms.epsilon * min(distance, promise.reach)

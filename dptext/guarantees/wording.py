@@ -69,6 +69,8 @@ def sentence(
         )
     if notion == "LDP":
         return _ldp(terms, covered, alike)
+    if notion == "eps-delta":
+        return _approximate(promise, terms, covered, alike)
     return _metric(promise, terms, loss, covered, alike)
 
 
@@ -87,6 +89,29 @@ def _ldp(terms: Terms, covered: tuple[str, ...], alike: tuple[str, ...]) -> str:
         f"({series(covered)}) are {epsilon}-locally differentially private: whichever "
         f"two texts are compared that have {series(alike)}, no output text is more "
         f"than {factor(terms.epsilon)} times as likely under one as under the other."
+    )
+
+
+def _approximate(
+    promise: Guarantee,
+    terms: Terms,
+    covered: tuple[str, ...],
+    alike: tuple[str, ...],
+) -> str:
+    epsilon, delta = number(terms.epsilon), number(promise.delta)
+    times = f"no set of outputs is more than {factor(terms.epsilon)} times as likely"
+    if terms.level == "word":
+        return (
+            f"{_weak(terms.epsilon)}Each replaced word ({series(covered)}) is "
+            f"({epsilon}, {delta})-locally differentially private: whichever two texts "
+            f"are compared that differ in one such word and have {series(alike)}, "
+            f"{times} under one as under the other, plus {delta}."
+        )
+    return (
+        f"{_weak(terms.epsilon)}The n replaced words of each text together "
+        f"({series(covered)}) are ({epsilon}, n {delta})-locally differentially "
+        f"private: whichever two texts are compared that have {series(alike)}, "
+        f"{times} under one as under the other, plus n times {delta}."
     )
 
 
@@ -135,6 +160,8 @@ def text_level(notion: str, promise: Guarantee, terms: Terms) -> str:
     if notion == "none":
         return "No guarantee for texts."
     epsilon = number(terms.epsilon)
+    if promise.notion == "eps-delta":
+        return _gaussian(promise, terms)
     if terms.level == "text":
         if promise.notion == "LDP":
             return (
@@ -154,6 +181,21 @@ def text_level(notion: str, promise: Guarantee, terms: Terms) -> str:
     return (
         f"A text loses at most {epsilon} times the sum of the distances d between its "
         "words and those of the text that it is compared with, place by place."
+    )
+
+
+def _gaussian(promise: Guarantee, terms: Terms) -> str:
+    epsilon, delta = number(terms.epsilon), number(promise.delta)
+    if terms.level == "text":
+        return (
+            f"A whole text of n replaced words is ({epsilon}, n {delta})-"
+            "differentially private, one changed word of it "
+            f"({epsilon} / n, {delta})-differentially private."
+        )
+    return (
+        "Of a text m of whose replaced words may differ, no test tells more than "
+        f"N(0, 1) from N({above(promise.mu)} sqrt(m), 1) (Gaussian differential "
+        f"privacy); it is also (m {epsilon}, m {delta})-differentially private."
     )
 
 

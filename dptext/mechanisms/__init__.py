@@ -11,7 +11,9 @@ A mechanism module holds
 - for "choice", `log_weights(state, ids, eps) -> (n, V)` float64: the exact law up to a
   constant per row, which audits, the ruler and the deniability statistics share.
 and, where it can, `resolution(state, epsilon)`, the nats that finite uniforms may add
-to the loss, and `best_guesses`, a closed form for the ruler.
+to the loss, `best_guesses`, a closed form for the ruler, `geometry(state, epsilon)`,
+the public distances in a metric of its own, and, for "noise", `places(state)`, where
+the words lie for the mapping if not at the space's vectors, (V + 1, d) float32.
 ids -1 stands for an unknown word. Randomness is always the last argument.
 """
 

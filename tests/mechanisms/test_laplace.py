@@ -9,6 +9,7 @@ from scipy import integrate, special, stats
 
 from dptext.mappings import Index, nearest, two_nearest
 from dptext.mechanisms import laplace
+from dptext.spaces import Space
 from dptext.types import Ids, Lexicon
 from tests import channels, laws, small
 
@@ -25,6 +26,11 @@ TWO_NEAREST = [
 ]
 TWO_NEAREST_075 = [0.5606077792, 0.4254020490, 0.0139901718]
 POINTS = [0.0, 1.0, 3.0]
+
+
+def plain(space: Space) -> laplace.State:
+    """Make the mechanism ready without calibration."""
+    return laplace.prepare(laplace.Params(), space)
 
 
 def density(z: float, x: float, epsilon: float) -> float:
@@ -64,7 +70,7 @@ def draw(lexicon: Lexicon, ids: Ids, eps: NDArray[np.float64], t: float | None) 
     """Draw words: nearest, or one of two nearest at t."""
     space = channels.space_of(lexicon)
     noise = laws.noise(len(ids), seed=3)
-    points = laplace.perturb(space, ids, eps, noise)
+    points = laplace.perturb(plain(space), ids, eps, noise)
     index = Index(space.vectors, space.size)
     if t is None:
         return nearest.find(nearest.Params(), index, points, noise)
@@ -100,7 +106,7 @@ def test_the_length_is_gamma_and_the_direction_uniform(width: int) -> None:
     size, epsilon = 20_000, 3.0
     space = channels.space_of(small.lexicon(np.zeros((2, width))))
     ids = np.zeros(size, np.int32)
-    moved = laplace.perturb(space, ids, np.full(size, epsilon), laws.noise(size))
+    moved = laplace.perturb(plain(space), ids, np.full(size, epsilon), laws.noise(size))
     assert moved.shape == (size, width)
     assert moved.dtype == np.float32
     noise = moved.astype(np.float64)
@@ -151,7 +157,9 @@ def test_projections_have_the_published_tail(
     size = 20_000
     space = channels.space_of(small.lexicon(np.zeros((1, width))))
     ids = np.zeros(size, np.int32)
-    moved = laplace.perturb(space, ids, np.full(size, epsilon), laws.noise(size, 5))
+    moved = laplace.perturb(
+        plain(space), ids, np.full(size, epsilon), laws.noise(size, 5)
+    )
     axis = np.ones(width) / np.sqrt(width)
     beyond = (moved @ axis >= t).astype(int)
     laws.assert_follows(beyond, np.array([1 - exact, exact]))
@@ -164,10 +172,10 @@ def test_noise_is_the_same_to_the_last_bit_in_any_batch(width: int) -> None:
     ids = np.arange(-1, 9, dtype=np.int32)
     eps = np.linspace(0.5, 5.0, 10)
     noise = laws.noise(10)
-    whole = laplace.perturb(space, ids, eps, noise)
+    whole = laplace.perturb(plain(space), ids, eps, noise)
     for place in range(10):
         only = np.array([place])
-        alone = laplace.perturb(space, ids[only], eps[only], noise.take(only))
+        alone = laplace.perturb(plain(space), ids[only], eps[only], noise.take(only))
         np.testing.assert_array_equal(whole[only], alone)
 
 
@@ -176,7 +184,7 @@ def test_noise_is_added_to_the_vector_of_the_word() -> None:
     space = channels.space_of(small.cloud(4, 3))
     eps = np.full(1, 2.0)
     moved = [
-        laplace.perturb(space, np.array([row], np.int32), eps, laws.noise(1))
+        laplace.perturb(plain(space), np.array([row], np.int32), eps, laws.noise(1))
         for row in (0, 2, -1)
     ]
     for row, other in ((0, 0), (2, 1), (-1, 2)):
@@ -184,3 +192,19 @@ def test_noise_is_added_to_the_vector_of_the_word() -> None:
         np.testing.assert_allclose(
             gap[0], space.vectors[row] - space.vectors[0], atol=1e-5
         )
+
+
+@pytest.mark.parametrize("name", ["identity", "interval", "clip"])
+def test_calibrated_noise_counts_the_lexicon_s_distance(name: str) -> None:
+    """The noise is longer by the exact constant; reach and metric are the lexicon's."""
+    lexicon = small.cloud(60, 4)
+    space = channels.space_of(lexicon, name)
+    ids, eps = np.arange(-1, 60, dtype=np.int32), np.full(61, 3.0)
+    state = laplace.prepare(laplace.Params("lexicon"), space)
+    moved = laplace.perturb(state, ids, eps, laws.noise(61))
+    other = laplace.perturb(plain(space), ids, eps / space.lipschitz, laws.noise(61))
+    np.testing.assert_allclose(moved, other, rtol=1e-5, atol=1e-5)
+    promise = laplace.guarantee(state, 3.0)
+    assert promise.metric == "Euclidean distance of the lexicon's vectors"
+    assert promise.reach == space.original.geometry.diameter
+    assert laplace.geometry(state, 3.0) == space.original.geometry

@@ -1,0 +1,57 @@
+"""What the noise mechanisms share: multivariate Laplace noise, products of noise."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dptext.randomness import Noise
+from dptext.types import Eps, Points
+
+# Matrix products are only ever made of whole blocks of this many rows, so that a
+# word's noise does not depend on the batch it came in.
+_BLOCK = 256
+# No coordinate needs to be larger; its products with vectors still fit a float32.
+_FAR = 1e15
+
+
+def radial(noise: Noise, width: int, eps: Eps) -> NDArray[np.float64]:
+    """Return noise with density proportional to exp(-eps |z|): eps (n,) -> (n, d).
+
+    A uniform direction and a Gamma(d, 1 / eps) length, drawn as sqrt(2 G) / eps times
+    a standard normal vector, G ~ Gamma((d + 1) / 2, 1).
+    """
+    half = (width + 1) // 2
+    # One more normal than coordinates: Gamma(1/2) is half a squared normal.
+    normal = noise.normal(0, width + 1)
+    lanes = (half + 1) // 2
+    exponential = -np.log(noise.uniform(width, lanes)[:, :half])
+    if width % 2:
+        gamma = exponential.sum(axis=1)
+    else:
+        gamma = exponential[:, : width // 2].sum(axis=1) + normal[:, -1] ** 2 / 2.0
+    scale = np.sqrt(2.0 * gamma) / eps
+    drawn: NDArray[np.float64] = normal[:, :width] * scale[:, None]
+    return drawn
+
+
+def product(
+    rows: NDArray[np.float64], matrix: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Multiply each row by a matrix, alike in any batch: (n, d), (d, j) -> (n, j)."""
+    out = np.empty((len(rows), matrix.shape[1]))
+    block = np.zeros((_BLOCK, rows.shape[1]))
+    for begin in range(0, len(rows), _BLOCK):
+        part = rows[begin : begin + _BLOCK]
+        block[: len(part)] = part
+        out[begin : begin + len(part)] = (block @ matrix)[: len(part)]
+    return out
+
+
+def moved(vectors: NDArray[np.float32], noise: NDArray[np.float64]) -> Points:
+    """Add noise to vectors, both (n, d), kept within what a mapping can compare.
+
+    The limit is post-processing, so that an absurdly small epsilon still finds a word.
+    """
+    points: Points = np.clip(vectors + noise, -_FAR, _FAR).astype(np.float32)
+    return points

@@ -1,0 +1,33 @@
+"""Vectors longer than 1 scaled to length 1, all others left: "adapted unit length".
+
+This is the projection on the unit ball, so no two vectors come to lie farther apart.
+
+Lipschitz constant: at most 1 (but for the rounding of vectors to float32); over a
+vocabulary the exact one may be far below. Where every vector is at least 1 long this is
+the space unit, so the 2.5349 printed for unit on such data should be at most 1, too.
+Source: the sensitivity thesis, eq. 4.4 (printed constant: 1);
+docs/guarantees.md, Spaces.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+METRIC = "Euclidean distance of the vectors brought into the unit ball"
+PUBLISHED_CONSTANT: float | None = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Params:
+    """No parameters."""
+
+
+def transform(params: Params, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return the vectors inside the unit ball, (V + 1, d) float32."""
+    wide = vectors.astype(np.float64)
+    lengths = np.linalg.norm(wide, axis=1, keepdims=True)
+    moved: NDArray[np.float32] = (wide / np.maximum(lengths, 1.0)).astype(np.float32)
+    return moved

@@ -1,0 +1,54 @@
+"""Every coordinate brought into [low, high].
+
+By default low and high are the 1st and the 99th percentile of all coordinates of the
+words of the public vocabulary (never of a text): a public rule.
+
+Lipschitz constant: at most 1, coordinate by coordinate; computed exactly over the
+vocabulary.
+Source: the sensitivity thesis, eq. 4.8 (printed constant: 1, right though its proof is
+not; it clips to the range of its training data); docs/guarantees.md, Spaces.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dptext.errors import UsageError
+
+METRIC = "Euclidean distance of the vectors with clipped coordinates"
+PUBLISHED_CONSTANT: float | None = 1.0
+_TAIL = 0.01
+
+
+@dataclass(frozen=True, slots=True)
+class Params:
+    """low and high: the borders; those not given follow from the vocabulary."""
+
+    low: float | None = None
+    high: float | None = None
+
+
+def transform(params: Params, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return the vectors with coordinates from low to high, (V + 1, d) float32.
+
+    Raises UsageError when low is above high.
+    """
+    low, high = borders(params, vectors)
+    if low > high:
+        msg = f"space.low: {low:g} is above space.high: {high:g}"
+        raise UsageError(msg)
+    return np.clip(vectors, np.float32(low), np.float32(high))
+
+
+def borders(params: Params, vectors: NDArray[np.float32]) -> tuple[float, float]:
+    """Return low and high, as given or by the rule."""
+    low, high = params.low, params.high
+    words = vectors[:-1]
+    if low is None:
+        low = float(np.quantile(words, _TAIL, method="lower"))
+    if high is None:
+        high = float(np.quantile(words, 1.0 - _TAIL, method="higher"))
+    return low, high

@@ -1,0 +1,40 @@
+"""Each vector stretched so that its coordinates run from -1 to 1 (min-max).
+
+x becomes 2 (x - min x) / (max x - min x) - 1. A constant vector has no extent and
+becomes zero, the middle.
+
+Lipschitz constant: none on all of R^d; over a vocabulary the exact one is computed, at
+most 2 (1 + 3 sqrt(d)) / max(r, r') for two vectors of extents r, r' (max - min).
+Source: the sensitivity thesis, eq. 4.6 (printed constant: 43.9050 = 2 sqrt(d) over the
+smallest distance of its training data, a loose bound); docs/guarantees.md, Spaces.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+METRIC = "Euclidean distance of the vectors stretched to [-1, 1] each"
+PUBLISHED_CONSTANT: float | None = 43.9050
+
+
+@dataclass(frozen=True, slots=True)
+class Params:
+    """No parameters."""
+
+
+def transform(params: Params, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return the vectors with coordinates from -1 to 1, (V + 1, d) float32."""
+    return stretched(vectors).astype(np.float32)
+
+
+def stretched(vectors: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Return the same in float64."""
+    wide = vectors.astype(np.float64)
+    low = wide.min(axis=1, keepdims=True)
+    extent = wide.max(axis=1, keepdims=True) - low
+    share = np.divide(wide - low, extent, out=np.full_like(wide, 0.5), where=extent > 0)
+    moved: NDArray[np.float64] = 2.0 * share - 1.0
+    return moved

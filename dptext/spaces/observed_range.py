@@ -1,0 +1,38 @@
+"""Each vector stretched so that its coordinates run over the vocabulary's range.
+
+[v_min, v_max] are the smallest and largest coordinate of all words of the public
+vocabulary (never of a text). This is the space interval scaled by (v_max - v_min) / 2
+and shifted: the same mechanism at another epsilon. A constant vector becomes the middle
+of the range in every coordinate.
+
+Lipschitz constant: (v_max - v_min) / 2 times that of interval; computed exactly over
+the vocabulary.
+Source: the sensitivity thesis, h_norm (printed constant: 125.8031, for coordinates of
+its training data; a loose bound); docs/guarantees.md, Spaces.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dptext.spaces import interval
+
+METRIC = "Euclidean distance of the vectors stretched to the vocabulary's range each"
+PUBLISHED_CONSTANT: float | None = 125.8031
+
+
+@dataclass(frozen=True, slots=True)
+class Params:
+    """No parameters."""
+
+
+def transform(params: Params, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return the vectors with coordinates from v_min to v_max, (V + 1, d) float32."""
+    words = vectors[:-1]
+    low, high = float(words.min()), float(words.max())
+    share = (interval.stretched(vectors) + 1.0) / 2.0
+    moved: NDArray[np.float32] = (low + share * (high - low)).astype(np.float32)
+    return moved
