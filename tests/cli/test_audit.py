@@ -1,0 +1,58 @@
+"""`dptext audit` on a small lexicon: table, JSON, exit codes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import here, lexicon, small
+
+
+def test_a_true_claim_passes(tmp_path: Path) -> None:
+    """rank attains its epsilon exactly, and the audit says that it holds."""
+    ran = here("audit", "balanced", *small(tmp_path))
+    assert ran.code == 0
+    assert "holds for every pair" in ran.out.decode()
+
+
+@pytest.mark.parametrize("name", ["santext", "tem"])
+def test_json_names_the_worst_pair(name: str, tmp_path: Path) -> None:
+    """The worst pair, its claim and the ratio are there for machines."""
+    ran = here(
+        "audit", name, "--epsilon", "3", "--lexicon", lexicon(tmp_path), "--json"
+    )
+    assert ran.code == 0
+    found = json.loads(ran.out)
+    assert found["mechanism"] == name
+    assert 0.5 <= found["ratio"] <= 1.0
+    assert found["worst"] <= found["claim_of_worst"]
+    assert len(found["worst_pair"]) == 2
+    assert not found["refuted"]
+
+
+def test_noise_gives_a_lower_bound(tmp_path: Path) -> None:
+    """A noise mechanism is sampled, and the verdict claims no proof."""
+    ran = here(
+        "audit",
+        "cmp",
+        "--epsilon",
+        "3",
+        "--lexicon",
+        lexicon(tmp_path),
+        "--runs",
+        "500",
+    )
+    assert ran.code == 0
+    assert "cannot prove" in ran.out.decode()
+
+
+def test_a_budget_per_text_needs_an_epsilon(tmp_path: Path) -> None:
+    """An audit is of one word; a total per text is refused with a hint."""
+    where = ("--lexicon", lexicon(tmp_path))
+    ran = here(
+        "audit", "balanced", *where, "--set", "budget={name: per-text, epsilon: 9}"
+    )
+    assert ran.code == 2
+    assert ran.err.count("\n") == 1

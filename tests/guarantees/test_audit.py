@@ -1,0 +1,154 @@
+"""The audit finds what it should: exact worst losses, refutations, honest bounds."""
+
+from __future__ import annotations
+
+import math
+from types import ModuleType, SimpleNamespace
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy import stats
+
+from dptext.guarantees import audit, binomial
+from dptext.mechanisms import Channel, rank, ready, santext, tem
+from dptext.spaces import identity, prepare
+from dptext.types import Eps, Guarantee, Ids, Lexicon
+from tests import small
+
+EPSILON = 2.0
+
+
+def channel(module: ModuleType, lexicon: Lexicon, params: object = None) -> Channel:
+    """Make a mechanism ready on a lexicon as it is."""
+    space = prepare(lexicon, "identity", identity, identity.Params())
+    chosen = module.Params() if params is None else params
+    return ready(module.__name__.rsplit(".", 1)[1], module, chosen, space)
+
+
+def never(ids: Ids) -> Ids:
+    """Stand where an exact audit must not draw."""
+    raise AssertionError
+
+
+def brute(law: NDArray[np.float64]) -> float:
+    """Return the largest loss of a matrix of probabilities."""
+    logs = np.log(law)
+    return float((logs[:, None, :] - logs[None, :, :]).max())
+
+
+def test_identity_finds_the_printed_losses() -> None:
+    """Santext on {0, 1, 3}: L(0, 3) and L(3, 0) of the specification's vector."""
+    found = audit.audit(channel(santext, small.line(0, 1, 3)), EPSILON, never)
+    assert found.worst == pytest.approx(3.1791661972, abs=1e-9)
+    assert found.claim_of_worst == pytest.approx(6.0)
+    assert found.ratio <= 1.0
+    assert not found.refuted
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_identity_equals_brute_force(seed: int) -> None:
+    """The identity over all pairs of V agrees with every ratio of probabilities."""
+    lexicon = small.cloud(30, 5, seed=seed)
+    for module, params in ((santext, None), (tem, tem.Params(gamma=1.5))):
+        made = channel(module, lexicon, params)
+        ids = np.arange(30, dtype=np.int32)
+        law = np.exp(made.module.log_weights(made.state, ids, np.full(30, EPSILON)))
+        law /= law.sum(axis=1, keepdims=True)
+        found = audit.audit(made, EPSILON, never)
+        assert found.worst == pytest.approx(brute(law), abs=1e-9)
+        assert not found.refuted
+
+
+def test_rank_attains_its_epsilon_and_no_more() -> None:
+    """The subset audit of rank finds exactly epsilon."""
+    made = channel(rank, small.cloud(40, 3), rank.Params(k=5, c=1.0))
+    found = audit.audit(made, EPSILON, never)
+    assert found.worst == pytest.approx(EPSILON, abs=1e-9)
+    assert found.ratio == pytest.approx(1.0, abs=1e-9)
+    assert not found.refuted
+    assert found.infinite == 0.0
+
+
+def liar(factor: float, *, hides: bool = False) -> SimpleNamespace:
+    """Make a mechanism that claims epsilon-LDP and spends factor times as much."""
+
+    def log_weights(state: object, ids: Ids, eps: Eps) -> NDArray[np.float64]:
+        law = np.zeros((len(ids), 6))
+        law[np.arange(len(ids)), ids % 6] = factor * eps
+        if hides:
+            law[np.arange(len(ids)), (ids + 1) % 6] = -np.inf
+        return law
+
+    def guarantee(state: object, epsilon: float) -> Guarantee:
+        return Guarantee("LDP", "1", "nats", 1.0, "made for tests")
+
+    return SimpleNamespace(
+        FAMILY="choice", log_weights=log_weights, guarantee=guarantee
+    )
+
+
+@pytest.mark.parametrize(
+    ("factor", "refuted"), [(0.9, False), (1.0, False), (1.1, True)]
+)
+def test_a_false_claim_is_refuted(factor: float, refuted: bool) -> None:
+    """A mechanism that loses more than it claims fails, one that does not passes."""
+    space = prepare(small.cloud(6, 2), "identity", identity, identity.Params())
+    made = Channel("liar", liar(factor), None, None, space)
+    found = audit.audit(made, EPSILON, never)
+    assert found.worst == pytest.approx(factor * EPSILON)
+    assert found.refuted is refuted
+
+
+def test_an_impossible_output_is_an_infinite_loss() -> None:
+    """Outputs that one input cannot have are found and counted."""
+    space = prepare(small.cloud(6, 2), "identity", identity, identity.Params())
+    made = Channel("liar", liar(1.0, hides=True), None, None, space)
+    found = audit.audit(made, EPSILON, never)
+    assert math.isinf(found.worst)
+    assert found.infinite > 0.1
+    assert found.refuted
+
+
+def test_samples_refute_a_mechanism_without_noise() -> None:
+    """A noise mechanism that always gives the word back is caught by its draws."""
+    space = prepare(small.cloud(20, 2), "identity", identity, identity.Params())
+    module = SimpleNamespace(
+        FAMILY="noise",
+        guarantee=lambda state, epsilon: Guarantee("LDP", "1", "nats", 1.0, "test"),
+    )
+    made = Channel("quiet", module, None, None, space)
+    found = audit.audit(made, EPSILON, lambda ids: ids, runs=2000)
+    assert found.refuted
+    assert found.worst > EPSILON
+    assert found.confidence == 0.95
+
+
+def test_samples_do_not_refute_an_honest_mechanism() -> None:
+    """Draws of a law within its claim are not called a refutation (5% at most)."""
+    space = prepare(small.cloud(20, 2), "identity", identity, identity.Params())
+    rng = np.random.default_rng(3)
+    module = SimpleNamespace(
+        FAMILY="noise",
+        guarantee=lambda state, epsilon: Guarantee("LDP", "1", "nats", 1.0, "test"),
+    )
+
+    def draw(ids: Ids) -> Ids:
+        kept = rng.random(len(ids)) < 0.2
+        return np.where(kept, ids, rng.integers(0, 20, len(ids))).astype(np.int32)
+
+    # P(x|x) = 0.24, P(x|x') = 0.04: a loss of 1.79 under a claim of 2.
+    found = audit.audit(Channel("fair", module, None, None, space), EPSILON, draw)
+    assert not found.refuted
+    assert 1.0 < found.worst < math.log(6.0)
+
+
+@pytest.mark.parametrize(
+    ("k", "n"), [(0, 10), (3, 10), (10, 10), (7, 20000), (999, 1000)]
+)
+def test_limits_are_those_of_clopper_and_pearson(k: int, n: int) -> None:
+    """Both limits agree with scipy's exact interval."""
+    wanted = stats.binomtest(k, n).proportion_ci(0.99, method="exact")
+    low, high = binomial.limits(k, n, 0.01)
+    assert low == pytest.approx(wanted.low, abs=1e-10)
+    assert high == pytest.approx(wanted.high, abs=1e-10)
