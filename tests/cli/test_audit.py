@@ -11,7 +11,7 @@ from tests.cli.running import here, lexicon, small
 
 
 def test_a_true_claim_passes(tmp_path: Path) -> None:
-    """rank attains its epsilon exactly, and the audit says that it holds."""
+    """Rank attains its epsilon exactly, and the audit says that it holds."""
     ran = here("audit", "balanced", *small(tmp_path))
     assert ran.code == 0
     assert "holds for every pair" in ran.out.decode()
