@@ -156,6 +156,9 @@ def build(recipe: Profile, lexicon: Lexicon) -> Pipeline:
             prior.replaced(lexicon, recipe.tokens),
         )
         recipe = recipe.with_epsilon(epsilon)
+    defined = getattr(module, "check", None)
+    if defined is not None:
+        defined(channel.state, recipe.budget.params.epsilon)
     mapping = None
     if recipe.mapping is not None:
         found = registry.find("mappings", recipe.mapping.name)

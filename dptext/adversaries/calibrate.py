@@ -27,7 +27,7 @@ def epsilon_for(channel: Channel, target: float, prior: NDArray[np.float64]) -> 
     when the target is below what a guess without any output achieves, and for a
     mechanism without a closed law.
     """
-    if channel.module.FAMILY == "noise":
+    if not channel.exact:
         msg = f"{channel.name} has no closed law; give --epsilon instead of a risk"
         raise UsageError(msg)
     baseline = float(prior.max())

@@ -31,7 +31,7 @@ def measure(
     """
     size = channel.space.size
     words = np.unique(np.geomspace(1, size, min(_WORDS, size)).astype(np.int32) - 1)
-    if channel.module.FAMILY == "noise":
+    if not channel.exact:
         drawn = draw(np.repeat(words, _RUNS)).reshape(len(words), _RUNS)
         own = (drawn == words[:, None]).mean(axis=1)
         distinct = np.array([float(len(np.unique(row))) for row in drawn])

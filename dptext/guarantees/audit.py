@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -70,9 +70,26 @@ def audit(
     """
     if getattr(channel.module, "METRIC_LAW", False):
         return _identity(channel, epsilon)
-    if channel.module.FAMILY == "noise" or not getattr(channel.module, "EXACT", True):
-        return _samples(channel, epsilon, draw, runs)
-    return _subset(channel, epsilon, inputs)
+    if not channel.exact:
+        return _proven(channel, _samples(channel, epsilon, draw, runs))
+    return _proven(channel, _subset(channel, epsilon, inputs))
+
+
+def _proven(channel: Channel, found: Finding) -> Finding:
+    """Take in what a mechanism's author proved of its worst loss, where it is more."""
+    least = getattr(channel.module, "least_loss", None)
+    proven = least(channel.state) if least else -math.inf
+    if proven <= found.worst:
+        return found
+    return replace(
+        found,
+        method=f"{found.method}; the worst loss is a proven lower bound",
+        worst=proven,
+        worst_pair=("some word", "another"),
+        worst_output="",
+        claim_of_worst=math.inf,
+        refuted=found.refuted or found.claims,
+    )
 
 
 def claimed(channel: Channel, epsilon: float, a: Ids, b: Ids) -> NDArray[np.float64]:
@@ -229,7 +246,8 @@ def _subset(channel: Channel, epsilon: float, count: int) -> Finding:
         output = int(gaps[int(loss.argmax())].argmax())
         mine = np.repeat(chosen[row : row + 1], len(chosen))
         claim = claimed(channel, epsilon, mine, chosen)
-        ratio = np.divide(loss, claim, out=np.zeros_like(loss), where=claim > 0)
+        finite = (claim > 0) & np.isfinite(claim)
+        ratio = np.divide(loss, claim, out=np.zeros_like(loss), where=finite)
         before = best.worst[0]
         best.take(chosen[row : row + 1], chosen, loss[None], ratio[None], claim[None])
         if best.worst[0] > before:

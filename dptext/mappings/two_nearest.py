@@ -3,7 +3,7 @@
 With d1, d2 their distances to the noisy point, the nearest is taken with probability
 (1 - t) d2 / (t d1 + (1 - t) d2). Both are sought in all of V, the input word included,
 so this is post-processing (the published rule leaves the input word out and is not).
-Source: Xu et al. 2021, algorithm 1, arXiv:2012.01026; docs/guarantees.md, 2.
+Source: Xu et al. 2021, algorithm 1, arXiv:2104.11838; docs/guarantees.md, 2.
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ A mechanism module holds
   `perturb(state, ids, eps, noise) -> (n, d) points`;
 - for "choice", `log_weights(state, ids, eps) -> (n, V)` float64: the exact law up to a
   constant per row, which audits, the ruler and the deniability statistics share.
+`check(state, epsilon)` where it is not defined for every epsilon (UsageError);
 and, where it can, `resolution(state, epsilon)`, the nats that finite uniforms may add
 to the loss, `best_guesses`, a closed form for the ruler, `geometry(state, epsilon)`,
 the public distances in a metric of its own, and, for "noise", `places(state)`, where
@@ -69,6 +70,18 @@ class Channel:
     params: Any
     state: Any
     space: Space
+
+    @property
+    def exact(self) -> bool:
+        """Tell whether the law can be had from `log_weights`.
+
+        Noise mechanisms have none; a choice mechanism may say `EXACT = False`, or tell
+        by `has_law(state)`.
+        """
+        if self.module.FAMILY == "noise" or not getattr(self.module, "EXACT", True):
+            return False
+        has_law = getattr(self.module, "has_law", None)
+        return has_law is None or bool(has_law(self.state))
 
     @property
     def identity(self) -> tuple[object, ...]:

@@ -4,7 +4,7 @@ The published two-step form (near words, one far element) is this law; see
 docs/guarantees.md, 3. P(y|x) ~ exp(-eps min(d(x, y), gamma) / 2).
 
 Guarantee: epsilon * min(d, gamma) (metric DP); epsilon * gamma LDP over V.
-Source: Carvalho et al. 2021, algorithm 1, arXiv:2107.07923.
+Source: Carvalho et al. 2021, algorithm 1, arXiv:2107.07928.
 Known gaps: none in the law.
 """
 

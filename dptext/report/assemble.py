@@ -98,8 +98,8 @@ def _output(job: Job, written: Written) -> Output:
 
 def risk_of(pipeline: Pipeline) -> tuple[bayes.Risk | None, str]:
     """Measure the risk where the law is known and one epsilon holds for every word."""
-    if pipeline.channel.module.FAMILY == "noise":
-        return None, "not measured: the law of a noise mechanism has no closed form"
+    if not pipeline.channel.exact:
+        return None, f"not measured: {pipeline.channel.name} has no closed law"
     if pipeline.budget.LEVEL == "text":
         return None, "not measured: epsilon per word depends on the length of the text"
     epsilon = pipeline.profile.budget.params.epsilon

@@ -1,0 +1,155 @@
+"""Public facts about near and far words that several mechanisms share.
+
+All of it depends on the lexicon and the space alone and is kept in the cache folder.
+Single precision only proposes candidates; float64 decides, and of equals the smaller id
+comes first.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dptext import cache
+from dptext.spaces import Space
+
+_BLOCK = 256
+# Built once for all who ask for fewer.
+_STORED = 64
+_FARTHEST = 16
+
+
+def distances(
+    vectors: NDArray[Any], row: int, others: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Return the distances of a row to others, by direct differences: (m,) float64."""
+    gap = vectors[others].astype(np.float64) - vectors[row].astype(np.float64)
+    lengths: NDArray[np.float64] = np.sqrt(np.einsum("md,md->m", gap, gap))
+    return lengths
+
+
+def nearest_words(space: Space, listed: int) -> NDArray[Any]:
+    """Return the nearest words of each row, nearest first: (V + 1, min(listed, V)).
+
+    A word is first in its own row. Distances alone decide, no synonyms.
+    """
+    from dptext.lexicons.orders import build_orders
+
+    stored = min(max(listed, _STORED), space.size)
+
+    def compute() -> dict[str, NDArray[Any]]:
+        return {"orders": build_orders(space.vectors, stored)[0]}
+
+    key = cache.key_of("nearest words", 1, space.lexicon.digest, space.identity, stored)
+    return cache.arrays(key, compute)["orders"][:, :listed]
+
+
+def nearest_of_all(space: Space, row: int) -> tuple[int, float]:
+    """Return the word nearest to a row, and how far it is."""
+    apart = distances(space.vectors, row, np.arange(space.size))
+    nearest = int(apart.argmin())
+    return nearest, float(apart[nearest])
+
+
+def farthest(space: Space) -> NDArray[np.float64]:
+    """Return the distance of each row to the farthest word: (V + 1,) float64."""
+
+    def compute() -> dict[str, NDArray[Any]]:
+        return {"farthest": _farthest(space)}
+
+    key = cache.key_of("farthest word", 1, space.lexicon.digest, space.identity)
+    return cache.arrays(key, compute)["farthest"]
+
+
+def _farthest(space: Space) -> NDArray[np.float64]:
+    import faiss
+
+    rows, size = space.vectors, space.size
+    lengths = np.sqrt(np.einsum("vd,vd->v", rows, rows, dtype=np.float64))
+    # argmax |v - x| = argmax <x, -v> + |v|^2 / 2.
+    index = faiss.IndexFlatIP(rows.shape[1] + 1)
+    halves = (lengths[:size] ** 2 / 2.0).astype(np.float32)
+    index.add(np.column_stack((-rows[:size], halves)))
+    count = min(_FARTHEST, size)
+    slack = _slack(rows.shape[1], lengths + lengths.max())
+    far = np.empty(len(rows))
+    everyone = np.arange(size)
+    for begin in range(0, len(rows), _BLOCK):
+        block = rows[begin : begin + _BLOCK]
+        queries = np.column_stack((block, np.ones(len(block), np.float32)))
+        scores, found = index.search(queries, count)
+        gap = block[:, None, :].astype(np.float64) - rows[found]
+        end = begin + len(block)
+        far[begin:end] = np.sqrt(np.einsum("bfd,bfd->bf", gap, gap).max(axis=1))
+        if count == size:
+            continue
+        for place in np.flatnonzero(scores[:, 0] - scores[:, -1] <= slack[begin:end]):
+            far[begin + place] = distances(rows, begin + int(place), everyone).max()
+    return far
+
+
+def _slack(dimensions: int, reach: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Bound by how much two scores in single precision may stand in wrong order.
+
+    A score is half a squared distance, up to a constant.
+    """
+    return (dimensions + 8.0) * 2.0**-22 * reach**2
+
+
+def closest_pair(space: Space) -> float:
+    """Return the smallest distance between two words of V; inf where V is 1."""
+    if space.size < 2:
+        return float("inf")
+
+    def compute() -> dict[str, Any]:
+        near = nearest_words(space, 2)[: space.size, 1].astype(np.int64)
+        gap = space.vectors[: space.size].astype(np.float64) - space.vectors[near]
+        return {"closest": float(np.sqrt(np.einsum("vd,vd->v", gap, gap).min()))}
+
+    key = cache.key_of("closest pair", 1, space.lexicon.digest, space.identity)
+    return float(cache.numbers(key, compute)["closest"])
+
+
+class Left:
+    """The words not yet taken, and the nearest among them, found exactly."""
+
+    def __init__(self, vectors: NDArray[np.float32], size: int) -> None:
+        self._vectors = vectors
+        self.alive = np.ones(size, bool)
+        self._count = size
+        self._ids = np.arange(size)
+        lengths = np.einsum("vd,vd->v", vectors, vectors, dtype=np.float64)
+        self._longest = float(np.sqrt(lengths.max()))
+        self._halves = (lengths[:size] / 2.0).astype(np.float32)
+        self._table = vectors[:size]
+
+    def __len__(self) -> int:
+        """Return how many words are left."""
+        return self._count
+
+    def take(self, ids: NDArray[np.int64]) -> None:
+        """Take words away that are still there."""
+        self.alive[ids] = False
+        self._halves[np.searchsorted(self._ids, ids)] = np.inf
+        self._count -= len(ids)
+        if 4 * self._count < 3 * len(self._ids):
+            kept = self.alive[self._ids]
+            self._ids, self._halves = self._ids[kept], self._halves[kept]
+            self._table = self._table[kept]
+
+    def nearest(self, row: int, count: int) -> NDArray[np.int64]:
+        """Return the count nearest words that are left, fewer where fewer are."""
+        count = min(count, self._count)
+        if not count:
+            return np.empty(0, np.int64)
+        point = self._vectors[row]
+        scores = self._halves - self._table @ point
+        own = float(np.sqrt(np.einsum("d,d->", point, point, dtype=np.float64)))
+        reach = np.array([own + self._longest])
+        slack = float(_slack(len(point), reach)[0])
+        cut = float(np.partition(scores, count - 1)[count - 1]) + slack
+        known = self._ids[np.flatnonzero(scores <= cut)]
+        apart = distances(self._vectors, row, known)
+        return known[np.argsort(apart, kind="stable")[:count]]

@@ -1,0 +1,151 @@
+"""CusText's output sets, from public order and public vocabulary alone.
+
+Words are taken by descending public frequency, the order of the lexicon.
+
+aggressive: every word has its own set, the k words nearest to it. Each word is alone in
+    its class (but for chance: two words with the same k nearest words).
+balanced: the most frequent word without a set opens one, its k nearest words; those of
+    them that have no set yet get this one too. Sets overlap.
+conservative: the most frequent word without a set opens one: itself and the k - 1
+    nearest of the words without a set; all of them get it. The sets divide V; the last
+    holds what is left over.
+
+Unknown words have the set of their public row's nearest k words (aggressive) or that
+of the word nearest to their row (balanced, conservative).
+Published code walks over the words of the private corpus instead, and over what it
+has counted there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dptext import cache
+from dptext.mechanisms import _neighbours
+from dptext.spaces import Space
+
+_PART = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Sets:
+    """Output sets of all rows, with utilities that are filled in as needed.
+
+    sets (c, k) words, -1 where a set is smaller than k; classes (V + 1,) the set of
+    each row; utilities (V + 1, k) float64, u of the words of a row's own set; squared
+    says that u falls with the squared distance (cosine) instead of the distance.
+    """
+
+    vectors: NDArray[np.float32] = field(repr=False)
+    sets: NDArray[np.int32]
+    classes: NDArray[np.int64]
+    squared: bool
+    utilities: NDArray[np.float64] = field(repr=False)
+    known: NDArray[np.bool_] = field(repr=False)
+
+    def rows(self, ids: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return u = 1 - (d - min) / (max - min) of rows ids (m,): (m, k).
+
+        1 where max = min; -inf where a set is smaller than k.
+        """
+        new = np.unique(ids[~self.known[ids]])
+        for begin in range(0, len(new), _PART):
+            part = new[begin : begin + _PART]
+            self.utilities[part] = self._utilities(part)
+            self.known[part] = True
+        return self.utilities[ids]
+
+    def _utilities(self, ids: NDArray[np.int64]) -> NDArray[np.float64]:
+        members = self.sets[self.classes[ids]]
+        gap = self.vectors[members].astype(np.float64)
+        gap -= self.vectors[ids].astype(np.float64)[:, None, :]
+        apart = np.einsum("mkd,mkd->mk", gap, gap)
+        if not self.squared:
+            np.sqrt(apart, out=apart)
+        apart[members < 0] = np.inf
+        low = apart.min(axis=1, keepdims=True)
+        high = apart.max(axis=1, keepdims=True, where=members >= 0, initial=0.0)
+        spread = high - low
+        flat = spread == 0.0
+        useful: NDArray[np.float64] = 1.0 - (apart - low) / np.where(flat, 1.0, spread)
+        return useful
+
+    def alone(self) -> NDArray[np.bool_]:
+        """Tell which words share their set with no other word: (V,)."""
+        words = self.classes[:-1]
+        alone: NDArray[np.bool_] = np.bincount(words)[words] == 1
+        return alone
+
+
+def build(space: Space, mapping: str, k: int, squared: bool) -> Sets:
+    """Build the sets of a mapping, once for a lexicon and space; then from the cache.
+
+    With squared, space holds vectors of length 1.
+    """
+    k = min(k, space.size)
+
+    def compute() -> dict[str, NDArray[Any]]:
+        sets, classes = _BUILDERS[mapping](space, k)
+        return {"sets": sets.astype(np.int32), "classes": classes}
+
+    key = cache.key_of("sets", 1, space.lexicon.digest, space.identity, mapping, k)
+    found = cache.arrays(key, compute)
+    rows = space.size + 1
+    # np.empty takes no memory before it is written to.
+    return Sets(
+        vectors=space.vectors,
+        sets=found["sets"],
+        classes=found["classes"],
+        squared=squared,
+        utilities=np.empty((rows, k)),
+        known=np.zeros(rows, bool),
+    )
+
+
+def _aggressive(space: Space, k: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    # Sets are compared as sets: the same k words in another order are the same set.
+    own = np.sort(_neighbours.nearest_words(space, k).astype(np.int32), axis=1)
+    sets, classes = np.unique(own, axis=0, return_inverse=True)
+    return sets, classes.reshape(-1).astype(np.int64)
+
+
+def _balanced(space: Space, k: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    near = _neighbours.nearest_words(space, k).astype(np.int64)
+    classes = np.full(space.size + 1, -1, np.int64)
+    leaders: list[int] = []
+    for word in range(space.size):
+        if classes[word] < 0:
+            members = near[word]
+            classes[members[classes[members] < 0]] = len(leaders)
+            leaders.append(word)
+    classes[-1] = classes[near[-1, 0]]
+    return near[leaders], classes
+
+
+def _conservative(space: Space, k: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    left = _neighbours.Left(space.vectors, space.size)
+    classes = np.full(space.size + 1, -1, np.int64)
+    sets = np.full((-(-space.size // k), k), -1, np.int64)
+    count = 0
+    for word in range(space.size):
+        if classes[word] >= 0:
+            continue
+        left.take(np.array([word]))
+        others = left.nearest(word, k - 1)
+        left.take(others)
+        sets[count, 0], sets[count, 1 : 1 + len(others)] = word, others
+        classes[word] = classes[others] = count
+        count += 1
+    classes[-1] = classes[_neighbours.nearest_of_all(space, space.size)[0]]
+    return sets, classes
+
+
+_BUILDERS = {
+    "aggressive": _aggressive,
+    "balanced": _balanced,
+    "conservative": _conservative,
+}

@@ -1,0 +1,230 @@
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from dptext.adversaries import bayes
+from dptext.mechanisms import diffractor
+from dptext.mechanisms._chains import Chains
+from dptext.mechanisms.diffractor import Params, State
+from dptext.randomness import Noise
+from tests import channels, laws, small
+
+LAWS = ({"law": "geometric"}, {"law": "tem", "gamma": 2.5}, {"law": "tem"})
+
+
+def chain_of(size: int) -> State:
+    """Return a state whose only chain is 0, 1, ... size - 1."""
+    words = np.arange(size, dtype=np.int32)[None, :]
+    places = np.append(words, [[1]], axis=1).astype(np.int32)
+    return State(Params(), Chains(words, places), 1.0)
+
+
+def apart(state: State) -> NDArray[np.float64]:
+    """Return the largest distance over chains of all pairs of rows, unknown last."""
+    places = state.chains.places.astype(np.float64)
+    gaps: NDArray[np.float64] = np.abs(places[:, :, None] - places[:, None, :])
+    return gaps.max(axis=0) / state.params.scale
+
+
+def test_the_geometric_law_is_the_published_vector() -> None:
+    """The vector of the specification: 4 words at epsilon 0.5."""
+    ids = np.array([0, 1], np.int32)
+    logs = diffractor.log_weights(chain_of(4), ids, np.full(2, 0.5))
+    expected = [
+        [0.6224593312, 0.1485506779, 0.0901005407, 0.1388894503],
+        [0.3775406688, 0.2449186624, 0.1485506779, 0.2289899909],
+    ]
+    np.testing.assert_allclose(np.exp(logs), expected, rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize("settings", LAWS)
+@pytest.mark.parametrize("chains", [1, 3])
+def test_the_law_is_normalised_and_its_loss_within_the_promise(
+    settings: dict[str, object], chains: int
+) -> None:
+    """Rows sum to 1; each pair loses at most epsilon times its distance."""
+    lexicon = small.cloud(23, 3, listed=5)
+    for epsilon, scale in ((0.3, 1.0), (2.0, 1.0), (2.0, 3.0)):
+        channel = channels.ready(
+            "diffractor", lexicon, chains=chains, scale=scale, **settings
+        )
+        ids = channels.repeated(23, 1)
+        logs = diffractor.log_weights(channel.state, ids, np.full(24, epsilon))
+        np.testing.assert_allclose(np.exp(logs).sum(axis=1), 1.0, atol=1e-12)
+        promise = diffractor.guarantee(channel.state, epsilon)
+        assert promise.notion == "metric-DP"
+        bound = epsilon * np.minimum(apart(channel.state), promise.reach)
+        losses = (logs[:, None, :] - logs[None, :, :]).max(axis=2)
+        one, other = np.divmod(np.arange(24 * 24), 24)
+        own = diffractor.claimed(channel.state, epsilon, ids[one], ids[other])
+        np.testing.assert_allclose(own, bound.ravel(), atol=1e-12)
+        assert (losses <= bound + 1e-9).all()
+        if chains == 1 and settings["law"] == "geometric":
+            np.testing.assert_allclose(losses, bound, atol=1e-9)
+
+
+@pytest.mark.parametrize("settings", LAWS)
+@pytest.mark.parametrize("chains", [1, 2])
+def test_draws_follow_the_law(settings: dict[str, object], chains: int) -> None:
+    """Sampled against exact for every input, epsilons mixed in a batch (1e-6)."""
+    lexicon = small.cloud(9, 3, listed=4)
+    channel = channels.ready("diffractor", lexicon, chains=chains, **settings)
+    channels.hold_law(channel, [0.2, 1.0, 4.0], 6000)
+    scaled = channels.ready("diffractor", lexicon, chains=chains, scale=2.5, **settings)
+    channels.hold_law(scaled, [1.0], 6000)
+
+
+def test_tem_is_the_exponential_mechanism_of_the_cut_distance() -> None:
+    """P ~ exp(-eps min(|i - j|, gamma) / 2), whatever way it is drawn."""
+    channel = channels.ready("diffractor", small.cloud(12, 2), law="tem", gamma=3.2)
+    gaps = np.minimum(apart(channel.state), 3.2)[:, :-1]
+    exact = laws.normalised(1.7 * gaps / -2.0)
+    np.testing.assert_allclose(channels.law(channel, 1.7), exact, rtol=1e-12)
+
+
+def test_a_chain_goes_to_the_nearest_word_that_is_left() -> None:
+    """Step by step, also where all listed neighbours have been visited."""
+    space = channels.space_of(small.cloud(300, 4))
+    built = Chains.of(space, 2, seed=3)
+    gaps = np.linalg.norm(space.vectors[:, None] - space.vectors[None, :-1], axis=2)
+    assert built.words[0, 0] != built.words[1, 0]
+    for chain, places in zip(built.words, built.places, strict=True):
+        left = np.ones(300, bool)
+        for here, after in pairwise(chain):
+            left[here] = False
+            assert after == np.where(left, gaps[here], np.inf).argmin()
+        np.testing.assert_array_equal(places[chain], np.arange(300))
+        assert places[-1] == places[gaps[-1].argmin()]
+
+
+def test_chains_follow_their_public_seed() -> None:
+    """The same seed gives the same chains, another seed others."""
+    space = channels.space_of(small.cloud(60, 3))
+    one, same, other = (Chains.of(space, 1, seed).words for seed in (1, 1, 2))
+    np.testing.assert_array_equal(one, same)
+    assert (one != other).any()
+
+
+@pytest.mark.parametrize("settings", LAWS)
+@pytest.mark.parametrize("chains", [1, 3])
+def test_the_best_guesses_are_those_of_the_whole_law(
+    settings: dict[str, object], chains: int
+) -> None:
+    """The closed form of the ruler is the maximum over the rows of the law."""
+    lexicon = small.cloud(150, 3, listed=9)
+    channel = channels.ready("diffractor", lexicon, chains=chains, **settings)
+    prior = np.arange(150, 0, -1.0) / np.arange(150, 0, -1.0).sum()
+    prior[7] = 0.0
+    for epsilon in (0.2, 3.0):
+        quick = bayes.best_guesses(channel, prior, epsilon, 150)
+        slow = bayes._by_rows(channel, prior, epsilon, 150)
+        np.testing.assert_allclose(quick, slow, rtol=1e-9, atol=1e-300)
+
+
+def test_the_geometry_is_that_of_the_places() -> None:
+    """Nearest, median and largest distance are in the guarantee's own metric."""
+    lexicon = small.cloud(400, 3)
+    one = channels.ready("diffractor", lexicon, scale=2.0)
+    found = diffractor.geometry(one.state, 1.0)
+    pairs = apart(one.state)[:-1, :-1][np.triu_indices(400, 1)]
+    assert found.nearest == 0.5
+    assert found.diameter == 399 / 2.0
+    assert found.median == pytest.approx(np.median(pairs), rel=0.02)
+    three = channels.ready("diffractor", lexicon, chains=3)
+    gaps = apart(three.state)[:-1, :-1]
+    np.fill_diagonal(gaps, np.inf)
+    nearest = three.state.chains.nearest()
+    assert (nearest >= gaps.min(axis=1)).all()
+    assert (nearest == gaps.min(axis=1)).mean() > 0.5
+    tem = channels.ready("diffractor", lexicon, law="tem", gamma=5.0)
+    assert diffractor.geometry(tem.state, 1.0).diameter == 5.0
+    assert diffractor.geometry(tem.state, 1.0).median == 5.0
+
+
+class Zeros(Noise):
+    """Noise whose first words of the first lanes are zero."""
+
+    def __init__(self, until: int) -> None:
+        self._until = until
+
+    def __len__(self) -> int:
+        """Return 1."""
+        return 1
+
+    def take(self, places: NDArray[np.int64]) -> Noise:
+        """Return itself."""
+        return self
+
+    def bits(self, lane: int, lanes: int = 1) -> NDArray[np.uint64]:
+        """Return zero before a lane, the number 1 from there on; then a half."""
+        return np.array([[int(lane >= self._until), 2**63]], np.uint64)
+
+
+def test_exponentials_have_no_end() -> None:
+    """Zero bits lead to further lanes: no event is too rare to be drawn."""
+    found = diffractor._exponential(Zeros(7), 1)[0]
+    # Lanes 1, 3 and 5 hold 64 zeros each, lane 7 holds 63.
+    expected = (3 * 64 + 63 + 1) * np.log(2.0) - np.log1p(0.5)
+    assert found == pytest.approx(expected, rel=1e-14)
+
+
+def test_leading_zeros_are_counted_exactly() -> None:
+    """Also next to powers of two, where a float64 would round."""
+    values = [
+        0,
+        1,
+        2,
+        3,
+        2**31,
+        2**32 - 1,
+        2**32,
+        2**53 - 1,
+        2**63 - 1,
+        2**63,
+        2**64 - 1,
+    ]
+    found = diffractor._leading_zeros(np.array(values, np.uint64))
+    assert found.tolist() == [64 - value.bit_length() for value in values]
+
+
+@pytest.mark.parametrize("settings", LAWS)
+@pytest.mark.parametrize("epsilon", [1e-9, 1e-3, 50.0, 1e4])
+def test_extreme_epsilons_stay_inside(
+    settings: dict[str, object], epsilon: float
+) -> None:
+    """Every output is a word; a large epsilon gives the word back."""
+    channel = channels.ready("diffractor", small.cloud(30, 3), **settings)
+    ids = channels.repeated(30, 40)
+    eps = np.full(len(ids), epsilon)
+    drawn = diffractor.choose(channel.state, ids, eps, laws.noise(len(ids)))
+    assert ((drawn >= 0) & (drawn < 30)).all()
+    if epsilon > 1.0:
+        known = ids >= 0
+        if settings["law"] == "geometric" or epsilon > 100.0:
+            np.testing.assert_array_equal(drawn[known], ids[known])
+
+
+@pytest.mark.parametrize("settings", LAWS)
+def test_a_vocabulary_of_one_or_two_words_works(settings: dict[str, object]) -> None:
+    """The smallest chains."""
+    for points in ((1.0,), (1.0, 2.0)):
+        channel = channels.ready("diffractor", small.line(*points), **settings)
+        channels.hold_law(channel, [1.0], 3000)
+
+
+@pytest.mark.parametrize("settings", LAWS)
+def test_a_draw_does_not_depend_on_the_batch(settings: dict[str, object]) -> None:
+    """Words drawn alone are the words drawn together."""
+    channel = channels.ready("diffractor", small.cloud(30, 4), chains=2, **settings)
+    ids = channels.repeated(30, 9)
+    eps = np.linspace(0.5, 9.0, len(ids))
+    noise = laws.noise(len(ids))
+    whole = diffractor.choose(channel.state, ids, eps, noise)
+    for place in range(0, len(ids), 11):
+        only = np.array([place])
+        alone = diffractor.choose(channel.state, ids[only], eps[only], noise.take(only))
+        assert alone[0] == whole[place]

@@ -1,0 +1,119 @@
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from dptext.errors import UsageError
+from dptext.mechanisms import syntf
+from dptext.types import Lexicon
+from tests import channels, laws, small
+
+# Word 0 has two synonyms, 1 and 4 have one, the others none.
+SYNONYMS = [[1, 4], [0], [], [], [0], []]
+
+
+def with_synonyms(lists: list[list[int]] = SYNONYMS) -> Lexicon:
+    """Give a small lexicon synonyms."""
+    lexicon = small.cloud(len(lists), 3)
+    return dataclasses.replace(
+        lexicon,
+        synonym_ends=np.cumsum([len(one) for one in lists]).astype(np.int32),
+        synonyms=np.array([word for one in lists for word in one], np.int32),
+        digest=lexicon.digest + repr(lists),
+    )
+
+
+def ratings(synonym: float) -> np.ndarray:
+    """Return rho, (V + 1, V), straight from its definition."""
+    rho = np.zeros((len(SYNONYMS) + 1, len(SYNONYMS)))
+    for word, alike in enumerate(SYNONYMS):
+        rho[word, alike] = synonym
+        rho[word, word] = 1.0
+    return rho
+
+
+@pytest.mark.parametrize("synonym", [0.0, 0.8, 1.0])
+@pytest.mark.parametrize("epsilon", [0.5, 6.0])
+def test_the_law_is_the_formula(synonym: float, epsilon: float) -> None:
+    """P(y|x) ~ exp(eps rho / 2) over all of V; unknown words give a uniform word."""
+    channel = channels.ready("syntf", with_synonyms(), synonym=synonym)
+    exact = laws.normalised(epsilon * ratings(synonym) / 2.0)
+    np.testing.assert_allclose(channels.law(channel, epsilon), exact, rtol=1e-12)
+
+
+@pytest.mark.parametrize("published", [False, True])
+@pytest.mark.parametrize("synonym", [0.0, 0.6, 1.0])
+def test_draws_follow_the_law(synonym: float, published: bool) -> None:
+    """Sampled against exact for every input, epsilons mixed in a batch (1e-6)."""
+    channel = channels.ready(
+        "syntf", with_synonyms(), synonym=synonym, published=published
+    )
+    channels.hold_law(channel, [0.3, 3.0, 9.0], 9000)
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 2.0, 20.0])
+def test_the_loss_is_at_most_epsilon(epsilon: float) -> None:
+    """Over all pairs, unknown words included; more than half of it is used."""
+    channel = channels.ready("syntf", with_synonyms())
+    promise = syntf.guarantee(channel.state, epsilon)
+    assert (promise.notion, promise.reach) == ("LDP", 1.0)
+    worst = laws.worst_losses(channels.law(channel, epsilon)).max()
+    assert epsilon / 2.0 <= worst <= epsilon * (1 + 1e-12)
+
+
+def test_the_published_form_loses_without_bound() -> None:
+    """Only the word and its synonyms come out: most pairs are told apart for sure."""
+    channel = channels.ready("syntf", with_synonyms(), published=True)
+    law = channels.law(channel, 1.0)
+    np.testing.assert_array_equal(law[:6] > 0, ratings(0.5)[:6] > 0)
+    assert law[2, 2] == 1.0
+    np.testing.assert_allclose(law[6], 1 / 6)
+    promise = syntf.guarantee(channel.state, 1.0)
+    assert promise.notion == "none"
+    assert np.isinf(promise.reach)
+    assert "candidates" in promise.reason
+
+
+def test_the_published_form_weighs_its_candidates_alike() -> None:
+    """Among the candidates the weights are those of the full form."""
+    full = channels.law(channels.ready("syntf", with_synonyms()), 3.0)[0]
+    own = channels.law(channels.ready("syntf", with_synonyms(), published=True), 3.0)[0]
+    few = [0, 1, 4]
+    np.testing.assert_allclose(own[few], full[few] / full[few].sum(), rtol=1e-12)
+
+
+def test_a_lexicon_without_synonyms_is_refused() -> None:
+    """The error names the lexicon and what to do."""
+    with pytest.raises(UsageError, match=r"'small' has no synonyms.*built-in"):
+        channels.ready("syntf", small.cloud(5, 2))
+
+
+def test_an_enormous_epsilon_gives_the_word_back() -> None:
+    """No overflow: weights are taken relative to the word's own."""
+    channel = channels.ready("syntf", with_synonyms())
+    ids = np.arange(6, dtype=np.int32)
+    drawn = syntf.choose(channel.state, ids, np.full(6, 1e5), laws.noise(6))
+    np.testing.assert_array_equal(drawn, ids)
+
+
+def test_a_draw_does_not_depend_on_the_batch() -> None:
+    """Words drawn alone are the words drawn together."""
+    channel = channels.ready("syntf", with_synonyms())
+    ids = channels.repeated(6, 30)
+    eps = np.linspace(0.5, 9.0, len(ids))
+    noise = laws.noise(len(ids))
+    whole = syntf.choose(channel.state, ids, eps, noise)
+    for place in range(0, len(ids), 11):
+        only = np.array([place])
+        alone = syntf.choose(channel.state, ids[only], eps[only], noise.take(only))
+        assert alone[0] == whole[place]
+
+
+def test_resolution_bounds_what_finite_uniforms_add() -> None:
+    """The rarest output has probability 1/Z; its cell is off by at most 2^-51."""
+    channel = channels.ready("syntf", with_synonyms())
+    for epsilon in (1.0, 10.0, 30.0):
+        rarest = channels.law(channel, epsilon).min()
+        assert syntf.resolution(channel.state, epsilon) >= 2.0**-51 / rarest
