@@ -166,8 +166,12 @@ class Noise:
 
     def uniform(self, lane: int, lanes: int = 1) -> NDArray[np.float64]:
         """Return uniforms strictly between 0 and 1: (n, 2 * lanes) float64, 52 bits."""
-        high: NDArray[np.float64]
-        high = (self.bits(lane, lanes) >> np.uint64(12)).astype(np.float64)
+        return self.unit(self.bits(lane, lanes))
+
+    @staticmethod
+    def unit(bits: NDArray[np.uint64]) -> NDArray[np.float64]:
+        """Turn 64-bit values into uniforms strictly between 0 and 1, of 52 bits."""
+        high: NDArray[np.float64] = (bits >> np.uint64(12)).astype(np.float64)
         high += 0.5
         high *= 2.0**-52
         return high

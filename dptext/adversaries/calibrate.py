@@ -22,10 +22,10 @@ _STEP = 1e-3
 def epsilon_for(channel: Channel, target: float, prior: NDArray[np.float64]) -> float:
     """Return the largest epsilon up to which the success stays at or below target.
 
-    Success need not grow with epsilon for every mechanism so a grid is
-    searched upwards for the first crossing, which is then refined. Raises UsageError
-    when the target is below what a guess without any output achieves, and for a
-    mechanism without a closed law.
+    Success need not grow with epsilon for every mechanism, so a grid is searched
+    upwards for the first crossing, which is then refined. Raises UsageError when the
+    target is below what a guess without any output achieves, and for a mechanism
+    without a closed law.
     """
     if not channel.exact:
         msg = f"{channel.name} has no closed law; give --epsilon instead of a risk"

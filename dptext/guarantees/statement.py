@@ -56,7 +56,7 @@ class Loss:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """What a run promises ; delta is 0 for all present mechanisms.
+    """What a run promises; delta is 0 but for notion "eps-delta".
 
     epsilon is per word at level "word", of a whole text at level "text"; the loss is
     that of one word at level "word", and of a text in which one word is replaced at

@@ -10,11 +10,19 @@ A mechanism module holds
   `perturb(state, ids, eps, noise) -> (n, d) points`;
 - for "choice", `log_weights(state, ids, eps) -> (n, V)` float64: the exact law up to a
   constant per row, which audits, the ruler and the deniability statistics share.
-`check(state, epsilon)` where it is not defined for every epsilon (UsageError);
-and, where it can, `resolution(state, epsilon)`, the nats that finite uniforms may add
-to the loss, `best_guesses`, a closed form for the ruler, `geometry(state, epsilon)`,
-the public distances in a metric of its own, and, for "noise", `places(state)`, where
-the words lie for the mapping if not at the space's vectors, (V + 1, d) float32.
+
+Where it has something to say, it also holds
+- `check(state, epsilon)`: UsageError at an epsilon for which it is not defined;
+- `resolution(state, epsilon)`: the nats that finite uniforms may add to the loss;
+- `best_guesses(state, prior, epsilon, bands)`: a closed form for the ruler;
+- `geometry(state, epsilon)`: the public distances in a metric of its own;
+- `claimed(state, epsilon, a, b)`: its bound on the loss of pairs, for audits;
+- `METRIC_LAW = True` when log_weights is -eps t / 2 with a metric t: the claim is eps t;
+- `EXACT = False` or `has_law(state)` when log_weights cannot be asked for;
+- `least_loss(state)`: a proven lower bound on the worst loss where nothing is promised;
+- for "noise", `places(state)`: where the words lie for the mapping if not at the
+  space's vectors, (V + 1, d) float32.
+
 ids -1 stands for an unknown word. Randomness is always the last argument.
 """
 

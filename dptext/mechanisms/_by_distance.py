@@ -9,8 +9,8 @@ away. With c = exp(eps * score(far[x])) the weights divide into
                               accepting it with probability min(w(y), c) / c.
 
 A refused proposal starts the draw anew, so the law is exactly w / sum(w), with relative
-accuracy also for rare words (accept or reject), for any epsilon
-per word, in memory that does not grow with V. Distances and weights are float64.
+accuracy also for rare words, for any epsilon per word, without a row over V per word.
+Distances and weights are float64.
 """
 
 from __future__ import annotations
@@ -182,11 +182,11 @@ class _Table:
         self, kind: NDArray[np.intp], bits: NDArray[np.uint64]
     ) -> NDArray[np.int64]:
         """Make one attempt for each row of bits (m, 4): a word, or -1 if refused."""
-        target = _unit(bits[:, 0]) * self.total[kind]
+        target = Noise.unit(bits[:, 0]) * self.total[kind]
         inside = target < self.cumulative[kind, -1]
         words = Noise.below(bits[:, 1], self.near.space.size)
         beyond = np.flatnonzero(~inside)
-        taken = self._accepts(kind[beyond], words[beyond], _unit(bits[beyond, 2]))
+        taken = self._accepts(kind[beyond], words[beyond], Noise.unit(bits[beyond, 2]))
         words[beyond[~taken]] = -1
         listed = np.flatnonzero(inside)
         ranks = _count(self.cumulative, kind[listed], target[listed])
@@ -284,13 +284,6 @@ def log_weights(space: Space, ids: Ids, eps: Eps, score: Score) -> NDArray[np.fl
     eps_of = eps[:, None]
     law: NDArray[np.float64] = eps_of * score(distance, eps_of)
     return law
-
-
-def _unit(bits: NDArray[np.uint64]) -> NDArray[np.float64]:
-    uniform: NDArray[np.float64] = (
-        (bits >> np.uint64(12)).astype(np.float64) + 0.5
-    ) * 2.0**-52
-    return uniform
 
 
 def _squared(

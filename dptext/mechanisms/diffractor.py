@@ -149,7 +149,7 @@ def _exponential(noise: Noise, lane: int) -> NDArray[np.float64]:
     uniform. So events of any rarity keep their probability to about 2^-52 of it.
     """
     bits = noise.bits(lane)
-    mantissa = ((bits[:, 1] >> np.uint64(12)).astype(np.float64) + 0.5) * 2.0**-52
+    mantissa = Noise.unit(bits[:, 1])
     zeros = _leading_zeros(bits[:, 0])
     open_ = np.flatnonzero(zeros == 64)
     while len(open_):
@@ -217,7 +217,7 @@ def _tem(
     """Draw a place: any at all, or itself, or one to its left or right."""
     window = _Window.of(state, place, eps)
     bits = noise.bits(1)
-    uniform = ((bits[:, 0] >> np.uint64(12)).astype(np.float64) + 0.5) * 2.0**-52
+    uniform = Noise.unit(bits[:, 0])
     target = uniform * window.total() - window.size * window.floor
     anywhere = noise.below(bits[:, 1], window.size)
     beyond = target < 0.0

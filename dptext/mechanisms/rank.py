@@ -99,7 +99,7 @@ def choose(state: State, ids: Ids, eps: Eps, noise: Noise) -> Ids:
     """
     bits = noise.bits(0)
     drawn = noise.below(bits[:, 1], state.size).astype(np.int32)
-    uniform = ((bits[:, 0] >> np.uint64(12)).astype(np.float64) + 0.5) * 2.0**-52
+    uniform = noise.unit(bits[:, 0])
     values, which = np.unique(eps, return_inverse=True)
     cumulative = np.cumsum(
         weights(state.params, state.orders.shape[1], values) - 1.0, axis=1

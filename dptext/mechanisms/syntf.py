@@ -111,7 +111,7 @@ def choose(state: State, ids: Ids, eps: Eps, noise: Noise) -> Ids:
     own, alike, other = _parts(state, rows, eps)
     counts = state.counts[rows]
     bits = noise.bits(0)
-    uniform = ((bits[:, 0] >> np.uint64(12)).astype(np.float64) + 0.5) * 2.0**-52
+    uniform = Noise.unit(bits[:, 0])
     target = uniform * (own + counts * alike + state.size * other)
     drawn = noise.below(bits[:, 1], state.size).astype(np.int32)
     itself = target < own

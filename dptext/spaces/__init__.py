@@ -4,7 +4,7 @@ A space module holds `Params` (a frozen dataclass), `METRIC` (the name of the Eu
 distance after the transform) and `transform(params, vectors) -> vectors`, a public
 deterministic function of the whole table, (V + 1, d) float32 to (V + 1, d') float32.
 `PUBLISHED_CONSTANT`, where there is one, is the Lipschitz constant printed in the
-source; reports show the exact one beside it.
+source; `Space.translated` says the exact one beside it.
 """
 
 from __future__ import annotations
