@@ -17,7 +17,7 @@ Where it has something to say, it also holds
 - `best_guesses(state, prior, epsilon, bands)`: a closed form for the ruler;
 - `geometry(state, epsilon)`: the public distances in a metric of its own;
 - `claimed(state, epsilon, a, b)`: its bound on the loss of pairs, for audits;
-- `METRIC_LAW = True` when log_weights is -eps t / 2 with a metric t: the claim is eps t;
+- `METRIC_LAW = True` where log_weights is -eps t / 2, t a metric: the claim is eps t;
 - `EXACT = False` or `has_law(state)` when log_weights cannot be asked for;
 - `least_loss(state)`: a proven lower bound on the worst loss where nothing is promised;
 - for "noise", `places(state)`: where the words lie for the mapping if not at the
