@@ -157,8 +157,8 @@ def _exponential(noise: Noise, lane: int) -> NDArray[np.float64]:
         more = _leading_zeros(noise.take(open_).bits(lane)[:, 0])
         zeros[open_] += more
         open_ = open_[more == 64]
-    drawn: NDArray[np.float64] = (zeros + 1) * math.log(2.0) - np.log1p(mantissa)
-    return drawn
+    drawn = (zeros + 1) * math.log(2.0) - np.log1p(mantissa)
+    return np.asarray(drawn, np.float64)
 
 
 def _leading_zeros(bits: NDArray[np.uint64]) -> NDArray[np.int64]:
