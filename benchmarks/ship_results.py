@@ -31,6 +31,7 @@ def main() -> None:
             account.statement(
                 made.profile,
                 made.channel,
+                made.spending,
                 key="system",
                 lexicon_given=False,
                 identified=False,
@@ -38,7 +39,7 @@ def main() -> None:
             )
             made.channel.space.translated()
             found = note if risk is None else f"risk {risk.success:.3%}"
-            print(f"{name:10} epsilon {made.profile.budget.params.epsilon:g}  {found}")
+            print(f"{name:10} epsilon {made.spending.high:g}  {found}")
         kept = {
             path.stem: json.loads(path.read_text())
             for path in sorted((Path(folder) / "dptext").glob("*.json"))

@@ -9,14 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext import mechanisms, registry, spaces
+from dptext import budgets, mechanisms, registry, spaces, strategy
+from dptext.errors import UsageError
+from dptext.guarantees.account import LONGEST_TEXT
 from dptext.mappings import Index
 from dptext.mechanisms import Channel
-from dptext.profile import Profile
+from dptext.profile import DATA_SET, RECORD, TOKEN, Profile
 from dptext.randomness import Noise, Randomness, RunKey
 from dptext.tokens.joining import Joiner
 from dptext.tokens.tokenizer import Tokenizer
-from dptext.types import Eps, Ids, Lexicon, Record, Words
+from dptext.types import Eps, Ids, Lexicon, Record, Spending, Words
 
 # A batch is full at this many characters, whatever the number of records.
 _CHARACTERS = 2**19
@@ -30,7 +32,8 @@ Observer = Callable[[Words, Ids, Eps], None]
 class Pipeline:
     """A profile made ready: all that is public is done, texts and a key are missing.
 
-    profile has its epsilon (a risk has been turned into one).
+    profile has its epsilon (a risk has been turned into one); budget is the module
+    and its state; spending is what a statement must know of it.
     """
 
     profile: Profile
@@ -38,7 +41,8 @@ class Pipeline:
     channel: Channel
     tokenizer: Tokenizer
     joiner: Joiner
-    budget: Any
+    budget: tuple[Any, Any]
+    spending: Spending
     mapping: tuple[Any, Any, Index] | None
 
     def privatize(
@@ -53,14 +57,54 @@ class Pipeline:
         record_of_text = np.repeat(np.arange(len(records)), counts)
         words = self.tokenizer.words(texts)
         nonces = [randomness.nonce(record) for record in records]
-        noise = randomness.of(nonces, record_of_text[words.texts])
-        eps: Eps = self.budget.spread(self.profile.budget.params, words)
-        drawn = self.draw(words.ids, eps, noise)
+        records_of_words = record_of_text[words.texts]
+        noise = randomness.of(nonces, records_of_words)
+        drawn, eps = self._drawn(words, noise, records_of_words, randomness)
         self._redraw_digits(words, record_of_text, nonces, randomness)
         if observe is not None:
             observe(words, drawn, eps)
         joined = iter(self.joiner.join(words, drawn, noise))
         return [tuple(next(joined) for _ in record.texts) for record in records]
+
+    def _drawn(
+        self,
+        words: Words,
+        noise: Noise,
+        records: NDArray[np.int64],
+        randomness: Randomness,
+    ) -> tuple[Ids, Eps]:
+        """Spread epsilon over the words and draw them, as often as the strategy says.
+
+        records (n,) which record each word belongs to.
+        """
+        budget, state = self.budget
+        if not len(words.ids):
+            return words.ids, np.empty(0)
+        if hasattr(budget, "release"):
+            released: tuple[Ids, Eps] = budget.release(
+                state,
+                words,
+                noise,
+                lambda places, eps: self.draw(
+                    words.ids[places], eps, noise.take(places)
+                ),
+            )
+            return released
+        eps: Eps = budget.spread(state, words, noise)
+        if self.channel.module.FAMILY == "context":
+            module = self.channel.module
+            drawn: Ids = module.choose(self.channel.state, words, eps, noise)
+        elif self.profile.strategy == RECORD:
+            drawn = strategy.by_record(words.ids, eps, noise, records, self.draw)
+        elif self.profile.strategy == DATA_SET:
+            table = randomness.once(
+                "table",
+                lambda: strategy.Table(len(self.lexicon.words), randomness),
+            )
+            drawn = table.draw(words.ids, eps, self.draw)
+        else:
+            drawn = self.draw(words.ids, eps, noise)
+        return drawn, eps
 
     def draw(self, ids: Ids, eps: Eps, noise: Noise) -> Ids:
         """Draw a word for each word: the mechanism, then the mapping if any."""
@@ -146,19 +190,16 @@ def build(recipe: Profile, lexicon: Lexicon) -> Pipeline:
     channel = mechanisms.ready(
         recipe.mechanism.name, module, recipe.mechanism.params, space
     )
+    _agree(recipe, module)
+    recipe = _with_epsilon(recipe, channel, lexicon)
     budget = registry.find("budgets", recipe.budget.name)
-    if recipe.budget.params.epsilon is None:
-        from dptext.adversaries import calibrate, prior
-
-        epsilon = calibrate.epsilon_for(
-            channel,
-            recipe.budget.params.risk,
-            prior.replaced(lexicon, recipe.tokens),
-        )
-        recipe = recipe.with_epsilon(epsilon)
+    state = budgets.prepare(budget, recipe.budget.params, lexicon)
+    spending = budget.spending(state)
     defined = getattr(module, "check", None)
     if defined is not None:
-        defined(channel.state, recipe.budget.params.epsilon)
+        # The shares of a text's total are as small as the text is long.
+        for epsilon in {spending.low or spending.high / LONGEST_TEXT, spending.high}:
+            defined(channel.state, epsilon)
     mapping = None
     if recipe.mapping is not None:
         found = registry.find("mappings", recipe.mapping.name)
@@ -172,6 +213,47 @@ def build(recipe: Profile, lexicon: Lexicon) -> Pipeline:
         channel=channel,
         tokenizer=Tokenizer(lexicon, recipe.tokens),
         joiner=Joiner(lexicon, recipe.tokens),
-        budget=budget,
+        budget=(budget, state),
+        spending=spending,
         mapping=mapping,
     )
+
+
+def _with_epsilon(recipe: Profile, channel: Channel, lexicon: Lexicon) -> Profile:
+    """Turn a risk into an epsilon."""
+    risk = getattr(recipe.budget.params, "risk", None)
+    if risk is None or recipe.budget.params.epsilon is not None:
+        return recipe
+    if recipe.strategy != TOKEN:
+        msg = (
+            "the risk is that of one draw; a word that is drawn once for all its "
+            "places shows more: give --epsilon instead"
+        )
+        raise UsageError(msg)
+    from dptext.adversaries import calibrate, prior
+
+    words = prior.replaced(lexicon, recipe.tokens)
+    return recipe.with_epsilon(calibrate.epsilon_for(channel, risk, words))
+
+
+def _agree(recipe: Profile, module: Any) -> None:
+    """Refuse strategies and budgets that do not go with a mechanism or each other."""
+    budget = registry.find("budgets", recipe.budget.name)
+    name = recipe.mechanism.name
+    if recipe.strategy != TOKEN and recipe.budget.name != "uniform":
+        msg = (
+            f"strategy {recipe.strategy} draws a word once for several places, which "
+            "must have one epsilon: use the budget uniform"
+        )
+        raise UsageError(msg)
+    if module.FAMILY != "context":
+        return
+    if recipe.strategy != TOKEN:
+        msg = f"{name} draws every word in its context: use the strategy token"
+        raise UsageError(msg)
+    if hasattr(budget, "release"):
+        msg = (
+            f"{name} looks at the whole text, so it cannot draw word after word as the "
+            f"budget {recipe.budget.name} wants; use another budget"
+        )
+        raise UsageError(msg)

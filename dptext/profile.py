@@ -7,6 +7,7 @@ space: identity             # NAME, or {name: NAME, ...parameters}
 mechanism: {name: rank, law: power, k: 96, c: 10}
 mapping: nearest            # noise mechanisms only
 budget: {name: uniform, epsilon: 8}     # or {name: uniform, risk: 10%}
+strategy: token             # or record, data-set: draw equal words once
 tokens: {unknown: perturb, number: perturb, stop_word: perturb,
          punctuation: keep, case: restore}
 """
@@ -27,13 +28,15 @@ from dptext.errors import UsageError
 from dptext.tokens.policy import Policy
 
 DEFAULT = "balanced"
+# How often a word is drawn: dptext.strategy.
+TOKEN, RECORD, DATA_SET = STRATEGIES = ("token", "record", "data-set")
 _STAGES = {
     "space": "spaces",
     "mechanism": "mechanisms",
     "mapping": "mappings",
     "budget": "budgets",
 }
-_KEYS = ("name", "about", "source", "lexicon", *_STAGES, "tokens")
+_KEYS = ("name", "about", "source", "lexicon", *_STAGES, "strategy", "tokens")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +59,7 @@ class Profile:
     mechanism: Part
     mapping: Part | None
     budget: Part
+    strategy: str
     tokens: Policy
 
     def settings(self) -> dict[str, Any]:
@@ -65,6 +69,7 @@ class Profile:
             part = getattr(self, stage)
             if part is not None:
                 out[stage] = {"name": part.name, **dataclasses.asdict(part.params)}
+        out["strategy"] = self.strategy
         out["tokens"] = dataclasses.asdict(self.tokens)
         return out
 
@@ -141,8 +146,17 @@ def parse(data: Mapping[str, Any], place: str) -> Profile:
         mechanism=mechanism,
         mapping=mapping,
         budget=budget,
+        strategy=_strategy(data.get("strategy", TOKEN), place),
         tokens=convert(data.get("tokens") or {}, Policy, f"{place}: tokens"),
     )
+
+
+def _strategy(given: Any, place: str) -> str:
+    if given not in STRATEGIES:
+        hint = registry.suggest(str(given), STRATEGIES)
+        msg = f"{place}: strategy: unknown value {given!r}; {hint}"
+        raise UsageError(msg)
+    return str(given)
 
 
 def _check_budget(budget: Part, place: str) -> None:

@@ -13,10 +13,10 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,7 @@ from dptext.types import Record
 # input and settings change their meaning.
 ALGORITHM = b"dptext/1"
 KEY_BYTES = 32
+Made = TypeVar("Made")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -97,12 +98,20 @@ class Randomness:
             return hashlib.blake2b(message, key=key.secret, digest_size=32).digest()
 
         self.origin = key.origin
+        self._made: dict[str, Any] = {}
         self._nonce_key = derived(b"/nonce/")
         # ECB on counter blocks that never repeat is counter mode.
         self._cipher = Cipher(
             algorithms.AES(derived(b"/noise/")),
             modes.ECB(),  # noqa: S305
         )
+
+    def once(self, name: str, make: Callable[[], Made]) -> Made:
+        """Return what is made once with this key and settings; make it if new."""
+        if name not in self._made:
+            self._made[name] = make()
+        made: Made = self._made[name]
+        return made
 
     def nonce(self, record: Record) -> bytes:
         """Return the record's 128-bit nonce, from its identity and its texts."""

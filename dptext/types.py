@@ -90,6 +90,43 @@ class Words:
 
 
 @dataclass(frozen=True, slots=True)
+class Spending:
+    """How a budget spends epsilon: all that a statement must know of it.
+
+    kind "word": every replaced word gets high; "text": the replaced words of a text
+    share total in equal parts; "place": epsilon is a public function of the word's
+    place in its text; "type": of the word itself, by a public table; "class": of the
+    word's class as randomised response with epsilon first released it; "past": of what
+    was released before it in its text, at most total for a text; "free": of anything in
+    the text, at most total for a text or rate for each of its words.
+    Every epsilon lies in [low, high]. used says on what it rests, for the report.
+    """
+
+    kind: str
+    low: float
+    high: float
+    total: float | None = None
+    rate: float | None = None
+    first: float = 0.0
+    used: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Uneven:
+    """What is left of a guarantee when epsilon differs from word to word.
+
+    Two words with epsilons of at most hi lose at most hi * word nats; words with
+    epsilons that sum to at most E, for both of two texts, lose at most E * total
+    together; one and the same word under two epsilons in [lo, hi] loses at most
+    (hi - lo) * drift (docs/guarantees.md, 5).
+    """
+
+    word: float
+    total: float
+    drift: float
+
+
+@dataclass(frozen=True, slots=True)
 class Guarantee:
     """What one application of a mechanism to one word promises, for all of V.
 
@@ -98,7 +135,10 @@ class Guarantee:
     epsilon * reach bounds the loss between any two words (nats; inf for "none");
     unit is epsilon's unit; source the paper; gaps are printed in every report; reason
     says why a mechanism with notion "none" promises nothing. With notion "eps-delta"
-    delta is that of the largest distance, mu its Gaussian-DP parameter.
+    delta is that of the largest distance, mu its Gaussian-DP parameter. context says
+    that the law of a word looks at all words of its text, so that epsilon holds for any
+    two texts and a change of one word counts for every word; uneven, what is left
+    where epsilon differs from word to word (None: nothing).
     """
 
     notion: str
@@ -110,6 +150,8 @@ class Guarantee:
     reason: str = ""
     delta: float = 0.0
     mu: float = 0.0
+    context: bool = False
+    uneven: Uneven | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,7 +81,7 @@ def test_a_noise_mechanism_gets_the_nearest_word() -> None:
         ),
         (
             SOUND.replace("uniform", "zzz"),
-            "no budget named 'zzz'; known: per-text, uni",
+            "no budget named 'zzz'; known: class-first, declared, ",
         ),
         (SOUND + "space: cube", "no space named 'cube'"),
         (SOUND + "tokens: {case: upper}", "mine.yaml: tokens.case: "),

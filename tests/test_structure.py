@@ -24,7 +24,7 @@ HEAVY = (
 # import each other, but for what STAGES says.
 LAYERS = (
     ("types", "errors"),
-    ("streams", "randomness", "registry", "cache"),
+    ("streams", "randomness", "registry", "cache", "strategy"),
     ("tokens.kinds", "tokens.policy", "tokens.regex", "tokens.stop_words"),
     (
         *("tokens", "lexicons", "spaces", "budgets", "mechanisms", "mappings"),

@@ -12,10 +12,10 @@ from typing import Annotated
 import numpy as np
 from msgspec import Meta
 
-from dptext.types import Eps, Words
+from dptext.randomness import Noise
+from dptext.types import Eps, Spending, Words
 
-LEVEL = "text"
-DEPENDS_ON_TEXT = False
+EXAMPLE = {"epsilon": 40.0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +25,14 @@ class Params:
     epsilon: Annotated[float, Meta(gt=0, le=1e6)]
 
 
-def spread(params: Params, words: Words) -> Eps:
+def spending(state: Params) -> Spending:
+    """Say that the words of a text share a total in equal parts."""
+    # A part may be as small as a text is long.
+    return Spending("text", 0.0, state.epsilon, total=state.epsilon)
+
+
+def spread(state: Params, words: Words, noise: Noise) -> Eps:
     """Return each word's part of its text's total, (n,) float64."""
     counts = np.bincount(words.texts, minlength=len(words.ends))
-    parts: Eps = params.epsilon / counts[words.texts]
+    parts: Eps = state.epsilon / counts[words.texts]
     return parts

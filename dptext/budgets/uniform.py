@@ -8,10 +8,10 @@ from typing import Annotated
 import numpy as np
 from msgspec import Meta
 
-from dptext.types import Eps, Words
+from dptext.randomness import Noise
+from dptext.types import Eps, Spending, Words
 
-LEVEL = "word"
-DEPENDS_ON_TEXT = False
+EXAMPLE = {"epsilon": 8.0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,13 @@ class Params:
     risk: Annotated[float, Meta(gt=0, lt=1)] | None = None
 
 
-def spread(params: Params, words: Words) -> Eps:
+def spending(state: Params) -> Spending:
+    """Say that every replaced word gets the same epsilon."""
+    assert state.epsilon is not None  # a risk has been turned into an epsilon by now
+    return Spending("word", state.epsilon, state.epsilon)
+
+
+def spread(state: Params, words: Words, noise: Noise) -> Eps:
     """Return the epsilon of each word, (n,) float64."""
-    assert params.epsilon is not None  # a risk has been turned into an epsilon by now
-    return np.full(len(words.ids), params.epsilon)
+    assert state.epsilon is not None
+    return np.full(len(words.ids), state.epsilon)

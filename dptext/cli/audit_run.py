@@ -21,10 +21,10 @@ def run(
     """Audit a profile and print what was found."""
     recipe = profile.load(name, over)
     made = pipeline.build(recipe, lexicons.find(recipe.lexicon))
-    if made.budget.LEVEL == "text":
+    if made.spending.kind != "word":
         msg = "audit takes an epsilon per word: give --epsilon"
         raise UsageError(msg)
-    epsilon = float(made.profile.budget.params.epsilon)
+    epsilon = made.spending.high
     draw = assemble.public_draw(made, epsilon)
     found = audit.audit(made.channel, epsilon, draw, inputs=inputs, runs=runs)
     if as_json:

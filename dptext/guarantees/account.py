@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from dptext import registry
-from dptext.guarantees.statement import Statement, Terms, build
+from dptext.guarantees.statement import Statement, build
+from dptext.guarantees.terms import Terms
 from dptext.mechanisms import Channel
 from dptext.profile import Profile
+from dptext.types import Guarantee, Spending
 
-_LONGEST_TEXT = 1e9
+# Words of a text that is longer than any: a share of a total is never smaller.
+LONGEST_TEXT = 1e9
 
 
 def statement(
     recipe: Profile,
     channel: Channel,
+    spending: Spending,
     *,
     key: str,
     lexicon_given: bool,
@@ -21,23 +24,19 @@ def statement(
 ) -> Statement:
     """Return the statement of a run.
 
-    recipe has its epsilon; key is the origin of the run key; fields are the names of
-    the text fields, None where the whole input is text.
+    recipe and spending have their epsilon; key is the origin of the run key; fields are
+    the names of the text fields, None where the whole input is text.
     """
-    epsilon = recipe.budget.params.epsilon
-    level = registry.find("budgets", recipe.budget.name).LEVEL
-    # A text's words share its epsilon; a mechanism's reach may grow as epsilon shrinks,
-    # so what bounds every text is the reach at the share of a very long one.
-    share = epsilon if level == "word" else epsilon / _LONGEST_TEXT
-    promise = channel.module.guarantee(channel.state, share)
+    bounding = _bounding(spending)
+    promise = channel.module.guarantee(channel.state, bounding)
     own = getattr(channel.module, "geometry", None)
-    geometry = own(channel.state, share) if own else channel.space.geometry
+    geometry = own(channel.state, bounding) if own else channel.space.geometry
     resolution = getattr(channel.module, "resolution", None)
     return build(
         promise,
         Terms(
-            level=level,
-            epsilon=epsilon,
+            spending=spending,
+            strategy=recipe.strategy,
             policy=recipe.tokens,
             key=key,
             lexicon_given=lexicon_given,
@@ -46,6 +45,29 @@ def statement(
             nearest=geometry.nearest,
             median=geometry.median,
             diameter=geometry.diameter,
-            resolution=resolution(channel.state, epsilon) if resolution else None,
+            resolution=(
+                resolution(channel.state, spending.high) if resolution else None
+            ),
+            translation=_translation(channel, promise),
         ),
     )
+
+
+def _bounding(spending: Spending) -> float:
+    """Return the epsilon whose guarantee bounds that of all others of a budget.
+
+    A mechanism's reach may grow as epsilon shrinks: where the words of two texts have
+    the same epsilons, as small as may be, that of the least bounds all. Else the
+    largest bounds what any two words lose.
+    """
+    if spending.kind == "text":
+        return spending.high / LONGEST_TEXT
+    return spending.low if spending.kind in ("place", "past") else spending.high
+
+
+def _translation(channel: Channel, promise: Guarantee) -> str:
+    """Say what epsilon counts in the lexicon's own distance, if it counts another."""
+    space = channel.space
+    if promise.notion != "metric-DP" or space.metric not in promise.metric:
+        return ""
+    return space.translated()

@@ -24,9 +24,23 @@ _NUMBER = {
 }
 
 
-def alike(policy: Policy) -> tuple[str, ...]:
+_PATTERN = {
+    "record": (
+        "the same pattern of equal words (which words of the record are equal, all "
+        "words outside the vocabulary counting as one, all numbers as another)"
+    ),
+    "data-set": (
+        "the same pattern of equal words (which words of all records are equal, all "
+        "words outside the vocabulary counting as one, all numbers as another)"
+    ),
+}
+
+
+def alike(policy: Policy, strategy: str = "token") -> tuple[str, ...]:
     """Return what two texts must have in common to be compared."""
     parts = ["the same number of words as dptext divides texts"]
+    if strategy in _PATTERN:
+        parts.append(_PATTERN[strategy])
     if policy.punctuation == "keep":
         parts.append("the same punctuation and spacing")
     if policy.unknown != "perturb":

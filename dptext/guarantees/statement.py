@@ -8,59 +8,21 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
-from dptext.guarantees import adjacency, wording
-from dptext.tokens.policy import Policy
+from dptext.guarantees import adjacency, uneven, wording
+from dptext.guarantees.terms import Claim, Loss, Terms, unresolved
 from dptext.types import Guarantee
-
-# Beyond this many nats a factor protects nobody (docs/guarantees.md, 7).
-MEANINGFUL = 30.0
-# A loss that finite uniforms may exceed by more than this is not claimed at all.
-RESOLVED = 0.01
-
-
-@dataclass(frozen=True, slots=True)
-class Terms:
-    """All that a statement depends on, besides the mechanism's own guarantee.
-
-    level "word" (epsilon for each word) or "text" (epsilon shared by a text's words);
-    key "system", "key-file" or "seed"; lexicon_given, whether the user brought the
-    lexicon; identified, whether records are named by an id field; resolution, nats that
-    finite uniforms may add (None: not bounded, noise in floating point).
-    """
-
-    level: str
-    epsilon: float
-    policy: Policy
-    key: str
-    lexicon_given: bool
-    identified: bool
-    fields: tuple[str, ...] | None
-    nearest: float
-    median: float
-    diameter: float
-    resolution: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class Loss:
-    """Epsilon times distance, in nats, for one word.
-
-    Over V at the median nearest word, at the median pair, at the farthest pair; for LDP
-    all three are epsilon.
-    """
-
-    nearest: float
-    median: float
-    farthest: float
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
     """What a run promises; delta is 0 but for notion "eps-delta".
 
-    epsilon is per word at level "word", of a whole text at level "text"; the loss is
-    that of one word at level "word", and of a text in which one word is replaced at
-    level "text".
+    epsilon is per word at level "word", of a whole text at level "text", and at level
+    "words" the n replaced words of a text lose n times epsilon, whatever changes; the
+    loss is that of one word at level "word", of a text in which one word is replaced at
+    level "text", and for each replaced word of the text at level "words". strategy
+    "record" or "data-set": equal words are drawn once. translation says what epsilon
+    counts in the lexicon's own distance where the metric is another.
     """
 
     notion: str
@@ -79,41 +41,66 @@ class Statement:
     not_covered: tuple[str, ...]
     source: str
     resolution: float | None = field(default=None)
+    strategy: str = "token"
+    translation: str = ""
 
 
 def build(promise: Guarantee, terms: Terms) -> Statement:
-    """Return the statement of a run with one mechanism and public budgets.
+    """Return the statement of a run with one mechanism and one budget.
 
-    promise is the mechanism's guarantee at terms.epsilon.
+    promise is the mechanism's guarantee at the epsilon that bounds all of the budget's
+    (dptext.guarantees.account).
     """
-    notion = "none" if terms.key == "seed" else promise.notion
-    reach = promise.reach
-    worst = terms.epsilon * reach
-    if notion != "none" and _unresolved(terms, worst):
-        notion = "none"
-    loss = _loss(promise, terms)
-    alike = adjacency.alike(terms.policy)
+    alike = adjacency.alike(terms.policy, terms.strategy)
     words = adjacency.covered(terms.policy)
+    apart = uneven.claim(promise, terms, words, alike)
+    claim = apart or _claim(promise, terms, words, alike)
+    notion = claim.notion
     return Statement(
         notion=notion,
-        metric=promise.metric,
-        epsilon=terms.epsilon,
+        metric=claim.metric,
+        epsilon=claim.epsilon,
         unit=promise.unit,
         delta=promise.delta,
-        level=terms.level,
-        sentence=wording.sentence(notion, promise, terms, loss, words, alike),
-        loss=loss,
-        worst_loss=None if notion == "none" or math.isinf(worst) else worst,
+        level=claim.level,
+        sentence=claim.sentence,
+        loss=claim.loss,
+        worst_loss=(
+            None if notion == "none" or math.isinf(claim.worst) else claim.worst
+        ),
         adjacency=alike,
         covered=words,
-        text_level=wording.text_level(notion, promise, terms),
+        text_level=claim.text_level,
         conditions=wording.conditions(notion, promise, terms),
         not_covered=(
             *adjacency.not_covered(terms.policy),
-            *wording.not_covered(promise, terms),
+            *wording.not_covered(apart.notion if apart else promise.notion, terms),
         ),
         source=promise.source,
         resolution=terms.resolution,
+        strategy=terms.strategy,
+        translation=terms.translation,
+    )
+
+
+def _claim(
+    promise: Guarantee, terms: Terms, words: tuple[str, ...], alike: tuple[str, ...]
+) -> Claim:
+    """Return what holds when each word, or each text in equal parts, has epsilon."""
+    notion = "none" if terms.key == "seed" else promise.notion
+    worst = terms.epsilon * promise.reach
+    if notion != "none" and unresolved(terms, worst):
+        notion = "none"
+    loss = _loss(promise, terms)
+    return Claim(
+        notion=notion,
+        metric=promise.metric,
+        epsilon=terms.epsilon,
+        level=terms.level,
+        worst=worst,
+        loss=loss,
+        sentence=wording.sentence(notion, promise, terms, loss, words, alike),
+        text_level=wording.text_level(notion, promise, terms),
     )
 
 
@@ -125,10 +112,3 @@ def _loss(promise: Guarantee, terms: Terms) -> Loss:
         for distance in (terms.nearest, terms.median, terms.diameter)
     )
     return Loss(near, middle, far)
-
-
-def _unresolved(terms: Terms, worst: float) -> bool:
-    """Tell whether finite uniforms leave the claimed loss without meaning."""
-    if terms.resolution is None:
-        return False
-    return terms.resolution > RESOLVED and worst > MEANINGFUL

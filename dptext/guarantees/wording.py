@@ -8,9 +8,38 @@ from typing import TYPE_CHECKING
 from dptext.types import Guarantee
 
 if TYPE_CHECKING:
-    from dptext.guarantees.statement import Loss, Terms
+    from dptext.guarantees.terms import Loss, Terms
 
 _MEANINGFUL = 30.0
+
+
+# What is drawn once, what is compared, and how two of these differ, by strategy.
+_DRAWN = {
+    "token": "Each replaced word",
+    "record": "Each distinct replaced word of a record",
+    "data-set": "Each distinct replaced word of the data set",
+}
+_COMPARED = {
+    "token": "whichever two texts are compared that differ in one such word and have",
+    "record": (
+        "whichever two records are compared that differ in one such word, wherever it "
+        "stands in the record, and have"
+    ),
+    "data-set": (
+        "whichever two data sets are compared that differ in one such word, wherever "
+        "it stands in the records, and have"
+    ),
+}
+_OF = {
+    "token": "text m of whose",
+    "record": "record m of whose distinct",
+    "data-set": "data set m of whose distinct",
+}
+_WHOLE = {
+    "token": "A text of n replaced words",
+    "record": "A record of n distinct replaced words",
+    "data-set": "A data set of n distinct replaced words, all records together,",
+}
 
 
 def factor(nats: float) -> str:
@@ -77,15 +106,15 @@ def sentence(
 def _ldp(terms: Terms, covered: tuple[str, ...], alike: tuple[str, ...]) -> str:
     epsilon = number(terms.epsilon)
     if terms.level == "word":
-        weak = _weak(terms.epsilon)
+        poor = weak(terms.epsilon)
         return (
-            f"{weak}Each replaced word ({series(covered)}) is {epsilon}-locally "
-            "differentially private: whichever two texts are compared that differ in "
-            f"one such word and have {series(alike)}, no output is more than "
-            f"{factor(terms.epsilon)} times as likely under one as under the other."
+            f"{poor}{_DRAWN[terms.strategy]} ({series(covered)}) is {epsilon}-locally "
+            f"differentially private: {_COMPARED[terms.strategy]} {series(alike)}, no "
+            f"output is more than {factor(terms.epsilon)} times as likely under one as "
+            "under the other."
         )
     return (
-        f"{_weak(terms.epsilon)}The replaced words of each text together "
+        f"{weak(terms.epsilon)}The replaced words of each text together "
         f"({series(covered)}) are {epsilon}-locally differentially private: whichever "
         f"two texts are compared that have {series(alike)}, no output text is more "
         f"than {factor(terms.epsilon)} times as likely under one as under the other."
@@ -102,13 +131,13 @@ def _approximate(
     times = f"no set of outputs is more than {factor(terms.epsilon)} times as likely"
     if terms.level == "word":
         return (
-            f"{_weak(terms.epsilon)}Each replaced word ({series(covered)}) is "
-            f"({epsilon}, {delta})-locally differentially private: whichever two texts "
-            f"are compared that differ in one such word and have {series(alike)}, "
-            f"{times} under one as under the other, plus {delta}."
+            f"{weak(terms.epsilon)}{_DRAWN[terms.strategy]} ({series(covered)}) is "
+            f"({epsilon}, {delta})-locally differentially private: "
+            f"{_COMPARED[terms.strategy]} {series(alike)}, {times} under one as under "
+            f"the other, plus {delta}."
         )
     return (
-        f"{_weak(terms.epsilon)}The n replaced words of each text together "
+        f"{weak(terms.epsilon)}The n replaced words of each text together "
         f"({series(covered)}) are ({epsilon}, n {delta})-locally differentially "
         f"private: whichever two texts are compared that have {series(alike)}, "
         f"{times} under one as under the other, plus n times {delta}."
@@ -125,11 +154,11 @@ def _metric(
     epsilon = number(terms.epsilon)
     if terms.level == "word":
         return (
-            f"{_weak(loss.nearest)}Each replaced word ({series(covered)}) is "
+            f"{weak(loss.nearest)}{_DRAWN[terms.strategy]} ({series(covered)}) is "
             f"{epsilon}-metric differentially private in d = {promise.metric}: "
-            f"whichever two texts are compared that differ in one such word and have "
-            f"{series(alike)}, no output is more than e^({epsilon} d) times as likely "
-            "under one as under the other. For half of the vocabulary the nearest "
+            f"{_COMPARED[terms.strategy]} {series(alike)}, no output is more than "
+            f"e^({epsilon} d) times as likely under one as under the other. For half "
+            "of the vocabulary the nearest "
             "other word is close enough that this factor is at most "
             f"{factor(loss.nearest)}; for half of all pairs of words it is at most "
             f"about {factor(loss.median)}; for the farthest pair it is "
@@ -151,7 +180,8 @@ def _shared(metric: str) -> str:
     return f"{metric} (epsilon there a word's part)" if "epsilon" in metric else metric
 
 
-def _weak(nats: float) -> str:
+def weak(nats: float) -> str:
+    """Begin a sentence whose factor is beyond any meaning."""
     return "No meaningful protection. " if nats > _MEANINGFUL else ""
 
 
@@ -175,8 +205,14 @@ def text_level(notion: str, promise: Guarantee, terms: Terms) -> str:
         )
     if promise.notion == "LDP":
         return (
-            f"A text of n replaced words loses at most n times {epsilon} nats when all "
+            f"{_WHOLE[terms.strategy]} loses at most n times {epsilon} nats when all "
             f"of them may differ, m times {epsilon} when m of them may."
+        )
+    if terms.strategy != "token":
+        return (
+            f"{_WHOLE[terms.strategy]} loses at most {epsilon} times the sum of the "
+            "distances d between these words and those that stand in their places in "
+            "what it is compared with."
         )
     return (
         f"A text loses at most {epsilon} times the sum of the distances d between its "
@@ -193,8 +229,8 @@ def _gaussian(promise: Guarantee, terms: Terms) -> str:
             f"({epsilon} / n, {delta})-differentially private."
         )
     return (
-        "Of a text m of whose replaced words may differ, no test tells more than "
-        f"N(0, 1) from N({above(promise.mu)} sqrt(m), 1) (Gaussian differential "
+        f"Of a {_OF[terms.strategy]} replaced words may differ, no test tells more "
+        f"than N(0, 1) from N({above(promise.mu)} sqrt(m), 1) (Gaussian differential "
         f"privacy); it is also (m {epsilon}, m {delta})-differentially private."
     )
 
@@ -223,6 +259,13 @@ def conditions(notion: str, promise: Guarantee, terms: Terms) -> tuple[str, ...]
 
 
 def _key(terms: Terms) -> str:
+    if terms.key == "key-file" and terms.strategy == "data-set":
+        return (
+            "The key file is random and stays secret: whoever has it can repeat every "
+            "draw. All inputs made private with the same settings and key count as one "
+            "data set: a word gets the same replacement in all of them, which shows "
+            "that it is the same word."
+        )
     if terms.key == "key-file":
         named = "with the same id" if terms.identified else "in the same place"
         return (
@@ -252,13 +295,31 @@ def _resolution(terms: Terms) -> str:
     )
 
 
-def not_covered(promise: Guarantee, terms: Terms) -> tuple[str, ...]:
+_REPEATED = {
+    "token": (
+        "Words are replaced one by one in their places, so their order stays; a word "
+        "that occurs again is drawn anew each time, so that its losses add up."
+    ),
+    "record": (
+        "Words are replaced one by one in their places, so their order stays; equal "
+        "words of a record get equal replacements, so that the output shows which "
+        "words may be equal and which are not, from which rare texts can be known."
+    ),
+    "data-set": (
+        "Words are replaced one by one in their places, so their order stays; a word "
+        "gets the same replacement wherever it stands in the data set, so that how "
+        "often each word occurs, and beside which, is shown: whoever knows the "
+        "frequencies of words can undo much of the replacement."
+    ),
+}
+
+
+def not_covered(notion: str, terms: Terms) -> tuple[str, ...]:
     """Return what no setting covers."""
     told = [
         "A person is in more than one word: the losses of all words and records about "
         "the same person add up, and so do those of several releases of the same text.",
-        "Words are replaced one by one in their places, so their order stays; a word "
-        "that occurs again is drawn anew each time, so that its losses add up.",
+        _REPEATED[terms.strategy],
         "The number and order of records are those of the input, less the records that "
         "could not be read; which texts are empty or absent is shown; how long the run "
         "takes is not hidden.",
@@ -266,6 +327,6 @@ def not_covered(promise: Guarantee, terms: Terms) -> tuple[str, ...]:
     if terms.fields is not None:
         named = series(tuple(f'"{name}"' for name in terms.fields))
         told.insert(0, f"All fields other than {named} are copied unchanged.")
-    if promise.notion == "metric-DP":
+    if notion == "metric-DP":
         told.append("Words far apart in the metric are protected less than near ones.")
     return tuple(told)

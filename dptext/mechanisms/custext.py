@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from dptext.mechanisms import _by_distance, _neighbours, _output_sets
 from dptext.randomness import Noise
 from dptext.spaces import Space
-from dptext.types import Eps, Guarantee, Ids
+from dptext.types import Eps, Guarantee, Ids, Uneven
 
 FAMILY = "choice"
 _CHUNK = 8192
@@ -105,7 +105,12 @@ def guarantee(state: State, epsilon: float) -> Guarantee:
     source = "Chen et al. 2023, algorithms 1 and 2"
     if isinstance(state, OneSet):
         return Guarantee(
-            notion="LDP", metric="1", unit="nats", reach=1.0, source=source
+            notion="LDP",
+            metric="1",
+            unit="nats",
+            reach=1.0,
+            source=source,
+            uneven=Uneven(word=1.0, total=1.0, drift=0.5),
         )
     alone = int(state.alone().sum())
     return Guarantee(

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from dptext.mechanisms._chains import Chains
 from dptext.randomness import Noise
 from dptext.spaces import Geometry, Space
-from dptext.types import Eps, Guarantee, Ids
+from dptext.types import Eps, Guarantee, Ids, Uneven
 
 FAMILY = "choice"
 _ROWS = 32
@@ -84,11 +84,15 @@ def guarantee(state: State, epsilon: float) -> Guarantee:
     if params.scale != 1.0:
         metric += f", divided by {params.scale:g}"
     reach = (state.chains.size - 1) / params.scale
+    uneven = None
     if params.law == "tem":
         given = params.gamma
         named = f"{state.product:.6g} / epsilon" if given is None else f"{given:.6g}"
         metric = f"min(D, {named}), D the {metric}"
         reach = min(reach, float(_gamma(state, np.array([epsilon]))[0]))
+        # With gamma from beta, epsilon times gamma is the same for every epsilon.
+        fixed = math.inf if given is None else 1.0
+        uneven = Uneven(word=reach, total=fixed * reach, drift=fixed * reach / 2.0)
     return Guarantee(
         notion="metric-DP",
         metric=metric,
@@ -96,6 +100,7 @@ def guarantee(state: State, epsilon: float) -> Guarantee:
         reach=reach,
         source="Meisenbacher, Chevli and Matthes 2024",
         gaps=_GAPS,
+        uneven=uneven,
     )
 
 

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from dptext.errors import UsageError
 from dptext.randomness import Noise
 from dptext.spaces import Space
-from dptext.types import Eps, Guarantee, Ids
+from dptext.types import Eps, Guarantee, Ids, Uneven
 
 FAMILY = "choice"
 # exp(epsilon) must leave room in a float64; far above any meaning.
@@ -71,6 +71,8 @@ def guarantee(state: State, epsilon: float) -> Guarantee:
         unit="nats",
         reach=1.0,
         source="dptext rank mechanism",
+        # A weight is e^(epsilon s), s in [0, 1]: d ln Z / d epsilon lies there, too.
+        uneven=Uneven(word=1.0, total=2.0, drift=1.0),
     )
 
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from dptext.mechanisms import _by_distance
 from dptext.randomness import Noise
 from dptext.spaces import Space
-from dptext.types import Eps, Guarantee, Ids
+from dptext.types import Eps, Guarantee, Ids, Uneven
 
 FAMILY = "choice"
 METRIC_LAW = True
@@ -38,12 +38,14 @@ def prepare(params: Params, space: Space) -> State:
 
 def guarantee(state: State, epsilon: float) -> Guarantee:
     """Return metric DP in the space's distance."""
+    reach = state.space.geometry.diameter
     return Guarantee(
         notion="metric-DP",
         metric=state.space.metric,
         unit="1/distance",
-        reach=state.space.geometry.diameter,
+        reach=reach,
         source="Yue et al. 2021, algorithm 1",
+        uneven=Uneven(word=reach, total=reach, drift=reach / 2.0),
     )
 
 

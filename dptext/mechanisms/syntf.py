@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from dptext.errors import UsageError
 from dptext.randomness import Noise
 from dptext.spaces import Space
-from dptext.types import Eps, Guarantee, Ids
+from dptext.types import Eps, Guarantee, Ids, Uneven
 
 FAMILY = "choice"
 
@@ -73,6 +73,7 @@ def guarantee(state: State, epsilon: float) -> Guarantee:
         unit="nats",
         reach=float("inf") if published else 1.0,
         source="Weggenmann and Kerschbaum 2018, section 4",
+        uneven=None if published else Uneven(word=1.0, total=1.0, drift=0.5),
         reason=(
             "only the word and its own synonyms are candidates, so that an output "
             "rules out every word that is neither, and a word without synonyms is "

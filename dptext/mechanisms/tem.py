@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from dptext.mechanisms import _by_distance
 from dptext.randomness import Noise
 from dptext.spaces import Space
-from dptext.types import Eps, Guarantee, Ids
+from dptext.types import Eps, Guarantee, Ids, Uneven
 
 FAMILY = "choice"
 METRIC_LAW = True
@@ -76,12 +76,16 @@ def guarantee(state: State, epsilon: float) -> Guarantee:
     gamma = gamma_of(state, epsilon)
     fixed = state.gamma is not None
     named = _above(gamma) if fixed else f"{_above(state.product)} / epsilon"
+    reach = min(gamma, space.geometry.diameter)
+    # With gamma from beta, epsilon times gamma is the same for every epsilon.
+    total = reach if fixed else math.inf
     return Guarantee(
         notion="metric-DP",
         metric=f"min(D, {named}), D the {space.metric}",
         unit="1/distance",
-        reach=min(gamma, space.geometry.diameter),
+        reach=reach,
         source="Carvalho et al. 2021, algorithm 1",
+        uneven=Uneven(word=reach, total=total, drift=total / 2.0),
     )
 
 

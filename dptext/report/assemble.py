@@ -57,6 +57,7 @@ def statement(pipeline: Pipeline, job: Job, key: str, text_only: bool) -> Statem
     return account.statement(
         pipeline.profile,
         pipeline.channel,
+        pipeline.spending,
         key=key,
         lexicon_given=pipeline.profile.lexicon not in ("builtin", "english"),
         identified=job.selection.id_field is not None,
@@ -99,19 +100,27 @@ def _output(job: Job, written: Written) -> Output:
 def risk_of(pipeline: Pipeline) -> tuple[bayes.Risk | None, str]:
     """Measure the risk where the law is known and one epsilon holds for every word."""
     if not pipeline.channel.exact:
-        return None, f"not measured: {pipeline.channel.name} has no closed law"
-    if pipeline.budget.LEVEL == "text":
-        return None, "not measured: epsilon per word depends on the length of the text"
-    epsilon = pipeline.profile.budget.params.epsilon
+        return (
+            None,
+            f"not measured: {pipeline.channel.name} has no closed law of a word",
+        )
+    if pipeline.spending.kind != "word":
+        return None, "not measured: epsilon differs from word to word"
+    if pipeline.profile.strategy != "token":
+        return None, (
+            "not measured: the attacker of the ruler sees one draw, and a word that is "
+            "drawn once for all its places shows more"
+        )
+    epsilon = pipeline.spending.high
     words = prior.replaced(pipeline.lexicon, pipeline.profile.tokens)
     return bayes.measure(pipeline.channel, epsilon, words), bayes.LIMITS
 
 
 def deniability_of(pipeline: Pipeline) -> Deniability | None:
     """Measure N_w and S_w where one epsilon holds for every word."""
-    if pipeline.budget.LEVEL == "text":
+    if pipeline.spending.kind != "word" or pipeline.channel.module.FAMILY == "context":
         return None
-    epsilon = pipeline.profile.budget.params.epsilon
+    epsilon = pipeline.spending.high
     draw = public_draw(pipeline, epsilon)
     return Deniability(**deniability.measure(pipeline.channel, epsilon, draw))
 

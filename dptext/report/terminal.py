@@ -9,7 +9,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from dptext.guarantees.statement import MEANINGFUL
+from dptext.guarantees.terms import MEANINGFUL
 from dptext.guarantees.wording import above
 from dptext.report.document import Document
 
@@ -24,6 +24,7 @@ def show(document: Document, console: Console) -> None:
         Text(promise.sentence),
         Text(""),
         Text("Whole texts: " + promise.text_level),
+        *([Text(promise.translation)] if promise.translation else []),
         Text(""),
         Text("Not covered:", style="bold"),
         *(Text(f"- {line}") for line in promise.not_covered),

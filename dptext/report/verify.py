@@ -69,7 +69,9 @@ def _changed(document: Document, data: bytes) -> Iterator[str]:
     settings = msgspec.json.encode(run.settings, order="deterministic")
     if hashlib.sha256(settings).hexdigest() != run.settings_digest:
         yield "its report was changed: the settings do not match their digest"
-    if _part(document, "budget").get("epsilon") != promise.epsilon:
+    budget = _part(document, "budget")
+    plain = budget.get("name", "uniform") in ("uniform", "per-text")
+    if plain and budget.get("epsilon") != promise.epsilon:
         yield "its report was changed: the settings have another epsilon"
     if run.key == "seed" and promise.notion != "none":
         yield "its report was changed: a seeded run has no guarantee"
@@ -81,7 +83,8 @@ def _terms(document: Document, policy: ExportPolicy) -> Iterator[str]:
         wanted = " or ".join(policy.notion)
         yield f"guarantee is {promise.notion}, the policy asks for {wanted}"
     limit = policy.max_epsilon
-    epsilon = promise.epsilon if promise.notion == "LDP" else promise.worst_loss
+    bounded = promise.notion == "LDP" and promise.level != "words"
+    epsilon = promise.epsilon if bounded else promise.worst_loss
     if limit is not None and (epsilon is None or epsilon > limit):
         found = "not bounded" if epsilon is None else f"{above(epsilon)} nats"
         yield f"epsilon between any two words is {found}, the policy allows {limit:g}"

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dptext import profile, registry, spaces
+from dptext import budgets, profile, registry, spaces
 from dptext.errors import UsageError
 from dptext.mappings import Index
 from dptext.mechanisms import Channel
 from dptext.tokens.policy import Policy
 from dptext.tokens.tokenizer import Tokenizer
-from dptext.types import Words
+from dptext.types import Eps, Spending, Words
 from tests import channels, laws, small
 from tests.conformance.components import (
     BUDGETS,
@@ -158,35 +158,67 @@ def words_of(*texts: str) -> Words:
     return Tokenizer(ENGLISH, Policy()).words(texts)
 
 
-@pytest.mark.parametrize("name", BUDGETS)
-def test_a_budget_gives_every_word_a_positive_epsilon(name: str) -> None:
-    """(n,) float64, positive and finite; a total of a text is spent in full."""
+def spread(name: str, words: Words) -> tuple[Spending, Eps]:
+    """Spread the example of a budget; a released past draws the input words again."""
     module: Any = registry.find("budgets", name)
-    params = module.Params(epsilon=3.0)
-    words = words_of("the cat runs", "", "dog", "...", "do do do do")
-    eps = module.spread(params, words)
+    params = profile.convert(module.EXAMPLE, module.Params, name)
+    state = budgets.prepare(module, params, ENGLISH)
+    noise = laws.noise(len(words.ids), 5)
+    if hasattr(module, "release"):
+        drawn, eps = module.release(
+            state, words, noise, lambda places, _: np.abs(words.ids[places])
+        )
+        np.testing.assert_array_equal(drawn, np.abs(words.ids))
+    else:
+        eps = module.spread(state, words, noise)
+    return module.spending(state), eps
+
+
+@pytest.mark.parametrize("name", BUDGETS)
+def test_a_budget_spends_what_it_says(name: str) -> None:
+    """(n,) float64, positive, within the stated bounds, of one word and of a text."""
+    words = words_of("the cat runs", "", "dog", "...", "do do do do zq 42", "zq " * 300)
+    spending, eps = spread(name, words)
     assert eps.dtype == np.float64
     assert eps.shape == words.ids.shape
     assert ((eps > 0) & np.isfinite(eps)).all()
-    assert module.LEVEL in ("word", "text")
-    sums = np.bincount(words.texts, eps, minlength=5)
-    if module.LEVEL == "text":
-        np.testing.assert_allclose(sums, [3.0, 0.0, 3.0, 0.0, 3.0], rtol=1e-12)
-    else:
-        assert (eps <= 3.0).all()
-    assert len(module.spread(params, words_of())) == 0
-    assert len(module.spread(params, words_of("", "!"))) == 0
+    assert (eps >= spending.low).all()
+    assert (eps <= spending.high).all()
+    sums = np.bincount(words.texts, eps, minlength=6)
+    counts = np.bincount(words.texts, minlength=6)
+    if spending.total is not None:
+        assert (sums <= spending.total * (1 + 1e-12)).all()
+    if spending.rate is not None:
+        assert (sums <= spending.rate * counts * (1 + 1e-12)).all()
+    if spending.kind == "text":
+        assert spending.total is not None
+        np.testing.assert_allclose(sums[counts > 0], spending.total, rtol=1e-12)
+    for nothing in (words_of(), words_of("", "!")):
+        assert len(spread(name, nothing)[1]) == 0
 
 
 @pytest.mark.parametrize("name", BUDGETS)
-def test_a_budget_that_claims_so_looks_at_the_number_of_words_only(name: str) -> None:
-    """Texts of equal word counts get equal epsilons."""
-    module: Any = registry.find("budgets", name)
-    if module.DEPENDS_ON_TEXT:
-        pytest.skip("it says that it looks at more")
-    one = module.spread(module.Params(epsilon=2.0), words_of("the cat", "dog"))
-    two = module.spread(module.Params(epsilon=2.0), words_of("zq, 42!", "Paris"))
-    np.testing.assert_array_equal(one, two)
+def test_a_budget_looks_at_no_more_than_its_kind_says(name: str) -> None:
+    """Kinds word, text and place: equal counts, equal epsilons; type: equal words."""
+    one, two = words_of("the cat", "dog"), words_of("zq, 42!", "Paris")
+    spending, first = spread(name, one)
+    _, second = spread(name, two)
+    if spending.kind in ("word", "text", "place"):
+        np.testing.assert_array_equal(first, second)
+    if spending.kind == "type":
+        apart = np.concatenate(
+            [spread(name, words_of(t))[1] for t in ("the cat", "dog")]
+        )
+        np.testing.assert_array_equal(first, apart)
+
+
+@pytest.mark.parametrize("name", BUDGETS)
+def test_a_budget_does_not_depend_on_the_batch(name: str) -> None:
+    """A text gets the same epsilons alone as among others."""
+    spending, whole = spread(name, words_of("the cat runs", "dog and the zq of Paris"))
+    _, alone = spread(name, words_of("the cat runs"))
+    if spending.kind != "class":  # its noise is another here
+        np.testing.assert_array_equal(whole[: len(alone)], alone)
 
 
 @pytest.mark.parametrize("name", METRICS)

@@ -17,6 +17,7 @@ from dptext.guarantees import account
 from dptext.guarantees.statement import Statement
 from dptext.guarantees.wording import above, factor, number
 from dptext.mechanisms import Channel
+from dptext.types import Spending
 from tests import small
 
 MECHANISMS: tuple[dict[str, Any], ...] = (
@@ -85,12 +86,20 @@ def recipe(
     )
 
 
+def spending(case: Case) -> Spending:
+    """Return how a case spends epsilon."""
+    module = registry.find("budgets", BUDGETS[case.level])
+    found: Spending = module.spending(module.Params(epsilon=case.epsilon))
+    return found
+
+
 def statement(case: Case) -> Statement:
     """Return the statement of a case."""
     policy = tuple(case.policy.items())
     return account.statement(
         recipe(case.mechanism, policy, case.level, case.epsilon),
         channel(case.mechanism),
+        spending(case),
         key=case.key,
         lexicon_given=case.lexicon_given,
         identified=case.identified,

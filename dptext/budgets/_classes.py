@@ -1,0 +1,124 @@
+"""Public classes of words: by frequency, by part of speech, or by a table of one's own.
+
+A class follows from the word alone and a public table, never from the text.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dptext.errors import UsageError
+from dptext.types import NUMBER, Ids, Lexicon
+
+BY = ("frequency", "part-of-speech", "table")
+OTHER = "other"
+# Classes that every table has.
+UNKNOWN, A_NUMBER = "unknown", "number"
+_BANDS = (("top-100", 100), ("top-1000", 1000), ("top-10000", 10_000))
+_RARE = "rare"
+
+
+@dataclass(frozen=True, slots=True)
+class Classes:
+    """names (c,); of (V + 1,) int64, the class of each row, the last for unknown."""
+
+    names: tuple[str, ...]
+    of: NDArray[np.int64]
+
+    def ids(self, ids: Ids) -> NDArray[np.int64]:
+        """Return the class of each word; -1 is an unknown word."""
+        return self.of[ids]
+
+    def epsilons(self, given: Mapping[str, float]) -> NDArray[np.float64]:
+        """Return the epsilon of each class: (c,) float64; "other" for the rest.
+
+        Raises UsageError for a class that does not exist and one without epsilon.
+        """
+        for name in given:
+            if name != OTHER and name not in self.names:
+                known = ", ".join((*self.names, OTHER))
+                msg = f"budget: epsilons: no class {name!r}; known: {known}"
+                raise UsageError(msg)
+        missing = [name for name in self.names if name not in given]
+        if missing and OTHER not in given:
+            msg = (
+                f"budget: epsilons: none for {', '.join(missing)}; give one, or one "
+                f"for {OTHER}"
+            )
+            raise UsageError(msg)
+        return np.array([given.get(name, given.get(OTHER)) for name in self.names])
+
+
+def classes(lexicon: Lexicon, by: str, table: str) -> Classes:
+    """Return the classes of a lexicon's words.
+
+    table is the path of a CSV file with the columns word and class, for by "table".
+    """
+    if by not in BY:
+        msg = f"budget: by: {by!r} is not one of {', '.join(BY)}"
+        raise UsageError(msg)
+    if (by == "table") != bool(table):
+        msg = "budget: give table: FILE together with by: table"
+        raise UsageError(msg)
+    if by == "frequency":
+        named = _by_frequency(lexicon)
+    elif by == "table":
+        named = _by_table(lexicon, Path(table))
+    else:
+        named = _by_part(lexicon)
+    named[lexicon.words.index(NUMBER)] = A_NUMBER
+    named.append(UNKNOWN)
+    # A small vocabulary may have no word of a band; its name is known all the same.
+    bands = (*(name for name, _ in _BANDS), _RARE) if by == "frequency" else ()
+    names = tuple(dict.fromkeys((*bands, *sorted(set(named)), UNKNOWN, A_NUMBER)))
+    number = {name: place for place, name in enumerate(names)}
+    return Classes(names, np.array([number[name] for name in named]))
+
+
+def _by_frequency(lexicon: Lexicon) -> list[str]:
+    named = [_RARE] * len(lexicon.words)
+    begin = 0
+    for name, end in _BANDS:
+        end = min(end, len(named))
+        named[begin:end] = [name] * (end - begin)
+        begin = max(begin, end)
+    return named
+
+
+def _by_table(lexicon: Lexicon, path: Path) -> list[str]:
+    """Read a table; words that it lacks are of class other."""
+    rows: dict[str, str] = {}
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            reader = csv.DictReader(file)
+            if {"word", "class"} - set(reader.fieldnames or ()):
+                msg = f"{path}: needs a header with the columns word and class"
+                raise UsageError(msg)
+            for row in reader:
+                if not row["word"] or not row["class"]:
+                    msg = f"{path}:{reader.line_num}: give a word and its class"
+                    raise UsageError(msg)
+                rows[row["word"].lower()] = row["class"]
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "not UTF-8 text"
+        msg = f"{path}: {reason}"
+        raise UsageError(msg) from None
+    return [rows.get(word.lower(), OTHER) for word in lexicon.words]
+
+
+def _by_part(lexicon: Lexicon) -> list[str]:
+    parts = lexicon.meta.get("parts_of_speech")
+    if parts is None:
+        msg = (
+            f"lexicon {lexicon.name} holds no parts of speech; use by: frequency, or "
+            "by: table with a file of your own"
+        )
+        raise UsageError(msg)
+    names, of = parts["names"], parts["of"]
+    return [names[number] for number in of]

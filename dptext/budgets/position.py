@@ -1,0 +1,40 @@
+"""A public epsilon for each place in a text: the first words, then all the others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+import numpy as np
+from msgspec import Meta
+
+from dptext.budgets import places_in_text
+from dptext.randomness import Noise
+from dptext.types import Eps, Spending, Words
+
+Epsilon = Annotated[float, Meta(gt=0, le=1e6)]
+
+EXAMPLE = {"epsilons": [2.0, 4.0], "rest": 8.0}
+
+
+@dataclass(frozen=True, slots=True)
+class Params:
+    """epsilons of the first replaced words of a text, in order; rest for the others."""
+
+    epsilons: list[Epsilon]
+    rest: Epsilon
+
+
+def spending(state: Params) -> Spending:
+    """Say that epsilon follows from the place."""
+    every = (*state.epsilons, state.rest)
+    told = ", ".join(f"{value:g}" for value in state.epsilons)
+    first = f"{told} for the first words, " if told else ""
+    used = f"Epsilon by place: {first}{state.rest:g} for all others."
+    return Spending("place", min(every), max(every), used=(used,))
+
+
+def spread(state: Params, words: Words, noise: Noise) -> Eps:
+    """Return the epsilon of each word's place, (n,) float64."""
+    table = np.array((*state.epsilons, state.rest))
+    return table[np.minimum(places_in_text(words), len(table) - 1)]

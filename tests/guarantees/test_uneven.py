@@ -1,0 +1,294 @@
+"""Claims for budgets that differ from word to word, against exact laws of whole texts.
+
+Texts of two words over small vocabularies: every output's probability is computed for
+every text, and no pair of texts may lose more than the statement says.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from dptext import budgets, mechanisms, profile, registry, spaces
+from dptext.guarantees import account, uneven
+from dptext.guarantees.statement import Statement
+from dptext.guarantees.terms import Claim
+from dptext.mechanisms import Channel
+from dptext.types import Guarantee, Spending, Uneven
+from tests import small
+
+# Words 0 and 1 are synonyms, and so are 2 and 3.
+LEXICON = dataclasses.replace(
+    small.cloud(5, 2),
+    synonym_ends=np.array([1, 2, 3, 4, 4], np.int32),
+    synonyms=np.array([1, 0, 3, 2], np.int32),
+)
+SPLITTING: tuple[dict[str, Any], ...] = (
+    {"name": "rank", "k": 2},
+    {"name": "rank", "law": "staircase", "k": 1},
+    {"name": "santext"},
+    {"name": "tem", "gamma": 0.8},
+    {"name": "tem", "beta": 0.05},
+    {"name": "custext", "mapping": "one_set", "k": 4},
+    {"name": "syntf"},
+    {"name": "diffractor", "law": "tem", "gamma": 2.0},
+)
+Law = Callable[[int, float], NDArray[np.float64]]
+
+
+def channel(given_: dict[str, Any]) -> Channel:
+    """Make a mechanism ready for five words."""
+    module = registry.find("mechanisms", given_["name"])
+    rest = {key: value for key, value in given_.items() if key != "name"}
+    plain: Any = registry.find("spaces", "identity")
+    space = spaces.prepare(LEXICON, "identity", plain, plain.Params())
+    params = profile.convert(rest, module.Params, "test")
+    return mechanisms.ready(given_["name"], module, params, space)
+
+
+def law(made: Channel, word: int, epsilon: float) -> NDArray[np.float64]:
+    """Return ln P(y | word) at an epsilon."""
+    found: NDArray[np.float64] = made.module.log_weights(
+        made.state, np.array([word], np.int32), np.array([epsilon])
+    )[0]
+    found = found - found.max()
+    logs: NDArray[np.float64] = found - np.log(np.exp(found).sum())
+    return logs
+
+
+def pair_law(one: NDArray[np.float64], two: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return ln P of each pair of outputs of two independent words."""
+    return (one[:, None] + two[None, :]).ravel()
+
+
+def told(given_: dict[str, Any], spending: Spending) -> Statement:
+    """Return the statement of a mechanism with a way of spending."""
+    made = channel(given_)
+    recipe = profile.parse(
+        {"mechanism": given_, "budget": {"name": "uniform", "epsilon": 1.0}}, "test"
+    )
+    return account.statement(
+        recipe,
+        made,
+        spending,
+        key="system",
+        lexicon_given=False,
+        identified=False,
+        fields=None,
+    )
+
+
+def loss(one: NDArray[np.float64], two: NDArray[np.float64]) -> float:
+    """Return the largest log-ratio, whichever way."""
+    return float(np.abs(one - two).max())
+
+
+@pytest.mark.parametrize("which", range(len(SPLITTING)))
+@given(data=st.data())
+@settings(max_examples=40, deadline=None)
+def test_budgets_that_follow_the_text(which: int, data: st.DataObject) -> None:
+    """Any split of a total, any clamps: texts lose at most what is said."""
+    made = channel(SPLITTING[which])
+    total = data.draw(st.sampled_from([0.5, 2.0, 6.0]))
+    share = st.floats(0.02, 0.98)
+    one, two = (total * data.draw(share) for _ in range(2))
+    eps = np.array([[one, total - one], [two, total - two]])
+    low, high = float(eps.min()), float(eps.max())
+    words = [data.draw(st.integers(-1, 4)) for _ in range(4)]
+    first = pair_law(law(made, words[0], eps[0, 0]), law(made, words[1], eps[0, 1]))
+    second = pair_law(law(made, words[2], eps[1, 0]), law(made, words[3], eps[1, 1]))
+    said = told(SPLITTING[which], Spending("free", low, high, total=total))
+    assert said.notion == "LDP"
+    bound = said.epsilon if said.level == "text" else 2 * said.epsilon
+    assert loss(first, second) <= bound + 1e-9
+    # One word of two changed, epsilons moved: hi * word + (hi - lo) * drift.
+    left = made.module.guarantee(made.state, high).uneven
+    third = pair_law(law(made, words[2], eps[1, 0]), law(made, words[1], eps[1, 1]))
+    if high > low:
+        moved = high * left.word + (high - low) * left.drift
+        assert loss(first, third) <= moved + 1e-9
+    per_word = told(SPLITTING[which], Spending("free", low, high, rate=total / 2))
+    assert per_word.level == "words"
+    assert loss(first, second) <= 2 * per_word.epsilon + 1e-9
+
+
+@pytest.mark.parametrize("which", range(len(SPLITTING)))
+@given(low=st.floats(0.01, 4.0), high=st.floats(0.01, 4.0))
+@settings(max_examples=25, deadline=None)
+def test_budgets_that_follow_the_word(which: int, low: float, high: float) -> None:
+    """Words under two epsilons lose at most what is said for each word."""
+    low, high = min(low, high), max(low, high)
+    made = channel(SPLITTING[which])
+    said = told(SPLITTING[which], Spending("type", low, high))
+    assert said.level == "word"
+    assert said.metric == "1"
+    for x, other in itertools.product(range(-1, 5), repeat=2):
+        for e, e_other in ((low, high), (high, high), (high, low)):
+            found = loss(law(made, x, e), law(made, other, e_other))
+            assert found <= said.epsilon + 1e-9
+
+
+@pytest.mark.parametrize("which", range(len(SPLITTING)))
+@pytest.mark.parametrize("first", [0.1, 2.0])
+def test_class_first(which: int, first: float) -> None:
+    """The mixture over drawn classes loses at most first, plus the word's loss."""
+    made = channel(SPLITTING[which])
+    table = {"top-100": 1.5, "other": 0.5}
+    module: Any = registry.find("budgets", "class-first")
+    params = profile.convert({"first": first, "epsilons": table}, module.Params, "test")
+    state = budgets.prepare(module, params, LEXICON)
+    count = len(state.classes.names)
+
+    def mixed(word: int) -> NDArray[np.float64]:
+        own = int(state.classes.of[word])
+        weights = np.where(np.arange(count) == own, math.exp(first), 1.0)
+        weights /= weights.sum()
+        laws = [np.exp(law(made, word, float(e))) for e in state.epsilons]
+        return np.log(weights @ np.array(laws))
+
+    said = told(SPLITTING[which], module.spending(state))
+    assert said.worst_loss is not None
+    for x, other in itertools.product(range(-1, 5), repeat=2):
+        assert loss(mixed(x), mixed(other)) <= said.worst_loss + 1e-9
+
+
+def test_the_class_is_drawn_by_randomised_response() -> None:
+    """Sampled classes against e^first / (e^first + c - 1); false alarm below 1e-6."""
+    from dptext.tokens.policy import Policy
+    from dptext.tokens.tokenizer import Tokenizer
+    from tests import laws
+
+    module: Any = registry.find("budgets", "class-first")
+    params = module.Params(first=1.0, epsilons={"other": 2.0})
+    state = budgets.prepare(module, params, LEXICON)
+    count, runs = len(state.classes.names), 30_000
+    words = Tokenizer(LEXICON, Policy()).words([" ".join([LEXICON.words[0]] * runs)])
+    drawn = module.released(state, words, laws.noise(runs, 3))
+    own = int(state.classes.of[0])
+    expected = np.where(np.arange(count) == own, math.e, 1.0)
+    laws.assert_follows(drawn, expected / expected.sum())
+
+
+@pytest.mark.parametrize("which", range(len(SPLITTING)))
+def test_a_budget_of_the_released_past(which: int) -> None:
+    """Adaptive composition: no pair of texts loses more than the total's statement."""
+    made = channel(SPLITTING[which])
+    module: Any = registry.find("budgets", "released-past")
+    given_ = {"epsilon": 3.0, "start": 1.0, "epsilons": {"top-100": 2.5, "other": 0.2}}
+    params = profile.convert(given_, module.Params, "test")
+    state = budgets.prepare(module, params, LEXICON)
+
+    def text(words: tuple[int, int]) -> NDArray[np.float64]:
+        start = law(made, words[0], 1.0)
+        out = []
+        for released, chance in enumerate(start):
+            wanted = min(max(state.after[released], params.min), 2.0)
+            out.append(chance + law(made, words[1], float(wanted)))
+        return np.array(out).ravel()
+
+    said = told(SPLITTING[which], module.spending(state))
+    assert said.worst_loss is not None
+    texts = list(itertools.product(range(-1, 5), repeat=2))
+    laws_ = [text(each) for each in texts]
+    worst = max(loss(a, b) for a, b in itertools.combinations(laws_, 2))
+    assert worst <= said.worst_loss + 1e-9
+
+
+def test_the_counterexample_of_two_words() -> None:
+    """Randomised response, E = 4: "aa" (2, 2) and "ba" (3.9604, .0396) lose 4.399."""
+
+    def response(word: int, epsilon: float) -> NDArray[np.float64]:
+        stays = -math.log1p(math.exp(-epsilon))
+        moves = -math.log1p(math.exp(epsilon))
+        return np.array([stays, moves] if word == 0 else [moves, stays])
+
+    scores = {0: 10.0, 1: 0.1}
+
+    def text(words: tuple[int, int]) -> NDArray[np.float64]:
+        shares = np.array([1 / scores[word] for word in words])
+        eps = 4.0 * shares / shares.sum()
+        return pair_law(response(words[0], eps[0]), response(words[1], eps[1]))
+
+    found = loss(text((0, 0)), text((1, 0)))
+    assert found == pytest.approx(4.399, abs=5e-4)
+    said = told({"name": "rank", "law": "staircase", "k": 1}, _free(total=4.0))
+    assert found > 4.0  # the plain sum is no bound
+    assert said.worst_loss is not None
+    assert found <= said.worst_loss
+    assert "computed from the whole text" in said.text_level
+
+
+def _free(**given_: float) -> Spending:
+    return Spending("free", 0.01, 100.0, **given_)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("kind", ["free", "type"])
+@pytest.mark.parametrize("name", ["laplace", "mahalanobis"])
+def test_noise_promises_nothing_when_epsilon_tells_words_apart(
+    kind: str, name: str
+) -> None:
+    """Two scales of noise have an unbounded ratio of densities."""
+    said = told({"name": name}, Spending(kind, 0.5, 2.0, total=4.0))
+    assert said.notion == "none"
+    assert said.worst_loss is None
+    assert "No guarantee" in said.sentence
+
+
+@pytest.mark.parametrize("kind", ["place", "past", "class"])
+def test_noise_keeps_its_metric_when_epsilon_is_public(kind: str) -> None:
+    """What both texts share does not tell them apart."""
+    said = told({"name": "laplace"}, Spending(kind, 0.5, 2.0, total=4.0, first=0.3))
+    assert said.notion == "metric-DP"
+    assert said.worst_loss is not None
+
+
+@pytest.mark.parametrize("kind", ["word", "text", "place", "type", "class", "free"])
+def test_a_law_that_looks_at_the_text_promises_nothing_better_for_one_word(
+    kind: str,
+) -> None:
+    """One changed word counts for every word of the text."""
+    promise = Guarantee(
+        notion="LDP",
+        metric="1",
+        unit="nats",
+        reach=1.0,
+        source="",
+        context=True,
+        uneven=Uneven(1.0, 1.0, math.inf),
+    )
+    total = 6.0 if kind in ("text", "free") else None
+    spending = Spending(kind, 0.5, 6.0 if kind == "text" else 2.0, total=total)
+    recipe = profile.load("balanced", {"budget": {"epsilon": 1, "risk": None}})
+    from dptext.guarantees.terms import Terms
+
+    terms = Terms(
+        spending=spending,
+        strategy="token",
+        policy=recipe.tokens,
+        key="system",
+        lexicon_given=False,
+        identified=False,
+        fields=None,
+        nearest=0.1,
+        median=0.5,
+        diameter=1.0,
+        resolution=1e-12,
+    )
+    made = uneven.claim(promise, terms, ("words",), ("the same number of words",))
+    assert isinstance(made, Claim)
+    assert made.level == ("text" if total else "words")
+    assert made.epsilon == (6.0 if total else 2.0)
+    assert "one of its words changes" in made.text_level or (
+        "only one of them changes" in made.text_level
+        or "moves the epsilon of all others" in made.text_level
+    )
+    assert "word" in made.sentence

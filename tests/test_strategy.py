@@ -1,0 +1,168 @@
+"""Strategies: how often a word is drawn, and that nothing else decides."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dptext import pipeline, profile
+from dptext.errors import UsageError
+from dptext.pipeline import Pipeline
+from dptext.randomness import RunKey
+from dptext.types import Eps, Ids, Record, Words
+from tests import small
+
+LEXICON = small.cloud(40, 4)
+WORDS = [*LEXICON.words[:12], "zq", "qz"]
+KEY = RunKey.from_seed(3)
+
+
+def built(strategy: str, **other: Any) -> Pipeline:
+    """Make a pipeline with a small budget, so that words change."""
+    data = {
+        "mechanism": {"name": "rank", "k": 6},
+        "budget": {"name": "uniform", "epsilon": 1.0},
+        "strategy": strategy,
+        **other,
+    }
+    return pipeline.build(profile.parse(data, "test.yaml"), LEXICON)
+
+
+def observed(
+    made: Pipeline, texts: list[tuple[str, ...]], batch: int
+) -> tuple[list[tuple[str, ...]], list[tuple[int, int]]]:
+    """Privatize records; return the texts, and (word, drawn word) of each word."""
+    seen: list[tuple[int, int]] = []
+
+    def observe(words: Words, drawn: Ids, eps: Eps) -> None:
+        seen.extend(zip(words.ids.tolist(), drawn.tolist(), strict=True))
+
+    records = (Record(number, each, None) for number, each in enumerate(texts))
+    out = [
+        private
+        for _, private in made.run(records, KEY, batch_size=batch, observe=observe)
+    ]
+    return out, seen
+
+
+RECORDS = st.lists(
+    st.lists(st.lists(st.sampled_from(WORDS), max_size=8).map(" ".join), max_size=2),
+    max_size=5,
+).map(lambda rows: [tuple(row) for row in rows])
+
+
+@given(RECORDS)
+@settings(max_examples=60, deadline=None)
+def test_a_data_set_is_a_substitution(texts: list[tuple[str, ...]]) -> None:
+    """Equal words become equal words wherever they stand, in whatever batches."""
+    made = built("data-set")
+    out, seen = observed(made, texts, 4096)
+    assert len(set(seen)) == len({word for word, _ in seen})
+    assert observed(made, texts, 1) == (out, seen)
+    # The order of records has no say in what a word becomes.
+    _, turned = observed(made, texts[::-1], 2)
+    assert set(turned) == set(seen)
+
+
+@given(RECORDS)
+@settings(max_examples=60, deadline=None)
+def test_a_record_draws_each_word_once(texts: list[tuple[str, ...]]) -> None:
+    """Equal words of a record become equal words; batches have no say."""
+    made = built("record")
+    out, seen = observed(made, texts, 4096)
+    assert observed(made, texts, 2) == (out, seen)
+    start = 0
+    for record in texts:
+        count = len(made.tokenizer.words(list(record)).ids)
+        pairs = set(seen[start : start + count])
+        assert len(pairs) == len({word for word, _ in pairs})
+        start += count
+
+
+def test_records_are_drawn_apart() -> None:
+    """The same word becomes different words in different records, but for chance."""
+    word = LEXICON.words[0]
+    _, seen = observed(built("record"), [(f"{word} {word}",)] * 60, 7)
+    assert len({drawn for _, drawn in seen}) > 10
+
+
+def test_a_record_is_its_texts_together() -> None:
+    """The fields of one record share their draws."""
+    word = LEXICON.words[1]
+    _, seen = observed(built("record"), [(word, f"{word} {word}")] * 20, 5)
+    drawn = np.array([after for _, after in seen]).reshape(20, 3)
+    assert (drawn == drawn[:, :1]).all()
+
+
+@pytest.mark.parametrize("strategy", ["token", "record", "data-set"])
+def test_each_draw_follows_the_law(strategy: str) -> None:
+    """The first draw of a word has the mechanism's law, whatever the strategy.
+
+    4000 runs (keys) or records; chance of a false alarm below 1e-6 for each.
+    """
+    made = built(strategy)
+    word = LEXICON.words[2]
+    runs = 4000
+    if strategy == "data-set":
+        drawn = []
+        for seed in range(runs):
+            randomness = made.randomness(RunKey.from_seed(seed))
+            words = made.tokenizer.words([word])
+            noise = randomness.of([bytes(16)], np.zeros(1, np.int64))
+            drawn.append(int(made._drawn(words, noise, np.zeros(1), randomness)[0][0]))
+    else:
+        _, seen = observed(made, [(f"{word} {word}",)] * runs, 512)
+        drawn = [after for _, after in seen[::2]]
+    weights = made.channel.module.log_weights(
+        made.channel.state, np.array([2], np.int32), np.array([1.0])
+    )[0]
+    law = np.exp(weights) / np.exp(weights).sum()
+    counts = np.bincount(drawn, minlength=len(law))
+    # Bernstein: P(|count - n p| > t) <= 2 exp(-t^2 / (2 n p q + 2 t / 3)).
+    spread = np.sqrt(2 * runs * law * 21) + 2 * 21 / 3
+    assert (np.abs(counts - runs * law) <= spread).all()
+
+
+@pytest.mark.parametrize("strategy", ["record", "data-set"])
+def test_what_a_strategy_shows_is_said(strategy: str) -> None:
+    """The statement compares equal patterns only and counts distinct words."""
+    from dptext.guarantees import account
+
+    made = built(strategy)
+    told = account.statement(
+        made.profile,
+        made.channel,
+        made.spending,
+        key="key-file",
+        lexicon_given=False,
+        identified=False,
+        fields=None,
+    )
+    assert told.strategy == strategy
+    assert any("pattern of equal words" in line for line in told.adjacency)
+    assert "pattern of equal words" in told.sentence
+    assert "distinct" in told.sentence
+    assert "distinct" in told.text_level
+    assert not any("drawn anew each time" in line for line in told.not_covered)
+    shared = "count as one data set"
+    assert any(shared in line for line in told.conditions) == (strategy == "data-set")
+
+
+@pytest.mark.parametrize(
+    ("other", "reason"),
+    [
+        ({"budget": {"name": "uniform", "risk": "20%"}}, "give --epsilon instead"),
+        ({"budget": {"name": "per-text", "epsilon": 5}}, "use the budget uniform"),
+        ({"strategy": "all"}, "strategy: unknown value 'all'"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(
+    other: dict[str, Any], reason: str
+) -> None:
+    """One line says why."""
+    with pytest.raises(UsageError, match=reason):
+        built(**{"strategy": "record", **other})
