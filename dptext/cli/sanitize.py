@@ -210,6 +210,18 @@ def command(
             rich_help_panel=_OUTPUT,
         ),
     ] = 4096,
+    jobs: Annotated[
+        int,
+        typer.Option(
+            "-j",
+            "--jobs",
+            min=1,
+            max=256,
+            help="Processes that replace words; changes no output. Worth it for large "
+            "files and mechanisms with noise.",
+            rich_help_panel=_OUTPUT,
+        ),
+    ] = 1,
     line_buffered: Annotated[
         bool,
         typer.Option(
@@ -272,6 +284,7 @@ def command(
                 ruler=ruler,
                 batch_size=1 if line_buffered else batch_size,
                 flush=line_buffered,
+                jobs=jobs,
                 quiet=quiet,
                 progress=progress,
             )

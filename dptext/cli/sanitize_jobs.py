@@ -44,12 +44,16 @@ class Options:
     ruler: bool
     batch_size: int
     flush: bool
+    jobs: int
     quiet: bool
     progress: bool | None
 
 
 def jobs(options: Options) -> list[serial.Job]:
     """Return one job for each output."""
+    if options.jobs > 1 and options.flush:
+        msg = "--line-buffered writes every record at once: leave --jobs out"
+        raise UsageError(msg)
     job = _job(options)
     if options.out_dir is None:
         if options.format is None:
@@ -181,4 +185,5 @@ def _job(options: Options) -> serial.Job:
         quarantine=options.quarantine,
         batch_size=options.batch_size,
         flush=options.flush,
+        jobs=options.jobs,
     )

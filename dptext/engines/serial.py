@@ -1,4 +1,7 @@
-"""The serial engine: read, privatize, write, one batch after the other."""
+"""A job: read, privatize, write, one batch after the other.
+
+The batches are privatized here, or by the processes of dptext.engines.pool.
+"""
 
 from __future__ import annotations
 
@@ -42,6 +45,7 @@ class Job:
     quarantine: str | None = None
     batch_size: int = 4096
     flush: bool = False
+    jobs: int = 1
 
 
 @dataclass(slots=True)
@@ -103,11 +107,8 @@ def run(
         chosen = source.open(stack)
         module = formats.find(None, chosen)
         writer = module.Writer(output.stream, job.selection)
-        for record, texts in pipeline.run(
-            source.records(module),
-            key,
-            batch_size=job.batch_size,
-            observe=tally.observe,
+        for record, texts in _privatized(
+            pipeline, source.records(module), key, job, tally
         ):
             if isinstance(record.rest, Verbatim):
                 writer.verbatim(record.rest)
@@ -121,6 +122,26 @@ def run(
         writer.close()
     tally.seconds += time.monotonic() - began
     return Written(chosen, output.size, output.digest or "")
+
+
+def _privatized(
+    pipeline: Pipeline, records: Iterable[Record], key: RunKey, job: Job, tally: Tally
+) -> Iterator[tuple[Record, tuple[str, ...]]]:
+    """Privatize here, or in several processes: the same bytes."""
+    if job.jobs == 1:
+        return pipeline.run(
+            records, key, batch_size=job.batch_size, observe=tally.observe
+        )
+    from dptext.engines import pool
+
+    return pool.run(
+        pipeline,
+        records,
+        key,
+        job.jobs,
+        batch_size=job.batch_size,
+        observe=tally.observe,
+    )
 
 
 class _Source:
