@@ -7,7 +7,17 @@ from typing import Annotated
 import typer
 
 from dptext import __version__
-from dptext.cli import audit, check, lexicon, mechanisms, profiles, report, sanitize
+from dptext.cli import (
+    audit,
+    check,
+    explain,
+    lexicon,
+    mechanisms,
+    plan,
+    profiles,
+    report,
+    sanitize,
+)
 
 app = typer.Typer(
     name="dptext",
@@ -20,6 +30,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("sanitize")(sanitize.command)
+app.command("plan")(plan.command)
+app.command("explain")(explain.command)
 app.command("audit")(audit.command)
 app.command("check")(check.command)
 app.command("report")(report.command)

@@ -1,0 +1,186 @@
+"""How epsilon is spread over one text, and what each word may become.
+
+Everything here is a function of the text: for its owner only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dptext.adversaries import deniability
+from dptext.guarantees.statement import Statement
+from dptext.pipeline import Pipeline
+from dptext.randomness import RunKey
+from dptext.tokens import kinds
+from dptext.types import Eps, Ids, Record, Words
+
+_LISTED_ELSEWHERE = ("text", "place", "token", "replaced", "epsilon", "proportion")
+_ONE_DRAW = (
+    "Epsilon rests on draws: shown is one of many ways in which this text may be drawn."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """A word that may be written, and how likely it is."""
+
+    word: str
+    probability: float
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """One token: its class and treatment; for those that are replaced, the rest.
+
+    known is the vocabulary's word, None for words that it lacks; stays the probability
+    that the word is written again; scores as the budget's table names them; proportion
+    of the text's epsilon.
+    """
+
+    text: str
+    kind: str
+    replaced: bool
+    known: str | None = None
+    epsilon: float | None = None
+    proportion: float | None = None
+    scores: dict[str, float] = field(default_factory=dict)
+    stays: float | None = None
+    likeliest: tuple[Replacement, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """A text, token by token; epsilon is that of all its words together."""
+
+    audience: str
+    profile: str
+    mechanism: str
+    guarantee: Statement
+    epsilon: float
+    notes: tuple[str, ...]
+    tokens: tuple[Token, ...]
+
+
+def explain(
+    pipeline: Pipeline, text: str, statement: Statement, listed: int
+) -> Explanation:
+    """Explain one text; listed is how many replacements of each word are named."""
+    words = pipeline.tokenizer.words([text])
+    eps = _epsilons(pipeline, words)
+    columns = _columns(pipeline, words, eps)
+    laws = _laws(pipeline, words.ids, eps, listed)
+    by_place = dict(zip(words.places.tolist(), range(len(words.ids)), strict=True))
+    tokens = []
+    for place, piece in enumerate(words.pieces):
+        kind = kinds.NAMES[int(words.flags[place]) & kinds.KIND]
+        if kind == "space":
+            continue
+        number = by_place.get(place)
+        tokens.append(
+            Token(
+                text=piece.strip(" "),
+                kind=kind,
+                replaced=number is not None,
+                scores=columns.get(place, {}),
+                proportion=_share(eps, number),
+                epsilon=None if number is None else float(eps[number]),
+                **({} if number is None else _of(pipeline, words.ids[number])),
+                **({} if number is None or not laws else laws[number]),
+            )
+        )
+    return Explanation(
+        audience="for the owner of the text only",
+        profile=pipeline.profile.name,
+        mechanism=pipeline.channel.name,
+        guarantee=statement,
+        epsilon=float(eps.sum()),
+        notes=_notes(pipeline, bool(laws)),
+        tokens=tuple(tokens),
+    )
+
+
+def _epsilons(pipeline: Pipeline, words: Words) -> Eps:
+    """Spread epsilon over the words of a text; by fresh draws where it needs any."""
+    budget, state = pipeline.budget
+    if not len(words.ids):
+        return np.empty(0)
+    randomness = pipeline.randomness(RunKey.fresh())
+    nonce = randomness.nonce(Record(0, (), None))
+    noise = randomness.of([nonce], np.zeros(len(words.ids), np.int64))
+    if hasattr(budget, "release"):
+        released: tuple[Ids, Eps] = budget.release(
+            state,
+            words,
+            noise,
+            lambda places, eps: pipeline.draw(
+                words.ids[places], eps, noise.take(places)
+            ),
+        )
+        return released[1]
+    eps: Eps = budget.spread(state, words, noise)
+    return eps
+
+
+def _columns(pipeline: Pipeline, words: Words, eps: Eps) -> dict[int, dict[str, float]]:
+    """Return the scores of each token by its place in the pieces."""
+    budget, state = pipeline.budget
+    if not hasattr(budget, "table") or not len(words.ids):
+        return {}
+    table = budget.table(state, words)
+    names = [name for name in table if name not in _LISTED_ELSEWHERE]
+    return {
+        int(place): {name: float(table[name][row]) for name in names}
+        for row, place in enumerate(table["place"])
+    }
+
+
+def _share(eps: Eps, number: int | None) -> float | None:
+    return None if number is None else float(eps[number] / eps.sum())
+
+
+def _of(pipeline: Pipeline, row: int) -> dict[str, Any]:
+    return {"known": pipeline.lexicon.words[row] if row >= 0 else None}
+
+
+def _laws(pipeline: Pipeline, ids: Ids, eps: Eps, listed: int) -> list[dict[str, Any]]:
+    """Return what each word may become, where the law of a word is known."""
+    if not pipeline.channel.exact:
+        return []
+    words = pipeline.lexicon.words
+    out: list[dict[str, Any]] = []
+    remembered: dict[tuple[int, float], dict[str, Any]] = {}
+    for row, epsilon in zip(ids.tolist(), eps.tolist(), strict=True):
+        key = (row, epsilon)
+        if key not in remembered:
+            law = deniability.exact_law(
+                pipeline.channel, np.array([row], np.int32), epsilon
+            )[0]
+            remembered[key] = {
+                "stays": float(law[row]) if row >= 0 else 0.0,
+                "likeliest": tuple(
+                    Replacement(words[int(y)], float(law[y])) for y in _top(law, listed)
+                ),
+            }
+        out.append(remembered[key])
+    return out
+
+
+def _top(law: NDArray[np.float64], count: int) -> NDArray[np.int64]:
+    """Return the likeliest rows, likeliest first, ties by the smaller row."""
+    return np.argsort(-law, kind="stable")[:count]
+
+
+def _notes(pipeline: Pipeline, known: bool) -> tuple[str, ...]:
+    notes = list(pipeline.spending.used)
+    if pipeline.spending.kind in ("past", "class"):
+        notes.append(_ONE_DRAW)
+    if not known:
+        notes.append(
+            f"{pipeline.channel.name} has no closed law of a word, so no probabilities "
+            "are shown."
+        )
+    return tuple(notes)

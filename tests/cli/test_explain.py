@@ -1,0 +1,41 @@
+"""`dptext explain` as a process: what it prints, and where."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import WORDS, here, small
+
+TEXT = f"{WORDS[0]} zq!"
+
+
+def test_a_table_for_people(tmp_path: Path) -> None:
+    """Tokens, epsilons and replacements; nothing on standard error."""
+    ran = here("explain", TEXT, *small(tmp_path))
+    assert (ran.code, ran.err) == (0, "")
+    shown = ran.out.decode()
+    assert WORDS[0] in shown
+    assert "epsilon of the words together: 6" in shown
+    assert "locally differentially private" in " ".join(shown.split())
+
+
+def test_json_for_machines(tmp_path: Path) -> None:
+    """Every token with its figures, marked as the owner's."""
+    ran = here(
+        "explain", "-", *small(tmp_path), "--json", "--top", "2", given=TEXT.encode()
+    )
+    found = json.loads(ran.out)
+    assert found["audience"] == "for the owner of the text only"
+    assert [token["text"] for token in found["tokens"]] == [WORDS[0], "zq", "!"]
+    assert [len(token["likeliest"]) for token in found["tokens"]] == [2, 2, 0]
+    assert found["epsilon"] == pytest.approx(6.0)
+
+
+def test_a_wrong_option_is_one_line(tmp_path: Path) -> None:
+    """As everywhere."""
+    ran = here("explain", TEXT, "-p", "nothing")
+    assert ran.code == 2
+    assert ran.err.count("\n") == 1

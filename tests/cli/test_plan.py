@@ -1,0 +1,84 @@
+"""`dptext plan`: what is said before anything is spent."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dptext import lexicons, pipeline, profile
+from dptext.adversaries import deniability, prior
+from dptext.cli.plan_run import parse
+from dptext.errors import UsageError
+from dptext.report import plan as plans
+from tests.cli.running import here, lexicon, small
+
+
+def test_a_plan_for_people(tmp_path: Path) -> None:
+    """Guarantee, risk, share of change, examples; the file is not read."""
+    target = tmp_path / "absent-of-json.jsonl"
+    target.write_text("this is no JSON")
+    ran = here("plan", str(target), *small(tmp_path))
+    assert (ran.code, ran.err) == (0, "")
+    shown = " ".join(ran.out.decode().split())
+    for part in ("locally differentially private", "risk", "words that change"):
+        assert part in shown
+    assert "all 15 bytes" in shown
+    assert plans.SENTENCES[0] in shown
+
+
+def test_json_for_machines(tmp_path: Path) -> None:
+    """Every figure, and the same examples each time."""
+    runs = [here("plan", *small(tmp_path), "--json", "--size", "1MB") for _ in range(2)]
+    first, second = (json.loads(ran.out) for ran in runs)
+    assert first["bytes"] == 10**6
+    assert first["seconds"] > 0
+    assert first["examples"] == second["examples"]
+    assert first["changed"] == second["changed"]
+
+
+@pytest.mark.parametrize("mechanism", ["rank", "santext"])
+def test_the_share_that_changes_is_the_expected_one(
+    tmp_path: Path, mechanism: str
+) -> None:
+    """Within 0.02 of the exact share: 20,000 draws err by 0.0035 (one in 10^8)."""
+    recipe = profile.parse(
+        {
+            "mechanism": mechanism,
+            "lexicon": lexicon(tmp_path),
+            "budget": {"name": "uniform", "epsilon": 2.0},
+        },
+        "test.yaml",
+    )
+    made = pipeline.build(recipe, lexicons.find(recipe.lexicon))
+    found = plans.plan(made, ruler=False)
+    weights = prior.replaced(made.lexicon, recipe.tokens)
+    ids = np.arange(len(weights), dtype=np.int32)
+    law = deniability.exact_law(made.channel, ids, 2.0)
+    assert found.changed == pytest.approx(1 - weights @ np.diag(law), abs=0.02)
+
+
+@pytest.mark.parametrize(
+    ("given", "size"),
+    [("10", 10), ("2GB", 2 * 10**9), ("1.5 kB", 1500), ("3m", 3 * 10**6)],
+)
+def test_sizes(given: str, size: int) -> None:
+    """Decimal units, as file managers show them."""
+    assert parse(given) == size
+
+
+@pytest.mark.parametrize("given", ["", "GB", "1..2", "-3", "2 GiB"])
+def test_no_sizes(given: str) -> None:
+    """What is no size is refused."""
+    with pytest.raises(UsageError, match="--size"):
+        parse(given)
+
+
+def test_faults(tmp_path: Path) -> None:
+    """A missing file and contradictory options are one line each."""
+    for arguments in (("nowhere.jsonl",), ("--size", "1", __file__)):
+        ran = here("plan", *arguments, *small(tmp_path))
+        assert ran.code in (2, 4)
+        assert ran.err.count("\n") == 1

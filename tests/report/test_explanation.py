@@ -1,0 +1,118 @@
+"""What is said of one text: epsilons add up, probabilities are the law's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dptext import pipeline, profile
+from dptext.adversaries import deniability
+from dptext.guarantees import account
+from dptext.pipeline import Pipeline
+from dptext.report import explanation
+from dptext.report.explanation import Explanation
+from tests import small
+
+LEXICON = small.cloud(30, 3)
+A, B, C = LEXICON.words[:3]
+TEXT = f"{A} {B}, zq 42 {A}!"
+
+
+def built(**other: Any) -> Pipeline:
+    """Make a pipeline for a small lexicon."""
+    data = {
+        "mechanism": {"name": "rank", "k": 6},
+        "budget": {"name": "uniform", "epsilon": 2.0},
+        **other,
+    }
+    return pipeline.build(profile.parse(data, "test.yaml"), LEXICON)
+
+
+def explained(made: Pipeline, text: str, listed: int = 3) -> Explanation:
+    """Explain a text."""
+    told = account.statement(
+        made.profile,
+        made.channel,
+        made.spending,
+        key="system",
+        lexicon_given=False,
+        identified=False,
+        fields=None,
+    )
+    return explanation.explain(made, text, told, listed)
+
+
+def test_every_token_has_its_epsilon_and_law() -> None:
+    """Replaced tokens have all figures, others none; spaces are no tokens."""
+    made = built()
+    found = explained(made, TEXT)
+    assert [t.text for t in found.tokens] == [A, B, ",", "zq", "42", A, "!"]
+    assert [t.kind for t in found.tokens] == [
+        *("word", "word", "punctuation", "unknown", "number", "word", "punctuation")
+    ]
+    assert found.epsilon == pytest.approx(10.0)
+    for token in found.tokens:
+        assert (token.epsilon == 2.0) == token.replaced
+        assert (token.stays is not None) == token.replaced
+        assert len(token.likeliest) == 3 * token.replaced
+    law = deniability.exact_law(made.channel, np.array([1], np.int32), 2.0)[0]
+    second = found.tokens[1]
+    assert second.known == B
+    assert second.stays == law[1]
+    best = np.argsort(-law, kind="stable")[:3]
+    assert [each.word for each in second.likeliest] == [LEXICON.words[y] for y in best]
+    assert [each.probability for each in second.likeliest] == law[best].tolist()
+    assert found.tokens[3].known is None
+    assert found.tokens[3].stays == 0.0
+
+
+def test_tokens_that_are_kept_have_none() -> None:
+    """A policy that masks numbers gives them no epsilon."""
+    found = explained(built(tokens={"number": "mask"}), TEXT)
+    number = found.tokens[4]
+    assert (number.kind, number.replaced, number.epsilon) == ("number", False, None)
+    assert found.epsilon == pytest.approx(8.0)
+
+
+@pytest.mark.parametrize("text", ["", " ", "!?"])
+def test_a_text_without_words(text: str) -> None:
+    """Nothing is replaced and nothing is spent."""
+    found = explained(built(), text)
+    assert found.epsilon == 0.0
+    assert not any(token.replaced for token in found.tokens)
+
+
+def test_scores_stand_beside_their_words() -> None:
+    """The columns of a linguistic budget belong to the tokens they stand at."""
+    made = built(
+        budget={"name": "linguistic", "epsilon": 9.0, "scores": {"frequency": 1}}
+    )
+    found = explained(made, TEXT)
+    assert found.epsilon == pytest.approx(9.0, rel=1e-6)
+    scored = [token for token in found.tokens if token.scores]
+    assert [token.text for token in scored] == [A, B, "zq", "42", A]
+    # Rarer words are given less, and the same word the same.
+    first, second, *_, last = scored
+    assert first.epsilon == last.epsilon
+    assert first.scores == last.scores
+    assert (first.epsilon or 0) >= (second.epsilon or 0)
+    assert sum(token.proportion or 0 for token in scored) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("name", ["class-first", "released-past"])
+def test_an_epsilon_that_rests_on_draws_is_said_to(name: str) -> None:
+    """What is shown is one of many ways."""
+    from dptext import registry
+
+    module: Any = registry.find("budgets", name)
+    found = explained(built(budget={"name": name, **module.EXAMPLE}), TEXT)
+    assert any("one of many ways" in note for note in found.notes)
+
+
+def test_noise_has_no_law_to_show() -> None:
+    """It is said, and no probability is made up."""
+    found = explained(built(mechanism="laplace"), TEXT)
+    assert not any(token.likeliest for token in found.tokens)
+    assert any("no closed law" in note for note in found.notes)
