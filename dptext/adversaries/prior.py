@@ -14,12 +14,12 @@ from dptext.types import NUMBER, Lexicon
 def replaced(lexicon: Lexicon, policy: Policy) -> NDArray[np.float64]:
     """Return the unigram prior over V given that a word is replaced: (V,), sums to 1.
 
-    Stop words and numbers that are copied or masked are seen for what they are, so an
+    Stop words and numbers that are copied, masked or left out are no secret, so an
     attacker knows that a replaced word is none of them. Unknown words are left out: all
     of them are drawn from one and the same law.
     """
     prior = np.array(lexicon.counts, np.float64)
-    if policy.stop_word == "keep":
+    if policy.stop_word != "perturb":
         kept = [row for row, w in enumerate(lexicon.words) if w.lower() in STOP_WORDS]
         prior[kept] = 0.0
     if policy.number != "perturb":

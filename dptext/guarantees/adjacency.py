@@ -49,6 +49,8 @@ def alike(policy: Policy, strategy: str = "token") -> tuple[str, ...]:
         parts.append(_NUMBER[policy.number])
     if policy.stop_word == "keep":
         parts.append("the same stop words, letter by letter, in the same places")
+    if policy.stop_word == "drop":
+        parts.append("stop words in the same places")
     if policy.case == "copy":
         parts.append(
             "capital first letters and words of several letters all in capitals in the "
@@ -60,7 +62,7 @@ def alike(policy: Policy, strategy: str = "token") -> tuple[str, ...]:
 def covered(policy: Policy) -> tuple[str, ...]:
     """Return the classes of token that the mechanism replaces."""
     parts = ["words of the vocabulary"]
-    if policy.stop_word == "keep":
+    if policy.stop_word != "perturb":
         parts = ["words of the vocabulary other than stop words"]
     if policy.unknown == "perturb":
         parts += ["words outside it", "identifiers"]
@@ -85,6 +87,12 @@ def not_covered(policy: Policy) -> tuple[str, ...]:
         told.append(
             "Stop words are copied unchanged, so that a word of the output that is no "
             "stop word stands for one that was none."
+        )
+    if policy.stop_word == "drop":
+        told.append(
+            "Stop words are left out, so that every word of the output stands for one "
+            "that was none; that one is missing may show in the spacing and in the "
+            "number of words."
         )
     if policy.case == "copy":
         told.append(

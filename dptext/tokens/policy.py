@@ -27,7 +27,7 @@ class Policy:
 
     unknown: Literal["perturb", "mask", "drop", "keep"] = "perturb"
     number: Literal["perturb", "digits", "mask", "keep"] = "perturb"
-    stop_word: Literal["perturb", "keep"] = "perturb"
+    stop_word: Literal["perturb", "keep", "drop"] = "perturb"
     punctuation: Literal["keep", "drop"] = "keep"
     case: Literal["restore", "lower", "copy"] = "restore"
 

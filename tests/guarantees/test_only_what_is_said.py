@@ -53,6 +53,8 @@ def _alternatives(policy: Policy) -> dict[str, tuple[tuple[str, ...], ...]]:
     fixed: list[tuple[str, ...]] = []
     if policy.stop_word == "perturb":
         free += STOPS
+    elif policy.stop_word == "drop":
+        fixed.append(STOPS)
     else:
         fixed += [(word,) for word in STOPS]
     if policy.unknown == "perturb":
@@ -116,7 +118,7 @@ POLICIES = [
     for u, n, s, p, c in itertools.product(
         ("perturb", "mask", "drop", "keep"),
         ("perturb", "digits", "mask", "keep"),
-        ("perturb", "keep"),
+        ("perturb", "keep", "drop"),
         ("keep", "drop"),
         ("restore", "lower", "copy"),
     )

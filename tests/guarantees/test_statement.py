@@ -33,7 +33,7 @@ POLICIES = tuple(
     for u, n, s, p, c in itertools.product(
         ("perturb", "mask", "drop", "keep"),
         ("perturb", "digits", "mask", "keep"),
-        ("perturb", "keep"),
+        ("perturb", "keep", "drop"),
         ("keep", "drop"),
         ("restore", "lower", "copy"),
     )
@@ -137,6 +137,7 @@ SHOWN = {
     ("number", "mask"): ("numbers in the same places", "[number]"),
     ("number", "keep"): ("the same numbers", "Numbers are copied"),
     ("stop_word", "keep"): ("the same stop words", "Stop words are copied"),
+    ("stop_word", "drop"): ("stop words in the same places", "Stop words are left"),
     ("punctuation", "keep"): ("the same punctuation", "Punctuation marks"),
     ("case", "copy"): ("capital", "capital"),
 }
@@ -156,7 +157,7 @@ def _check_tokens(case: Case, made: Statement) -> None:
         assert (words in made.covered) == (case.policy[name] == "perturb")
     assert ("identifiers" in made.covered) == (case.policy["unknown"] == "perturb")
     without = "words of the vocabulary other than stop words"
-    assert (without in made.covered) == (case.policy["stop_word"] == "keep")
+    assert (without in made.covered) == (case.policy["stop_word"] != "perturb")
     assert made.not_covered[0].startswith(
         "Texts with a different number of tokens are not protected"
     ) or ("Texts with a different number of tokens are not protected" in told)
@@ -217,7 +218,7 @@ def test_every_combination_of_settings(monkeypatch: pytest.MonkeyPatch) -> None:
         assert ('All fields other than "text"' in told) == (case.fields is not None)
         assert ("far apart" in told) == (case.mechanism > 1)
         count += 1
-    assert count == 6 * 192 * 2 * 3 * 2 * 2 * 2
+    assert count == 6 * 288 * 2 * 3 * 2 * 2 * 2
 
 
 def _plain(which: int, level: str, epsilon: float) -> Statement:

@@ -228,6 +228,8 @@ POLICIES = [
     Policy(number="keep"),
     Policy(number="digits"),
     Policy(stop_word="keep"),
+    Policy(stop_word="drop"),
+    Policy(unknown="keep", number="digits", stop_word="drop", case="copy"),
     Policy(unknown="keep", number="digits", stop_word="keep", case="copy"),
     Policy(unknown="mask", number="mask", stop_word="keep", case="lower"),
 ]

@@ -1,0 +1,210 @@
+"""What papers claim where dptext claims nothing, and what every mechanism claims."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import special
+
+from dptext import registry
+from dptext.guarantees import audit
+from dptext.mechanisms import Channel, gumbel, ready, santext, tem
+from dptext.report import assemble
+from dptext.types import Ids
+from tests import channels, laws, small
+from tests.conformance import components
+from tests.conformance.components import PROMISING, built
+from tests.mechanisms.test_syntf import with_synonyms
+
+
+def never(ids: Ids) -> Ids:
+    """Stand where an exact audit must not draw."""
+    raise AssertionError
+
+
+def draws(channel: Channel, epsilon: float) -> audit.samples.Draw:
+    """Return what draws by a mechanism, each call with other noise."""
+    calls = iter(range(10_000))
+
+    def draw(ids: Ids) -> Ids:
+        eps = np.full(len(ids), epsilon)
+        drawn: Ids = channel.module.choose(
+            channel.state, ids, eps, laws.noise(len(ids), next(calls))
+        )
+        return drawn
+
+    return draw
+
+
+@pytest.mark.parametrize("path", PROMISING)
+@pytest.mark.parametrize("lexicon", ["SIX", "ENGLISH"])
+@pytest.mark.parametrize("epsilon", [0.3, 3.0, 30.0])
+def test_every_claim_holds(
+    path: tuple[str, str | None], lexicon: str, epsilon: float
+) -> None:
+    """No pair of inputs of any mechanism that claims something loses more than that."""
+    made = built(lexicon, *path, epsilon=epsilon)
+    draw = assemble.public_draw(made, epsilon)
+    found = audit.audit(made.channel, epsilon, draw, runs=2000)
+    assert found.claims
+    assert not found.refuted
+    assert not found.failed
+    assert found.ratio <= 1.0 + 1e-9
+    assert found.infinite == 0.0
+
+
+@pytest.mark.parametrize("mapping", ["aggressive", "balanced", "conservative"])
+@pytest.mark.parametrize("epsilon", [0.1, 8.0])
+def test_custext_between_sets_is_refuted(mapping: str, epsilon: float) -> None:
+    """A word of one set is never written for a word of another: infinite loss."""
+    channel = channels.ready("custext", small.cloud(60, 5), mapping=mapping, k=5)
+    found = audit.audit(channel, epsilon, never)
+    assert (found.claims, found.refuted, found.failed) == (False, False, True)
+    assert found.worst == math.inf
+    assert found.published is not None
+    assert found.published.refuted
+    assert found.published.bound == epsilon
+    assert found.published.loss == found.published.ratio == math.inf
+    # Counted from the supports alone.
+    law = channels.law(channel, epsilon) > 0
+    lost = (law[:, None, :] & ~law[None, :, :]).any(axis=2)
+    assert found.infinite == pytest.approx(lost.sum() / (61 * 60))
+    assert found.infinite > 0.9
+
+
+def test_custext_in_one_set_is_not() -> None:
+    """Of what dptext claims itself nothing published is looked at."""
+    found = audit.audit(channels.ready("custext", small.cloud(60, 5)), 2.0, never)
+    assert found.claims
+    assert found.published is None
+    assert not found.failed
+
+
+def test_a_single_published_set_is_not_refuted() -> None:
+    """Where all words share one output set the published claim is true."""
+    channel = channels.ready("custext", small.cloud(6, 2), mapping="aggressive", k=6)
+    found = audit.audit(channel, 2.0, never)
+    assert not found.claims
+    assert found.published is not None
+    assert 0.0 < found.published.ratio <= 1.0
+    assert not found.failed
+
+
+def test_published_synonyms_are_refuted() -> None:
+    """An output rules out every word that is neither it nor a synonym of it."""
+    channel = channels.ready("syntf", with_synonyms(), published=True)
+    found = audit.audit(channel, 4.0, never)
+    assert found.worst == math.inf
+    assert found.published is not None
+    assert found.published.refuted
+    assert not found.refuted
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 4.0])
+def test_vickrey_is_refuted_by_proof_and_seen_in_samples(epsilon: float) -> None:
+    """The output is never the input; a few thousand draws show a loss above epsilon d.
+
+    The samples miss at a rate below 1e-6: what they show is far above what is asked.
+    """
+    channel = channels.ready("vickrey", small.cloud(20, 2))
+    found = audit.audit(channel, epsilon, draws(channel, epsilon), runs=4000)
+    assert found.worst == found.proven == math.inf
+    assert found.infinite == 1.0
+    assert found.published is not None
+    assert found.published.by == "proof"
+    assert math.isfinite(found.published.bound)
+    assert found.failed
+    assert not found.refuted
+    assert found.sampled is not None
+    assert found.sampled_pair is not None
+    assert found.sampled > 3.0
+    # The word that is written for another, never for itself.
+    assert found.sampled_output == found.sampled_pair[1]
+
+
+@pytest.mark.parametrize("size", [20, 30, 50])
+def test_gumbel_loses_a_finite_and_huge_amount(size: int) -> None:
+    """Exact loss above ln W! - (W - 1) ln ln W, finite, and above epsilon d."""
+    channel = channels.ready("gumbel", small.cloud(size, 8 if size < 50 else 40))
+    epsilon = gumbel.least_epsilon(channel.state) * 1.01
+    found = audit.audit(channel, epsilon, never)
+    least = special.gammaln(size + 1) - (size - 1) * math.log(math.log(size))
+    assert found.proven == pytest.approx(least)
+    assert least < found.worst < 10 * least
+    assert found.infinite == 0.0
+    assert not found.claims
+    assert found.published is not None
+    x, other = (channel.space.lexicon.words.index(w) for w in found.published.pair)
+    apart = np.linalg.norm(np.subtract(*channel.space.vectors[[x, other]], dtype=float))
+    assert found.published.bound == pytest.approx(epsilon * apart)
+    assert found.failed == (found.published.ratio > 1.0)
+    if size == 50:
+        assert found.published.ratio > 2.0
+
+
+def test_the_proven_pair_of_gumbel_loses_what_is_proven() -> None:
+    """The loss of the pair that is named is at least the bound, by its own law."""
+    channel = channels.ready("gumbel", small.cloud(40, 6))
+    epsilon = gumbel.least_epsilon(channel.state) * 3.0
+    x, other = gumbel.least_pair(channel.state)
+    ids = np.array([x, other], np.int32)
+    mine, theirs = gumbel.log_weights(channel.state, ids, np.full(2, epsilon))
+    assert mine[x] - theirs[x] >= gumbel.least_loss(channel.state)
+
+
+def test_gumbel_of_many_words_is_refuted_by_proof() -> None:
+    """Without a law the proven bound stands against epsilon times the diameter."""
+    channel = channels.ready("gumbel", small.cloud(400, 30, listed=64))
+    epsilon = gumbel.least_epsilon(channel.state) * 1.01
+    found = audit.audit(channel, epsilon, draws(channel, epsilon), runs=200)
+    assert found.published is not None
+    assert found.published.by == "proof"
+    assert found.published.loss == found.proven == found.worst
+    assert math.isfinite(found.worst)
+    assert found.failed
+
+
+@pytest.mark.parametrize("recalibrate", [False, True])
+@pytest.mark.parametrize("far", [False, True])
+def test_the_unknown_word_is_among_the_pairs(recalibrate: bool, far: bool) -> None:
+    """The O(V^2) audit equals brute force over the V + 1 rows, claims included."""
+    lexicon = small.cloud(25, 4, seed=5)
+    if far:
+        lexicon.vectors[-1] = 9.0
+    for module, settings in ((santext, {}), (tem, {"gamma": 2.0})):
+        space = channels.space_of(lexicon)
+        params = module.Params(recalibrate=recalibrate, **settings)
+        channel = ready(module.__name__.rsplit(".", 1)[1], module, params, space)
+        found = audit.audit(channel, 2.0, never)
+        losses = laws.worst_losses(channels.law(channel, 2.0))
+        rows = space.vectors.astype(np.float64)
+        apart = np.linalg.norm(rows[:, None] - rows[None], axis=2)
+        claim = 2.0 * np.minimum(apart, settings.get("gamma", np.inf))
+        np.fill_diagonal(claim, np.inf)
+        assert found.worst == pytest.approx(losses.max(), abs=1e-9)
+        assert found.ratio == pytest.approx((losses / claim).max(), abs=1e-9)
+        assert found.pairs == 26 * 25
+        assert not found.refuted
+        unknown = "<unknown word>" in (*found.worst_pair, *found.ratio_pair)
+        assert unknown or not far
+
+
+def test_words_in_one_place_lose_nothing() -> None:
+    """Equal vectors have equal laws and a claim of 0, which holds."""
+    found = audit.audit(channels.ready("santext", small.line(0, 1, 1, 4)), 2.0, never)
+    assert not found.refuted
+    assert math.isfinite(found.ratio)
+
+
+def test_every_registered_number_has_a_range() -> None:
+    """A parameter that is a number says from where to where it may go."""
+    from dptext.cli.mechanisms_run import parameters
+
+    for name in components.MECHANISMS:
+        for each in parameters(registry.find("mechanisms", name)):
+            said = each["values"]
+            assert not said.startswith("other"), (name, each)
+            if "integer" in said or "number" in said:
+                assert "from" in said or "above" in said, (name, each)
