@@ -50,6 +50,8 @@ class Joiner:
         self._clitic = np.array([_is_clitic(word) for word in shown])
         treatments = [policy.treatment(kind) for kind in range(8)]
         self._treatment = np.array(treatments)
+        # Kinds of piece that a reader of the output takes for words.
+        self._written = _WORDLIKE & (self._treatment != DROP)
 
     def join(self, words: Words, drawn: Ids, noise: Noise) -> list[str]:
         """Return the texts with the drawn words (n,) in their places."""
@@ -91,11 +93,12 @@ class Joiner:
 
     def _spaces(self, words: Words, drawn: Ids) -> NDArray[np.bool_]:
         """Tell which drawn words get a space in front: (n,) bool."""
-        wordlike = _WORDLIKE[words.flags & kinds.KIND]
         if self._policy.punctuation == "drop":
-            between = self._follows(words, wordlike)[words.places]
+            written = self._written[words.flags & kinds.KIND]
+            between = self._follows(words, written)[words.places]
             spaced: NDArray[np.bool_] = between & ~self._clitic[drawn]
             return spaced
+        wordlike = _WORDLIKE[words.flags & kinds.KIND]
         beside = _beside(words, wordlike)
         lead = (words.flags[words.places] & kinds.LEAD) != 0
         return np.where(beside[words.places], ~self._clitic[drawn], lead)
@@ -126,10 +129,10 @@ class Joiner:
 
     def _drop_marks(self, words: Words, pieces: NDArray[np.object_]) -> None:
         """Blank marks and spaces; one space goes before every word but the first."""
-        wordlike = _WORDLIKE[words.flags & kinds.KIND]
-        pieces[~wordlike] = ""
-        follows = self._follows(words, wordlike)
-        for place in np.flatnonzero(wordlike).tolist():
+        written = self._written[words.flags & kinds.KIND]
+        pieces[~written] = ""
+        follows = self._follows(words, written)
+        for place in np.flatnonzero(written).tolist():
             pieces[place] = (" " if follows[place] else "") + pieces[place].lstrip(" ")
 
     def _recase(self, words: Words, out: NDArray[np.object_]) -> None:
@@ -149,7 +152,7 @@ class Joiner:
         """Tell which drawn words begin a text or follow a kept sentence end: (n,)."""
         kept = self._policy.punctuation == "keep"
         kind = words.flags & kinds.KIND
-        wordlike = np.flatnonzero(_WORDLIKE[kind])
+        wordlike = np.flatnonzero(self._written[kind])
         enders = np.cumsum((words.flags & kinds.ENDER) != 0) if kept else kind * 0
         text = np.searchsorted(words.ends, wordlike, side="right")
         begins = np.ones(len(wordlike), bool)

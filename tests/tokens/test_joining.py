@@ -89,6 +89,8 @@ def test_spaces_and_capitals_follow_public_rules(
         (Policy(stop_word="keep"), "the dog", "cat", "the cat"),
         (Policy(stop_word="keep"), "The dog's", "cat", "The cat's"),
         (Policy(stop_word="keep"), "don't dog", "cat", "don't cat"),
+        (Policy(stop_word="drop", punctuation="drop"), "The dog!", "cat", "Cat"),
+        (Policy(stop_word="drop"), "dog, the dog", "cat runs", "Cat, runs"),
     ],
 )
 def test_each_policy_writes_what_it_says(
