@@ -7,6 +7,7 @@ released file: its `private` part is null. Version 1; a field never changes its 
 from __future__ import annotations
 
 import hashlib
+import inspect
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
@@ -141,8 +142,18 @@ def decode(data: bytes, place: str) -> Document:
 
 def schema() -> dict[str, Any]:
     """Return the JSON schema of a document."""
-    found = msgspec.json.schema(Document)
+    found = _clean(msgspec.json.schema(Document))
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **found}
+
+
+def _clean(part: Any) -> Any:
+    """Take the indentation out of descriptions: not every Python keeps it."""
+    if isinstance(part, dict):
+        return {
+            key: inspect.cleandoc(value) if key == "description" else _clean(value)
+            for key, value in part.items()
+        }
+    return [_clean(each) for each in part] if isinstance(part, list) else part
 
 
 def sha256(data: bytes) -> str:
