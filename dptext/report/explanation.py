@@ -88,7 +88,7 @@ def explain(
                 scores=columns.get(place, {}),
                 proportion=_share(eps, number),
                 epsilon=None if number is None else float(eps[number]),
-                **({} if number is None else _of(pipeline, words.ids[number])),
+                **({} if number is None else _of(pipeline, int(words.ids[number]))),
                 **({} if number is None or not laws else laws[number]),
             )
         )
