@@ -143,8 +143,13 @@ class Pipeline:
             )
 
     def randomness(self, key: RunKey) -> Randomness:
-        """Return the streams of a run with this pipeline's settings and lexicon."""
-        return Randomness(key, f"{self.profile.digest()}/{self.lexicon.digest}")
+        """Return the streams of a run with this pipeline's settings and lexicon.
+
+        And of the models that the budget rests on, which settings need not name: runs
+        that spend epsilon differently must not share their noise.
+        """
+        used = "|".join(self.spending.used)
+        return Randomness(key, f"{self.profile.digest()}/{self.lexicon.digest}/{used}")
 
     def _redraw_digits(
         self,

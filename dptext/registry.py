@@ -1,6 +1,7 @@
 """Find components by (stage, name): the file name in the stage's folder is the name.
 
-A component of another package is found by the entry point group `dptext.<stage>`.
+A stage may lie in the folder of another: budgets.scores. A component of another package
+is found by the entry point group `dptext.<stage>`, the last part of the stage's name.
 """
 
 from __future__ import annotations
@@ -14,7 +15,10 @@ from types import ModuleType
 
 from dptext.errors import UsageError
 
-STAGES = ("formats", "spaces", "budgets", "mechanisms", "mappings", "metrics")
+STAGES = (
+    *("formats", "spaces", "budgets", "budgets.scores", "mechanisms", "mappings"),
+    "metrics",
+)
 
 
 @cache
@@ -26,7 +30,7 @@ def names(stage: str) -> tuple[str, ...]:
         for info in pkgutil.iter_modules(package.__path__)
         if not info.ispkg and not info.name.startswith("_")
     }
-    return tuple(sorted(own | {e.name for e in entry_points(group=f"dptext.{stage}")}))
+    return tuple(sorted(own | {e.name for e in entry_points(group=_group(stage))}))
 
 
 def find(stage: str, name: str) -> ModuleType:
@@ -36,13 +40,18 @@ def find(stage: str, name: str) -> ModuleType:
     """
     known = names(stage)
     if name not in known:
-        msg = f"no {stage.rstrip('s')} named {name!r}; {suggest(name, known)}"
+        one = stage.rpartition(".")[2].rstrip("s")
+        msg = f"no {one} named {name!r}; {suggest(name, known)}"
         raise UsageError(msg)
-    for entry in entry_points(group=f"dptext.{stage}", name=name):
+    for entry in entry_points(group=_group(stage), name=name):
         module = entry.load()
         if isinstance(module, ModuleType):
             return module
     return importlib.import_module(f"dptext.{stage}.{name.replace('-', '_')}")
+
+
+def _group(stage: str) -> str:
+    return f"dptext.{stage.rpartition('.')[2]}"
 
 
 def suggest(name: str, known: tuple[str, ...]) -> str:

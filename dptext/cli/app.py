@@ -17,6 +17,7 @@ from dptext.cli import (
     profiles,
     report,
     sanitize,
+    setup,
 )
 
 app = typer.Typer(
@@ -37,6 +38,7 @@ app.command("check")(check.command)
 app.command("report")(report.command)
 app.command("profiles")(profiles.command)
 app.command("mechanisms")(mechanisms.command)
+app.command("setup")(setup.command)
 app.add_typer(lexicon.app, name="lexicon")
 
 

@@ -1,0 +1,175 @@
+"""A total per text, shared by how much each word tells in its text: more, less epsilon.
+
+Scores (dptext.budgets.scores) are each normalised to sum 1 over the text and averaged
+with weights, s; then epsilon_i = E (1 / s_i) / sum_j (1 / s_j), clamped to [min, max]
+with what that frees shared anew, so that the sum stays at most E. Such a split looks
+at the private text: what is left of the guarantee is in docs/guarantees.md, 5.
+
+Source: the epsilon-distributor thesis and "Spend Your Budget Wisely" (CODASPY 2025).
+variant published is theirs: all words of a text share E, kept ones too, whose part
+protects nothing; no clamps; a word that scores 0 takes next to everything. Theirs
+leaves tokens with other characters than letters and digits without epsilon; here each
+word that is replaced has one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from msgspec import Meta
+from numpy.typing import NDArray
+
+from dptext.budgets import _ready, _sharing, _spans
+from dptext.randomness import Noise
+from dptext.types import Eps, Lexicon, Spending, Words
+
+EXAMPLE = {"epsilon": 40.0}
+
+Epsilon = Annotated[float, Meta(gt=0, le=1e6)]
+Column = NDArray[np.float64]
+_LONGEST_TEXT = 1e9
+# A score of 0 counts as this part of an equal share.
+_LEAST = 1e-9
+# Without min and max no word gets more than so many equal parts, or less than 1 / it.
+_FOLD = 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class Params:
+    """epsilon of a text, or epsilon_per_word times its replaced words: one of them.
+
+    scores: weight, true or false, or {weight, ...parameters} by name. min and max of a
+    word; by default a third of an equal part and three of them. form protective gives
+    telling words less, proportional more. variant: this one or the published.
+    """
+
+    epsilon: Epsilon | None = None
+    epsilon_per_word: Epsilon | None = None
+    scores: dict[str, bool | float | dict[str, Any]] = field(
+        default_factory=lambda: {"frequency": 1.0}
+    )
+    min: Epsilon | None = None
+    max: Epsilon | None = None
+    form: Literal["protective", "proportional"] = "protective"
+    variant: Literal["clamped", "published"] = "clamped"
+
+    def __post_init__(self) -> None:
+        """Refuse settings that contradict each other."""
+        if (self.epsilon is None) == (self.epsilon_per_word is None):
+            msg = "give either epsilon or epsilon_per_word"
+            raise ValueError(msg)
+        if self.variant == "published" and self.epsilon is None:
+            msg = "variant published shares a total: give epsilon"
+            raise ValueError(msg)
+        if self.variant == "published" and (self.min or self.max):
+            msg = "variant published has no min and max"
+            raise ValueError(msg)
+        if self.max is not None and self.min is not None and self.max < self.min:
+            msg = "max is less than min"
+            raise ValueError(msg)
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """The settings, the scores made ready, and rows by word for words that are kept."""
+
+    params: Params
+    scores: tuple[_ready.Ready, ...]
+    index: dict[str, int]
+
+
+def prepare(params: Params, lexicon: Lexicon) -> State:
+    """Make the scores ready."""
+    index: dict[str, int] = {}
+    if params.variant == "published":
+        index = {word.lower(): row for row, word in enumerate(lexicon.words)}
+    return State(params, _ready.ready(params.scores, lexicon), index)
+
+
+def spending(state: State) -> Spending:
+    """Say that anything in the text may choose, within a total or a rate."""
+    params = state.params
+    longest = np.array([_LONGEST_TEXT])
+    low, high = (float(bound[0]) for bound in _bounds(params, longest))
+    used = tuple(f"Score {each.told()}." for each in state.scores)
+    if params.epsilon is not None:
+        # In a short text a word may have all of it, in a long one next to nothing.
+        low = min(low, params.epsilon / _LONGEST_TEXT)
+        high = min(params.max or params.epsilon, params.epsilon)
+    elif params.epsilon_per_word is not None:
+        low = min(low, params.epsilon_per_word)
+    return Spending(
+        "free",
+        low * (1.0 - 1e-9),
+        high,
+        total=params.epsilon,
+        rate=params.epsilon_per_word,
+        used=used,
+    )
+
+
+def spread(state: State, words: Words, noise: Noise) -> Eps:
+    """Return each word's part of its text's total, (n,) float64."""
+    return _shares(state, words)[0]
+
+
+def table(state: State, words: Words) -> dict[str, Any]:
+    """Return columns over the words that share a total, for people to read.
+
+    text, place in the pieces, token, replaced; each score and its share; score,
+    proportion (before clamping), epsilon.
+    """
+    _, shared, columns = _shares(state, words)
+    replaced = np.isin(shared.places, words.places)
+    return {
+        "text": shared.texts,
+        "place": shared.places,
+        "token": _spans.bodies(shared),
+        "replaced": replaced,
+        **columns,
+    }
+
+
+def _shares(state: State, words: Words) -> tuple[Eps, Words, dict[str, Column]]:
+    """Return the epsilons of the words, all words that share, and their columns."""
+    params = state.params
+    count = len(words.ends)
+    shared, replaced = words, np.arange(len(words.ids))
+    if params.variant == "published":
+        shared, replaced = _spans.every_token(words, state.index)
+    final, columns = _ready.combined(state.scores, shared)
+    even = 1.0 / np.bincount(shared.texts, minlength=count)[shared.texts]
+    weights = np.maximum(final, _LEAST * even)
+    if params.form == "protective":
+        weights = 1.0 / weights
+    sizes = np.bincount(words.texts, minlength=count)
+    totals = _totals(params, sizes)
+    low, high = _bounds(params, sizes)
+    eps = _sharing.fill(weights, shared.texts, totals, low, high)
+    columns["score"] = final
+    columns["proportion"] = _sharing.normalized(weights, shared.texts, count)
+    columns["epsilon"] = eps
+    return eps[replaced], shared, columns
+
+
+def _totals(params: Params, sizes: Column | NDArray[np.int64]) -> Column:
+    """Return the epsilon of texts with so many replaced words, (r,)."""
+    if params.epsilon is not None:
+        return np.full(len(sizes), params.epsilon)
+    assert params.epsilon_per_word is not None
+    return np.asarray(params.epsilon_per_word * sizes)
+
+
+def _bounds(params: Params, sizes: Column | NDArray[np.int64]) -> tuple[Column, Column]:
+    """Return the least and the greatest epsilon of a word in such texts, (r,) each."""
+    totals = _totals(params, sizes)
+    if params.variant == "published":
+        return np.zeros(len(sizes)), totals
+    even = totals / np.maximum(sizes, 1)
+    low = even / _FOLD if params.min is None else np.full(len(sizes), params.min)
+    if params.max is None:
+        return low, np.maximum(even * _FOLD, low)
+    high = np.full(len(sizes), params.max)
+    return np.minimum(low, high), high

@@ -1,0 +1,64 @@
+"""A score of another package is found by its entry point and needs no more."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+from tests.cli.running import command, lexicon
+
+MODULE = '''"""Longer words tell more."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True, slots=True)
+class Params:
+    """No parameters."""
+
+
+def prepare(params, lexicon):
+    return params
+
+
+def score(state, words):
+    return np.array([float(len(words.pieces[p].strip())) for p in words.places])
+
+
+def describe(state):
+    return "the length of a word"
+'''
+
+
+def test_an_outside_score_is_used_by_name(tmp_path: Path) -> None:
+    """An installed package with an entry point shares a total."""
+    site = tmp_path / "site"
+    facts = site / "longwords-1.0.dist-info"
+    facts.mkdir(parents=True)
+    (site / "longwords.py").write_text(MODULE)
+    (facts / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: longwords\nVersion: 1.0\n"
+    )
+    (facts / "entry_points.txt").write_text("[dptext.scores]\nlength = longwords\n")
+    (tmp_path / "own.yaml").write_text(
+        "mechanism: {name: rank, k: 8}\n"
+        "budget: {name: linguistic, epsilon: 9, scores: {length: 2}}\n"
+    )
+    own = Path(__file__).resolve().parents[3]
+    report = tmp_path / "report.json"
+    done = subprocess.run(
+        command(
+            *("sanitize", "--profile", str(tmp_path / "own.yaml"), "--no-ruler"),
+            *("--lexicon", lexicon(tmp_path), "--report", str(report)),
+        ),
+        input='{"text": "a good story of the house"}\n',
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(site), str(own)])},
+    )
+    assert done.returncode == 0, done.stderr
+    told = report.read_text() + done.stderr
+    assert "length (weight 2): the length of a word" in told

@@ -1,0 +1,99 @@
+"""Texts that budgets and scores must bear, divided by the built-in lexicon."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dptext import lexicons, models
+from dptext.tokens.policy import Policy
+from dptext.tokens.tokenizer import Tokenizer
+from dptext.types import Lexicon, Words
+from tests.lexicons.files import real
+
+THESIS = (
+    "After graduating from Stanford University, John Smith moved to Munich to start "
+    "his new job at SAP, where he works as a software engineer."
+)
+ODD = (
+    THESIS,
+    "",
+    "Paris",
+    "... !?\n",
+    "Nach dem Studium zog Jürgen Müller nach München; er arbeitet bei der Post.",
+    "他在柏林工作。 работает 🙂🙂 http://example.org/x?y=1 joe@example.org",
+    "It's a well-known don't-care ``quote'' \"quoted\" 'word'. He said: \"No.\"",
+    "very very very good",
+    "\u0000 \u200b zq42 3.14 1,000",
+)
+KEEP = Policy(stop_word="keep", number="keep")
+
+
+@cache
+def english() -> Lexicon:
+    """Return the built-in lexicon."""
+    return lexicons.find("builtin")
+
+
+@cache
+def _tokenizer(policy: Policy) -> Tokenizer:
+    return Tokenizer(english(), policy)
+
+
+def words(*texts: str, policy: Policy | None = None) -> Words:
+    """Divide texts."""
+    return _tokenizer(policy or Policy()).words(texts)
+
+
+def nltk_data(patch: pytest.MonkeyPatch, *needed: str) -> None:
+    """Let NLTK look in the test data alone; skip without what is needed."""
+    pytest.importorskip("nltk", exc_type=ImportError)
+    for name in needed:
+        real(f"nltk_data/{models.NLTK_DATA[name]}")
+    nltk = models.package("nltk", "the test", "nlp")
+    patch.setattr(nltk.data, "path", [str(real("nltk_data"))])
+
+
+def pipeline() -> str:
+    """Return the folder of the spaCy pipeline of the test data."""
+    if not models.has("spacy"):
+        pytest.skip("spacy is not installed")
+    return str(real("spacy/en_dptext_sm"))
+
+
+def sentence_model() -> str:
+    """Return the name of an installed sentence model."""
+    if not models.has("sentence_transformers"):
+        pytest.skip("sentence-transformers is not installed")
+    if models.sentence_place(models.PACKAGE) is None:
+        pytest.skip(f"{models.PACKAGE} is not installed")
+    return models.PACKAGE
+
+
+def scored(module: Any, settings: dict[str, Any], batch: Words) -> np.ndarray:
+    """Return the scores of a batch."""
+    state = module.prepare(module.Params(**settings), english())
+    assert module.describe(state)
+    found: np.ndarray = module.score(state, batch)
+    assert found.dtype == np.float64
+    assert found.shape == batch.ids.shape
+    assert (np.isfinite(found) & (found >= 0)).all()
+    return found
+
+
+def by_word(found: np.ndarray, batch: Words) -> dict[str, float]:
+    """Return the values by word, for a text without repeated words."""
+    names = [batch.pieces[place].strip() for place in batch.places.tolist()]
+    return dict(zip(names, found.tolist(), strict=True))
+
+
+def assert_alone(module: Any, settings: dict[str, Any], *texts: str) -> None:
+    """Hold each text's scores in a batch against those it gets alone, bit by bit."""
+    together = words(*texts)
+    whole = scored(module, settings, together)
+    for number, text in enumerate(texts):
+        alone = scored(module, settings, words(text))
+        np.testing.assert_array_equal(whole[together.texts == number], alone, text)
