@@ -251,6 +251,15 @@ def _agree(recipe: Profile, module: Any) -> None:
             "must have one epsilon: use the budget uniform"
         )
         raise UsageError(msg)
+    picky = getattr(module, "wants_one_epsilon", None)
+    if picky is not None and picky(recipe.mechanism.params):
+        plain = recipe.budget.name == "uniform" and recipe.budget.params.epsilon
+        if not plain:
+            msg = (
+                f"{name} with these parameters looks at all pairs of words for each "
+                "epsilon: use the budget uniform with an epsilon, not a risk"
+            )
+            raise UsageError(msg)
     if module.FAMILY != "context":
         return
     if recipe.strategy != TOKEN:

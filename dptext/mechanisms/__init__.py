@@ -1,7 +1,8 @@
 """Mechanisms: the randomised step, one file each.
 
 A mechanism module holds
-- a docstring with the sections Guarantee, Source and Known gaps;
+- a docstring with the sections Guarantee, Source, Known gaps and Example, a command
+  that works; Instead, where a form of it promises nothing;
 - `FAMILY`, "choice" (words out) or "noise" (vectors out, a mapping finds words);
 - `Params`, a frozen dataclass: the schema of its settings in a profile;
 - `prepare(params, space) -> state`, public work done once;
@@ -16,10 +17,23 @@ Where it has something to say, it also holds
 - `resolution(state, epsilon)`: the nats that finite uniforms may add to the loss;
 - `best_guesses(state, prior, epsilon, bands)`: a closed form for the ruler;
 - `geometry(state, epsilon)`: the public distances in a metric of its own;
+- `wants_one_epsilon(params)`: whether it goes with one given epsilon for all alone;
 - `claimed(state, epsilon, a, b)`: its bound on the loss of pairs, for audits;
 - `METRIC_LAW = True` where log_weights is -eps t / 2, t a metric: the claim is eps t;
 - `EXACT = False` or `has_law(state)` when log_weights cannot be asked for;
-- `least_loss(state)`: a proven lower bound on the worst loss where nothing is promised;
+- `law_scale(state, epsilon)`, with METRIC_LAW: eta, where log_weights is -eta t / 2;
+- `published(state, epsilon, a, b) -> (n,)` nats: where nothing is promised, the bound
+  that the paper states for pairs (inf where it says nothing), for audits to hold
+  against what is lost;
+- `least_loss(state)`: a proven lower bound on the worst loss where nothing is promised
+  (inf: that of any two words), and with it `least_pair(state) -> (x, x')`, two words
+  for which it holds;
+- for "context", `laws(state, epsilon) -> (n, V)`: ln P(y|text) of public example texts;
+- without a law, `log_density(state, points, eps, words) -> (n, m)`, for the ruler: ln
+  of the density of the points (n, d) if each of the words (m,) had been there, up to
+  a constant per point, in the precision of the points;
+- for "choice", `reveal(state, ids, eps, noise) -> (n, j)`, with it: in place of points,
+  what an attacker may see who sees the output and more;
 - for "noise", `places(state)`: where the words lie for the mapping if not at the
   space's vectors, (V + 1, d) float32.
 

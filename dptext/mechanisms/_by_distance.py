@@ -272,18 +272,32 @@ def _pairs(
 
 def log_weights(space: Space, ids: Ids, eps: Eps, score: Score) -> NDArray[np.float64]:
     """Return eps * score(d(x, y)) for all of V: (n, V) float64."""
-    vectors, squares = space.precise
-    distance = (-2.0 * vectors[ids]) @ vectors[: space.size].T
-    distance += squares[None, : space.size]
-    distance += squares[ids][:, None]
-    # Tiny distances are lost in the sums of squares: those by direct differences.
-    rows, words = np.nonzero(distance < _TINY * squares.max())
-    np.maximum(distance, 0.0, out=distance)
-    np.sqrt(distance, out=distance)
-    distance[rows, words] = _between(space, ids[rows].astype(np.int64), words)
     eps_of = eps[:, None]
+    distance = distances(space, ids.astype(np.int64), 0, space.size)
     law: NDArray[np.float64] = eps_of * score(distance, eps_of)
     return law
+
+
+def distances(
+    space: Space, ids: NDArray[np.int64], begin: int, end: int
+) -> NDArray[np.float64]:
+    """Return the distances of some rows to the words begin to end: (n, end - begin)."""
+    vectors, squares = space.precise
+    distance: NDArray[np.float64] = (-2.0 * vectors[ids]) @ vectors[begin:end].T
+    distance += squares[None, begin:end]
+    distance += squares[ids][:, None]
+    # Tiny distances are lost in the sums of squares: those by direct differences.
+    rows, words = np.nonzero(distance < _TINY * float(squares.max()))
+    np.maximum(distance, 0.0, out=distance)
+    np.sqrt(distance, out=distance)
+    distance[rows, words] = _between(space, ids[rows], begin + words)
+    return distance
+
+
+def of_pairs(space: Space, a: NDArray[Any], b: NDArray[Any]) -> NDArray[np.float64]:
+    """Return the distances of pairs of inputs, -1 the unknown word: (n,) float64."""
+    rows = space.size + 1
+    return _between(space, a.astype(np.int64) % rows, b.astype(np.int64) % rows)
 
 
 def _squared(
