@@ -55,6 +55,8 @@ ALLOWED = {
     ("guarantees.account", "profile"),
     # The published rule looks for words itself, without the input word.
     ("mechanisms.vickrey", "mappings"),
+    # Limits of a sampled risk.
+    ("adversaries._sampled", "guarantees.binomial"),
     # Help and reports say the version.
     ("cli.app", "__init__"),
     ("report.document", "__init__"),

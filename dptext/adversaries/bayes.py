@@ -2,7 +2,8 @@
 
 The attacker knows the mechanism, epsilon and the public unigram prior over V, sees one
 output word y, and guesses argmax_x prior(x) P(y|x). Exact for every mechanism that
-gives its law; the ruler by which mechanisms are compared (docs/guarantees.md, 6).
+gives its law, between limits for the others (dptext.adversaries._sampled); the ruler by
+which mechanisms are compared (docs/guarantees.md, 6).
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext import cache
+from dptext.adversaries import _sampled
 from dptext.mechanisms import Channel
 from dptext.types import Eps
 
@@ -36,7 +38,8 @@ class Band:
     share of running text; baseline, the best guess without the output by an attacker
     who knows the band; success, the share of the band's words that the best attacker on
     all words guesses; success_band_known, the success of an attacker who knows the
-    band.
+    band. In a sampled risk both are upper limits, for an attacker who sees the noisy
+    vector, each with the confidence of the risk.
     """
 
     name: str
@@ -49,27 +52,45 @@ class Band:
 
 @dataclass(frozen=True, slots=True)
 class Risk:
-    """The attack on a word drawn from the prior: before and after seeing the output."""
+    """The attack on a word drawn from the prior: before and after seeing the output.
+
+    Where the law has no closed form the success lies between low and high with the
+    confidence given, and success is high. They are null where it is exact.
+    """
 
     baseline: float
     success: float
     bands: tuple[Band, ...]
     method: str = "exact"
+    low: float | None = None
+    high: float | None = None
+    confidence: float | None = None
 
 
-def measure(channel: Channel, epsilon: float, prior: NDArray[np.float64]) -> Risk:
-    """Return the exact Bayes vulnerability of a choice mechanism at an epsilon.
+def measure(
+    channel: Channel,
+    epsilon: float,
+    prior: NDArray[np.float64],
+    draw: _sampled.Drawing | None = None,
+    mapping: object = None,
+) -> Risk:
+    """Return the Bayes vulnerability of a mechanism at an epsilon, exact or sampled.
 
     prior (V,) sums to 1 and is public, like all else here: the result is kept in the
-    cache.
+    cache. draw (ids, eps, noise) -> ids runs mechanism and mapping, for the lower limit
+    of a sampled risk; mapping is plain data that tells one mapping from another.
     """
 
     def compute() -> dict[str, Any]:
+        if not channel.exact:
+            return asdict(_sampled_risk(channel, epsilon, prior, draw))
         best = best_guesses(channel, prior, epsilon, len(prior))
         return asdict(_risk(prior, best))
 
-    key = cache.key_of("bayes", 1, *channel.identity, digest(prior), epsilon)
-    found = cache.numbers(key, compute)
+    what: list[object] = ["bayes", 1, *channel.identity, digest(prior), epsilon]
+    if not channel.exact:
+        what += [_sampled.DRAWS, draw is not None, mapping]
+    found = cache.numbers(cache.key_of(*what), compute)
     bands = tuple(Band(**band) for band in found.pop("bands"))
     return Risk(bands=bands, **found)
 
@@ -121,22 +142,51 @@ def _by_rows(
     return best
 
 
+def _sampled_risk(
+    channel: Channel,
+    epsilon: float,
+    prior: NDArray[np.float64],
+    draw: _sampled.Drawing | None,
+) -> Risk:
+    edges = bands_of(len(prior))
+    found = _sampled.measure(channel, epsilon, prior, edges, draw)
+    bands = [
+        _band(prior, number, *measured) for number, measured in enumerate(found.bands)
+    ]
+    return Risk(
+        baseline=float(prior.max()),
+        success=found.high,
+        bands=tuple(band for band in bands if band.share > 0.0),
+        method=found.method,
+        low=found.low,
+        high=found.high,
+        confidence=_sampled.CONFIDENCE,
+    )
+
+
 def _risk(prior: NDArray[np.float64], best: NDArray[np.float64]) -> Risk:
     guess = best.argmax(axis=0)
     top = best.max(axis=0)
     bands = []
     for number, (begin, end) in enumerate(bands_of(len(prior))):
-        share = float(prior[begin:end].sum())
-        if share == 0.0:
-            continue
-        bands.append(
-            Band(
-                name=_NAMES[number],
-                words=end - begin,
-                share=share,
-                baseline=float(prior[begin:end].max()) / share,
-                success=float(top[guess == number].sum()) / share,
-                success_band_known=float(best[number].sum()) / share,
-            )
-        )
-    return Risk(float(prior.max()), float(top.sum()), tuple(bands))
+        share = float(prior[begin:end].sum()) or 1.0
+        right = float(top[guess == number].sum()) / share
+        bands.append(_band(prior, number, right, float(best[number].sum()) / share))
+    shown = tuple(band for band in bands if band.share > 0.0)
+    return Risk(float(prior.max()), float(top.sum()), shown)
+
+
+def _band(
+    prior: NDArray[np.float64], number: int, success: float, known: float
+) -> Band:
+    """Describe the attack on a band; its share is 0 where nothing is replaced."""
+    begin, end = bands_of(len(prior))[number]
+    share = float(prior[begin:end].sum())
+    return Band(
+        name=_NAMES[number],
+        words=end - begin,
+        share=share,
+        baseline=float(prior[begin:end].max()) / (share or 1.0),
+        success=success,
+        success_band_known=known,
+    )

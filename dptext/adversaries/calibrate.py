@@ -1,34 +1,50 @@
-"""The epsilon at which the best attacker's success meets a target."""
+"""The epsilon at which the best attacker's success meets a target.
+
+With a closed law a grid is searched upwards for the first crossing, since success need
+not grow with epsilon for every mechanism, and the answer is checked with all inputs.
+For noise success grows with epsilon (more noise is noise on top of less), so the limit
+above it is searched by bisection with the same draws throughout; then a few epsilons,
+fixed before, are tried upwards on draws of their own until the first whose upper limit
+is above the target. The last one that met it is returned: it is too large with at most
+half the rate at which the limits are wrong.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dptext import cache
-from dptext.adversaries import bayes
+from dptext.adversaries import _sampled, bayes
 from dptext.errors import UsageError
 from dptext.mechanisms import Channel
 
-# The search looks at this many inputs; the answer is then checked with all of them.
-_INPUTS = 3000
+Success = Callable[[float], float]
+# The search looks at this many inputs, first and then; all are looked at in the end.
+_QUICK, _INPUTS = 400, 3000
 _GRID = np.geomspace(1e-2, 400.0, 60)
-# An epsilon is rounded down to three decimals, so that it can be quoted.
-_STEP = 1e-3
+# No smaller epsilon is searched for with a closed law.
+_STEP = 1e-4
+# Draws of the search with noise, and what is then tried, as shares of what it found.
+_SEARCH_DRAWS = 8000
+_TRIED = (0.7, 0.9, 0.95, 0.98, 1.0)
+_LEAST, _MOST = 1e-6, 1e6
 
 
 def epsilon_for(channel: Channel, target: float, prior: NDArray[np.float64]) -> float:
-    """Return the largest epsilon up to which the success stays at or below target.
+    """Return about the largest epsilon up to which the success stays at most target.
 
-    Success need not grow with epsilon for every mechanism, so a grid is searched
-    upwards for the first crossing, which is then refined. Raises UsageError when the
-    target is below what a guess without any output achieves, and for a mechanism
-    without a closed law.
+    Raises UsageError when the target is below what a guess without any output achieves,
+    and for a mechanism that has neither a closed law nor an upper limit.
     """
-    if not channel.exact:
-        msg = f"{channel.name} has no closed law; give --epsilon instead of a risk"
+    if not channel.exact and not _sampled.bounded(channel):
+        msg = (
+            f"{channel.name} has no closed law of a word here and no upper limit of "
+            "the risk; give --epsilon instead of a risk"
+        )
         raise UsageError(msg)
     baseline = float(prior.max())
     if not baseline < target < 1.0:
@@ -37,74 +53,127 @@ def epsilon_for(channel: Channel, target: float, prior: NDArray[np.float64]) -> 
             f"succeeds for {baseline:.2%} of words; give a risk between these and 100%"
         )
         raise UsageError(msg)
-    key = cache.key_of("calibrate", 2, *channel.identity, bayes.digest(prior), target)
-    found = cache.numbers(key, lambda: {"epsilon": _search(channel, target, prior)})
+    search = _search if channel.exact else _search_sampled
+    what = ["calibrate", 2, *channel.identity, bayes.digest(prior), target]
+    if not channel.exact:
+        what += [_sampled.DRAWS, _SEARCH_DRAWS, _TRIED]
+    found = cache.numbers(
+        cache.key_of(*what), lambda: {"epsilon": search(channel, target, prior)}
+    )
     return float(found["epsilon"])
 
 
 def _search(channel: Channel, target: float, prior: NDArray[np.float64]) -> float:
     size = len(prior)
-    few = min(_INPUTS, size)
+    grid = [point for point in _GRID.tolist() if _defined(channel, point)]
 
-    def success(epsilon: float, inputs: int = size) -> float:
-        best = bayes.best_guesses(channel, prior, epsilon, inputs)
-        return float(best.max(axis=0).sum())
+    def success(inputs: int) -> Success:
+        def of(epsilon: float) -> float:
+            # Below the smallest epsilon there is nothing to be guessed from.
+            if not _defined(channel, epsilon):
+                return 0.0
+            best = bayes.best_guesses(channel, prior, epsilon, min(inputs, size))
+            return float(best.max(axis=0).sum())
 
-    found = _first_crossing(lambda epsilon: success(epsilon, few), target)
-    if few < size:
-        top = _GRID[-1] if found is None else found
-        found = _last_below(success, target, float(top), reached=found is not None)
+        return of
+
+    whole = success(size)
+    if hasattr(channel.module, "best_guesses") or size <= _QUICK:
+        found = _first_crossing(whole, target, grid, 1e-4)
+    else:
+        found = _first_crossing(success(_QUICK), target, grid, 2e-3)
+        top = grid[-1] if found is None else found
+        found = _agreed(success(_INPUTS), whole, target, top, reached=found is not None)
     if found is None:
         msg = (
             f"risk {target:.2%} is out of reach: with these parameters no epsilon up "
             f"to {_GRID[-1]:g} makes a guess succeed that often; give a smaller risk"
         )
         raise UsageError(msg)
-    steps = np.floor(found / _STEP)
-    if steps < 1:
+    if found < _STEP:
         msg = (
             f"risk {target:.4%} is too near to what a guess without any output "
             f"achieves, {float(prior.max()):.4%}; give a larger risk"
         )
         raise UsageError(msg)
-    return float(round(steps * _STEP, 3))
+    epsilon = _rounded(found)
+    if not _defined(channel, epsilon):
+        msg = (
+            f"risk {target:.2%} is out of reach: at the smallest epsilon for which "
+            f"{channel.name} is defined a guess succeeds more often; give a larger risk"
+        )
+        raise UsageError(msg)
+    return epsilon
 
 
-def _first_crossing(success: Callable[[float], float], target: float) -> float | None:
+def _defined(channel: Channel, epsilon: float) -> bool:
+    """Tell whether a mechanism is defined at an epsilon."""
+    check = getattr(channel.module, "check", None)
+    if check is None:
+        return True
+    try:
+        check(channel.state, epsilon)
+    except UsageError:
+        return False
+    return True
+
+
+def _first_crossing(
+    success: Success, target: float, grid: list[float], tolerance: float
+) -> float | None:
     """Return the last point before success first exceeds target; None if never."""
     low = 0.0
-    for point in _GRID.tolist():
+    for point in grid:
         if success(point) > target:
-            return _halve(success, target, low, point, tolerance=1e-4)
+            return _halve(success, target, low, point, tolerance)
         low = point
     return None
 
 
-def _last_below(
-    success: Callable[[float], float], target: float, top: float, *, reached: bool
+def _agreed(
+    few: Success, whole: Success, target: float, top: float, *, reached: bool
 ) -> float | None:
-    """Return the crossing with all inputs, at most top if some inputs reached it there.
+    """Return the crossing with all inputs, at most top if fewer inputs reached it.
 
-    More inputs are more guesses to choose from, so success can only be larger. The
-    steps down grow, since the crossing is most often close.
+    More inputs are more guesses to choose from, so success can only be larger. How much
+    is much the same at nearby epsilons: so fewer inputs tell where to look next.
     """
-    if success(top) <= target:
-        return top if reached else None
-    high, step = top, 0.02
+    part = few(top)
+    if part > target:
+        top = _down(few, target, top, 2e-3)
+        part = few(top)
+    all_of = whole(top)
+    if all_of <= target:
+        return top if reached or part > target * (1.0 - 1e-2) else None
+    low, high = 0.0, top
+    while high - low > 5e-3 * high and high > _STEP:
+        wanted = target * part / all_of
+        point = _down(few, wanted, high, 2e-3)
+        if not low * 1.002 < point < high * 0.998:
+            point = (low + high) / 2.0 if low else high * 0.99
+        found = whole(point)
+        if found > target:
+            high, part, all_of = point, few(point), found
+        else:
+            low = point
+            if found > target * 0.995:
+                break
+    return low
+
+
+def _down(success: Success, target: float, top: float, tolerance: float) -> float:
+    """Return the first point below top that meets the target, by growing steps."""
+    high, step = top, 0.01
     while high > _STEP:
         low = high * (1.0 - step)
         if success(low) <= target:
-            return _halve(success, target, low, high, tolerance=5e-3)
+            return _halve(success, target, low, high, tolerance)
         high, step = low, min(2.0 * step, 0.5)
     return 0.0
 
 
 def _halve(
-    success: Callable[[float], float],
-    target: float,
-    low: float,
-    high: float,
-    tolerance: float,
+    success: Success, target: float, low: float, high: float, tolerance: float
 ) -> float:
     """Narrow low, where success is at most target, and high, where it is more."""
     while high - low > tolerance * high and high > _STEP:
@@ -114,3 +183,76 @@ def _halve(
         else:
             low = middle
     return low
+
+
+def _search_sampled(
+    channel: Channel, target: float, prior: NDArray[np.float64]
+) -> float:
+    bands = bayes.bands_of(len(prior))
+    sample = _sampled.plays(prior, _SEARCH_DRAWS, "search")
+    # The share of wins of the last check's draws whose upper limit is the target.
+    low, high = 0, _sampled.DRAWS
+    while high - low > 1:
+        middle = (low + high) // 2
+        upper = _sampled.limits_of(middle, _sampled.DRAWS, _sampled.CONFIDENCE)[1]
+        low, high = (middle, high) if upper <= target else (low, middle)
+    goal = low / _sampled.DRAWS
+
+    def below(epsilon: float) -> bool:
+        won, _ = _sampled.wins(channel, epsilon, prior, sample, bands)
+        return float(won.mean()) <= goal
+
+    found = _bisect(below, 1.0)
+    if found is None:
+        msg = (
+            f"risk {target:.2%} is out of reach: with these parameters no epsilon up "
+            f"to {_MOST:g} makes a guess succeed that often; give a smaller risk"
+        )
+        raise UsageError(msg)
+    # The draws by which a risk is measured, so that a report agrees.
+    sample = _sampled.plays(prior, _sampled.DRAWS, "test")
+    epsilon = 0.0
+    for share in _TRIED:
+        tried = _rounded(share * found)
+        won, _ = _sampled.wins(channel, tried, prior, sample, bands)
+        if _sampled.limits(won)[1] > target:
+            break
+        epsilon = tried
+    if not epsilon:
+        msg = (
+            f"risk {target:.4%} is too near to what a guess without any output "
+            f"achieves, {float(prior.max()):.4%}, to be met for sure with "
+            f"{_sampled.DRAWS:,} draws; give a larger risk"
+        )
+        raise UsageError(msg)
+    return epsilon
+
+
+def _bisect(below: Callable[[float], bool], start: float) -> float | None:
+    """Return where below ends, at most 1% too small; None beyond the largest."""
+    low = high = start
+    if below(start):
+        high *= 4.0
+        while below(high):
+            low, high = high, high * 4.0
+            if low > _MOST:
+                return None
+    else:
+        low /= 4.0
+        while low > _LEAST and not below(low):
+            low, high = low / 4.0, low
+    while high > low * 1.01:
+        middle = math.sqrt(low * high)
+        low, high = (middle, high) if below(middle) else (low, middle)
+    return low
+
+
+def _rounded(value: float) -> float:
+    """Round down, so that it can be quoted: to three decimals, below 1 to four digits.
+
+    Above a million, where decimals are lost, nothing is rounded.
+    """
+    if value > _MOST:
+        return value
+    digits = 3 if value >= 1.0 else 3 - math.floor(math.log10(value))
+    return round(math.floor(value * 10.0**digits) / 10.0**digits, digits)

@@ -9,6 +9,7 @@ import typer
 from dptext import __version__
 from dptext.cli import (
     audit,
+    calibrate,
     check,
     explain,
     lexicon,
@@ -33,6 +34,7 @@ app = typer.Typer(
 app.command("sanitize")(sanitize.command)
 app.command("plan")(plan.command)
 app.command("explain")(explain.command)
+app.command("calibrate")(calibrate.command)
 app.command("audit")(audit.command)
 app.command("check")(check.command)
 app.command("report")(report.command)

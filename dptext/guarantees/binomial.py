@@ -60,6 +60,8 @@ def _root(rising: Callable[[float], float]) -> float:
     low, high = 0.0, 1.0
     for _ in range(200):
         middle = (low + high) / 2.0
+        if middle in (low, high):
+            break
         if rising(middle) < 0.0:
             low = middle
         else:

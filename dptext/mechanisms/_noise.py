@@ -13,6 +13,8 @@ from dptext.types import Eps, Points
 _BLOCK = 256
 # No coordinate needs to be larger; its products with vectors still fit a float32.
 _FAR = 1e15
+# A density that falls more steeply is no different to a float32.
+_STEEP = 1e30
 
 
 def radial(noise: Noise, width: int, eps: Eps) -> NDArray[np.float64]:
@@ -46,6 +48,24 @@ def product(
         block[: len(part)] = part
         out[begin : begin + len(part)] = (block @ matrix)[: len(part)]
     return out
+
+
+def squared_distances(
+    points: NDArray[np.floating], places: NDArray[np.floating]
+) -> NDArray[np.floating]:
+    """Return |z - v|^2: (n, d), (m, d) -> (n, m), in the precision of the points."""
+    places = places.astype(points.dtype, copy=False)
+    squared: NDArray[np.floating] = (points * -2) @ places.T
+    squared += np.einsum("md,md->m", places, places)
+    squared += np.einsum("nd,nd->n", points, points)[:, None]
+    np.maximum(squared, 0, out=squared)
+    return squared
+
+
+def fallen(values: NDArray[np.floating], rates: Eps) -> NDArray[np.floating]:
+    """Return -rate times each row, (n, m) in place; rates (n,), capped to be finite."""
+    values *= -np.minimum(rates, _STEEP).astype(values.dtype)[:, None]
+    return values
 
 
 def moved(vectors: NDArray[np.float32], noise: NDArray[np.float64]) -> Points:

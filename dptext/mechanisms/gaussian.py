@@ -14,6 +14,7 @@ arXiv:1905.02383; docs/guarantees.md, 2.
 Known gaps: continuous noise in floating point; only the word is released, never the
 noisy vector. The sensitivity of clipped vectors is up to 2 C, not the C of published
 clipping layers.
+Example: dptext sanitize reviews.jsonl --mechanism gaussian --epsilon 8
 """
 
 from __future__ import annotations
@@ -107,9 +108,23 @@ def sigma_of(state: State, epsilon: float) -> float:
 def perturb(state: State, ids: Ids, eps: Eps, noise: Noise) -> Points:
     """Move each word's clipped vector: ids (n,), eps (n,) nats -> (n, d) float32."""
     width = state.clipped.shape[1]
+    sigma = _sigmas(state, eps)[:, None]
+    return _noise.moved(state.clipped[ids], noise.normal(0, width) * sigma)
+
+
+def _sigmas(state: State, eps: Eps) -> NDArray[np.float64]:
+    """Return the standard deviation of each epsilon: (n,)."""
     values, which = np.unique(eps, return_inverse=True)
-    sigma = np.array([sigma_of(state, float(value)) for value in values])[which]
-    return _noise.moved(state.clipped[ids], noise.normal(0, width) * sigma[:, None])
+    return np.array([sigma_of(state, float(value)) for value in values])[which]
+
+
+def log_density(
+    state: State, points: NDArray[np.floating], eps: Eps, words: Ids
+) -> NDArray[np.floating]:
+    """Return -|z - c(v)|^2 / (2 sigma^2) of each point at each word: (n, m)."""
+    found = _noise.squared_distances(points, state.clipped[words])
+    with np.errstate(divide="ignore"):
+        return _noise.fallen(found, 0.5 / _sigmas(state, eps) ** 2)
 
 
 @lru_cache(maxsize=4096)

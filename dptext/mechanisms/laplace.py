@@ -10,6 +10,7 @@ Source: Feyisetan et al., WSDM 2020, algorithm 1, arXiv:1910.08902 (CMP, with ma
 nearest); docs/guarantees.md, 2.
 Known gaps: continuous noise in floating point; only the word is released, never the
 noisy vector.
+Example: dptext sanitize reviews.jsonl --mechanism laplace --epsilon 50
 """
 
 from __future__ import annotations
@@ -71,3 +72,11 @@ def perturb(state: State, ids: Ids, eps: Eps, noise: Noise) -> Points:
     """Move each word's vector: ids (n,), eps (n,) 1/distance -> (n, d) float32."""
     drawn = _noise.radial(noise, state.vectors.shape[1], eps)
     return _noise.moved(state.vectors[ids], drawn * state.stretch)
+
+
+def log_density(
+    state: State, points: NDArray[np.floating], eps: Eps, words: Ids
+) -> NDArray[np.floating]:
+    """Return -eps |z - v| / stretch of each point at each of the words: (n, m)."""
+    found = _noise.squared_distances(points, state.vectors[words])
+    return _noise.fallen(np.sqrt(found, out=found), eps / state.stretch)

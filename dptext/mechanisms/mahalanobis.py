@@ -9,6 +9,7 @@ max d_RM / d_2 times, at most 1 / sqrt(1 - lam).
 Source: Xu et al. 2020, algorithm 1, arXiv:2010.11947; docs/guarantees.md, 2.
 Known gaps: continuous noise in floating point; only the word is released, never the
 noisy vector. An epsilon here and the same epsilon of laplace speak of two metrics.
+Example: dptext sanitize reviews.jsonl --mechanism mahalanobis --epsilon 50
 """
 
 from __future__ import annotations
@@ -151,3 +152,13 @@ def perturb(state: State, ids: Ids, eps: Eps, noise: Noise) -> Points:
     vectors = state.space.vectors
     drawn = _noise.radial(noise, vectors.shape[1], eps)
     return _noise.moved(vectors[ids], _noise.product(drawn, state.root))
+
+
+def log_density(
+    state: State, points: NDArray[np.floating], eps: Eps, words: Ids
+) -> NDArray[np.floating]:
+    """Return -eps d_RM(z, v) of each point at each of the words: (n, m)."""
+    inverse = state.inverse.astype(points.dtype)
+    places = state.space.vectors[words] @ inverse
+    found = _noise.squared_distances(points @ inverse, places)
+    return _noise.fallen(np.sqrt(found, out=found), eps)

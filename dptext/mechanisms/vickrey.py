@@ -6,11 +6,13 @@ d1, d2 to the noisy point: the nearest with (1 - t) d2 / (t d1 + (1 - t) d2).
 
 Guarantee: none. Leaving the input word out looks at it again: it is never written for
 itself and may be written for every other word, so that an output rules out one input
-for sure, and the loss of every pair is infinite at every epsilon. Use laplace with
-mapping two-nearest instead: the same rule over the full vocabulary.
+for sure, and the loss of every pair is infinite at every epsilon.
+Instead: laplace with mapping two-nearest, the same rule over the full vocabulary: it
+looks at the noisy vector alone, so that the epsilon * d of the noise holds.
 Source: Xu et al., PrivateNLP 2021, algorithm 1, arXiv:2104.11838.
 Known gaps: as above. Unknown words are not in the vocabulary, so nothing is left out
 for them.
+Example: dptext sanitize reviews.jsonl --mechanism vickrey --epsilon 50
 """
 
 from __future__ import annotations
@@ -23,10 +25,10 @@ from msgspec import Meta
 from numpy.typing import NDArray
 
 from dptext.errors import UsageError
-from dptext.mechanisms import laplace
+from dptext.mechanisms import _by_distance, laplace
 from dptext.randomness import Noise
 from dptext.spaces import Space
-from dptext.types import Eps, Guarantee, Ids
+from dptext.types import Eps, Guarantee, Ids, Points
 
 if TYPE_CHECKING:
     from dptext.mappings import Index
@@ -98,6 +100,25 @@ def least_loss(state: State) -> float:
     return float("inf")
 
 
+def least_pair(state: State) -> tuple[int, int]:
+    """Return two words x, x' whose loss, by the output x, least_loss bounds.
+
+    Any two: x' may become x, x never does.
+    """
+    return 1, 0
+
+
+def published(
+    state: State, epsilon: float, a: NDArray[Any], b: NDArray[Any]
+) -> NDArray[np.float64]:
+    """Return what the paper claims of pairs of words, epsilon d: (n,) nats.
+
+    inf for the unknown word, of which it says nothing.
+    """
+    bound = epsilon * _by_distance.of_pairs(state.space, a, b)
+    return np.where((a < 0) | (b < 0), np.inf, bound)
+
+
 def choose(state: State, ids: Ids, eps: Eps, noise: Noise) -> Ids:
     """Draw a word for each word: ids (n,), eps (n,) 1/distance -> (n,) ids."""
     drawn = np.empty(len(ids), np.int32)
@@ -108,19 +129,69 @@ def choose(state: State, ids: Ids, eps: Eps, noise: Noise) -> Ids:
 
 
 def _draw(state: State, ids: Ids, eps: Eps, noise: Noise) -> NDArray[np.int64]:
-    t, index = state.params.t, state.index()
     points = laplace.perturb(state.noise, ids, eps, noise)
-    three = index.nearest(points, 3)
+    return _written(state, ids, points, state.index().nearest(points, 3), noise)
+
+
+def _written(
+    state: State,
+    ids: Ids,
+    points: Points,
+    three: NDArray[np.int64],
+    noise: Noise,
+) -> NDArray[np.int64]:
+    """Choose between the two nearest words but for the input: (n,)."""
     # The two places left when the input word, if it is among the three, is taken out.
     others = three != ids[:, None]
     others[others.all(axis=1), 2] = False
     pair = three[others].reshape(-1, 2)
-    far = (1.0 - t) * index.distances(points, pair[:, 1])
-    both = t * index.distances(points, pair[:, 0]) + far
-    first = np.divide(far, both, out=np.ones_like(far), where=both > 0)
-    second = noise.uniform(_LANE)[:, 0] >= first
+    second = noise.uniform(_LANE)[:, 0] >= _first(state, points, pair)
     drawn: NDArray[np.int64] = np.where(second, pair[:, 1], pair[:, 0])
     return drawn
+
+
+def _first(
+    state: State, points: Points, pair: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Return the probability of the first of two words at each point: (n,)."""
+    t, index = state.params.t, state.index()
+    far = (1.0 - t) * index.distances(points, pair[:, 1])
+    both = t * index.distances(points, pair[:, 0]) + far
+    return np.divide(far, both, out=np.ones_like(far), where=both > 0)
+
+
+def reveal(state: State, ids: Ids, eps: Eps, noise: Noise) -> NDArray[np.float32]:
+    """Return the noisy vector, and what the word y written there says: (n, d + 5).
+
+    Appended are the nearest and the second nearest word's rows, exact in float32, and
+    ln P(y | the vector, x) for x the nearest, the second nearest, any other word.
+    """
+    points = laplace.perturb(state.noise, ids, eps, noise)
+    three = state.index().nearest(points, 3)
+    written = _written(state, ids, points, three, noise)
+    told: list[NDArray[Any]] = [points, three[:, :2]]
+    for places in ([1, 2], [0, 2], [0, 1]):
+        pair = three[:, places]
+        first = _first(state, points, pair)
+        chance = np.where(written == pair[:, 0], first, 0.0)
+        chance += np.where(written == pair[:, 1], 1.0 - first, 0.0)
+        with np.errstate(divide="ignore"):
+            told.append(np.log(chance)[:, None])
+    return np.hstack(told).astype(np.float32)
+
+
+def log_density(
+    state: State, points: NDArray[np.floating], eps: Eps, words: Ids
+) -> NDArray[np.floating]:
+    """Return ln of the density of what `reveal` gave, for each of the words: (n, m)."""
+    near, second, if_near, if_second, other = points[:, -5:].T
+    found = laplace.log_density(state.noise, points[:, :-5], eps, words)
+    told = np.repeat(other[:, None], len(words), axis=1)
+    for excluded, chance in ((near, if_near), (second, if_second)):
+        rows, columns = np.nonzero(excluded[:, None] == words)
+        told[rows, columns] = chance[rows]
+    found += told
+    return found
 
 
 def log_weights(state: State, ids: Ids, eps: Eps) -> NDArray[np.float64]:

@@ -98,12 +98,9 @@ def _output(job: Job, written: Written) -> Output:
 
 
 def risk_of(pipeline: Pipeline) -> tuple[bayes.Risk | None, str]:
-    """Measure the risk where the law is known and one epsilon holds for every word."""
-    if not pipeline.channel.exact:
-        return (
-            None,
-            f"not measured: {pipeline.channel.name} has no closed law of a word",
-        )
+    """Measure the risk where every word is drawn alone, and at one epsilon."""
+    if pipeline.channel.module.FAMILY == "context":
+        return None, f"not measured: {pipeline.channel.name} looks at the whole text"
     if pipeline.spending.kind != "word":
         return None, "not measured: epsilon differs from word to word"
     if pipeline.profile.strategy != "token":
@@ -113,7 +110,9 @@ def risk_of(pipeline: Pipeline) -> tuple[bayes.Risk | None, str]:
         )
     epsilon = pipeline.spending.high
     words = prior.replaced(pipeline.lexicon, pipeline.profile.tokens)
-    return bayes.measure(pipeline.channel, epsilon, words), bayes.LIMITS
+    mapping = pipeline.profile.settings().get("mapping")
+    risk = bayes.measure(pipeline.channel, epsilon, words, pipeline.draw, mapping)
+    return risk, bayes.LIMITS
 
 
 def deniability_of(pipeline: Pipeline) -> Deniability | None:

@@ -51,7 +51,10 @@ def _risk(document: Document) -> list[Text | Table]:
     table.add_column("Best possible guess of a word from its output")
     for name in ("without output", "from output", "knowing the band"):
         table.add_column(name, justify="right")
-    table.add_row("all words", _share(risk.baseline), _share(risk.success), "")
+    found = _share(risk.success)
+    if risk.low is not None:
+        found = f"{_share(risk.low)} to {found}"
+    table.add_row("all words", _share(risk.baseline), found, "")
     for band in risk.bands:
         table.add_row(
             Text(f"  {band.name} ({band.share:.0%} of text)"),
@@ -59,7 +62,8 @@ def _risk(document: Document) -> list[Text | Table]:
             _share(band.success),
             _share(band.success_band_known),
         )
-    return [table, Text(document.risk_note, style="dim"), Text("")]
+    told = [] if risk.low is None else [Text(risk.method, style="dim")]
+    return [table, *told, Text(document.risk_note, style="dim"), Text("")]
 
 
 def _figures(document: Document) -> Table:

@@ -38,7 +38,7 @@ def test_the_target_is_met_from_below_and_nearly_reached(
     epsilon = calibrate.epsilon_for(channel, target, shares)
     assert success(channel, epsilon, shares) <= target
     assert success(channel, epsilon * 1.01 + 1e-3, shares) > target
-    assert epsilon == round(epsilon, 3)
+    assert epsilon == round(epsilon, 3 if epsilon >= 1.0 else 7)
 
 
 @pytest.mark.parametrize(("name", "params"), RECIPES)
@@ -63,6 +63,7 @@ def test_more_words_than_the_search_looks_at_are_no_trap(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A flat prior over more words than the quick look: all inputs still count."""
+    monkeypatch.setattr(calibrate, "_QUICK", 8)
     monkeypatch.setattr(calibrate, "_INPUTS", 30)
     channel = channels.ready(name, small.cloud(300, 3, listed=9, seed=5))
     flat = np.full(300, 1.0 / 300)
@@ -87,8 +88,27 @@ def test_a_risk_that_no_epsilon_reaches_is_out_of_reach() -> None:
         calibrate.epsilon_for(channel, 0.9, np.full(30, 1.0 / 30))
 
 
-def test_a_mechanism_without_a_law_cannot_be_calibrated() -> None:
-    """Noise mechanisms need an epsilon."""
-    channel = channels.ready("laplace", small.cloud(9, 2))
-    with pytest.raises(UsageError, match="no closed law"):
-        calibrate.epsilon_for(channel, 0.5, np.full(9, 1.0 / 9))
+def test_a_small_epsilon_is_an_answer() -> None:
+    """Where epsilon counts places on a long chain, it is small and still meaningful."""
+    channel = channels.ready("diffractor", small.cloud(400, 3), scale=0.01)
+    shares = zipf(400)
+    target = float(shares.max()) + 0.05
+    epsilon = calibrate.epsilon_for(channel, target, shares)
+    assert 1e-4 <= epsilon < 1e-2
+    assert success(channel, epsilon, shares) <= target
+    assert success(channel, epsilon * 1.01, shares) > target
+
+
+def test_an_epsilon_at_which_nothing_is_defined_is_not_given() -> None:
+    """Gumbel is defined above a threshold only: met there, or out of reach."""
+    channel = channels.ready("gumbel", small.line(0.0, 1.0, 2.5, 4.0))
+    flat = np.full(4, 0.25)
+    least = channel.module.least_epsilon(channel.state)
+    with pytest.raises(UsageError, match="smallest epsilon for which gumbel is def"):
+        calibrate.epsilon_for(channel, 0.26, flat)
+    lowest, highest = (success(channel, at, flat) for at in (least + 0.01, 300.0))
+    target = (lowest + highest) / 2.0
+    epsilon = calibrate.epsilon_for(channel, target, flat)
+    assert least < epsilon < 300.0
+    assert success(channel, epsilon, flat) <= target
+    assert success(channel, epsilon * 1.01, flat) > target

@@ -1,0 +1,202 @@
+"""Limits on the best attack where a mechanism has no closed law, from public draws.
+
+Above: an attacker who sees what the mechanism gives to its mapping, the noisy vector,
+guesses argmax_x prior(x) density(z|x), which is Bayes optimal; whatever a mapping makes
+of z is no easier to guess from. Below: a rule from output to guess that is fixed on
+draws of its own. Both are games that are won or lost, so that exact binomial limits
+(Clopper and Pearson) bound the best attack on the output: docs/guarantees.md, 6.
+Words and noise are public: results depend on no text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dptext.adversaries import _rule
+from dptext.guarantees import binomial
+from dptext.mechanisms import Channel
+from dptext.randomness import Noise, Randomness, RunKey
+from dptext.types import Eps, Ids
+
+DRAWS = 20_000
+CONFIDENCE = 0.95
+Drawing = Callable[[Ids, Eps, Noise], Ids]
+Bands = Sequence[tuple[int, int]]
+Wins = NDArray[np.bool_]
+# Scores are made in tiles of this many points and words, which fit a cache.
+_POINTS, _WORDS = 512, 2048
+# Nearer than this many nats to the best score, single precision does not decide.
+_DOUBT = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Plays:
+    """Words drawn from the prior, (n,), and the bits for their noise."""
+
+    ids: Ids
+    noise: Noise
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Low and high of the success; of each band (success, success_band_known)."""
+
+    low: float
+    high: float
+    method: str
+    bands: list[tuple[float, float]]
+
+
+def plays(prior: NDArray[np.float64], count: int, name: str) -> Plays:
+    """Draw words from the prior by public randomness; each name is another sample."""
+    alone = np.zeros(count, np.int64)
+
+    def bits(purpose: str) -> Noise:
+        public = Randomness(RunKey.from_seed(0), f"ruler/{name}/{purpose}")
+        return public.of([bytes(16)], alone)
+
+    steps = np.cumsum(prior)
+    target = bits("words").uniform(0)[:, 0] * steps[-1]
+    ids = np.searchsorted(steps, target, side="right")
+    last = np.flatnonzero(prior)[-1]
+    return Plays(np.minimum(ids, last).astype(np.int32), bits("noise"))
+
+
+def bounded(channel: Channel) -> bool:
+    """Tell whether an upper limit can be had."""
+    return hasattr(channel.module, "log_density")
+
+
+def limits(wins: Wins) -> tuple[float, float]:
+    """Return the limits of a success rate, each wrong at half the stated rate."""
+    return limits_of(int(wins.sum()), len(wins), CONFIDENCE)
+
+
+@lru_cache(maxsize=1024)
+def limits_of(won: int, played: int, confidence: float) -> tuple[float, float]:
+    """Return the same from counts."""
+    return binomial.limits(won, played, 1.0 - confidence)
+
+
+def measure(
+    channel: Channel,
+    epsilon: float,
+    prior: NDArray[np.float64],
+    bands: Bands,
+    draw: Drawing | None,
+    draws: int = DRAWS,
+) -> Limits:
+    """Bound the success of the best attack on the output.
+
+    draw runs mechanism and mapping; without it there is no lower limit but the prior's.
+    Without an upper limit high is 1 and no band is measured.
+    """
+    low, high = float(prior.max()), 1.0
+    measured: list[tuple[float, float]] = []
+    told = []
+    sample = plays(prior, draws, "test")
+    if bounded(channel):
+        won, known = wins(channel, epsilon, prior, sample, bands)
+        high = limits(won)[1]
+        for begin, end in bands:
+            inside = (sample.ids >= begin) & (sample.ids < end)
+            most = [limits(w[inside])[1] if inside.any() else 1.0 for w in (won, known)]
+            measured.append((most[0], most[1]))
+        told.append("at most that of an attacker who sees the noisy vector")
+    else:
+        told.append("no upper limit is known, so 100% stands for it")
+    if draw is not None:
+        right = _rule.wins(channel.space.vectors, epsilon, prior, draw, sample, plays)
+        low = max(low, limits(right)[0])
+        told.append("at least that of a guess from the output by a fixed rule")
+    head = f"sampled, {draws:,} draws, {CONFIDENCE:.0%} confidence: "
+    method = head + "; ".join(told)
+    return Limits(low, high, method, measured)
+
+
+def wins(
+    channel: Channel,
+    epsilon: float,
+    prior: NDArray[np.float64],
+    sample: Plays,
+    bands: Bands,
+) -> tuple[Wins, Wins]:
+    """Tell for each play whether the best guess from the noisy vector is right: (n,).
+
+    And whether it is when the frequency band of the word is known. Guesses that are
+    equally good count as right.
+    """
+    won = np.empty((2, len(sample.ids)), np.bool_)
+    reveal = getattr(channel.module, "reveal", None) or channel.module.perturb
+    for begin in range(0, len(sample.ids), _POINTS):
+        part = np.arange(begin, min(begin + _POINTS, len(sample.ids)))
+        ids, eps = sample.ids[part], np.full(len(part), float(epsilon))
+        points = reveal(channel.state, ids, eps, sample.noise.take(part))
+        game = _Game(channel, prior, ids, eps, points)
+        best, guess, own = game.scores(bands)
+        rows = np.arange(len(part))
+        firsts = [first for first, _ in bands]
+        mine = np.searchsorted(firsts, ids, side="right") - 1
+        for number, band in enumerate((best.argmax(axis=0), mine)):
+            won[number, part] = game.right(best[band, rows], guess[band, rows], own)
+    return won[0], won[1]
+
+
+@dataclass(frozen=True, slots=True)
+class _Game:
+    """A block of plays: what an attacker sees of each, and the words to be guessed."""
+
+    channel: Channel
+    prior: NDArray[np.float64]
+    ids: Ids
+    eps: Eps
+    points: NDArray[np.floating]
+
+    def scores(
+        self, bands: Bands
+    ) -> tuple[NDArray[np.float32], Ids, NDArray[np.float32]]:
+        """Return the best score in each band, (b, n), its word, and the word's own."""
+        count = len(self.ids)
+        with np.errstate(divide="ignore"):
+            worth = np.log(self.prior).astype(np.float32)
+        best = np.full((len(bands), count), -np.inf, np.float32)
+        guess = np.full((len(bands), count), -1, np.int32)
+        own = np.empty(count, np.float32)
+        rows = np.arange(count)
+        tiles = [
+            (number, np.arange(start, min(start + _WORDS, last), dtype=np.int32))
+            for number, (first, last) in enumerate(bands)
+            for start in range(first, last, _WORDS)
+        ]
+        for number, words in tiles:
+            score = self.channel.module.log_density(
+                self.channel.state, self.points, self.eps, words
+            )
+            score += worth[words]
+            top = score.argmax(axis=1)
+            value = score[rows, top]
+            better = value > best[number]
+            best[number, better] = value[better]
+            guess[number, better] = words[top[better]]
+            here = np.flatnonzero((self.ids >= words[0]) & (self.ids <= words[-1]))
+            own[here] = score[here, self.ids[here] - words[0]]
+        return best, guess, own
+
+    def right(
+        self, best: NDArray[np.float32], guess: Ids, own: NDArray[np.float32]
+    ) -> Wins:
+        """Tell which words are as good as the best guess, near ones in float64."""
+        found: Wins = guess == self.ids
+        module, state = self.channel.module, self.channel.state
+        for row in np.flatnonzero(~found & (best - own < _DOUBT)):
+            words = np.array([self.ids[row], guess[row]], np.int32)
+            point = self.points[row : row + 1].astype(np.float64)
+            exact = module.log_density(state, point, self.eps[row : row + 1], words)[0]
+            exact = exact + np.log(self.prior[words])
+            found[row] = exact[0] >= exact[1]
+        return found

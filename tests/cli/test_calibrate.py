@@ -1,0 +1,96 @@
+"""`dptext calibrate` on a small lexicon: one profile, one mechanism, all of them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dptext import registry
+from tests.cli.running import here, lexicon
+
+
+def rows(tmp_path: Path, *arguments: str) -> dict[str, dict[str, Any]]:
+    """Calibrate and return the rows by mechanism."""
+    where = ("--lexicon", lexicon(tmp_path), "--json")
+    ran = here("calibrate", *arguments, *where)
+    assert ran.code == 0, ran.err
+    found = json.loads(ran.out)
+    assert found["lexicon_digest"]
+    return {row["mechanism"]: row for row in found["rows"]}
+
+
+def test_all_mechanisms_are_listed_with_an_epsilon_or_a_reason(tmp_path: Path) -> None:
+    """Every registered mechanism has one row; the risk is met, "none" is said."""
+    found = rows(tmp_path, "--risk", "30%", "--mechanism", "all")
+    assert set(found) == set(registry.names("mechanisms"))
+    measured = {name: row for name, row in found.items() if row["skipped"] is None}
+    assert {"rank", "santext", "tem", "laplace", "gaussian", "vickrey"} <= set(measured)
+    for row in measured.values():
+        assert row["epsilon"] > 0
+        assert row["risk"]["success"] <= 0.3
+        assert 0.0 <= row["n_w"] <= 1.0
+        assert row["seconds"] >= 0.0
+    for name in set(found) - set(measured):
+        assert found[name]["skipped"].strip()
+    assert "synonyms" in found["syntf"]["skipped"]
+    assert measured["vickrey"]["notion"] == "none"
+    assert measured["vickrey"]["worst_loss"] is None
+    assert measured["vickrey"]["reason"]
+    for name in ("laplace", "gaussian", "vickrey"):
+        assert measured[name]["risk"]["low"] < measured[name]["risk"]["high"]
+    assert measured["rank"]["risk"]["low"] is None
+    assert measured["rank"]["worst_loss"] == measured["rank"]["epsilon"]
+
+
+def test_a_profile_keeps_its_own_parameters(tmp_path: Path) -> None:
+    """The table says mechanism, parameters, limits of the risk and its caveat."""
+    ran = here(
+        "calibrate", "thesis-laplace", "--risk=40%", "--lexicon", lexicon(tmp_path)
+    )
+    assert ran.code == 0
+    out = " ".join(ran.out.decode().split())
+    assert "laplace" in out
+    assert "two-nearest" in out or "mapping" in out
+    assert " to " in out
+    assert "A scale for comparison, not a guarantee." in out
+
+
+def test_the_epsilon_is_that_of_sanitize(tmp_path: Path) -> None:
+    """The same profile and risk give the same epsilon and risk in a report."""
+    row = rows(tmp_path, "cmp", "--risk", "35%")["laplace"]
+    text, report = tmp_path / "in.txt", tmp_path / "report.json"
+    text.write_text("the film was good\n")
+    ran = here(
+        *("sanitize", str(text), "--profile", "cmp", "--risk", "35%", "--quiet"),
+        *("--lexicon", lexicon(tmp_path), "--report", str(report)),
+        *("-o", str(tmp_path / "out.txt")),
+    )
+    assert ran.code == 0, ran.err
+    found = json.loads(report.read_text())
+    assert found["run"]["settings"]["budget"]["epsilon"] == row["epsilon"]
+    assert found["risk"] == row["risk"]
+    assert found["risk"]["success"] <= 0.35
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--risk", "0%"), "between 0 and 1"),
+        (("--risk", "1%"), "out of reach"),
+        (("--risk", "20%", "--mechanism", "nothing"), "nothing"),
+        (("--risk", "20%", "--set", "budget={name: per-text, epsilon: 9}"), "budget"),
+        (("--risk", "40%", "--mechanism", "syntf"), "no synonyms"),
+    ],
+)
+def test_what_cannot_be_is_one_line(
+    arguments: tuple[str, ...], said: str, tmp_path: Path
+) -> None:
+    """Exit code 2 and what to do."""
+    ran = here("calibrate", *arguments, "--lexicon", lexicon(tmp_path))
+    assert ran.code == 2
+    assert ran.err.count("\n") == 1
+    assert said in ran.err
+    assert ran.out == b""
