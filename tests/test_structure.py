@@ -32,6 +32,7 @@ LAYERS = (
     ),
     ("profile", "pipeline"),
     ("engines", "report"),
+    ("evaluation",),
     ("cli", "__main__"),
 )
 STAGES = {

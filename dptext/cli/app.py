@@ -11,6 +11,7 @@ from dptext.cli import (
     audit,
     calibrate,
     check,
+    evaluate,
     explain,
     lexicon,
     mechanisms,
@@ -32,6 +33,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("sanitize")(sanitize.command)
+app.command("evaluate")(evaluate.command)
 app.command("plan")(plan.command)
 app.command("explain")(explain.command)
 app.command("calibrate")(calibrate.command)

@@ -35,17 +35,25 @@ def run(
 
 
 def _plain(found: audit.Finding, made: pipeline.Pipeline, epsilon: float) -> bytes:
-    data = msgspec.to_builtins(found)
-    for key, value in data.items():
-        if isinstance(value, float) and math.isinf(value):
-            data[key] = "infinite"
     head = {
         "profile": made.profile.name,
         "mechanism": made.channel.name,
         "epsilon": epsilon,
         "lexicon_digest": made.lexicon.digest,
     }
-    return msgspec.json.encode({**head, **data})
+    return msgspec.json.encode({**head, **_finite(msgspec.to_builtins(found))})
+
+
+def _finite(data: dict[str, Any]) -> dict[str, Any]:
+    """Write infinite numbers as a word: JSON has none."""
+    out: dict[str, Any] = {}
+    for key, value in data.items():
+        if isinstance(value, dict):
+            out[key] = _finite(value)
+        else:
+            infinite = isinstance(value, float) and math.isinf(value)
+            out[key] = "infinite" if infinite else value
+    return out
 
 
 def _show(found: audit.Finding, made: pipeline.Pipeline, epsilon: float) -> None:
@@ -58,17 +66,19 @@ def _show(found: audit.Finding, made: pipeline.Pipeline, epsilon: float) -> None
     )
     table.add_row("Claim", f"{made.channel.name}: {claim}")
     table.add_row("Method", f"{found.method} ({found.pairs:,} ordered pairs)")
-    x, other = found.worst_pair
     bound = "at least " if found.confidence else ""
-    table.add_row(
-        "Worst loss",
-        f"{bound}{_nats(found.worst)}: {x!r} against {other!r}, by the output "
-        f"{found.worst_output!r} (claimed at most {_nats(found.claim_of_worst)})",
-    )
-    x, other = found.ratio_pair
-    table.add_row(
-        "Worst loss over claim", f"{bound}{found.ratio:.6g}: {x!r} against {other!r}"
-    )
+    proven = found.proven is not None and found.worst == found.proven
+    if not proven:
+        table.add_row("Worst loss", bound + _worst(found))
+    if found.proven is not None and found.proven_pair is not None:
+        least = "infinite" if math.isinf(found.proven) else _at_least(found.proven)
+        table.add_row("Proven loss", f"{least}: {_against(found.proven_pair)}")
+    if proven and found.sampled is not None and found.sampled_pair is not None:
+        shown = f"{_at_least(found.sampled)}: {_against(found.sampled_pair)}"
+        table.add_row("By samples", f"{shown}, by {found.sampled_output!r}")
+    if found.claims:
+        shown = f"{bound}{found.ratio:.6g}: {_against(found.ratio_pair)}"
+        table.add_row("Worst loss over claim", shown)
     table.add_row("Infinite losses", f"{found.infinite:.2%} of pairs")
     if found.confidence:
         table.add_row("Confidence", f"{found.confidence:.0%}, all limits together")
@@ -76,14 +86,44 @@ def _show(found: audit.Finding, made: pipeline.Pipeline, epsilon: float) -> None
     Console().print(table)
 
 
+def _worst(found: audit.Finding) -> str:
+    shown = f"{_nats(found.worst)}: {_against(found.worst_pair)}"
+    claim = ""
+    if found.claims:
+        claim = f" (claimed at most {_nats(found.claim_of_worst)})"
+    return f"{shown}, by the output {found.worst_output!r}{claim}"
+
+
 def _verdict(found: audit.Finding) -> str:
-    if not found.claims:
-        return "nothing is claimed; the losses above are what there is"
     if found.refuted:
         return "REFUTED: a pair of words loses more than is claimed"
-    if found.confidence:
+    if found.claims and found.confidence:
         return "not refuted (samples cannot prove a claim)"
-    return "holds for every pair that was audited"
+    if found.claims:
+        return "holds for every pair that was audited"
+    stated = found.published
+    if stated is None:
+        return "nothing is claimed; the losses above are what there is"
+    if not stated.refuted:
+        return (
+            "the published claim is not refuted by this audit; dptext itself claims "
+            "nothing here"
+        )
+    exact = stated.by == "exact losses" or math.isinf(stated.loss)
+    loss = _nats(stated.loss) if exact else _at_least(stated.loss)
+    return (
+        f"the published claim is refuted: the loss of {_against(stated.pair)} is "
+        f"{loss}, claimed are at most {_nats(stated.bound)} ({stated.source}; by "
+        f"{stated.by}); dptext itself claims nothing here"
+    )
+
+
+def _against(pair: tuple[str, str]) -> str:
+    return f"{pair[0]!r} against {pair[1]!r}"
+
+
+def _at_least(value: float) -> str:
+    return f"at least {_nats(value)}"
 
 
 def _nats(value: float) -> str:

@@ -3,12 +3,14 @@
 A mechanism module holds
 - a docstring with the sections Guarantee, Source, Known gaps and Example, a command
   that works; Instead, where a form of it promises nothing;
-- `FAMILY`, "choice" (words out) or "noise" (vectors out, a mapping finds words);
+- `FAMILY`, "choice" (words out), "noise" (vectors out, a mapping finds words) or
+  "context" (words out, by a law that looks at the whole text);
 - `Params`, a frozen dataclass: the schema of its settings in a profile;
 - `prepare(params, space) -> state`, public work done once;
 - `guarantee(state, epsilon) -> Guarantee`, what one word is promised;
-- `choose(state, ids, eps, noise) -> (n,) ids`, or
-  `perturb(state, ids, eps, noise) -> (n, d) points`;
+- `choose(state, ids, eps, noise) -> (n,) ids`,
+  `perturb(state, ids, eps, noise) -> (n, d) points`, or for "context"
+  `choose(state, words, eps, noise) -> (n,) ids`, words the whole batch of texts;
 - for "choice", `log_weights(state, ids, eps) -> (n, V)` float64: the exact law up to a
   constant per row, which audits, the ruler and the deniability statistics share.
 
@@ -22,6 +24,8 @@ Where it has something to say, it also holds
 - `METRIC_LAW = True` where log_weights is -eps t / 2, t a metric: the claim is eps t;
 - `EXACT = False` or `has_law(state)` when log_weights cannot be asked for;
 - `law_scale(state, epsilon)`, with METRIC_LAW: eta, where log_weights is -eta t / 2;
+- `metric(state, epsilon, ids, begin, end) -> (n, end - begin)`, with METRIC_LAW: t from
+  inputs to the words begin to end, which halves the time of an audit;
 - `published(state, epsilon, a, b) -> (n,)` nats: where nothing is promised, the bound
   that the paper states for pairs (inf where it says nothing), for audits to hold
   against what is lost;
@@ -100,7 +104,7 @@ class Channel:
         Noise mechanisms have none; a choice mechanism may say `EXACT = False`, or tell
         by `has_law(state)`.
         """
-        if self.module.FAMILY == "noise" or not getattr(self.module, "EXACT", True):
+        if self.module.FAMILY != "choice" or not getattr(self.module, "EXACT", True):
             return False
         has_law = getattr(self.module, "has_law", None)
         return has_law is None or bool(has_law(self.state))

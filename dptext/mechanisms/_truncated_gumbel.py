@@ -86,8 +86,19 @@ def law(
     widest: float,
     shares: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Return the probability of each candidate, nearest first: (W,) by quadrature.
+    """Return the probability of each candidate, nearest first: (W,) by quadrature."""
+    return np.exp(log_law(distances, b, widest, shares))
 
+
+def log_law(
+    distances: NDArray[np.float64],
+    b: float,
+    widest: float,
+    shares: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Return ln of the probability of each candidate, nearest first: (W,).
+
+    Sums are taken in logarithms: far candidates are rarer than a float64 can say.
     distances (W,) ascend; shares (W,) are those of k. At value t candidate y wins with
     density f(t - d_y) times the chance that no other of the k candidates is below t;
     panels are cut where a density begins.
@@ -108,14 +119,16 @@ def law(
     noise = points[None, :] - distances[:, None]
     inside = noise >= -widest
     rise = np.exp(np.minimum(-noise, widest) / b)
-    total = -math.expm1(math.exp(-widest / b) - math.exp(widest / b))
-    # (F(widest) - F(g)) / (F(widest) - F(-widest)), without cancellation at the end.
-    above = -np.expm1(math.exp(-widest / b) - rise) / total
-    above = np.where(inside, above, 1.0)
-    density = np.exp(math.exp(-widest / b) - rise) * rise / (b * total)
-    density = np.where(inside, density, 0.0)
-    none_below = np.exp(np.cumsum(np.log(above), axis=0))
-    none_below *= shares[:, None]
-    chances = np.cumsum(none_below[::-1], axis=0)[::-1]
-    found: NDArray[np.float64] = (density / above * chances) @ areas
+    end = math.exp(-widest / b)
+    log_total = math.log(-math.expm1(end - math.exp(widest / b)))
+    with np.errstate(divide="ignore"):
+        # ln (F(widest) - F(g)) / (F(widest) - F(-widest)), exact to the end.
+        above = np.log(-np.expm1(end - rise)) - log_total
+        above = np.where(inside, above, 0.0)
+        density = end - rise + np.log(rise) - math.log(b) - log_total
+        chances = np.cumsum(above, axis=0) + np.log(shares)[:, None]
+    chances = np.logaddexp.accumulate(chances[::-1], axis=0)[::-1]
+    parts = np.where(inside, density - above + chances, -np.inf) + np.log(areas)
+    top = parts.max(axis=1)
+    found: NDArray[np.float64] = np.log(np.exp(parts - top[:, None]).sum(axis=1)) + top
     return found

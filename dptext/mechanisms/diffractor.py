@@ -13,6 +13,7 @@ Source: Meisenbacher, Chevli and Matthes, IWSPA 2024, arXiv:2405.01678.
 Known gaps: words near in meaning may stand far apart on a chain, and then the loss
 between them is large. The published code keeps stop words and unknown words (here a
 setting of the tokens) and is seeded with 42 unless told otherwise.
+Example: dptext sanitize reviews.jsonl --mechanism diffractor --epsilon 1
 """
 
 from __future__ import annotations

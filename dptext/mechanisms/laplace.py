@@ -16,12 +16,12 @@ Example: dptext sanitize reviews.jsonl --mechanism laplace --epsilon 50
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext.mechanisms import _noise
+from dptext.mechanisms import _by_distance, _noise
 from dptext.randomness import Noise
 from dptext.spaces import Geometry, Space
 from dptext.types import Eps, Guarantee, Ids, Points
@@ -61,6 +61,13 @@ def guarantee(state: State, epsilon: float) -> Guarantee:
         reach=state.measured.geometry.diameter,
         source="Feyisetan et al. 2020, algorithm 1",
     )
+
+
+def claimed(
+    state: State, epsilon: float, a: NDArray[Any], b: NDArray[Any]
+) -> NDArray[np.float64]:
+    """Return epsilon d for pairs of inputs, (n,) nats."""
+    return epsilon * _by_distance.of_pairs(state.measured, a, b)
 
 
 def geometry(state: State, epsilon: float) -> Geometry:

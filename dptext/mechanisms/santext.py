@@ -78,6 +78,13 @@ def law_scale(state: State, epsilon: float) -> float:
     return epsilon if state.scales is None else state.scales.at(epsilon)
 
 
+def metric(
+    state: State, epsilon: float, ids: NDArray[np.int64], begin: int, end: int
+) -> NDArray[np.float64]:
+    """Return d from inputs to the words begin to end: (n, end - begin)."""
+    return _by_distance.distances(state.near.space, ids, begin, end)
+
+
 def guarantee(state: State, epsilon: float) -> Guarantee:
     """Return metric DP in the space's distance."""
     space = state.near.space

@@ -7,16 +7,18 @@ become a uniform word.
 Guarantee: epsilon-LDP over all of V and over unknown words: rho lies in [0, 1] whatever
 x is, and every word can be written for every word. With published: true none: only the
 word and its own synonyms are candidates, so that most words can never be written.
+Instead: leave published out: the same ratings, with all of V as candidates.
 Source: Weggenmann and Kerschbaum, SIGIR 2018, section 4, arXiv:1805.00904; in place,
 word by word. published: the form of the comparative analysis of word-level mechanisms.
 Known gaps: the published form as above; its scores come from the private corpus, which
 are not offered. Words keep their places here; SynTF itself gives out only counts.
+Example: dptext sanitize reviews.jsonl --mechanism syntf --epsilon 20
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 from msgspec import Meta
@@ -82,6 +84,16 @@ def guarantee(state: State, epsilon: float) -> Guarantee:
             else ""
         ),
     )
+
+
+def published(
+    state: State, epsilon: float, a: NDArray[Any], b: NDArray[Any]
+) -> NDArray[np.float64]:
+    """Return what is claimed of any two words, epsilon: (n,) nats.
+
+    inf for the unknown word, of which nothing is said.
+    """
+    return np.where((a < 0) | (b < 0), np.inf, epsilon)
 
 
 def _parts(

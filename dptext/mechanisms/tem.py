@@ -108,6 +108,14 @@ def gamma_of(state: State, epsilon: float) -> float:
     return state.product / epsilon if state.gamma is None else state.gamma
 
 
+def metric(
+    state: State, epsilon: float, ids: NDArray[np.int64], begin: int, end: int
+) -> NDArray[np.float64]:
+    """Return min(d, gamma) from inputs to the words begin to end: (n, end - begin)."""
+    apart = _by_distance.distances(state.near.space, ids, begin, end)
+    return np.minimum(apart, gamma_of(state, epsilon), out=apart)
+
+
 def guarantee(state: State, epsilon: float) -> Guarantee:
     """Return metric DP in the truncated distance."""
     space = state.near.space

@@ -51,11 +51,32 @@ class Meter:
 
     def _means(self, words: Words, ids: Ids) -> NDArray[np.float64]:
         if self._vectors is None:
-            weights = np.append(_RARITY / (_RARITY + self._lexicon.prior), 1.0)
-            vectors = np.asarray(self._lexicon.vectors, np.float32)
-            self._vectors = vectors * weights[:, None].astype(np.float32)
+            self._vectors = weighted(self._lexicon)
         starts = np.flatnonzero(np.diff(words.texts, prepend=-1))
         sums: NDArray[np.float64] = np.add.reduceat(
             self._vectors[ids], starts, axis=0
         ).astype(np.float64)
         return sums
+
+
+def weighted(lexicon: Lexicon) -> NDArray[np.float32]:
+    """Return each vector times its word's weight: (V + 1, d)."""
+    weights = np.append(_RARITY / (_RARITY + lexicon.prior), 1.0)
+    vectors = np.asarray(lexicon.vectors, np.float32)
+    made: NDArray[np.float32] = vectors * weights[:, None].astype(np.float32)
+    return made
+
+
+def text_vectors(
+    lexicon: Lexicon,
+    words: Words,
+    texts: int,
+    vectors: NDArray[np.float32] | None = None,
+) -> NDArray[np.float64]:
+    """Return the sum of each text's weighted vectors: (texts, d), 0 without words."""
+    table = weighted(lexicon) if vectors is None else vectors
+    sums = np.zeros((texts, table.shape[1]))
+    if len(words.ids):
+        starts = np.flatnonzero(np.diff(words.texts, prepend=-1))
+        sums[words.texts[starts]] = np.add.reduceat(table[words.ids], starts, axis=0)
+    return sums

@@ -17,6 +17,9 @@ def test_a_true_claim_passes(tmp_path: Path) -> None:
     assert "holds for every pair" in ran.out.decode()
 
 
+VICKREY = ("--mechanism", "vickrey")
+
+
 @pytest.mark.parametrize("name", ["santext", "tem"])
 def test_json_names_the_worst_pair(name: str, tmp_path: Path) -> None:
     """The worst pair, its claim and the ratio are there for machines."""
@@ -46,6 +49,39 @@ def test_noise_gives_a_lower_bound(tmp_path: Path) -> None:
     )
     assert ran.code == 0
     assert "cannot prove" in ran.out.decode()
+
+
+def test_a_false_published_claim_ends_with_1(tmp_path: Path) -> None:
+    """The verdict says whose claim it is; in JSON an infinite loss is a word."""
+    where = ("--lexicon", lexicon(tmp_path), "--epsilon", "3", "--runs", "400")
+    own = ("--mechanism", "custext", "--set", "mechanism.k=5")
+    one_set = here("audit", *own, *where)
+    assert one_set.code == 0
+    for options in ((*own, "--set", "mechanism.mapping=balanced"), VICKREY):
+        ran = here("audit", *options, *where)
+        assert ran.code == 1
+        assert ran.err == ""
+        verdict = " ".join(ran.out.decode().split())
+        assert "the published claim is refuted" in verdict
+        assert "dptext itself claims nothing here" in verdict
+        ran = here("audit", *options, *where, "--json")
+        assert ran.code == 1
+        found = json.loads(ran.out)
+        assert (found["claims"], found["refuted"]) == (False, False)
+        assert found["published"]["refuted"] is True
+        assert found["published"]["loss"] == "infinite"
+        assert found["worst"] == "infinite"
+
+
+def test_the_loss_of_gumbel_is_finite_and_proven(tmp_path: Path) -> None:
+    """The exact loss stands beside its proven lower bound."""
+    where = ("--lexicon", lexicon(tmp_path), "--mechanism", "gumbel")
+    ran = here("audit", *where, "--epsilon", "30", "--json")
+    found = json.loads(ran.out)
+    assert 20 < found["proven"] < found["worst"]
+    assert found["infinite"] == 0.0
+    assert ran.code == int(found["published"]["refuted"])
+    assert "Proven loss" in here("audit", *where, "--epsilon", "30").out.decode()
 
 
 def test_a_budget_per_text_needs_an_epsilon(tmp_path: Path) -> None:

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import json
+import shlex
+from pathlib import Path
 
 import pytest
 
 from dptext import profile, registry
-from dptext.cli.mechanisms import section
+from dptext.cli.mechanisms_run import phrase, section
+from dptext.lexicons import store
 from dptext.report import document
 from tests.cli.running import here
+from tests.conformance.components import MECHANISMS, complete
+from tests.mechanisms import masked
+from tests.small import cloud
 
 
 def test_profiles_are_listed_and_shown() -> None:
@@ -35,9 +41,52 @@ def test_mechanisms_are_listed_and_shown() -> None:
     assert (listed.code, listed.err) == (0, "")
     for row in rows:
         assert row["mechanism"] in listed.out.decode()
-        shown = here("mechanisms", row["mechanism"]).out.decode()
-        assert "Guarantee:" in shown
-        assert f"Family: {row['family']}" in shown
+        assert all(
+            each.keys() == {"name", "default", "values"} for each in row["parameters"]
+        )
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_a_mechanism_is_shown_in_full(name: str) -> None:
+    """Statement, gaps, parameters, a command; what to use where nothing is promised."""
+    shown = here("mechanisms", name)
+    assert (shown.code, shown.err) == (0, "")
+    text = shown.out.decode()
+    for title in ("Family", "Guarantee", "Source", "Known gaps", "Example"):
+        assert f"{title}: " in text
+    whole = json.loads(here("mechanisms", name, "--json").out)
+    assert whole["mechanism"] == name
+    assert whole["known_gaps"]
+    assert whole["guarantee"].startswith("none") <= ("instead" in whole)
+    for each in whole["parameters"]:
+        assert f"  {each['name']}=" in text
+
+
+@pytest.mark.parametrize("name", ["custext", "gumbel", "syntf", "vickrey"])
+def test_a_form_without_a_promise_says_what_to_use(name: str) -> None:
+    """There is a section Instead."""
+    assert "Instead: " in here("mechanisms", name).out.decode()
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_every_example_runs(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The command that is shown works as it stands, here on a small lexicon."""
+    example = json.loads(here("mechanisms", name, "--json").out)["example"]
+    lexicon = complete(cloud(120, 8))
+    if "=DIR" in example:
+        masked.roberta(tmp_path / "DIR")
+        lexicon = masked.LEXICON
+    store.save(lexicon, tmp_path / "words")
+    (tmp_path / "reviews.jsonl").write_text('{"text": "a1x or b1x."}\n' * 3)
+    monkeypatch.chdir(tmp_path)
+    first, *arguments = shlex.split(example)
+    assert first == "dptext"
+    assert any(name in each for each in arguments)
+    ran = here(*arguments, "--lexicon", str(tmp_path / "words"))
+    assert ran.code == 0, ran.err
+    assert len(ran.out.splitlines()) == 3
 
 
 @pytest.mark.parametrize("what", ["profiles", "mechanisms"])
@@ -61,6 +110,21 @@ def test_every_command_has_help(command: str) -> None:
     ran = here(command, "--help")
     assert (ran.code, ran.err) == (0, "")
     assert command in ran.out.decode()
+
+
+@pytest.mark.parametrize(
+    ("said", "short"),
+    [
+        ("none. The rest", "none"),
+        ("a, b: c", "a, b"),
+        ("x 0.5; y", "x 0.5"),
+        ("Xu et al. 2020, 1. More", "Xu et al. 2020, 1"),
+        ("whole", "whole"),
+    ],
+)
+def test_the_first_phrase(said: str, short: str) -> None:
+    """A phrase ends with a mark and a space, but not after et al."""
+    assert phrase(said) == short
 
 
 def test_sections_of_docstrings() -> None:

@@ -46,7 +46,7 @@ ENGLISH = complete(
 
 
 def family(name: str) -> str:
-    """Return "choice" or "noise"."""
+    """Return "choice", "noise" or "context"."""
     return str(registry.find("mechanisms", name).FAMILY)
 
 
@@ -77,7 +77,7 @@ def built(
     try:
         return pipeline.build(profile.parse(recipe, "conformance"), chosen)
     except UsageError as error:
-        # A mechanism may be undefined at an epsilon, if it says so.
+        # A mechanism may be undefined at an epsilon, or need a model, if it says so.
         pytest.skip(str(error))
 
 

@@ -45,10 +45,10 @@ def test_params_are_a_frozen_dataclass_of_defaults(name: str) -> None:
 
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_a_mechanism_belongs_to_one_family(name: str) -> None:
-    """It either chooses words or moves vectors."""
+    """It chooses words, alone or in their context, or moves vectors."""
     module = registry.find("mechanisms", name)
-    assert module.FAMILY in ("choice", "noise")
-    assert hasattr(module, "choose") == (module.FAMILY == "choice")
+    assert module.FAMILY in ("choice", "noise", "context")
+    assert hasattr(module, "choose") == (module.FAMILY != "noise")
     assert hasattr(module, "log_weights") == (module.FAMILY == "choice")
     assert hasattr(module, "perturb") == (module.FAMILY == "noise")
 
@@ -57,7 +57,7 @@ def test_a_mechanism_belongs_to_one_family(name: str) -> None:
 @pytest.mark.parametrize("epsilon", [0.1, 5.0, 100.0])
 def test_the_guarantee_is_complete(name: str, epsilon: float) -> None:
     """Every field is filled in, in the terms that a statement knows."""
-    mapping = None if name in CHOICES else components.MAPPINGS[0]
+    mapping = components.MAPPINGS[0] if name in NOISES else None
     channel = built("SIX", name, mapping).channel
     promise: Guarantee = channel.module.guarantee(channel.state, epsilon)
     assert promise.notion in ("LDP", "metric-DP", "eps-delta", "none")

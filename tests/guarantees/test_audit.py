@@ -10,6 +10,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
+from dptext.errors import UsageError
 from dptext.guarantees import audit, binomial
 from dptext.mechanisms import Channel, rank, ready, santext, tem
 from dptext.spaces import identity, prepare
@@ -108,6 +109,42 @@ def test_an_impossible_output_is_an_infinite_loss() -> None:
     assert math.isinf(found.worst)
     assert found.infinite > 0.1
     assert found.refuted
+
+
+def of_texts(**members: object) -> Channel:
+    """Make a mechanism of whole texts."""
+    space = prepare(small.cloud(6, 2), "identity", identity, identity.Params())
+    module = SimpleNamespace(
+        FAMILY="context",
+        guarantee=lambda state, epsilon: Guarantee("LDP", "1", "nats", 1.0, "test"),
+        **members,
+    )
+    return Channel("texts", module, None, None, space)
+
+
+@pytest.mark.parametrize(("factor", "refuted"), [(1.0, False), (1.2, True)])
+def test_laws_of_example_texts_are_compared(factor: float, refuted: bool) -> None:
+    """A mechanism of whole texts is audited by the rows that it offers."""
+
+    def laws(state: object, epsilon: float) -> NDArray[np.float64]:
+        scores = np.array([[0, 1, 0.5, 0, 0, 0], [1, 0, 0.5, 0, 0, 0], [0.5] * 6])
+        return factor * epsilon * scores
+
+    found = audit.audit(of_texts(laws=laws), EPSILON, never)
+    assert found.worst == pytest.approx(factor * EPSILON)
+    assert found.worst_pair in {
+        ("example text 1", "example text 2"),
+        ("example text 2", "example text 1"),
+    }
+    assert found.pairs == 6
+    assert found.refuted is refuted is (factor > 1.0)
+
+
+def test_a_mechanism_of_texts_without_laws_says_what_its_epsilon_rests_on() -> None:
+    """One line, no audit."""
+    with pytest.raises(UsageError, match="no table of words to audit") as caught:
+        audit.audit(of_texts(), EPSILON, never)
+    assert "\n" not in str(caught.value)
 
 
 def test_samples_refute_a_mechanism_without_noise() -> None:

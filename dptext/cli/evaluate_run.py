@@ -1,0 +1,143 @@
+"""What `dptext evaluate` does with its options."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from dptext import lexicons, pipeline, profile, streams
+from dptext.errors import UsageError
+from dptext.evaluation import rows
+from dptext.evaluation import run as evaluation
+from dptext.evaluation.classify import Task
+from dptext.evaluation.run import Result, Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """The two files, and which of their fields are text."""
+
+    original: str
+    private: str
+    fields: tuple[str, ...]
+    format: str | None
+    id_field: str | None
+
+
+def run(
+    files: Files,
+    settings: Settings,
+    name: str | None,
+    over: dict[str, Any],
+    *,
+    as_json: bool,
+    report: Path | None,
+    html: Path | None,
+) -> None:
+    """Evaluate two files and print what was found."""
+    made = None
+    if name is not None:
+        recipe = profile.load(name, over)
+        made = pipeline.build(recipe, lexicons.find(recipe.lexicon))
+    elif "budget" in over or set(over) - {"lexicon"}:
+        msg = "settings are those of a profile: give --profile, too"
+        raise UsageError(msg)
+    lexicon = made.lexicon if made else lexicons.find(over.get("lexicon", "builtin"))
+    found = rows.pairs(
+        files.original,
+        files.private,
+        files.fields,
+        (*settings.labels, *settings.attributes),
+        format=files.format,
+        id_field=files.id_field,
+    )
+    result = evaluation.evaluate(list(found), lexicon, settings, made)
+    data = msgspec.json.format(msgspec.json.encode(result), indent=2) + b"\n"
+    if report is not None:
+        with streams.open_output(str(report)) as sink:
+            sink.stream.write(data)
+    if html is not None:
+        from dptext.report import evaluation_page
+
+        evaluation_page.write(result, html)
+    if as_json:
+        print(data.decode(), end="")  # noqa: T201
+    else:
+        show(result, Console())
+
+
+def show(result: Result, console: Console) -> None:
+    """Print a result as tables."""
+    table = Table(box=None, show_header=False, padding=(0, 2))
+    for name, value in figures(result):
+        table.add_row(name, value)
+    console.print(table)
+    for title, tasks in (
+        ("Utility: accuracy of a classifier", result.utility),
+        ("Attack on an attribute: accuracy", result.attribute_attacks),
+    ):
+        if tasks:
+            console.print(Text(f"\n{title}", style="bold"))
+            console.print(_tasks(tasks))
+    console.print(Text(f"\n{result.audience}", style="dim"))
+
+
+def figures(result: Result) -> Iterator[tuple[str, str]]:
+    """Yield names and values of the single figures."""
+    kept = result.kept
+    yield "texts", f"{kept.texts:,}, of which {kept.compared:,} with as many words"
+    yield "PP, words that changed", share(kept.perturbed)
+    yield "LOW, rare words still there", share(kept.low)
+    yield "CS, similarity", f"{_plain(kept.similarity)} ({kept.encoder})"
+    yield (
+        "English words",
+        f"{share(kept.english)} (before {share(kept.english_before)})",
+    )
+    if result.deniability is not None:
+        deny = result.deniability
+        yield "N_w, S_w", f"{deny.n_w:.3f}, {deny.s_w:.1f} of {deny.runs}"
+    for attack in result.word_attacks:
+        told = f"{share(attack.success)} of {attack.words:,} words ({attack.assumes})"
+        yield f"attack: {attack.name}", told
+    masked = result.masked_word
+    if masked is not None:
+        told = f"{share(masked.first)}, in five guesses {share(masked.first_five)}"
+        yield "attack: masked word", f"{told} ({masked.assumes})"
+    if result.trade_off is not None:
+        yield "trade-off", f"{result.trade_off:+.3f}"
+    for each in result.composite:
+        yield f"composite, alpha {each.alpha:g}", f"{each.value:.3f}"
+    if result.composite:
+        yield "", result.composite_formula
+
+
+def _tasks(tasks: tuple[Task, ...]) -> Table:
+    table = Table(box=None, padding=(0, 2))
+    for name in ("field", "chance", "original", "private", "static", "macro-F1"):
+        table.add_column(name, justify="left" if name == "field" else "right")
+    for task in tasks:
+        table.add_row(
+            Text(task.field),
+            f"{task.chance:.3f}",
+            f"{task.original.accuracy:.3f} ± {task.original.accuracy_sd:.3f}",
+            f"{task.private.accuracy:.3f} ± {task.private.accuracy_sd:.3f}",
+            f"{task.static.accuracy:.3f} ± {task.static.accuracy_sd:.3f}",
+            f"{task.original.macro_f1:.3f} -> {task.private.macro_f1:.3f}",
+        )
+    return table
+
+
+def share(value: float | None) -> str:
+    """Write a share, or that there is none."""
+    return "none" if value is None else f"{value:.1%}"
+
+
+def _plain(value: float | None) -> str:
+    return "none" if value is None else f"{value:.3f}"

@@ -1,0 +1,246 @@
+"""How well a classifier does on private texts: utility, and attacks on an attribute.
+
+Splits are stratified and the same for original and private texts. `private` trains and
+tests on private texts: the user of a released file, or an attacker who adapts. `static`
+trains on originals and tests on private texts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dptext.errors import UsageError
+from dptext.models import package
+from dptext.types import Lexicon
+
+Labels = NDArray[np.int64]
+_TEST = 0.25
+_LEAST = 8  # texts of the rarest label
+
+
+class Classifier(Protocol):
+    """Trained anew for each split."""
+
+    def fit(self, texts: Sequence[str], labels: Labels) -> None:
+        """Learn."""
+
+    def predict(self, texts: Sequence[str]) -> Labels:
+        """Guess."""
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """Mean over the splits and standard deviation between them."""
+
+    accuracy: float
+    accuracy_sd: float
+    macro_f1: float
+    macro_f1_sd: float
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One label: chance is the share of the most frequent class.
+
+    original trains and tests on originals.
+    """
+
+    field: str
+    classifier: str
+    texts: int
+    classes: int
+    splits: int
+    chance: float
+    original: Score
+    private: Score
+    static: Score
+
+
+class Linear:
+    """Logistic regression on TF-IDF of words and pairs of words, or mean vectors."""
+
+    def __init__(self, lexicon: Lexicon | None = None) -> None:
+        self._lexicon = lexicon
+        self._model: Any = None
+
+    def fit(self, texts: Sequence[str], labels: Labels) -> None:
+        """Learn from texts."""
+        linear = _sklearn("linear_model").LogisticRegression(max_iter=300, C=3.0)
+        if self._lexicon is None:
+            features = _sklearn("feature_extraction.text").TfidfVectorizer(
+                sublinear_tf=True, ngram_range=(1, 2), min_df=2, dtype=np.float32
+            )
+        else:
+            change = _sklearn("preprocessing").FunctionTransformer
+            features = change(Vectors(self._lexicon))
+        model = _sklearn("pipeline").make_pipeline(features, linear)
+        try:
+            model.fit(list(texts), labels)
+        except ValueError:
+            # No word occurs twice: guess the most frequent label.
+            model = _sklearn("dummy").DummyClassifier().fit(list(texts), labels)
+        self._model = model
+
+    def predict(self, texts: Sequence[str]) -> Labels:
+        """Guess the labels of texts."""
+        found: Labels = np.asarray(self._model.predict(list(texts)), np.int64)
+        return found
+
+
+def _sklearn(part: str) -> Any:
+    return package(f"sklearn.{part}", "a classifier", "evaluate")
+
+
+class Vectors:
+    """Texts to the direction of the weighted mean of their words' vectors."""
+
+    def __init__(self, lexicon: Lexicon) -> None:
+        from dptext.metrics.similarity import weighted
+        from dptext.tokens.policy import Policy
+        from dptext.tokens.tokenizer import Tokenizer
+
+        self._lexicon = lexicon
+        self._table = weighted(lexicon)
+        self._tokenizer = Tokenizer(lexicon, Policy())
+
+    def __call__(self, texts: Sequence[str]) -> NDArray[np.float64]:
+        """Return (texts, d), of length sqrt(d)."""
+        from dptext.metrics.similarity import text_vectors
+
+        words = self._tokenizer.words(list(texts))
+        sums = text_vectors(self._lexicon, words, len(texts), self._table)
+        lengths = np.linalg.norm(sums, axis=1, keepdims=True)
+        unit: NDArray[np.float64] = sums / np.maximum(lengths, 1e-12)
+        scale: NDArray[np.float64] = unit * np.sqrt(sums.shape[1])
+        return scale
+
+
+Make = Callable[[], Classifier]
+
+
+def classifier(name: str, lexicon: Lexicon) -> Make:
+    """Return what makes a classifier: tfidf, vectors, lstm, or the folder of a model.
+
+    Raises UsageError for another name.
+    """
+    if name == "tfidf":
+        return Linear
+    if name == "vectors":
+        return lambda: Linear(lexicon)
+    from dptext.evaluation import neural
+
+    if name == "lstm":
+        return neural.Recurrent
+    folder = neural.folder(name)
+    if folder is None:
+        msg = f"--classifier {name}: give tfidf, vectors, lstm or a model's folder"
+        raise UsageError(msg)
+    return lambda: neural.FineTuned(folder)
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """What no private text has a part in: splits, and models of the originals."""
+
+    field: str
+    name: str
+    make: Make
+    labels: Labels
+    classes: tuple[str, ...]
+    splits: tuple[tuple[NDArray[np.int64], NDArray[np.int64]], ...]
+    models: tuple[Classifier, ...]
+    original: Score
+
+    @classmethod
+    def of(
+        cls,
+        field: str,
+        texts: Sequence[str],
+        values: Sequence[str],
+        name: str,
+        make: Make,
+        splits: int,
+    ) -> Baseline:
+        """Train on the originals. Raises UsageError where there is nothing to learn."""
+        classes, labels = np.unique(np.array(values, dtype=str), return_inverse=True)
+        counts = np.bincount(labels)
+        if len(classes) < 2 or counts.min() < _LEAST or len(classes) > len(values) / 4:
+            msg = (
+                f"field {field!r} is no label: it needs at least two values with at "
+                f"least {_LEAST} texts each"
+            )
+            raise UsageError(msg)
+        parts = tuple(_split(labels, seed) for seed in range(splits))
+        models, scores = [], []
+        for train, test in parts:
+            model = make()
+            model.fit([texts[row] for row in train], labels[train])
+            models.append(model)
+            guess = model.predict([texts[row] for row in test])
+            scores.append(_scores(labels[test], guess))
+        return cls(
+            field,
+            name,
+            make,
+            labels,
+            tuple(classes.tolist()),
+            parts,
+            tuple(models),
+            _mean(scores),
+        )
+
+    def against(self, private: Sequence[str]) -> Task:
+        """Train and test on private texts, in the order of the originals."""
+        adapted, static = [], []
+        for (train, test), old in zip(self.splits, self.models, strict=True):
+            shown = [private[row] for row in test]
+            model = self.make()
+            model.fit([private[row] for row in train], self.labels[train])
+            adapted.append(_scores(self.labels[test], model.predict(shown)))
+            static.append(_scores(self.labels[test], old.predict(shown)))
+        counts = np.bincount(self.labels)
+        return Task(
+            field=self.field,
+            classifier=self.name,
+            texts=len(self.labels),
+            classes=len(self.classes),
+            splits=len(self.splits),
+            chance=float(counts.max() / counts.sum()),
+            original=self.original,
+            private=_mean(adapted),
+            static=_mean(static),
+        )
+
+
+def _split(labels: Labels, seed: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return rows to train and to test on, the same share of each label."""
+    rng = np.random.default_rng(seed)
+    train, test = [], []
+    for label in range(int(labels.max()) + 1):
+        rows = rng.permutation(np.flatnonzero(labels == label))
+        cut = max(1, round(_TEST * len(rows)))
+        test.append(rows[:cut])
+        train.append(rows[cut:])
+    return np.sort(np.concatenate(train)), np.sort(np.concatenate(test))
+
+
+def _scores(truth: Labels, guess: Labels) -> tuple[float, float]:
+    """Return accuracy and macro-F1 (over the labels that occur in the truth)."""
+    f1 = []
+    for label in np.unique(truth):
+        right = int(((guess == label) & (truth == label)).sum())
+        both = int((guess == label).sum()) + int((truth == label).sum())
+        f1.append(2.0 * right / both)
+    return float((truth == guess).mean()), float(np.mean(f1))
+
+
+def _mean(scores: Sequence[tuple[float, float]]) -> Score:
+    found = np.array(scores)
+    spread = found.std(axis=0, ddof=1) if len(found) > 1 else np.zeros(2)
+    mean = found.mean(axis=0)
+    return Score(float(mean[0]), float(spread[0]), float(mean[1]), float(spread[1]))

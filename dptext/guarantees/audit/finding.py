@@ -1,0 +1,218 @@
+"""What an audit finds, and the tally of pairs that it is drawn up from."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dptext.mechanisms import Channel
+from dptext.types import Ids
+
+# Rounding that an exact audit forgives, relative to the claim and in nats (distances
+# of near words are differences of nearly equal numbers).
+TOLERANCE = 1e-9
+ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """What a paper claims, held against the losses; dptext does not claim it.
+
+    by says what stands against it (exact losses, proof or samples); ratio the largest
+    loss over the published bound of any pair; pair, loss and bound are that pair's.
+    """
+
+    source: str
+    refuted: bool
+    by: str
+    ratio: float
+    pair: tuple[str, str]
+    loss: float
+    bound: float
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What an audit found; losses in nats, inf for an output that only one input has.
+
+    worst the largest loss (a lower bound when sampled) with its ordered pair of inputs
+    and the output that tells them apart; ratio the largest loss over claim of any pair;
+    infinite the share of ordered pairs with an infinite loss; claims whether dptext
+    claims anything, refuted whether a pair exceeds that. proven is a proven lower bound
+    on the loss of proven_pair; sampled what samples alone show, with confidence.
+    """
+
+    method: str
+    inputs: int
+    pairs: int
+    worst: float
+    worst_pair: tuple[str, str]
+    worst_output: str
+    claim_of_worst: float
+    ratio: float
+    ratio_pair: tuple[str, str]
+    infinite: float
+    claims: bool
+    refuted: bool
+    confidence: float | None = None
+    proven: float | None = None
+    proven_pair: tuple[str, str] | None = None
+    sampled: float | None = None
+    sampled_pair: tuple[str, str] | None = None
+    sampled_output: str | None = None
+    published: Published | None = None
+
+    @property
+    def failed(self) -> bool:
+        """Tell whether a claim is refuted, dptext's own or the published one."""
+        return self.refuted or (self.published is not None and self.published.refuted)
+
+
+def claimed(
+    channel: Channel, epsilon: float, a: NDArray[Any], b: NDArray[Any]
+) -> NDArray[np.float64]:
+    """Return the claimed bound on the loss of pairs of inputs, (n,) nats.
+
+    The mechanism's own where it gives one (`claimed`), else epsilon times its reach.
+    """
+    module = channel.module
+    if hasattr(module, "claimed"):
+        bound: NDArray[np.float64] = module.claimed(channel.state, epsilon, a, b)
+        return bound
+    promise = module.guarantee(channel.state, epsilon)
+    reach = promise.reach if promise.notion != "none" else math.inf
+    return np.full(len(a), epsilon * reach)
+
+
+def published(
+    channel: Channel, epsilon: float, a: Ids, b: Ids
+) -> NDArray[np.float64] | None:
+    """Return the bound that the paper states, (n,) nats; None where ours stands."""
+    if claims(channel, epsilon) or not hasattr(channel.module, "published"):
+        return None
+    bound: NDArray[np.float64] = channel.module.published(channel.state, epsilon, a, b)
+    return bound
+
+
+def claims(channel: Channel, epsilon: float) -> bool:
+    """Tell whether dptext claims anything of a mechanism."""
+    notion: str = channel.module.guarantee(channel.state, epsilon).notion
+    return notion != "none"
+
+
+def label(channel: Channel, row: int) -> str:
+    """Name an input."""
+    words = channel.space.lexicon.words
+    return "<unknown word>" if row in (-1, len(words)) else words[row]
+
+
+def over(loss: NDArray[np.float64], bound: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return loss / bound; 0 under no bound, inf for a loss where none is allowed."""
+    none = np.where(loss > ROUNDING, math.inf, 0.0)
+    real = (bound > 0.0) & np.isfinite(bound)
+    return np.divide(loss, bound, out=np.where(bound <= 0.0, none, 0.0), where=real)
+
+
+def excess(loss: NDArray[np.float64], bound: NDArray[np.float64]) -> float:
+    """Return the nats by which a loss is above its bound, more than rounding allows."""
+    with np.errstate(invalid="ignore"):
+        above = loss - bound * (1.0 + TOLERANCE) - ROUNDING
+    # inf - inf: where nothing is promised nothing is exceeded.
+    return float(np.nan_to_num(above, nan=-math.inf, posinf=math.inf).max())
+
+
+class Tally:
+    """The largest loss and the largest ratios met so far, of ordered pairs."""
+
+    def __init__(self) -> None:
+        self.worst = (-math.inf, 0, 0, 0, math.inf)
+        self.ratio = (-math.inf, 0, 0)
+        self.excess = -math.inf
+        self.pairs = 0
+        self.infinite = 0
+        self.published = (-math.inf, 0, 0, 0.0, math.inf)
+        self.beyond: float | None = None
+
+    def take(
+        self,
+        a: NDArray[Any],
+        b: NDArray[Any],
+        loss: NDArray[np.float64],
+        output: NDArray[Any],
+        claim: NDArray[np.float64],
+        stated: NDArray[np.float64] | None = None,
+    ) -> None:
+        """Take in pairs (n,): losses, the outputs that show them, claims of two."""
+        self.pairs += len(loss)
+        self.infinite += int(np.isinf(loss).sum())
+        place = int(loss.argmax())
+        if loss[place] > self.worst[0]:
+            named = int(a[place]), int(b[place]), int(output[place])
+            self.worst = (float(loss[place]), *named, float(claim[place]))
+        ratio = over(loss, claim)
+        place = int(ratio.argmax())
+        if ratio[place] > self.ratio[0]:
+            self.ratio = (float(ratio[place]), int(a[place]), int(b[place]))
+        self.excess = max(self.excess, excess(loss, claim))
+        if stated is None:
+            return
+        ratio = over(loss, stated)
+        place = int(ratio.argmax())
+        if ratio[place] > self.published[0]:
+            pair = int(a[place]), int(b[place])
+            values = float(loss[place]), float(stated[place])
+            self.published = (float(ratio[place]), *pair, *values)
+        before = -math.inf if self.beyond is None else self.beyond
+        self.beyond = max(before, excess(loss, stated))
+
+    def finding(
+        self,
+        channel: Channel,
+        epsilon: float,
+        method: str,
+        inputs: int,
+        *,
+        named: Callable[[int], str] | None = None,
+        by: str = "exact losses",
+    ) -> Finding:
+        """Draw up an audit; by says what the losses are."""
+
+        def name(row: int) -> str:
+            return named(row) if named else label(channel, row)
+
+        loss, x, other, output, claim = self.worst
+        claiming = claims(channel, epsilon)
+        return Finding(
+            method=method,
+            inputs=inputs,
+            pairs=self.pairs,
+            worst=loss,
+            worst_pair=(name(x), name(other)),
+            worst_output=label(channel, output),
+            claim_of_worst=claim,
+            ratio=self.ratio[0],
+            ratio_pair=(name(self.ratio[1]), name(self.ratio[2])),
+            infinite=self.infinite / self.pairs if self.pairs else 0.0,
+            claims=claiming,
+            refuted=claiming and self.excess > 0.0,
+            published=self._published(channel, epsilon, by),
+        )
+
+    def _published(self, channel: Channel, epsilon: float, by: str) -> Published | None:
+        if self.beyond is None:
+            return None
+        ratio, a, b, loss, bound = self.published
+        return Published(
+            source=channel.module.guarantee(channel.state, epsilon).source,
+            refuted=self.beyond > 0.0,
+            by=by,
+            ratio=ratio,
+            pair=(label(channel, a), label(channel, b)),
+            loss=loss,
+            bound=bound,
+        )

@@ -1,0 +1,178 @@
+"""All pairs of V and the unknown word, where P(y|x) ~ exp(-eta t(x, y) / 2).
+
+t is a metric and every word an output, so that of two words
+    L(x, x') = eta t(x, x') / 2 + ln Z_x' - ln Z_x,
+in O(V^2). The unknown word is an input but no output: its losses are the largest
+differences of whole rows. eta is epsilon, or `law_scale`; the claim is epsilon t.
+Each pair of words is computed once for both orders, in tiles that stay in a cache.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dptext.guarantees.audit.finding import ROUNDING, TOLERANCE, Finding, Tally
+from dptext.mechanisms import Channel
+from dptext.types import Eps
+
+_ROWS, _COLUMNS = 256, 1024
+# Rows, columns and eta t / 2 between them.
+Tile = tuple[slice, slice, NDArray[np.float64]]
+
+
+def audit(channel: Channel, epsilon: float) -> Finding:
+    """Audit all ordered pairs of the V + 1 inputs."""
+    law = _Law.of(channel, epsilon)
+    size = channel.space.size
+    unknown = -law.rows(np.array([-1]))[0]
+    log_z, ahead, behind = _sums(law, unknown)
+    tally = Tally()
+    factor = 2.0 * epsilon / law.eta
+    claim = unknown * factor
+    top = -unknown.min()
+    step = log_z - (math.log(np.exp(-unknown - top).sum()) + top)
+    words, last = np.arange(size), np.full(size, size)
+    # The output of the worst pair is looked up at the end, if it is one of these.
+    tally.take(words, last, ahead - step, words, claim)
+    tally.take(last, words, behind + step, words, claim)
+    for tile in law.tiles():
+        _take(tally, tile, log_z, factor)
+    tally.pairs = size * (size + 1)
+    if size in tally.worst[1:3]:
+        tally.worst = _with_output(law, tally.worst)
+    method = "exact: all pairs of V and the unknown word, by the identity"
+    return tally.finding(channel, epsilon, method, size + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class _Law:
+    """A law at an epsilon, by eta t / 2."""
+
+    channel: Channel
+    epsilon: float
+    eta: float
+
+    @classmethod
+    def of(cls, channel: Channel, epsilon: float) -> _Law:
+        scale = getattr(channel.module, "law_scale", None)
+        eta = scale(channel.state, epsilon) if scale else epsilon
+        return cls(channel, epsilon, eta)
+
+    def rows(self, ids: NDArray[Any]) -> NDArray[np.float64]:
+        """Return -eta t / 2 from some inputs to all outputs: (n, V)."""
+        eps: Eps = np.full(len(ids), self.epsilon)
+        weights: NDArray[np.float64] = self.channel.module.log_weights(
+            self.channel.state, ids.astype(np.int32), eps
+        )
+        return weights
+
+    def tiles(self) -> Iterator[Tile]:
+        """Yield all pairs of words once, but for the square tiles of the diagonal."""
+        size = self.channel.space.size
+        metric = getattr(self.channel.module, "metric", None)
+        # Without a metric of its own whole rows are computed, a few at a time.
+        step = _ROWS if metric else max(1, 2**20 // size)
+        for begin in range(0, size, step):
+            end = min(begin + step, size)
+            ids = np.arange(begin, end)
+            whole = None if metric else -self.rows(ids)
+            for left, right in pairwise([begin, *range(end, size, _COLUMNS), size]):
+                if left == right:
+                    continue
+                if metric:
+                    state = self.channel.state
+                    tile = metric(state, self.epsilon, ids, left, right)
+                    tile *= 0.5 * self.eta
+                else:
+                    assert whole is not None
+                    tile = whole[:, left:right].copy()
+                yield slice(begin, end), slice(left, right), tile
+
+
+def _sums(
+    law: _Law, unknown: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Return ln Z of the words, and max over y of ln w(y|x) / w(y|unknown) and back.
+
+    unknown (V,) is eta t / 2 of the unknown word; all returned are (V,).
+    """
+    size = len(unknown)
+    sums = np.zeros(size)
+    ahead, behind = np.full((2, size), -math.inf)
+    for rows, columns, tile in law.tiles():
+        gap = unknown[columns] - tile
+        np.maximum(ahead[rows], gap.max(axis=1), out=ahead[rows])
+        np.maximum(behind[rows], -gap.min(axis=1), out=behind[rows])
+        square = columns.start == rows.start
+        if not square:
+            np.subtract(unknown[rows, None], tile, out=gap)
+            np.maximum(ahead[columns], gap.max(axis=0), out=ahead[columns])
+            np.maximum(behind[columns], -gap.min(axis=0), out=behind[columns])
+        np.negative(tile, out=tile)
+        np.exp(tile, out=tile)
+        sums[rows] += tile.sum(axis=1)
+        if not square:
+            sums[columns] += tile.sum(axis=0)
+    return np.log(sums), ahead, behind
+
+
+def _take(tally: Tally, tile: Tile, log_z: NDArray[np.float64], factor: float) -> None:
+    """Take in a tile; the claim is factor times eta t / 2.
+
+    The larger loss of a pair is eta t / 2 + |ln Z - ln Z'|, whichever its order.
+    """
+    rows, columns, half = tile
+    replaced = columns.start == rows.start
+    if replaced:
+        np.fill_diagonal(half, math.inf)
+    loss = log_z[columns][None, :] - log_z[rows][:, None]
+    np.abs(loss, out=loss)
+    if half.min() <= 0.0:
+        # Words in one place have one law.
+        same = half <= 0.0
+        tally.excess = max(tally.excess, float(loss[same].max()) - ROUNDING)
+        half[same] = math.inf
+        replaced = True
+    ratio = loss / half
+    if replaced:
+        ratio[np.isinf(half)] = -1.0
+    row, column = np.unravel_index(int(ratio.argmax()), ratio.shape)
+    pair = _ordered(rows.start + int(row), columns.start + int(column), log_z)
+    apart, gap = float(half[row, column]), float(loss[row, column])
+    if math.isfinite(apart):
+        above = apart + gap - factor * apart * (1.0 + TOLERANCE) - ROUNDING
+        tally.excess = max(tally.excess, above)
+        share = (1.0 + gap / apart) / factor
+        if share > tally.ratio[0]:
+            tally.ratio = (share, *pair)
+    if replaced:
+        half[np.isinf(half)] = 0.0
+    loss += half
+    row, column = np.unravel_index(int(loss.argmax()), loss.shape)
+    if loss[row, column] > tally.worst[0]:
+        pair = _ordered(rows.start + int(row), columns.start + int(column), log_z)
+        claim = factor * float(half[row, column])
+        tally.worst = (float(loss[row, column]), *pair, pair[0], claim)
+
+
+def _ordered(x: int, other: int, log_z: NDArray[np.float64]) -> tuple[int, int]:
+    """Return the pair in the order of the larger loss: ln Z' - ln Z >= 0."""
+    return (x, other) if log_z[other] >= log_z[x] else (other, x)
+
+
+def _with_output(
+    law: _Law, worst: tuple[float, int, int, int, float]
+) -> tuple[float, int, int, int, float]:
+    """Name the output that shows the loss of a pair with the unknown word."""
+    loss, x, other, _, claim = worst
+    ids = np.array([x, other])
+    ids[ids == law.channel.space.size] = -1
+    mine, theirs = law.rows(ids)
+    return loss, x, other, int((mine - theirs).argmax()), claim

@@ -1,0 +1,220 @@
+"""DP-MLM: each word is drawn by a masked language model that reads the whole text.
+
+Each word is masked in turn and P(y|text) ~ exp(eps s(y) / 2) with s(y) in [0, 1] the
+model's logit of y at the mask, cut to [c_min, c_max] and divided by c_max - c_min. The
+outputs y are a fixed public set: the words of the lexicon that begin a word with
+exactly one token of the model. The model reads the original text and the masked one
+(context pair, as published) or the masked text alone (context masked).
+
+Guarantee: epsilon-LDP of each output word for any two texts with equally many replaced
+words, n epsilon for a text of n: the scores keep their range whatever the text and the
+model are. It is n epsilon as well when one word changes, since every word is drawn
+by a law that looks at the whole text.
+Source: Meisenbacher, Chevli, Vladika and Matthes 2024, Findings of ACL,
+arXiv:2407.00637; c_min and c_max are those of their code, for RoBERTa-base.
+Known gaps: as published, outputs are all tokens of the model, stop words stay and
+capital letters are copied; here outputs are words of the lexicon, never a number, and
+the rest is the policy for tokens. What the policy masks or drops is still read by the
+model, as part of the text. What the model learnt from its own texts is not counted.
+With one key the output is the same on one machine whatever the batches, jobs and
+processors; other hardware or packages, or another mechanism.batch, round the model's
+sums in another way and may now and then give another word, by the same guarantee.
+Example: dptext sanitize reviews.jsonl --profile dp-mlm --set mechanism.model=DIR
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+import numpy as np
+from msgspec import Meta
+from numpy.typing import NDArray
+
+from dptext.errors import UsageError
+from dptext.mechanisms import _masked_model
+from dptext.mechanisms._masked_model import Logits, Source
+from dptext.randomness import Noise
+from dptext.spaces import Space
+from dptext.tokens import kinds
+from dptext.types import Eps, Guarantee, Ids, Uneven, Words
+
+FAMILY = "context"
+# exp(epsilon / 2) must leave room in a float64; far above any meaning.
+_LARGEST_EPSILON = 1000.0
+# Public texts for audits, each with its third word drawn.
+EXAMPLES = (
+    "the film was good",
+    "we never saw him again",
+    "my new phone does not work",
+    "please call the doctor tomorrow morning",
+    "prices in london rose last year",
+    "it is a",
+)
+_DRAWN = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Params:
+    """model: folder of a masked language model with its tokenizer, as Hugging Face's.
+
+    batch: words of a text in one pass of the model; max_length: tokens that it reads
+    at most, a window around the mask where a text has more; device: torch's name of it.
+    """
+
+    model: str = ""
+    c_min: Annotated[float, Meta(ge=-10000, le=10000)] = -3.2093127
+    c_max: Annotated[float, Meta(ge=-10000, le=10000)] = 16.3047979
+    context: Literal["pair", "masked"] = "pair"
+    batch: Annotated[int, Meta(ge=1, le=4096)] = 16
+    max_length: Annotated[int, Meta(ge=32, le=8192)] = 512
+    device: str = "cpu"
+
+    def __post_init__(self) -> None:
+        """Refuse an empty range."""
+        if not self.c_min < self.c_max:
+            msg = "mechanism.c_max: must be larger than mechanism.c_min"
+            raise UsageError(msg)
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """source: where the model is; words and digest are the lexicon's."""
+
+    params: Params
+    source: Source
+    words: tuple[str, ...]
+    digest: str
+
+
+def prepare(params: Params, space: Space) -> State:
+    """Look for the model, which is loaded when the first text comes."""
+    source = Source(
+        folder=_masked_model.need(params.model, "the mechanism mlm"),
+        device=params.device,
+        pair=params.context == "pair",
+        batch=params.batch,
+        max_length=params.max_length,
+    )
+    return State(params, source, space.lexicon.words, space.lexicon.digest)
+
+
+def guarantee(state: State, epsilon: float) -> Guarantee:
+    """Return epsilon-LDP of each word for any two texts; the model is not loaded."""
+    model = _masked_model.describe(state.source.folder)
+    return Guarantee(
+        notion="LDP",
+        metric="1",
+        unit="nats",
+        reach=1.0,
+        source=f"Meisenbacher et al. 2024, arXiv:2407.00637; model {model}",
+        gaps=(
+            "what the language model learnt from its own texts is not counted",
+            "other hardware or packages may now and then give another word for one key",
+        ),
+        context=True,
+        # Two scores of one word in two texts are any two numbers of the range.
+        uneven=Uneven(word=1.0, total=1.0, drift=float("inf")),
+    )
+
+
+def check(state: State, epsilon: float) -> None:
+    """Refuse an epsilon beyond 1000."""
+    if epsilon > _LARGEST_EPSILON:
+        msg = f"epsilon: {epsilon:g} is beyond any meaning; mlm takes up to 1000"
+        raise UsageError(msg)
+
+
+def outputs(state: State) -> Ids:
+    """Return the rows of the words that can be written, (m,); loads the tokenizer."""
+    return _masked_model.outputs(state.source.folder, state.digest, state.words)[0]
+
+
+def scores(state: State, words: Words) -> NDArray[np.float64]:
+    """Return s of every output for each word, (n, m) in [0, 1], in memory at once."""
+    rows, tokens = _masked_model.outputs(state.source.folder, state.digest, state.words)
+    found = np.empty((len(words.places), len(rows)))
+
+    def keep(block: NDArray[np.int64], logits: Logits) -> None:
+        found[block] = _cut(state.params, logits)
+
+    _masked_model.ask(state.source, words, tokens, keep)
+    return found
+
+
+def choose(state: State, words: Words, eps: Eps, noise: Noise) -> Ids:
+    """Draw a word for each word: eps (n,) nats -> (n,) ids, by one uniform each."""
+    drawn = np.empty(len(words.places), np.int32)
+    if not len(drawn):
+        return drawn
+    rows, tokens = _masked_model.outputs(state.source.folder, state.digest, state.words)
+    uniform = noise.uniform(0)[:, 0]
+
+    def draw(block: NDArray[np.int64], logits: Logits) -> None:
+        law = _cut(state.params, logits)
+        drawn[block] = rows[pick(law, eps[block], uniform[block])]
+
+    _masked_model.ask(state.source, words, tokens, draw)
+    return drawn
+
+
+def pick(
+    rated: NDArray[np.float64], eps: Eps, uniform: NDArray[np.float64]
+) -> NDArray[np.int64]:
+    """Draw a column of each row by exp(eps s / 2): rated (n, m), uniform (n,) -> (n,).
+
+    The inverse transform, one uniform a row.
+    """
+    law = rated * (eps / 2.0)[:, None]
+    law -= law.max(axis=1, keepdims=True)
+    np.exp(law, out=law)
+    # Sums one after another: each adds its weight but for one rounding.
+    sums = np.cumsum(law, axis=1, out=law)
+    target = uniform * sums[:, -1]
+    # A target that is rounded up to the whole sum is the last column's.
+    found: NDArray[np.int64] = (sums[:, :-1] <= target[:, None]).sum(axis=1)
+    return found
+
+
+def laws(state: State, epsilon: float) -> NDArray[np.float64]:
+    """Return ln P(y|text) of one word in each of EXAMPLES, (n, V); -inf: no output."""
+    parts = [text.split(" ") for text in EXAMPLES]
+    sizes = np.array([len(part) for part in parts])
+    ends = np.cumsum(sizes)
+    words = Words(
+        pieces=[" " * (n > 0) + word for part in parts for n, word in enumerate(part)],
+        flags=np.array(
+            [kinds.WORD | kinds.LEAD * (n > 0) for size in sizes for n in range(size)],
+            np.uint8,
+        ),
+        ends=ends.astype(np.int64),
+        places=(ends - sizes + _DRAWN).astype(np.int64),
+        texts=np.arange(len(parts)),
+        ids=np.full(len(parts), -1, np.int32),
+    )
+    law = epsilon * scores(state, words) / 2.0
+    law -= law.max(axis=1, keepdims=True)
+    law -= np.log(np.exp(law).sum(axis=1, keepdims=True))
+    out = np.full((len(parts), len(state.words)), -np.inf)
+    out[:, outputs(state)] = law
+    return out
+
+
+def resolution(state: State, epsilon: float) -> float:
+    """Return how far 52-bit uniforms may take the loss above epsilon, in nats.
+
+    A border between outputs is exact to 2^-52 of the sum, the sum itself to V 2^-53 of
+    it, and the rarest output has at least e^(-epsilon / 2) / V of it.
+    """
+    size = len(state.words)
+    rarest = np.exp(-min(epsilon, _LARGEST_EPSILON) / 2.0) / size
+    return float(2.0**-49 / rarest + (size + epsilon) * 2.0**-50)
+
+
+def _cut(params: Params, logits: Logits) -> NDArray[np.float64]:
+    """Cut logits to their range and move it to [0, 1]; no number at all is its foot."""
+    wide = np.nan_to_num(logits.astype(np.float64), nan=params.c_min)
+    np.clip(wide, params.c_min, params.c_max, out=wide)
+    wide -= params.c_min
+    wide /= params.c_max - params.c_min
+    return wide

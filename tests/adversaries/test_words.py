@@ -1,0 +1,32 @@
+"""Attacks on words against brute force."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dptext.adversaries import bayes, deniability, words
+from tests import channels, small
+
+LEXICON = small.cloud(25, 3)
+
+
+@pytest.mark.parametrize("name", ["rank", "santext"])
+def test_the_best_guess_is_the_best(name: str) -> None:
+    """Argmax over x of prior(x) P(y|x), and the success that the ruler promises."""
+    channel = channels.ready(name, LEXICON)
+    prior = LEXICON.prior
+    ids = np.arange(25, dtype=np.int32)
+    law = deniability.exact_law(channel, ids, 2.0)
+    joint = prior[:, None] * law
+    guess = words.best(channel, 2.0, prior, ids)
+    np.testing.assert_allclose(joint[guess, ids], joint.max(axis=0), rtol=1e-12)
+    success = joint[guess, ids].sum()
+    assert success == pytest.approx(bayes.measure(channel, 2.0, prior).success)
+
+
+def test_success_is_counted() -> None:
+    """Shares of four words."""
+    before, after = np.array([0, 1, 2, 3], np.int32), np.array([0, 1, 0, 0], np.int32)
+    assert words.nearest(before, after).success == 0.5
+    assert words.nearest(before[:0], after[:0]).success == 0.0

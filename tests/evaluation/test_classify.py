@@ -1,0 +1,92 @@
+"""Classifiers on texts whose label is known, and scores counted by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dptext.errors import UsageError
+from dptext.evaluation import classify
+from dptext.evaluation.classify import Baseline
+from tests import small
+from tests.lexicons.files import real
+
+LEXICON = small.cloud(30, 3)
+WORDS = LEXICON.words
+
+
+def texts(count: int, seed: int) -> tuple[list[str], list[str]]:
+    """Give texts that a word decides: the first words are of one class."""
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(0, 2, count)
+    near = [[0, 1, 2, 3], [4, 5, 6, 7]]
+    made = [
+        " ".join(WORDS[rng.choice(near[label])] for _ in range(4)) for label in labels
+    ]
+    return made, [str(label) for label in labels]
+
+
+@pytest.mark.parametrize("name", ["tfidf", "vectors", "lstm"])
+def test_it_learns_what_can_be_learnt(name: str) -> None:
+    """Originals are told apart; texts of another word tell nothing."""
+    pytest.importorskip("torch" if name == "lstm" else "sklearn")
+    before, labels = texts(160, 1)
+    make = classify.classifier(name, LEXICON)
+    ready = Baseline.of("label", before, labels, name, make, 2)
+    assert ready.original.accuracy > 0.85
+    assert ready.against(before).private == ready.original
+    blind = ready.against([WORDS[9]] * 160)
+    assert blind.private.accuracy <= blind.chance + 0.12
+    assert blind.static.accuracy <= blind.chance + 0.12
+
+
+def test_scores() -> None:
+    """Accuracy and macro-F1 of five guesses."""
+    truth, guess = np.array([0, 0, 0, 1, 2]), np.array([0, 0, 1, 1, 1])
+    accuracy, f1 = classify._scores(truth, guess)
+    assert accuracy == pytest.approx(3 / 5)
+    # F1: class 0 2*2/(2+3), class 1 2*1/(3+1), class 2 0.
+    assert f1 == pytest.approx((0.8 + 0.5 + 0.0) / 3)
+
+
+def test_splits_keep_the_shares_of_labels() -> None:
+    """A quarter of each label is tested on; nothing is on both sides."""
+    labels = np.repeat([0, 1], [40, 12])
+    train, test = classify._split(labels, 0)
+    assert np.bincount(labels[test]).tolist() == [10, 3]
+    assert sorted([*train, *test]) == list(range(52))
+
+
+@pytest.mark.parametrize("values", [["a"] * 40, [str(n) for n in range(40)]])
+def test_a_field_that_is_no_label(values: list[str]) -> None:
+    """One line says so."""
+    with pytest.raises(UsageError, match="'x' is no label"):
+        Baseline.of("x", ["t"] * 40, values, "tfidf", classify.Linear, 1)
+
+
+def test_no_classifier_of_this_name() -> None:
+    """The names are listed."""
+    with pytest.raises(UsageError, match="give tfidf, vectors, lstm"):
+        classify.classifier("nothing", LEXICON)
+
+
+def test_a_hugging_face_model(tmp_path: Path) -> None:
+    """A tiny BERT of random weights is fine-tuned from its folder."""
+    transformers = pytest.importorskip("transformers")
+    source = real("tokenizers/bert-base-uncased")
+    tokenizer = transformers.AutoTokenizer.from_pretrained(str(source))
+    config = transformers.BertConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=16,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=32,
+    )
+    transformers.BertModel(config).save_pretrained(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
+    before, labels = texts(64, 2)
+    make = classify.classifier(str(tmp_path), LEXICON)
+    ready = Baseline.of("label", before, labels, "bert", make, 1)
+    assert 0.0 <= ready.against(before).private.accuracy <= 1.0
