@@ -11,6 +11,7 @@ from dptext.cli import (
     audit,
     calibrate,
     check,
+    compare,
     evaluate,
     explain,
     lexicon,
@@ -34,6 +35,7 @@ app = typer.Typer(
 )
 app.command("sanitize")(sanitize.command)
 app.command("evaluate")(evaluate.command)
+app.command("compare")(compare.command)
 app.command("plan")(plan.command)
 app.command("explain")(explain.command)
 app.command("calibrate")(calibrate.command)

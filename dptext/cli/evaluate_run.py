@@ -64,9 +64,9 @@ def run(
         with streams.open_output(str(report)) as sink:
             sink.stream.write(data)
     if html is not None:
-        from dptext.report import evaluation_page
+        from dptext.evaluation import page
 
-        evaluation_page.write(result, html)
+        page.write(result, html)
     if as_json:
         print(data.decode(), end="")  # noqa: T201
     else:

@@ -40,6 +40,7 @@ class Settings:
     encoder: str | None = None
     masked_model: str | None = None
     attack_words: int = 20_000
+    bayes: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,8 +204,10 @@ def _word_attacks(
     if not len(before):
         return ()
     found = [words.nearest(before, after)]
-    exact = made is not None and made.channel.exact and made.spending.kind == "word"
-    if made is not None and exact and made.lexicon is evaluation.lexicon:
+    if not evaluation.settings.bayes or made is None:
+        return tuple(found)
+    exact = made.channel.exact and made.spending.kind == "word"
+    if exact and made.lexicon is evaluation.lexicon:
         public = prior.replaced(made.lexicon, policy)
         epsilon = made.spending.high
         found.append(words.bayes(made.channel, epsilon, public, before, after))

@@ -1,0 +1,195 @@
+"""Mechanisms against each other on one's own texts: a grid of cells, one row for each.
+
+Every cell runs in a process of its own, so that its time and memory are its own; a few
+run at once. Rows that are done can be kept and are then not computed again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import multiprocessing
+import resource
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from dptext import lexicons, pipeline, profile
+from dptext.errors import DptextError
+from dptext.evaluation.run import Evaluation, Result, Settings
+from dptext.guarantees import account
+from dptext.randomness import RunKey
+from dptext.report import assemble
+from dptext.types import Record
+
+_EXAMPLES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One mechanism at one level with one lexicon; over is laid over the profile."""
+
+    mechanism: str
+    level: str
+    lexicon: str
+    profile: str
+    over: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Texts of the user, and the values of labels, then attributes, of each."""
+
+    texts: tuple[str, ...]
+    values: tuple[tuple[str | None, ...], ...]
+
+    def digest(self) -> str:
+        """Return the sha256 of the sample."""
+        return hashlib.sha256(msgspec.json.encode(self)).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What was found in a cell; reason says why there is nothing else.
+
+    worst_loss in nats, null without bound; risk the ruler's upper limit; seconds to
+    privatize the sample on one core, words_per_second with that; megabytes the peak
+    memory of the process after that; examples the first texts as they came out.
+    """
+
+    mechanism: str
+    level: str
+    lexicon: str
+    dimensions: int | None = None
+    epsilon: float | None = None
+    notion: str | None = None
+    worst_loss: float | None = None
+    risk: float | None = None
+    result: Result | None = None
+    seconds: float | None = None
+    words_per_second: float | None = None
+    megabytes: float | None = None
+    examples: tuple[str, ...] = ()
+    reason: str = ""
+
+
+def run(
+    cells: Sequence[Cell],
+    sample: Sample,
+    settings: Settings,
+    *,
+    jobs: int = 1,
+    done: Mapping[str, Row] | None = None,
+    keep: Callable[[str, Row], None] | None = None,
+) -> Iterator[tuple[Cell, Row]]:
+    """Yield each cell with its row, as they are finished.
+
+    done are rows by their keys from an earlier run; keep is told every new one.
+    """
+    known = done or {}
+    named = {key_of(cell, sample, settings): cell for cell in cells}
+    for key, cell in named.items():
+        if key in known:
+            yield cell, known[key]
+    with ThreadPoolExecutor(jobs) as threads:
+        waiting = {
+            threads.submit(_apart, cell, sample, settings): (key, cell)
+            for key, cell in named.items()
+            if key not in known
+        }
+        try:
+            for future in as_completed(waiting):
+                key, cell = waiting[future]
+                row = future.result()
+                if keep is not None:
+                    keep(key, row)
+                yield cell, row
+        finally:
+            for future in waiting:
+                future.cancel()
+
+
+def key_of(cell: Cell, sample: Sample, settings: Settings) -> str:
+    """Return what decides a row: the cell, the texts, and what is measured."""
+    data = msgspec.json.encode((cell, settings, sample.digest()), order="deterministic")
+    return hashlib.sha256(data).hexdigest()
+
+
+def _apart(cell: Cell, sample: Sample, settings: Settings) -> Row:
+    """Compute a cell in a process of its own."""
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(1, mp_context=context, initializer=_quiet) as process:
+        try:
+            return process.submit(compute, cell, sample, settings).result()
+        except BrokenProcessPool:
+            reason = "its process stopped (is there enough memory?)"
+            return Row(cell.mechanism, cell.level, cell.lexicon, reason=reason)
+
+
+def _quiet() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def compute(cell: Cell, sample: Sample, settings: Settings) -> Row:
+    """Compute a cell; what cannot be run is a row with the reason."""
+    try:
+        return _computed(cell, sample, settings)
+    except DptextError as error:
+        return Row(cell.mechanism, cell.level, cell.lexicon, reason=str(error))
+
+
+def _computed(cell: Cell, sample: Sample, settings: Settings) -> Row:
+    recipe = profile.load(cell.profile, cell.over)
+    lexicon = lexicons.find(cell.lexicon)
+    made = pipeline.build(recipe, lexicon)
+    records = [Record(n, (text,), None) for n, text in enumerate(sample.texts)]
+    words = 0
+
+    def observe(batch: Any, drawn: Any, eps: Any) -> None:
+        nonlocal words
+        words += len(drawn)
+
+    began = time.perf_counter()
+    private = [
+        texts[0] for _, texts in made.run(records, RunKey.fresh(), observe=observe)
+    ]
+    seconds = time.perf_counter() - began
+    megabytes = _peak()
+    told = account.statement(
+        made.profile,
+        made.channel,
+        made.spending,
+        key="system",
+        lexicon_given=False,
+        identified=False,
+        fields=None,
+    )
+    risk, _ = assemble.risk_of(made)
+    ready = Evaluation.of(lexicon, settings, sample.texts, sample.values)
+    return Row(
+        mechanism=cell.mechanism,
+        level=cell.level,
+        lexicon=cell.lexicon,
+        dimensions=int(lexicon.vectors.shape[1]),
+        epsilon=made.spending.high,
+        notion=told.notion,
+        worst_loss=told.worst_loss,
+        risk=None if risk is None else risk.success,
+        result=ready.against(private, made),
+        seconds=seconds,
+        words_per_second=words / seconds if seconds else None,
+        megabytes=megabytes,
+        examples=tuple(private[:_EXAMPLES]),
+    )
+
+
+def _peak() -> float:
+    """Return the peak memory of this process in megabytes."""
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6

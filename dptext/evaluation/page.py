@@ -1,0 +1,136 @@
+"""An evaluation as a page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from dptext.evaluation.classify import Task
+from dptext.evaluation.run import Result
+from dptext.report import _page, _svg
+from dptext.report._page import Html, Section
+from dptext.streams import open_output
+
+_MEASURES = {
+    "PP": "share of words that came out as others",
+    "LOW": "of the 1000 rarest original words, the share that still occurs",
+    "CS": "mean cosine of a text's meaning before and after",
+    "English": "share of output words that the lexicon holds",
+}
+
+
+def render(result: Result) -> bytes:
+    """Return the page as UTF-8."""
+    kept = result.kept
+    rows = [
+        ("PP", _share(kept.perturbed), _MEASURES["PP"]),
+        ("LOW", _share(kept.low), _MEASURES["LOW"]),
+        ("CS", _plain(kept.similarity), f"{_MEASURES['CS']}, by {kept.encoder}"),
+        ("English", _share(kept.english), _MEASURES["English"]),
+    ]
+    if result.deniability is not None:
+        deny = result.deniability
+        rows.append(("N_w", _plain(deny.n_w), "chance that a word stays"))
+        told = f"distinct outputs of a word in {deny.runs} runs"
+        rows.append(("S_w", f"{deny.s_w:.1f}", told))
+    sections = [
+        Section(
+            "What is kept",
+            (
+                _page.table(("measure", "value", "meaning"), rows, numbers=(1,)),
+                _page.note(
+                    f"{kept.texts:,} texts; PP on the {kept.compared:,} that have as "
+                    "many words after as before."
+                ),
+            ),
+        )
+    ]
+    if result.utility:
+        sections.append(Section("Utility", _tasks(result.utility, "Utility")))
+    if result.attribute_attacks:
+        parts = _tasks(result.attribute_attacks, "Attack")
+        sections.append(Section("Attacks on attributes", parts))
+    if result.word_attacks or result.masked_word:
+        sections.append(Section("Attacks on words", (_words(result),)))
+    if result.composite:
+        sections.append(Section("Utility and privacy together", (_together(result),)))
+    lead = _page.note(result.audience)
+    return _page.page("What a private file keeps", sections, lead=lead, footer="dptext")
+
+
+def _tasks(tasks: Iterable[Task], title: str) -> tuple[Html, ...]:
+    found = list(tasks)
+    groups = [
+        _svg.Group(
+            task.field,
+            (task.original.accuracy, task.private.accuracy, task.static.accuracy),
+        )
+        for task in found
+    ]
+    names = (
+        "trained and tested on originals",
+        "trained and tested on private texts",
+        "trained on originals, tested on private texts",
+    )
+    picture = _svg.bars(
+        groups, names, title=f"{title}: accuracy", most=1.0, show=_plain, values=False
+    )
+    table = _page.table(
+        ("field", "chance", *names, "macro-F1 before", "after"),
+        [
+            (
+                task.field,
+                _plain(task.chance),
+                *(
+                    f"{score.accuracy:.3f} ± {score.accuracy_sd:.3f}"
+                    for score in (task.original, task.private, task.static)
+                ),
+                _plain(task.original.macro_f1),
+                _plain(task.private.macro_f1),
+            )
+            for task in found
+        ],
+    )
+    about = ", ".join(f"{t.field}: {t.splits} splits, {t.classifier}" for t in found)
+    return picture, table, _page.note(f"Mean ± standard deviation; {about}.")
+
+
+def _words(result: Result) -> Html:
+    rows = [
+        (each.name, _share(each.success), f"{each.words:,}", each.assumes)
+        for each in result.word_attacks
+    ]
+    masked = result.masked_word
+    if masked is not None:
+        for name, value in (
+            ("masked word, first guess", masked.first),
+            ("masked word, first five", masked.first_five),
+        ):
+            rows.append((name, _share(value), f"{masked.words:,}", masked.assumes))
+    headers = ("attack", "success", "words", "what the attacker has")
+    return _page.table(headers, rows, numbers=(1, 2))
+
+
+def _together(result: Result) -> Html:
+    rows = [(f"alpha {e.alpha:g}", _plain(e.value)) for e in result.composite]
+    if result.trade_off is not None:
+        rows.append(("trade-off", f"{result.trade_off:+.3f}"))
+    told = _page.note(
+        f"Composite: {result.composite_formula}. Trade-off: the change in accuracy on "
+        "the first label plus what the attack on the first attribute has lost."
+    )
+    return _page.join((_page.table(("measure", "value"), rows), told))
+
+
+def _share(value: float | None) -> str:
+    return "none" if value is None else f"{value:.1%}"
+
+
+def _plain(value: float | None) -> str:
+    return "none" if value is None else f"{value:.3f}"
+
+
+def write(result: Result, path: Path) -> None:
+    """Write the page to a file."""
+    with open_output(str(path)) as sink:
+        sink.stream.write(render(result))

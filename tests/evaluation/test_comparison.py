@@ -1,0 +1,183 @@
+"""Cells of a comparison: what a row holds, what is kept, what cannot be run."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dptext.cli import compare_run
+from dptext.evaluation import comparison, comparison_page
+from dptext.evaluation.comparison import Cell, Row, Sample
+from dptext.evaluation.run import Settings
+from tests.cli import running
+from tests.cli.running import WORDS, here
+
+pytest.importorskip("sklearn")
+SETTINGS = Settings(labels=("label",), attributes=("who",), splits=2, bayes=False)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give a folder with a small lexicon and a file of 80 labelled texts."""
+    place = tmp_path_factory.mktemp("compare")
+    running.lexicon(place)
+    rng = np.random.default_rng(0)
+    with (place / "in.jsonl").open("w") as file:
+        for number in range(80):
+            label, who = number % 2, int(rng.integers(0, 2))
+            words = [WORDS[int(rng.integers(0, 3)) + 3 * label] for _ in range(5)]
+            row = {"text": " ".join(words), "label": label, "who": f"w{who}"}
+            file.write(json.dumps(row) + "\n")
+        file.write('{"text": "", "label": 1, "who": "w0"}\n{"text": "x"}\n')
+    return place
+
+
+def cells(folder: Path, *mechanisms: str) -> list[Cell]:
+    """Plan cells at two epsilons."""
+    options = compare_run.Options(
+        file=str(folder / "in.jsonl"),
+        fields=("text",),
+        format=None,
+        mechanisms=mechanisms,
+        risks=(),
+        epsilons=(1.0, 30.0),
+        lexicons=(running.lexicon(folder),),
+        profile="balanced",
+        sample=60,
+        jobs=1,
+        resume=None,
+        csv=None,
+        json=False,
+        html=None,
+        quiet=True,
+    )
+    return compare_run.cells(options)
+
+
+def sample(folder: Path) -> Sample:
+    """Read the labelled texts."""
+    lines = (folder / "in.jsonl").read_text().splitlines()[:80]
+    rows = [json.loads(line) for line in lines]
+    return Sample(
+        tuple(row["text"] for row in rows),
+        tuple((str(row["label"]), row["who"]) for row in rows),
+    )
+
+
+def test_a_row_says_what_the_mechanism_does(folder: Path) -> None:
+    """Little noise keeps texts and labels, much noise does not; others say why not."""
+    given = sample(folder)
+    much, little = (
+        comparison.compute(cell, given, SETTINGS) for cell in cells(folder, "rank:k=5")
+    )
+    assert not much.reason
+    assert not little.reason
+    assert much.result is not None
+    assert little.result is not None
+    assert much.epsilon == much.worst_loss == 1.0
+    assert (much.result.kept.perturbed or 0) > 0.6
+    assert (little.result.kept.perturbed or 0) < 0.1
+    assert little.result.utility[0].private.accuracy > 0.9
+    assert little.result.utility[0].original.accuracy > 0.9
+    assert much.result.utility[0].private.accuracy < 0.9
+    assert len(little.examples) == 3
+    assert (little.words_per_second or 0) > 0
+    assert (little.megabytes or 0) > 10
+    refused = comparison.compute(cells(folder, "gumbel")[0], given, SETTINGS)
+    assert "too small for gumbel" in refused.reason
+
+
+def test_rows_are_kept_and_not_computed_again(folder: Path) -> None:
+    """What is done is not run; a changed sample or measure is another row."""
+    planned = cells(folder, "rank:k=5")[:1]
+    given = sample(folder)
+    kept: dict[str, Row] = {}
+    first = list(comparison.run(planned, given, SETTINGS, keep=kept.__setitem__))
+    assert len(kept) == 1
+    again = list(comparison.run(planned, given, SETTINGS, done=kept, keep=_never))
+    assert again == first
+    other = Sample(given.texts[1:], given.values[1:])
+    assert comparison.key_of(planned[0], other, SETTINGS) not in kept
+
+
+def _never(key: str, row: Row) -> None:
+    raise AssertionError(key)
+
+
+class Texts(HTMLParser):
+    """Gather the texts of a page."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+
+    def handle_data(self, data: str) -> None:
+        """Take in a text."""
+        self.found.append(data)
+
+
+def test_the_command(folder: Path) -> None:
+    """Table, CSV, page and kept rows; a second run reads them."""
+    page, table, kept = (folder / name for name in ("p.html", "t.csv", "rows"))
+    arguments = (
+        *(
+            "compare",
+            str(folder / "in.jsonl"),
+            "--label",
+            "label",
+            "--attribute",
+            "who",
+        ),
+        *("-m", "rank:k=5", "-m", "gumbel", "--epsilon", "2", "--splits", "2"),
+        *("--lexicon", running.lexicon(folder), "--sample", "60", "-q"),
+        *("--html", str(page), "--csv", str(table), "--resume", str(kept), "--json"),
+    )
+    ran = here(*arguments)
+    assert (ran.code, ran.err) == (0, "")
+    found = json.loads(ran.out)
+    assert "owner" in found["audience"]
+    assert found["texts"] == 60
+    assert [row["mechanism"] for row in found["rows"]] == ["rank:k=5", "gumbel"]
+    rows = list(csv.DictReader(io.StringIO(table.read_text())))
+    assert [row["reason"] == "" for row in rows] == [True, False]
+    assert float(rows[0]["epsilon"]) == 2.0
+    assert 0.0 <= float(rows[0]["utility"]) <= 1.0
+    assert float(rows[0]["composite_0.5"]) > 0
+    texts = Texts()
+    texts.feed(page.read_text())
+    shown = " ".join(texts.found)
+    for part in ("rank:k=5", "too small for gumbel", "Utility", "owner of the text"):
+        assert part in shown
+    assert "http" not in page.read_text().replace("http-equiv", "")
+    assert len(kept.read_bytes().splitlines()) == 1
+    again = here(*arguments)
+    assert json.loads(again.out)["rows"][0] == found["rows"][0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (("--risk", "10%", "--epsilon", "1"), "not both"),
+        (("-m", "rank:k"), "write NAME:key=value"),
+        (("--label", "nothing"), "no record has text and all"),
+        (("--field", "nothing"), "no record has text and all"),
+    ],
+)
+def test_wrong_options(folder: Path, arguments: tuple[str, ...], reason: str) -> None:
+    """One line each."""
+    ran = here("compare", str(folder / "in.jsonl"), *arguments)
+    assert ran.code in (2, 4)
+    assert reason in ran.err
+    assert ran.err.count("\n") == 1
+
+
+def test_a_page_without_rows_is_a_page() -> None:
+    """All cells may have failed."""
+    row = Row("rank", "risk 1%", "builtin", reason="out of reach")
+    assert b"out of reach" in comparison_page.render([row], ["text"])
