@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from dptext import budgets, mechanisms, registry, spaces, strategy
 from dptext.errors import UsageError
 from dptext.guarantees.account import LONGEST_TEXT
+from dptext.guarantees.terms import MEANINGFUL
 from dptext.mappings import Index
 from dptext.mechanisms import Channel
 from dptext.profile import DATA_SET, RECORD, TOKEN, Profile
@@ -238,7 +239,16 @@ def _with_epsilon(recipe: Profile, channel: Channel, lexicon: Lexicon) -> Profil
     from dptext.adversaries import calibrate, prior
 
     words = prior.replaced(lexicon, recipe.tokens)
-    return recipe.with_epsilon(calibrate.epsilon_for(channel, risk, words))
+    epsilon = calibrate.epsilon_for(channel, risk, words)
+    promise = channel.module.guarantee(channel.state, epsilon)
+    if promise.notion == "LDP" and epsilon * promise.reach > MEANINGFUL:
+        msg = (
+            f"a risk of {risk:.3g} would take an epsilon of {epsilon:.4g} with these "
+            "parameters, which is no meaningful protection; give a smaller risk, or "
+            "parameters of the mechanism that list fewer words"
+        )
+        raise UsageError(msg)
+    return recipe.with_epsilon(epsilon)
 
 
 def _agree(recipe: Profile, module: Any) -> None:

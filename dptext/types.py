@@ -166,7 +166,9 @@ class Lexicon:
     first, without repetition; orders[x, 0] == x for x < V.
     far (V + 1,) float32: no word outside orders[x] is nearer to x than far[x] (Euclid).
     digest: sha256 over the content; goes into reports.
-    meta: provenance and public geometry; see dptext.lexicons.store.
+    meta: provenance and public geometry; see dptext.lexicons.store. meta["outputs"],
+    where present: after the word itself only the first so many words are listed in
+    orders.
     """
 
     name: str

@@ -31,6 +31,7 @@ def build_orders(
     listed: int,
     synonyms: Synonyms | None = None,
     inputs: int | None = None,
+    outputs: int | None = None,
 ) -> tuple[NDArray[Any], NDArray[np.float32]]:
     """Return orders (V + 1, listed) and far (V + 1,) of vectors (V + 1, d).
 
@@ -39,23 +40,26 @@ def build_orders(
     (ends (V,) int32, ids (s,) int32): those of x are ids[ends[x - 1] : ends[x]].
     orders is uint16 where V < 65536, else uint32. far[x] is at most the distance from x
     to any word that is not in orders[x], inf where all are. A lexicon with fewer words
-    than listed has orders of V entries.
+    than listed has orders of V entries. With outputs, only the first so many words are
+    listed, and far speaks of them alone; synonyms must then lie among them.
     """
-    size = len(vectors) - 1
+    size = len(vectors) - 1 if outputs is None else outputs
     listed = min(listed, size)
-    inputs = size + 1 if inputs is None else inputs
+    inputs = len(vectors) if inputs is None else inputs
     orders = np.empty((inputs, listed), np.uint16 if size < 2**16 else np.uint32)
     far = np.empty(inputs, np.float32)
     rows = np.ascontiguousarray(vectors, dtype=np.float32)
     width = min(listed + _SPARE, size)
-    for begin, found, beyond in _search(rows, inputs, width):
+    for begin, found, beyond in _search(rows, size, inputs, width):
         end = begin + len(found)
-        orders[begin:end], far[begin:end] = _plain(rows, begin, found, beyond, listed)
+        orders[begin:end], far[begin:end] = _plain(
+            rows, size, begin, found, beyond, listed
+        )
         for x in range(begin, end):
-            alike = _synonyms_of(x, size, synonyms)
+            alike = _synonyms_of(x, synonyms)
             if len(alike):
                 ids, bound = found[x - begin], float(beyond[x - begin])
-                orders[x], far[x] = _order(rows, x, ids, alike, listed, bound)
+                orders[x], far[x] = _order(rows, size, x, ids, alike, listed, bound)
     return orders, far
 
 
@@ -64,6 +68,23 @@ def far_of(vectors: NDArray[Any], row: int, listed: NDArray[Any]) -> float:
     apart = _distances(np.asarray(vectors), row, np.arange(len(vectors) - 1))
     apart[listed.astype(np.int64)] = np.inf
     return _down(float(apart.min()))
+
+
+def far_of_all(vectors: NDArray[Any], orders: NDArray[Any]) -> NDArray[np.float32]:
+    """Return for orders (V + 1, k) of any kind the bound far that build_orders gives.
+
+    Of each row the nearest words are looked at until some are not listed.
+    """
+    size, listed = len(vectors) - 1, orders.shape[1]
+    rows = np.ascontiguousarray(vectors, dtype=np.float32)
+    far = np.empty(size + 1, np.float32)
+    width = min(listed + _SPARE, size)
+    for begin, found, beyond in _search(rows, size, size + 1, width):
+        for place, ids in enumerate(found):
+            rest = np.setdiff1d(ids, orders[begin + place])
+            near = _distances(rows, begin + place, rest).min(initial=np.inf)
+            far[begin + place] = _down(min(float(near), float(beyond[place])))
+    return far
 
 
 def measure(vectors: NDArray[Any]) -> dict[str, float]:
@@ -84,12 +105,11 @@ def measure(vectors: NDArray[Any]) -> dict[str, float]:
 
 
 def _search(
-    rows: NDArray[np.float32], inputs: int, width: int
+    rows: NDArray[np.float32], size: int, inputs: int, width: int
 ) -> Iterator[tuple[int, NDArray[np.int64], NDArray[np.float64]]]:
     """Yield (first row, nearest words (b, width), bound on all others (b,))."""
     import faiss
 
-    size = len(rows) - 1
     index = faiss.IndexFlatL2(rows.shape[1])
     index.add(rows[:size])
     lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))
@@ -110,8 +130,8 @@ def _error(dimensions: int, reach: NDArray[np.float64]) -> NDArray[np.float64]:
     return (2.0 * dimensions + 16.0) * 2.0**-24 * reach**2
 
 
-def _synonyms_of(x: int, size: int, synonyms: Synonyms | None) -> NDArray[np.int64]:
-    if synonyms is None or x == size:
+def _synonyms_of(x: int, synonyms: Synonyms | None) -> NDArray[np.int64]:
+    if synonyms is None or x == len(synonyms[0]):
         return np.empty(0, np.int64)
     ends, ids = synonyms
     return ids[ends[x - 1] if x else 0 : ends[x]].astype(np.int64)
@@ -119,13 +139,14 @@ def _synonyms_of(x: int, size: int, synonyms: Synonyms | None) -> NDArray[np.int
 
 def _plain(
     rows: NDArray[np.float32],
+    size: int,
     begin: int,
     found: NDArray[np.int64],
     beyond: NDArray[np.float64],
     listed: int,
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Order a block of rows without synonyms: (b, listed) ids and bounds (b,)."""
-    known = np.sort(_with_itself(found, begin, len(rows) - 1), axis=1)
+    known = np.sort(_with_itself(found, begin, size), axis=1)
     own = np.arange(begin, begin + len(found))[:, None]
     keys = np.empty(known.shape)
     for part in range(0, len(found), _PART):
@@ -153,13 +174,14 @@ def _with_itself(found: NDArray[np.int64], begin: int, size: int) -> NDArray[np.
 
 def _order(
     rows: NDArray[np.float32],
+    size: int,
     x: int,
     found: NDArray[np.int64],
     alike: NDArray[np.int64],
     listed: int,
     beyond: float,
 ) -> tuple[NDArray[np.int64], float]:
-    known = np.unique(np.concatenate((found, alike, [x] if x < len(rows) - 1 else [])))
+    known = np.unique(np.concatenate((found, alike, [x] if x < size else [])))
     known = known[known >= 0].astype(np.int64)
     apart = _distances(rows, x, known)
     keys = np.where(np.isin(known, alike), SYNONYM_FACTOR * apart, apart)
@@ -193,7 +215,7 @@ def _nearest(rows: NDArray[np.float32]) -> NDArray[np.float64]:
     nearest = np.full(size, np.inf)
     if size < 2:
         return np.zeros(size)
-    for begin, found, _ in _search(np.vstack((rows, rows[:1])), size, min(16, size)):
+    for begin, found, _ in _search(rows, size, size, min(16, size)):
         for place, ids in enumerate(found):
             x = begin + place
             if x < size:

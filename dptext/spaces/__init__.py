@@ -96,7 +96,8 @@ class Space:
         No word outside a row's list is nearer than its bound. Computed once for a
         lexicon and space, then kept in the cache folder (public data only).
         """
-        if self._same:
+        # Orders that list outputs only are not those of the nearest words.
+        if self._same and "outputs" not in self.lexicon.meta:
             return self.lexicon.orders, self.lexicon.far
         from dptext.lexicons.orders import build_orders
 

@@ -6,6 +6,7 @@ Nothing here looks at a word that was replaced, so this is post-processing:
   are copied as they stand;
 - a drawn word is written as the lexicon writes it, with a capital letter where a text
   begins or a kept mark has ended the sentence (policy `case: restore`);
+- "a" and "an" are written as the drawn word after them wants;
 - the number element is written as a random number of one to four digits.
 Policy `case: copy` and `number: digits` do look at the input; the statement says so.
 """
@@ -35,6 +36,11 @@ _WORDLIKE = np.isin(
     (kinds.WORD, kinds.NUMBER, kinds.IDENTIFIER, kinds.STOP_WORD, kinds.UNKNOWN),
 )
 _DIGIT = re.compile(r"\d")
+# Words that "an" stands before, by their spelling; what is heard otherwise is listed.
+_VOWEL = re.compile(
+    r"(?!uni(?!n|m)|u[bkrst][aeiou]|eu|one|once)[aeiou]|hour|honest|hono|heir",
+    re.IGNORECASE,
+)
 
 
 class Joiner:
@@ -48,6 +54,9 @@ class Joiner:
         self._spaced = np.array([" " + word for word in shown], dtype=object)
         self._number = lexicon.words.index(NUMBER)
         self._clitic = np.array([_is_clitic(word) for word in shown])
+        rows = {word: row for row, word in enumerate(shown)}
+        self._articles = (rows.get("a", -1), rows.get("an", -1))
+        self._vowel = np.array([_VOWEL.match(word) is not None for word in shown])
         treatments = [policy.treatment(kind) for kind in range(8)]
         self._treatment = np.array(treatments)
         # Kinds of piece that a reader of the output takes for words.
@@ -61,6 +70,7 @@ class Joiner:
         else:
             self._space_copied(words, pieces)
         spaced = self._spaces(words, drawn)
+        drawn = self._agree(words, drawn)
         out = self._shown[drawn]
         out[spaced] = self._spaced[drawn[spaced]]
         numbers = np.flatnonzero(drawn == self._number)
@@ -102,6 +112,19 @@ class Joiner:
         beside = _beside(words, wordlike)
         lead = (words.flags[words.places] & kinds.LEAD) != 0
         return np.where(beside[words.places], ~self._clitic[drawn], lead)
+
+    def _agree(self, words: Words, drawn: Ids) -> Ids:
+        """Write "a" or "an" as the drawn word right after it wants."""
+        if min(self._articles) < 0 or len(drawn) < 2:
+            return drawn
+        beside = words.places[1:] == words.places[:-1] + 1
+        beside &= words.texts[1:] == words.texts[:-1]
+        article = np.isin(drawn[:-1], self._articles) & beside
+        place = np.flatnonzero(article)
+        agreed = drawn.copy()
+        vowel = self._vowel[drawn[place + 1]]
+        agreed[place] = np.where(vowel, self._articles[1], self._articles[0])
+        return agreed
 
     def _follows(self, words: Words, wordlike: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Tell which pieces are words with another word before them in their text."""

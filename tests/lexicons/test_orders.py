@@ -145,3 +145,27 @@ def test_the_same_vectors_give_the_same_orders() -> None:
     first, second = orders.build_orders(rows, 30), orders.build_orders(rows, 30)
     assert (first[0] == second[0]).all()
     assert (first[1] == second[1]).all()
+
+
+def test_with_outputs_only_the_first_words_are_listed() -> None:
+    """Every word has an order of the outputs; those among them come first in theirs."""
+    rows = vectors(90)
+    listed, far = orders.build_orders(rows, 15, outputs=40)
+    apart = distances(rows)[:, :40]
+    apart[np.arange(40), np.arange(40)] = -1.0
+    assert (listed == np.argsort(apart, axis=1, kind="stable")[:, :15]).all()
+    rest = np.sort(apart, axis=1)[:, 15]
+    assert (far <= rest).all()
+    assert (far > 0.9 * rest).all()
+
+
+def test_far_of_any_orders_is_a_tight_bound() -> None:
+    """Whatever is listed, the bound is the nearest word that is not."""
+    rows = vectors(120)
+    rng = np.random.default_rng(8)
+    listed = np.array([rng.permutation(120)[:20] for _ in range(121)], np.uint16)
+    far = orders.far_of_all(rows, listed)
+    apart = distances(rows)
+    np.put_along_axis(apart, listed.astype(np.int64), np.inf, axis=1)
+    assert (far.astype(np.float64) <= apart.min(axis=1)).all()
+    assert (far >= 0.999 * apart.min(axis=1)).all()

@@ -2,12 +2,17 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from dptext.errors import UsageError
+from dptext.guarantees.audit import audit
 from dptext.mechanisms import rank
+from dptext.types import Lexicon
 from tests import channels, laws, small
 
 LINE = small.line(0.0, 1.0, 3.0)
@@ -157,3 +162,120 @@ def test_orders_longer_than_k_are_cut() -> None:
     )
     short = channels.ready("rank", cut, k=4)
     np.testing.assert_array_equal(channels.law(long, 3.0), channels.law(short, 3.0))
+
+
+def _with_outputs(size: int, outputs: int, listed: int) -> Lexicon:
+    """Return a lexicon whose orders hold a word and outputs, as the English one's."""
+    whole = small.cloud(size, 3)
+    found = np.empty((size + 1, listed + 1), np.uint16)
+    for row, order in enumerate(whole.orders.tolist()):
+        others = [word for word in order if word < outputs and word != row]
+        own = [row] if row < size else []
+        found[row] = (own + others)[: listed + 1]
+    meta = {**whole.meta, "outputs": outputs}
+    digest = f"{whole.digest} {outputs} {listed}"
+    return dataclasses.replace(whole, orders=found, meta=meta, digest=digest)
+
+
+@pytest.mark.parametrize("law", ["power", "staircase", "arch"])
+@pytest.mark.parametrize("named", [None, 12])
+@pytest.mark.parametrize("epsilon", [0.5, 6.0])
+def test_with_outputs_every_input_has_the_same_law_on_them(
+    law: str, named: int | None, epsilon: float
+) -> None:
+    """Theorem of docs/rank.md: same support, same weights, worst loss exactly epsilon.
+
+    Whether the lexicon says which words are outputs, or the setting cuts them out.
+    """
+    lexicon = _with_outputs(30, 12, 5) if named is None else small.cloud(30, 3)
+    channel = channels.ready("rank", lexicon, law=law, k=5, outputs=named)
+    exact = channels.law(channel, epsilon)
+    assert (exact[:, 12:] == 0).all()
+    assert (exact[:, :12] > 0).all()
+    np.testing.assert_allclose(
+        np.sort(exact[:, :12]), np.tile(np.sort(exact[0, :12]), (31, 1)), rtol=1e-12
+    )
+    worst = laws.worst_losses(exact[:, :12]).max()
+    assert worst == pytest.approx(epsilon, rel=1e-9)
+    own = exact[np.arange(12), np.arange(12)]
+    np.testing.assert_allclose(own, exact.max(), rtol=1e-12)
+
+
+def test_both_ways_to_outputs_give_one_law() -> None:
+    """A lexicon of outputs and a setting that cuts them out agree."""
+    one = channels.ready("rank", _with_outputs(25, 10, 6), k=6)
+    two = channels.ready("rank", small.cloud(25, 3), k=6, outputs=10)
+    np.testing.assert_array_equal(channels.law(one, 4.0), channels.law(two, 4.0))
+
+
+def test_short_lists_are_filled_with_the_nearest() -> None:
+    """Where the stored orders name too few outputs the nearest others follow."""
+    short = small.cloud(40, 3, listed=6)
+    filled = channels.ready("rank", short, k=6, outputs=9)
+    whole = channels.ready("rank", small.cloud(40, 3), k=6, outputs=9)
+    np.testing.assert_array_equal(filled.state.orders, whole.state.orders)
+
+
+def test_draws_follow_the_law_of_outputs() -> None:
+    """Sampled against exact, words outside the outputs included (1e-6)."""
+    channel = channels.ready("rank", _with_outputs(9, 5, 3), k=3, law="arch")
+    channels.hold_law(channel, [0.3, 5.0], 30_000)
+
+
+@pytest.mark.parametrize("named", [None, 8])
+def test_best_guesses_are_those_of_the_law(named: int | None) -> None:
+    """The closed form is the maximum over the rows of each band."""
+    lexicon = small.cloud(30, 3)
+    channel = channels.ready("rank", lexicon, k=5, law="arch", outputs=named)
+    prior = np.random.default_rng(4).dirichlet(np.full(30, 0.3))
+    joint = prior[:, None] * channels.law(channel, 3.0)[:30]
+    bands = [(0, 3), (3, 11), (11, 30)]
+    expected = np.array([joint[a:b].max(axis=0) for a, b in bands])
+    found = rank.best_guesses(channel.state, prior, 3.0, bands)
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+def test_the_arch_is_its_closed_form() -> None:
+    """Ln w(r) = epsilon (1 - ((r - 1) / k)^p), 1 at the floor; p = 1 is a line."""
+    params = rank.Params(law="arch", k=4, p=2.0)
+    found = np.log(rank.weights(params, 4, np.array([8.0]))[0])
+    np.testing.assert_allclose(found, [8.0, 7.5, 6.0, 3.5], rtol=1e-12)
+    line = rank.steps(rank.Params(law="arch", k=5, p=1.0), 5)
+    np.testing.assert_allclose(line, [1.0, 0.8, 0.6, 0.4, 0.2], rtol=1e-12)
+
+
+@given(
+    law=st.sampled_from(["power", "staircase", "arch"]),
+    k=st.integers(1, 200),
+    c=st.floats(0, 1e4),
+    p=st.floats(0.01, 50),
+)
+def test_every_law_falls_from_one_to_the_floor(
+    law: Any, k: int, c: float, p: float
+) -> None:
+    """Steps begin with 1, never rise and stay at or above 0: all the theorem needs."""
+    found = rank.steps(rank.Params(law=law, k=k, c=c, p=p), k)
+    assert found[0] == pytest.approx(1.0)
+    assert found.max() <= 1.0 + 1e-12
+    assert (np.diff(found) <= 1e-12).all()
+    assert found.min() >= 0.0
+
+
+def test_more_outputs_than_words_are_refused() -> None:
+    """Outputs are words of the vocabulary; a list is no longer than they are."""
+    with pytest.raises(UsageError, match=r"mechanism\.outputs: 10 is more than the 9"):
+        channels.ready("rank", small.cloud(9, 2), outputs=10)
+    assert channels.ready(
+        "rank", small.cloud(9, 2), outputs=4, k=50
+    ).state.orders.shape == (10, 4)
+    with pytest.raises(UsageError, match=r"mechanism\.k: 6 is more than the 5"):
+        channels.ready("rank", _with_outputs(30, 12, 5), k=6)
+
+
+def test_an_audit_of_outputs_finds_epsilon() -> None:
+    """Words that no input gives are no infinite loss."""
+    channel = channels.ready("rank", _with_outputs(30, 12, 5), k=5)
+    found = audit(channel, 4.0, lambda ids: ids)
+    assert found.infinite == 0.0
+    assert found.worst == pytest.approx(4.0)
+    assert not found.refuted

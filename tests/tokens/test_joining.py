@@ -318,3 +318,37 @@ def test_dropped_marks_leave_only_the_number_of_words() -> None:
     policy = Policy(punctuation="drop")
     for view in seen_of_each(["cat, (dog)\n😀!", "  日本 zq", "don't 42"], policy):
         assert view == Seen((("perturb", None),) * 3)
+
+
+@pytest.mark.parametrize(
+    ("word", "article"),
+    [
+        *(("apple", "an"), ("dog", "a"), ("hour", "an"), ("university", "a")),
+        *(("user", "a"), ("uninteresting", "an"), ("umbrella", "an"), ("one", "a")),
+        *(("European", "a"), ("honest", "an"), ("house", "a"), ("evening", "an")),
+    ],
+)
+def test_articles_agree_with_the_word_that_was_drawn(word: str, article: str) -> None:
+    """Which of "a" and "an" was drawn shows no more than which of them is right."""
+    from dptext.tokens import joining
+
+    assert (joining._VOWEL.match(word) is not None) == (article == "an")
+
+
+def test_articles_are_rewritten_before_drawn_words_only() -> None:
+    """Not before a mark, nor at the end of a text; and never another word."""
+    lexicon = small.lexicon(
+        np.random.default_rng(0).normal(size=(6, 2)),
+        words=["a", "an", "apple", "dog", "the", "<number>"],
+    )
+    policy = Policy()
+    tokenizer, joiner = Tokenizer(lexicon, policy), Joiner(lexicon, policy)
+    words = tokenizer.words(["x y, z a", "b c"])
+    for drawn, texts in (
+        ([1, 3, 0, 2, 1, 2], ["A dog, an apple", "An apple"]),
+        ([2, 1, 3, 0, 4, 1], ["Apple an, dog a", "The an"]),
+    ):
+        ids = np.array(drawn, np.int32)
+        randomness = Randomness(RunKey.from_seed(0), "tests")
+        noise = randomness.of([bytes(16)] * 2, words.texts)
+        assert joiner.join(words, ids, noise) == texts

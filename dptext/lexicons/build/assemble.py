@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,9 @@ from dptext.lexicons.build import (
     groups,
     information,
     names,
+    ordering,
+    ordering_polarity,
+    ordering_tags,
     selection,
     synonyms,
 )
@@ -26,16 +29,17 @@ from dptext.lexicons.build.evidence import gather
 from dptext.lexicons.build.forms import Link, candidates
 from dptext.lexicons.build.vectors import SHIFTS, word_vectors
 from dptext.lexicons.build.wordnet import WordNet, read
-from dptext.lexicons.orders import build_orders, far_of, measure
+from dptext.lexicons.orders import far_of_all, measure
 from dptext.lexicons.store import digest_in_memory
 from dptext.tokens.regex import key_of
 from dptext.types import NUMBER, Lexicon
 
-VERSION = 1  # of the recipe: a change that changes the digest raises it
+VERSION = 2  # of the recipe: a change that changes the digest raises it
 SEED = 1
 SIZE = 45_000
 DIMENSIONS = 100
-LISTED = 96
+LISTED = 97  # a word itself and the 96 best others
+OUTPUTS = 8_000
 _SOURCE = "WordNet 3.0 (Debian wordnet-base and wordnet-sense-index 1:3.0-37)"
 _LICENCE = "WordNet 3.0 licence, LICENSE.wordnet beside the data"
 _PRIOR = (
@@ -46,6 +50,10 @@ _UNKNOWN = (
     "row V stands for every unknown word: the mean of the commonest personal and place "
     "names, which are also its order, by descending count"
 )
+_ORDERS = (
+    "the word itself, then the outputs that stand best for it: closeness of meaning, "
+    "synonyms, grammar, subject, polarity and frequency; no antonyms"
+)
 
 
 def build_english(
@@ -54,17 +62,23 @@ def build_english(
     size: int = SIZE,
     dimensions: int = DIMENSIONS,
     listed: int = LISTED,
+    outputs: int = OUTPUTS,
     progress: Callable[[str], None] | None = None,
 ) -> Lexicon:
     """Build the English lexicon from a folder with the WordNet 3.0 database.
 
-    size counts words, the number element included; listed is the length of the orders.
-    The same database gives the same digest. Raises LexiconError if a file is missing.
+    size counts words, the number element included; listed is the length of the orders,
+    which hold, after the word itself, only the first outputs words. The same database
+    gives the same digest. Raises LexiconError if a file is missing.
     """
     if find_spec("scipy") is None:
         raise MissingExtra.of("dptext lexicon build", "build")
-    if dimensions <= SHIFTS or not 0 < listed < size < 2**16:
-        msg = "the English lexicon takes over 11 dimensions and at most 65535 words"
+    few = min(outputs, size)
+    if dimensions <= SHIFTS or not 1 < listed < few <= size < 2**16:
+        msg = (
+            "the English lexicon takes over 11 dimensions, at most 65535 words, and "
+            "orders of 2 words or more, fewer than there are outputs"
+        )
         raise LexiconError(msg)
     say = progress or _silent
     say("reading WordNet")
@@ -74,11 +88,18 @@ def build_english(
     weights = counts.lemma_weights(database)
     say("choosing words")
     chosen = selection.select(database, links, evidence, weights, size)
-    return _assemble(database, links, weights, chosen, dimensions, listed, say)
+    shape = _Shape(dimensions, listed, min(outputs, len(chosen)))
+    return _assemble(database, links, weights, chosen, shape, say)
 
 
 def _silent(message: str) -> None:
     pass
+
+
+class _Shape(NamedTuple):
+    dimensions: int
+    listed: int
+    outputs: int
 
 
 def _assemble(
@@ -86,8 +107,7 @@ def _assemble(
     links: Mapping[str, tuple[Link, ...]],
     weights: Mapping[tuple[str, str], float],
     chosen: Mapping[str, float],
-    dimensions: int,
-    listed: int,
+    shape: _Shape,
     say: Callable[[str], None],
 ) -> Lexicon:
     words = tuple(chosen)
@@ -96,14 +116,27 @@ def _assemble(
     # "his" is no plural of "hi": what grammar words look like is not about them.
     links = {key: ties for key, ties in links.items() if key not in grammatical}
     say("placing words")
-    placed = _placed(database, keys, links, weights, dimensions)
-    vectors, stand_ins = _with_classes(database, words, keys, links, placed, listed)
+    placed = _placed(database, words, keys, links, weights, shape.dimensions)
+    vectors, stand_ins = _with_classes(database, words, keys, links, placed, shape)
     content = np.array(list(chosen.values()))
     ends, alike = synonyms.synonyms(database, keys, links)
     say("ordering words")
-    orders, far = build_orders(vectors, listed, (ends, alike))
-    orders[-1] = stand_ins
-    far[-1] = far_of(vectors, len(words), stand_ins)
+    grammar, subject = ordering_tags.profiles(
+        database, words, keys, links, weights, grammatical
+    )
+    figures = ordering.Figures(
+        vectors=vectors.astype(np.float64),
+        grammar=grammar,
+        subject=subject,
+        polarity=ordering_polarity.of_words(database, keys, links, weights),
+        counts=content,
+        synonyms=[part.tolist() for part in np.split(alike, ends[:-1])],
+        groups=ordering.grouped(keys, groups.groups()),
+        antonyms=ordering.antonyms(database, keys, links),
+    )
+    listing = ordering.orders(figures, shape.outputs, shape.listed - 1)
+    orders = np.vstack((listing, stand_ins.astype(listing.dtype)))
+    far = far_of_all(vectors, orders)
     say("measuring")
     lexicon = Lexicon(
         name="english",
@@ -113,7 +146,7 @@ def _assemble(
         orders=orders,
         far=far,
         digest="",
-        meta=_meta(vectors, listed),
+        meta=_meta(vectors, shape),
         synonym_ends=ends,
         synonyms=alike,
         information_content=information.of_words(
@@ -125,12 +158,18 @@ def _assemble(
 
 def _placed(
     database: WordNet,
+    words: Sequence[str],
     keys: Sequence[str],
     links: Mapping[str, tuple[Link, ...]],
     weights: Mapping[tuple[str, str], float],
     dimensions: int,
 ) -> NDArray[np.float64]:
-    named = tuple(tuple(map(key_of, group)) for group in names.names())
+    # "king" and "hall" are rather common words than names, and not alike.
+    written = {key for word, key in zip(words, keys, strict=True) if word[:1].isupper()}
+    named = tuple(
+        tuple(key for key in map(key_of, group) if key in written)
+        for group in names.names()
+    )
     placed = word_vectors(
         database, keys, links, weights, named, dimensions=dimensions, seed=SEED
     )
@@ -151,13 +190,13 @@ def _with_classes(
     keys: Sequence[str],
     links: Mapping[str, tuple[Link, ...]],
     placed: NDArray[np.float64],
-    listed: int,
+    shape: _Shape,
 ) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """Set the rows of numbers and unknown words; return vectors and the stand-ins."""
     row_of = {key: row for row, key in enumerate(keys)}
     numbers = [row_of[key_of(word)] for word in closed.classes()["number word"]]
     placed[row_of[NUMBER]] = _mean(placed[numbers])
-    stand_ins = _stand_ins(database, words, keys, links, listed)
+    stand_ins = _stand_ins(database, words[: shape.outputs], keys, links, shape.listed)
     unknown = _mean(placed[stand_ins])
     return np.vstack((placed, unknown)).astype(np.float16), stand_ins
 
@@ -169,10 +208,11 @@ def _stand_ins(
     links: Mapping[str, tuple[Link, ...]],
     listed: int,
 ) -> NDArray[np.int64]:
-    """Return the commonest words that only name a person or a place: (listed,)."""
+    """Return the commonest outputs that only name a person or a place: (listed,)."""
     named = {key_of(name) for group in names.names() for name in group}
     found = []
-    for row, (word, key) in enumerate(zip(words, keys, strict=True)):
+    for row, word in enumerate(words):
+        key = keys[row]
         instance = [
             any(pointer.symbol == "@i" for pointer in database.synsets[number].pointers)
             for link in links.get(key, ())
@@ -181,7 +221,7 @@ def _stand_ins(
         if word[:1].isupper() and (key in named or (instance and all(instance))):
             found.append(row)
     if len(found) < listed:
-        msg = f"only {len(found)} names for an order of {listed}; build more words"
+        msg = f"only {len(found)} names for an order of {listed}; take more outputs"
         raise LexiconError(msg)
     return np.array(found[:listed], np.int64)
 
@@ -191,7 +231,7 @@ def _mean(rows: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(mean / np.linalg.norm(mean))
 
 
-def _meta(vectors: NDArray[Any], listed: int) -> dict[str, Any]:
+def _meta(vectors: NDArray[Any], shape: _Shape) -> dict[str, Any]:
     return {
         "language": "en",
         "source": _SOURCE,
@@ -202,6 +242,8 @@ def _meta(vectors: NDArray[Any], listed: int) -> dict[str, Any]:
         "seed": SEED,
         "words": len(vectors) - 1,
         "dimensions": vectors.shape[1],
-        "listed": listed,
+        "orders": _ORDERS,
+        "listed": shape.listed,
+        "outputs": shape.outputs,
         "geometry": measure(vectors),
     }

@@ -3,7 +3,8 @@
 A word's count is the sum of
 - its tokens in the glosses (examples weigh double, they are running English),
 - its share of the tagged counts of the lemmas it is a form of (SemCor),
-- its share of what the other forms of these lemmas have in the glosses,
+- its share of what the other forms of these lemmas have in the glosses; the share is a
+  rule of thumb that the glosses correct: a plural that they never use is a rare one,
 - a prior for how ordinary the lemma is: verbs, adjectives and adverbs more than nouns,
   several senses and derived words more than one, names of animals and plants less.
 Closed-class words take their figure from dptext.lexicons.build.closed instead. No
@@ -21,6 +22,10 @@ from dptext.lexicons.build.wordnet import WordNet
 TAGGED_WEIGHT = 3.0
 FAMILY_WEIGHT = 0.3
 FLOOR = 0.01
+# The rule of thumb for the share of a form weighs as much as so many gloss tokens.
+SHARE_WEIGHT = 10.0
+# SemCor tags names with these lemmas, so that their counts are not those of the words.
+NAME_TAGS = frozenset({"person", "group", "location"})
 # Words that rules make from words get no more than this from their base, but for -ly:
 # not every verb has a doer or can be done again.
 MADE_AT_MOST = 0.5
@@ -37,11 +42,15 @@ _TECHNICAL = 0.25
 def lemma_weights(wordnet: WordNet) -> dict[tuple[str, str], float]:
     """Return (lemma, part of speech) -> tagged use plus the prior for ordinariness."""
     return {
-        (lemma, pos): TAGGED_WEIGHT * sum(count for _, count in senses)
+        (lemma, pos): TAGGED_WEIGHT * _tagged(lemma, senses)
         + _brevity(lemma) * _ordinary(wordnet, pos, [number for number, _ in senses])
         for (lemma, pos), senses in wordnet.senses.items()
         if " " not in lemma
     }
+
+
+def _tagged(lemma: str, senses: tuple[tuple[int, int], ...]) -> int:
+    return 0 if lemma in NAME_TAGS else sum(count for _, count in senses)
 
 
 def _ordinary(wordnet: WordNet, pos: str, numbers: list[int]) -> float:
@@ -86,9 +95,12 @@ def _weight(
     family: Mapping[tuple[str, str], float],
 ) -> float:
     shared = 0.0
+    whole = sum(tie.share * weights[tie.lemma, tie.pos] for tie in ties)
     for tie in ties:
         lemma = (tie.lemma, tie.pos)
-        use = weights[lemma] + FAMILY_WEIGHT * family.get(lemma, 0.0)
+        seen = family.get(lemma, 0.0)
+        own = evidence.used[word] * tie.share * weights[lemma] / whole
+        share = (SHARE_WEIGHT * tie.share + own) / (SHARE_WEIGHT + seen)
         most = MADE_AT_MOST if tie.kind in _MADE else float("inf")
-        shared += min(tie.share * use, most)
+        shared += min(share * (weights[lemma] + FAMILY_WEIGHT * seen), most)
     return FLOOR + evidence.used[word] + evidence.part_of[word] + shared

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from dptext.lexicons.build import inflection
+from dptext.lexicons.build import closed, inflection
 from dptext.lexicons.build.wordnet import Synset, WordNet
 from dptext.tokens.regex import split
 
@@ -23,6 +23,8 @@ VARIANT_SHARE = 0.25
 # Forms that the rules allow and usage mostly does not ("goodnesses").
 RARE_SHARE = 0.04
 _MASS = ("ness", "ism", "hood", "ship", "ing")
+# Number words are not compared, and nobody does them ("fourer", "tenner").
+_NUMBERS = frozenset(closed.classes()["number word"])
 # Capitalised nouns with a plural: persons ("Americans") and times ("Mondays").
 _COUNTED_FILES = frozenset({18, 28})
 
@@ -133,10 +135,17 @@ def _adjectives(lemma: str, synsets: list[Synset]) -> dict[str, str]:
     related = all(any(p.symbol == "\\" for p in s.pointers) for s in synsets)
     if not short or related or lemma.endswith(("ed", "ly")) or "-" in lemma:
         return {}
+    if lemma in _NUMBERS or _digits(synsets):
+        return {}
     return {
         "er": inflection.comparative(lemma),
         "est": inflection.superlative(lemma),
     }
+
+
+def _digits(synsets: list[Synset]) -> bool:
+    """Tell whether a lemma counts things: its first meaning has a numeral, too."""
+    return any(any(map(str.isdigit, lemma)) for lemma in synsets[0].lemmas)
 
 
 def _adverbs(lemma: str, synsets: list[Synset]) -> dict[str, str]:
@@ -158,6 +167,8 @@ def _add_derived(wordnet: WordNet, links: dict[str, list[Link]]) -> None:
             continue
         capital = any(_capital(lemma, wordnet.synsets[n]) for n, _ in senses)
         if capital or pos not in ("a", "v") or len(lemma) < 3:
+            continue
+        if lemma in _NUMBERS or _digits([wordnet.synsets[n] for n, _ in senses]):
             continue
         for form, kind, part in _derived(lemma, pos):
             if form not in links:

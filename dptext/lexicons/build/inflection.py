@@ -7,6 +7,11 @@ import re
 _SIBILANT = re.compile(r"(?:s|x|z|ch|sh)$")
 _CONSONANT_Y = re.compile(r"[^aeiou]y$")
 _CONSONANT_O = re.compile(r"[^aeiou]o$")
+# Nouns in -o that take -es; the others take -s.
+_OES = frozenset(
+    "buffalo cargo domino echo embargo go hero mango mosquito motto negro potato "
+    "tomato tornado torpedo veto volcano".split()
+)
 # One vowel between consonants at the end of a one-syllable word: the last is doubled.
 _DOUBLES = re.compile(r"^[^aeiou]*(?:qu)?[aeiou][bdgklmnprt]$")
 _VOWELS = re.compile(r"[aeiouy]+")
@@ -35,6 +40,8 @@ _NOT_VARIANTS = frozenset({"capsize", "resize", "downsize", "oversize", "seize"}
 
 def plural(noun: str) -> str:
     """Return the regular plural."""
+    if noun.endswith("o") and noun not in _OES:
+        return noun + "s"
     return third_person(noun)
 
 

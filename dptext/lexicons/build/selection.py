@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 from dptext.errors import LexiconError
-from dptext.lexicons.build import closed, counts, names
+from dptext.lexicons.build import closed, counts, modern, names
 from dptext.lexicons.build.evidence import Evidence
 from dptext.lexicons.build.forms import Link
 from dptext.lexicons.build.wordnet import WordNet
@@ -64,6 +64,9 @@ def select(
     for name in named:
         if name not in keys:
             scaled[name] = max(least, scaled.get(name, 0.0))
+    for word, figure in modern.least().items():
+        if (key := key_of(word)) in scaled:
+            scaled[key] = max(1e3 * figure, scaled[key])
     ranked = sorted(scaled, key=lambda w: (w not in named, -scaled[w], w))
     for word in ranked[: size - len(fixed)]:
         fixed[_shown(word, evidence, named)] = scaled[word]

@@ -1,0 +1,477 @@
+"""Orders and laws of the rank mechanism, compared on real text and by public figures.
+
+    python benchmarks/orders.py lists FOLDER [FOLDER ...]
+    python benchmarks/orders.py laws FOLDER
+    python benchmarks/orders.py tasks NEW OLD [--seeds 3] [--dev]
+
+FOLDERs are lexicons. `lists`: hubs, and what laws amount to at a risk. `laws`: the best
+law for expected public closeness by a linear program, beside the closed forms. `tasks`:
+classifiers trained and tested on privatized text, an attribute attack, and how many
+replacements keep part of speech and inflection, at equal risk and equal worst loss.
+--dev takes rows of the training files only: everything was chosen on these.
+
+Reads text/ and nltk_data/ of the test data (DPTEXT_TEST_DATA, else ../shared/data).
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import gzip
+import json
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dptext import pipeline, profile
+from dptext.lexicons import orders, store
+from dptext.mechanisms import rank
+from dptext.pipeline import Pipeline
+from dptext.randomness import RunKey
+from dptext.types import Lexicon, Record
+
+DATA = Path(os.environ.get("DPTEXT_TEST_DATA", "../shared/data"))
+RISKS = (0.1, 0.2, 0.35)
+LOSSES = (6.0, 8.0, 10.0, 12.0)
+OLD_LAW = {"law": "power", "k": 96, "c": 10.0}
+# What is recommended at each risk.
+LAWS = {
+    0.1: {"law": "arch", "k": 96, "p": 4.0},
+    0.2: {"law": "arch", "k": 48, "p": 2.0},
+    0.35: {"law": "arch", "k": 16, "p": 1.5},
+}
+Task = tuple[list[str], list[Any], list[str], list[Any]]
+Words = tuple[list[str], NDArray[Any], NDArray[Any]]
+
+
+def made(lexicon: Lexicon, mechanism: dict[str, Any], epsilon: float) -> Pipeline:
+    """Make a pipeline of a mechanism at one epsilon for all words."""
+    budget = {"name": "uniform", "epsilon": float(epsilon)}
+    recipe = {"name": "benchmark", "mechanism": mechanism, "budget": budget}
+    return pipeline.build(profile.parse(recipe, "benchmark"), lexicon)
+
+
+def ranked(lexicon: Lexicon, law: dict[str, Any], epsilon: float) -> Pipeline:
+    """Make a pipeline of rank."""
+    return made(lexicon, {"name": "rank", **law}, epsilon)
+
+
+def risk_of(state: rank.State, prior: NDArray[np.float64], epsilon: float) -> float:
+    """Return the Bayes vulnerability."""
+    best = rank.best_guesses(state, prior, epsilon, [(0, len(prior))])
+    return float(best.max(axis=0).sum())
+
+
+def epsilon_at(lexicon: Lexicon, law: dict[str, Any], risk: float) -> float:
+    """Return the epsilon of a risk, nan if none up to 40 has it."""
+    state = ranked(lexicon, law, 1.0).channel.state
+    low, high = 0.01, 40.0
+    if risk_of(state, lexicon.prior, high) < risk:
+        return float("nan")
+    for _ in range(16):
+        middle = (low + high) / 2
+        above = risk_of(state, lexicon.prior, middle) > risk
+        low, high = (low, middle) if above else (middle, high)
+    return low
+
+
+def masses(state: rank.State, epsilon: float) -> str:
+    """Say where the probability goes: to the word itself, the list, the floor."""
+    listed = state.orders.shape[1]
+    law = rank.weights(state.params, listed, np.array([epsilon]))[0]
+    whole = law.sum() + state.outputs - listed
+    parts = law[0] / whole, (law - 1).sum() / whole, state.outputs / whole
+    return "self {:.3f} list {:.3f} floor {:.3f}".format(*parts)
+
+
+def plain(lexicon: Lexicon) -> Lexicon:
+    """Return the lexicon with orders by distance alone, synonyms nearer."""
+    assert lexicon.synonym_ends is not None
+    assert lexicon.synonyms is not None
+    synonyms = lexicon.synonym_ends, lexicon.synonyms
+    found, far = orders.build_orders(lexicon.vectors, 97, synonyms)
+    found[-1] = lexicon.orders[-1]
+    far[-1] = orders.far_of(lexicon.vectors, len(lexicon.words), found[-1])
+    meta = {key: lexicon.meta[key] for key in lexicon.meta if key != "outputs"}
+    return dataclasses.replace(
+        lexicon, orders=found, far=far, digest=f"plain {lexicon.digest}", meta=meta
+    )
+
+
+# Lists -------------------------------------------------------------------------------
+
+
+def lists(lexicon: Lexicon) -> None:
+    """Print hubs (in-degree of the 20 best others) and the laws at each risk."""
+    outputs = int(lexicon.meta.get("outputs", len(lexicon.words)))
+    best = lexicon.orders[:outputs, 1:21].astype(np.int64)
+    listed = np.bincount(best.ravel(), minlength=outputs)[:outputs].astype(np.float64)
+    centred = listed - listed.mean()
+    skew = float((centred**3).mean() / (centred**2).mean() ** 1.5)
+    print(
+        f"{lexicon.name}: {outputs} outputs; of these in the 20 best of others: "
+        f"skewness {skew:.2f}, largest {listed.max():.0f}, "
+        f"never {(listed == 0).mean():.2%}"
+    )
+    for risk in RISKS:
+        for law in (OLD_LAW, *LAWS.values()):
+            epsilon = epsilon_at(lexicon, law, risk)
+            state = ranked(lexicon, law, 1.0).channel.state
+            told = "out of reach" if np.isnan(epsilon) else masses(state, epsilon)
+            print(f"  risk {risk:.0%} {law}: epsilon {epsilon:.3f} {told}")
+
+
+# Laws --------------------------------------------------------------------------------
+
+
+def laws(lexicon: Lexicon) -> None:
+    """Print the expected closeness of the best law and of others, equal bounds."""
+    state = ranked(lexicon, {"law": "staircase", "k": 96}, 1.0).channel.state
+    prior = lexicon.prior
+    edges = np.array([0, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96])
+    worth = _worth(lexicon, state, prior)
+    shapes = [OLD_LAW, *LAWS.values(), {"law": "staircase", "k": 16}]
+    for epsilon in (6.0, 8.8, 10.5):
+        for law in shapes:
+            other = ranked(lexicon, law, 1.0).channel.state
+            risk = risk_of(other, prior, epsilon)
+            listed = other.orders.shape[1]
+            weights = rank.weights(other.params, listed, np.array([epsilon]))[0]
+            chance = weights / (weights.sum() + state.outputs - listed)
+            floor = 1 / (weights.sum() + state.outputs - listed)
+            shown = np.append(chance, np.full(96 - listed, floor))
+            best, steps = _best_law(state, prior, worth, edges, epsilon, risk)
+            print(
+                f"epsilon {epsilon:g} risk {risk:.3f} {law}: closeness "
+                f"{shown @ worth:.4f}, best possible {best:.4f} with ln w "
+                f"{np.round(steps, 1).tolist()}",
+                flush=True,
+            )
+
+
+def _worth(
+    lexicon: Lexicon, state: rank.State, prior: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the expected cosine, at least 0, of what stands at each rank: (k,)."""
+    rows = lexicon.vectors.astype(np.float64)
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    found = np.zeros(state.orders.shape[1])
+    for begin in range(0, len(prior), 1000):
+        part = slice(begin, min(begin + 1000, len(prior)))
+        others = rows[state.orders[part].astype(np.int64)]
+        cosines = np.einsum("nkd,nd->nk", others, rows[part])
+        found += prior[part] @ np.maximum(cosines, 0.0)
+    return found
+
+
+def _best_law(
+    state: rank.State,
+    prior: NDArray[np.float64],
+    worth: NDArray[np.float64],
+    edges: NDArray[np.int64],
+    epsilon: float,
+    risk: float,
+) -> tuple[float, NDArray[np.float64]]:
+    """Solve the linear program: the law with steps at edges of the largest worth.
+
+    Variables: the probability of one rank in each step, that of the floor, and for each
+    output the best guess. Returns the worth and ln w of each step.
+    """
+    from scipy.optimize import linprog
+    from scipy.sparse import csr_matrix
+
+    steps, size = len(edges) - 1, state.outputs
+    step_of = np.searchsorted(edges, np.arange(edges[-1]), side="right") - 1
+    best = np.zeros((size, steps))
+    for place, step in enumerate(step_of):
+        np.maximum.at(best[:, step], state.orders[:-1, place].astype(np.int64), prior)
+    # A guess in a later step counts only if it is likelier than those before.
+    before = np.maximum.accumulate(best, axis=1)
+    new = best > np.column_stack((np.full(size, prior.max()), before[:, :-1]))
+    new[:, 0] = best[:, 0] > 0
+    output, step = np.nonzero(new)
+    cells = len(output)
+    floors = np.arange(size)
+    at = np.arange(cells + size)
+    rows = np.concatenate((at, at))
+    columns = np.concatenate(
+        (step, np.full(size, steps), steps + 1 + output, steps + 1 + floors)
+    )
+    values = np.concatenate(
+        (best[output, step], np.full(size, prior.max()), np.full(cells + size, -1.0))
+    )
+    # Non-increasing, and at most e^epsilon above the floor; the guesses' sum.
+    order = [(i + cells + size, i + 1, i) for i in range(steps)]
+    last = cells + size + steps
+    rows = np.concatenate((rows, *[(r, r) for r, _, _ in order], (last, last)))
+    columns = np.concatenate((columns, *[(a, b) for _, a, b in order], (0, steps)))
+    signs = np.tile([1.0, -1.0], steps)
+    values = np.concatenate((values, signs, (1.0, -np.exp(epsilon))))
+    rows = np.concatenate((rows, np.full(size, last + 1)))
+    columns = np.concatenate((columns, steps + 1 + floors))
+    values = np.concatenate((values, np.ones(size)))
+    left = csr_matrix((values, (rows, columns)), shape=(last + 2, steps + 1 + size))
+    right = np.zeros(last + 2)
+    right[-1] = risk
+    widths = np.append(np.diff(edges), size - edges[-1]).astype(np.float64)
+    gains = np.append(np.add.reduceat(worth, edges[:-1]), 0.0)
+    found = linprog(
+        np.concatenate((-gains, np.zeros(size))),
+        A_ub=left,
+        b_ub=right,
+        A_eq=np.concatenate((widths, np.zeros(size)))[None, :],
+        b_eq=[1.0],
+        method="highs",
+    )
+    if found.status != 0:
+        return float("nan"), np.full(steps, np.nan)
+    return -float(found.fun), np.log(found.x[:steps] / found.x[steps])
+
+
+# Tasks -------------------------------------------------------------------------------
+
+
+def rows_of(name: str) -> list[dict[str, Any]]:
+    """Read a text file of the test data, in a fixed mixed order."""
+    with gzip.open(DATA / "text" / f"{name}.jsonl.gz", "rt", encoding="utf-8") as file:
+        rows = [json.loads(line) for line in file]
+    order = np.random.default_rng(0).permutation(len(rows))
+    return [rows[i] for i in order.tolist()]
+
+
+def task_of(train: list[Any], test: list[Any], label: str = "label") -> Task:
+    """Take texts and labels."""
+    return (
+        [row["text"] for row in train],
+        [row[label] for row in train],
+        [row["text"] for row in test],
+        [row[label] for row in test],
+    )
+
+
+def tasks_of(dev: bool) -> dict[str, Task]:
+    """Return the tasks; with dev, of rows of the training files that are not used."""
+    news, films = rows_of("agnews_train19k"), rows_of("sst2_train20k")
+    if dev:
+        return {
+            "AG News": task_of(news[-5000:-1500], news[-1500:]),
+            "SST-2": task_of(films[-8000:-2000], films[-2000:]),
+        }
+    reviews = rows_of("imdb_5k")
+    people = rows_of("trustpilot_en_train")
+    return {
+        "AG News": task_of(news[:6000], rows_of("agnews_test5600")),
+        "SST-2": task_of(films[:8000], rows_of("sst2_dev")),
+        "IMDb": task_of(reviews[:2000], reviews[2000:3000]),
+        "gender": task_of(people, rows_of("trustpilot_en_test"), "gender"),
+    }
+
+
+def privatized(made: Pipeline, texts: list[str], seed: int) -> Words:
+    """Return private texts, and the drawn words with the text that each stands in."""
+    ids: list[Any] = []
+    places: list[Any] = []
+
+    def observe(words: Any, drawn: Any, eps: Any) -> None:
+        before = int(places[-1][-1]) + 1 if places else 0
+        ids.append(np.array(drawn))
+        places.append(np.append(words.texts + before, len(words.ends) - 1 + before))
+
+    records = (Record(i, (text,), None) for i, text in enumerate(texts))
+    key = RunKey.from_seed(seed)
+    out = [new[0] for _, new in made.run(records, key, observe=observe)]
+    return out, np.concatenate(ids), np.concatenate([part[:-1] for part in places])
+
+
+def untouched(made: Pipeline, texts: list[str], seed: int) -> Words:
+    """Return the texts as they are, in the same shape."""
+    words = made.tokenizer.words(texts)
+    return texts, words.ids, words.texts
+
+
+def accuracies(
+    made: Pipeline, task: Task, seed: int, change: Callable[..., Words]
+) -> tuple[float, float]:
+    """Return the accuracy of TF-IDF and of mean vectors, logistic regression."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.linear_model import LogisticRegression
+
+    texts, labels, test_texts, test_labels = task
+    train, test = change(made, texts, seed), change(made, test_texts, seed + 1000)
+    words = TfidfVectorizer(
+        min_df=2, sublinear_tf=True, token_pattern=r"(?u)\b\w[\w']*\b"
+    )
+    seen = words.fit_transform(train[0])
+    model = LogisticRegression(C=3.0, max_iter=300).fit(seen, labels)
+    by_words = model.score(words.transform(test[0]), test_labels)
+    means, others = _means(made, train), _means(made, test)
+    centre, spread = means.mean(axis=0), means.std(axis=0) + 1e-9
+    model = LogisticRegression(C=0.3, max_iter=300)
+    model.fit((means - centre) / spread, labels)
+    return by_words, model.score((others - centre) / spread, test_labels)
+
+
+def _means(made: Pipeline, found: Words) -> NDArray[np.float64]:
+    """Return the mean vector of the known words of each text."""
+    texts, ids, places = found
+    vectors = made.lexicon.vectors.astype(np.float64)
+    known = ids >= 0
+    sums = np.zeros((len(texts), vectors.shape[1]))
+    np.add.at(sums, places[known], vectors[ids[known]])
+    counts = np.bincount(places[known], minlength=len(texts))
+    return sums / np.maximum(counts, 1)[:, None]
+
+
+def kept(made: Pipeline, texts: list[str], seed: int) -> tuple[float, float]:
+    """Return how many replacements keep part of speech, and the whole Penn tag.
+
+    Each replacement, alone, takes the place of its word among the two words on either
+    side; words that stay or are unknown do not count. Every fifth word is looked at.
+    """
+    import nltk
+    from nltk.tag.perceptron import PerceptronTagger
+
+    nltk.data.path.insert(0, str(DATA / "nltk_data"))
+    tagger = PerceptronTagger()
+    _, drawn, places = privatized(made, texts, seed)
+    given = made.tokenizer.words(texts).ids
+    names = made.lexicon.words
+    parts, whole = [], []
+    for place in range(len(given)):
+        if place % 5 or given[place] < 0 or given[place] == drawn[place]:
+            continue
+        same = np.flatnonzero(places[max(0, place - 2) : place + 3] == places[place])
+        around = same + max(0, place - 2)
+        words = [names[row] if row >= 0 else "Smith" for row in given[around]]
+        middle = around.tolist().index(place)
+        old = tagger.tag(words)[middle][1]
+        words[middle] = names[drawn[place]]
+        new = tagger.tag(words)[middle][1]
+        parts.append(new[:2] == old[:2])
+        whole.append(new == old)
+    return float(np.mean(parts)), float(np.mean(whole))
+
+
+def santext_curve(lexicon: Lexicon) -> list[tuple[float, float, float]]:
+    """Return (epsilon, risk, worst loss) of SanText over all words, single precision.
+
+    TEM is the same law here: its gamma exceeds the diameter below epsilon 20.
+    """
+    rows = lexicon.vectors.astype(np.float32)
+    size, squares = len(rows) - 1, (rows.astype(np.float32) ** 2).sum(axis=1)
+    prior = lexicon.prior.astype(np.float32)
+    grid = np.array([6, 8, 9, 10, 11, 12, 13, 14, 15, 16], np.float32)
+    whole, best = np.zeros((len(grid), size + 1)), np.zeros((len(grid), size))
+
+    def blocks() -> Iterator[tuple[slice, NDArray[np.float32]]]:
+        for begin in range(0, size + 1, 256):
+            part = slice(begin, min(begin + 256, size + 1))
+            near = squares[part, None] + squares[None] - 2 * rows[part] @ rows.T
+            yield part, np.sqrt(np.maximum(near, 0))
+
+    for part, apart in blocks():
+        words = min(part.stop, size) - part.start
+        for number, epsilon in enumerate(grid):
+            law = np.exp(apart[:, :size] * (-epsilon / 2))
+            whole[number, part] = law.sum(axis=1)
+            law = law[:words] * (prior[part] / whole[number, part][:words])[:, None]
+            np.maximum(best[number], law.max(axis=0), out=best[number])
+    logs, worst = np.log(whole).astype(np.float32), np.zeros(len(grid))
+    for part, apart in blocks():
+        for number, epsilon in enumerate(grid):
+            gap = np.abs(logs[number, part, None] - logs[number][None])
+            worst[number] = max(worst[number], (gap + apart * (epsilon / 2)).max())
+    risks = best.sum(axis=1)
+    return [
+        (float(e), float(r), float(w))
+        for e, r, w in zip(grid, risks, worst, strict=True)
+    ]
+
+
+def tasks(new: Lexicon, old: Lexicon, seeds: int, dev: bool) -> None:
+    """Print accuracy and readability of all systems at each risk and worst loss."""
+    work = tasks_of(dev)
+    texts = [text for task in list(work.values())[:2] for text in task[2][:200]]
+    by_distance = plain(new)
+    curve = np.array(santext_curve(new)).T
+    print("SanText (epsilon, risk, loss):", np.round(curve.T, 3).tolist(), flush=True)
+
+    def show(name: str, made: Pipeline, change: Callable[..., Words]) -> None:
+        cells = []
+        for task in work.values():
+            runs = [accuracies(made, task, s, change) for s in range(1, seeds + 1)]
+            mean, spread = np.mean(runs, axis=0), np.std(runs, axis=0)
+            cells += [f"{m:.3f}±{s:.3f}" for m, s in zip(mean, spread, strict=True)]
+        told = ""
+        if change is not untouched:
+            told = "pos {:.2f} tag {:.2f}".format(*kept(made, texts, 1))
+        print(f"{name:34} {' '.join(cells)} {told}", flush=True)
+
+    print("columns:", [f"{t} {m}" for t in work for m in ("TF-IDF", "mean vectors")])
+    show("unprotected", ranked(new, OLD_LAW, 1.0), untouched)
+    for risk in RISKS:
+        epsilons = {
+            "old": epsilon_at(old, OLD_LAW, risk),
+            "plain orders": epsilon_at(by_distance, OLD_LAW, risk),
+            "new": epsilon_at(new, LAWS[risk], risk),
+        }
+        for name, lexicon, law in (
+            ("old", old, OLD_LAW),
+            ("plain orders", by_distance, OLD_LAW),
+            ("new", new, LAWS[risk]),
+        ):
+            epsilon = epsilons[name]
+            show(
+                f"risk {risk:.0%} {name} eps {epsilon:.2f}",
+                ranked(lexicon, law, epsilon),
+                privatized,
+            )
+        epsilon = float(np.interp(risk, curve[1], curve[0]))
+        loss = float(np.interp(risk, curve[1], curve[2]))
+        show(
+            f"risk {risk:.0%} santext loss {loss:.1f}",
+            made(by_distance, {"name": "santext"}, epsilon),
+            privatized,
+        )
+    for loss in LOSSES:
+        law = LAWS[0.1 if loss < 7 else 0.2 if loss < 9 else 0.35]
+        state = ranked(new, law, loss).channel.state
+        risk = risk_of(state, new.prior, loss)
+        before = risk_of(ranked(old, OLD_LAW, loss).channel.state, old.prior, loss)
+        show(
+            f"loss {loss:g} old risk {before:.2f}",
+            ranked(old, OLD_LAW, loss),
+            privatized,
+        )
+        show(f"loss {loss:g} new risk {risk:.2f}", ranked(new, law, loss), privatized)
+        epsilon = float(np.interp(loss, curve[2], curve[0]))
+        hit = float(np.interp(loss, curve[2], curve[1]))
+        show(
+            f"loss {loss:g} santext risk {hit:.2f}",
+            made(by_distance, {"name": "santext"}, epsilon),
+            privatized,
+        )
+
+
+def main() -> None:
+    """Do what the first argument says."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("what", choices=("lists", "laws", "tasks"))
+    parser.add_argument("folders", nargs="+", type=Path)
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--dev", action="store_true")
+    given = parser.parse_args()
+    lexicons = [store.load(folder) for folder in given.folders]
+    if given.what == "tasks":
+        tasks(lexicons[0], lexicons[1], given.seeds, given.dev)
+        return
+    for lexicon in lexicons:
+        {"lists": lists, "laws": laws}[given.what](lexicon)
+
+
+if __name__ == "__main__":
+    main()

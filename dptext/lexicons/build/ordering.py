@@ -1,0 +1,168 @@
+"""The orders of an English lexicon: which words may best stand for a word.
+
+An order holds the word itself and then, best first, words that may be written. How well
+y stands for x is a sum of public figures: closeness of meaning (cosine, less what y has
+with everybody), shared synsets, grammar (part of speech, inflection, class, kind of
+name), subject, polarity and frequency. Antonyms of x are in no list of x. Equals stand
+by id. Nothing here is about any text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dptext.lexicons.build.forms import Link
+from dptext.lexicons.build.wordnet import WordNet
+
+_BLOCK = 256
+_NEVER = -100.0
+_HUB = 10  # neighbours whose mean cosine says how much everybody's neighbour a word is
+# Scores are rounded to this, so that the last bits of a product decide nothing.
+_GRID = 2.0**20
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """What each figure counts beside the cosine, of about twenty settings tried.
+
+    rarer is for each nat by which y is less frequent than x (benchmarks/orders.py).
+    """
+
+    hub: float = 0.7
+    grammar: float = 0.4
+    subject: float = 0.1
+    synonym: float = 0.4
+    group: float = 0.4
+    polarity: float = 0.5
+    rarer: float = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """What the score is made of, for V words.
+
+    vectors (V + 1, d), the last row for unknown words; grammar (V, g), subject (V, f)
+    rows of length 1; polarity (V,); counts (V,) > 0; synonyms, groups and antonyms list
+    for each word the others.
+    """
+
+    vectors: NDArray[np.float64]
+    grammar: NDArray[np.float64]
+    subject: NDArray[np.float64]
+    polarity: NDArray[np.float64]
+    counts: NDArray[np.float64]
+    synonyms: Sequence[Sequence[int]]
+    groups: Sequence[Sequence[int]]
+    antonyms: Sequence[Sequence[int]]
+
+
+def orders(
+    figures: Figures, outputs: int, listed: int, weights: Weights | None = None
+) -> NDArray[np.uint16]:
+    """Return the word itself and the listed best others below outputs.
+
+    (V, 1 + listed) uint16. outputs: only the first so many words are listed.
+    """
+    weights = weights or Weights()
+    size = len(figures.counts)
+    hubs = _hubs(figures.vectors[:size], outputs)
+    found = np.empty((size, 1 + listed), np.uint16)
+    for begin in range(0, size, _BLOCK):
+        rows = np.arange(begin, min(begin + _BLOCK, size))
+        scores = _scores(figures, rows, outputs, hubs, weights)
+        found[rows, 0] = rows
+        found[rows, 1:] = _best(scores, listed)
+    return found
+
+
+def _scores(
+    figures: Figures,
+    rows: NDArray[np.intp],
+    outputs: int,
+    hubs: NDArray[np.float64],
+    weights: Weights,
+) -> NDArray[np.float64]:
+    """Return how well each output stands for each row: (b, outputs), on a grid."""
+    scores: NDArray[np.float64] = figures.vectors[rows] @ figures.vectors[:outputs].T
+    scores -= weights.hub * hubs
+    scores += weights.grammar * (figures.grammar[rows] @ figures.grammar[:outputs].T)
+    scores += weights.subject * (figures.subject[rows] @ figures.subject[:outputs].T)
+    apart = figures.polarity[rows][:, None] - figures.polarity[:outputs][None, :]
+    scores -= weights.polarity * np.abs(apart, out=apart)
+    logs = np.log(figures.counts)
+    rarer = np.maximum(logs[rows][:, None] - logs[:outputs][None, :], 0.0)
+    scores -= weights.rarer * rarer
+    for place, row in enumerate(rows.tolist()):
+        _add(scores[place], figures.synonyms[row], weights.synonym)
+        _add(scores[place], figures.groups[row], weights.group)
+        _add(scores[place], figures.antonyms[row], _NEVER)
+        if row < outputs:
+            scores[place, row] = 2 * _NEVER
+    return np.rint(scores * _GRID)
+
+
+def _add(scores: NDArray[np.float64], others: Sequence[int], worth: float) -> None:
+    known = [other for other in others if other < len(scores)]
+    scores[known] += worth
+
+
+def _best(scores: NDArray[np.float64], listed: int) -> NDArray[np.intp]:
+    """Return the columns of the largest scores, of equals the first: (b, listed)."""
+    # One whole number for score and place, so that a partition meets no ties.
+    ranked = -scores * 2.0**17 + np.arange(scores.shape[1])
+    best = np.argpartition(ranked, listed - 1, axis=1)[:, :listed]
+    sorted_ = np.argsort(np.take_along_axis(ranked, best, axis=1), axis=1)
+    return np.asarray(np.take_along_axis(best, sorted_, axis=1))
+
+
+def _hubs(vectors: NDArray[np.float64], outputs: int) -> NDArray[np.float64]:
+    """Return the mean cosine of each output with its nearest others: (outputs,)."""
+    found = np.empty(outputs)
+    near = min(_HUB, outputs - 1)
+    for begin in range(0, outputs, _BLOCK):
+        block = vectors[begin : min(begin + _BLOCK, outputs)] @ vectors[:outputs].T
+        block[np.arange(len(block)), begin + np.arange(len(block))] = -2.0
+        top = -np.partition(-block, near - 1, axis=1)[:, :near]
+        found[begin : begin + len(block)] = top.mean(axis=1)
+    return found
+
+
+def antonyms(
+    wordnet: WordNet, keys: Sequence[str], links: Mapping[str, tuple[Link, ...]]
+) -> list[list[int]]:
+    """Return for each word those that mean the opposite, in whatever inflection.
+
+    For all forms of the two lemmas: "hotter" stands for no form of "cold".
+    """
+    bearing: dict[tuple[str, str], list[int]] = {}
+    for row, key in enumerate(keys):
+        for link in links.get(key, ()):
+            bearing.setdefault((link.lemma, link.pos), []).append(row)
+    pairs: set[tuple[tuple[str, str], tuple[str, str]]] = set()
+    for synset in wordnet.synsets:
+        for pointer in synset.pointers:
+            if pointer.symbol == "!":
+                other = wordnet.synsets[pointer.target]
+                one = (synset.lemmas[pointer.source_lemma - 1].lower(), synset.pos)
+                two = (other.lemmas[pointer.target_lemma - 1].lower(), other.pos)
+                pairs |= {(one, two), (two, one)}
+    found: list[set[int]] = [set() for _ in keys]
+    for one, two in pairs:
+        for row in bearing.get(one, ()):
+            found[row].update(bearing.get(two, ()))
+    return [sorted(others - {row}) for row, others in enumerate(found)]
+
+
+def grouped(keys: Sequence[str], groups: Sequence[tuple[str, ...]]) -> list[list[int]]:
+    """Return for each word the others of its hand-written groups."""
+    row_of = {key: row for row, key in enumerate(keys)}
+    found: list[dict[int, None]] = [{} for _ in keys]
+    for group in groups:
+        rows = [row_of[key] for key in group if key in row_of]
+        for row in rows:
+            found[row].update(dict.fromkeys(other for other in rows if other != row))
+    return [list(others) for others in found]

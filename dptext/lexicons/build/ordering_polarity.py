@@ -1,0 +1,136 @@
+"""Good and bad: a public polarity of words, spread over WordNet from seed words.
+
+A few dozen seed words, written by hand, are good or bad. Their meanings pass it on to
+similar, derived and related meanings and to those whose definitions name them; an
+antonym, or a "not" before the word in a definition, turns it round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dptext.lexicons.build.evidence import divided, words_of
+from dptext.lexicons.build.forms import Link
+from dptext.lexicons.build.wordnet import WordNet
+from dptext.tokens.regex import key_of
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
+_GOOD = """
+a: good excellent wonderful superb great beautiful happy pleasant nice perfect brilliant
+a: lovely delightful funny clever honest kind brave successful enjoyable charming fresh
+n: success joy love beauty pleasure happiness virtue triumph delight charm peace
+v: love enjoy admire praise please succeed delight win charm
+"""
+_BAD = """
+a: bad terrible awful horrible poor ugly sad unpleasant nasty stupid boring dull
+a: dreadful disgusting cruel dishonest painful weak offensive pathetic silly annoying
+a: dangerous evil wrong sick
+n: failure pain hate evil misery disaster grief cruelty disgust shame crime danger mess
+n: violence death harm murder
+v: hate fail annoy hurt disgust bore destroy disappoint offend kill harm suffer attack
+"""
+_RELATIONS = {"&": 1.0, "!": -1.0, "^": 0.6, "+": 0.8, "\\": 0.8, "*": 0.4, "@": 0.15}
+_NAMED = 1.0  # by all words of the definition together
+_NEGATIVE = frozenset(
+    "not no without lacking lack nor never free devoid failing freedom absence".split()
+)
+_REACH = 3  # words after a negation that it turns round
+_STEPS = 12
+_KEPT = 0.85  # of what the neighbours say; the rest is a seed's own
+_SCALE = 0.04  # the polarity at which a word counts as fairly good or bad
+
+
+def of_words(
+    wordnet: WordNet,
+    words: Sequence[str],
+    links: Mapping[str, tuple[Link, ...]],
+    weights: Mapping[tuple[str, str], float],
+) -> NDArray[np.float64]:
+    """Return the polarity of words (keys), -1 bad to 1 good: (V,)."""
+    by_synset = np.tanh(of_synsets(wordnet, links) / _SCALE)
+    found = np.zeros(len(words))
+    for row, word in enumerate(words):
+        total = whole = 0.0
+        for link in links.get(word, ()):
+            use = link.share * weights[link.lemma, link.pos]
+            turned = -1.0 if link.kind == "un" else 1.0
+            senses = wordnet.senses[link.lemma, link.pos]
+            counts = np.array(
+                [count + 1.0 / (1 + i) for i, (_, count) in enumerate(senses)]
+            )
+            own = by_synset[[number for number, _ in senses]]
+            total += turned * use * float(counts @ own / counts.sum())
+            whole += use
+        found[row] = total / whole if whole else 0.0
+    return found
+
+
+def of_synsets(
+    wordnet: WordNet, links: Mapping[str, tuple[Link, ...]]
+) -> NDArray[np.float64]:
+    """Spread the seeds: (s,), near 0 for meanings that no seed reaches."""
+    seeds = np.zeros(len(wordnet.synsets))
+    for text, sign in ((_GOOD, 1.0), (_BAD, -1.0)):
+        for pos, lemma in _seeds(text):
+            for place, (synset, _) in enumerate(wordnet.senses.get((lemma, pos), ())):
+                seeds[synset] += sign / (1 + place) ** 2
+    matrix = _matrix(wordnet, links)
+    here = seeds.copy()
+    for _ in range(_STEPS):
+        here = (1.0 - _KEPT) * seeds + _KEPT * (matrix @ here)
+    return np.asarray(here)
+
+
+def _seeds(text: str) -> Iterator[tuple[str, str]]:
+    for line in filter(None, text.split("\n")):
+        pos, _, lemmas = line.partition(":")
+        for lemma in lemmas.split():
+            yield pos, lemma
+
+
+def _matrix(wordnet: WordNet, links: Mapping[str, tuple[Link, ...]]) -> csr_matrix:
+    """Return what each meaning hears from others: rows of absolute sum 1."""
+    from scipy import sparse
+
+    rows, columns, parts = [], [], []
+    for row, synset in enumerate(wordnet.synsets):
+        ties = [
+            (pointer.target, _RELATIONS[pointer.symbol])
+            for pointer in synset.pointers
+            if pointer.symbol in _RELATIONS
+        ]
+        ties += _named(wordnet, synset.gloss, links)
+        whole = sum(abs(part) for _, part in ties)
+        for column, part in ties:
+            rows.append(row)
+            columns.append(column)
+            parts.append(part / max(whole, 1.0))
+    size = len(wordnet.synsets)
+    return sparse.csr_matrix((parts, (rows, columns)), shape=(size, size))
+
+
+def _named(
+    wordnet: WordNet, gloss: str, links: Mapping[str, tuple[Link, ...]]
+) -> list[tuple[int, float]]:
+    """Return the first meanings of the words of a definition, with sign and weight."""
+    found: list[tuple[int, float]] = []
+    turned = 0
+    for word in words_of(" ".join(divided(gloss)[0])):
+        key = key_of(word)
+        if key in _NEGATIVE:
+            turned = _REACH
+            continue
+        turned -= 1
+        ties = links.get(key, ())
+        if not ties or len(key) < 3:
+            continue
+        tie = max(ties, key=lambda t: (t.pos == "a", t.share, t.lemma))
+        senses = wordnet.senses[tie.lemma, tie.pos]
+        found.append((senses[0][0], -1.0 if turned >= 0 else 1.0))
+    return [(synset, _NAMED * sign / len(found)) for synset, sign in found]

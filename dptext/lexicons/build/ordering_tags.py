@@ -1,0 +1,162 @@
+"""What a word is in grammar: part of speech and inflection, class, kind of name.
+
+Each word gets a row of square roots of shares, so that the product of two rows is the
+part that both have in common (Bhattacharyya): 1 for words of one kind, 0 for words of
+none in common.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dptext.lexicons.build import closed, names
+from dptext.lexicons.build.forms import Link
+from dptext.lexicons.build.wordnet import WordNet
+from dptext.tokens.regex import key_of
+from dptext.types import NUMBER
+
+Shares = dict[str, float]
+# Where WordNet names one thing: the first lemma met on the way up tells its kind.
+_KINDS = {
+    "city": "city", "town": "city", "country": "country", "state": "state",
+    "American state": "state", "province": "state", "island": "land",
+    "mountain": "land", "mountain range": "land", "continent": "land",
+    "river": "water", "lake": "water", "sea": "water", "ocean": "water",
+    "body of water": "water", "region": "land", "location": "land",
+    "person": "family", "deity": "deity", "organization": "body", "language": "tongue",
+    "war": "event", "event": "event",
+}  # fmt: skip
+_NAME = 0.3  # what all names share
+_CLOSED = 0.3  # what all words of closed classes share
+_GIVEN = ("man", "woman", "family")
+# Forms that rules derive -> part of speech and inflection.
+_DERIVED = {
+    "ly": "r base", "ness": "n base", "un": "a base", "agent": "n base",
+    "agents": "n plural", "able": "a base",
+}  # fmt: skip
+
+
+def profiles(
+    wordnet: WordNet,
+    words: Sequence[str],
+    keys: Sequence[str],
+    links: Mapping[str, tuple[Link, ...]],
+    weights: Mapping[tuple[str, str], float],
+    grammatical: frozenset[str],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return rows of grammar (V, g) and of subject (V, f): lexicographer's files."""
+    classes = _closed_classes()
+    named = _given_names()
+    grammar, subjects = [], []
+    for word, key in zip(words, keys, strict=True):
+        ties = links.get(key, ())
+        if key in grammatical or "number word" in classes.get(key, ()):
+            grammar.append(_of_closed(classes[key]))
+            subjects.append(dict.fromkeys(classes[key], 1.0))
+            continue
+        kinds = _name_kinds(wordnet, word, key, ties, named)
+        grammar.append(_of_name(kinds) if kinds else _of_open(ties, weights))
+        subjects.append(_files(wordnet, ties, weights))
+    return _rows(grammar), _rows(subjects)
+
+
+def _closed_classes() -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {key_of(NUMBER): ["number word"]}
+    for name, pairs in closed.classes().items():
+        for word in pairs:
+            found.setdefault(key_of(word), []).append(name)
+    return found
+
+
+def _of_closed(classes: Sequence[str]) -> Shares:
+    shares = {name: (1.0 - _CLOSED) / len(classes) for name in classes}
+    return {"closed": _CLOSED, **shares}
+
+
+def _given_names() -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for kind, group in zip(_GIVEN, names.names(), strict=True):
+        for name in group:
+            found.setdefault(key_of(name), []).append(kind)
+    return found
+
+
+def _name_kinds(
+    wordnet: WordNet,
+    word: str,
+    key: str,
+    ties: Sequence[Link],
+    named: Mapping[str, list[str]],
+) -> list[str]:
+    """Return the kinds of what a capitalised word names, [] where it is no name."""
+    if not word[:1].isupper():
+        return []
+    if key in named:
+        return named[key]
+    numbers = [
+        number for tie in ties for number, _ in wordnet.senses[tie.lemma, tie.pos]
+    ]
+    found = [_kind(wordnet, number) for number in numbers]
+    kinds = [kind for kind in found if kind]
+    return list(dict.fromkeys(kinds)) if len(kinds) * 2 > len(found) else []
+
+
+def _kind(wordnet: WordNet, number: int) -> str:
+    """Return the kind of the one thing that a meaning names, "" if it names none."""
+    above = [p.target for p in wordnet.synsets[number].pointers if p.symbol == "@i"]
+    if not above:
+        return ""
+    for here in above:  # grows: the way up, nearest first
+        known = [
+            _KINDS[name] for name in wordnet.synsets[here].lemmas if name in _KINDS
+        ]
+        if known:
+            return known[0]
+        up = [p.target for p in wordnet.synsets[here].pointers if p.symbol == "@"]
+        above.extend(target for target in up if target not in above)
+    return "thing"
+
+
+def _of_name(kinds: Sequence[str]) -> Shares:
+    shares = {f"name {kind}": (1.0 - _NAME) / len(kinds) for kind in kinds}
+    return {"name": _NAME, **shares}
+
+
+def _of_open(ties: Sequence[Link], weights: Mapping[tuple[str, str], float]) -> Shares:
+    shares: Shares = {}
+    for tie in ties:
+        use = tie.share * weights[tie.lemma, tie.pos]
+        tag = _DERIVED.get(tie.kind, f"{tie.pos} {tie.kind}")
+        shares[tag] = shares.get(tag, 0.0) + use
+    return _whole(shares) or {"other": 1.0}
+
+
+def _files(
+    wordnet: WordNet, ties: Sequence[Link], weights: Mapping[tuple[str, str], float]
+) -> Shares:
+    shares: Shares = {}
+    for tie in ties:
+        senses = wordnet.senses[tie.lemma, tie.pos]
+        use = tie.share * weights[tie.lemma, tie.pos] / sum(c + 1.0 for _, c in senses)
+        for synset, count in senses:
+            file = f"file {wordnet.synsets[synset].file}"
+            shares[file] = shares.get(file, 0.0) + use * (count + 1.0)
+    return _whole(shares) or {"other": 1.0}
+
+
+def _whole(shares: Shares) -> Shares:
+    total = sum(shares.values())
+    return {name: share / total for name, share in shares.items()} if total else {}
+
+
+def _rows(found: Sequence[Shares]) -> NDArray[np.float64]:
+    """Return the square roots of shares, one column a name in order: (V, t)."""
+    columns = {name: i for i, name in enumerate(sorted({n for s in found for n in s}))}
+    rows = np.zeros((len(found), len(columns)))
+    for row, shares in enumerate(found):
+        for name, share in shares.items():
+            rows[row, columns[name]] = np.sqrt(share)
+    return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True))
