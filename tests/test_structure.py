@@ -60,6 +60,7 @@ ALLOWED = {
     ("adversaries._sampled", "guarantees.binomial"),
     # Help and reports say the version.
     ("cli.app", "__init__"),
+    ("cli.evaluate_run", "__init__"),
     ("report.document", "__init__"),
 }
 

@@ -2,8 +2,8 @@
 
 nearest guess: the original is the word that was written. Bayes: the likeliest original
 under the public word frequencies and the mechanism's exact law, the ruler's attacker.
-Both assume that words are replaced one by one in their places and know the settings;
-neither uses context.
+Both take words to be replaced one by one in their places; neither uses context. Words
+outside the vocabulary are not attacked, and all numbers are one word.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ class Attack:
     success: float
     words: int
     assumes: str
+    predicted: float | None = None
 
 
-def nearest(before: Ids, after: Ids) -> Attack:
-    """Guess the written word. before and after are rows of the vocabulary, (n,)."""
-    right = float((before == after).mean()) if len(before) else 0.0
-    return Attack("nearest guess", right, len(before), NEAREST)
+def nearest(same: int, words: int) -> Attack:
+    """Guess the written word: right where the word is the same, in so many of words."""
+    return Attack("nearest guess", same / words if words else 0.0, words, NEAREST)
 
 
 def bayes(
@@ -44,12 +44,13 @@ def bayes(
     prior: NDArray[np.float64],
     before: Ids,
     after: Ids,
+    predicted: float | None = None,
 ) -> Attack:
     """Guess argmax over x of prior(x) P(y|x). Only for mechanisms with a closed law."""
     outputs, which = np.unique(after, return_inverse=True)
     guesses = best(channel, epsilon, prior, outputs)
     right = float((guesses[which] == before).mean()) if len(before) else 0.0
-    return Attack("Bayes", right, len(before), BAYES)
+    return Attack("Bayes", right, len(before), BAYES, predicted)
 
 
 def best(

@@ -22,6 +22,7 @@ from dptext.errors import InputError, UsageError
 from dptext.evaluation import OWNER, comparison, rows
 from dptext.evaluation.comparison import Cell, Row, Sample
 from dptext.evaluation.run import Settings
+from dptext.types import Selection
 
 MECHANISMS = ("rank", "santext", "tem", "laplace", "mahalanobis")
 _RISKS = ("10%", "20%", "35%")
@@ -142,12 +143,11 @@ def _mechanism(given: str) -> dict[str, Any]:
 def _sample(options: Options, settings: Settings) -> Sample:
     """Take texts evenly over a file, with all labels and attributes."""
     extra = (*settings.labels, *settings.attributes)
-    count = len(options.fields)
     every = []
-    for row in rows.rows(options.file, (*options.fields, *extra), options.format):
-        text = "\n".join(part for part in row[:count] if part is not None)
-        if text.strip() and all(value is not None for value in row[count:]):
-            every.append((text, tuple(row[count:])))
+    selection = Selection(fields=options.fields, missing="pass")
+    for row in rows.records(options.file, selection, extra, options.format):
+        if row.text.strip() and None not in row.values:
+            every.append((row.text, row.values))
     if not every:
         msg = f"{options.file}: no record has text and all of the fields asked for"
         raise InputError(msg)

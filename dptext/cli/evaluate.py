@@ -25,11 +25,27 @@ def command(
         typer.Option(help="Field that an attacker wants to know, repeatable."),
     ] = None,
     id: Annotated[
-        str | None, typer.Option(help="Field that must be equal in both files.")
+        str | None,
+        typer.Option(help="Field that names a record in both files; else by order."),
     ] = None,
     format: Annotated[
         str | None, typer.Option(help="Format of both files, else by suffix.")
     ] = None,
+    delimiter: Annotated[
+        str | None, typer.Option(help="Field delimiter of CSV or TSV.")
+    ] = None,
+    quoting: Annotated[
+        bool,
+        typer.Option(
+            "--quoting/--no-quoting", help="Whether quotes enclose fields in CSV, TSV."
+        ),
+    ] = True,
+    header: Annotated[
+        bool,
+        typer.Option(
+            "--header/--no-header", help="Whether CSV, TSV begin with column names."
+        ),
+    ] = True,
     profile: Annotated[
         str | None,
         typer.Option(
@@ -59,6 +75,9 @@ def command(
         str | None,
         typer.Option(help="Folder of a masked language model to attack with."),
     ] = None,
+    masked_words: Annotated[
+        int, typer.Option(min=1, help="Words that it guesses, evenly chosen.")
+    ] = 2000,
     as_json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
     report: Annotated[
         Path | None, typer.Option(help="Write the JSON to this file, too.")
@@ -69,18 +88,29 @@ def command(
 ) -> None:
     """Compare a private file with its original: PP, CS, LOW, utility and attacks.
 
-    All figures are functions of the private text and for its owner only.
+    All figures are functions of the private text and for its owner only. Texts are held
+    in memory for --label, --attribute, --id and --masked-model; else they stream.
 
     Example: dptext evaluate reviews.jsonl reviews.private.jsonl --label stars
     """
     with reported():
         from dptext.cli import evaluate_run, options
         from dptext.evaluation.run import Settings
+        from dptext.types import Selection
 
         over = options.overrides(epsilon, None, risk, None, lexicon, set_ or [])
         evaluate_run.run(
             evaluate_run.Files(
-                original, private, tuple(field or ("text",)), format, id
+                original,
+                private,
+                Selection(
+                    fields=tuple(field or ("text",)),
+                    id_field=id,
+                    delimiter=delimiter,
+                    quoting=quoting,
+                    header=header,
+                ),
+                format,
             ),
             Settings(
                 labels=tuple(label or ()),
@@ -90,6 +120,7 @@ def command(
                 alphas=tuple(alpha or (0.25, 0.5, 0.75)),
                 encoder=encoder,
                 masked_model=masked_model,
+                masked_words=masked_words,
             ),
             profile,
             over,

@@ -12,23 +12,24 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from dptext import lexicons, pipeline, profile, streams
+from dptext import __version__, lexicons, pipeline, profile, streams
 from dptext.errors import UsageError
 from dptext.evaluation import rows
 from dptext.evaluation import run as evaluation
 from dptext.evaluation.classify import Task
 from dptext.evaluation.run import Result, Settings
+from dptext.pipeline import Pipeline
+from dptext.types import Lexicon, Selection
 
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """The two files, and which of their fields are text."""
+    """The two files, and which parts of their records are text."""
 
     original: str
     private: str
-    fields: tuple[str, ...]
+    selection: Selection
     format: str | None
-    id_field: str | None
 
 
 def run(
@@ -53,13 +54,13 @@ def run(
     found = rows.pairs(
         files.original,
         files.private,
-        files.fields,
+        files.selection,
         (*settings.labels, *settings.attributes),
-        format=files.format,
-        id_field=files.id_field,
+        files.format,
     )
-    result = evaluation.evaluate(list(found), lexicon, settings, made)
-    data = msgspec.json.format(msgspec.json.encode(result), indent=2) + b"\n"
+    result = evaluation.evaluate(found, lexicon, settings, made)
+    told = {**_run(files, lexicon, made), **msgspec.to_builtins(result)}
+    data = msgspec.json.format(msgspec.json.encode(told), indent=2) + b"\n"
     if report is not None:
         with streams.open_output(str(report)) as sink:
             sink.stream.write(data)
@@ -71,6 +72,21 @@ def run(
         print(data.decode(), end="")  # noqa: T201
     else:
         show(result, Console())
+
+
+def _run(files: Files, lexicon: Lexicon, made: Pipeline | None) -> dict[str, Any]:
+    """Say what was compared, and what is said to have written the private file."""
+    return {
+        "report": "dptext-evaluation",
+        "version": 1,
+        "dptext": __version__,
+        "original": Path(files.original).name,
+        "private": Path(files.private).name,
+        "lexicon": lexicon.name,
+        "lexicon_digest": lexicon.digest,
+        "profile": made.profile.name if made else None,
+        "settings": made.profile.settings() if made else None,
+    }
 
 
 def show(result: Result, console: Console) -> None:
@@ -86,6 +102,9 @@ def show(result: Result, console: Console) -> None:
         if tasks:
             console.print(Text(f"\n{title}", style="bold"))
             console.print(_tasks(tasks))
+    if result.utility or result.attribute_attacks:
+        for name, meaning in result.meanings.items():
+            console.print(Text(f"{name}: {meaning}", style="dim"))
     console.print(Text(f"\n{result.audience}", style="dim"))
 
 
@@ -105,11 +124,14 @@ def figures(result: Result) -> Iterator[tuple[str, str]]:
         yield "N_w, S_w", f"{deny.n_w:.3f}, {deny.s_w:.1f} of {deny.runs}"
     for attack in result.word_attacks:
         told = f"{share(attack.success)} of {attack.words:,} words ({attack.assumes})"
+        if attack.predicted is not None:
+            told += f"; the ruler's figure is {share(attack.predicted)}"
         yield f"attack: {attack.name}", told
     masked = result.masked_word
     if masked is not None:
         told = f"{share(masked.first)}, in five guesses {share(masked.first_five)}"
-        yield "attack: masked word", f"{told} ({masked.assumes})"
+        told += f", of {masked.words:,} words"
+        yield f"attack: masked word, {masked.model}", f"{told} ({masked.assumes})"
     if result.trade_off is not None:
         yield "trade-off", f"{result.trade_off:+.3f}"
     for each in result.composite:
@@ -126,9 +148,7 @@ def _tasks(tasks: tuple[Task, ...]) -> Table:
         table.add_row(
             Text(task.field),
             f"{task.chance:.3f}",
-            f"{task.original.accuracy:.3f} ± {task.original.accuracy_sd:.3f}",
-            f"{task.private.accuracy:.3f} ± {task.private.accuracy_sd:.3f}",
-            f"{task.static.accuracy:.3f} ± {task.static.accuracy_sd:.3f}",
+            *map(str, (task.original, task.private, task.static)),
             f"{task.original.macro_f1:.3f} -> {task.private.macro_f1:.3f}",
         )
     return table

@@ -1,8 +1,7 @@
 """How well a classifier does on private texts: utility, and attacks on an attribute.
 
-Splits are stratified and the same for original and private texts. `private` trains and
-tests on private texts: the user of a released file, or an attacker who adapts. `static`
-trains on originals and tests on private texts.
+Splits are stratified and the same for original and private texts; MEANINGS says what is
+trained and tested on what.
 """
 
 from __future__ import annotations
@@ -21,6 +20,17 @@ from dptext.types import Lexicon
 Labels = NDArray[np.int64]
 _TEST = 0.25
 _LEAST = 8  # texts of the rarest label
+MEANINGS = {
+    "original": "trained and tested on originals, before anything was released",
+    "private": (
+        "trained and tested on private texts: whoever uses the released file, or an "
+        "attacker who has released texts of known value and adapts"
+    ),
+    "static": (
+        "trained on originals, tested on private texts: a user or an attacker with "
+        "original texts of the same kind and known value, who does not adapt"
+    ),
+}
 
 
 class Classifier(Protocol):
@@ -35,19 +45,24 @@ class Classifier(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """Mean over the splits and standard deviation between them."""
+    """Mean over the splits and standard deviation between them (None: one split)."""
 
     accuracy: float
-    accuracy_sd: float
+    accuracy_sd: float | None
     macro_f1: float
-    macro_f1_sd: float
+    macro_f1_sd: float | None
+
+    def __str__(self) -> str:
+        """Write the accuracy, with its spread where there is one."""
+        spread = "" if self.accuracy_sd is None else f" ± {self.accuracy_sd:.3f}"
+        return f"{self.accuracy:.3f}{spread}"
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One label: chance is the share of the most frequent class.
+    """One field: chance is the share of the most frequent class, of the texts with one.
 
-    original trains and tests on originals.
+    original, private and static: see MEANINGS.
     """
 
     field: str
@@ -145,7 +160,10 @@ def classifier(name: str, lexicon: Lexicon) -> Make:
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """What no private text has a part in: splits, and models of the originals."""
+    """What no private text has a part in: splits, and models of the originals.
+
+    labels (texts,) number the classes, -1 where a text has none.
+    """
 
     field: str
     name: str
@@ -161,18 +179,21 @@ class Baseline:
         cls,
         field: str,
         texts: Sequence[str],
-        values: Sequence[str],
+        values: Sequence[str | None],
         name: str,
         make: Make,
         splits: int,
     ) -> Baseline:
         """Train on the originals. Raises UsageError where there is nothing to learn."""
-        classes, labels = np.unique(np.array(values, dtype=str), return_inverse=True)
-        counts = np.bincount(labels)
-        if len(classes) < 2 or counts.min() < _LEAST or len(classes) > len(values) / 4:
+        has = np.array([value is not None for value in values], bool)
+        given = np.array([value for value in values if value is not None], dtype=str)
+        labels = np.full(len(values), -1, np.int64)
+        classes, labels[has] = np.unique(given, return_inverse=True)
+        counts = np.bincount(labels[has])
+        if len(classes) < 2 or counts.min() < _LEAST or len(classes) > len(given) / 4:
             msg = (
-                f"field {field!r} is no label: it needs at least two values with at "
-                f"least {_LEAST} texts each"
+                f"field {field!r} is no label: it needs at least two values, "
+                f"each with at least {_LEAST} texts"
             )
             raise UsageError(msg)
         parts = tuple(_split(labels, seed) for seed in range(splits))
@@ -203,11 +224,11 @@ class Baseline:
             model.fit([private[row] for row in train], self.labels[train])
             adapted.append(_scores(self.labels[test], model.predict(shown)))
             static.append(_scores(self.labels[test], old.predict(shown)))
-        counts = np.bincount(self.labels)
+        counts = np.bincount(self.labels[self.labels >= 0])
         return Task(
             field=self.field,
             classifier=self.name,
-            texts=len(self.labels),
+            texts=int(counts.sum()),
             classes=len(self.classes),
             splits=len(self.splits),
             chance=float(counts.max() / counts.sum()),
@@ -241,6 +262,8 @@ def _scores(truth: Labels, guess: Labels) -> tuple[float, float]:
 
 def _mean(scores: Sequence[tuple[float, float]]) -> Score:
     found = np.array(scores)
-    spread = found.std(axis=0, ddof=1) if len(found) > 1 else np.zeros(2)
+    spread: list[float | None] = [None, None]
+    if len(found) > 1:
+        spread = found.std(axis=0, ddof=1).tolist()
     mean = found.mean(axis=0)
-    return Score(float(mean[0]), float(spread[0]), float(mean[1]), float(spread[1]))
+    return Score(float(mean[0]), spread[0], float(mean[1]), spread[1])

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from dptext.errors import UsageError
 from dptext.evaluation.classify import Labels
 from dptext.models import package
 
@@ -88,19 +89,9 @@ class FineTuned:
     def fit(self, texts: Sequence[str], labels: Labels) -> None:
         """Fine-tune all weights (AdamW, 5e-5)."""
         torch = package("torch", "a Hugging Face classifier", "semantic")
-        library = package("transformers", "a Hugging Face classifier", "semantic")
-        library.utils.logging.set_verbosity_error()
-        self._tokenizer = library.AutoTokenizer.from_pretrained(
-            self._place, local_files_only=True
-        )
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(self._seed)
-            self._model = library.AutoModelForSequenceClassification.from_pretrained(
-                self._place,
-                local_files_only=True,
-                num_labels=int(labels.max()) + 1,
-                ignore_mismatched_sizes=True,
-            )
+            self._load(int(labels.max()) + 1)
             self._model.train()
             best = torch.optim.AdamW(self._model.parameters(), lr=5e-5)
             rng = np.random.default_rng(self._seed)
@@ -112,6 +103,24 @@ class FineTuned:
                     torch.nn.functional.cross_entropy(given, wanted).backward()
                     best.step()
             self._model.eval()
+
+    def _load(self, classes: int) -> None:
+        library = package("transformers", "a Hugging Face classifier", "semantic")
+        library.utils.logging.set_verbosity_error()
+        library.utils.logging.disable_progress_bar()
+        try:
+            self._tokenizer = library.AutoTokenizer.from_pretrained(
+                self._place, local_files_only=True
+            )
+            self._model = library.AutoModelForSequenceClassification.from_pretrained(
+                self._place,
+                local_files_only=True,
+                num_labels=classes,
+                ignore_mismatched_sizes=True,
+            )
+        except (OSError, ValueError):
+            msg = f"--classifier {self._place}: no model that can be loaded"
+            raise UsageError(msg) from None
 
     def predict(self, texts: Sequence[str]) -> Labels:
         """Guess the labels of texts."""

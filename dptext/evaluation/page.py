@@ -81,10 +81,7 @@ def _tasks(tasks: Iterable[Task], title: str) -> tuple[Html, ...]:
             (
                 task.field,
                 _plain(task.chance),
-                *(
-                    f"{score.accuracy:.3f} ± {score.accuracy_sd:.3f}"
-                    for score in (task.original, task.private, task.static)
-                ),
+                *map(str, (task.original, task.private, task.static)),
                 _plain(task.original.macro_f1),
                 _plain(task.private.macro_f1),
             )

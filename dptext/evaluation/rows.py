@@ -1,20 +1,37 @@
-"""Read the values of fields from any format, original and private file in pairs."""
+"""Read texts and labels of records, and two files record by record.
+
+Through dptext.formats, so that a record and a text are what they are to sanitize. A
+label is read as an id is, by a pass over the file of its own: it may be a number, too.
+"""
 
 from __future__ import annotations
 
-import csv
-import io
+import contextlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
-from typing import Any, BinaryIO
 
 import msgspec
 
 from dptext import formats, streams
 from dptext.errors import InputError, UsageError
-from dptext.formats._paths import parse
-from dptext.models import package
+from dptext.types import Fault, Record, Selection, Verbatim
+
+Item = Record | Verbatim | Fault
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A record: its texts, the values of further fields (None: it has none), its id."""
+
+    texts: tuple[str, ...]
+    values: tuple[str | None, ...] = ()
+    identity: str | None = None
+
+    @property
+    def text(self) -> str:
+        """Return all texts as one, joined by lines."""
+        return "\n".join(self.texts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,143 +43,116 @@ class Pair:
     values: tuple[str | None, ...] = ()
 
 
+def records(
+    path: str,
+    selection: Selection,
+    values: Sequence[str] = (),
+    format: str | None = None,
+) -> Iterator[Row]:
+    """Read a file; values are further fields, None where absent, null or nested.
+
+    Raises InputError with file and line for what cannot be read, UsageError for values
+    that the format cannot have.
+    """
+    selections = [selection, *(replace(selection, id_field=name) for name in values)]
+    for first, others in _passes(path, selections, format):
+        found = zip(values, others, strict=True)
+        identity = None
+        if selection.id_field is not None:
+            identity = _value(path, selection.id_field, first)
+        told = tuple(_value(path, name, each) for name, each in found)
+        yield Row(first.texts, told, identity)
+
+
+def _passes(
+    path: str, selections: Sequence[Selection], format: str | None
+) -> Iterator[tuple[Record, list[Item]]]:
+    """Read a file with several selections at once; faults of the first are errors."""
+    if streams.is_standard(path):
+        msg = "standard input cannot be read twice: give the path of a file"
+        raise UsageError(msg)
+    module = formats.find(path, format)
+    with contextlib.ExitStack() as stack:
+        passes = [
+            module.read(stack.enter_context(streams.open_input(path)), each, path)
+            for each in selections
+        ]
+        for first, *others in zip(*passes, strict=True):
+            if isinstance(first, Fault):
+                msg = f"{first.place}: {first.reason}"
+                raise InputError(msg)
+            if isinstance(first, Record):
+                yield first, others
+
+
+def _value(path: str, name: str, item: Item) -> str | None:
+    # The record itself has been read, so that a fault can only be the value's.
+    if not isinstance(item, Record):
+        return None
+    if item.identity is None:
+        msg = f"{path}: its format has no field {name!r}"
+        raise UsageError(msg)
+    if item.identity.startswith('"'):
+        with contextlib.suppress(msgspec.DecodeError):
+            return str(msgspec.json.decode(item.identity))
+    return item.identity
+
+
 def pairs(
     original: str,
     private: str,
-    fields: Sequence[str],
+    selection: Selection,
     values: Sequence[str] = (),
-    *,
     format: str | None = None,
-    id_field: str | None = None,
 ) -> Iterator[Pair]:
-    """Read two files record by record; texts of several fields are joined by lines.
+    """Read two files in pairs: by the id field of the selection, else in order.
 
-    values are further fields of the original, as text, None where they are absent.
-    Raises InputError where the files do not belong together: other numbers of records,
-    or, with an id field, other ids.
+    By id the originals are held in memory, and the order is that of the private file.
+    Raises InputError where a record has no partner or other texts.
     """
-    wanted = (*fields, *((id_field,) if id_field else ()))
-    one = rows(original, (*wanted, *values), format)
-    two = rows(private, wanted, format)
-    count = len(fields)
+    one = records(original, selection, values, format)
+    two = records(private, selection, (), format)
+    join = _in_order if selection.id_field is None else _by_id
+    for number, mine, other in join(original, private, one, two):
+        if len(mine.texts) != len(other.texts):
+            msg = (
+                f"{private}: record {number} has {len(other.texts)} texts where its "
+                f"original has {len(mine.texts)}; give the two files of one run"
+            )
+            raise InputError(msg)
+        yield Pair(mine.text, other.text, mine.values)
+
+
+def _in_order(
+    original: str, private: str, one: Iterator[Row], two: Iterator[Row]
+) -> Iterator[tuple[int, Row, Row]]:
     for number, (mine, other) in enumerate(zip_longest(one, two), 1):
         if mine is None or other is None:
-            longer, shorter = (
-                (original, private) if other is None else (private, original)
-            )
+            more, fewer = (original, private) if other is None else (private, original)
             msg = (
-                f"{longer}: record {number} has no partner in {shorter}; give the two "
-                "files of one run, without records that were set aside"
+                f"{more}: record {number} has no partner in {fewer}; give the two "
+                "files of one run, or --id where records were left out"
             )
             raise InputError(msg)
-        if id_field and mine[count] != other[count]:
-            msg = f"{private}: record {number} has another {id_field} than {original}"
+        yield number, mine, other
+
+
+def _by_id(
+    original: str, private: str, one: Iterator[Row], two: Iterator[Row]
+) -> Iterator[tuple[int, Row, Row]]:
+    """Take the original of each private record; originals may be left over."""
+    known: dict[str | None, Row] = {}
+    for number, row in enumerate(one, 1):
+        if row.identity in known:
+            msg = f"{original}: record {number} has the id of an earlier one"
             raise InputError(msg)
-        yield Pair(
-            _text(mine[:count]), _text(other[:count]), tuple(mine[len(wanted) :])
-        )
-
-
-def _text(parts: Sequence[str | None]) -> str:
-    return "\n".join(part for part in parts if part is not None)
-
-
-def rows(
-    path: str, fields: Sequence[str], format: str | None = None
-) -> Iterator[list[str | None]]:
-    """Yield the values of fields of each record, as text; lists are joined by lines.
-
-    Raises InputError with file and line for what cannot be read.
-    """
-    name = format or formats.find(path).__name__.rpartition(".")[2]  # type: ignore[attr-defined]
-    if name not in _READERS:
-        msg = f"{path}: evaluate does not read the format {name}"
-        raise UsageError(msg)
-    with streams.open_input(path) as stream:
-        yield from _READERS[name](stream, path, fields)
-
-
-def _jsonl(stream: BinaryIO, path: str, fields: Sequence[str]) -> Iterator[list[Any]]:
-    steps = [parse(field) for field in fields]
-    for number, line in enumerate(stream, 1):
-        if not line.strip():
-            continue
-        try:
-            record = msgspec.json.decode(line)
-        except (msgspec.DecodeError, UnicodeDecodeError):
-            msg = f"{path}:{number}: not JSON"
-            raise InputError(msg) from None
-        yield [_plain(_at(record, names)) for names in steps]
-
-
-def _at(record: Any, names: Sequence[str]) -> Any:
-    for name in names:
-        record = record.get(name) if isinstance(record, dict) else None
-    return record
-
-
-def _plain(value: Any) -> str | None:
-    if isinstance(value, list):
-        return "\n".join(str(each) for each in value)
-    return None if value is None else str(value)
-
-
-def _delimited(delimiter: str) -> Any:
-    def read(
-        stream: BinaryIO, path: str, fields: Sequence[str]
-    ) -> Iterator[list[str | None]]:
-        text = io.TextIOWrapper(stream, encoding="utf-8-sig", newline="")
-        csv.field_size_limit(2**31 - 1)
-        reader = csv.DictReader(text, delimiter=delimiter)
-        for name in fields:
-            if name not in (reader.fieldnames or ()):
-                msg = f"{path}: no column {name!r}"
-                raise UsageError(msg)
-        try:
-            for row in reader:
-                yield [row[name] for name in fields]
-        except (csv.Error, UnicodeDecodeError):
-            msg = f"{path}:{reader.line_num}: not a table that can be read"
-            raise InputError(msg) from None
-        finally:
-            text.detach()  # the stream is closed by who opened it
-
-    return read
-
-
-def _lines(
-    stream: BinaryIO, path: str, fields: Sequence[str]
-) -> Iterator[list[str | None]]:
-    if set(fields) - {"text"}:
-        msg = f"{path}: plain text has no fields"
-        raise UsageError(msg)
-    for number, line in enumerate(stream, 1):
-        try:
-            yield [line.decode("utf-8").rstrip("\r\n")] * len(fields)
-        except UnicodeDecodeError:
-            msg = f"{path}:{number}: not UTF-8"
-            raise InputError(msg) from None
-
-
-def _parquet(
-    stream: BinaryIO, path: str, fields: Sequence[str]
-) -> Iterator[list[str | None]]:
-    parquet = package("pyarrow.parquet", "Parquet", "parquet")
-    file = parquet.ParquetFile(path)
-    steps = [parse(field) for field in fields]
-    for names in steps:
-        if names[0] not in file.schema_arrow.names:
-            msg = f"{path}: no column {names[0]!r}"
-            raise UsageError(msg)
-    for batch in file.iter_batches(columns=list({names[0] for names in steps})):
-        for record in batch.to_pylist():
-            yield [_plain(_at(record, names)) for names in steps]
-
-
-_READERS = {
-    "jsonl": _jsonl,
-    "csv": _delimited(","),
-    "tsv": _delimited("\t"),
-    "text": _lines,
-    "parquet": _parquet,
-}
+        known[row.identity] = row
+    for number, row in enumerate(two, 1):
+        mine = known.pop(row.identity, None)
+        if mine is None:
+            msg = (
+                f"{private}: record {number} has an id that no record of {original} "
+                "has, or that an earlier one has, too"
+            )
+            raise InputError(msg)
+        yield number, mine, row

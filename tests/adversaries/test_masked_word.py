@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from dptext.adversaries import masked_word
+from dptext.adversaries.masked_word import Hidden
 from dptext.errors import UsageError
 from tests.lexicons.files import real
 
@@ -37,21 +38,49 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 def test_guesses_are_counted(model: str) -> None:
     """A model that always says "house" is right where "house" was."""
-    pairs = [(["the", "House"], ["a", "cat"]), (["x"], ["y", "z"]), ([], [])]
-    found = masked_word.attack(model, pairs)
+    texts = [
+        Hidden(["a", " cat", ",", " x"], [0, 1], ["the", "House"]),
+        Hidden(["?"], [], []),
+    ]
+    found = masked_word.attack(model, texts)
+    assert found is not None
     assert (found.words, found.first) == (2, 0.5)
     assert found.first_five >= found.first
-    assert masked_word.attack(model, pairs, most=1).words == 1
+    fewer = masked_word.attack(model, texts, most=1)
+    assert fewer is not None
+    assert fewer.words == 1
+    assert masked_word.attack(model, texts[1:]) is None
+
+
+def test_only_the_word_is_hidden() -> None:
+    """Its space and the punctuation around it stay; the rest of the text is seen."""
+    texts = [Hidden(["Well", ",", " cats", "."], [0, 2], ["So", "dogs"])]
+    assert list(masked_word._questions("[M]", texts, 9)) == [
+        ("[M], cats.", "so"),
+        ("Well, [M].", "dogs"),
+    ]
+
+
+def test_words_are_chosen_evenly() -> None:
+    """From the first to the last, not those of the first texts."""
+    texts = [Hidden([f"{n}"], [0], [f"{n}"]) for n in range(101)]
+    asked = [word for _, word in masked_word._questions("[M]", texts, 5)]
+    assert asked == ["0", "25", "50", "75", "100"]
 
 
 def test_long_texts_are_cut_around_the_mask(model: str) -> None:
     """Every word of a long text is asked for, its mask in sight."""
-    pairs = [(["house"] * 300, ["a"] * 300)]
-    assert masked_word.attack(model, pairs).first == 1.0
+    texts = [Hidden(["a", *[" a"] * 299], range(300), ["house"] * 300)]
+    found = masked_word.attack(model, texts)
+    assert found is not None
+    assert (found.first, found.words) == (1.0, 300)
 
 
 def test_no_model(tmp_path: Path) -> None:
-    """One line."""
+    """One line, whether the folder is empty or holds something else."""
     pytest.importorskip("transformers")
     with pytest.raises(UsageError, match="no model there"):
+        masked_word.attack(str(tmp_path), [])
+    (tmp_path / "config.json").write_text("{}")
+    with pytest.raises(UsageError, match="can be loaded"):
         masked_word.attack(str(tmp_path), [])

@@ -27,6 +27,11 @@ def test_the_best_guess_is_the_best(name: str) -> None:
 
 def test_success_is_counted() -> None:
     """Shares of four words."""
-    before, after = np.array([0, 1, 2, 3], np.int32), np.array([0, 1, 0, 0], np.int32)
-    assert words.nearest(before, after).success == 0.5
-    assert words.nearest(before[:0], after[:0]).success == 0.0
+    assert words.nearest(2, 4).success == 0.5
+    assert words.nearest(0, 0).success == 0.0
+    channel = channels.ready("rank", LEXICON)
+    outputs = np.array([0, 1, 1, 2], np.int32)
+    best = words.best(channel, 2.0, LEXICON.prior, outputs)
+    before = np.array([best[0], best[1], best[2] + 1, best[3]], np.int32)
+    found = words.bayes(channel, 2.0, LEXICON.prior, before, outputs, 0.7)
+    assert (found.success, found.words, found.predicted) == (0.75, 4, 0.7)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,12 @@ def test_all_figures(files: tuple[str, str], tmp_path: Path) -> None:
     # One label in both parts: what utility loses, the attack loses, too.
     assert found["trade_off"] == pytest.approx(0.0)
     assert b"What a private file keeps" in page.read_bytes()
+    assert (found["original"], found["private"]) == ("in.jsonl", "out.jsonl")
+    assert found["profile"] == "balanced"
+    assert found["settings"]["budget"]["epsilon"] == 3
+    assert "owner" in found["audience"]
+    assert found["word_attacks"][1]["predicted"] > 0
+    assert set(found["meanings"]) == {"original", "private", "static"}
 
 
 def test_tables_for_people(files: tuple[str, str], tmp_path: Path) -> None:
@@ -79,3 +86,50 @@ def test_wrong_options(
     assert ran.code == 2
     assert reason in ran.err
     assert ran.err.count("\n") == 1
+
+
+def test_tables_with_other_delimiters_and_without_header(tmp_path: Path) -> None:
+    """The layout options are those of sanitize."""
+    one = tmp_path / "a.csv"
+    one.write_text("x;the film\ny;was good\n")
+    layout = ("--delimiter", ";", "--no-header", "--field", "2", "--id", "1")
+    ran = here("evaluate", str(one), str(one), *layout, "--json", *small(tmp_path)[:2])
+    assert ran.code == 0, ran.err
+    assert json.loads(ran.out)["kept"]["words"] == 4
+
+
+@pytest.mark.parametrize(
+    ("change", "arguments", "said"),
+    [
+        (lambda rows: rows[:-1], (), "record 60 has no partner"),
+        (lambda rows: [*rows, rows[0]], ("--id", "id"), "record 61 has an id"),
+        (lambda rows: ["nothing\n", *rows[1:]], (), "out.jsonl:1: not valid JSON"),
+        (lambda rows: rows, ("--field", "txet"), "field 'txet' is absent"),
+    ],
+)
+def test_files_that_do_not_belong_together(
+    files: tuple[str, str],
+    change: Callable[[list[str]], list[str]],
+    arguments: tuple[str, ...],
+    said: str,
+    tmp_path: Path,
+) -> None:
+    """Exit code 4, one line, no figures."""
+    two = Path(files[1])
+    two.write_text("".join(change(two.read_text().splitlines(keepends=True))))
+    ran = here("evaluate", *files, *small(tmp_path)[:2], *arguments)
+    assert (ran.code, ran.out) == (4, b"")
+    assert said in ran.err
+    assert ran.err.count("\n") == 1
+
+
+def test_records_that_were_left_out_are_found_by_id(
+    files: tuple[str, str], tmp_path: Path
+) -> None:
+    """A shorter private file is compared with its own originals."""
+    two = Path(files[1])
+    two.write_text("".join(two.read_text().splitlines(keepends=True)[10:]))
+    lexicon = small(tmp_path)[:2]
+    ran = here("evaluate", *files, "--id", "id", "--json", *lexicon)
+    assert ran.code == 0, ran.err
+    assert json.loads(ran.out)["kept"]["texts"] == 50

@@ -66,6 +66,39 @@ def test_a_field_that_is_no_label(values: list[str]) -> None:
         Baseline.of("x", ["t"] * 40, values, "tfidf", classify.Linear, 1)
 
 
+def test_one_split_has_no_spread() -> None:
+    """A spread is claimed only where there are several figures."""
+    one = classify._mean([(0.5, 0.25)])
+    assert (one.accuracy, one.accuracy_sd, one.macro_f1_sd) == (0.5, None, None)
+    assert str(one) == "0.500"
+    two = classify._mean([(0.4, 0.2), (0.6, 0.2)])
+    assert two.accuracy_sd == pytest.approx(np.sqrt(0.02))
+    assert str(two) == "0.500 ± 0.141"
+
+
+def test_texts_without_a_label_are_left_out() -> None:
+    """They are neither trained nor tested on, and no class."""
+    pytest.importorskip("sklearn")
+    before, labels = texts(80, 4)
+    values = [None if n % 4 == 0 else label for n, label in enumerate(labels)]
+    ready = Baseline.of("x", before, values, "tfidf", classify.Linear, 1)
+    train, test = ready.splits[0]
+    used = sorted([*train.tolist(), *test.tolist()])
+    assert used == [n for n in range(80) if n % 4]
+    assert ready.classes == ("0", "1")
+    assert ready.against(before).texts == 60
+
+
+def test_a_folder_that_holds_no_model(tmp_path: Path) -> None:
+    """One line names it."""
+    pytest.importorskip("transformers")
+    (tmp_path / "config.json").write_text("{}")
+    make = classify.classifier(str(tmp_path), LEXICON)
+    before, labels = texts(64, 2)
+    with pytest.raises(UsageError, match="no model that can be loaded"):
+        Baseline.of("label", before, labels, "bert", make, 1)
+
+
 def test_no_classifier_of_this_name() -> None:
     """The names are listed."""
     with pytest.raises(UsageError, match="give tfidf, vectors, lstm"):

@@ -1,19 +1,22 @@
-"""Values of fields from every format, and files that do not belong together."""
+"""Texts and labels of every format, and files that do not belong together."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from dptext.errors import InputError, UsageError
-from dptext.evaluation.rows import Pair, pairs, rows
+from dptext.evaluation.rows import Pair, Row, pairs, records
+from dptext.types import Selection
 
 RECORDS = [
-    {"id": 1, "text": "one, two", "deep": {"list": ["a", "b"]}, "stars": 5},
-    {"id": 2, "text": 'three "four"', "deep": {"list": []}, "stars": None},
+    {"id": "one", "text": "one, two", "deep": {"list": ["a", "b"]}, "stars": 5},
+    {"id": "two", "text": 'three "four"', "deep": {"list": ["c"]}, "stars": None},
 ]
+TEXT, BY_ID = Selection(), Selection(id_field="id")
 
 
 def written(folder: Path, name: str) -> str:
@@ -22,11 +25,11 @@ def written(folder: Path, name: str) -> str:
     if name.endswith(".jsonl"):
         path.write_text("".join(json.dumps(row) + "\n\n" for row in RECORDS))
     elif name.endswith(".csv"):
-        path.write_text('id,text,stars\n1,"one, two",5\n2,"three ""four""",\n')
+        path.write_text('id,text,stars\none,"one, two",5\ntwo,"three ""four""",\n')
     elif name.endswith(".tsv"):
-        path.write_text('id\ttext\tstars\n1\tone, two\t5\n2\t"three ""four"""\t\n')
+        path.write_text('id\ttext\tstars\none\tone, two\t5\ntwo\t"three ""four"""\t\n')
     elif name.endswith(".txt"):
-        path.write_text('one, two\nthree "four"\n')
+        path.write_text('one, two\n\nthree "four"\n')
     else:
         pyarrow = pytest.importorskip("pyarrow")
         parquet = pytest.importorskip("pyarrow.parquet")
@@ -34,45 +37,119 @@ def written(folder: Path, name: str) -> str:
     return str(path)
 
 
+def lines(folder: Path, name: str, records: Sequence[object]) -> str:
+    """Write JSON lines."""
+    path = folder / name
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    return str(path)
+
+
 @pytest.mark.parametrize("name", ["a.jsonl", "a.csv", "a.tsv", "a.txt", "a.parquet"])
 def test_texts_of_every_format(tmp_path: Path, name: str) -> None:
-    """The same texts from each."""
-    found = [row[0] for row in rows(written(tmp_path, name), ["text"])]
-    assert found == ["one, two", 'three "four"']
+    """The same texts from each, blank lines are no records."""
+    found = list(records(written(tmp_path, name), TEXT))
+    assert found == [Row(("one, two",)), Row(('three "four"',))]
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.csv", "a.tsv", "a.parquet"])
+def test_ids_and_labels_of_every_format(tmp_path: Path, name: str) -> None:
+    """Strings without quotes, numbers as text; what is not there is none."""
+    found = list(records(written(tmp_path, name), BY_ID, ["stars", "id"]))
+    missing = "" if name[-3:] in ("csv", "tsv") else None
+    assert [row.identity for row in found] == ["one", "two"]
+    assert [row.values for row in found] == [("5", "one"), (missing, "two")]
 
 
 @pytest.mark.parametrize("name", ["a.jsonl", "a.parquet"])
-def test_deep_fields_lists_and_numbers(tmp_path: Path, name: str) -> None:
-    """Lists are joined by lines, numbers written, null stays null."""
-    found = list(rows(written(tmp_path, name), ["deep.list", "stars", "id"]))
-    assert found == [["a\nb", "5", "1"], ["", None, "2"]]
+def test_deep_fields_and_lists(tmp_path: Path, name: str) -> None:
+    """Every element of a list is a text; as one text they are lines."""
+    found = list(records(written(tmp_path, name), Selection(fields=("deep.list",))))
+    assert found == [Row(("a", "b")), Row(("c",))]
+    assert [row.text for row in found] == ["a\nb", "c"]
 
 
-def test_pairs(tmp_path: Path) -> None:
-    """Text fields together, further values of the original."""
+def test_a_nested_value_is_none(tmp_path: Path) -> None:
+    """An object is no label, and no error in the record."""
+    path = lines(tmp_path, "a.jsonl", [{"text": "x", "y": {"z": 1}}, {"text": "x"}])
+    assert [row.values for row in records(path, TEXT, ["y"])] == [(None,), (None,)]
+
+
+def test_pairs_in_order_across_formats(tmp_path: Path) -> None:
+    """Texts together, with further values of the original."""
+    one, two = written(tmp_path, "a.jsonl"), written(tmp_path, "b.csv")
+    assert list(pairs(one, two, TEXT, ["stars"])) == [
+        Pair("one, two", "one, two", ("5",)),
+        Pair('three "four"', 'three "four"', (None,)),
+    ]
+
+
+def test_pairs_by_id(tmp_path: Path) -> None:
+    """In the private file's order; originals that were left out are passed over."""
     one = written(tmp_path, "a.jsonl")
-    two = written(tmp_path, "b.csv")
-    found = list(pairs(one, two, ["text"], ["stars"], id_field="id"))
-    assert found[0] == Pair("one, two", "one, two", ("5",))
+    two = lines(tmp_path, "b.jsonl", [{"id": "two", "text": "x"}])
+    assert list(pairs(one, two, BY_ID)) == [Pair('three "four"', "x")]
+    turned = lines(tmp_path, "c.jsonl", RECORDS[::-1])
+    found = list(pairs(one, turned, BY_ID))
+    assert [pair.before for pair in found] == ['three "four"', "one, two"]
+    assert all(pair.before == pair.after for pair in found)
 
 
-def test_files_that_do_not_belong_together(tmp_path: Path) -> None:
-    """Other counts and other ids are one line each."""
-    one = written(tmp_path, "a.jsonl")
-    short = tmp_path / "short.jsonl"
-    short.write_text(json.dumps(RECORDS[0]) + "\n")
-    with pytest.raises(InputError, match=r"a\.jsonl: record 2 has no partner"):
-        list(pairs(one, str(short), ["text"]))
-    short.write_text(json.dumps(RECORDS[1]) + "\n")
-    with pytest.raises(InputError, match="record 1 has another id"):
-        list(pairs(one, str(short), ["text"], id_field="id"))
+@pytest.mark.parametrize(
+    ("records", "selection", "said"),
+    [
+        (RECORDS[:1], TEXT, r"a\.jsonl: record 2 has no partner in .*--id"),
+        ([*RECORDS, *RECORDS], TEXT, r"b\.jsonl: record 3 has no partner"),
+        ([{"id": "x", "text": "y"}], BY_ID, r"b\.jsonl: record 1 has an id that no"),
+        ([*RECORDS, RECORDS[0]], BY_ID, r"b\.jsonl: record 3 has an id that"),
+    ],
+)
+def test_files_that_do_not_belong_together(
+    tmp_path: Path, records: list[object], selection: Selection, said: str
+) -> None:
+    """Other counts and other ids are one line each, with exit code 4."""
+    one, two = written(tmp_path, "a.jsonl"), lines(tmp_path, "b.jsonl", records)
+    with pytest.raises(InputError, match=said) as failed:
+        list(pairs(one, two, selection))
+    assert failed.value.exit_code == 4
+    assert "three" not in str(failed.value)
+
+
+def test_originals_with_one_id(tmp_path: Path) -> None:
+    """Which of them a private record belongs to cannot be known."""
+    one = lines(tmp_path, "a.jsonl", [RECORDS[0], RECORDS[0]])
+    with pytest.raises(InputError, match=r"a\.jsonl: record 2 has the id of an"):
+        list(pairs(one, one, BY_ID))
+
+
+def test_records_with_other_texts(tmp_path: Path) -> None:
+    """A list that has grown does not belong to its original."""
+    one = lines(tmp_path, "a.jsonl", [{"text": ["x"]}])
+    two = lines(tmp_path, "b.jsonl", [{"text": ["x", "y"]}])
+    with pytest.raises(InputError, match="record 1 has 2 texts where its original"):
+        list(pairs(one, two, TEXT))
 
 
 def test_what_cannot_be_read(tmp_path: Path) -> None:
-    """File and line, never the text."""
+    """File and line, never the text; no field passes as an empty one."""
     bad = tmp_path / "bad.jsonl"
     bad.write_text('{"text": "x"}\nsecret\n')
-    with pytest.raises(InputError, match=r"bad\.jsonl:2: not JSON$"):
-        list(rows(str(bad), ["text"]))
-    with pytest.raises(UsageError, match="no column 'nothing'"):
-        list(rows(written(tmp_path, "a.csv"), ["nothing"]))
+    with pytest.raises(InputError, match=r"bad\.jsonl:2: not valid JSON") as failed:
+        list(records(str(bad), TEXT))
+    assert "secret" not in str(failed.value)
+    one = written(tmp_path, "a.jsonl")
+    with pytest.raises(InputError, match=r"a\.jsonl:1: field 'txet' is absent"):
+        list(records(one, Selection(fields=("txet",))))
+    table = written(tmp_path, "a.csv")
+    with pytest.raises(InputError, match="no column 'nothing'"):
+        list(records(table, TEXT, ["nothing"]))
+
+
+def test_what_has_no_fields(tmp_path: Path) -> None:
+    """Plain text has no labels and no ids, a pipe cannot be read twice."""
+    plain = written(tmp_path, "a.txt")
+    with pytest.raises(UsageError, match="has no field 'stars'"):
+        list(records(plain, TEXT, ["stars"]))
+    with pytest.raises(UsageError, match="has no field 'id'"):
+        list(pairs(plain, plain, BY_ID))
+    with pytest.raises(UsageError, match="read twice"):
+        list(records("-", TEXT))

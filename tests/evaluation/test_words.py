@@ -5,34 +5,52 @@ from __future__ import annotations
 import pytest
 
 from dptext.evaluation.words import Meter
+from dptext.tokens.policy import Policy
 from tests import small
 
-LEXICON = small.cloud(30, 3)
-A, B, C, D = LEXICON.words[:4]
+LEXICON = small.english("the", "cat", "dog", "runs", "well", "don't")
 
 
 def test_counted_by_hand() -> None:
-    """Four words of which one changes; the texts with other counts are not compared."""
+    """Of four words in texts with equal counts one changes; capitals do not matter."""
     meter = Meter(LEXICON)
-    meter.add([f"{A} {B}, {C}", f"{A} zq", f"{A}"], [f"{A} {D}, {C.upper()}", "qz", A])
+    meter.add(["cat dog, runs", "cat zq", "cat"], ["cat well, RUNS", "zq", "Cat"])
     kept = meter.result()
     assert (kept.texts, kept.compared, kept.words) == (3, 2, 4)
     assert kept.perturbed == pytest.approx(1 / 4)
-    # Distinct originals: A, B, C, zq; of these A and C still occur.
-    assert kept.low == pytest.approx(2 / 4)
+    # Distinct vocabulary words before: cat, dog, runs; of these cat and runs occur.
+    assert kept.low == pytest.approx(2 / 3)
     assert kept.english_before == pytest.approx(5 / 6)
     assert kept.english == pytest.approx(4 / 5)
 
 
+def test_numbers_and_unknown_words_are_told_apart_by_their_letters() -> None:
+    """All have no row of their own, so that rows alone would call them the same."""
+    meter = Meter(LEXICON)
+    meter.add(["41 zq 7 qz"], ["42 zq 7 zq"])
+    assert meter.result().perturbed == pytest.approx(2 / 4)
+
+
+def test_words_that_the_run_copies_or_leaves_out_are_not_counted() -> None:
+    """PP speaks of the words that the policy replaces."""
+    before, kept, dropped = ["the cat runs 7"], ["the dog runs 7"], ["dog runs 7"]
+    copied = Meter(LEXICON, policy=Policy(stop_word="keep", number="keep"))
+    copied.add(before, kept)
+    assert (copied.result().words, copied.result().perturbed) == (2, 0.5)
+    left = Meter(LEXICON, policy=Policy(stop_word="drop"))
+    left.add(before, dropped)
+    assert (left.result().compared, left.result().words) == (1, 3)
+    assert left.result().perturbed == pytest.approx(1 / 3)
+
+
 def test_equal_texts_keep_everything() -> None:
     """Cosine 1, nothing perturbed; in one batch or several."""
-    texts = [f"{A} {B}", f"{C} {D} {D}", "!"]
+    texts = ["the cat", "dog runs zq", "!"]
     meter = Meter(LEXICON)
     for text in texts:
         meter.add([text], [text])
     kept = meter.result()
-    assert kept.perturbed == 0.0
-    assert kept.low == 1.0
+    assert (kept.perturbed, kept.low) == (0.0, 1.0)
     assert kept.similarity == pytest.approx(1.0)
     whole = Meter(LEXICON)
     whole.add(texts, texts)

