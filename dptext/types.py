@@ -16,6 +16,11 @@ Ids = NDArray[np.int32]  # (n,) row in the vocabulary; -1 = unknown
 Eps = NDArray[np.float64]  # (n,) > 0; unit given by Guarantee.metric
 Points = NDArray[np.float32]  # (n, d) places in the space
 
+# Parts of speech, by their numbers in Lexicon.parts.
+PARTS = (
+    *("noun", "verb", "adjective", "adverb", "name", "number", "function-word"),
+    "other",
+)
 NUMBER = "<number>"  # the vocabulary element that stands for every number
 
 
@@ -166,6 +171,7 @@ class Lexicon:
     first, without repetition; orders[x, 0] == x for x < V.
     far (V + 1,) float32: no word outside orders[x] is nearer to x than far[x] (Euclid).
     digest: sha256 over the content; goes into reports.
+    parts (V,) uint8, where known: the part of speech, a row of PARTS.
     meta: provenance and public geometry; see dptext.lexicons.store. meta["outputs"],
     where present: after the word itself only the first so many words are listed in
     orders.
@@ -182,6 +188,7 @@ class Lexicon:
     synonym_ends: NDArray[np.int32] | None = None
     synonyms: NDArray[np.int32] | None = None
     information_content: NDArray[np.float32] | None = None
+    parts: NDArray[np.uint8] | None = None
 
     @property
     def prior(self) -> NDArray[np.float64]:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext.errors import UsageError
-from dptext.types import NUMBER, Ids, Lexicon
+from dptext.types import NUMBER, PARTS, Ids, Lexicon
 
 BY = ("frequency", "part-of-speech", "table")
 OTHER = "other"
@@ -74,9 +74,13 @@ def classes(lexicon: Lexicon, by: str, table: str) -> Classes:
         named = _by_part(lexicon)
     named[lexicon.words.index(NUMBER)] = A_NUMBER
     named.append(UNKNOWN)
-    # A small vocabulary may have no word of a band; its name is known all the same.
-    bands = (*(name for name, _ in _BANDS), _RARE) if by == "frequency" else ()
-    names = tuple(dict.fromkeys((*bands, *sorted(set(named)), UNKNOWN, A_NUMBER)))
+    # A small vocabulary may have no word of a class; its name is known all the same.
+    fixed: tuple[str, ...] = ()
+    if by == "frequency":
+        fixed = (*(name for name, _ in _BANDS), _RARE)
+    if by == "part-of-speech":
+        fixed = PARTS
+    names = tuple(dict.fromkeys((*fixed, *sorted(set(named)), UNKNOWN, A_NUMBER)))
     number = {name: place for place, name in enumerate(names)}
     return Classes(names, np.array([number[name] for name in named]))
 
@@ -113,12 +117,10 @@ def _by_table(lexicon: Lexicon, path: Path) -> list[str]:
 
 
 def _by_part(lexicon: Lexicon) -> list[str]:
-    parts = lexicon.meta.get("parts_of_speech")
-    if parts is None:
+    if lexicon.parts is None:
         msg = (
             f"lexicon {lexicon.name} holds no parts of speech; use by: frequency, or "
             "by: table with a file of your own"
         )
         raise UsageError(msg)
-    names, of = parts["names"], parts["of"]
-    return [names[number] for number in of]
+    return [PARTS[number] for number in lexicon.parts]

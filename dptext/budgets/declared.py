@@ -25,8 +25,9 @@ EXAMPLE = {"epsilons": {"top-100": 10.0, "top-1000": 9.0, "other": 7.0}}
 class Params:
     """epsilons by class; by frequency, part-of-speech or table (a CSV file).
 
-    Classes by frequency are top-100, top-1000, top-10000 and rare; every table also has
-    the classes number and unknown; "other" stands for classes that are not named.
+    Classes by frequency are top-100, top-1000, top-10000 and rare, by part of speech
+    noun, verb, adjective, adverb, name and function-word; every table also has the
+    classes number and unknown; "other" stands for classes that are not named.
     """
 
     epsilons: dict[str, Annotated[float, Meta(gt=0, le=1e6)]]

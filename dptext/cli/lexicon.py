@@ -132,7 +132,7 @@ def build(
 def _description(lexicon: Lexicon) -> dict[str, Any]:
     """Collect what is said of a lexicon; provenance as its meta has it."""
     arrays = ("vectors", "orders", "far", "counts")
-    extras = ("synonym_ends", "synonyms", "information_content")
+    extras = ("synonym_ends", "synonyms", "information_content", "parts")
     sizes = {name: int(getattr(lexicon, name).nbytes) for name in arrays}
     for name in extras:
         array = getattr(lexicon, name)

@@ -3,22 +3,35 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from dptext.cli.faults import reported
+
+if TYPE_CHECKING:
+    from dptext.report.document import Document
 
 
 def command(
     file: Annotated[
         Path | None, typer.Argument(help="A report or sidecar as JSON.")
     ] = None,
+    html: Annotated[
+        str | None,
+        typer.Option(
+            help="Write the report as a page for browsers instead; - is standard "
+            "output."
+        ),
+    ] = None,
     schema: Annotated[
         bool, typer.Option("--schema", help="Print the JSON schema of reports instead.")
     ] = False,
 ) -> None:
-    """Show a report that `dptext sanitize` wrote."""
+    """Show a report that `dptext sanitize` wrote.
+
+    Example: dptext report tickets.private.jsonl.dptext.json --html report.html
+    """
     with reported():
         import json
 
@@ -38,4 +51,17 @@ def command(
         except OSError as error:
             msg = f"{file}: {error.strerror}"
             raise UsageError(msg) from None
-        terminal.show(document.decode(data, str(file)), Console())
+        found = document.decode(data, str(file))
+        if html is None:
+            terminal.show(found, Console())
+        else:
+            _write(found, str(file), html)
+
+
+def _write(found: Document, file: str, target: str) -> None:
+    from dptext import streams
+    from dptext.report import html
+
+    streams.check_distinct([file], target)
+    with streams.open_output(target) as sink:
+        sink.stream.write(html.render(found))

@@ -179,6 +179,13 @@ def command(
             rich_help_panel=_OUTPUT,
         ),
     ] = None,
+    html: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write the internal report as a page for browsers.",
+            rich_help_panel=_OUTPUT,
+        ),
+    ] = None,
     public_report: Annotated[
         Path | None,
         typer.Option(
@@ -279,6 +286,7 @@ def command(
                 key_file=key_file,
                 seed=seed,
                 report=report,
+                html=html,
                 public_report=public_report,
                 sidecar=sidecar,
                 ruler=ruler,

@@ -39,6 +39,7 @@ class Options:
     key_file: Path | None
     seed: int | None
     report: Path | None
+    html: Path | None
     public_report: Path | None
     sidecar: bool
     ruler: bool
@@ -135,8 +136,9 @@ def _writes(options: Options, jobs: Sequence[serial.Job]) -> Iterator[str]:
         report = beside(options, job)
         if report is not None:
             yield str(report)
-    if options.report is not None:
-        yield str(options.report)
+    for page in (options.report, options.html):
+        if page is not None:
+            yield str(page)
     if options.quarantine is not None:
         yield options.quarantine
 

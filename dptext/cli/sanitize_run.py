@@ -19,7 +19,7 @@ from dptext.errors import OutputError, UsageError
 from dptext.pipeline import Pipeline
 from dptext.profile import Profile
 from dptext.randomness import RunKey
-from dptext.report import assemble, document, terminal
+from dptext.report import assemble, document, html, terminal
 from dptext.types import Lexicon
 
 
@@ -33,6 +33,8 @@ def sanitize(options: Options) -> None:
     done = _run(options, jobs, made, key, console)
     if options.report is not None:
         _write(options.report, document.encode(done))
+    if options.html is not None:
+        _write(options.html, html.render(done))
     terminal.show(done, console)
 
 

@@ -3,7 +3,7 @@
     meta.json                {"format": 1, "name", "digest", "meta": {...}}
     words.txt                one word a line, UTF-8, by descending count
     vectors.npy orders.npy far.npy counts.npy
-    synonym_ends.npy synonyms.npy information_content.npy    where there are any
+    synonym_ends.npy synonyms.npy information_content.npy parts.npy    where they are
 
 The digest is the sha256 over the name and the sha256 of every file but meta.json,
 sorted by name, and the canonical JSON of meta. The name of the lexicon and the name of
@@ -44,6 +44,7 @@ _OPTIONAL: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "synonym_ends": (("int32",), (_V,)),
     "synonyms": (("int32",), ("s",)),
     "information_content": (("float32",), (_V,)),
+    "parts": (("uint8",), (_V,)),
 }
 _ARRAYS = {**_NEEDED, **_OPTIONAL}
 

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 _TICKS = 5
+# The least value on a logarithmic axis: below, floating point loses digits.
+LEAST = 1e-300
 # Values nearer to each other than this share of their size count as one.
 _NEAR = 1e-9
 
@@ -31,12 +33,12 @@ class Axis:
         given: tuple[float, float] | None,
         log: bool,
     ) -> Axis:
-        """Return an axis for finite values, all above 0 if log; given is its range."""
+        """Return an axis for finite values (given its range), from LEAST on if log."""
         low, high = given or (min(values, default=0.0), max(values, default=1.0))
         if log:
             low, high = _decades(low, high)
             return cls(low, high, start, stop, True, _logarithmic(low, high))
-        if high - low <= max(_NEAR * max(abs(low), abs(high)), 1e-300):
+        if high - low <= max(_NEAR * max(abs(low), abs(high)), LEAST):
             around = max(abs(low) * 0.5, 0.5)
             low, high = low - around, high + around
         step = _step((high - low) / _TICKS)
@@ -75,9 +77,9 @@ def _step(rough: float) -> float:
 
 def _decades(low: float, high: float) -> tuple[float, float]:
     """Return a range that holds another and whose ends differ."""
-    if low <= 0 or high <= 0:
+    if low < LEAST or high < LEAST:
         return 1.0, 10.0
-    return (low / 2, high * 2) if low == high else (low, high)
+    return (low / 2, high * 2) if high - low <= _NEAR * high else (low, high)
 
 
 def _logarithmic(low: float, high: float) -> tuple[float, ...]:

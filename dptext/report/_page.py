@@ -25,9 +25,12 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'; form-action 'none'"
 
 
 class Html(str):
-    """A string that is markup already."""
+    """A string that is markup already; what is added to it is escaped."""
 
     __slots__ = ()
+
+    def __add__(self, other: str) -> Html:
+        return Html(str.__add__(self, escape(other)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +81,7 @@ def page(
     Sections given together stand side by side where there is room. lead stands under
     the title; footer at the end.
     """
-    rows = [
-        (each,) if isinstance(each, Section) else tuple(each) for each in sections
-    ]
+    rows = [(each,) if isinstance(each, Section) else tuple(each) for each in sections]
     names = _names([each.title for row in rows for each in row])
     links, body, place = [], [], 0
     for row in rows:
@@ -91,7 +92,9 @@ def page(
             )
             made.append(_section(each, names[place]))
             place += 1
-        body.append(made[0] if len(made) == 1 else element("div", join(made), class_="pair"))
+        body.append(
+            made[0] if len(made) == 1 else element("div", join(made), class_="pair")
+        )
     head = (
         '<meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
@@ -200,9 +203,7 @@ def table(
         for row in rows
     )
     title = element("caption", caption) if caption else Html("")
-    inner = (
-        f"<table>{title}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-    )
+    inner = f"<table>{title}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
     # To be scrolled from the keyboard it takes the focus.
     return element(
         "div",
@@ -221,6 +222,4 @@ def folded(summary: object, content: object) -> Html:
 
 def beside(*parts: object) -> Html:
     """Return parts side by side where there is room, else below each other."""
-    return element(
-        "div", join(element("div", part) for part in parts), class_="beside"
-    )
+    return element("div", join(element("div", part) for part in parts), class_="beside")

@@ -7,8 +7,8 @@ from dptext.guarantees.statement import Statement
 from dptext.guarantees.terms import MEANINGFUL
 from dptext.guarantees.wording import above, factor, number
 
-# Steps of the largest loss, in nats: a factor of 2.72, and of 22,027. They are those of
-# Ponomareva et al. 2023, "How to DP-fy ML", section 5.2 (arXiv:2303.00654), which means
+# Steps of the largest loss, in nats: a factor of 2.72, and of 22,027. They are the
+# tiers of Ponomareva et al. 2023, "How to DP-fy ML" (arXiv:2303.00654), which means
 # them for all data of a person; here they are applied to what the statement is about.
 STRONG, MODERATE = 1.0, 10.0
 
@@ -32,13 +32,15 @@ def verdict(promise: Statement) -> tuple[str, str]:
         return "bad", "No guarantee"
     if promise.sentence.startswith("No meaningful"):
         return "bad", "No meaningful protection"
-    worst = promise.worst_loss
     about = _ABOUT.get(promise.level, promise.level)
+    worst = promise.worst_loss
+    if promise.level == "words":
+        return "fair", f"Bound of {above(promise.epsilon)} nats for {about}"
     if worst is None or worst > MEANINGFUL:
-        return "fair", f"Depends on the words: for the farthest no meaningful bound"
+        return "fair", "Depends on the words: no meaningful bound for the farthest"
     if worst > MODERATE:
         return "fair", f"Weak bound for {about}"
-    if worst > STRONG or promise.level == "words":
+    if worst > STRONG:
         return "fair", f"Moderate bound for {about}"
     return "good", f"Strong bound for {about}"
 
@@ -69,13 +71,14 @@ def _odds(promise: Statement) -> tuple[str, ...]:
     }.get(promise.level, "that differ in one replaced word")
     told = [
         f"Think of someone who has the output and wavers between two originals {about} "
-        "(and in nothing that is not covered)."
+        "and are alike in what is not covered."
     ]
     near, far = promise.loss.nearest, promise.loss.farthest
     if promise.level == "words":
         told.append(
-            f"The output may shift the odds between the two by a factor of e^(n times "
-            f"{number(promise.epsilon)}): the longer the text, the less is left."
+            "The output may shift the odds between the two by a factor of at most "
+            f"e^(n times {number(promise.epsilon)}): the longer the text, the less "
+            "protection is left."
         )
     elif promise.notion == "LDP":
         told.append(
@@ -88,16 +91,16 @@ def _odds(promise: Statement) -> tuple[str, ...]:
             "How far the output may shift the odds between the two depends on how near "
             "the words are to each other: for half of the vocabulary and its nearest "
             f"other word by a factor of at most {factor(near)}, for the farthest two "
-            f"words by up to {factor(far)}."
+            f"words by one of up to {factor(far)}."
             if promise.level == "word"
             else "How far the output may shift the odds between the two depends on how "
             "near their words are to each other, place by place."
         )
     else:
         told.append(
-            "The output mostly shifts the odds between the two by a factor of at most "
-            f"{factor(promise.epsilon)}; delta, {number(promise.delta)}, limits how "
-            "often it tells more."
+            "The output shifts the odds between the two by a factor of at most "
+            f"{factor(promise.epsilon)}, but for exceptions that delta, "
+            f"{number(promise.delta)}, allows."
         )
     return (" ".join(told),)
 

@@ -56,7 +56,7 @@ ul{padding-left:1.25rem}li{margin:.35rem 0}
 a{color:var(--link)}
 nav ul{list-style:none;padding:0;margin:.8rem 0 0;max-width:none;display:flex;
 flex-wrap:wrap;gap:.1rem 1.1rem;font-size:.9rem}
-nav li{margin:0}
+nav li{margin:0;overflow-wrap:anywhere}
 section{margin:2.2rem 0 0}
 .box{border:1px solid var(--rule);border-left:.45rem solid var(--t);
 border-radius:.4rem;padding:1rem 1.1rem;background:var(--tp);margin-top:1.2rem}

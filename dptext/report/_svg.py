@@ -11,13 +11,13 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from dptext.report._axis import Axis, plain
+from dptext.report._axis import LEAST, Axis, plain
 from dptext.report._page import Html, element, escape, folded, join, table
 from dptext.report._style import SERIES
 
 _WIDE = 460
-_LEFT, _RIGHT, _TOP, _BOTTOM = 52, 14, 12, 44
-_HIGH = 260
+_LEFT, _RIGHT, _TOP, _BOTTOM = 56, 14, 32, 44
+_HIGH = 284
 _BAR, _GAP, _NAME = 15, 4, 20
 _CHARACTER = 7.5  # of a text of 14 units, on average; only to keep texts inside
 
@@ -71,7 +71,9 @@ def lines(
             tuple(
                 p
                 for p in each.points
-                if math.isfinite(p.x) and math.isfinite(p.y) and (p.x > 0 or not x_log)
+                if math.isfinite(p.x)
+                and math.isfinite(p.y)
+                and (p.x >= LEAST or not x_log)
             ),
         )
         for each in series
@@ -83,7 +85,9 @@ def lines(
     for number, each in enumerate(kept):
         drawn.append(_line(each, number, across, up, show))
     rows = [
-        (each.name, show(p.x), show(p.y), p.note) for each in series for p in each.points
+        (each.name, show(p.x), show(p.y), p.note)
+        for each in series
+        for p in each.points
     ]
     notes = any(row[3] for row in rows)
     headers = ("Line", x_label, y_label, "Note")
@@ -129,13 +133,12 @@ def bars(
         for number, value in enumerate(group.values):
             if value is not None:
                 length = room * min(max(value, 0.0) / full, 1.0)
-                drawn.append(_bar(2, y, length, _BAR, number))
+                # Bars of one series are full, the first of several is an outline.
+                drawn.append(_bar(2, y, length, _BAR, number or len(names) == 1))
                 drawn.append(_text(length + 8, y + 12.5, show(value), "d"))
                 y += _BAR + _GAP
         y += 10
-    rows = [
-        (g.name, *("" if v is None else show(v) for v in g.values)) for g in groups
-    ]
+    rows = [(g.name, *("" if v is None else show(v) for v in g.values)) for g in groups]
     told = f"Bars for {', '.join(g.name for g in groups)}; each: {', '.join(names)}."
     return _figure(
         title,
@@ -156,11 +159,12 @@ def strip(
     """Return one bar divided in proportion to its parts, each named in the legend."""
     kept = [(name, value) for name, value in parts if value > 0]
     total = sum(value for _, value in kept) or 1.0
-    drawn, x = [], 0.0
+    drawn: list[Html] = []
+    x = 0.0
     for number, (name, value) in enumerate(kept):
         length = _WIDE * value / total
-        told = element("title", f"{name}: {show(value)}")
-        drawn.append(_bar(x + 1, 6, max(length - 2, 0.5), 24, number, told))
+        pointed = element("title", f"{name}: {show(value)}")
+        drawn.append(_bar(x + 1, 6, max(length - 2, 0.5), 24, number, pointed))
         x += length
     names = [f"{name}: {show(value)}" for name, value in kept]
     told = f"A bar in parts, from left to right: {', '.join(names) or 'none'}."
@@ -195,15 +199,8 @@ def _axes(across: Axis, up: Axis, x_label: str, y_label: str) -> Html:
     made.append(_rule(_LEFT, bottom, right, bottom, "axis"))
     middle = (_LEFT + right) / 2
     made.append(_text(middle, _HIGH - 6, _short(x_label, right), "", "middle"))
-    turned = (_TOP + bottom) / 2
-    made.append(
-        element(
-            "text",
-            _short(y_label, bottom),
-            text_anchor="middle",
-            transform=f"translate(13 {_at(turned)}) rotate(-90)",
-        )
-    )
+    # Above its axis, not along it: it is read without turning one's head.
+    made.append(_text(0, 14, _short(y_label, right)))
     return join(made)
 
 
@@ -272,9 +269,7 @@ def _bar(
 
 
 def _rule(x: float, y: float, x2: float, y2: float, kind: str) -> Html:
-    return element(
-        "line", x1=_at(x), y1=_at(y), x2=_at(x2), y2=_at(y2), class_=kind
-    )
+    return element("line", x1=_at(x), y1=_at(y), x2=_at(x2), y2=_at(y2), class_=kind)
 
 
 def _text(x: float, y: float, text: str, kind: str = "", anchor: str = "") -> Html:

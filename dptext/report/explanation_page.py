@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from dptext.report import _page, _svg
+from dptext.report import _page, _plain, _svg
 from dptext.report._page import Html, Section
 from dptext.report.explanation import Explanation
 from dptext.streams import open_output
@@ -13,6 +13,7 @@ from dptext.streams import open_output
 def render(found: Explanation) -> bytes:
     """Return the page as UTF-8."""
     promise = found.guarantee
+    tone, label = _plain.verdict(promise)
     words = [token for token in found.tokens if token.epsilon is not None]
     scores = list(dict.fromkeys(name for token in words for name in token.scores))
     spread = _page.table(
@@ -35,8 +36,8 @@ def render(found: Explanation) -> bytes:
         Section(
             "What is promised",
             (_page.paragraphs((promise.sentence, promise.text_level)),),
-            tone="bad" if promise.notion == "none" else "good",
-            label="No guarantee" if promise.notion == "none" else promise.notion,
+            tone=tone,
+            label=label,
         ),
         Section("Epsilon", (picture if groups else Html(""), spread)),
     ]

@@ -117,11 +117,14 @@ class Joiner:
         """Write "a" or "an" as the drawn word right after it wants."""
         if min(self._articles) < 0 or len(drawn) < 2:
             return drawn
-        beside = words.places[1:] == words.places[:-1] + 1
-        beside &= words.texts[1:] == words.texts[:-1]
-        article = np.isin(drawn[:-1], self._articles) & beside
+        places = words.places
+        if self._policy.punctuation == "drop":
+            # What stood between the words is not to be seen, nor is that it did.
+            places = np.cumsum(self._written[words.flags & kinds.KIND])[places]
+        beside = (places[1:] == places[:-1] + 1) & (words.texts[1:] == words.texts[:-1])
+        article: NDArray[np.bool_] = np.isin(drawn[:-1], self._articles) & beside
         place = np.flatnonzero(article)
-        agreed = drawn.copy()
+        agreed: Ids = drawn.copy()
         vowel = self._vowel[drawn[place + 1]]
         agreed[place] = np.where(vowel, self._articles[1], self._articles[0])
         return agreed

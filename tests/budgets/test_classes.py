@@ -42,6 +42,26 @@ def test_bands_of_frequency() -> None:
     assert spread("declared", {"epsilons": given}) == [1.0, 2.0, 3.0, 4.0]
 
 
+def test_parts_of_speech() -> None:
+    """Of the built-in lexicon; a lexicon without them says so."""
+    from dptext import lexicons
+    from dptext.types import PARTS
+
+    english = lexicons.find("builtin")
+    found = _classes.classes(english, "part-of-speech", "")
+    rows = {word: row for row, word in enumerate(english.words)}
+    for word, part in (
+        *(("house", "noun"), ("bring", "verb"), ("beautiful", "adjective")),
+        *(("quickly", "adverb"), ("London", "name"), ("the", "function-word")),
+        *(("seven", "number"), ("<number>", "number")),
+    ):
+        assert found.names[int(found.of[rows[word]])] == part
+    assert found.names[int(found.of[-1])] == "unknown"
+    assert set(PARTS) <= set(found.names)
+    with pytest.raises(UsageError, match="holds no parts of speech"):
+        _classes.classes(LEXICON, "part-of-speech", "")
+
+
 def test_places_of_a_text() -> None:
     """The first words by the list, all others by rest."""
     assert spread("position", {"epsilons": [5.0, 6.0], "rest": 7.0}) == [5, 6, 7, 7]

@@ -167,7 +167,7 @@ def test_kinds_of_words_share_what_they_have_in_common(database: WordNet) -> Non
     links, weights = candidates(database), lemma_weights(database)
     words = ("cat", "hound", "hounds", "he", "she", "of", "London", "Mary", "Linda")
     keys = [word.lower() for word in words]
-    rows, subjects = ordering_tags.profiles(
+    rows, subjects, _ = ordering_tags.profiles(
         database, words, keys, links, weights, frozenset({"he", "she", "of"})
     )
     assert np.allclose(np.linalg.norm(rows, axis=1), 1.0)

@@ -121,7 +121,7 @@ def _assemble(
     content = np.array(list(chosen.values()))
     ends, alike = synonyms.synonyms(database, keys, links)
     say("ordering words")
-    grammar, subject = ordering_tags.profiles(
+    grammar, subject, parts = ordering_tags.profiles(
         database, words, keys, links, weights, grammatical
     )
     figures = ordering.Figures(
@@ -152,6 +152,7 @@ def _assemble(
         information_content=information.of_words(
             database, keys, links, content / content.sum(), grammatical
         ),
+        parts=parts,
     )
     return replace(lexicon, digest=digest_in_memory(lexicon))
 

@@ -16,7 +16,7 @@ from dptext.lexicons.build import closed, names
 from dptext.lexicons.build.forms import Link
 from dptext.lexicons.build.wordnet import WordNet
 from dptext.tokens.regex import key_of
-from dptext.types import NUMBER
+from dptext.types import NUMBER, PARTS
 
 Shares = dict[str, float]
 # Where WordNet names one thing: the first lemma met on the way up tells its kind.
@@ -39,6 +39,10 @@ _DERIVED = {
 }  # fmt: skip
 
 
+# The tag of a word -> its part of speech (dptext.types.PARTS).
+_PARTS = {"n": "noun", "v": "verb", "a": "adjective", "s": "adjective", "r": "adverb"}
+
+
 def profiles(
     wordnet: WordNet,
     words: Sequence[str],
@@ -46,8 +50,11 @@ def profiles(
     links: Mapping[str, tuple[Link, ...]],
     weights: Mapping[tuple[str, str], float],
     grammatical: frozenset[str],
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return rows of grammar (V, g) and of subject (V, f): lexicographer's files."""
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.uint8]]:
+    """Return rows of grammar (V, g), of subject (V, f) and parts of speech (V,).
+
+    Subjects are WordNet's lexicographer files; parts are rows of dptext.types.PARTS.
+    """
     classes = _closed_classes()
     named = _given_names()
     grammar, subjects = [], []
@@ -60,7 +67,21 @@ def profiles(
         kinds = _name_kinds(wordnet, word, key, ties, named)
         grammar.append(_of_name(kinds) if kinds else _of_open(ties, weights))
         subjects.append(_files(wordnet, ties, weights))
-    return _rows(grammar), _rows(subjects)
+    parts = np.array([PARTS.index(_part(shares)) for shares in grammar], np.uint8)
+    return _rows(grammar), _rows(subjects), parts
+
+
+def _part(shares: Shares) -> str:
+    """Return the part of speech that most of a word's uses have."""
+    if "closed" in shares:
+        return "number" if "number word" in shares else "function-word"
+    if "name" in shares:
+        return "name"
+    uses: Shares = {}
+    for tag, share in shares.items():
+        part = _PARTS.get(tag.split(" ")[0], "other")
+        uses[part] = uses.get(part, 0.0) + share
+    return max(sorted(uses), key=uses.__getitem__)
 
 
 def _closed_classes() -> dict[str, list[str]]:

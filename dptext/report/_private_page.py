@@ -1,0 +1,117 @@
+"""The part of a page that holds functions of the private text."""
+
+from __future__ import annotations
+
+from dptext.guarantees.wording import above
+from dptext.report import _page, _svg
+from dptext.report._page import Html, Section
+from dptext.report.document import Private
+
+_MARK = "For the owner of the text only"
+# What the first figure of a metric is, by the metric's name.
+_METRICS = {
+    "PP": "share of replaced words that came out as another word",
+    "CS": "mean cosine between the meanings of a text before and after",
+    "LOW": "of the 1000 least frequent original words, the share still in the output",
+}
+
+
+def sections(private: Private) -> tuple[Section, ...]:
+    """Return the sections, each marked."""
+    return (
+        Section("What happened to the words", _tokens(private), label=_MARK),
+        Section("Epsilon per text", _epsilon(private), label=_MARK),
+        Section("How much changed", _metrics(private), label=_MARK),
+        Section("What was read", _read(private), label=_MARK),
+    )
+
+
+def _tokens(private: Private) -> tuple[Html, ...]:
+    total = sum(private.tokens.values())
+    named = [
+        (name.replace("_", " "), private.treatment.get(name, "not stated"), count)
+        for name, count in private.tokens.items()
+    ]
+    table = _page.table(
+        ("class of token", "treatment", "tokens", "share"),
+        [
+            (name, how, f"{count:,}", _share(count / total) if total else "")
+            for name, how, count in named
+        ],
+        numbers=(2, 3),
+    )
+    copied = _page.paragraphs(
+        (
+            f"{_share(private.share_copied)} of the tokens that are neither "
+            "punctuation nor space were copied unchanged.",
+        )
+    )
+    if not total:
+        return (table, copied)
+    chart = _svg.strip(
+        [(f"{name}, {how}", float(count)) for name, how, count in named],
+        title="Tokens by class and treatment",
+        show=lambda count: f"{count:,.0f}",
+    )
+    return (_page.beside(_page.join((chart, copied)), table),)
+
+
+def _epsilon(private: Private) -> tuple[Html, ...]:
+    spent = private.epsilon_per_text
+    named = (
+        ("least", "min", False),
+        ("median", "median", False),
+        ("95 of 100 texts have at most about", "p95", False),
+        ("largest", "max", True),
+        ("all texts together", "total", True),
+    )
+    rows = [
+        (name, above(spent[key], 6) if up else f"{spent[key]:.4g}")
+        for name, key, up in named
+        if key in spent
+    ]
+    groups = [
+        _svg.Group(name, (spent[key],))
+        for name, key, _ in named
+        if key in spent and key != "total"
+    ]
+    table = _page.table(("epsilon that a text spent", "epsilon"), rows)
+    if not groups:
+        return (_page.note("No text spent any."), table)
+    chart = _svg.bars(groups, ("epsilon",), title="Epsilon per text", values=False)
+    return (_page.beside(chart, table),)
+
+
+def _metrics(private: Private) -> tuple[Html, ...]:
+    rows = []
+    for name, found in private.metrics.items():
+        first, *others = [*found.items(), ("", None)]
+        about = ", ".join(
+            f"{key.replace('_', ' ')}: {_value(value)}" for key, value in others if key
+        )
+        what = _METRICS.get(name, first[0].replace("_", " "))
+        rows.append((name, what, _value(first[1]), about))
+    headers = ("metric", "what it is", "value", "about")
+    return (_page.table(headers, rows, numbers=(2,)),)
+
+
+def _read(private: Private) -> tuple[Html, ...]:
+    facts = (
+        ("Inputs", ", ".join(private.inputs)),
+        ("Records", f"{private.records:,}"),
+        ("Set aside as unreadable", f"{private.faults:,}"),
+        ("Texts", f"{private.texts:,}"),
+        ("Time", f"{private.seconds:.3g} s"),
+        ("Words per second", f"{private.words_per_second:,.0f}"),
+    )
+    return (_page.facts(facts),)
+
+
+def _share(value: float) -> str:
+    return f"{value:.1%}"
+
+
+def _value(value: float | str | None) -> str:
+    if value is None:
+        return "no words"
+    return f"{value:.3f}" if isinstance(value, float) else str(value)

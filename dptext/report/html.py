@@ -1,0 +1,314 @@
+"""The report as one page for people, among them privacy officers.
+
+It shows what the document holds and nothing else; parts that are functions of the
+private text are marked, and absent from public reports.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+from dptext.guarantees.terms import MEANINGFUL
+from dptext.guarantees.wording import above, factor, number
+from dptext.report import _page, _plain, _private_page, _svg
+from dptext.report._page import Html, Section
+from dptext.report.document import Document
+from dptext.report.verify import SIDECAR
+
+_AUDIENCE = {
+    "internal": (
+        "Internal report, for the owner of the text only: the parts so marked are "
+        "functions of the private text. Do not release this page."
+    ),
+    "public": (
+        "Public report: nothing in it depends on the private text but what it says of "
+        "the released file."
+    ),
+}
+_LARGE = 10_000.0
+_ATTACKS = ("without output", "from output", "knowing the band")
+
+
+def render(document: Document) -> bytes:
+    """Return the page as UTF-8."""
+    sections: list[Section | tuple[Section, ...]] = [
+        (_guarantee(document), _not_covered(document)),
+        _meaning(document),
+        _conditions(document),
+        _risk(document),
+        _loss(document),
+    ]
+    if document.deniability is not None:
+        sections.append(_deniability(document))
+    if document.private is not None:
+        sections += _private_page.sections(document.private)
+    sections += [_run(document), _check(document)]
+    run = document.run
+    failed = () if document.success else ("This run did not succeed.",)
+    return _page.page(
+        f"Privacy report: {run.profile}",
+        sections,
+        lead=_page.paragraphs((*failed, _AUDIENCE[document.audience])),
+        footer=f"Written by dptext {run.dptext}. This page has no scripts and loads "
+        "nothing.",
+    )
+
+
+def _guarantee(document: Document) -> Section:
+    promise = document.guarantee
+    tone, label = _plain.verdict(promise)
+    more = [f"Whole texts: {promise.text_level}"]
+    if promise.translation:
+        more.append(promise.translation)
+    return Section(
+        "Guarantee",
+        (
+            _page.element("p", promise.sentence, class_="said"),
+            _page.paragraphs(more),
+        ),
+        tone=tone,
+        label=label,
+    )
+
+
+def _not_covered(document: Document) -> Section:
+    lines = document.guarantee.not_covered
+    return Section("Not covered", (_page.bullets(lines),), boxed=True, label="Limits")
+
+
+def _meaning(document: Document) -> Section:
+    told = _plain.meaning(document.guarantee, document.risk)
+    scale = _page.note(_plain.scale(document.guarantee))
+    return Section("What this means", (_page.paragraphs(told), scale))
+
+
+def _conditions(document: Document) -> Section:
+    lines = document.guarantee.conditions
+    if not lines:
+        return Section("Holds if", (_page.note("There is no guarantee to hold."),))
+    return Section("Holds if", (_page.bullets(lines),))
+
+
+def _risk(document: Document) -> Section:
+    risk, title = document.risk, "Risk: the best possible guess of a word"
+    if risk is None:
+        return Section(title, (_page.paragraphs((f"Risk: {document.risk_note}",)),))
+    groups = [_svg.Group("all words", (risk.baseline, risk.success, None))]
+    groups += [
+        _svg.Group(each.name, (each.baseline, each.success, each.success_band_known))
+        for each in risk.bands
+    ]
+    chart = _svg.bars(
+        groups,
+        _ATTACKS,
+        title="How often a guess is right",
+        most=1.0,
+        show=_share,
+        values=False,
+    )
+    rows: list[tuple[object, ...]] = [
+        ("all words", "", _share(risk.baseline), _share(risk.success), "")
+    ]
+    rows += [
+        (
+            f"{each.name} ({each.words:,})",
+            _share(each.share),
+            _share(each.baseline),
+            _share(each.success),
+            _share(each.success_band_known),
+        )
+        for each in risk.bands
+    ]
+    table = _page.table(
+        ("word guessed", "share of text", *_ATTACKS),
+        rows,
+        caption="How often the best possible guess of a word is right",
+    )
+    told = [
+        "Without output: the best guess from the public word frequencies alone, of the "
+        "band where a band is named. From output: the best guess from one output word. "
+        "Knowing the band: the same by someone who knows which band the word is of. "
+        "Bands are made by the public frequencies.",
+        f"Method: {risk.method}.{_limits(document)}",
+        document.risk_note,
+    ]
+    notes = _page.join(map(_page.note, told))
+    return Section(title, (_page.beside(chart, _page.join((table, notes))),))
+
+
+def _limits(document: Document) -> str:
+    risk = document.risk
+    if risk is None or risk.low is None or risk.high is None:
+        return ""
+    sure = "" if risk.confidence is None else f" with confidence {risk.confidence:.1%}"
+    return (
+        f" The success from output lies between {_share(risk.low)} and "
+        f"{_share(risk.high)}{sure}; shown is the upper limit, for the bands too."
+    )
+
+
+def _loss(document: Document) -> Section:
+    promise, loss = document.guarantee, document.guarantee.loss
+    title = "Loss when one word is changed"
+    if promise.level == "words":
+        title = "Loss for each replaced word of a text"
+    if promise.notion == "none":
+        told = "Not bounded: there is no guarantee."
+        return Section(title, (_page.paragraphs((told,)),))
+    named: tuple[tuple[str, float], ...] = (
+        ("half of the words, nearest other word", loss.nearest),
+        ("half of all pairs of words, about", loss.median),
+        ("farthest pair of words", loss.farthest),
+    )
+    if promise.notion != "metric-DP":
+        named = (("any two words", loss.farthest),)
+    rows = [(name, _nats(value), _factor(value)) for name, value in named]
+    parts = [
+        _page.table(("words compared", "loss in nats, at most", "factor"), rows),
+        _page.note(
+            f"A loss of x nats is a factor of e^x. Above {MEANINGFUL:g} nats there is "
+            "no meaningful protection."
+            + (
+                f" Delta is {number(promise.delta)}."
+                if promise.notion == "eps-delta"
+                else ""
+            )
+        ),
+    ]
+    if len(named) > 1 and all(math.isfinite(value) for _, value in named):
+        groups = [_svg.Group(name, (value,)) for name, value in named]
+        chart = _svg.bars(
+            groups, ("loss",), title="Loss in nats, at most", show=_nats, values=False
+        )
+        return Section(title, (_page.beside(chart, _page.join(parts)),))
+    return Section(title, tuple(parts))
+
+
+def _deniability(document: Document) -> Section:
+    deny = document.deniability
+    assert deny is not None
+    share = _svg.bars(
+        [
+            _svg.Group("a word stays as it is (N_w)", (deny.n_w,)),
+            _svg.Group(
+                "different outputs per run (S_w / runs)", (deny.s_w / deny.runs,)
+            ),
+        ],
+        ("share",),
+        title="How often words stay, how varied they come out",
+        most=1.0,
+        show=_share,
+        values=False,
+    )
+    told = _page.facts(
+        (
+            ("N_w", f"{deny.n_w:.3f}: the probability that a word stays as it is"),
+            ("S_w", f"{deny.s_w:.1f} different outputs in {deny.runs} runs"),
+            ("Method", deny.method),
+        )
+    )
+    return Section("Plausible deniability", (_page.beside(share, told),))
+
+
+def _run(document: Document) -> Section:
+    run, promise = document.run, document.guarantee
+    facts = [
+        ("dptext", run.dptext),
+        ("Algorithm", run.algorithm),
+        ("Profile", run.profile),
+        ("Lexicon", f"{run.lexicon}: {run.vocabulary:,} words, {run.dimensions} dim."),
+        ("Lexicon digest", _page.code(run.lexicon_digest)),
+        ("Word frequencies", run.prior),
+        ("Source of randomness", _KEYS[run.key]),
+        ("Settings digest", _page.code(run.settings_digest)),
+        ("Notion", promise.notion),
+        ("Metric", promise.metric),
+        (
+            "Epsilon",
+            f"{number(promise.epsilon)} {promise.unit}, level: {promise.level}",
+        ),
+        ("Source of the guarantee", promise.source),
+    ]
+    settings = [(_page.code(name), value) for name, value in _flat(run.settings)]
+    return Section(
+        "Versions and settings",
+        (
+            _page.facts(facts),
+            _page.heading("Settings"),
+            _page.facts(settings),
+        ),
+    )
+
+
+_KEYS = {
+    "system": "drawn by the operating system for this run, kept nowhere",
+    "key-file": "a key file",
+    "seed": "a seed: repeatable, no privacy",
+}
+
+
+def _check(document: Document) -> Section:
+    output = document.output
+    if output is None:
+        told = "This report is about several outputs and names none of their digests."
+        return Section("How to check the file", (_page.paragraphs((told,)),))
+    name = output.file or "the output (written to standard output)"
+    facts = _page.facts(
+        (
+            ("Released file", name),
+            ("Size", f"{output.bytes:,} bytes"),
+            ("SHA-256", _page.code(output.sha256)),
+        )
+    )
+    if output.file is None:
+        told = "The digest of the file must be the one above."
+        return Section("How to check the file", (facts, _page.paragraphs((told,))))
+    steps = _page.join(
+        (
+            "With the public report as ",
+            _page.code(output.file + SIDECAR),
+            " beside the file, ",
+            _page.code(f"dptext check {output.file}"),
+            " ends with exit code 0 if the file has the digest that the report names "
+            "and the report meets the policy given; else it says why not. A report is "
+            "not signed: the check does not tell who wrote it.",
+        )
+    )
+    return Section("How to check the file", (facts, _page.paragraphs((steps,))))
+
+
+def _flat(value: Any, name: str = "") -> Iterable[tuple[str, object]]:
+    """Yield settings by their dotted names."""
+    if isinstance(value, dict) and value:
+        for key, inner in value.items():
+            yield from _flat(inner, f"{name}.{key}" if name else str(key))
+    else:
+        yield name, _written(value)
+
+
+def _written(value: Any) -> object:
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return ", ".join(str(_written(each)) for each in value) or "none"
+    return "none" if value == {} else value
+
+
+def _share(value: float) -> str:
+    return f"{value:.1%}"
+
+
+def _nats(value: float) -> str:
+    if math.isinf(value):
+        return "unbounded"
+    return f"{math.ceil(value):,}" if value >= _LARGE else above(value)
+
+
+def _factor(value: float) -> Html:
+    if math.isinf(value):
+        return _page.escape("unbounded")
+    return _page.escape(factor(value))

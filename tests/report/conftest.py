@@ -1,0 +1,7 @@
+"""What tests of reports share."""
+
+from __future__ import annotations
+
+from tests.cli.conftest import options
+
+__all__ = ["options"]

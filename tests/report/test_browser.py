@@ -1,0 +1,181 @@
+"""Pages in a browser: they fit, can be read, and follow the reader's colours.
+
+A page stands in a frame of a given width inside a page of this test, which measures it.
+"""
+
+from __future__ import annotations
+
+import html as escaping
+import json
+import os
+import shutil
+import subprocess
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dptext.report import _page, _svg, document, html
+from tests.report.test_document import made
+from tests.report.test_html import changed
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
+DARK = "--blink-settings=preferredColorScheme=0"
+LIGHT = "--blink-settings=preferredColorScheme=1"
+LONG = "a_very_long_name_without_any_place_to_break_it_" * 3
+
+MEASURE = """<!DOCTYPE html><html><body style="margin:0">
+<pre id="out"></pre><script>
+function measure(frame) {
+  const page = frame.contentDocument, view = frame.contentWindow;
+  const root = page.documentElement, found = [];
+  for (const each of page.querySelectorAll("body *")) {
+    const box = each.getBoundingClientRect();
+    if (each.closest(".scroll") && !each.matches(".scroll")) continue;
+    if (each.closest("details:not([open])") && !each.matches("details,summary"))
+      continue;
+    if (box.width && box.right > root.clientWidth + 0.5)
+      found.push(each.tagName + " " + box.right + " " + each.textContent.slice(0, 40));
+  }
+  const heights = [...page.querySelectorAll("figure > svg text")].map(
+    each => parseFloat(view.getComputedStyle(each).fontSize)
+      * each.ownerSVGElement.getBoundingClientRect().width / 460);
+  const style = view.getComputedStyle(page.body);
+  const boxes = [...page.querySelectorAll(".pair > section")].map(
+    each => each.getBoundingClientRect().toJSON());
+  document.getElementById("out").textContent = JSON.stringify({
+    scroll: root.scrollWidth, client: root.clientWidth, out: found,
+    text: Math.min(...heights), ink: style.color, paper: style.backgroundColor,
+    boxes: boxes, charts: page.querySelectorAll("figure > svg").length});
+}
+</script><iframe style="border:0;width:%dpx;height:900px" srcdoc="%s"
+onload="measure(this)"></iframe></body></html>"""
+
+
+@lru_cache(maxsize=1)
+def browser() -> str | None:
+    """Return the path of a Chromium, None where there is none."""
+    given = os.environ.get("DPTEXT_TEST_BROWSER")
+    return given or next(filter(None, map(shutil.which, NAMES)), None)
+
+
+pytestmark = pytest.mark.skipif(
+    browser() is None,
+    reason=f"no browser: none of {', '.join(NAMES)} is installed",
+)
+
+
+def run(folder: Path, *options: str) -> bytes:
+    """Run the browser without a window and return what it prints."""
+    path = browser()
+    assert path is not None
+    done = subprocess.run(
+        [
+            *(path, "--headless", "--no-sandbox", "--disable-gpu"),
+            *("--disable-dev-shm-usage", "--hide-scrollbars", "--no-first-run"),
+            *(f"--user-data-dir={folder / 'profile'}", "--window-size=1600,1000"),
+            *options,
+        ],
+        capture_output=True,
+        timeout=120,
+        check=True,
+    )
+    return done.stdout
+
+
+def measured(page: bytes, wide: int, folder: Path, colours: str = LIGHT) -> Any:
+    """Return the measures of a page in a frame of a width in pixels."""
+    frame = folder / "frame.html"
+    frame.write_text(MEASURE % (wide, escaping.escape(page.decode())))
+    options = ("--virtual-time-budget=5000", "--dump-dom", colours)
+    told = run(folder, *options, frame.as_uri()).decode()
+    inner = told.partition('<pre id="out">')[2].partition("</pre>")[0]
+    return json.loads(escaping.unescape(inner))
+
+
+def report(folder: Path) -> bytes:
+    """Return the page of a report with long names in it."""
+    found: document.Document = changed(
+        made("rank", folder),
+        run__profile=LONG,
+        output__file=LONG,
+        private__inputs=[LONG, LONG],
+    )
+    return html.render(found)
+
+
+def comparison(folder: Path) -> bytes:
+    """Return a page with every kind of chart, many lines and wide tables."""
+    lines = [
+        _svg.Series(
+            f"mechanism {n} {LONG if n == 3 else ''}",
+            tuple(_svg.Point(10.0**e, e * n / 20) for e in range(-2, 3)),
+        )
+        for n in range(8)
+    ]
+    groups = [_svg.Group(each.name, (0.2, 0.5, 1.0)) for each in lines]
+    labels = {"x_label": "epsilon", "y_label": LONG}
+    parts = (
+        _svg.lines(lines, title=LONG, x_log=True, **labels),
+        _svg.bars(groups, ("alpha 0.25", LONG, "alpha 0.75"), title="PUC"),
+        _svg.strip([(each.name, 3.0) for each in lines], title="Strip"),
+        _page.table([LONG] * 4, [[LONG] * 4, ["a few words"] * 4]),
+    )
+    return _page.page("Comparison", [_page.Section(LONG, parts)])
+
+
+@pytest.mark.parametrize("made_page", [report, comparison])
+@pytest.mark.parametrize("wide", [320, 400, 1400])
+def test_pages_fit_and_can_be_read(made_page: Any, wide: int, tmp_path: Path) -> None:
+    """Nothing sticks out at any width; text in charts is at least 10 pixels high."""
+    found = measured(made_page(tmp_path), wide, tmp_path)
+    assert found["client"] == wide
+    assert found["scroll"] == wide, found["out"]
+    assert not found["out"]
+    assert found["charts"] >= 3
+    if wide >= 400:
+        assert found["text"] >= 10
+
+
+def test_limits_stand_beside_the_guarantee(tmp_path: Path) -> None:
+    """What is not covered has the guarantee's width, beside it or right below it."""
+    page = report(tmp_path)
+    for wide in (400, 1400):
+        first, second = measured(page, wide, tmp_path)["boxes"]
+        assert first["width"] == pytest.approx(second["width"], abs=1)
+        if wide == 1400:
+            assert second["top"] == pytest.approx(first["top"], abs=1)
+            assert second["left"] > first["right"]
+        else:
+            assert 0 < second["top"] - first["bottom"] < 40
+
+
+def test_pages_follow_the_colours_of_the_reader(tmp_path: Path) -> None:
+    """Dark on light, and light on dark for whoever prefers it."""
+    page = report(tmp_path)
+    light = measured(page, 400, tmp_path, LIGHT)
+    dark = measured(page, 400, tmp_path, DARK)
+    assert brightness(light["paper"]) > 200 > 60 > brightness(light["ink"])
+    assert brightness(dark["paper"]) < 60 < 200 < brightness(dark["ink"])
+
+
+def brightness(colour: str) -> float:
+    """Return the mean of red, green and blue."""
+    return sum(map(float, colour[4:-1].split(","))) / 3
+
+
+def test_pages_draw_and_print(tmp_path: Path) -> None:
+    """A page of a real run gives pictures at both widths, and a document on paper."""
+    page = tmp_path / "page.html"
+    page.write_bytes(html.render(made("risk", tmp_path)))
+    for wide in (500, 1400):
+        picture = tmp_path / f"{wide}.png"
+        size = f"--window-size={wide},1200"
+        run(tmp_path, size, f"--screenshot={picture}", page.as_uri())
+        data = picture.read_bytes()
+        assert int.from_bytes(data[16:20], "big") == wide
+        assert len(data) > 20_000, "an empty page is smaller"
+    paper = tmp_path / "page.pdf"
+    run(tmp_path, "--no-pdf-header-footer", f"--print-to-pdf={paper}", page.as_uri())
+    assert paper.read_bytes().startswith(b"%PDF")

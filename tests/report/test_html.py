@@ -1,0 +1,409 @@
+"""The page of a report: what the document says, one closed file, nothing run."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dptext.report import _axis, _page, _plain, _svg, document, html
+from tests.cli import running
+from tests.report.test_document import RECIPES, made
+
+VOID = {"meta", "br", "hr", "img", "link", "input"}
+NASTY = '<script>alert("x")</script>&amp;\'</style>'
+finite = st.floats(-1e12, 1e12, allow_nan=False)
+
+
+class Reader(HTMLParser):
+    """Read a page strictly: tags closed in order, ids once, all text kept."""
+
+    def __init__(self, data: bytes) -> None:
+        super().__init__(convert_charrefs=True)
+        self.open: list[str] = []
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: list[str] = []
+        self.style = ""
+        self.feed(data.decode())
+        self.close()
+        assert not self.open, f"not closed: {self.open}"
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Open an element; attributes are there once."""
+        assert len(dict(attrs)) == len(attrs), "an attribute is there twice"
+        self.tags.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        """Close the element opened last."""
+        assert self.open, f"</{tag}> closes nothing"
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        """Keep text and style apart."""
+        if self.open and self.open[-1] == "style":
+            self.style += data
+        else:
+            self.texts.append(data)
+
+    @property
+    def text(self) -> str:
+        """Return all text of the page, with single spaces."""
+        return " ".join(" ".join(self.texts).split())
+
+    def named(self, tag: str) -> list[dict[str, str | None]]:
+        """Return the attributes of all elements of a name."""
+        return [attributes for name, attributes in self.tags if name == tag]
+
+
+def closed(data: bytes) -> Reader:
+    """Check that a page runs and loads nothing, and return what it says."""
+    page = Reader(data)
+    assert not {name for name, _ in page.tags} & {
+        *("script", "iframe", "object", "embed", "img", "link", "form", "base"),
+        *("foreignobject", "use", "image", "animate", "audio", "video"),
+    }
+    ids = [a["id"] for _, a in page.tags if "id" in a]
+    assert len(ids) == len(set(ids))
+    for name, attributes in page.tags:
+        assert not [key for key in attributes if key.startswith("on")]
+        assert not {"src", "srcset", "style", "data", "action"} & attributes.keys()
+        for key in ("href", "xlink:href"):
+            target = attributes.get(key)
+            assert target is None or target.removeprefix("#") in ids, (name, target)
+        labelled = attributes.get("aria-labelledby")
+        assert labelled is None or labelled in ids
+    assert not re.search(r"url\(|@import|expression", page.style)
+    (policy,) = [a["content"] for a in page.named("meta") if "http-equiv" in a]
+    assert policy is not None
+    assert policy.startswith("default-src 'none'")
+    return page
+
+
+def spaced(text: str) -> str:
+    """Return a text with single spaces."""
+    return " ".join(text.split())
+
+
+def changed(found: document.Document, **values: Any) -> document.Document:
+    """Return a document with other values at dotted names, written `a__b`."""
+    data = json.loads(document.encode(found))
+    for name, value in values.items():
+        *path, last = name.split("__")
+        part = data
+        for key in path:
+            part = part[key]
+        part[last] = value
+    return document.decode(json.dumps(data).encode(), "changed")
+
+
+@pytest.mark.parametrize("name", RECIPES)
+@pytest.mark.parametrize("text", ["a0x b1x, zzz 12 c2x.\n", ""])
+def test_page_says_what_the_document_says(name: str, text: str, tmp_path: Path) -> None:
+    """Every sentence, digest, setting and figure of a real run is on its page."""
+    found = made(name, tmp_path, text)
+    data = html.render(found)
+    assert len(data) < 200_000
+    page = closed(data)
+    promise = found.guarantee
+    for line in (
+        promise.sentence,
+        promise.text_level,
+        *promise.conditions,
+        *promise.not_covered,
+        found.risk_note,
+        found.run.settings_digest,
+        found.run.lexicon_digest,
+        _plain.verdict(promise)[1],
+        *_plain.meaning(promise, found.risk),
+    ):
+        assert spaced(line) in page.text
+    assert found.output is not None
+    assert found.output.sha256 in page.text
+    assert "dptext check out.txt" in page.text
+    for key, value in found.run.settings["tokens"].items():
+        assert f"tokens.{key}" in page.text
+        assert str(value) in page.text or isinstance(value, bool) or value is None
+    if found.risk is not None:
+        for band in found.risk.bands:
+            for share in (band.baseline, band.success, band.success_band_known):
+                assert page.text.count(f"{share:.1%}") >= 2, "in chart and in table"
+    assert found.private is not None
+    for kind, count in found.private.tokens.items():
+        shown = (kind.replace("_", " "), found.private.treatment[kind], f"{count:,}")
+        assert " ".join(shown) in page.text
+    assert page.text.count("For the owner of the text only") == 4
+    assert "Do not release this page" in page.text
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_public_page_shows_nothing_private(name: str, tmp_path: Path) -> None:
+    """The page of a public report has no part that is a function of the text."""
+    internal = made(name, tmp_path)
+    public = document.public(internal)
+    page = closed(html.render(public))
+    for word in ("owner", "in.txt", "Epsilon per text", "Records", "stop word"):
+        assert word not in page.text.replace(internal.run.prior, "")
+    assert "Public report" in page.text
+    same = changed(public, private=None)
+    assert html.render(same) == html.render(public)
+
+
+def test_page_is_the_same_for_the_same_document(tmp_path: Path) -> None:
+    """A page has no time, no chance and no path in it."""
+    found = made("rank", tmp_path)
+    assert html.render(found) == html.render(found)
+    assert str(tmp_path).encode() not in html.render(document.public(found))
+
+
+def test_names_that_look_like_markup_stay_text(tmp_path: Path) -> None:
+    """Names of fields, files, profiles, metrics and settings are shown as they are."""
+    found = changed(
+        made("rank", tmp_path),
+        run__profile=NASTY,
+        run__lexicon=NASTY,
+        run__prior=NASTY,
+        run__settings={NASTY: {NASTY: [NASTY]}},
+        guarantee__not_covered=[NASTY],
+        guarantee__conditions=[NASTY],
+        guarantee__sentence=NASTY,
+        guarantee__source=NASTY,
+        risk_note=NASTY,
+        output__file=NASTY,
+        private__inputs=[NASTY],
+        private__metrics={NASTY: {NASTY: NASTY}},
+        private__tokens={NASTY: 3},
+        private__treatment={NASTY: NASTY},
+    )
+    data = html.render(found)
+    assert b"<script" not in data
+    assert closed(data).text.count(spaced(NASTY)) >= 16
+
+
+@settings(deadline=None)
+@given(st.text(max_size=60))
+def test_any_text_is_shown_not_obeyed(text: str) -> None:
+    """Any string comes back from a page as it was, but for what cannot be shown."""
+    section = _page.Section(
+        text,
+        (
+            _page.table((text, text), [(text, text)], caption=text),
+            _page.facts([(text, text)]),
+            _page.bullets([text]),
+            _page.note(text),
+            _page.folded(text, text),
+            _svg.bars([_svg.Group(text, (1.0, None))], (text, "b"), title=text),
+            _svg.strip([(text, 1.0)], title=text),
+            _svg.lines(
+                [_svg.Series(text, (_svg.Point(1, 1, text),))],
+                title=text,
+                x_label=text,
+                y_label=text,
+            ),
+        ),
+        label=text,
+    )
+    page = closed(_page.page(text, [section, section, (section, section)]))
+    shown = re.sub("[\x00-\x08\x0b-\x1f\x7f-\x9f]", "\ufffd", text)
+    shown = re.sub("[\u202a-\u202e\u2066-\u2069\ufffe\uffff]", "\ufffd", shown)
+    assert shown in page.texts or not shown
+    assert page.texts.count(shown) >= 4 * 15 or not shown
+
+
+def test_what_is_no_character_can_be_written() -> None:
+    """Lone surrogates, as file names may have, do not stop the page."""
+    data = _page.page("a\udcffb\rc\0d\u202ee", [])
+    assert "a\ufffdb\ufffdc\ufffdd\ufffde" in data.decode()
+
+
+def test_markup_and_text_add_up_to_escaped_markup() -> None:
+    """Adding text to markup escapes it, and adding markup keeps it."""
+    bold = _page.element("b", "<")
+    assert bold + "<" == "<b>&lt;</b>&lt;"
+    assert _page.escape(bold + bold) == "<b>&lt;</b><b>&lt;</b>"
+
+
+@pytest.mark.parametrize(
+    ("values", "tone", "words"),
+    [
+        ({"notion": "none"}, "bad", "No guarantee"),
+        ({"sentence": "No meaningful protection. x"}, "bad", "No meaningful"),
+        ({"worst_loss": 1.0}, "good", "Strong bound for one replaced word"),
+        ({"worst_loss": 1.0001}, "fair", "Moderate bound for one replaced word"),
+        ({"worst_loss": 1.0, "level": "text"}, "good", "Strong bound for one whole"),
+        ({"worst_loss": 10.5}, "fair", "Weak bound"),
+        ({"worst_loss": 31.0}, "fair", "no meaningful bound for the farthest"),
+        ({"worst_loss": None, "level": "words"}, "fair", "losses add up"),
+    ],
+)
+def test_colour_never_stands_alone(
+    values: dict[str, Any], tone: str, words: str, tmp_path: Path
+) -> None:
+    """The box has the tone of notion and strength, and says the same in words."""
+    named = {f"guarantee__{key}": value for key, value in values.items()}
+    page = closed(html.render(changed(made("rank", tmp_path), **named)))
+    boxes = [str(a.get("class")) for a in page.named("section")]
+    assert boxes[0] == f"box {tone}"
+    assert words in page.text
+
+
+def test_no_finite_loss_is_shown_without_guarantee(tmp_path: Path) -> None:
+    """A page of a run without guarantee gives no bound."""
+    found = changed(made("rank", tmp_path), guarantee__notion="none")
+    text = closed(html.render(found)).text
+    assert "Not bounded: there is no guarantee." in text
+    assert "loss in nats, at most" not in text
+
+
+def test_limits_of_a_sampled_risk_are_shown(tmp_path: Path) -> None:
+    """Where the risk lies between limits the page says so."""
+    found = changed(
+        made("rank", tmp_path),
+        risk__method="sampled",
+        risk__low=0.111,
+        risk__high=0.222,
+        risk__confidence=0.95,
+    )
+    text = closed(html.render(found)).text
+    assert "lies between 11.1% and 22.2% with confidence 95.0%" in text
+    assert "between 11.1% and 22.2%, with 95.0% confidence" in text
+
+
+numbers = st.lists(st.tuples(finite, finite), max_size=6)
+
+
+@settings(deadline=None)
+@given(st.lists(numbers, min_size=1, max_size=3), st.booleans())
+def test_points_lie_where_their_values_say(
+    drawn: list[list[tuple[float, float]]], log: bool
+) -> None:
+    """Markers of a chart are inside it and in the order of their values."""
+    series = [
+        _svg.Series(f"s{n}", tuple(_svg.Point(x, y) for x, y in points))
+        for n, points in enumerate(drawn)
+    ]
+    chart = _svg.lines(series, title="t", x_label="x", y_label="y", x_log=log)
+    found = re.findall(
+        r'<g class="s\d">(.*?)</g>', chart.partition("</ul>")[2], re.DOTALL
+    )
+    places = []
+    for inner in found:
+        places += [
+            (float(x), float(y))
+            for x, y in re.findall(r"translate\(([-\d.]+) ([-\d.]+)\)", inner)
+        ]
+    kept = [(x, y) for points in drawn for x, y in points if x >= 1e-300 or not log]
+    assert len(places) == len(kept)
+    assert all(0 <= x <= 460 and 0 <= y <= 284 for x, y in places)
+    for (x, y), (left, top) in zip(kept, places, strict=True):
+        for (x2, y2), (left2, top2) in zip(kept, places, strict=True):
+            assert x >= x2 or left <= left2
+            assert y >= y2 or top >= top2
+
+
+@settings(deadline=None)
+@given(finite, finite, st.booleans())
+def test_ticks_are_round_and_inside(low: float, high: float, log: bool) -> None:
+    """An axis holds its values and has at most fifteen ticks, all inside."""
+    values = [abs(low) + 1e-6, abs(high) + 1e-6] if log else [low, high]
+    axis = _axis.Axis.of(values, 0.0, 100.0, None, log)
+    assert len(axis.ticks) <= 15
+    assert all(-1e-6 <= axis.at(t) <= 100 + 1e-6 for t in axis.ticks)
+    if not log:
+        assert 2 <= len(axis.ticks)
+        rounding = 1e-9 * (axis.high - axis.low)
+        assert axis.low <= min(values) + rounding
+        assert max(values) - rounding <= axis.high
+
+
+def test_values_that_cannot_be_drawn_are_in_the_table() -> None:
+    """Points without place are left out of the picture and told in the table."""
+    points = (_svg.Point(0, 1), _svg.Point(2, math.inf), _svg.Point(3, 4))
+    chart = _svg.lines(
+        [_svg.Series("a", points)], title="t", x_label="x", y_label="y", x_log=True
+    )
+    page = Reader(chart.encode())
+    assert chart.partition("</ul>")[2].count('class="mark"') == 1
+    assert "a 2 unbounded" in page.text
+    assert len(page.named("tr")) == 1 + 3
+
+
+def test_bars_are_in_proportion() -> None:
+    """A bar of half the value is half as long; figures stand beside it."""
+    groups = [_svg.Group("a", (1.0, 0.5)), _svg.Group("b", (None, 0.25))]
+    chart = _svg.bars(groups, ("x", "y"), title="t").partition("</ul>")[2]
+    wide = [float(w) for w in re.findall(r'<rect [^>]*width="([\d.]+)"', chart)]
+    assert wide[1] / wide[0] == pytest.approx(0.5, abs=0.001)
+    assert wide[2] / wide[0] == pytest.approx(0.25, abs=0.001)
+    assert len(wide) == 3
+    assert ">0.25<" in chart
+
+
+def test_charts_have_a_name_and_a_description() -> None:
+    """Each picture is named and described, and has its values as text."""
+    chart = _svg.strip([("words", 3.0), ("none", 0.0)], title="Tokens")
+    page = Reader(chart.encode())
+    assert "Tokens" in page.text
+    assert "from left to right: words: 3." in page.text
+    pictures = [a for a in page.named("svg") if "viewbox" in a]
+    assert [a["role"] for a in pictures] == ["img"]
+    hidden = [a for a in page.named("svg") if "viewbox" not in a]
+    assert all(a["aria-hidden"] == "true" for a in hidden)
+
+
+def test_sanitize_writes_the_page(options: tuple[str, ...], tmp_path: Path) -> None:
+    """--html writes the internal report; the page of its JSON is the same."""
+    page, report = tmp_path / "r.html", tmp_path / "r.json"
+    ran = running.here(
+        *("sanitize", "--format", "text", *options, "-q"),
+        *("--html", str(page), "--report", str(report)),
+        given=b"the film was very good\n",
+    )
+    assert ran.code == 0, ran.err
+    assert "For the owner" in closed(page.read_bytes()).text
+    ran = running.here("report", str(report), "--html", "-")
+    assert ran.out == page.read_bytes()
+    assert ran.err == ""
+
+
+def test_report_writes_the_page_of_a_sidecar(
+    options: tuple[str, ...], tmp_path: Path
+) -> None:
+    """A sidecar becomes a public page, and is not written over."""
+    out = tmp_path / "out.txt"
+    source = tmp_path / "in.txt"
+    source.write_text("the film was very good\n")
+    running.here("sanitize", str(source), "-o", str(out), *options, "-q")
+    sidecar = str(out) + ".dptext.json"
+    page = tmp_path / "p.html"
+    assert running.here("report", sidecar, "--html", str(page)).out == b""
+    assert "Public report" in closed(page.read_bytes()).text
+    ran = running.here("report", sidecar, "--html", sidecar)
+    assert ran.code == 2
+    assert "both input and output" in ran.err
+
+
+def test_page_is_no_other_file_of_the_run(
+    options: tuple[str, ...], tmp_path: Path
+) -> None:
+    """--html may not name a file that the run reads or writes."""
+    source = tmp_path / "in.txt"
+    source.write_text("the film\n")
+    same = str(tmp_path / "o.txt")
+    for arguments in (
+        ("--html", str(source)),
+        ("-o", same, "--html", same),
+        ("-o", same, "--html", same + ".dptext.json"),
+    ):
+        ran = running.here("sanitize", str(source), *arguments, *options)
+        assert ran.code == 2
+        assert "already" in ran.err
+    assert source.read_text() == "the film\n"
