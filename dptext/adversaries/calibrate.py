@@ -1,7 +1,8 @@
 """The epsilon at which the best attacker's success meets a target.
 
 With a closed law a grid is searched upwards for the first crossing, since success need
-not grow with epsilon for every mechanism, and the answer is checked with all inputs.
+not grow with epsilon for every mechanism, and the answer is checked with all inputs:
+where one check takes seconds the search goes by an estimate.
 For noise success grows with epsilon (more noise is noise on top of less), so the limit
 above it is searched by bisection with the same draws throughout; then a few epsilons,
 fixed before, are tried upwards on draws of their own until the first whose upper limit
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +27,10 @@ from dptext.mechanisms import Channel
 Success = Callable[[float], float]
 # The search looks at this many inputs, first and then; all are looked at in the end.
 _QUICK, _INPUTS = 400, 3000
+# Up to this many words every step of a search is exact.
+_EXACT = 2048
+# An estimate is corrected so many times; nearer to the target than this is enough.
+_TURNS, _ENOUGH = 4, 1e-3
 _GRID = np.geomspace(1e-2, 400.0, 60)
 # No smaller epsilon is searched for with a closed law.
 _STEP = 1e-4
@@ -77,13 +83,7 @@ def _search(channel: Channel, target: float, prior: NDArray[np.float64]) -> floa
 
         return of
 
-    whole = success(size)
-    if hasattr(channel.module, "best_guesses") or size <= _QUICK:
-        found = _first_crossing(whole, target, grid, 1e-4)
-    else:
-        found = _first_crossing(success(_QUICK), target, grid, 2e-3)
-        top = grid[-1] if found is None else found
-        found = _agreed(success(_INPUTS), whole, target, top, reached=found is not None)
+    found = _found(channel, success, target, prior, grid)
     if found is None:
         msg = (
             f"risk {target:.2%} is out of reach: with these parameters no epsilon up "
@@ -106,6 +106,83 @@ def _search(channel: Channel, target: float, prior: NDArray[np.float64]) -> floa
     return epsilon
 
 
+def _found(
+    channel: Channel,
+    success: Callable[[int], Success],
+    target: float,
+    prior: NDArray[np.float64],
+    grid: list[float],
+) -> float | None:
+    """Search by what the mechanism offers; success is that with so many inputs."""
+    size = len(prior)
+    whole = success(size)
+    make = getattr(channel.module, "rough", None)
+    rough = make(channel.state, prior) if make and size > _EXACT else None
+    if rough is not None:
+        return _by_rough(rough, whole, target, grid)
+    if hasattr(channel.module, "best_guesses") or size <= _QUICK:
+        return _first_crossing(whole, target, grid, 1e-4)
+    found = _first_crossing(success(_QUICK), target, grid, 2e-3)
+    top = grid[-1] if found is None else found
+    return _agreed(success(_INPUTS), whole, target, top, reached=found is not None)
+
+
+class Rough(Protocol):
+    """An estimate of the success; learn makes it good near an epsilon.
+
+    drift: success grows at most like exp(drift epsilon).
+    """
+
+    drift: float
+
+    def success(self, epsilon: float) -> float:
+        """Estimate the success."""
+
+    def learn(self, epsilon: float) -> None:
+        """Look at all words at one epsilon."""
+
+
+def _by_rough(
+    rough: Rough, whole: Success, target: float, grid: list[float]
+) -> float | None:
+    """Return a point that meets the target, found by an estimate; None if all do.
+
+    Whatever the estimate is worth, whole decides.
+    """
+    point = _first_crossing(rough.success, target, grid, 5e-3, rough.drift)
+    if point is None and whole(grid[-1]) <= target:
+        return None
+    point = grid[-1] if point is None else point
+    rough.learn(point)
+    wanted, best = target * (1.0 - 1e-4), 0.0
+    for _ in range(_TURNS):
+        point = _rounded(max(_near(rough.success, wanted, point, grid[-1]), _STEP))
+        found = whole(point)
+        if found <= target:
+            best = max(best, point)
+            if found >= target * (1.0 - _ENOUGH):
+                return best
+        wanted = rough.success(point) * (target / found) * (1.0 - 1e-4)
+    if best:
+        return best
+    while point >= _STEP and whole(point) > target:
+        point *= 0.98
+    return point
+
+
+def _near(success: Success, target: float, point: float, top: float) -> float:
+    """Return a crossing near a point, to 1e-4, or the top if there is none above."""
+    if success(point) > target:
+        return _down(success, target, point, 1e-4)
+    low, step = point, 0.005
+    while low < top:
+        high = min(low * (1.0 + step), top)
+        if success(high) > target:
+            return _halve(success, target, low, high, 1e-4)
+        low, step = high, min(2.0 * step, 0.5)
+    return top
+
+
 def _defined(channel: Channel, epsilon: float) -> bool:
     """Tell whether a mechanism is defined at an epsilon."""
     check = getattr(channel.module, "check", None)
@@ -119,13 +196,24 @@ def _defined(channel: Channel, epsilon: float) -> bool:
 
 
 def _first_crossing(
-    success: Success, target: float, grid: list[float], tolerance: float
+    success: Success,
+    target: float,
+    grid: list[float],
+    tolerance: float,
+    drift: float = math.inf,
 ) -> float | None:
-    """Return the last point before success first exceeds target; None if never."""
-    low = 0.0
+    """Return the last point before success first exceeds target; None if never.
+
+    Where success grows at most like exp(drift epsilon), points that surely meet the
+    target are passed by.
+    """
+    low = safe = 0.0
     for point in grid:
-        if success(point) > target:
-            return _halve(success, target, low, point, tolerance)
+        if point > safe:
+            found = success(point)
+            if found > target:
+                return _halve(success, target, low, point, tolerance)
+            safe = point + math.log(target / found) / drift if found else point
         low = point
     return None
 

@@ -18,6 +18,8 @@ Where it has something to say, it also holds
 - `check(state, epsilon)`: UsageError at an epsilon for which it is not defined;
 - `resolution(state, epsilon)`: the nats that finite uniforms may add to the loss;
 - `best_guesses(state, prior, epsilon, bands)`: a closed form for the ruler;
+- `rough(state, prior)`, with it where it takes seconds: an estimate to search by, with
+  `success(epsilon)` and `learn(epsilon)`; or None (dptext.mechanisms._rough);
 - `geometry(state, epsilon)`: the public distances in a metric of its own;
 - `wants_one_epsilon(params)`: whether it goes with one given epsilon for all alone;
 - `claimed(state, epsilon, a, b)`: its bound on the loss of pairs, for audits;

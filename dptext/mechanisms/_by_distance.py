@@ -83,6 +83,8 @@ class Near:
     space: Space
     every: Lists
     squares: NDArray[np.float64] = field(repr=False)
+    # The last sums of weights that the ruler asked for (dptext.mechanisms._tiles).
+    kept: dict[Any, NDArray[np.float64]] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(cls, space: Space) -> Near:

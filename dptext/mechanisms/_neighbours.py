@@ -15,10 +15,9 @@ from numpy.typing import NDArray
 from dptext import cache
 from dptext.spaces import Space
 
-_BLOCK = 256
+_TILE = 512
 # Built once for all who ask for fewer.
 _STORED = 64
-_FARTHEST = 16
 
 
 def distances(
@@ -64,29 +63,35 @@ def farthest(space: Space) -> NDArray[np.float64]:
 
 
 def _farthest(space: Space) -> NDArray[np.float64]:
-    import faiss
-
-    rows, size = space.vectors, space.size
-    lengths = np.sqrt(np.einsum("vd,vd->v", rows, rows, dtype=np.float64))
-    # argmax |v - x| = argmax <x, -v> + |v|^2 / 2.
-    index = faiss.IndexFlatIP(rows.shape[1] + 1)
-    halves = (lengths[:size] ** 2 / 2.0).astype(np.float32)
-    index.add(np.column_stack((-rows[:size], halves)))
-    count = min(_FARTHEST, size)
-    slack = _slack(rows.shape[1], lengths + lengths.max())
-    far = np.empty(len(rows))
-    everyone = np.arange(size)
-    for begin in range(0, len(rows), _BLOCK):
-        block = rows[begin : begin + _BLOCK]
-        queries = np.column_stack((block, np.ones(len(block), np.float32)))
-        scores, found = index.search(queries, count)
-        gap = block[:, None, :].astype(np.float64) - rows[found]
-        end = begin + len(block)
-        far[begin:end] = np.sqrt(np.einsum("bfd,bfd->bf", gap, gap).max(axis=1))
-        if count == size:
-            continue
-        for place in np.flatnonzero(scores[:, 0] - scores[:, -1] <= slack[begin:end]):
-            far[begin + place] = distances(rows, begin + int(place), everyone).max()
+    """Look at all pairs in single precision, and again where that may decide."""
+    vectors, squares = space.precise
+    count, size = len(vectors), space.size
+    left = np.column_stack((-2.0 * vectors, squares, np.ones(count)))
+    right = np.column_stack((vectors, np.ones(count), squares))[:size].T
+    quick, against = left.astype(np.float32), right.astype(np.float32)
+    starts = range(0, size, _TILE)
+    # The largest squared distance of each row to the words of each tile.
+    most = np.empty((len(starts), count), np.float32)
+    for row, begin in enumerate(starts):
+        end = min(begin + _TILE, size)
+        for column in range(row, len(starts)):
+            first = starts[column]
+            last = min(first + _TILE, size)
+            apart = quick[begin:end] @ against[:, first:last]
+            most[column, begin:end] = apart.max(axis=1)
+            most[row, first:last] = apart.max(axis=0)
+        most[row, size:] = (quick[size:] @ against[:, begin:end]).max(axis=1)
+    lengths = np.sqrt(squares)
+    slack = 2.0 * _slack(vectors.shape[1], lengths + lengths.max())
+    hopeful = most >= (most.max(axis=0) - slack)[None, :]
+    far = np.zeros(count)
+    for row, begin in enumerate(starts):
+        ids = np.flatnonzero(hopeful[row])
+        apart = left[ids] @ right[:, begin : begin + _TILE]
+        near = apart >= apart.max(axis=1, keepdims=True) - 1e-12 * squares.max()
+        rows, words = np.nonzero(near)
+        gap = vectors[ids[rows]] - vectors[begin + words]
+        np.maximum.at(far, ids[rows], np.sqrt(np.einsum("md,md->m", gap, gap)))
     return far
 
 

@@ -26,7 +26,13 @@ import numpy as np
 from msgspec import Meta
 from numpy.typing import NDArray
 
-from dptext.mechanisms import _by_distance, _neighbours, _output_sets
+from dptext.mechanisms import (
+    _by_distance,
+    _neighbours,
+    _output_sets,
+    _rough,
+    _tiles,
+)
 from dptext.randomness import Noise
 from dptext.spaces import Space
 from dptext.types import Eps, Guarantee, Ids, Uneven
@@ -179,6 +185,40 @@ def log_weights(state: State, ids: Ids, eps: Eps) -> NDArray[np.float64]:
     inside = np.nonzero(members >= 0)
     out[inside[0], members[inside]] = exponents[inside]
     return out
+
+
+def best_guesses(
+    state: State,
+    prior: NDArray[np.float64],
+    epsilon: float,
+    bands: list[tuple[int, int]],
+) -> NDArray[np.float64]:
+    """Return max of prior(x) P(y|x) over the x of each band: (bands, V)."""
+    if isinstance(state, OneSet):
+        return _tiles.best(_law(state, epsilon), prior, bands)
+    best = np.zeros((len(bands), len(prior)))
+    for number, (begin, end) in enumerate(bands):
+        for start in range(begin, end, _CHUNK):
+            rows = np.arange(start, min(start + _CHUNK, end))
+            weights = np.exp(_exponents(state, rows, np.full(len(rows), epsilon)))
+            weights *= (prior[rows] / weights.sum(axis=1))[:, None]
+            members = state.sets[state.classes[rows]]
+            inside = members >= 0
+            np.maximum.at(best[number], members[inside], weights[inside])
+    return best
+
+
+def _law(state: OneSet, epsilon: float) -> _tiles.Law:
+    ids = np.arange(state.near.space.size, dtype=np.int32)
+    rate = state.scaled(ids, np.full(len(ids), epsilon)) / 2.0
+    return _tiles.Law(state.near, rate, squared=state.squared)
+
+
+def rough(state: State, prior: NDArray[np.float64]) -> _rough.Rough | None:
+    """Return an estimate of the ruler at any epsilon; None where it is quick itself."""
+    if not isinstance(state, OneSet):
+        return None
+    return _rough.Rough(lambda epsilon: _law(state, epsilon), prior)
 
 
 def resolution(state: State, epsilon: float) -> float:

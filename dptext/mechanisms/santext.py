@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext.mechanisms import _by_distance
+from dptext.mechanisms import _by_distance, _rough, _tiles
 from dptext.mechanisms._recalibration import Scales, told
 from dptext.randomness import Noise
 from dptext.spaces import Space
@@ -123,6 +123,26 @@ def choose(state: State, ids: Ids, eps: Eps, noise: Noise) -> Ids:
 def log_weights(state: State, ids: Ids, eps: Eps) -> NDArray[np.float64]:
     """Return -eta d(x, y) / 2 for all outputs, eta as in law_scale: (n, V) float64."""
     return _by_distance.log_weights(state.near.space, ids, state.scaled(eps), _score)
+
+
+def _law(state: State, epsilon: float) -> _tiles.Law:
+    size = state.near.space.size
+    return _tiles.Law(state.near, np.full(size, law_scale(state, epsilon) / 2.0))
+
+
+def best_guesses(
+    state: State,
+    prior: NDArray[np.float64],
+    epsilon: float,
+    bands: list[tuple[int, int]],
+) -> NDArray[np.float64]:
+    """Return max of prior(x) P(y|x) over the x of each band: (bands, V)."""
+    return _tiles.best(_law(state, epsilon), prior, bands)
+
+
+def rough(state: State, prior: NDArray[np.float64]) -> _rough.Rough:
+    """Return an estimate of the ruler at any epsilon, to search by."""
+    return _rough.Rough(lambda epsilon: _law(state, epsilon), prior)
 
 
 def resolution(state: State, epsilon: float) -> float:

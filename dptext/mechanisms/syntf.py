@@ -152,6 +152,34 @@ def log_weights(state: State, ids: Ids, eps: Eps) -> NDArray[np.float64]:
     return out
 
 
+def best_guesses(
+    state: State,
+    prior: NDArray[np.float64],
+    epsilon: float,
+    bands: list[tuple[int, int]],
+) -> NDArray[np.float64]:
+    """Return max of prior(x) P(y|x) over the x of each band: (bands, V).
+
+    In O(V): every y has the best word at the weight of others, then itself and the
+    words whose synonym it is.
+    """
+    rows = np.arange(state.size)
+    counts = state.counts[:-1]
+    own, alike, other = _parts(state, rows, np.full(state.size, epsilon))
+    worth = prior / (own + counts * alike + state.size * other)
+    best = np.empty((len(bands), state.size))
+    for number, (begin, end) in enumerate(bands):
+        part = slice(begin, end)
+        best[number] = (worth[part] * other[part]).max()
+        inputs = np.repeat(rows[part], counts[part])
+        words = state.synonyms[state.begins[begin] :][: len(inputs)]
+        value = worth[inputs] * (alike + other)[inputs]
+        np.maximum.at(best[number], words, value)
+        itself = worth[part] * (own + other)[part]
+        best[number, part] = np.maximum(best[number, part], itself)
+    return best
+
+
 def resolution(state: State, epsilon: float) -> float:
     """Return how far 52-bit uniforms may take the loss above epsilon, in nats.
 

@@ -21,7 +21,7 @@ import numpy as np
 from msgspec import Meta
 from numpy.typing import NDArray
 
-from dptext.mechanisms import _by_distance
+from dptext.mechanisms import _by_distance, _rough, _tiles
 from dptext.mechanisms._recalibration import Scales, told
 from dptext.randomness import Noise
 from dptext.spaces import Space
@@ -160,6 +160,26 @@ def choose(state: State, ids: Ids, eps: Eps, noise: Noise) -> Ids:
 def log_weights(state: State, ids: Ids, eps: Eps) -> NDArray[np.float64]:
     """Return -eta min(d, gamma) / 2 for all outputs, eta epsilon or raised: (n, V)."""
     return _by_distance.log_weights(state.near.space, ids, eps, state.score)
+
+
+def _law(state: State, epsilon: float) -> _tiles.Law:
+    rate = np.full(state.near.space.size, law_scale(state, epsilon) / 2.0)
+    return _tiles.Law(state.near, rate, gamma_of(state, epsilon))
+
+
+def best_guesses(
+    state: State,
+    prior: NDArray[np.float64],
+    epsilon: float,
+    bands: list[tuple[int, int]],
+) -> NDArray[np.float64]:
+    """Return max of prior(x) P(y|x) over the x of each band: (bands, V)."""
+    return _tiles.best(_law(state, epsilon), prior, bands)
+
+
+def rough(state: State, prior: NDArray[np.float64]) -> _rough.Rough:
+    """Return an estimate of the ruler at any epsilon, to search by."""
+    return _rough.Rough(lambda epsilon: _law(state, epsilon), prior)
 
 
 def resolution(state: State, epsilon: float) -> float:

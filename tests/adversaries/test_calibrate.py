@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from dptext.adversaries import bayes, calibrate
 from dptext.errors import UsageError
-from dptext.mechanisms import Channel
+from dptext.mechanisms import Channel, _rough, santext
 from tests import channels, small
 from tests.adversaries.test_bayes import zipf
 
@@ -17,6 +17,7 @@ RECIPES: list[tuple[str, dict[str, Any]]] = [
     ("rank", {"k": 1, "law": "staircase"}),
     ("santext", {}),
     ("tem", {"gamma": 1.0}),
+    ("custext", {}),
 ]
 
 
@@ -58,14 +59,49 @@ def test_a_target_just_above_the_baseline_is_met(
             calibrate.epsilon_for(channel, 1.0 / 60 + more, flat)
 
 
-@pytest.mark.parametrize("name", ["santext", "tem"])
-def test_more_words_than_the_search_looks_at_are_no_trap(
-    name: str, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("even", [True, False])
+@pytest.mark.parametrize("name", ["santext", "tem", "custext"])
+def test_a_search_by_an_estimate_meets_the_target(
+    name: str, even: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A flat prior over more words than the quick look: all inputs still count."""
+    """However good the estimate is, the exact risk decides and is nearly reached."""
+    monkeypatch.setattr(calibrate, "_EXACT", 8)
+    channel = channels.ready(name, small.cloud(300, 3, listed=9, seed=5))
+    shares = np.full(300, 1.0 / 300) if even else zipf(300)
+    for more in (0.03, 0.1, 0.4):
+        target = float(shares.max()) + more
+        epsilon = calibrate.epsilon_for(channel, target, shares)
+        assert success(channel, epsilon, shares) <= target
+        assert success(channel, epsilon * 1.02 + 1e-3, shares) > target
+
+
+@pytest.mark.parametrize("wrong", [0.5, 0.9, 1.1, 2.0])
+def test_a_wrong_estimate_is_no_trap(
+    wrong: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An estimate that is always too small or too large still leads to the target."""
+    monkeypatch.setattr(calibrate, "_EXACT", 8)
+    estimate = _rough.Rough.success
+    monkeypatch.setattr(
+        _rough.Rough, "success", lambda self, at: wrong * estimate(self, at)
+    )
+    channel = channels.ready("santext", small.cloud(300, 3, listed=9, seed=5))
+    shares = zipf(300)
+    target = float(shares.max()) + 0.2
+    epsilon = calibrate.epsilon_for(channel, target, shares)
+    assert success(channel, epsilon, shares) <= target
+    assert success(channel, epsilon * 1.02, shares) > target
+
+
+def test_more_words_than_the_search_looks_at_are_no_trap(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Without a closed form, a flat prior over many words: all inputs still count."""
     monkeypatch.setattr(calibrate, "_QUICK", 8)
     monkeypatch.setattr(calibrate, "_INPUTS", 30)
-    channel = channels.ready(name, small.cloud(300, 3, listed=9, seed=5))
+    monkeypatch.delattr(santext, "best_guesses")
+    monkeypatch.delattr(santext, "rough")
+    channel = channels.ready("santext", small.cloud(300, 3, listed=9, seed=5))
     flat = np.full(300, 1.0 / 300)
     for target in (0.05, 0.09, 0.2, 0.5):
         epsilon = calibrate.epsilon_for(channel, target, flat)

@@ -5,6 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
+from dptext.adversaries import bayes
 from dptext.errors import UsageError
 from dptext.mechanisms import syntf
 from dptext.types import Lexicon
@@ -117,3 +118,26 @@ def test_resolution_bounds_what_finite_uniforms_add() -> None:
     for epsilon in (1.0, 10.0, 30.0):
         rarest = channels.law(channel, epsilon).min()
         assert syntf.resolution(channel.state, epsilon) >= 2.0**-51 / rarest
+
+
+@pytest.mark.parametrize("published", [False, True])
+@pytest.mark.parametrize("synonym", [0.0, 0.8, 1.0])
+@pytest.mark.parametrize("epsilon", [0.5, 6.0, 25.0])
+def test_the_best_guesses_are_those_of_the_rows(
+    published: bool, synonym: float, epsilon: float
+) -> None:
+    """For every band and output: words of many, few and no synonyms."""
+    rng = np.random.default_rng(4)
+    counts = rng.integers(0, 6, 1100) * rng.integers(0, 2, 1100)
+    lists = [
+        [int(other) for other in rng.choice(1100, count, replace=False) if other != row]
+        for row, count in enumerate(counts)
+    ]
+    channel = channels.ready(
+        "syntf", with_synonyms(lists), synonym=synonym, published=published
+    )
+    prior = np.sort(rng.pareto(1.0, 1100))[::-1]
+    prior = prior / prior.sum()
+    found = bayes.best_guesses(channel, prior, epsilon, 1100)
+    expected = bayes._by_rows(channel, prior, epsilon, 1100)
+    np.testing.assert_allclose(found, expected, rtol=1e-9)
