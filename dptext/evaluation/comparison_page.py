@@ -184,8 +184,7 @@ def _spread(row: Row, *, attack: bool) -> str:
     tasks = row.result.attribute_attacks if attack else row.result.utility
     if not tasks:
         return "-"
-    score = tasks[0].private
-    return f"{score.accuracy:.3f} ± {score.accuracy_sd:.3f}"
+    return str(tasks[0].private)
 
 
 def _cost(rows: Sequence[Row]) -> Html:

@@ -133,7 +133,7 @@ def test_the_command(folder: Path) -> None:
             "--attribute",
             "who",
         ),
-        *("-m", "rank:k=5", "-m", "gumbel", "--epsilon", "2", "--splits", "2"),
+        *("-m", "rank:k=5", "-m", "gumbel", "--epsilon", "2", "--splits", "1"),
         *("--lexicon", running.lexicon(folder), "--sample", "60", "-q"),
         *("--html", str(page), "--csv", str(table), "--resume", str(kept), "--json"),
     )
