@@ -37,7 +37,7 @@ RANK = {
     0.2: {"law": "arch", "k": 48, "p": 2},
     0.35: {"law": "arch", "k": 16, "p": 1.5},
 }
-MECHANISMS = ("rank", "santext", "laplace", "mahalanobis", "syntf", "diffractor")
+MECHANISMS = ("rank", "santext", "laplace", "syntf")
 TARGET = ROOT / "docs" / "frontier.md"
 
 
