@@ -99,7 +99,8 @@ def _loaded(folder: str) -> tuple[Any, Any]:
     if tokenizer is None or tokenizer.mask_token is None:
         msg = f"--masked-model {folder}: not a masked language model that can be loaded"
         raise UsageError(msg)
-    return tokenizer, model
+    torch = package("torch", "the masked-word attack", "semantic")
+    return tokenizer, model.to("cuda" if torch.cuda.is_available() else "cpu")
 
 
 def _questions(
@@ -136,9 +137,10 @@ def _answers(
         max_length=_TOKENS,
         return_tensors="pt",
     )
+    given = given.to(model.device)
     logits = model(**given).logits
     masks = (given["input_ids"] == tokenizer.mask_token_id).int()
-    rows = torch.arange(len(texts))
+    rows = torch.arange(len(texts), device=model.device)
     best = logits[rows, masks.argmax(dim=1)].topk(_GUESSES, dim=1).indices.tolist()
     for guesses, shown in zip(best, masks.sum(1).tolist(), strict=True):
         decoded = [tokenizer.decode([each]).strip().lower() for each in guesses]
