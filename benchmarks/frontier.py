@@ -45,10 +45,11 @@ ROOT = Path(__file__).resolve().parents[1]
 DATA = Path(os.environ.get("DPTEXT_TEST_DATA", ROOT.parent / "shared" / "data"))
 RISKS = (0.02, 0.05, 0.1, 0.2, 0.35)
 LOSSES = (6.0, 8.0, 10.0, 12.0)
-# What replaces which words: all of them, or content words, the others being left out.
+# Which words are replaced: all, or content words (stop words left out, numbers
+# masked), as most papers do.
 POLICIES: dict[str, dict[str, str]] = {
     "all words": {},
-    "content words": {"stop_word": "drop"},
+    "content words": {"stop_word": "drop", "number": "mask"},
 }
 MECHANISMS: dict[str, dict[str, Any]] = {
     "rank": {"name": "rank"},
@@ -61,7 +62,7 @@ MECHANISMS: dict[str, dict[str, Any]] = {
     "laplace": {"name": "laplace"},
     "mahalanobis": {"name": "mahalanobis"},
     "gaussian": {"name": "gaussian"},
-    "gumbel": {"name": "gumbel"},
+    "gumbel": {"name": "gumbel", "low_epsilon": True},
     "vickrey": {"name": "vickrey"},
 }
 # Its loss is known exactly over all pairs of words: it is not held to what it claims.
@@ -163,16 +164,18 @@ class Search:
 
     def _at_risk(self, risk: float) -> tuple[dict[str, Any], float]:
         known = self._made(self.mechanism, {"epsilon": 1.0})
-        least = float(prior.replaced(known.lexicon, known.profile.tokens).max())
-        if risk <= least:
-            msg = f"below the {least:.1%} of a guess without any output"
+        guess = float(prior.replaced(known.lexicon, known.profile.tokens).max())
+        if risk <= guess:
+            msg = f"below the {guess:.1%} of a guess without any output"
             raise DptextError(msg)
         if not known.channel.exact:
             return self.mechanism, self._noise(risk)
-        lowest, _ = assemble.risk_of(self._made(self.mechanism, {"epsilon": 0.01}))
-        if lowest is not None and lowest.success > risk:
-            msg = f"its candidates alone give {lowest.success:.0%} of words away"
-            raise DptextError(msg)
+        if not math.isfinite(_claimed(known, 1.0)):
+            least = self._made(self.mechanism, {"epsilon": 0.01})
+            lowest, _ = assemble.risk_of(least)
+            if lowest is not None and lowest.success > risk:
+                msg = f"its candidates alone give {lowest.success:.0%} of words away"
+                raise DptextError(msg)
         found = self._made(self.mechanism, {"risk": risk})
         return _fixed(found, self.mechanism), found.spending.high
 
@@ -224,7 +227,8 @@ def _crossing(
     for point in points:
         if value(point) >= target:
             if point == before:
-                return point
+                msg = f"{value(point):.0%} already at epsilon {point:g}"
+                raise DptextError(msg)
             low, high = math.log(value(before)), math.log(value(point))
             share = (math.log(target) - low) / (high - low)
             return round(before + share * (point - before), 3)
@@ -477,11 +481,11 @@ def run_cells(given: argparse.Namespace) -> None:
                 print(key, row["tfidf"], row["means"], flush=True)
 
 
-def rows_read() -> list[dict[str, Any]]:
+def rows_read(path: Path = ROWS) -> list[dict[str, Any]]:
     """Read the rows that are there."""
-    if not ROWS.is_file():
+    if not path.is_file():
         return []
-    return [json.loads(line) for line in ROWS.read_text("utf-8").splitlines()]
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
 
 def _name(row: dict[str, Any]) -> str:
@@ -510,7 +514,8 @@ def main() -> None:
     if given.what == "page":
         import frontier_page
 
-        frontier_page.write(rows_read(), all_epsilons())
+        context = rows_read(ROOT / "docs" / "frontier-context.jsonl")
+        frontier_page.write(rows_read(), all_epsilons(), context)
         return
     # One thread each: the work is spread over processes.
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):

@@ -28,6 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext import pipeline, profile
+from dptext.adversaries import best_law
 from dptext.lexicons import orders, store
 from dptext.mechanisms import rank
 from dptext.pipeline import Pipeline
@@ -38,7 +39,7 @@ DATA = Path(os.environ.get("DPTEXT_TEST_DATA", "../shared/data"))
 RISKS = (0.1, 0.2, 0.35)
 LOSSES = (6.0, 8.0, 10.0, 12.0)
 OLD_LAW = {"law": "power", "k": 96, "c": 10.0}
-# What is recommended at each risk.
+# The best closed laws at each risk; the default takes tables (docs/rank.md).
 LAWS = {
     0.1: {"law": "arch", "k": 96, "p": 4.0},
     0.2: {"law": "arch", "k": 48, "p": 2.0},
@@ -130,106 +131,21 @@ def lists(lexicon: Lexicon) -> None:
 
 def laws(lexicon: Lexicon) -> None:
     """Print the expected closeness of the best law and of others, equal bounds."""
-    state = ranked(lexicon, {"law": "staircase", "k": 96}, 1.0).channel.state
+    channel = ranked(lexicon, {"law": "staircase", "k": 1}, 1.0).channel
     prior = lexicon.prior
-    edges = np.array([0, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96])
-    worth = _worth(lexicon, state, prior)
+    given = best_law.problem(rank.Params(), channel.space, prior, "closeness")
     shapes = [OLD_LAW, *LAWS.values(), {"law": "staircase", "k": 16}]
     for epsilon in (6.0, 8.8, 10.5):
         for law in shapes:
-            other = ranked(lexicon, law, 1.0).channel.state
-            risk = risk_of(other, prior, epsilon)
-            listed = other.orders.shape[1]
-            weights = rank.weights(other.params, listed, np.array([epsilon]))[0]
-            chance = weights / (weights.sum() + state.outputs - listed)
-            floor = 1 / (weights.sum() + state.outputs - listed)
-            shown = np.append(chance, np.full(96 - listed, floor))
-            best, steps = _best_law(state, prior, worth, edges, epsilon, risk)
+            other = ranked(lexicon, law, 1.0).channel
+            risk = risk_of(other.state, prior, epsilon)
+            mine = best_law.achieved(other, prior, epsilon, "closeness")
+            best, steps = best_law.solve(given, risk, epsilon)
             print(
-                f"epsilon {epsilon:g} risk {risk:.3f} {law}: closeness "
-                f"{shown @ worth:.4f}, best possible {best:.4f} with ln w "
-                f"{np.round(steps, 1).tolist()}",
+                f"epsilon {epsilon:g} risk {risk:.3f} {law}: closeness {mine:.4f}, "
+                f"best possible {best:.4f} with ln w {np.round(steps, 1).tolist()}",
                 flush=True,
             )
-
-
-def _worth(
-    lexicon: Lexicon, state: rank.State, prior: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Return the expected cosine, at least 0, of what stands at each rank: (k,)."""
-    rows = lexicon.vectors.astype(np.float64)
-    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
-    found = np.zeros(state.orders.shape[1])
-    for begin in range(0, len(prior), 1000):
-        part = slice(begin, min(begin + 1000, len(prior)))
-        others = rows[state.orders[part].astype(np.int64)]
-        cosines = np.einsum("nkd,nd->nk", others, rows[part])
-        found += prior[part] @ np.maximum(cosines, 0.0)
-    return found
-
-
-def _best_law(
-    state: rank.State,
-    prior: NDArray[np.float64],
-    worth: NDArray[np.float64],
-    edges: NDArray[np.int64],
-    epsilon: float,
-    risk: float,
-) -> tuple[float, NDArray[np.float64]]:
-    """Solve the linear program: the law with steps at edges of the largest worth.
-
-    Variables: the probability of one rank in each step, that of the floor, and for each
-    output the best guess. Returns the worth and ln w of each step.
-    """
-    from scipy.optimize import linprog
-    from scipy.sparse import csr_matrix
-
-    steps, size = len(edges) - 1, state.outputs
-    step_of = np.searchsorted(edges, np.arange(edges[-1]), side="right") - 1
-    best = np.zeros((size, steps))
-    for place, step in enumerate(step_of):
-        np.maximum.at(best[:, step], state.orders[:-1, place].astype(np.int64), prior)
-    # A guess in a later step counts only if it is likelier than those before.
-    before = np.maximum.accumulate(best, axis=1)
-    new = best > np.column_stack((np.full(size, prior.max()), before[:, :-1]))
-    new[:, 0] = best[:, 0] > 0
-    output, step = np.nonzero(new)
-    cells = len(output)
-    floors = np.arange(size)
-    at = np.arange(cells + size)
-    rows = np.concatenate((at, at))
-    columns = np.concatenate(
-        (step, np.full(size, steps), steps + 1 + output, steps + 1 + floors)
-    )
-    values = np.concatenate(
-        (best[output, step], np.full(size, prior.max()), np.full(cells + size, -1.0))
-    )
-    # Non-increasing, and at most e^epsilon above the floor; the guesses' sum.
-    order = [(i + cells + size, i + 1, i) for i in range(steps)]
-    last = cells + size + steps
-    rows = np.concatenate((rows, *[(r, r) for r, _, _ in order], (last, last)))
-    columns = np.concatenate((columns, *[(a, b) for _, a, b in order], (0, steps)))
-    signs = np.tile([1.0, -1.0], steps)
-    values = np.concatenate((values, signs, (1.0, -np.exp(epsilon))))
-    rows = np.concatenate((rows, np.full(size, last + 1)))
-    columns = np.concatenate((columns, steps + 1 + floors))
-    values = np.concatenate((values, np.ones(size)))
-    left = csr_matrix((values, (rows, columns)), shape=(last + 2, steps + 1 + size))
-    right = np.zeros(last + 2)
-    right[-1] = risk
-    widths = np.append(np.diff(edges), size - edges[-1]).astype(np.float64)
-    gains = np.append(np.add.reduceat(worth, edges[:-1]), 0.0)
-    found = linprog(
-        np.concatenate((-gains, np.zeros(size))),
-        A_ub=left,
-        b_ub=right,
-        A_eq=np.concatenate((widths, np.zeros(size)))[None, :],
-        b_eq=[1.0],
-        method="highs",
-    )
-    if found.status != 0:
-        return float("nan"), np.full(steps, np.nan)
-    return -float(found.fun), np.log(found.x[:steps] / found.x[steps])
 
 
 # Tasks -------------------------------------------------------------------------------

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dptext import budgets, mechanisms, registry, spaces, strategy
+from dptext.adversaries import prior
 from dptext.errors import UsageError
 from dptext.guarantees.account import LONGEST_TEXT
 from dptext.guarantees.terms import MEANINGFUL
 from dptext.mappings import Index
-from dptext.mechanisms import Channel
-from dptext.profile import DATA_SET, RECORD, TOKEN, Profile
+from dptext.mechanisms import Aim, Channel
+from dptext.profile import DATA_SET, RECORD, TOKEN, Part, Profile
 from dptext.randomness import Noise, Randomness, RunKey
 from dptext.tokens.joining import Joiner
 from dptext.tokens.tokenizer import Tokenizer
@@ -193,13 +194,9 @@ def build(recipe: Profile, lexicon: Lexicon) -> Pipeline:
         recipe.space.params,
     )
     module = registry.find("mechanisms", recipe.mechanism.name)
-    channel = mechanisms.ready(
-        recipe.mechanism.name, module, recipe.mechanism.params, space
-    )
     _agree(recipe, module)
-    recipe = _with_epsilon(recipe, channel, lexicon)
     budget = registry.find("budgets", recipe.budget.name)
-    state = budgets.prepare(budget, recipe.budget.params, lexicon)
+    recipe, channel, state = _agreed(recipe, module, budget, space)
     spending = budget.spending(state)
     defined = getattr(module, "check", None)
     if defined is not None:
@@ -225,21 +222,50 @@ def build(recipe: Profile, lexicon: Lexicon) -> Pipeline:
     )
 
 
-def _with_epsilon(recipe: Profile, channel: Channel, lexicon: Lexicon) -> Profile:
+def _agreed(
+    recipe: Profile, module: Any, budget: Any, space: spaces.Space
+) -> tuple[Profile, Channel, Any]:
+    """Make mechanism and budget ready, which may follow one another.
+
+    The profile returned says with which parameters and epsilon.
+    """
+    given, lexicon, state = recipe.budget.params, space.lexicon, None
+    risk = getattr(given, "risk", None)
+    if risk is not None and given.epsilon is None:
+        aim = Aim(risk=risk, prior=prior.replaced(lexicon, recipe.tokens))
+    else:
+        state = budgets.prepare(budget, given, lexicon)
+        aim = Aim(epsilon=_of_a_word(budget.spending(state)))
+    name = recipe.mechanism.name
+    channel = mechanisms.ready(name, module, recipe.mechanism.params, space, aim)
+    recipe = replace(recipe, mechanism=Part(name, channel.params))
+    if aim.risk is not None:
+        recipe = _with_epsilon(recipe, channel, aim)
+        state = budgets.prepare(budget, recipe.budget.params, lexicon)
+    return recipe, channel, state
+
+
+def _of_a_word(spending: Spending) -> float | None:
+    """Return the epsilon that words have, the largest of several; None for a total."""
+    if spending.rate is not None:
+        return spending.rate
+    return spending.high if spending.total is None else None
+
+
+def _with_epsilon(recipe: Profile, channel: Channel, aim: Aim) -> Profile:
     """Turn a risk into an epsilon."""
-    risk = getattr(recipe.budget.params, "risk", None)
-    if risk is None or recipe.budget.params.epsilon is not None:
-        return recipe
     if recipe.strategy != TOKEN:
         msg = (
             "the risk is that of one draw; a word that is drawn once for all its "
             "places shows more: give --epsilon instead"
         )
         raise UsageError(msg)
-    from dptext.adversaries import calibrate, prior
+    from dptext.adversaries import calibrate
 
-    words = prior.replaced(lexicon, recipe.tokens)
-    epsilon = calibrate.epsilon_for(channel, risk, words)
+    assert aim.risk is not None
+    assert aim.prior is not None
+    risk = aim.risk
+    epsilon = calibrate.epsilon_for(channel, risk, aim.prior)
     promise = channel.module.guarantee(channel.state, epsilon)
     if promise.notion == "LDP" and epsilon * promise.reach > MEANINGFUL:
         msg = (

@@ -9,7 +9,7 @@ mapping: nearest            # noise mechanisms only
 budget: {name: uniform, epsilon: 8}     # or {name: uniform, risk: 10%}
 strategy: token             # or record, data-set: draw equal words once
 tokens: {unknown: perturb, number: perturb, stop_word: perturb,
-         punctuation: keep, case: restore}
+         punctuation: keep, case: restore, agreement: inflect}
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Profile:
         for stage in _STAGES:
             part = getattr(self, stage)
             if part is not None:
-                out[stage] = {"name": part.name, **dataclasses.asdict(part.params)}
+                out[stage] = {"name": part.name, **_lists(dataclasses.asdict(part.params))}
         out["strategy"] = self.strategy
         out["tokens"] = dataclasses.asdict(self.tokens)
         return out
@@ -83,6 +83,13 @@ class Profile:
         """Return the profile with its risk turned into an epsilon."""
         params = dataclasses.replace(self.budget.params, epsilon=float(epsilon))
         return dataclasses.replace(self, budget=Part(self.budget.name, params))
+
+
+def _lists(value: Any) -> Any:
+    """Return data with lists for tuples, as it is read from JSON."""
+    if isinstance(value, dict):
+        return {key: _lists(each) for key, each in value.items()}
+    return [_lists(each) for each in value] if isinstance(value, tuple) else value
 
 
 def folder() -> Path:

@@ -133,9 +133,11 @@ class Randomness:
         non-decreasing.
         """
         table = np.frombuffer(b"".join(nonces), np.uint64).reshape(-1, 2)
-        first = np.searchsorted(records, records, side="left")
-        number = np.arange(len(records), dtype=np.uint64) - first.astype(np.uint64)
-        return Noise(self._cipher, table[records], number)
+        begins = np.flatnonzero(records[1:] != records[:-1]) + 1
+        begins = np.concatenate(([0], begins))
+        sizes = np.diff(begins, append=len(records))
+        number = np.arange(len(records)) - np.repeat(begins, sizes)
+        return Noise(self._cipher, table[records], number.astype(np.uint64))
 
 
 class Noise:

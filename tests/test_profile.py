@@ -59,7 +59,7 @@ def test_defaults_are_filled_in(tmp_path: Path) -> None:
     )
     assert found.tokens == Policy()
     assert found.mechanism.params.k == 20
-    assert found.mechanism.params.law == "power"
+    assert found.mechanism.params.law == "fitted"
 
 
 def test_a_noise_mechanism_gets_the_nearest_word() -> None:
@@ -179,7 +179,7 @@ def test_a_missing_file_and_an_unknown_name_are_named(tmp_path: Path) -> None:
     [
         (
             {"mechanism": {"c": 3.0}},
-            {"name": "rank", "law": "power", "k": 20, "c": 3.0},
+            {"name": "rank", "law": "fitted", "k": 20, "c": 3.0},
         ),
         (
             {"mechanism": {"name": "rank", "c": 3.0}},

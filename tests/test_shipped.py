@@ -6,9 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from dptext import load_profile, open_pipeline, registry
+from dptext import lexicons, load_profile, open_pipeline, registry
+from dptext.adversaries import prior
+from dptext.guarantees.terms import MEANINGFUL
+from dptext.mechanisms import _laws, rank
 from dptext.profile import shipped
 from dptext.report.assemble import risk_of
+from dptext.tokens.policy import Policy
+from tests import channels
 
 
 @pytest.mark.parametrize("name", shipped())
@@ -22,3 +27,28 @@ def test_risks_of_shipped_profiles_are_not_computed(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     risk_of(open_pipeline(name))
     assert not list(tmp_path.rglob("*.json")), "run benchmarks/ship_results.py"
+
+
+@pytest.mark.parametrize("table", [0, 1])
+def test_laws_of_rank_have_their_risks_with_the_built_in_lexicon(table: int) -> None:
+    """At its epsilon each law meets the risk that it is for, and nearly reaches it."""
+    lexicon = lexicons.find("builtin")
+    policy = Policy(stop_word="keep" if table else "perturb")
+    words = prior.replaced(lexicon, policy)
+    space = channels.space_of(lexicon)
+    for row in _laws.shipped()[table]:
+        params = rank.Params(law="steps", steps=row.steps)
+        state = rank.prepare(params, space)
+        best = rank.best_guesses(state, words, row.epsilon, [(0, len(words))])
+        found = float(best.sum())
+        assert row.risk * 0.997 <= found <= row.risk, "run benchmarks/ship_laws.py"
+        assert row.epsilon <= MEANINGFUL
+
+
+@pytest.mark.parametrize("risk", ["10%", "35%", "60%"])
+def test_the_default_profile_takes_risks(risk: str) -> None:
+    """Law fitted makes an epsilon of meaning from risks that one law does not."""
+    found = open_pipeline("balanced", {"budget": {"risk": risk}})
+    assert found.spending.high < 12.0
+    assert found.profile.mechanism.params.law == "steps"
+    assert found.profile.mechanism.params == found.channel.params

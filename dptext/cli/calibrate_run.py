@@ -50,12 +50,34 @@ class Row:
 def run(name: str, over: dict[str, Any], *, every: bool, as_json: bool) -> None:
     """Calibrate a profile, or every mechanism in it, and print a table."""
     recipe = profile.load(name, over)
-    if getattr(recipe.budget.params, "risk", None) is None:
+    target = risk_of(recipe)
+    lexicon = lexicons.find(recipe.lexicon)
+    if every:
+        rows = list(_every(name, over, lexicon))
+    else:
+        rows = [row_of(recipe, lexicon)[0]]
+    show(recipe, target, lexicon, rows, as_json=as_json)
+
+
+def risk_of(recipe: profile.Profile) -> float:
+    """Return the risk of a profile's budget; UsageError where it has none."""
+    risk: float | None = getattr(recipe.budget.params, "risk", None)
+    if risk is None:
         msg = "calibrate chooses epsilon itself: leave the budget's settings out"
         raise UsageError(msg)
-    lexicon = lexicons.find(recipe.lexicon)
-    rows = list(_every(name, over, lexicon)) if every else [_row(recipe, lexicon)]
-    target = recipe.budget.params.risk
+    return risk
+
+
+def show(
+    recipe: profile.Profile,
+    target: float,
+    lexicon: Lexicon,
+    rows: list[Row],
+    *,
+    as_json: bool,
+    **more: Any,
+) -> None:
+    """Print the rows, as a table or as JSON with more beside them."""
     if as_json:
         data = {
             "profile": recipe.name,
@@ -63,6 +85,7 @@ def run(name: str, over: dict[str, Any], *, every: bool, as_json: bool) -> None:
             "lexicon": lexicon.name,
             "lexicon_digest": lexicon.digest,
             "rows": rows,
+            **more,
         }
         print(msgspec.json.format(msgspec.json.encode(data), indent=2).decode())  # noqa: T201
     else:
@@ -77,12 +100,13 @@ def _every(name: str, over: dict[str, Any], lexicon: Lexicon) -> Iterator[Row]:
             if registry.find("mechanisms", each).FAMILY == "context":
                 msg = "it looks at the whole text, and the ruler measures one word"
                 raise UsageError(msg)
-            yield _row(profile.load(name, given), lexicon)
+            yield row_of(profile.load(name, given), lexicon)[0]
         except UsageError as error:
             yield Row(each, {}, skipped=str(error))
 
 
-def _row(recipe: profile.Profile, lexicon: Lexicon) -> Row:
+def row_of(recipe: profile.Profile, lexicon: Lexicon) -> tuple[Row, pipeline.Pipeline]:
+    """Calibrate a profile; return its row and what was made of it."""
     began = time.perf_counter()
     made = pipeline.build(recipe, lexicon)
     seconds = time.perf_counter() - began
@@ -91,7 +115,7 @@ def _row(recipe: profile.Profile, lexicon: Lexicon) -> Row:
     risk, _ = assemble.risk_of(made)
     deniable = assemble.deniability_of(made)
     loss = epsilon * promise.reach
-    return Row(
+    row = Row(
         mechanism=channel.name,
         parameters=dataclasses.asdict(channel.params),
         space=recipe.space.name,
@@ -107,6 +131,7 @@ def _row(recipe: profile.Profile, lexicon: Lexicon) -> Row:
         n_w=None if deniable is None else deniable.n_w,
         seconds=seconds,
     )
+    return row, made
 
 
 def _show(recipe: profile.Profile, target: float, rows: list[Row]) -> None:
@@ -145,7 +170,11 @@ def _cells(row: Row) -> list[str]:
         shown = f"{risk.success:.2%}"
         if risk.low is not None:
             shown = f"{risk.low:.2%} to {shown}"
-    settings = [f"{key}={value}" for key, value in row.parameters.items()]
+    settings = [
+        f"{key}={_brief(value)}"
+        for key, value in row.parameters.items()
+        if value is not None and value != ()
+    ]
     settings += [f"mapping {row.mapping}"] if row.mapping else []
     loss = "unbounded" if row.worst_loss is None else above(row.worst_loss)
     return [
@@ -158,3 +187,8 @@ def _cells(row: Row) -> list[str]:
         f"{row.seconds:.1f}",
         row.notion,
     ]
+
+
+def _brief(value: Any) -> str:
+    """Write a setting; of a table only how long it is."""
+    return f"{len(value)} pairs" if isinstance(value, tuple) else str(value)

@@ -101,6 +101,13 @@ def values(hint: Any) -> str:
         return " or ".join(
             "none" if one is type(None) else values(one) for one in get_args(hint)
         )
+    if origin is tuple:
+        inner = [values(one) for one in get_args(hint) if one is not Ellipsis]
+        return (
+            f"list of {inner[0]}"
+            if Ellipsis in get_args(hint)
+            else f"[{'; '.join(inner)}]"
+        )
     if hint is bool:
         return "true or false"
     meta = getattr(hint, "__metadata__", ())

@@ -30,7 +30,7 @@ def render(result: Result) -> bytes:
     ]
     if result.deniability is not None:
         deny = result.deniability
-        rows.append(("N_w", _plain(deny.n_w), "chance that a word stays"))
+        rows.append(("N_w", _plain(deny.n_w), "chance that a word is drawn as itself"))
         told = f"distinct outputs of a word in {deny.runs} runs"
         rows.append(("S_w", f"{deny.s_w:.1f}", told))
     sections = [

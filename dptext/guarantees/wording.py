@@ -263,8 +263,8 @@ def _key(terms: Terms) -> str:
         return (
             "The key file is random and stays secret: whoever has it can repeat every "
             "draw. All inputs made private with the same settings and key count as one "
-            "data set: a word gets the same replacement in all of them, which shows "
-            "that it is the same word."
+            "data set: a word gets the same replacement, but for its form, in all of "
+            "them, which shows that it is the same word."
         )
     if terms.key == "key-file":
         named = "with the same id" if terms.identified else "in the same place"
@@ -302,12 +302,14 @@ _REPEATED = {
     ),
     "record": (
         "Words are replaced one by one in their places, so their order stays; equal "
-        "words of a record get equal replacements, so that the output shows which "
-        "words may be equal and which are not, from which rare texts can be known."
+        "words of a record get equal replacements, but for the form that their "
+        "neighbours ask for, so that the output shows which words may be equal and "
+        "which are not, from which rare texts can be known."
     ),
     "data-set": (
         "Words are replaced one by one in their places, so their order stays; a word "
-        "gets the same replacement wherever it stands in the data set, so that how "
+        "gets the same replacement, but for the form that its neighbours ask for, "
+        "wherever it stands in the data set, so that how "
         "often each word occurs, and beside which, is shown: whoever knows the "
         "frequencies of words can undo much of the replacement."
     ),

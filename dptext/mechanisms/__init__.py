@@ -15,6 +15,8 @@ A mechanism module holds
   constant per row, which audits, the ruler and the deniability statistics share.
 
 Where it has something to say, it also holds
+- `fitted(params, space, aim) -> Params`: called before prepare; makes parameters that
+  follow what a word is meant to have concrete;
 - `check(state, epsilon)`: UsageError at an epsilon for which it is not defined;
 - `resolution(state, epsilon)`: the nats that finite uniforms may add to the loss;
 - `best_guesses(state, prior, epsilon, bands)`: a closed form for the ruler;
@@ -118,6 +120,20 @@ class Channel:
         return (space.lexicon.digest, space.identity, self.name, asdict(self.params))
 
 
-def ready(name: str, module: Any, params: Any, space: Space) -> Channel:
-    """Do a mechanism's public work for a space."""
+@dataclass(frozen=True, slots=True)
+class Aim:
+    """What a word is meant to have: a risk for a prior (V,), or an epsilon."""
+
+    risk: float | None = None
+    prior: NDArray[np.float64] | None = None
+    epsilon: float | None = None
+
+
+def ready(
+    name: str, module: Any, params: Any, space: Space, aim: Aim | None = None
+) -> Channel:
+    """Do a mechanism's public work for a space; some parameters follow the aim."""
+    fitted = getattr(module, "fitted", None)
+    if fitted is not None:
+        params = fitted(params, space, aim or Aim())
     return Channel(name, module, params, module.prepare(params, space), space)

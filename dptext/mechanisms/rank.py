@@ -16,7 +16,8 @@ Example: dptext sanitize reviews.jsonl --mechanism rank --epsilon 8
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import hashlib
+from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from typing import Annotated, Any, Literal
 
@@ -24,7 +25,9 @@ import numpy as np
 from msgspec import Meta
 from numpy.typing import NDArray
 
+from dptext import cache
 from dptext.errors import UsageError
+from dptext.mechanisms import Aim, _laws
 from dptext.mechanisms._lists import within
 from dptext.randomness import Noise
 from dptext.spaces import Space
@@ -32,24 +35,48 @@ from dptext.types import Eps, Guarantee, Ids, Uneven
 
 FAMILY = "choice"
 # exp(epsilon) must leave room in a float64; far above any meaning.
-_LARGEST_EPSILON = 500.0
+LARGEST_EPSILON = 500.0
+# Words that a closed law lists if nobody says how many.
+_LISTED = 96
+# The risk of law fitted where there is neither a risk nor an epsilon of a word.
+_USUAL = 0.2
+
+Step = tuple[Annotated[int, Meta(ge=1)], Annotated[float, Meta(gt=0, le=1)]]
 
 
 @dataclass(frozen=True, slots=True)
 class Params:
     """law and its shape: k listed words, then the floor.
 
-    arch: ln w falls from epsilon to 0 over the list as 1 - ((r - 1) / k)^p, a straight
-    line for p = 1, slowly at first for more; power: as a power of rank, c flattens it;
-    staircase: all listed words alike. outputs: only the first so many words of the
-    vocabulary are written; None: as many as the lexicon says, else all.
+    fitted: the table that ships for the budget's risk, or else for its epsilon; steps:
+    a table of [last rank, part of epsilon], as [[3, 1], [48, 0.8]]; both list at most k
+    words if k is given. arch: ln w falls from epsilon to 0 over the list as
+    1 - ((r - 1) / k)^p; power: as a power of rank, c flattens it; staircase: all listed
+    words alike; for these k is 96 if not given. outputs: only the first so many words
+    of the vocabulary are written; None: as many as the lexicon says, else all.
     """
 
-    law: Literal["power", "staircase", "arch"] = "power"
-    k: Annotated[int, Meta(ge=1)] = 96
+    law: Literal["fitted", "steps", "power", "staircase", "arch"] = "fitted"
+    k: Annotated[int, Meta(ge=1)] | None = None
     c: Annotated[float, Meta(ge=0)] = 10.0
     p: Annotated[float, Meta(gt=0)] = 1.5
+    steps: tuple[Step, ...] = ()
     outputs: Annotated[int, Meta(ge=1)] | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse a table that is no law, and one that no law asks for."""
+        if self.law == "steps":
+            _laws.check(self.steps)
+        elif self.steps:
+            msg = f"law {self.law} takes no steps; give law: steps with them"
+            raise ValueError(msg)
+
+    @property
+    def listed(self) -> int:
+        """Return how many words the law lists if there are so many."""
+        if self.law != "steps":
+            return self.k or _LISTED
+        return min(self.k or self.steps[-1][0], self.steps[-1][0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,24 +89,92 @@ class State:
     outputs: int
 
 
-def prepare(params: Params, space: Space) -> State:
-    """Take the first k words of each order that may be written.
+def fitted(params: Params, space: Space, aim: Aim) -> Params:
+    """Put a shipped table in the place of law fitted: the first that is enough.
 
-    Raises UsageError when the lexicon stores fewer.
+    For a risk, the first whose own epsilon makes guesses succeed so often; for an
+    epsilon, the first of at least as much; else that of risk 20%. Of fewer outputs than
+    it was made for it lists fewer, and no more than the lexicon's orders hold.
     """
-    lexicon, size = space.lexicon, space.size
-    outputs = params.outputs or int(lexicon.meta.get("outputs", size))
-    if outputs > size:
-        msg = f"mechanism.outputs: {outputs} is more than the {size} words there are"
+    if params.law != "fitted":
+        return params
+    if aim.risk is not None and aim.prior is not None:
+        risk, prior = aim.risk, aim.prior
+
+        def enough(row: _laws.Row) -> bool:
+            found = _risk(_cut(params, row, space), space, row.epsilon, prior)
+            # A table's epsilon, rounded down, just misses its own risk.
+            return found >= risk * 0.998
+
+        row = _laws.first(enough, risk)
+    elif aim.epsilon is not None:
+        epsilon = aim.epsilon
+        row = _laws.first(lambda row: row.epsilon >= epsilon * 0.998)
+    else:
+        row = _laws.first(lambda row: row.risk >= _USUAL)
+    return _cut(params, row, space)
+
+
+def _cut(params: Params, row: _laws.Row, space: Space) -> Params:
+    outputs = _outputs(params, space)
+    table = _laws.scaled(row.steps, outputs)
+    most = min(outputs, longest(space, outputs), params.k or table[-1][0])
+    table = _laws.cut(table, most)
+    return replace(params, law="steps", steps=table, k=table[-1][0])
+
+
+def _risk(
+    params: Params, space: Space, epsilon: float, prior: NDArray[np.float64]
+) -> float:
+    """Return the success of the best guess of a word, as the ruler has it."""
+    settings = asdict(params)
+    drawn_from = hashlib.sha256(np.ascontiguousarray(prior).tobytes()).hexdigest()
+    what = (space.lexicon.digest, space.identity, settings, drawn_from, epsilon)
+
+    def compute() -> dict[str, float]:
+        best = best_guesses(prepare(params, space), prior, epsilon, [(0, len(prior))])
+        return {"success": float(best.sum())}
+
+    return float(cache.numbers(cache.key_of("fitted", 1, *what), compute)["success"])
+
+
+def prepare(params: Params, space: Space) -> State:
+    """Take the first words of each order that may be written.
+
+    Raises UsageError when the lexicon stores fewer. Law fitted is that
+    of risk 20% where nothing has chosen it.
+    """
+    params = fitted(params, space, Aim())
+    outputs = _outputs(params, space)
+    stored = longest(space, outputs)
+    if params.listed > stored and stored < outputs:
+        key = "steps" if params.law == "steps" else "k"
+        msg = (
+            f"mechanism.{key}: {params.listed} is more than the {stored} the lexicon "
+            "stores"
+        )
         raise UsageError(msg)
-    stored = lexicon.orders.shape[1]
+    listed = min(params.listed, outputs)
+    return State(params, within(space, outputs, listed), space.size, outputs)
+
+
+def _outputs(params: Params, space: Space) -> int:
+    outputs = params.outputs or int(space.lexicon.meta.get("outputs", space.size))
+    if outputs > space.size:
+        msg = (
+            f"mechanism.outputs: {outputs} is more than the {space.size} words there "
+            "are"
+        )
+        raise UsageError(msg)
+    return outputs
+
+
+def longest(space: Space, outputs: int) -> int:
+    """Return how many words the lexicon's orders list of the outputs."""
+    lexicon = space.lexicon
     # Where only the first words are listed, a word itself comes on top of them.
-    stored -= int(lexicon.meta.get("outputs", size)) < size
-    if params.k > stored and stored < outputs:
-        msg = f"mechanism.k: {params.k} is more than the {stored} the lexicon stores"
-        raise UsageError(msg)
-    listed = min(params.k, outputs)
-    return State(params, within(space, outputs, listed), size, outputs)
+    inside = int(lexicon.meta.get("outputs", space.size)) < space.size
+    return int(lexicon.orders.shape[1]) - inside
 
 
 def guarantee(state: State, epsilon: float) -> Guarantee:
@@ -100,7 +195,7 @@ def weights(params: Params, listed: int, eps: Eps) -> NDArray[np.float64]:
 
     Raises UsageError for an epsilon beyond 500.
     """
-    if np.max(eps, initial=0.0) > _LARGEST_EPSILON:
+    if np.max(eps, initial=0.0) > LARGEST_EPSILON:
         msg = f"epsilon: {np.max(eps):g} is beyond any meaning; rank takes up to 500"
         raise UsageError(msg)
     law: NDArray[np.float64] = np.exp(eps[:, None] * steps(params, listed)[None, :])
@@ -109,6 +204,8 @@ def weights(params: Params, listed: int, eps: Eps) -> NDArray[np.float64]:
 
 def steps(params: Params, listed: int) -> NDArray[np.float64]:
     """Return ln w(r) / epsilon of the listed ranks, from 1 down, (listed,)."""
+    if params.law == "steps":
+        return _laws.values(params.steps, listed)
     if params.law == "staircase":
         return np.ones(listed)
     if params.law == "arch":
@@ -127,11 +224,14 @@ def choose(state: State, ids: Ids, eps: Eps, noise: Noise) -> Ids:
     bits = noise.bits(0)
     drawn = noise.below(bits[:, 1], state.outputs).astype(np.int32)
     uniform = noise.unit(bits[:, 0])
-    values, which = np.unique(eps, return_inverse=True)
+    if (eps == eps[:1]).all():
+        values, which = eps[:1], np.zeros(len(eps), np.intp)
+    else:
+        values, which = np.unique(eps, return_inverse=True)
     cumulative = np.cumsum(
         weights(state.params, state.orders.shape[1], values) - 1.0, axis=1
     )
-    target = uniform * (cumulative[which, -1] + state.outputs)
+    target = uniform * (cumulative[:, -1] + state.outputs)[which]
     ranks = _ranks(cumulative, which, target)
     listed = np.flatnonzero(ranks < state.orders.shape[1])
     drawn[listed] = state.orders[ids[listed], ranks[listed]]
@@ -144,6 +244,8 @@ def _ranks(
     target: NDArray[np.float64],
 ) -> NDArray[np.int64]:
     """Count the entries of each word's row that are at most its target: (n,)."""
+    if len(cumulative) == 1:
+        return np.searchsorted(cumulative[0], target, side="right")
     if len(cumulative) <= 1 + len(which) // 64:
         ranks = np.empty(len(which), np.int64)
         order = np.argsort(which, kind="stable")

@@ -1,4 +1,4 @@
-"""PP: the share of words that changed.
+"""PP: the share of words for which another word was drawn.
 
 Only words that the mechanism replaced count; an unknown word or a number always counts
 as changed, since its own form is never drawn.

@@ -52,7 +52,8 @@ class Axis:
         """Return where a value lies; outside the range, at its end."""
         value = min(max(value, self.low), self.high)
         if self.log:
-            share = math.log(value / self.low) / math.log(self.high / self.low)
+            low = math.log(self.low)
+            share = (math.log(value) - low) / (math.log(self.high) - low)
         else:
             share = (value - self.low) / (self.high - self.low)
         return self.start + share * (self.stop - self.start)

@@ -10,7 +10,7 @@ from dptext.report.document import Private
 _MARK = "For the owner of the text only"
 # What the first figure of a metric is, by the metric's name.
 _METRICS = {
-    "PP": "share of replaced words that came out as another word",
+    "PP": "share of replaced words for which another word was drawn",
     "CS": "mean cosine between the meanings of a text before and after",
     "LOW": "of the 1000 least frequent original words, the share still in the output",
 }

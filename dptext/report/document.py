@@ -43,7 +43,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Deniability:
-    """N_w, P(a word stays), and S_w, distinct outputs in `runs` runs; both means."""
+    """N_w, P(a word is drawn as itself); S_w, distinct ones of `runs` draws; means."""
 
     n_w: float
     s_w: float

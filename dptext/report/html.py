@@ -191,7 +191,7 @@ def _deniability(document: Document) -> Section:
     assert deny is not None
     share = _svg.bars(
         [
-            _svg.Group("a word stays as it is (N_w)", (deny.n_w,)),
+            _svg.Group("a word is drawn as itself (N_w)", (deny.n_w,)),
             _svg.Group(
                 "different outputs per run (S_w / runs)", (deny.s_w / deny.runs,)
             ),
@@ -204,7 +204,7 @@ def _deniability(document: Document) -> Section:
     )
     told = _page.facts(
         (
-            ("N_w", f"{deny.n_w:.3f}: the probability that a word stays as it is"),
+            ("N_w", f"{deny.n_w:.3f}: the probability that a word is drawn as itself"),
             ("S_w", f"{deny.s_w:.1f} different outputs in {deny.runs} runs"),
             ("Method", deny.method),
         )
@@ -294,7 +294,8 @@ def _written(value: Any) -> object:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list):
-        return ", ".join(str(_written(each)) for each in value) or "none"
+        between = "; " if any(isinstance(each, list) for each in value) else ", "
+        return between.join(str(_written(each)) for each in value) or "none"
     return "none" if value == {} else value
 
 

@@ -6,7 +6,10 @@ Nothing here looks at a word that was replaced, so this is post-processing:
   are copied as they stand;
 - a drawn word is written as the lexicon writes it, with a capital letter where a text
   begins or a kept mark has ended the sentence (policy `case: restore`);
-- "a" and "an" are written as the drawn word after them wants;
+- a drawn word is written in the form that the words right before and after it ask for
+  (dptext.tokens.agreement), be they drawn or copied stop words; marks that are kept
+  stand between words, others do not (policy `agreement: inflect`; `articles` chooses
+  between "a" and "an" only, `none` writes each word as it was drawn);
 - the number element is written as a random number of one to four digits.
 Policy `case: copy` and `number: digits` do look at the input; the statement says so.
 """
@@ -14,13 +17,18 @@ Policy `case: copy` and `number: digits` do look at the input; the statement say
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dptext.randomness import Noise
 from dptext.tokens import kinds
+from dptext.tokens.agreement import Articles, Inflector
 from dptext.tokens.policy import DIGITS, DROP, KEEP, MASK, PERTURB, Policy
+from dptext.tokens.regex import key_of
 from dptext.types import NUMBER, Ids, Lexicon, Words
 
 # Lanes of the joiner, far above those of any mechanism.
@@ -36,11 +44,10 @@ _WORDLIKE = np.isin(
     (kinds.WORD, kinds.NUMBER, kinds.IDENTIFIER, kinds.STOP_WORD, kinds.UNKNOWN),
 )
 _DIGIT = re.compile(r"\d")
-# Words that "an" stands before, by their spelling; what is heard otherwise is listed.
-_VOWEL = re.compile(
-    r"(?!uni(?!n|m)|u[bkrst][aeiou]|eu|one|once)[aeiou]|hour|honest|hono|heir",
-    re.IGNORECASE,
-)
+_AGREEMENTS: dict[str, Callable[[Lexicon], Articles | Inflector]] = {
+    "inflect": Inflector,
+    "articles": Articles,
+}
 
 
 class Joiner:
@@ -54,11 +61,14 @@ class Joiner:
         self._spaced = np.array([" " + word for word in shown], dtype=object)
         self._number = lexicon.words.index(NUMBER)
         self._clitic = np.array([_is_clitic(word) for word in shown])
-        rows = {word: row for row, word in enumerate(shown)}
-        self._articles = (rows.get("a", -1), rows.get("an", -1))
-        self._vowel = np.array([_VOWEL.match(word) is not None for word in shown])
+        rows = {word.lower(): row for row, word in enumerate(shown)}
+        self._row_of = _Memory(partial(_row, rows))
+        self._after_word = _Memory(_after_word)
+        agreement = _AGREEMENTS.get(policy.agreement)
+        self._agreement = agreement(lexicon) if agreement else None
         treatments = [policy.treatment(kind) for kind in range(8)]
         self._treatment = np.array(treatments)
+        self._drawn = self._treatment == PERTURB
         # Kinds of piece that a reader of the output takes for words.
         self._written = _WORDLIKE & (self._treatment != DROP)
 
@@ -69,8 +79,8 @@ class Joiner:
             self._drop_marks(words, pieces)
         else:
             self._space_copied(words, pieces)
-        spaced = self._spaces(words, drawn)
         drawn = self._agree(words, drawn)
+        spaced = self._spaces(words, drawn)
         out = self._shown[drawn]
         out[spaced] = self._spaced[drawn[spaced]]
         numbers = np.flatnonzero(drawn == self._number)
@@ -114,20 +124,29 @@ class Joiner:
         return np.where(beside[words.places], ~self._clitic[drawn], lead)
 
     def _agree(self, words: Words, drawn: Ids) -> Ids:
-        """Write "a" or "an" as the drawn word right after it wants."""
-        if min(self._articles) < 0 or len(drawn) < 2:
+        """Return the words to be written: the drawn ones in agreement, (n,)."""
+        if self._agreement is None or not len(drawn):
             return drawn
-        places = words.places
+        places, texts, free = words.places, words.texts, None
+        kind = words.flags & kinds.KIND
+        ids = drawn.astype(np.int32)
+        if self._policy.stop_word == "keep":
+            drawn_here = self._drawn[kind]
+            places = np.flatnonzero((kind == kinds.STOP_WORD) | drawn_here)
+            sizes = np.diff(words.ends, prepend=0)
+            texts = np.repeat(np.arange(len(sizes)), sizes)[places]
+            free = drawn_here[places]
+            ids = np.empty(len(places), np.int32)
+            ids[free] = drawn
+            kept = places[~free].tolist()
+            rows = map(self._row_of.__getitem__, map(words.pieces.__getitem__, kept))
+            ids[~free] = np.fromiter(rows, np.int32, count=len(kept))
         if self._policy.punctuation == "drop":
             # What stood between the words is not to be seen, nor is that it did.
-            places = np.cumsum(self._written[words.flags & kinds.KIND])[places]
-        beside = (places[1:] == places[:-1] + 1) & (words.texts[1:] == words.texts[:-1])
-        article: NDArray[np.bool_] = np.isin(drawn[:-1], self._articles) & beside
-        place = np.flatnonzero(article)
-        agreed: Ids = drawn.copy()
-        vowel = self._vowel[drawn[place + 1]]
-        agreed[place] = np.where(vowel, self._articles[1], self._articles[0])
-        return agreed
+            places = np.cumsum(self._written[kind])[places]
+        beside = (places[1:] == places[:-1] + 1) & (texts[1:] == texts[:-1])
+        self._agreement.write(ids, beside, free)
+        return ids if free is None else ids[free]
 
     def _follows(self, words: Words, wordlike: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Tell which pieces are words with another word before them in their text."""
@@ -148,10 +167,13 @@ class Joiner:
         after = _beside(words, _WORDLIKE[kind]) & _WORDLIKE[kind]
         copied = np.isin(treatment, (KEEP, DIGITS))
         both = copied & np.concatenate(([False], copied[:-1]))
-        for place in np.flatnonzero(after & (treatment != PERTURB) & ~both).tolist():
-            body = pieces[place].lstrip(" ")
-            clitic = treatment[place] == KEEP and _is_clitic(body.lower())
-            pieces[place] = body if clitic else " " + body
+        here = after & (treatment != PERTURB) & ~both
+        stop = np.flatnonzero(here & (kind == kinds.STOP_WORD))
+        pieces[stop] = [self._after_word[piece] for piece in pieces[stop]]
+        for place in np.flatnonzero(here & (kind != kinds.STOP_WORD)).tolist():
+            copy = treatment[place] == KEEP
+            body = pieces[place]
+            pieces[place] = _after_word(body) if copy else " " + body.lstrip(" ")
 
     def _drop_marks(self, words: Words, pieces: NDArray[np.object_]) -> None:
         """Blank marks and spaces; one space goes before every word but the first."""
@@ -196,6 +218,29 @@ class Joiner:
             space = " " if pieces[place][:1] == " " else ""
             pieces[place] = space + _MASKS[int(kind[place])]
         pieces[(treatment == DROP) & _WORDLIKE[kind]] = ""
+
+
+class _Memory(dict[str, Any]):
+    """Remember what is made of each stop word as it is spelt: few strings."""
+
+    def __init__(self, make: Callable[[str], Any]) -> None:
+        super().__init__()
+        self._make = make
+
+    def __missing__(self, piece: str) -> Any:
+        self[piece] = self._make(piece)
+        return self[piece]
+
+
+def _row(rows: dict[str, int], piece: str) -> int:
+    """Return the row of a stop word, V where the vocabulary has none."""
+    return rows.get(key_of(piece.strip(" ")), len(rows))
+
+
+def _after_word(piece: str) -> str:
+    """Return a copied word as it stands after another word."""
+    body = piece.lstrip(" ")
+    return body if _is_clitic(body.lower()) else " " + body
 
 
 def _is_clitic(word: str) -> bool:

@@ -22,7 +22,8 @@ class Policy:
     """One setting per class of token; the defaults cover every word with epsilon.
 
     unknown speaks of words outside the vocabulary and of identifiers; digits replaces
-    each digit of a number by a random one, so that its length and separators stay.
+    each digit of a number by a random one, so that its length and separators stay;
+    agreement says which drawn words are rewritten to agree with their neighbours.
     """
 
     unknown: Literal["perturb", "mask", "drop", "keep"] = "perturb"
@@ -30,6 +31,7 @@ class Policy:
     stop_word: Literal["perturb", "keep", "drop"] = "perturb"
     punctuation: Literal["keep", "drop"] = "keep"
     case: Literal["restore", "lower", "copy"] = "restore"
+    agreement: Literal["inflect", "articles", "none"] = "inflect"
 
     def treatment(self, kind: int) -> int:
         """Return the treatment code of a kind of piece."""

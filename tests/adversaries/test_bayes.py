@@ -16,7 +16,7 @@ from tests import channels, laws, small
 
 PRIOR = np.array([0.5, 0.3, 0.2])
 RECIPES: list[tuple[str, dict[str, Any]]] = [
-    ("rank", {"k": 4, "c": 1.0}),
+    ("rank", {"law": "power", "k": 4, "c": 1.0}),
     ("rank", {"k": 3, "law": "staircase"}),
     ("santext", {}),
     ("tem", {"gamma": 1.0}),
@@ -140,7 +140,7 @@ def test_results_are_kept_apart() -> None:
             for epsilon in (1.0, 2.0):
                 for seed in (0, 1):
                     lexicon = small.cloud(30, 3, listed=listed, seed=seed)
-                    channel = channels.ready("rank", lexicon, k=k)
+                    channel = channels.ready("rank", lexicon, law="power", k=k)
                     risk = bayes.measure(channel, epsilon, zipf(30, seed))
                     again = bayes.measure(channel, epsilon, zipf(30, seed))
                     assert risk == again

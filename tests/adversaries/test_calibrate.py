@@ -13,7 +13,7 @@ from tests import channels, small
 from tests.adversaries.test_bayes import zipf
 
 RECIPES: list[tuple[str, dict[str, Any]]] = [
-    ("rank", {"k": 4, "c": 1.0}),
+    ("rank", {"law": "power", "k": 4, "c": 1.0}),
     ("rank", {"k": 1, "law": "staircase"}),
     ("santext", {}),
     ("tem", {"gamma": 1.0}),

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -9,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dptext import profile
 from dptext.errors import UsageError
 from dptext.guarantees.audit import audit
-from dptext.mechanisms import rank
+from dptext.mechanisms import Aim, _laws, rank, ready
 from dptext.types import Lexicon
 from tests import channels, laws, small
 
@@ -121,7 +123,7 @@ def test_both_ways_to_find_a_rank_agree() -> None:
 
 def test_an_enormous_epsilon_is_refused_and_a_large_one_works() -> None:
     """500 gives the word back; beyond it a usage error says so."""
-    channel = channels.ready("rank", small.cloud(9, 2, listed=4), k=4)
+    channel = channels.ready("rank", small.cloud(9, 2, listed=4), law="power", k=4)
     ids = np.arange(9, dtype=np.int32)
     drawn = rank.choose(channel.state, ids, np.full(9, 500.0), laws.noise(9))
     np.testing.assert_array_equal(drawn, ids)
@@ -132,8 +134,12 @@ def test_an_enormous_epsilon_is_refused_and_a_large_one_works() -> None:
 def test_more_listed_words_than_stored_are_refused() -> None:
     """K beyond the lexicon's orders is an error, unless they hold all of V."""
     with pytest.raises(UsageError, match=r"mechanism\.k: 5 is more than the 4"):
-        channels.ready("rank", small.cloud(9, 2, listed=4), k=5)
-    assert channels.ready("rank", small.cloud(9, 2), k=50).state.orders.shape == (10, 9)
+        channels.ready("rank", small.cloud(9, 2, listed=4), law="power", k=5)
+    steps = ((1, 1.0), (5, 0.5))
+    with pytest.raises(UsageError, match=r"mechanism\.steps: 5 is more than the 4"):
+        channels.ready("rank", small.cloud(9, 2, listed=4), law="steps", steps=steps)
+    long = channels.ready("rank", small.cloud(9, 2), law="power", k=50)
+    assert long.state.orders.shape == (10, 9)
 
 
 def test_one_word_is_drawn_from_a_vocabulary_of_one() -> None:
@@ -266,10 +272,10 @@ def test_more_outputs_than_words_are_refused() -> None:
     with pytest.raises(UsageError, match=r"mechanism\.outputs: 10 is more than the 9"):
         channels.ready("rank", small.cloud(9, 2), outputs=10)
     assert channels.ready(
-        "rank", small.cloud(9, 2), outputs=4, k=50
+        "rank", small.cloud(9, 2), law="arch", outputs=4, k=50
     ).state.orders.shape == (10, 4)
     with pytest.raises(UsageError, match=r"mechanism\.k: 6 is more than the 5"):
-        channels.ready("rank", _with_outputs(30, 12, 5), k=6)
+        channels.ready("rank", _with_outputs(30, 12, 5), law="arch", k=6)
 
 
 def test_an_audit_of_outputs_finds_epsilon() -> None:
@@ -279,3 +285,189 @@ def test_an_audit_of_outputs_finds_epsilon() -> None:
     assert found.infinite == 0.0
     assert found.worst == pytest.approx(4.0)
     assert not found.refuted
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> tuple[tuple[int, float], ...]:
+    """Make a table of up to six falling steps over at most 20 ranks."""
+    count = draw(st.integers(1, 6))
+    lasts = draw(st.lists(st.integers(1, 20), min_size=count, max_size=count))
+    parts = st.floats(1e-3, 1.0)
+    steps = sorted(draw(st.lists(parts, min_size=count, max_size=count)), reverse=True)
+    lasts = sorted(set(lasts))
+    return tuple(zip(lasts, [1.0, *steps[1:]], strict=False))
+
+
+@given(
+    table=tables(),
+    epsilon=st.floats(0.05, 20.0),
+    k=st.none() | st.integers(1, 25),
+    outputs=st.none() | st.integers(8, 30),
+)
+def test_a_law_by_table_has_permuted_rows_and_loses_epsilon(
+    table: tuple[tuple[int, float], ...],
+    epsilon: float,
+    k: int | None,
+    outputs: int | None,
+) -> None:
+    """The theorem for any falling steps: one normaliser, worst loss epsilon.
+
+    The weights of a row are those of the table, up to k, and 1 beyond.
+    """
+    lexicon = small.cloud(30, 3)
+    channel = channels.ready(
+        "rank", lexicon, law="steps", steps=table, k=k, outputs=outputs
+    )
+    size = outputs or 30
+    exact = channels.law(channel, epsilon)
+    assert (exact[:, size:] == 0).all()
+    exact = exact[:, :size]
+    np.testing.assert_allclose(
+        np.sort(exact, axis=1), np.tile(np.sort(exact[0]), (31, 1)), rtol=1e-12
+    )
+    expected, before = np.ones(size), 0
+    for last, step in table:
+        expected[before : min(last, k or last)] = math.exp(epsilon * step)
+        before = last
+    expected /= expected.sum()
+    np.testing.assert_allclose(np.sort(exact[0])[::-1], expected, rtol=1e-11)
+    worst = laws.worst_losses(exact).max()
+    assert worst <= epsilon * (1 + 1e-12)
+    # Less than epsilon only where the lists hold every output, so that none has w = 1.
+    loss = math.log(expected[0] / expected[-1])
+    assert worst == pytest.approx(loss, rel=1e-9, abs=1e-9)
+    if min(table[-1][0], k or size) < size:
+        assert loss == pytest.approx(epsilon)
+
+
+def test_draws_follow_a_law_by_table() -> None:
+    """Sampled against exact for every input, epsilons mixed in a batch (1e-6)."""
+    table = ((2, 1.0), (3, 0.6), (5, 0.25))
+    channel = channels.ready("rank", small.cloud(7, 2), law="steps", steps=table)
+    channels.hold_law(channel, [0.4, 4.0], 30_000)
+
+
+@pytest.mark.parametrize(
+    ("given_", "said"),
+    [
+        ({"law": "steps"}, "needs a table"),
+        ({"law": "steps", "steps": [[3, 0.9]]}, "begin with 1"),
+        ({"law": "steps", "steps": [[0, 1]]}, "ranks of steps grow"),
+        ({"law": "steps", "steps": [[3, 1], [3, 0.5]]}, "3 does not follow 3"),
+        ({"law": "steps", "steps": [[3, 1], [5, 0.4], [6, 0.5]]}, "0.5 after 0.4"),
+        ({"law": "steps", "steps": [[3, 1], [5, 0]]}, "stay above 0"),
+        ({"law": "steps", "steps": [[3, 1], [5, float("nan")]]}, "steps"),
+        ({"law": "steps", "steps": [3, 1]}, "steps"),
+        ({"law": "arch", "steps": [[3, 1]]}, "give law: steps"),
+    ],
+)
+def test_a_table_that_is_no_law_is_refused(given_: dict[str, Any], said: str) -> None:
+    """One line that names the profile's key and what is wrong."""
+    with pytest.raises(UsageError, match=said) as caught:
+        profile.convert(given_, rank.Params, "x.yaml: mechanism")
+    assert str(caught.value).startswith("x.yaml: mechanism")
+    assert "\n" not in str(caught.value)
+
+
+def test_shipped_tables_are_laws_by_rising_risk() -> None:
+    """Each prior has its own, of falling steps; closeness rises with the risk."""
+    found = _laws.shipped()
+    assert len(found) == 2
+    for rows in found:
+        assert len(rows) > 20
+        for row in rows:
+            _laws.check(row.steps)
+            assert row.steps[-1][0] <= 96
+        for one, two in pairwise(rows):
+            assert one.risk < two.risk
+            assert one.closeness < two.closeness
+            # Epsilons are where more gains little, to a quarter of a nat.
+            assert one.epsilon < two.epsilon + 0.02
+
+
+def _large() -> Lexicon:
+    """Return a lexicon of more words than the tables were made for, cheaply ordered."""
+    size, listed = _laws.OUTPUTS + 9, 96
+    whole = small.cloud(120, 3)
+    orders = (np.arange(size + 1)[:, None] + np.arange(listed)) % size
+    names = tuple(f"{row}x" for row in range(size - 1))
+    return dataclasses.replace(
+        whole,
+        words=(*names, whole.words[-1]),
+        vectors=np.ones((size + 1, 2), np.float32),
+        counts=1.0 / np.arange(1.0, size + 1),
+        orders=orders.astype(np.uint16),
+        far=np.zeros(size + 1, np.float32),
+        digest="large",
+    )
+
+
+LARGE = _large()
+
+
+@pytest.mark.parametrize(("epsilon", "risk"), [(None, 0.2), (8.7, 0.19), (99.0, 0.9)])
+def test_fitted_becomes_a_table_by_epsilon(epsilon: float | None, risk: float) -> None:
+    """The first of at least as much epsilon; that of risk 20% if there is none."""
+    space = channels.space_of(LARGE)
+    found = ready("rank", rank, rank.Params(), space, Aim(epsilon=epsilon)).params
+    (steps,) = (row.steps for row in _laws.shipped()[0] if row.risk == risk)
+    assert found == rank.Params(law="steps", steps=steps, k=steps[-1][0])
+
+
+def test_fitted_becomes_the_table_of_the_risk_of_its_own_prior() -> None:
+    """The first of each prior whose own epsilon has the risk, of these the nearest."""
+    space, size = channels.space_of(LARGE), len(LARGE.words)
+    prior = np.random.default_rng(2).dirichlet(np.full(size, 0.5))
+
+    def risk_at(row: _laws.Row) -> float:
+        made = ready("rank", rank, rank.Params(law="steps", steps=row.steps), space)
+        best = rank.best_guesses(made.state, prior, row.epsilon, [(0, size)])
+        return float(best.sum())
+
+    for risk in (0.1, 0.5):
+        first = [
+            next((row for row in rows if risk_at(row) >= risk * 0.998), rows[-1])
+            for rows in _laws.shipped()
+        ]
+        nearest = min(first, key=lambda row: abs(row.risk - risk))
+        aim = Aim(risk=risk, prior=prior)
+        assert ready("rank", rank, rank.Params(), space, aim).params.steps == (
+            nearest.steps
+        )
+
+
+def test_fitted_is_cut_to_what_is_stored() -> None:
+    """Short orders and k take the first ranks of the table."""
+    short = dataclasses.replace(LARGE, orders=LARGE.orders[:, :30], digest="short")
+    for lexicon, k, longest in ((LARGE, None, 56), (short, None, 30), (LARGE, 7, 7)):
+        channel = channels.ready("rank", lexicon, k=k)
+        assert channel.params.law == "steps"
+        assert channel.params.steps[-1][0] == channel.params.k == longest
+        assert channel.state.orders.shape[1] == longest
+        assert channel.state.params == channel.params
+        assert channel.params.steps[:2] == ((5, 1.0), (6, 0.986))
+
+
+@given(table=tables(), outputs=st.integers(1, 9000))
+def test_a_small_lexicon_lists_a_part_in_proportion(
+    table: tuple[tuple[int, float], ...], outputs: int
+) -> None:
+    """Each rank has the step of the rank as far down in the table; it stays a law."""
+    found = _laws.scaled(table, outputs)
+    _laws.check(found)
+    part = min(1.0, outputs / _laws.OUTPUTS)
+    listed = math.ceil(table[-1][0] * part)
+    assert found[-1][0] == listed <= max(1, table[-1][0])
+    whole = _laws.values(table, table[-1][0])
+    # A step that ends at e ends at e * part, rounded up.
+    expected = [
+        whole[min(r for r in range(len(whole)) if math.ceil((r + 1) * part) >= place)]
+        for place in range(1, listed + 1)
+    ]
+    np.testing.assert_array_equal(_laws.values(found, listed), expected)
+
+
+def test_fitted_of_a_tiny_lexicon_is_randomised_response() -> None:
+    """One word of six is listed, so that a large epsilon gives the word back."""
+    channel = channels.ready("rank", small.cloud(6, 3))
+    assert channel.params.steps == ((1, 1.0),)

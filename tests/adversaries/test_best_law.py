@@ -1,0 +1,173 @@
+"""The linear program for a law of rank, against programs and searches without cuts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from dptext.adversaries import best_law, calibrate
+from dptext.errors import UsageError
+from dptext.mechanisms import rank, ready
+from tests import channels, small
+
+pytest.importorskip("scipy")
+
+
+def tiny(size: int, listed: int, seed: int = 0) -> tuple[Any, NDArray[np.float64]]:
+    """Return a space over a small lexicon and a prior of unequal words."""
+    space = channels.space_of(small.cloud(size, 3, listed=listed, seed=seed))
+    return space, np.random.default_rng(seed).dirichlet(np.full(size, 0.7))
+
+
+def risk_of(
+    space: Any, prior: NDArray[np.float64], by_rank: NDArray[np.float64]
+) -> float:
+    """Return the success of the best guess from P(rank), rank by rank, in the open."""
+    orders = space.lexicon.orders[:-1].astype(int)
+    joint = np.full((len(prior), space.size), by_rank[-1])
+    for word, order in enumerate(orders):
+        joint[word, order[: len(by_rank) - 1]] = by_rank[:-1]
+    return float((joint * prior[:, None]).max(axis=0).sum())
+
+
+def worth_of(space: Any, prior: NDArray[np.float64], listed: int) -> Any:
+    """Return the expected cosine at each rank, word by word."""
+    rows = space.lexicon.vectors.astype(float)
+    found = np.zeros(listed)
+    for word, order in enumerate(space.lexicon.orders[:-1].astype(int)):
+        for place in range(listed):
+            a, b = rows[word], rows[order[place]]
+            cosine = a @ b / np.sqrt((a @ a) * (b @ b))
+            found[place] += prior[word] * max(cosine, 0.0)
+    return found
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(("share", "cap"), [(0.2, 2.0), (0.4, 3.0), (0.5, 9.0)])
+def test_no_law_on_a_grid_is_better(seed: int, share: float, cap: float) -> None:
+    """Brute force over two ranks and the floor: never better, and as good nearby."""
+    size, listed = 6, 2
+    space, prior = tiny(size, listed, seed)
+    risk = float(prior.max() + share * (1.0 - prior.max()))
+    given = best_law.problem(rank.Params(), space, prior, "closeness")
+    value, logs = best_law.solve(given, risk, cap)
+    worth = worth_of(space, prior, listed)
+    best = 0.0
+    for one in np.linspace(0.0, cap, 200):
+        for two in np.linspace(0.0, one, 200):
+            law = np.exp([one, two, 0.0])
+            law /= law[0] + law[1] + (size - listed)
+            if risk_of(space, prior, law) <= risk:
+                best = max(best, float(law[:2] @ worth))
+    assert best <= value * (1 + 1e-5)
+    assert best >= value * (1 - 2e-2)
+    law = np.exp(np.append(logs, 0.0))
+    law /= law[0] + law[1] + (size - listed)
+    assert risk_of(space, prior, law) <= risk * (1 + 1e-5)
+    assert float(law[:2] @ worth) == pytest.approx(value, rel=1e-6)
+    assert logs[0] <= cap + 1e-9
+
+
+@pytest.mark.parametrize("utility", best_law.UTILITIES)
+def test_cuts_solve_the_whole_program(utility: str) -> None:
+    """With a variable for each output and a row for each pair the worth is the same."""
+    from scipy.optimize import linprog
+
+    size, listed, cap = 30, 8, 4.0
+    space, prior = tiny(size, listed, 5)
+    risk = float(prior.max() + 0.15)
+    given = best_law.problem(rank.Params(), space, prior, utility)
+    assert given.ends.tolist() == list(range(1, listed + 1))
+    gains = worth_of(space, prior, listed)
+    if utility == "kept":
+        gains = np.eye(listed)[0]
+    rows, limits = [], []
+    wide = listed + 1 + size
+    for word, order in enumerate(space.lexicon.orders[:-1].astype(int)):
+        for output in range(size):
+            row = np.zeros(wide)
+            place = np.flatnonzero(order[:listed] == output)
+            row[place[0] if len(place) else listed] = prior[word]
+            row[listed + 1 + output] = -1.0
+            rows.append(row)
+            limits.append(0.0)
+    for place in range(listed):
+        row = np.zeros(wide)
+        row[place], row[place + 1] = -1.0, 1.0
+        rows.append(row)
+        limits.append(0.0)
+    row = np.zeros(wide)
+    row[0], row[listed] = 1.0, -np.exp(cap)
+    rows.append(row)
+    limits.append(0.0)
+    row = np.zeros(wide)
+    row[listed + 1 :] = 1.0
+    rows.append(row)
+    limits.append(risk)
+    whole = np.zeros(wide)
+    whole[:listed], whole[listed] = 1.0, size - listed
+    goal = np.zeros(wide)
+    goal[:listed] = -gains
+    exact = linprog(goal, np.array(rows), limits, whole[None], [1.0])
+    value, _ = best_law.solve(given, risk, cap)
+    assert value == pytest.approx(-exact.fun, rel=1e-5)
+
+
+def test_the_law_found_beats_the_closed_forms() -> None:
+    """At the risk and the epsilon of an arch the best law is worth at least as much."""
+    space, prior = tiny(120, 40, 2)
+    given = best_law.problem(rank.Params(), space, prior, "closeness")
+    for params in (
+        rank.Params(law="arch", k=20, p=2.0),
+        rank.Params(law="power", k=40, c=3.0),
+        rank.Params(law="staircase", k=4),
+    ):
+        channel = ready("rank", rank, params, space)
+        epsilon = 4.0
+        guess = rank.best_guesses(channel.state, prior, epsilon, [(0, 120)])
+        mine = best_law.achieved(channel, prior, epsilon, "closeness")
+        best, _ = best_law.solve(given, float(guess.sum()) * (1 + 1e-9), epsilon)
+        # Their steps need not end where those of the program do.
+        assert best >= mine * 0.995
+
+
+def test_what_is_found_meets_the_risk_when_it_is_calibrated() -> None:
+    """The table is a law, its epsilon near the one it was made for, its worth too."""
+    space, prior = tiny(120, 40, 3)
+    risk = float(prior.max() + 0.2)
+    given = best_law.problem(rank.Params(), space, prior, "closeness")
+    law = best_law.find(given, None, risk)
+    channel = ready("rank", rank, law.params, space)
+    epsilon = calibrate.epsilon_for(channel, risk, prior)
+    assert epsilon == pytest.approx(law.epsilon, rel=0.02)
+    reached = best_law.achieved(channel, prior, epsilon, "closeness")
+    assert reached == pytest.approx(law.worth, rel=0.02)
+    capped = best_law.find(given, None, risk, cap=1.5)
+    assert capped.worth < law.worth
+    more = best_law.solve(given, risk, law.epsilon + 1.0)[0]
+    assert law.worth >= (1 - best_law.GAIN) * more
+    less = best_law.solve(given, risk, law.epsilon - 0.25)[0]
+    above = best_law.solve(given, risk, law.epsilon + 0.75)[0]
+    assert less < (1 - best_law.GAIN) * above
+
+
+def test_k_and_outputs_bound_the_lists() -> None:
+    """The lists of the program are those that the mechanism would have."""
+    space, prior = tiny(30, 30, 1)
+    given = best_law.problem(rank.Params(k=5, outputs=12), space, prior, "kept")
+    assert len(given.best) == 12
+    assert given.ends.tolist() == [1, 2, 3, 4, 5]
+    assert given.worth.tolist() == [pytest.approx(prior[:12].sum()), 0, 0, 0, 0, 0]
+
+
+def test_what_cannot_be_is_said() -> None:
+    """A risk below the best blind guess, and an unknown utility."""
+    space, prior = tiny(9, 4)
+    given = best_law.problem(rank.Params(), space, prior, "closeness")
+    with pytest.raises(UsageError, match="out of reach"):
+        best_law.find(given, None, float(prior.max()) * 0.99)
+    with pytest.raises(UsageError, match="closeness, kept"):
+        best_law.problem(rank.Params(), space, prior, "beauty")

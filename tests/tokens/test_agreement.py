@@ -1,0 +1,177 @@
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import dptext
+from dptext.lexicons import store
+from dptext.tokens import agreement, agreement_rules
+from dptext.tokens.agreement import Articles, Inflector
+from dptext.types import NUMBER, Lexicon
+from tests import small
+
+
+@functools.lru_cache(maxsize=1)
+def english() -> tuple[Lexicon, Inflector, dict[str, int]]:
+    """Return the built-in lexicon, its rules, and the rows of its words."""
+    lexicon = store.load(Path(dptext.__file__).parent / "data" / "english")
+    rows = {word.lower(): row for row, word in enumerate(lexicon.words)}
+    return lexicon, Inflector(lexicon), rows
+
+
+def agreed(text: str) -> str:
+    """Write words in agreement: "|" breaks the row, "[word]" is copied, "?" unknown."""
+    lexicon, inflector, rows = english()
+    ids, beside, free = [], [], []
+    broken = True
+    for word in text.split():
+        if word == "|":
+            broken = True
+            continue
+        bare = word.strip("[]")
+        ids.append(rows[bare.lower()] if bare != "?" else len(lexicon.words))
+        beside.append(not broken)
+        free.append(bare == word and bare != "?")
+        broken = False
+    here = np.array(ids, np.int32)
+    inflector.write(here, np.array(beside[1:], bool), np.array(free))
+    return " ".join((*lexicon.words, "?")[row] for row in here.tolist())
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("he walk", "he walks"),
+        ("we walks", "we walk"),
+        ("to went", "to go"),
+        ("will making", "will make"),
+        ("has went", "has gone"),
+        ("is wrote", "is written"),
+        ("these dog", "these dogs"),
+        ("a dogs", "a dog"),
+        ("an dog", "a dog"),
+        ("a animals", "an animal"),
+        ("she are", "she is"),
+        ("they was", "they were"),
+        ("I is", "I am"),
+        ("dogs is", "dogs are"),
+        ("John were", "John was"),
+        ("of they", "of them"),
+        ("me can", "I can"),
+        ("of us can", "of us can"),
+        ("mine house", "my house"),
+        ("those information", "that information"),
+        ("table 'll", "table will"),
+        ("he 'll", "he 'll"),
+        ("table n't", "table not"),
+        ("do n't", "do n't"),
+        ("I 'm", "I 'm"),
+        ("John 'm", "John 's"),
+        ("big than", "bigger than"),
+        ("more larger", "more large"),
+        ("n't | n't", "not not"),
+    ],
+)
+def test_words_agree_with_their_neighbours(text: str, expected: str) -> None:
+    """Each rule, by an example."""
+    assert agreed(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("he walked", "he walks", "to go", "to meeting", "has gone", "is going"),
+        *("the dogs are", "a few dogs", "this news", "he | walk", "a | dogs", "I was"),
+        *("? walk", "let it go", "could have been done", "those who are", "us all"),
+    ],
+)
+def test_good_english_and_broken_rows_stay(text: str) -> None:
+    """Nothing is asked across a mark, nor by a word that is not known."""
+    assert agreed(text) == text.replace(" | ", " ")
+
+
+def test_copied_words_ask_and_are_not_rewritten() -> None:
+    """A kept word counts as what it is; only drawn words change."""
+    assert agreed("[to] went") == "to go"
+    assert agreed("he [walk]") == "he walk"
+    assert agreed("a [apple]") == "an apple"
+    assert agreed("[a] [apple]") == "a apple"
+
+
+def test_every_word_of_the_rules_is_a_word_that_may_be_written() -> None:
+    """No rule is dead for want of its words."""
+    lexicon, _, rows = english()
+    outputs = int(lexicon.meta["outputs"])
+    sides = (agreement_rules._BEFORE, agreement_rules._AFTER)
+    for rules in sides:
+        for words, asked in rules.values():
+            pairs = [rule.split(">") for rule in asked.split()]
+            named = [word for pair in pairs for word in pair if not word.isupper()]
+            pronouns = [word for pair in pairs for word in pair if word == "I"]
+            for word in (*words.split(), *named, *pronouns):
+                if "/" not in word:
+                    assert rows[word.lower()] < len(lexicon.words), word
+            for _, new in pairs:
+                if new.lower() in rows and not new.isupper():
+                    assert rows[new] < outputs, new
+
+
+def test_only_outputs_are_written_and_rules_come_to_rest() -> None:
+    """Whatever stands beside an output, an output is written; one pass is enough."""
+    lexicon, inflector, _ = english()
+    size, outputs = len(lexicon.words) + 1, int(lexicon.meta["outputs"])
+    for table in (inflector._tables.before, inflector._tables.after):
+        rows = table.reshape(-1, size)
+        assert (rows[:, :outputs] < outputs).all()
+        assert (rows[:, size - 1] == size - 1).all()
+        twice = np.take_along_axis(rows, rows.astype(np.int64), axis=1)
+        assert (twice == rows).all()
+
+
+def test_words_of_a_form_have_no_other_lemma() -> None:
+    """What a word may become is of few letters' difference, or listed by hand."""
+    lexicon, inflector, _ = english()
+    size = len(lexicon.words) + 1
+    rows = inflector._tables.before.reshape(-1, size)[:, : size - 1]
+    changed = {
+        (lexicon.words[old].lower(), lexicon.words[int(rows[kind, old])].lower())
+        for kind, old in np.argwhere(rows != np.arange(size - 1)).tolist()
+    }
+    assert len(changed) > 2000
+    alike = [one[:1] == two[:1] for one, two in changed]
+    assert np.mean(alike) > 0.98
+
+
+def test_without_english_only_articles_change() -> None:
+    """A vocabulary without parts of speech has no forms."""
+    lexicon = small.english("he", "walk", "walks", "a", "an", "apple", "dogs", "dog")
+    ids = np.array([0, 1, 3, 5, 3, 6], np.int32)
+    for written in (Inflector(lexicon), Articles(lexicon)):
+        here = ids.copy()
+        written.write(here, np.ones(5, bool), None)
+        assert [lexicon.words[row] for row in here] == "he walk an apple a dogs".split()
+
+
+def test_articles_need_both_words() -> None:
+    """With one of them alone nothing is written."""
+    lexicon = small.lexicon(np.eye(3), words=["an", "dog", NUMBER])
+    ids = np.array([0, 1], np.int32)
+    Articles(lexicon).write(ids, np.ones(1, bool), None)
+    assert ids.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("word", "article"),
+    [
+        *(("apple", "an"), ("dog", "a"), ("hour", "an"), ("university", "a")),
+        *(("user", "a"), ("uninteresting", "an"), ("umbrella", "an"), ("one", "a")),
+        *(("European", "a"), ("honest", "an"), ("house", "a"), ("evening", "an")),
+        *(("U.S.", "a"), ("UK", "a"), ("us", "a"), ("uncle", "an"), ("heir", "an")),
+    ],
+)
+def test_articles_by_spelling(word: str, article: str) -> None:
+    """Which of "a" and "an" was drawn shows no more than which of them is right."""
+    assert (agreement._VOWEL.match(word) is not None) == (article == "an")
