@@ -4,7 +4,7 @@ name: balanced
 about: one line
 lexicon: builtin            # a name or a file
 space: identity             # NAME, or {name: NAME, ...parameters}
-mechanism: {name: rank, law: power, k: 96, c: 10}
+mechanism: {name: rank, law: fitted}
 mapping: nearest            # noise mechanisms only
 budget: {name: uniform, epsilon: 8}     # or {name: uniform, risk: 10%}
 strategy: token             # or record, data-set: draw equal words once
@@ -68,7 +68,8 @@ class Profile:
         for stage in _STAGES:
             part = getattr(self, stage)
             if part is not None:
-                out[stage] = {"name": part.name, **_lists(dataclasses.asdict(part.params))}
+                params = _lists(dataclasses.asdict(part.params))
+                out[stage] = {"name": part.name, **params}
         out["strategy"] = self.strategy
         out["tokens"] = dataclasses.asdict(self.tokens)
         return out

@@ -85,6 +85,23 @@ def import_(
     listed: Annotated[
         int, typer.Option("--listed", min=1, help="Replacements listed for each word.")
     ] = 100,
+    wordnet: Annotated[
+        Path | None,
+        typer.Option(
+            "--wordnet",
+            help="English words: folder of the WordNet 3.0 database, to order "
+            "replacements as the built-in lexicon does.",
+        ),
+    ] = None,
+    outputs: Annotated[
+        int | None,
+        typer.Option(
+            "--outputs",
+            min=2,
+            help="List only the first N words, no word too often. Default: all by "
+            "distance; 8000 with --wordnet.",
+        ),
+    ] = None,
     as_json: _Json = False,
 ) -> None:
     """Import a file of vectors once, to be used by its name.
@@ -97,11 +114,19 @@ def import_(
     from dptext.lexicons.importing import Settings, make
 
     folder = places.folder_of(name)
-    settings = Settings(format.value if format else None, max_words, listed)
+    settings = Settings(format.value if format else None, max_words, listed, outputs)
     with _progress() as progress:
-        lexicon = make(file, name, settings, progress=progress)
-        store.save(lexicon, folder)
+        lexicon = make(file, name, settings, wordnet=wordnet, progress=progress)
+        store.save(lexicon, folder, _licences(wordnet))
     _show(_description(store.load(folder)), as_json=as_json)
+
+
+def _licences(wordnet: Path | None) -> list[Path]:
+    if wordnet is None:
+        return []
+    from dptext.lexicons import english
+
+    return [english.licence()]
 
 
 @app.command()

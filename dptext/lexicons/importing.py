@@ -2,11 +2,14 @@
 
 Words are folded as they will be looked up, what the splitter never yields as one word
 is dropped, all numbers become the one element NUMBER, and unknown words get the mean.
+Orders are by distance; with a number of outputs by cosine less hubness and frequency
+(dptext.lexicons.build.ordering); with WordNet those of dptext.lexicons.english.
 Everything here is public: no private text is read.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -27,6 +30,10 @@ VERSION = 1
 LISTED = 100
 
 ZIPF = "Zipf's law by file order (no counts in the source)"
+ORDERS = (
+    "the word itself, then the outputs that stand best for it: cosine less hubness, "
+    "frequency"
+)
 _OFFSET = 2.7  # of Zipf-Mandelbrot's law for English, Mandelbrot 1953
 # Share of number tokens in running English, where the source has no numbers to count.
 _NUMBER_SHARE = 0.01
@@ -39,18 +46,24 @@ class Settings:
     """How a file becomes a lexicon.
 
     format is one of sources.FORMATS, or None to detect it; max_words reads only the
-    first so many entries; listed is k, the length of the orders.
+    first so many entries; listed is k, the length of the orders; outputs is how many
+    words orders list (None: all by distance, or with WordNet as the built-in lexicon).
     """
 
     format: str | None = None
     max_words: int | None = None
     listed: int = LISTED
+    outputs: int | None = None
 
     def __post_init__(self) -> None:
-        for name, value in (("max-words", self.max_words), ("listed", self.listed)):
+        for name in ("max_words", "listed", "outputs"):
+            value = getattr(self, name)
             if value is not None and value < 1:
-                msg = f"{name} must be 1 or more"
+                msg = f"{name.replace('_', '-')} must be 1 or more"
                 raise UsageError(msg)
+        if self.outputs is not None and min(self.outputs, self.listed) == 1:
+            msg = "outputs and listed must be 2 or more: a word and another"
+            raise UsageError(msg)
 
     def key(self) -> str:
         """Write the settings and VERSION in one line, the same for the same lexicon."""
@@ -73,31 +86,46 @@ def make(
     name: str,
     settings: Settings,
     *,
+    wordnet: Path | None = None,
     digest: str | None = None,
     progress: Progress = sources.quiet,
 ) -> Lexicon:
     """Read a file or folder of vectors into a lexicon that is not stored yet.
 
-    digest is the sha256 of the source if it is known. The result's own digest is
-    empty: dptext.lexicons.store.save computes it.
+    wordnet, the folder of its database, makes English orders. digest is the sha256 of
+    the source if it is known. The result's own digest is empty:
+    dptext.lexicons.store.save computes it.
     """
+    adopter = None
+    if wordnet is not None:
+        from dptext.lexicons.english import Adopter
+
+        progress("reading WordNet", 0.0)
+        adopter = Adopter(wordnet, settings.outputs)
     raw, format = sources.read(path, settings.format, settings.max_words, progress)
     progress("folding words", 0.0)
-    words, vectors, counts, dropped = _arrange(raw, str(path))
+    arranged = _arrange(raw, str(path), adopter.arrange if adopter else _by_count)
     meta = {
         "file": path.name,
         "sha256": digest or sources.sha256(path),
         "format": format,
-        "words": len(words),
-        "dimensions": int(vectors.shape[1]),
-        "dropped": dropped,
+        "words": len(arranged.words),
+        "dimensions": int(arranged.vectors.shape[1]),
+        "dropped": arranged.dropped,
         "prior": ZIPF if raw.counts is None else "counts of the source",
         "language": "unknown",
         "licence": "unknown (that of the source)",
         "max_words": settings.max_words,
     }
     del raw
-    return ordered(name, words, vectors, counts, meta, settings.listed, progress)
+    words, vectors, counts, outputs, _ = arranged
+    if adopter:
+        progress("ordering words", 0.0)
+        return adopter.lexicon(
+            name, words, vectors, counts, meta, outputs, settings.listed
+        )
+    few = settings.outputs and min(settings.outputs, outputs)
+    return ordered(name, words, vectors, counts, meta, settings.listed, progress, few)
 
 
 def ordered(
@@ -108,14 +136,24 @@ def ordered(
     meta: dict[str, Any],
     listed: int,
     progress: Progress = sources.quiet,
+    outputs: int | None = None,
 ) -> Lexicon:
-    """Add orders and geometry to words and vectors."""
-    from dptext.lexicons.orders import build_orders, measure
+    """Add orders and geometry to words and vectors.
+
+    Orders are by distance, or of the first outputs words without everybody's
+    neighbours.
+    """
+    from dptext.lexicons import orders as distance
 
     progress("ordering words", 0.0)
-    orders, far = build_orders(vectors, min(listed, len(words)))
+    if outputs is None:
+        orders, far = distance.build_orders(vectors, min(listed, len(words)))
+    else:
+        orders = _without_hubs(vectors, counts, outputs, min(listed, outputs))
+        far = distance.far_of_all(vectors, orders)
+        meta = {**meta, "outputs": outputs, "orders": ORDERS}
     progress("measuring", 0.0)
-    geometry = measure(vectors)
+    geometry = distance.measure(vectors)
     progress("measuring", 1.0)
     return Lexicon(
         name=name,
@@ -129,30 +167,65 @@ def ordered(
     )
 
 
-def _arrange(
-    raw: RawVectors, place: str
-) -> tuple[tuple[str, ...], NDArray[Any], NDArray[np.float64], dict[str, int]]:
-    """Return words (V,), vectors (V + 1, d), counts (V,) and what was dropped."""
+def _without_hubs(
+    vectors: NDArray[Any], counts: NDArray[np.float64], outputs: int, listed: int
+) -> NDArray[Any]:
+    """Return orders by cosine, hubness and frequency alone: (V + 1, listed)."""
+    from dptext.lexicons.build import ordering
+    from dptext.lexicons.orders import unit
+
+    figures = ordering.Figures.of_vectors(unit(vectors), counts)
+    found = ordering.orders(figures, outputs, listed - 1)
+    last = ordering.order_of_unknown(figures, outputs, listed)
+    return np.vstack((found, last.astype(found.dtype)))
+
+
+class _Arranged(NamedTuple):
+    """Words (V,), vectors (V + 1, d), counts (V,); outputs come first."""
+
+    words: tuple[str, ...]
+    vectors: NDArray[Any]
+    counts: NDArray[np.float64]
+    outputs: int
+    dropped: dict[str, int]
+
+
+# Words and counts -> words as written, counts, their order, how many are outputs.
+_Arrange = Callable[
+    [Sequence[str], NDArray[np.float64]],
+    tuple[list[str], NDArray[np.float64], NDArray[np.intp], int],
+]
+
+
+def _by_count(
+    words: Sequence[str], counts: NDArray[np.float64]
+) -> tuple[list[str], NDArray[np.float64], NDArray[np.intp], int]:
+    order = np.argsort(-counts, kind="stable")
+    return list(words), counts, order, len(words)
+
+
+def _arrange(raw: RawVectors, place: str, arrange: _Arrange) -> _Arranged:
+    """Fold the entries of a file, put them in order, and set the last two rows."""
     counts = _zipf(len(raw.words)) if raw.counts is None else raw.counts
     folded = _fold(raw.words, counts)
     if not len(folded.rows):
         msg = f"{place}: no entry in it is a word"
         raise LexiconError(msg)
     share = _NUMBER_SHARE * float(folded.counts.sum())
-    together = np.append(folded.counts, folded.number_count or share)
-    order = np.argsort(-together, kind="stable")
+    words = [raw.words[row] for row in folded.rows.tolist()]
+    written, together, order, outputs = arrange(
+        [*words, NUMBER], np.append(folded.counts, folded.number_count or share)
+    )
     size, d = len(order), raw.vectors.shape[1]
     vectors = np.empty((size + 1, d), raw.vectors.dtype)
     # Straight into place, without a copy between: this is most of the memory. The row
     # that the last entry, NUMBER, takes here is written over.
     taken = np.append(folded.rows, 0)[order]
     np.take(raw.vectors, taken, axis=0, out=vectors[:size], mode="clip")
-    words = [raw.words[row] for row in folded.rows.tolist()]
     vectors[int(np.argmax(order))] = _number_vector(raw, words, folded)
     vectors[size] = vectors[:size].mean(axis=0, dtype=np.float64)
-    words.append(NUMBER)
-    sorted_words = tuple(words[row] for row in order.tolist())
-    return sorted_words, vectors, together[order], folded.dropped
+    sorted_words = tuple(written[row] for row in order.tolist())
+    return _Arranged(sorted_words, vectors, together[order], outputs, folded.dropped)
 
 
 def _zipf(size: int) -> NDArray[np.float64]:

@@ -87,6 +87,16 @@ def far_of_all(vectors: NDArray[Any], orders: NDArray[Any]) -> NDArray[np.float3
     return far
 
 
+def unit(vectors: NDArray[Any]) -> NDArray[np.float32]:
+    """Return rows of length 1, those without a length as they are: (V + 1, d)."""
+    rows = np.array(vectors, dtype=np.float32)
+    for begin in range(0, len(rows), _BLOCK):
+        block = rows[begin : begin + _BLOCK]
+        lengths = np.sqrt(np.einsum("ij,ij->i", block, block, dtype=np.float64))
+        block /= np.where(lengths > 0, lengths, 1.0)[:, None]
+    return rows
+
+
 def measure(vectors: NDArray[Any]) -> dict[str, float]:
     """Return the public geometry of vectors (V + 1, d), in their unit of distance.
 

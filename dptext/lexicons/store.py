@@ -18,7 +18,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -49,9 +49,10 @@ _OPTIONAL: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 _ARRAYS = {**_NEEDED, **_OPTIONAL}
 
 
-def save(lexicon: Lexicon, folder: Path) -> str:
+def save(lexicon: Lexicon, folder: Path, beside: Sequence[Path] = ()) -> str:
     """Write a lexicon to a folder and return its digest.
 
+    beside: files, such as a licence, that are copied to it and are not in the digest.
     lexicon.digest is not read: the digest is computed from what is written. A new
     folder appears whole or not at all. In a folder that is there the files of the
     lexicon are replaced and all others (a licence) stay; it must hold a lexicon
@@ -59,14 +60,16 @@ def save(lexicon: Lexicon, folder: Path) -> str:
     """
     folder = Path(folder)
     check(lexicon)
-    beside = _beside(folder)
+    near = _beside(folder)
     try:
-        digest = _write(lexicon, beside)
-        _publish(beside, folder)
+        digest = _write(lexicon, near)
+        for path in beside:
+            shutil.copyfile(path, near / path.name)
+        _publish(near, folder)
     except OSError as error:
         raise _unwritable(folder, error) from error
     finally:
-        shutil.rmtree(beside, ignore_errors=True)
+        shutil.rmtree(near, ignore_errors=True)
     return digest
 
 

@@ -55,7 +55,7 @@ def test_a_target_just_above_the_baseline_is_met(
         assert epsilon > 0
         assert success(channel, epsilon, flat) <= target
     for more in (1e-15, 1e-9, 1e-7):
-        with pytest.raises(UsageError, match="too near"):
+        with pytest.raises(UsageError, match="out of reach"):
             calibrate.epsilon_for(channel, 1.0 / 60 + more, flat)
 
 

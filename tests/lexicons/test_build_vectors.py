@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dptext.errors import LexiconError, MissingExtra
-from dptext.lexicons.build import assemble, build_english, grammar
+from dptext.lexicons.build import build_english, grammar, resources
 from tests.lexicons import wordnet_files
 
 sparse = pytest.importorskip("scipy.sparse")
@@ -128,7 +128,7 @@ def test_without_scipy_the_extra_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One line says which extra brings what the build needs."""
-    monkeypatch.setattr(assemble, "find_spec", lambda name: None)
+    monkeypatch.setattr(resources, "find_spec", lambda name: None)
     with pytest.raises(MissingExtra, match="build"):
         build_english(tmp_path)
 

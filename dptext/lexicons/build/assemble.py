@@ -4,31 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext.errors import LexiconError, MissingExtra
-from dptext.lexicons.build import (
-    closed,
-    counts,
-    grammar,
-    groups,
-    information,
-    names,
-    ordering,
-    ordering_polarity,
-    ordering_tags,
-    selection,
-    synonyms,
-)
-from dptext.lexicons.build.evidence import gather
-from dptext.lexicons.build.forms import Link, candidates
+from dptext.errors import LexiconError
+from dptext.lexicons.build import closed, grammar, groups, names, ordering, selection
+from dptext.lexicons.build.figures import only_names, tell
+from dptext.lexicons.build.resources import English, load
 from dptext.lexicons.build.vectors import SHIFTS, word_vectors
-from dptext.lexicons.build.wordnet import WordNet, read
 from dptext.lexicons.orders import far_of_all, measure
 from dptext.lexicons.store import digest_in_memory
 from dptext.tokens.regex import key_of
@@ -50,7 +36,7 @@ _UNKNOWN = (
     "row V stands for every unknown word: the mean of the commonest personal and place "
     "names, which are also its order, by descending count"
 )
-_ORDERS = (
+ORDERS = (
     "the word itself, then the outputs that stand best for it: closeness of meaning, "
     "synonyms, grammar, subject, polarity and frequency; no antonyms"
 )
@@ -71,8 +57,6 @@ def build_english(
     which hold, after the word itself, only the first outputs words. The same database
     gives the same digest. Raises LexiconError if a file is missing.
     """
-    if find_spec("scipy") is None:
-        raise MissingExtra.of("dptext lexicon build", "build")
     few = min(outputs, size)
     if dimensions <= SHIFTS or not 1 < listed < few <= size < 2**16:
         msg = (
@@ -82,14 +66,13 @@ def build_english(
         raise LexiconError(msg)
     say = progress or _silent
     say("reading WordNet")
-    database = read(Path(wordnet))
-    links = candidates(database)
-    evidence = gather(database)
-    weights = counts.lemma_weights(database)
+    english = load(wordnet, "dptext lexicon build")
     say("choosing words")
-    chosen = selection.select(database, links, evidence, weights, size)
+    chosen = selection.select(
+        english.wordnet, english.links, english.evidence, english.weights, size
+    )
     shape = _Shape(dimensions, listed, min(outputs, len(chosen)))
-    return _assemble(database, links, weights, chosen, shape, say)
+    return _assemble(english, chosen, shape, say)
 
 
 def _silent(message: str) -> None:
@@ -103,38 +86,19 @@ class _Shape(NamedTuple):
 
 
 def _assemble(
-    database: WordNet,
-    links: Mapping[str, tuple[Link, ...]],
-    weights: Mapping[tuple[str, str], float],
+    english: English,
     chosen: Mapping[str, float],
     shape: _Shape,
     say: Callable[[str], None],
 ) -> Lexicon:
     words = tuple(chosen)
-    keys = [key_of(word) for word in words]
-    grammatical = selection.grammatical()
-    # "his" is no plural of "hi": what grammar words look like is not about them.
-    links = {key: ties for key, ties in links.items() if key not in grammatical}
     say("placing words")
-    placed = _placed(database, words, keys, links, weights, shape.dimensions)
-    vectors, stand_ins = _with_classes(database, words, keys, links, placed, shape)
+    placed = _placed(english, words, shape.dimensions)
+    vectors, stand_ins = _with_classes(english, words, placed, shape)
     content = np.array(list(chosen.values()))
-    ends, alike = synonyms.synonyms(database, keys, links)
     say("ordering words")
-    grammar, subject, parts = ordering_tags.profiles(
-        database, words, keys, links, weights, grammatical
-    )
-    figures = ordering.Figures(
-        vectors=vectors.astype(np.float64),
-        grammar=grammar,
-        subject=subject,
-        polarity=ordering_polarity.of_words(database, keys, links, weights),
-        counts=content,
-        synonyms=[part.tolist() for part in np.split(alike, ends[:-1])],
-        groups=ordering.grouped(keys, groups.groups()),
-        antonyms=ordering.antonyms(database, keys, links),
-    )
-    listing = ordering.orders(figures, shape.outputs, shape.listed - 1)
+    told = tell(english, words, vectors.astype(np.float64), content)
+    listing = ordering.orders(told.figures, shape.outputs, shape.listed - 1)
     orders = np.vstack((listing, stand_ins.astype(listing.dtype)))
     far = far_of_all(vectors, orders)
     say("measuring")
@@ -147,34 +111,34 @@ def _assemble(
         far=far,
         digest="",
         meta=_meta(vectors, shape),
-        synonym_ends=ends,
-        synonyms=alike,
-        information_content=information.of_words(
-            database, keys, links, content / content.sum(), grammatical
-        ),
-        parts=parts,
+        synonym_ends=told.synonym_ends,
+        synonyms=told.synonyms,
+        information_content=told.information_content,
+        parts=told.parts,
     )
     return replace(lexicon, digest=digest_in_memory(lexicon))
 
 
 def _placed(
-    database: WordNet,
-    words: Sequence[str],
-    keys: Sequence[str],
-    links: Mapping[str, tuple[Link, ...]],
-    weights: Mapping[tuple[str, str], float],
-    dimensions: int,
+    english: English, words: Sequence[str], dimensions: int
 ) -> NDArray[np.float64]:
     # "king" and "hall" are rather common words than names, and not alike.
+    keys = [key_of(word) for word in words]
     written = {key for word, key in zip(words, keys, strict=True) if word[:1].isupper()}
     named = tuple(
         tuple(key for key in map(key_of, group) if key in written)
         for group in names.names()
     )
     placed = word_vectors(
-        database, keys, links, weights, named, dimensions=dimensions, seed=SEED
+        english.wordnet,
+        keys,
+        english.ties,
+        english.weights,
+        named,
+        dimensions=dimensions,
+        seed=SEED,
     )
-    known = selection.grammatical()
+    known = english.grammatical
     return grammar.place(keys, placed, groups.groups(), _classes(), known, SEED + 2)
 
 
@@ -186,45 +150,24 @@ def _classes() -> dict[str, list[str]]:
 
 
 def _with_classes(
-    database: WordNet,
+    english: English,
     words: Sequence[str],
-    keys: Sequence[str],
-    links: Mapping[str, tuple[Link, ...]],
     placed: NDArray[np.float64],
     shape: _Shape,
 ) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """Set the rows of numbers and unknown words; return vectors and the stand-ins."""
-    row_of = {key: row for row, key in enumerate(keys)}
+    row_of = {key_of(word): row for row, word in enumerate(words)}
     numbers = [row_of[key_of(word)] for word in closed.classes()["number word"]]
     placed[row_of[NUMBER]] = _mean(placed[numbers])
-    stand_ins = _stand_ins(database, words[: shape.outputs], keys, links, shape.listed)
+    found = only_names(english, words[: shape.outputs])
+    if len(found) < shape.listed:
+        msg = (
+            f"only {len(found)} names for an order of {shape.listed}; take more outputs"
+        )
+        raise LexiconError(msg)
+    stand_ins = np.array(found[: shape.listed], np.int64)
     unknown = _mean(placed[stand_ins])
     return np.vstack((placed, unknown)).astype(np.float16), stand_ins
-
-
-def _stand_ins(
-    database: WordNet,
-    words: Sequence[str],
-    keys: Sequence[str],
-    links: Mapping[str, tuple[Link, ...]],
-    listed: int,
-) -> NDArray[np.int64]:
-    """Return the commonest outputs that only name a person or a place: (listed,)."""
-    named = {key_of(name) for group in names.names() for name in group}
-    found = []
-    for row, word in enumerate(words):
-        key = keys[row]
-        instance = [
-            any(pointer.symbol == "@i" for pointer in database.synsets[number].pointers)
-            for link in links.get(key, ())
-            for number, _ in database.senses[link.lemma, link.pos]
-        ]
-        if word[:1].isupper() and (key in named or (instance and all(instance))):
-            found.append(row)
-    if len(found) < listed:
-        msg = f"only {len(found)} names for an order of {listed}; take more outputs"
-        raise LexiconError(msg)
-    return np.array(found[:listed], np.int64)
 
 
 def _mean(rows: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -243,7 +186,7 @@ def _meta(vectors: NDArray[Any], shape: _Shape) -> dict[str, Any]:
         "seed": SEED,
         "words": len(vectors) - 1,
         "dimensions": vectors.shape[1],
-        "orders": _ORDERS,
+        "orders": ORDERS,
         "listed": shape.listed,
         "outputs": shape.outputs,
         "geometry": measure(vectors),

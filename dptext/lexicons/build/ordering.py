@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,12 +46,12 @@ class Weights:
 class Figures:
     """What the score is made of, for V words.
 
-    vectors (V + 1, d), the last row for unknown words; grammar (V, g), subject (V, f)
-    rows of length 1; polarity (V,); counts (V,) > 0; synonyms, groups and antonyms list
-    for each word the others.
+    vectors (V + 1, d) of any float, the last row for unknown words; grammar (V, g),
+    subject (V, f) rows of length 1, or 0 for nothing known; polarity (V,);
+    counts (V,) > 0; synonyms, groups and antonyms list for each word the others.
     """
 
-    vectors: NDArray[np.float64]
+    vectors: NDArray[Any]
     grammar: NDArray[np.float64]
     subject: NDArray[np.float64]
     polarity: NDArray[np.float64]
@@ -59,50 +60,86 @@ class Figures:
     groups: Sequence[Sequence[int]]
     antonyms: Sequence[Sequence[int]]
 
+    @classmethod
+    def of_vectors(cls, vectors: NDArray[Any], counts: NDArray[np.float64]) -> Figures:
+        """Return figures that know nothing but vectors and counts."""
+        nothing = np.zeros((len(counts), 0))
+        none: Sequence[Sequence[int]] = [()] * len(counts)
+        polarity = np.zeros(len(counts))
+        return cls(vectors, nothing, nothing, polarity, counts, none, none, none)
+
 
 def orders(
     figures: Figures, outputs: int, listed: int, weights: Weights | None = None
-) -> NDArray[np.uint16]:
+) -> NDArray[Any]:
     """Return the word itself and the listed best others below outputs.
 
-    (V, 1 + listed) uint16. outputs: only the first so many words are listed.
+    (V, 1 + listed) uint16, uint32 where V >= 65536. outputs: only the first so many
+    words are listed.
     """
     weights = weights or Weights()
     size = len(figures.counts)
-    hubs = _hubs(figures.vectors[:size], outputs)
-    found = np.empty((size, 1 + listed), np.uint16)
+    given = _Given(figures, outputs, weights)
+    found = np.empty((size, 1 + listed), np.uint16 if size < 2**16 else np.uint32)
     for begin in range(0, size, _BLOCK):
         rows = np.arange(begin, min(begin + _BLOCK, size))
-        scores = _scores(figures, rows, outputs, hubs, weights)
         found[rows, 0] = rows
-        found[rows, 1:] = _best(scores, listed)
+        found[rows, 1:] = _best(given.scores(rows), listed)
     return found
 
 
-def _scores(
+def order_of_unknown(
     figures: Figures,
-    rows: NDArray[np.intp],
     outputs: int,
-    hubs: NDArray[np.float64],
-    weights: Weights,
-) -> NDArray[np.float64]:
-    """Return how well each output stands for each row: (b, outputs), on a grid."""
-    scores: NDArray[np.float64] = figures.vectors[rows] @ figures.vectors[:outputs].T
-    scores -= weights.hub * hubs
-    scores += weights.grammar * (figures.grammar[rows] @ figures.grammar[:outputs].T)
-    scores += weights.subject * (figures.subject[rows] @ figures.subject[:outputs].T)
-    apart = figures.polarity[rows][:, None] - figures.polarity[:outputs][None, :]
-    scores -= weights.polarity * np.abs(apart, out=apart)
-    logs = np.log(figures.counts)
-    rarer = np.maximum(logs[rows][:, None] - logs[:outputs][None, :], 0.0)
-    scores -= weights.rarer * rarer
-    for place, row in enumerate(rows.tolist()):
-        _add(scores[place], figures.synonyms[row], weights.synonym)
-        _add(scores[place], figures.groups[row], weights.group)
-        _add(scores[place], figures.antonyms[row], _NEVER)
-        if row < outputs:
-            scores[place, row] = 2 * _NEVER
-    return np.rint(scores * _GRID)
+    listed: int,
+    weights: Weights | None = None,
+    first: Sequence[int] = (),
+) -> NDArray[np.intp]:
+    """Return the order of the last row of vectors: (listed,).
+
+    first, which are outputs, then by cosine less hubness.
+    """
+    weights = weights or Weights()
+    given = _Given(figures, outputs, weights)
+    scores = given.likeness(np.array([len(figures.counts)]))
+    scores[0, list(first)] = -_NEVER - np.arange(len(first)) / _GRID
+    return np.asarray(_best(np.rint(scores * _GRID), listed)[0])
+
+
+class _Given:
+    """Figures with what is the same for every row."""
+
+    def __init__(self, figures: Figures, outputs: int, weights: Weights) -> None:
+        self.figures, self.outputs, self.weights = figures, outputs, weights
+        self.logs = np.log(figures.counts)
+        self.vectors = figures.vectors[:outputs].astype(np.float64, copy=False)
+        self.hubs = _hubs(self.vectors)
+
+    def likeness(self, rows: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Return cosines less hubness: (b, outputs)."""
+        own = self.figures.vectors[rows].astype(np.float64, copy=False)
+        scores: NDArray[np.float64] = own @ self.vectors.T
+        scores -= self.weights.hub * self.hubs
+        return scores
+
+    def scores(self, rows: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Return how well outputs stand for each row: (b, outputs), on a grid."""
+        figures, weights, outputs = self.figures, self.weights, self.outputs
+        grammar, subject = figures.grammar, figures.subject
+        scores = self.likeness(rows)
+        scores += weights.grammar * (grammar[rows] @ grammar[:outputs].T)
+        scores += weights.subject * (subject[rows] @ subject[:outputs].T)
+        apart = figures.polarity[rows][:, None] - figures.polarity[:outputs][None, :]
+        scores -= weights.polarity * np.abs(apart, out=apart)
+        rarer = np.maximum(self.logs[rows][:, None] - self.logs[:outputs][None], 0.0)
+        scores -= weights.rarer * rarer
+        for place, row in enumerate(rows.tolist()):
+            _add(scores[place], figures.synonyms[row], weights.synonym)
+            _add(scores[place], figures.groups[row], weights.group)
+            _add(scores[place], figures.antonyms[row], _NEVER)
+            if row < outputs:
+                scores[place, row] = 2 * _NEVER
+        return np.rint(scores * _GRID)
 
 
 def _add(scores: NDArray[np.float64], others: Sequence[int], worth: float) -> None:
@@ -119,12 +156,15 @@ def _best(scores: NDArray[np.float64], listed: int) -> NDArray[np.intp]:
     return np.asarray(np.take_along_axis(best, sorted_, axis=1))
 
 
-def _hubs(vectors: NDArray[np.float64], outputs: int) -> NDArray[np.float64]:
+def _hubs(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the mean cosine of each output with its nearest others: (outputs,)."""
-    found = np.empty(outputs)
+    outputs = len(vectors)
+    found = np.zeros(outputs)
     near = min(_HUB, outputs - 1)
+    if not near:
+        return found
     for begin in range(0, outputs, _BLOCK):
-        block = vectors[begin : min(begin + _BLOCK, outputs)] @ vectors[:outputs].T
+        block = vectors[begin : min(begin + _BLOCK, outputs)] @ vectors.T
         block[np.arange(len(block)), begin + np.arange(len(block))] = -2.0
         top = -np.partition(-block, near - 1, axis=1)[:, :near]
         found[begin : begin + len(block)] = top.mean(axis=1)

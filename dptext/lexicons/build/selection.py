@@ -56,7 +56,7 @@ def select(
         word: weight * (HYPHEN if "-" in word else 1.0)
         for word, weight in counts.weigh(links, evidence, weights).items()
         if word not in keys
-        and _fits(word)
+        and fits(word)
         and not _odd(links.get(word, ()), evidence.used[word], grammar)
     }
     scale = (MILLION - sum(fixed.values())) / sum(open_words.values())
@@ -69,7 +69,7 @@ def select(
             scaled[key] = max(1e3 * figure, scaled[key])
     ranked = sorted(scaled, key=lambda w: (w not in named, -scaled[w], w))
     for word in ranked[: size - len(fixed)]:
-        fixed[_shown(word, evidence, named)] = scaled[word]
+        fixed[shown(word, evidence, named)] = scaled[word]
     return dict(sorted(fixed.items(), key=lambda item: (-item[1], key_of(item[0]))))
 
 
@@ -78,7 +78,7 @@ def _odd(ties: tuple[Link, ...], used: float, grammar: frozenset[str]) -> bool:
     return used < USED and bool(ties) and all(tie.lemma in grammar for tie in ties)
 
 
-def _fits(word: str) -> bool:
+def fits(word: str) -> bool:
     """Tell whether the splitter of dptext sees one word, without digits, in it."""
     return (
         split(word) == [word]
@@ -89,7 +89,7 @@ def _fits(word: str) -> bool:
     )
 
 
-def _shown(word: str, evidence: Evidence, named: Mapping[str, str]) -> str:
+def shown(word: str, evidence: Evidence, named: Mapping[str, str]) -> str:
     """Write a name as a name, unless it is a common word too ("bill", "rose")."""
     shown = evidence.display(word)
     common = evidence.written.get(word, Counter[str]())[word] >= COMMON

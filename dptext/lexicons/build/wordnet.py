@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -60,6 +61,17 @@ def read(folder: Path) -> WordNet:
     )
     exceptions = {pos: tuple(_exceptions(folder, pos)) for pos in FILES}
     return WordNet(synsets, _senses(folder, numbers), exceptions)
+
+
+def digest(folder: Path) -> str:
+    """Return the sha256 of the names and contents of the files that `read` reads."""
+    whole = hashlib.sha256()
+    data = (f"data.{ending}" for ending in FILES.values())
+    odd = (f"{ending}.exc" for ending in FILES.values())
+    for name in (*data, *odd, "index.sense"):
+        content = hashlib.sha256((folder / name).read_bytes()).hexdigest()
+        whole.update(f"{name} {content}\n".encode())
+    return whole.hexdigest()
 
 
 def _lines(path: Path) -> Iterator[str]:

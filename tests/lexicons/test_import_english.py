@@ -1,0 +1,139 @@
+"""Vectors of English words as a lexicon: what may be written, and in which order."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from dptext.cli.lexicon import app
+from dptext.errors import LexiconError, MissingExtra, UsageError
+from dptext.lexicons import places, store
+from dptext.lexicons.build import ordering
+from dptext.lexicons.importing import Settings, make
+from dptext.lexicons.orders import unit
+from dptext.types import Lexicon
+from tests.lexicons import files, wordnet_files
+
+pytest.importorskip("scipy.sparse")
+
+# By falling frequency; br is markup, zzyzxq a misspelling.
+WORDS = (
+    "the br of dog cats zzyzxq cat london dogs happy sad glad hound running run "
+    "mary runs thing she he xx"
+).split()
+
+
+def content() -> bytes:
+    """Return vectors of the words, the same each time."""
+    rows = np.random.default_rng(3).standard_normal((len(WORDS), 6)).round(3)
+    lines = [
+        " ".join((word, *map(str, row)))
+        for word, row in zip(WORDS, rows.tolist(), strict=True)
+    ]
+    return ("\n".join(lines) + "\n").encode()
+
+
+def imported(tmp_path: Path, outputs: int | None = None, listed: int = 4) -> Lexicon:
+    """Import the words with the small WordNet."""
+    folder = tmp_path / "wordnet"
+    folder.mkdir(exist_ok=True)
+    path = files.put(tmp_path / "v.txt", content())
+    settings = Settings(listed=listed, outputs=outputs)
+    return make(path, "mine", settings, wordnet=wordnet_files.put(folder))
+
+
+def test_what_is_no_english_word_is_never_written(tmp_path: Path) -> None:
+    """Junk is known, stands behind the outputs and is in no order but its own."""
+    made = imported(tmp_path)
+    store.check(made)
+    outputs = made.meta["outputs"]
+    junk = [made.words.index(word) for word in ("br", "zzyzxq", "xx")]
+    assert min(junk) >= outputs
+    assert (made.orders[:, 1:] < outputs).all()
+    assert (made.orders[-1] < outputs).all()
+    assert {"hound", "cats", "happy", "running", "the"} <= set(made.words[:outputs])
+    assert (np.diff(made.counts) <= 0).all()
+
+
+def test_names_are_written_with_capitals(tmp_path: Path) -> None:
+    """What lists or WordNet know as a name is written as one, and found as before."""
+    made = imported(tmp_path)
+    assert {"London", "Mary"} <= set(made.words)
+    assert not {"london", "mary"} & set(made.words)
+    named = {made.words.index("London"), made.words.index("Mary")}
+    assert set(made.orders[-1, :2].tolist()) == named
+
+
+def test_opposites_are_not_listed(tmp_path: Path) -> None:
+    """No antonym stands in the order of a word, whatever its vector."""
+    made = imported(tmp_path, listed=10)
+    row = {word: place for place, word in enumerate(made.words)}
+    assert row["sad"] not in made.orders[row["happy"]]
+    assert row["happy"] not in made.orders[row["sad"]]
+
+
+def test_outputs_are_the_first_that_may_be_written(tmp_path: Path) -> None:
+    """Fewer outputs: the most frequent; and none where no word is English."""
+    made = imported(tmp_path, outputs=5)
+    assert made.meta["outputs"] == 5
+    assert (made.orders[:, 1:] < 5).all()
+    path = files.put(tmp_path / "w.txt", b"qqz 1 2\nzzx 2 1\n")
+    with pytest.raises(LexiconError, match="English"):
+        make(path, "x", Settings(outputs=2), wordnet=tmp_path / "wordnet")
+
+
+def test_it_is_the_same_each_time_and_can_be_stored(tmp_path: Path) -> None:
+    """Two imports have one digest; optional arrays are filled; the licence is there."""
+    one, two = imported(tmp_path), imported(tmp_path)
+    first = store.save(one, tmp_path / "one")
+    assert first == store.save(two, tmp_path / "two")
+    found = store.load(tmp_path / "one")
+    assert found.parts is not None
+    assert found.synonyms is not None
+    assert found.information_content is not None
+
+
+def test_orders_of_the_first_words_have_no_hubs(tmp_path: Path) -> None:
+    """Without WordNet, outputs alone: cosine less hubness, by the build's scoring."""
+    path = files.put(tmp_path / "v.txt", content())
+    made = make(path, "mine", Settings(listed=4, outputs=8))
+    assert made.meta["outputs"] == 8
+    given = ordering.Figures.of_vectors(unit(made.vectors), made.counts)
+    assert (made.orders[:-1] == ordering.orders(given, 8, 3)).all()
+    assert (made.orders[:, 1:] < 8).all()
+
+
+@pytest.mark.parametrize("settings", [{"outputs": 1}, {"outputs": 4, "listed": 1}])
+def test_too_few(settings: dict[str, int]) -> None:
+    """One output, or a list of one, is no choice."""
+    with pytest.raises(UsageError):
+        Settings(**settings)
+
+
+def test_errors_are_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder without the database, and no scipy, are said."""
+    path = files.put(tmp_path / "v.txt", content())
+    with pytest.raises(LexiconError, match=r"data\.noun|WordNet"):
+        make(path, "mine", Settings(), wordnet=tmp_path / "nothing")
+    monkeypatch.setattr("dptext.lexicons.build.resources.find_spec", lambda name: None)
+    with pytest.raises(MissingExtra, match="build"):
+        make(path, "mine", Settings(), wordnet=tmp_path)
+
+
+def test_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """--wordnet and --outputs; the licence of WordNet lies beside the data."""
+    monkeypatch.setenv("DPTEXT_HOME", str(tmp_path / "share"))
+    folder = tmp_path / "wordnet"
+    folder.mkdir()
+    wordnet_files.put(folder)
+    path = files.put(tmp_path / "v.txt", content())
+    options = ["--wordnet", str(folder), "--listed", "4", "--name", "mine", "--json"]
+    ran = CliRunner().invoke(app, ["import", str(path), *options])
+    assert ran.exit_code == 0, ran.output
+    told = json.loads(ran.stdout)
+    assert told["language"] == "en"
+    assert (places.folder_of("mine") / "LICENSE.wordnet").is_file()
