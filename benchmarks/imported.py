@@ -26,13 +26,14 @@ from typing import Any
 import numpy as np
 import orders
 
+from dptext import pipeline, profile
 from dptext.lexicons import english, store
 from dptext.lexicons.importing import Settings, make
 from dptext.mechanisms import rank
+from dptext.pipeline import Pipeline
 from dptext.types import Lexicon
 
 RISK = 0.2
-LAW = orders.LAWS[RISK]
 KINDS = ("distance", "outputs", "english")
 OUTPUTS = 8_000
 
@@ -72,6 +73,13 @@ def skewness(lexicon: Lexicon, ranks: int = 20) -> tuple[float, int]:
     return float(skew), int(listed.max())
 
 
+def at_risk(lexicon: Lexicon) -> Pipeline:
+    """Make a pipeline of rank with the law that ships for the risk."""
+    budget = {"name": "uniform", "risk": RISK}
+    recipe = {"name": "benchmark", "mechanism": {"name": "rank"}, "budget": budget}
+    return pipeline.build(profile.parse(recipe, "benchmark"), lexicon)
+
+
 def tasks(lexicons: list[Lexicon], seeds: int, dev: bool) -> None:
     """Print one line of figures for each lexicon."""
     work = orders.tasks_of(dev)
@@ -79,11 +87,10 @@ def tasks(lexicons: list[Lexicon], seeds: int, dev: bool) -> None:
     texts = [text for task in work.values() for text in task[2][:200]]
     print("columns:", [f"{t} {m}" for t in work for m in ("TF-IDF", "mean vectors")])
     for lexicon in lexicons:
-        bare = orders.ranked(lexicon, LAW, 1.0)
-        cells = _cells(bare, work, [1], orders.untouched)
+        made = at_risk(lexicon)
+        cells = _cells(made, work, [1], orders.untouched)
         print(f"{lexicon.name}, unprotected: {cells}", flush=True)
-        epsilon = orders.epsilon_at(lexicon, LAW, RISK)
-        made = orders.ranked(lexicon, LAW, epsilon)
+        epsilon = made.spending.high
         cells = _cells(made, work, list(range(1, seeds + 1)), orders.privatized)
         same, inflected = orders.kept(made, texts, 1)
         skew, most = skewness(lexicon)

@@ -92,10 +92,10 @@ def _search(channel: Channel, target: float, prior: NDArray[np.float64]) -> floa
         raise UsageError(msg)
     if found < _STEP:
         msg = (
-            f"risk {target:.4%} is out of reach: even at epsilon {_STEP:g} a guess from "
-            f"the output of {channel.name} succeeds for {success(size)(_STEP):.4%} of "
-            f"words, one without any output for {float(prior.max()):.4%}; give a "
-            "larger risk"
+            f"risk {target:.4%} is out of reach: even at epsilon {_STEP:g} a guess "
+            f"from the output of {channel.name} succeeds for "
+            f"{success(size)(_STEP):.4%} of words, one without any output for "
+            f"{float(prior.max()):.4%}; give a larger risk"
         )
         raise UsageError(msg)
     epsilon = _rounded(found)

@@ -59,6 +59,9 @@ def alike(policy: Policy, strategy: str = "token") -> tuple[str, ...]:
     return tuple(parts)
 
 
+_ARTICLES = ' (but "a" and "an" follow a new word behind them)'
+
+
 def covered(policy: Policy) -> tuple[str, ...]:
     """Return the classes of token that the mechanism replaces."""
     parts = ["words of the vocabulary"]
@@ -85,8 +88,10 @@ def not_covered(policy: Policy) -> tuple[str, ...]:
     told += _of_unknown(policy) + _of_number(policy)
     if policy.stop_word == "keep":
         told.append(
-            "Stop words are copied unchanged, so that a word of the output that is no "
-            "stop word stands for one that was none."
+            "Stop words are copied unchanged"
+            + _ARTICLES * (policy.agreement != "none")
+            + ", so that a word of the output that is no stop word stands for one that "
+            "was none."
         )
     if policy.stop_word == "drop":
         told.append(

@@ -5,7 +5,8 @@ am", "a apple" "an apple". The tables are public (dptext.tokens.agreement_rules)
 that what is written is a function of what was drawn and of what was kept. A stream is
 a row of words as they will stand in texts: ids (n,) int32, V for a word of no
 vocabulary; beside (n - 1,) whether a word has the one after right behind it; free (n,)
-which words may be rewritten, None for all.
+which words may be rewritten, None for all; "a" and "an" also right before one of these:
+left as it stood, an article would show how the word that is gone began.
 """
 
 from __future__ import annotations
@@ -41,10 +42,10 @@ class Articles:
         self._unknown = len(lexicon.words)
 
     def write(self, ids: Ids, beside: Mask, free: Mask | None) -> None:
-        """Rewrite the free articles of a stream in place."""
+        """Rewrite the articles that are free or stand before a free word in place."""
         here = self._article[ids[:-1]] & beside & (ids[1:] != self._unknown)
         if free is not None:
-            here &= free[:-1]
+            here &= free[:-1] | free[1:]
         place = np.flatnonzero(here)
         vowel = self._vowel[ids[place + 1]]
         ids[place] = np.where(vowel, self._pair[1], self._pair[0])
@@ -58,7 +59,7 @@ class Inflector:
         self._articles = Articles(lexicon)
 
     def write(self, ids: Ids, beside: Mask, free: Mask | None) -> None:
-        """Rewrite the free words of a stream in place.
+        """Rewrite the free words of a stream and the articles before them in place.
 
         First by the word after, then by the word before, as it then stands.
         """

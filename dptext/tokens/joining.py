@@ -7,9 +7,10 @@ Nothing here looks at a word that was replaced, so this is post-processing:
 - a drawn word is written as the lexicon writes it, with a capital letter where a text
   begins or a kept mark has ended the sentence (policy `case: restore`);
 - a drawn word is written in the form that the words right before and after it ask for
-  (dptext.tokens.agreement), be they drawn or copied stop words; marks that are kept
-  stand between words, others do not (policy `agreement: inflect`; `articles` chooses
-  between "a" and "an" only, `none` writes each word as it was drawn);
+  (dptext.tokens.agreement), be they drawn or copied stop words, and so are copied "a"
+  and "an" before a drawn word; marks that are kept stand between words, others do not
+  (policy `agreement: inflect`; `articles` chooses between "a" and "an" only, `none`
+  writes each word as it was drawn);
 - the number element is written as a random number of one to four digits.
 Policy `case: copy` and `number: digits` do look at the input; the statement says so.
 """
@@ -79,7 +80,7 @@ class Joiner:
             self._drop_marks(words, pieces)
         else:
             self._space_copied(words, pieces)
-        drawn = self._agree(words, drawn)
+        drawn = self._agree(words, drawn, pieces)
         spaced = self._spaces(words, drawn)
         out = self._shown[drawn]
         out[spaced] = self._spaced[drawn[spaced]]
@@ -123,8 +124,11 @@ class Joiner:
         lead = (words.flags[words.places] & kinds.LEAD) != 0
         return np.where(beside[words.places], ~self._clitic[drawn], lead)
 
-    def _agree(self, words: Words, drawn: Ids) -> Ids:
-        """Return the words to be written: the drawn ones in agreement, (n,)."""
+    def _agree(self, words: Words, drawn: Ids, pieces: NDArray[np.object_]) -> Ids:
+        """Return the words to be written: the drawn ones in agreement, (n,).
+
+        Copied articles are rewritten in pieces.
+        """
         if self._agreement is None or not len(drawn):
             return drawn
         places, texts, free = words.places, words.texts, None
@@ -138,15 +142,23 @@ class Joiner:
             free = drawn_here[places]
             ids = np.empty(len(places), np.int32)
             ids[free] = drawn
-            kept = places[~free].tolist()
-            rows = map(self._row_of.__getitem__, map(words.pieces.__getitem__, kept))
-            ids[~free] = np.fromiter(rows, np.int32, count=len(kept))
+            kept = places[~free]
+            stop = map(words.pieces.__getitem__, kept.tolist())
+            rows = map(self._row_of.__getitem__, stop)
+            before = np.fromiter(rows, np.int32, count=len(kept))
+            ids[~free] = before
         if self._policy.punctuation == "drop":
             # What stood between the words is not to be seen, nor is that it did.
             places = np.cumsum(self._written[kind])[places]
         beside = (places[1:] == places[:-1] + 1) & (texts[1:] == texts[:-1])
         self._agreement.write(ids, beside, free)
-        return ids if free is None else ids[free]
+        if free is None:
+            return ids
+        changed = ids[~free] != before
+        for place, row in zip(kept[changed], ids[~free][changed], strict=True):
+            pieces[place] = _instead(pieces[place], self._shown[row])
+        out: Ids = ids[free]
+        return out
 
     def _follows(self, words: Words, wordlike: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Tell which pieces are words with another word before them in their text."""
@@ -241,6 +253,13 @@ def _after_word(piece: str) -> str:
     """Return a copied word as it stands after another word."""
     body = piece.lstrip(" ")
     return body if _is_clitic(body.lower()) else " " + body
+
+
+def _instead(piece: str, word: str) -> str:
+    """Return a word with the space and the capital of the one it takes the place of."""
+    body = piece.lstrip(" ")
+    shown = _capital(word) if body[:1].isupper() else word
+    return piece[: len(piece) - len(body)] + shown
 
 
 def _is_clitic(word: str) -> bool:

@@ -13,10 +13,11 @@ import numpy as np
 import pytest
 
 from dptext import mechanisms, profile, registry, spaces
-from dptext.guarantees import account
+from dptext.guarantees import account, adjacency
 from dptext.guarantees.statement import Statement
 from dptext.guarantees.wording import above, factor, number
 from dptext.mechanisms import Channel
+from dptext.tokens.policy import Policy
 from dptext.types import Spending
 from tests import small
 
@@ -317,3 +318,11 @@ def test_number_is_never_below() -> None:
     """An epsilon that is printed is never smaller than the one that is used."""
     for value in np.geomspace(1e-6, 1e6, 997).tolist():
         assert float(number(value)) >= value
+
+
+@pytest.mark.parametrize("agreement", ["inflect", "articles", "none"])
+def test_copied_articles_that_are_rewritten_are_said(agreement: str) -> None:
+    """Only where the joiner may rewrite them."""
+    policy = Policy(stop_word="keep", agreement=agreement)  # type: ignore[arg-type]
+    told = " ".join(adjacency.not_covered(policy))
+    assert ("follow a new word" in told) == (agreement != "none")

@@ -101,6 +101,13 @@ def test_copied_words_ask_and_are_not_rewritten() -> None:
     assert agreed("[a] [apple]") == "a apple"
 
 
+def test_copied_articles_follow_the_drawn_word_behind_them() -> None:
+    """They would show how the word began that stood there."""
+    assert agreed("[a] apple") == "an apple"
+    assert agreed("[an] dog [an] [dog]") == "a dog an dog"
+    assert agreed("[an] | dog") == "an dog"
+
+
 def test_every_word_of_the_rules_is_a_word_that_may_be_written() -> None:
     """No rule is dead for want of its words."""
     lexicon, _, rows = english()

@@ -378,12 +378,19 @@ def test_agreement_has_much_to_rewrite(punctuation: str) -> None:
 def test_agreement_writes_as_many_words(
     policy: Policy, items: list[str], turn: int
 ) -> None:
-    """Only drawn words change, one for one: what is copied stands where it stood."""
+    """Drawn words and copied articles change, one for one; all else stays."""
     words = Tokenizer(FORMS, policy).words([" ".join(items)])
     drawn = np.random.default_rng(turn).integers(0, len(FORMS.words), len(words.ids))
     ids = drawn.astype(np.int32)
-    put = Joiner(FORMS, policy)._agree(words, ids)
+    pieces = np.array([*words.pieces, ""], dtype=object)[:-1]
+    put = Joiner(FORMS, policy)._agree(words, ids, pieces)
     assert put.shape == ids.shape
+    changed = [
+        piece.strip(" ").lower()
+        for piece, before in zip(pieces.tolist(), words.pieces, strict=True)
+        if piece != before
+    ]
+    assert set(changed) <= ({"a", "an"} if policy.stop_word == "keep" else set())
     assert ((put >= 0) & (put < len(FORMS.words))).all()
     assert (ids == drawn).all()
 
@@ -404,6 +411,8 @@ def test_agreement_writes_as_many_words(
         (Policy(stop_word="keep"), "to x", "went", "to go"),
         (Policy(stop_word="keep"), "to, x", "went", "to, went"),
         (Policy(stop_word="keep"), "TO x", "went", "TO go"),
+        (Policy(stop_word="keep"), "An x is a x", "dog apple", "A dog is an apple"),
+        (Policy(stop_word="keep", agreement="none"), "an x", "dog", "an dog"),
         (Policy(stop_word="keep"), "x the", "walk", "Walk the"),
         (Policy(stop_word="keep", punctuation="drop"), "to (x", "went", "to go"),
         (Policy(stop_word="drop", punctuation="drop"), "x to y", "he go", "He goes"),
