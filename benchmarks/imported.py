@@ -2,6 +2,7 @@
 
     python benchmarks/imported.py make FILE [FILE ...] --wordnet FOLDER --out FOLDER
     python benchmarks/imported.py tasks FOLDER [FOLDER ...] [--seeds 2] [--dev]
+    python benchmarks/imported.py risks FOLDER [FOLDER ...]
 
 `make` imports each file of vectors three times (orders by distance; of 8,000 outputs
 without hubs; English) into OUT/NAME-distance, -outputs, -english, each in a process of
@@ -9,6 +10,9 @@ its own; prints seconds and largest memory. `tasks` prints for each lexicon, at 
 risk of 20%: skewness of how often outputs are listed; accuracy of TF-IDF and of mean
 vectors trained and tested on privatized text (AG News, SST-2); how many replacements
 keep part of speech and inflection. --dev takes rows of the training files only.
+`risks`: at a risk of 20% by the lexicon's own frequencies, how often the best guess of
+a word of real text is right, with these and with the frequencies of other texts of the
+same corpus. "builtin" as FOLDER is the built-in lexicon.
 
 Reads what benchmarks/orders.py reads.
 """
@@ -26,16 +30,19 @@ from typing import Any
 import numpy as np
 import orders
 
-from dptext import pipeline, profile
+from dptext import lexicons, pipeline, profile
+from dptext.adversaries import prior, words
 from dptext.lexicons import english, store
 from dptext.lexicons.importing import Settings, make
 from dptext.mechanisms import rank
 from dptext.pipeline import Pipeline
-from dptext.types import Lexicon
+from dptext.randomness import RunKey
+from dptext.types import Eps, Ids, Lexicon, Record, Words
 
 RISK = 0.2
 KINDS = ("distance", "outputs", "english")
 OUTPUTS = 8_000
+_TEXTS = 500
 
 
 def make_one(file: Path, kind: str, wordnet: Path, out: Path) -> None:
@@ -73,6 +80,11 @@ def skewness(lexicon: Lexicon, ranks: int = 20) -> tuple[float, int]:
     return float(skew), int(listed.max())
 
 
+def load(folder: Path) -> Lexicon:
+    """Load a folder, or the built-in lexicon."""
+    return lexicons.find("builtin") if str(folder) == "builtin" else store.load(folder)
+
+
 def at_risk(lexicon: Lexicon) -> Pipeline:
     """Make a pipeline of rank with the law that ships for the risk."""
     budget = {"name": "uniform", "risk": RISK}
@@ -80,13 +92,13 @@ def at_risk(lexicon: Lexicon) -> Pipeline:
     return pipeline.build(profile.parse(recipe, "benchmark"), lexicon)
 
 
-def tasks(lexicons: list[Lexicon], seeds: int, dev: bool) -> None:
+def tasks(given: list[Lexicon], seeds: int, dev: bool) -> None:
     """Print one line of figures for each lexicon."""
     work = orders.tasks_of(dev)
     work = {name: work[name] for name in ("AG News", "SST-2")}
     texts = [text for task in work.values() for text in task[2][:200]]
     print("columns:", [f"{t} {m}" for t in work for m in ("TF-IDF", "mean vectors")])
-    for lexicon in lexicons:
+    for lexicon in given:
         made = at_risk(lexicon)
         cells = _cells(made, work, [1], orders.untouched)
         print(f"{lexicon.name}, unprotected: {cells}", flush=True)
@@ -104,6 +116,54 @@ def tasks(lexicons: list[Lexicon], seeds: int, dev: bool) -> None:
         )
 
 
+CORPORA = {
+    "AG News": ("agnews_train19k", "agnews_test5600"),
+    "SST-2": ("sst2_train20k", "sst2_dev"),
+    "IMDb": ("imdb_5k", "imdb_5k"),
+}
+
+
+def risks(lexicon: Lexicon) -> None:
+    """Print how often words of real text are guessed, by two kinds of frequencies."""
+    made = at_risk(lexicon)
+    public = prior.replaced(lexicon, made.profile.tokens)
+    cells = []
+    for name, (others, asked) in CORPORA.items():
+        texts = [row["text"] for row in orders.rows_of(asked)[:_TEXTS]]
+        before, after = released(made, texts)
+        rows = orders.rows_of(others)[_TEXTS : 8 * _TEXTS]
+        likely = made.tokenizer.words([row["text"] for row in rows]).ids
+        counts = np.bincount(likely[likely >= 0], minlength=len(public))
+        # What these texts lack is guessed by the lexicon's frequencies.
+        real = counts + 0.02 * public * counts.sum()
+        found = [
+            words.bayes(made.channel, made.spending.high, by, before, after).success
+            for by in (public, real / real.sum())
+        ]
+        blind = (before == real.argmax()).mean()
+        cells.append(f"{name} {found[0]:.3f} {found[1]:.3f} (blind {blind:.3f})")
+    blind = public.max()
+    print(
+        f"{lexicon.name}: epsilon {made.spending.high:.2f}, blind {blind:.3f}; ", cells
+    )
+
+
+def released(made: Pipeline, texts: list[str]) -> tuple[Ids, Ids]:
+    """Return the known words of texts and what was drawn for them."""
+    before: list[Ids] = []
+    after: list[Ids] = []
+
+    def observe(given: Words, drawn: Ids, eps: Eps) -> None:
+        before.append(given.ids.copy())
+        after.append(drawn.copy())
+
+    records = (Record(number, (text,), None) for number, text in enumerate(texts))
+    for _ in made.run(records, RunKey.from_seed(1), observe=observe):
+        pass
+    ids, drawn = np.concatenate(before), np.concatenate(after)
+    return ids[ids >= 0], drawn[ids >= 0]
+
+
 def _cells(made: Any, work: dict[str, Any], seeds: list[int], change: Any) -> str:
     cells = []
     for task in work.values():
@@ -116,7 +176,7 @@ def _cells(made: Any, work: dict[str, Any], seeds: list[int], change: Any) -> st
 def main() -> None:
     """Do what the first argument says."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=("make", "tasks"))
+    parser.add_argument("what", choices=("make", "tasks", "risks"))
     parser.add_argument("paths", nargs="+", type=Path)
     parser.add_argument("--wordnet", type=Path, default=Path("/usr/share/wordnet"))
     parser.add_argument("--out", type=Path, default=Path("/tmp/imported"))
@@ -125,8 +185,10 @@ def main() -> None:
     parser.add_argument("--dev", action="store_true")
     given = parser.parse_args()
     if given.what == "tasks":
-        lexicons = [store.load(folder) for folder in given.paths]
-        tasks(lexicons, given.seeds, given.dev)
+        tasks([load(folder) for folder in given.paths], given.seeds, given.dev)
+    elif given.what == "risks":
+        for folder in given.paths:
+            risks(load(folder))
     elif given.kind:
         make_one(given.paths[0], given.kind, given.wordnet, given.out)
     else:

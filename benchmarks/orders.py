@@ -35,7 +35,8 @@ from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
 from dptext.types import Lexicon, Record
 
-DATA = Path(os.environ.get("DPTEXT_TEST_DATA", "../shared/data"))
+ROOT = Path(__file__).resolve().parents[1]
+DATA = Path(os.environ.get("DPTEXT_TEST_DATA", ROOT.parent / "shared" / "data"))
 RISKS = (0.1, 0.2, 0.35)
 LOSSES = (6.0, 8.0, 10.0, 12.0)
 OLD_LAW = {"law": "power", "k": 96, "c": 10.0}

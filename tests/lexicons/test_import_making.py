@@ -88,7 +88,10 @@ def test_file_order_is_the_prior_without_counts(tmp_path: Path) -> None:
     """Counts follow Zipf-Mandelbrot's law by file order, and meta says so."""
     made = _make(tmp_path, b"a 1 1\nb 2 2\nc 3 3\n")
     assert made.words == ("a", "b", "c", NUMBER)
-    np.testing.assert_allclose(made.counts[:3], 5.7 / (np.arange(1, 4) + 2.7))
+    law = (5.73 / (np.arange(1, 4) + 2.73)) ** 1.13
+    np.testing.assert_allclose(made.counts[:3], law)
+    shares = importing._zipf(50_000) / importing._zipf(50_000).sum()
+    assert 0.04 < shares[0] < 0.06
     assert made.meta["prior"] == importing.ZIPF
 
 
