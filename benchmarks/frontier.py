@@ -322,7 +322,6 @@ def cell(
     row["perplexity"] = bigrams.perplexity(test.texts[:400])
     words = len(train.ids) + len(test.ids)
     row["words_per_second"] = words / (train.seconds + test.seconds)
-    row["example"] = test.texts[0] if CORPORA[corpus][0][0].startswith("ag") else None
     return {
         key: round(value, 4) if isinstance(value, float) else value
         for key, value in row.items()
@@ -352,7 +351,6 @@ def unprotected(corpus: str) -> dict[str, Any]:
         "tfidf": round(float(tfidf), 4),
         "means": round(float(means), 4),
         "perplexity": round(bigrams.perplexity(test.texts[:400]), 1),
-        "example": test.texts[0] if CORPORA[corpus][0][0].startswith("ag") else None,
     }
 
 

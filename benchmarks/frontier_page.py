@@ -60,13 +60,14 @@ def tables(rows: Rows, epsilons: dict[str, dict[str, Any]]) -> Iterator[str]:
             if (own, where) == (policy, level)
         }
         yield f"### {policy}, {level}\n"
-        yield (
-            "| mechanism | epsilon | risk | worst loss | "
-            + " | ".join(SHORT.get(c, c) for c in CORPORA)
-            + " | PP | CS | part of speech | inflection | perplexity |"
-        )
-        yield "| --- |" + " --- |" * (3 + len(CORPORA) + 5)
         here = [r for r in rows if (r["policy"], r["level"]) == (policy, level)]
+        if here:
+            yield (
+                "| mechanism | epsilon | risk | worst loss | "
+                + " | ".join(SHORT.get(c, c) for c in CORPORA)
+                + " | PP | CS | part of speech | inflection | perplexity |"
+            )
+            yield "| --- |" + " --- |" * (3 + len(CORPORA) + 5)
         for name in _sorted(found, here):
             yield _line(name, found[name], [r for r in here if r["mechanism"] == name])
         absent: dict[str, list[str]] = {}
