@@ -25,7 +25,8 @@ from dptext.randomness import Randomness, RunKey
 from dptext.tokens.policy import Policy
 from dptext.tokens.tokenizer import Tokenizer
 
-DATA = Path(os.environ.get("DPTEXT_TEST_DATA", "../shared/data"))
+ROOT = Path(__file__).resolve().parents[1]
+DATA = Path(os.environ.get("DPTEXT_TEST_DATA", ROOT.parent / "shared" / "data"))
 
 
 def made(folder: str) -> str:

@@ -21,7 +21,8 @@ import sys
 import time
 from pathlib import Path
 
-DATA = Path(os.environ.get("DPTEXT_TEST_DATA", "../shared/data"))
+ROOT = Path(__file__).resolve().parents[1]
+DATA = Path(os.environ.get("DPTEXT_TEST_DATA", ROOT.parent / "shared" / "data"))
 PROFILES = ("balanced", "santext", "tem", "cmp")
 # The noise family is bound by arithmetic: a smaller sample tells its speed.
 SLOW = {"cmp": 500}
