@@ -1,9 +1,10 @@
 """Words per second and memory of `dptext sanitize`, for each profile, on real reviews.
 
 Every profile runs in a process of its own, on one core, reading JSONL from a pipe and
-writing to one, as a user's pipeline would. The limit of the noise family is measured in
-the same run: words per second of nothing but the matrix product of noisy vectors with
-the vocabulary. Memory is the growth of the peak between a run over a tenth of the
+writing to one, as a user's pipeline would. Two more figures of the same run: words per
+second of nothing but the draws of `balanced`, randomness included; and, the limit of
+the noise family, of nothing but the matrix product of noisy vectors with the
+vocabulary. Memory is the growth of the peak between a run over a tenth of the
 reviews and the whole run.
 
     python benchmarks/throughput.py [--reviews 100000] [--lexicon builtin] [PROFILE ...]
@@ -79,6 +80,28 @@ def limit(lexicon: str) -> float:
     return rounds * len(points) / (time.perf_counter() - began)
 
 
+def draws(lexicon: str) -> float:
+    """Return words per second of the draws of `balanced`, words by public frequency."""
+    import numpy as np
+
+    from dptext import lexicons, pipeline, profile
+    from dptext.randomness import RunKey
+
+    found = lexicons.find(lexicon)
+    made = pipeline.build(profile.load("balanced"), found)
+    count, rounds = 2**17, 20
+    rng = np.random.default_rng(0)
+    ids = rng.choice(len(found.words), count, p=found.prior).astype(np.int32)
+    eps = np.full(count, made.spending.high)
+    randomness = made.randomness(RunKey.fresh())
+    records = np.arange(count) // 200
+    nonces = [rng.bytes(16) for _ in range(int(records[-1]) + 1)]
+    began = time.perf_counter()
+    for _ in range(rounds):
+        made.draw(ids, eps, randomness.of(nonces, records))
+    return rounds * count / (time.perf_counter() - began)
+
+
 def main() -> None:
     """Print a table."""
     parser = argparse.ArgumentParser()
@@ -92,6 +115,7 @@ def main() -> None:
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {sorted(os.sched_getaffinity(0))[0]})
     bound = limit(given.lexicon)
+    print(f"draws of rank alone: {draws(given.lexicon):,.0f} words/s on one core")
     print(f"matrix product alone: {bound:,.0f} words/s on one core")
     print("profile     reviews      words/s  of limit  seconds  peak MB  growth MB")
     for profile in given.profiles:
