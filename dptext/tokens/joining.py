@@ -137,8 +137,7 @@ class Joiner:
         if self._policy.stop_word == "keep":
             drawn_here = self._drawn[kind]
             places = np.flatnonzero((kind == kinds.STOP_WORD) | drawn_here)
-            sizes = np.diff(words.ends, prepend=0)
-            texts = np.repeat(np.arange(len(sizes)), sizes)[places]
+            texts = _texts(words)[places]
             free = drawn_here[places]
             ids = np.empty(len(places), np.int32)
             ids[free] = drawn
@@ -164,7 +163,7 @@ class Joiner:
         """Tell which pieces are words with another word before them in their text."""
         before = np.concatenate(([0], np.cumsum(wordlike)))
         begins = np.concatenate(([0], words.ends[:-1]))
-        text = np.searchsorted(words.ends, np.arange(len(wordlike)), side="right")
+        text = _texts(words)
         follows: NDArray[np.bool_] = wordlike & (before[1:] - before[begins[text]] > 1)
         return follows
 
@@ -214,13 +213,15 @@ class Joiner:
         kind = words.flags & kinds.KIND
         wordlike = np.flatnonzero(self._written[kind])
         enders = np.cumsum((words.flags & kinds.ENDER) != 0) if kept else kind * 0
-        text = np.searchsorted(words.ends, wordlike, side="right")
+        text = _texts(words)[wordlike]
         begins = np.ones(len(wordlike), bool)
         begins[1:] = (text[1:] != text[:-1]) | (
             enders[wordlike[1:]] > enders[wordlike[:-1]]
         )
-        starts: NDArray[np.bool_] = begins[np.searchsorted(wordlike, words.places)]
-        return starts
+        starts = np.zeros(len(kind), bool)
+        starts[wordlike] = begins
+        out: NDArray[np.bool_] = starts[words.places]
+        return out
 
     def _mask(self, words: Words, pieces: NDArray[np.object_]) -> None:
         """Write the fixed symbols of `mask`, and nothing for `drop`."""
@@ -264,6 +265,12 @@ def _instead(piece: str, word: str) -> str:
 
 def _is_clitic(word: str) -> bool:
     return word[0] in "'’" or word in ("n't", "n’t")
+
+
+def _texts(words: Words) -> NDArray[np.int64]:
+    """Return the text of each piece: (p,)."""
+    sizes = np.diff(words.ends, prepend=0)
+    return np.repeat(np.arange(len(sizes)), sizes)
 
 
 def _beside(words: Words, wordlike: NDArray[np.bool_]) -> NDArray[np.bool_]:

@@ -38,10 +38,14 @@ _SYMBOLS = "[\u2600-\u27bf\U0001f000-\U0001faff]"
 _EMOJI = f"{_SYMBOLS}(?:[\ufe0f\u200d\U0001f3fb-\U0001f3ff]|{_SYMBOLS})*"
 
 _IDENTIFIER = rf"{_URL}|{_EMAIL}|{_DOMAIN}|[@#]\w[\w\-.]*\w|[@#]\w"
-_PIECE = re.compile(
-    rf" ?(?:{_ABBREVIATION}|{_IDENTIFIER}|{_NUMBER}|{_WORD}|{_CLITIC}|[{_CJK}]|{_EMOJI}"
-    r"|[^\s])|\s+"
+# Most words: behind them stands what no alternative below could take in as well, so
+# that these need not be tried. It changes no piece, only the time.
+_PLAIN = r"[A-Za-z]+(?=[ ,;!?)\"\n]|\.(?:\s|\Z)|\Z)"
+_BODY = (
+    rf"{_ABBREVIATION}|{_IDENTIFIER}|{_NUMBER}|{_WORD}|{_CLITIC}|[{_CJK}]|{_EMOJI}"
+    r"|[^\s]"
 )
+_PIECE = re.compile(rf" ?(?:{_PLAIN}|{_BODY})|\s+")
 _IS_NUMBER = re.compile(_NUMBER)
 _IS_WORD = re.compile(rf"{_ABBREVIATION}|{_WORD}|{_CLITIC}|[{_CJK}]")
 _IS_IDENTIFIER = re.compile(_IDENTIFIER)

@@ -61,8 +61,8 @@ class Tokenizer:
         flags = (codes & 0xFF).astype(np.uint8)
         places = np.flatnonzero(self._perturbed[flags & kinds.KIND])
         ids: Ids = ((codes[places] >> 8) - 1).astype(np.int32)
-        of_text = np.searchsorted(ends, places, side="right")
-        return Words(pieces, flags, ends, places, of_text, ids)
+        of_text = np.repeat(np.arange(len(texts)), np.diff(ends, prepend=0))
+        return Words(pieces, flags, ends, places, of_text[places], ids)
 
     def _divide(
         self, pieces: list[str], codes: np.ndarray, ends: np.ndarray

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 import time
 import unicodedata
 
@@ -7,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dptext.tokens import kinds
+from dptext.tokens import kinds, regex
 from dptext.tokens.regex import MARK, key_of, kind_of, segment, split
 
 ANY_TEXT = st.text(st.characters(codec=None, exclude_categories=()), max_size=60)
@@ -23,6 +24,26 @@ DENSE = st.text(
 def test_pieces_joined_are_the_text(text: str) -> None:
     """Splitting loses nothing of any string, surrogates included."""
     assert "".join(split(text)) == text
+
+
+@settings(max_examples=2000)
+@given(
+    st.lists(
+        st.one_of(
+            st.sampled_from(
+                "a b U x é 1 @ . , ' - / : ; ! ? ) \" # _ Ω 中 \u0301".split()
+            ),
+            st.sampled_from(
+                [" ", "\n", "\t", "\u2028", "www.", "://", "com", "I.", "n't"]
+            ),
+            st.text(max_size=2),
+        ),
+        max_size=9,
+    ).map("".join)
+)
+def test_the_short_way_for_plain_words_changes_no_piece(text: str) -> None:
+    """Pieces are those of the whole pattern without it."""
+    assert split(text) == re.findall(rf" ?(?:{regex._BODY})|\s+", text)
 
 
 def test_every_character_is_a_piece_by_itself() -> None:
