@@ -71,6 +71,7 @@ def jobs(options: Options) -> list[serial.Job]:
             for name in options.files
         ]
     _check_distinct(options, found)
+    _check_standard(options, found)
     _check_open(found)
     return found
 
@@ -117,6 +118,17 @@ def _check_distinct(options: Options, jobs: Sequence[serial.Job]) -> None:
             msg = f"{name} is read or written by this run already; name another file"
             raise UsageError(msg)
         taken.add(place)
+
+
+def _check_standard(options: Options, jobs: Sequence[serial.Job]) -> None:
+    """Refuse two things on standard output: neither could be read back."""
+    both = [name for name in _writes(options, jobs) if streams.is_standard(name)]
+    if len(both) + sum(job.output is None for job in jobs) > 1:
+        msg = (
+            "standard output carries the data or one report, not both: name files with "
+            "-o, --report, --html, --public-report or --quarantine"
+        )
+        raise UsageError(msg)
 
 
 def _check_open(jobs: Sequence[serial.Job]) -> None:

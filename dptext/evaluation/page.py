@@ -93,10 +93,12 @@ def _tasks(tasks: Iterable[Task], title: str) -> tuple[Html, ...]:
 
 
 def _words(result: Result) -> Html:
-    rows = [
-        (each.name, _share(each.success), f"{each.words:,}", each.assumes)
-        for each in result.word_attacks
-    ]
+    rows = []
+    for each in result.word_attacks:
+        told = each.assumes
+        if each.predicted is not None:
+            told += f"; the ruler's figure is {_share(each.predicted)}"
+        rows.append((each.name, _share(each.success), f"{each.words:,}", told))
     masked = result.masked_word
     if masked is not None:
         for name, value in (

@@ -247,6 +247,34 @@ def test_internal_report_and_its_display(
     assert "locally" in shown
 
 
+@pytest.mark.parametrize(
+    "more",
+    [
+        ("--report", "-"),
+        ("--html", "-"),
+        ("--public-report", "-"),
+        ("-o", "-", "--report", "-"),
+        ("--quarantine", "-"),
+    ],
+)
+def test_standard_output_carries_one_thing(
+    source: str, options: tuple[str, ...], more: tuple[str, ...]
+) -> None:
+    """Data and report, or two reports, would mix: refused before anything is read."""
+    ran = here("sanitize", source, *options, "-q", *more)
+    assert ran.code == 2
+    assert ran.out == b""
+    assert "standard output carries" in ran.err
+
+
+def test_a_report_alone_may_go_to_standard_output(
+    source: str, options: tuple[str, ...], tmp_path: Path
+) -> None:
+    """Where the data go to a file."""
+    run = ("sanitize", source, *options, "-q", "-o", str(tmp_path / "o.jsonl"))
+    assert json.loads(_ok(here(*run, "--report", "-")))["audience"] == "internal"
+
+
 def test_public_report_elsewhere_and_no_sidecar(
     source: str, options: tuple[str, ...], tmp_path: Path
 ) -> None:
