@@ -187,7 +187,7 @@ def test_a_missing_file_and_an_unknown_name_are_named(tmp_path: Path) -> None:
         ),
         ({"mechanism": {"name": "tem"}}, {"name": "tem", "gamma": None, "beta": 0.001}),
         ({"mechanism": "santext"}, {"name": "santext"}),
-        ({}, {"name": "rank", "k": 20, "c": 10.0}),
+        ({}, {"name": "rank", "k": 20, "c": None}),
     ],
 )
 def test_overrides_are_laid_over_key_by_key(

@@ -36,8 +36,8 @@ from dptext.types import Eps, Guarantee, Ids, Uneven
 FAMILY = "choice"
 # exp(epsilon) must leave room in a float64; far above any meaning.
 LARGEST_EPSILON = 500.0
-# Words that a closed law lists if nobody says how many.
-_LISTED = 96
+# k, c and p of closed laws where they are not given.
+_LISTED, _FLATTENED, _BENT = 96, 10.0, 1.5
 # The risk of law fitted where there is neither a risk nor an epsilon of a word.
 _USUAL = 0.2
 
@@ -51,15 +51,17 @@ class Params:
     fitted: the table that ships for the budget's risk, or else for its epsilon; steps:
     a table of [last rank, part of epsilon], as [[3, 1], [48, 0.8]]; both list at most k
     words if k is given. arch: ln w falls from epsilon to 0 over the list as
-    1 - ((r - 1) / k)^p; power: as a power of rank, c flattens it; staircase: all listed
-    words alike; for these k is 96 if not given. outputs: only the first so many words
-    of the vocabulary are written; None: as many as the lexicon says, else all.
+    1 - ((r - 1) / k)^p, p 1.5 if not given; power: as a power of rank, flattened by c,
+    10 if not given; staircase: all listed words alike; for these k is 96 if not given.
+
+    outputs: only the first so many words of the vocabulary are written; None: as many
+    as the lexicon says, else all.
     """
 
     law: Literal["fitted", "steps", "power", "staircase", "arch"] = "fitted"
     k: Annotated[int, Meta(ge=1)] | None = None
-    c: Annotated[float, Meta(ge=0)] = 10.0
-    p: Annotated[float, Meta(gt=0)] = 1.5
+    c: Annotated[float, Meta(ge=0)] | None = None
+    p: Annotated[float, Meta(gt=0)] | None = None
     steps: tuple[Step, ...] = ()
     outputs: Annotated[int, Meta(ge=1)] | None = None
 
@@ -209,10 +211,12 @@ def steps(params: Params, listed: int) -> NDArray[np.float64]:
     if params.law == "staircase":
         return np.ones(listed)
     if params.law == "arch":
-        return np.asarray(1.0 - (np.arange(listed) / listed) ** params.p)
-    ranks = np.arange(1, listed + 1) + params.c
-    floor = listed + 1 + params.c
-    return np.asarray(np.log(floor / ranks) / np.log(floor / (1 + params.c)))
+        bent = _BENT if params.p is None else params.p
+        return np.asarray(1.0 - (np.arange(listed) / listed) ** bent)
+    c = _FLATTENED if params.c is None else params.c
+    floor = listed + 1 + c
+    ranks = np.arange(1, listed + 1) + c
+    return np.asarray(np.log(floor / ranks) / np.log(floor / (1 + c)))
 
 
 def choose(state: State, ids: Ids, eps: Eps, noise: Noise) -> Ids:
