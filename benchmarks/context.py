@@ -1,6 +1,6 @@
 """What context gives away: an attacker who knows the mechanism and how English runs.
 
-    python benchmarks/context.py [--only rank] [--texts 300]
+    python benchmarks/context.py [--only rank] [--texts 120]
 
 The attacker of dptext's ruler guesses each word from its own output alone. This one
 reads the released text as a hidden Markov chain: words follow each other as in a public
@@ -33,7 +33,7 @@ from dptext.tokens import kinds
 from dptext.tokens.stop_words import STOP_WORDS
 from dptext.types import Record
 
-LEVELS = ("risk 10%", "risk 20%", "risk 35%", "loss 8", "loss 10")
+LEVELS = ("risk 10%", "risk 20%", "risk 35%", "loss 6", "loss 8", "loss 10")
 CORPUS = "AG News"
 TRIED = 150
 _BLOCK = 128
@@ -154,7 +154,7 @@ def main() -> None:
     """Attack what is not attacked yet."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--only", action="append", default=[])
-    parser.add_argument("--texts", type=int, default=300)
+    parser.add_argument("--texts", type=int, default=120)
     parser.add_argument("--jobs", type=int, default=1)
     given = parser.parse_args()
     epsilons = frontier.all_epsilons()
