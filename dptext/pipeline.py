@@ -196,7 +196,7 @@ def build(recipe: Profile, lexicon: Lexicon) -> Pipeline:
     module = registry.find("mechanisms", recipe.mechanism.name)
     _agree(recipe, module)
     budget = registry.find("budgets", recipe.budget.name)
-    recipe, channel, state = _agreed(recipe, module, budget, space)
+    recipe, channel, state = _made_ready(recipe, module, budget, space)
     spending = budget.spending(state)
     defined = getattr(module, "check", None)
     if defined is not None:
@@ -222,7 +222,7 @@ def build(recipe: Profile, lexicon: Lexicon) -> Pipeline:
     )
 
 
-def _agreed(
+def _made_ready(
     recipe: Profile, module: Any, budget: Any, space: spaces.Space
 ) -> tuple[Profile, Channel, Any]:
     """Make mechanism and budget ready, which may follow one another.
@@ -239,8 +239,8 @@ def _agreed(
     name = recipe.mechanism.name
     channel = mechanisms.ready(name, module, recipe.mechanism.params, space, aim)
     recipe = replace(recipe, mechanism=Part(name, channel.params))
-    if aim.risk is not None:
-        recipe = _with_epsilon(recipe, channel, aim)
+    if aim.risk is not None and aim.prior is not None:
+        recipe = _with_epsilon(recipe, channel, aim.risk, aim.prior)
         state = budgets.prepare(budget, recipe.budget.params, lexicon)
     return recipe, channel, state
 
@@ -252,7 +252,9 @@ def _of_a_word(spending: Spending) -> float | None:
     return spending.high if spending.total is None else None
 
 
-def _with_epsilon(recipe: Profile, channel: Channel, aim: Aim) -> Profile:
+def _with_epsilon(
+    recipe: Profile, channel: Channel, risk: float, words: NDArray[np.float64]
+) -> Profile:
     """Turn a risk into an epsilon."""
     if recipe.strategy != TOKEN:
         msg = (
@@ -262,10 +264,7 @@ def _with_epsilon(recipe: Profile, channel: Channel, aim: Aim) -> Profile:
         raise UsageError(msg)
     from dptext.adversaries import calibrate
 
-    assert aim.risk is not None
-    assert aim.prior is not None
-    risk = aim.risk
-    epsilon = calibrate.epsilon_for(channel, risk, aim.prior)
+    epsilon = calibrate.epsilon_for(channel, risk, words)
     promise = channel.module.guarantee(channel.state, epsilon)
     if promise.notion == "LDP" and epsilon * promise.reach > MEANINGFUL:
         msg = (

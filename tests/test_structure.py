@@ -25,7 +25,10 @@ HEAVY = (
 LAYERS = (
     ("types", "errors"),
     ("streams", "randomness", "registry", "cache", "strategy", "models"),
-    ("tokens.kinds", "tokens.policy", "tokens.regex", "tokens.stop_words"),
+    (
+        *("tokens.kinds", "tokens.policy", "tokens.regex", "tokens.spelling"),
+        "tokens.stop_words",
+    ),
     (
         *("tokens", "lexicons", "spaces", "budgets", "mechanisms", "mappings"),
         *("formats", "metrics", "guarantees", "adversaries"),

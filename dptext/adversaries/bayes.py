@@ -8,7 +8,6 @@ which mechanisms are compared (docs/guarantees.md, 6).
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import Any
@@ -87,17 +86,12 @@ def measure(
         best = best_guesses(channel, prior, epsilon, len(prior))
         return asdict(_risk(prior, best))
 
-    what: list[object] = ["bayes", 1, *channel.identity, digest(prior), epsilon]
+    what: list[object] = ["bayes", 1, *channel.identity, cache.digest(prior), epsilon]
     if not channel.exact:
         what += [_sampled.DRAWS, draw is not None, mapping]
     found = cache.numbers(cache.key_of(*what), compute)
     bands = tuple(Band(**band) for band in found.pop("bands"))
     return Risk(bands=bands, **found)
-
-
-def digest(prior: NDArray[np.float64]) -> str:
-    """Return the sha256 of a prior."""
-    return hashlib.sha256(np.ascontiguousarray(prior).tobytes()).hexdigest()
 
 
 def best_guesses(

@@ -43,8 +43,9 @@ _LEAST, _MOST = 1e-6, 1e6
 def epsilon_for(channel: Channel, target: float, prior: NDArray[np.float64]) -> float:
     """Return about the largest epsilon up to which the success stays at most target.
 
-    Raises UsageError when the target is below what a guess without any output achieves,
-    and for a mechanism that has neither a closed law nor an upper limit.
+    Raises UsageError when no epsilon meets the target, be it below what a guess without
+    any output achieves or above what any gives away, and for a mechanism that has
+    neither a closed law nor an upper limit.
     """
     if not channel.exact and not _sampled.bounded(channel):
         msg = (
@@ -60,7 +61,7 @@ def epsilon_for(channel: Channel, target: float, prior: NDArray[np.float64]) -> 
         )
         raise UsageError(msg)
     search = _search if channel.exact else _search_sampled
-    what = ["calibrate", 2, *channel.identity, bayes.digest(prior), target]
+    what = ["calibrate", 2, *channel.identity, cache.digest(prior), target]
     if not channel.exact:
         what += [_sampled.DRAWS, _SEARCH_DRAWS, _TRIED]
     found = cache.numbers(

@@ -122,11 +122,11 @@ def _check_distinct(options: Options, jobs: Sequence[serial.Job]) -> None:
 
 def _check_standard(options: Options, jobs: Sequence[serial.Job]) -> None:
     """Refuse two things on standard output: neither could be read back."""
-    both = [name for name in _writes(options, jobs) if streams.is_standard(name)]
-    if len(both) + sum(job.output is None for job in jobs) > 1:
+    named = [name for name in _writes(options, jobs) if streams.is_standard(name)]
+    if len(named) + sum(job.output is None for job in jobs) > 1:
         msg = (
-            "standard output carries the data or one report, not both: name files with "
-            "-o, --report, --html, --public-report or --quarantine"
+            "standard output carries one thing only, the data or a report: name files "
+            "for the others with -o, --report, --html, --public-report, --quarantine"
         )
         raise UsageError(msg)
 

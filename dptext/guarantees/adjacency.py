@@ -24,6 +24,8 @@ _NUMBER = {
 }
 
 
+# What the joiner may do to copied words (dptext.tokens.joining).
+_ARTICLES = ' (but "a" and "an" may change to suit a new word behind them)'
 _PATTERN = {
     "record": (
         "the same pattern of equal words (which words of the record are equal, all "
@@ -57,9 +59,6 @@ def alike(policy: Policy, strategy: str = "token") -> tuple[str, ...]:
             "same places"
         )
     return tuple(parts)
-
-
-_ARTICLES = ' (but "a" and "an" follow a new word behind them)'
 
 
 def covered(policy: Policy) -> tuple[str, ...]:

@@ -34,9 +34,9 @@ ORDERS = (
     "the word itself, then the outputs that stand best for it: cosine less hubness, "
     "frequency"
 )
-# Zipf-Mandelbrot's law as it fits English (Piantadosi 2014): the commonest of 50,000
-# words is 5% of a text. An exponent of 1 makes it 3%, and risks look smaller than they
-# are (benchmarks/imported.py risks).
+# Zipf-Mandelbrot's law (Mandelbrot 1953); with this exponent the commonest of 50,000
+# words is 5% of a text, as in English. An exponent of 1 makes it 3%, and risks look
+# smaller than they are (benchmarks/imported.py risks).
 _EXPONENT, _OFFSET = 1.13, 2.73
 # Share of number tokens in running English, where the source has no numbers to count.
 _NUMBER_SHARE = 0.01
@@ -143,8 +143,8 @@ def ordered(
 ) -> Lexicon:
     """Add orders and geometry to words and vectors.
 
-    Orders are by distance, or of the first outputs words without everybody's
-    neighbours.
+    Orders are by distance over all words; with outputs, of the first so many words by
+    cosine less hubness and frequency.
     """
     from dptext.lexicons import orders as distance
 

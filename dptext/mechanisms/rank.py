@@ -16,7 +16,6 @@ Example: dptext sanitize reviews.jsonl --mechanism rank --epsilon 8
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from typing import Annotated, Any, Literal
@@ -129,9 +128,8 @@ def _risk(
     params: Params, space: Space, epsilon: float, prior: NDArray[np.float64]
 ) -> float:
     """Return the success of the best guess of a word, as the ruler has it."""
-    settings = asdict(params)
-    drawn_from = hashlib.sha256(np.ascontiguousarray(prior).tobytes()).hexdigest()
-    what = (space.lexicon.digest, space.identity, settings, drawn_from, epsilon)
+    drawn_from = cache.digest(prior)
+    what = (space.lexicon.digest, space.identity, asdict(params), drawn_from, epsilon)
 
     def compute() -> dict[str, float]:
         best = best_guesses(prepare(params, space), prior, epsilon, [(0, len(prior))])
@@ -143,8 +141,8 @@ def _risk(
 def prepare(params: Params, space: Space) -> State:
     """Take the first words of each order that may be written.
 
-    Raises UsageError when the lexicon stores fewer. Law fitted is that
-    of risk 20% where nothing has chosen it.
+    Raises UsageError when the lexicon stores fewer. Law fitted is that of risk 20%
+    where nothing has chosen it.
     """
     params = fitted(params, space, Aim())
     outputs = _outputs(params, space)

@@ -19,8 +19,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import partial
-from typing import Any
+from functools import cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,8 +62,8 @@ class Joiner:
         self._number = lexicon.words.index(NUMBER)
         self._clitic = np.array([_is_clitic(word) for word in shown])
         rows = {word.lower(): row for row, word in enumerate(shown)}
-        self._row_of = _Memory(partial(_row, rows))
-        self._after_word = _Memory(_after_word)
+        # Of stop words as they are spelt: few strings.
+        self._row_of = cache(partial(_row, rows))
         agreement = _AGREEMENTS.get(policy.agreement)
         self._agreement = agreement(lexicon) if agreement else None
         treatments = [policy.treatment(kind) for kind in range(8)]
@@ -143,7 +142,7 @@ class Joiner:
             ids[free] = drawn
             kept = places[~free]
             stop = map(words.pieces.__getitem__, kept.tolist())
-            rows = map(self._row_of.__getitem__, stop)
+            rows = map(self._row_of, stop)
             before = np.fromiter(rows, np.int32, count=len(kept))
             ids[~free] = before
         if self._policy.punctuation == "drop":
@@ -180,7 +179,7 @@ class Joiner:
         both = copied & np.concatenate(([False], copied[:-1]))
         here = after & (treatment != PERTURB) & ~both
         stop = np.flatnonzero(here & (kind == kinds.STOP_WORD))
-        pieces[stop] = [self._after_word[piece] for piece in pieces[stop]]
+        pieces[stop] = [_after_stop(piece) for piece in pieces[stop]]
         for place in np.flatnonzero(here & (kind != kinds.STOP_WORD)).tolist():
             copy = treatment[place] == KEEP
             body = pieces[place]
@@ -233,18 +232,6 @@ class Joiner:
         pieces[(treatment == DROP) & _WORDLIKE[kind]] = ""
 
 
-class _Memory(dict[str, Any]):
-    """Remember what is made of each stop word as it is spelt: few strings."""
-
-    def __init__(self, make: Callable[[str], Any]) -> None:
-        super().__init__()
-        self._make = make
-
-    def __missing__(self, piece: str) -> Any:
-        self[piece] = self._make(piece)
-        return self[piece]
-
-
 def _row(rows: dict[str, int], piece: str) -> int:
     """Return the row of a stop word, V where the vocabulary has none."""
     return rows.get(key_of(piece.strip(" ")), len(rows))
@@ -254,6 +241,10 @@ def _after_word(piece: str) -> str:
     """Return a copied word as it stands after another word."""
     body = piece.lstrip(" ")
     return body if _is_clitic(body.lower()) else " " + body
+
+
+# Few strings, in this use.
+_after_stop = cache(_after_word)
 
 
 def _instead(piece: str, word: str) -> str:

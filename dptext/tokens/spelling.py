@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 _SIBILANT = re.compile(r"(?:s|x|z|ch|sh)$")
-_CONSONANT_Y = re.compile(r"[^aeiou]y$")
+CONSONANT_Y = re.compile(r"[^aeiou]y$")
 _CONSONANT_O = re.compile(r"[^aeiou]o$")
 # Nouns in -o that take -es; the others take -s.
 _OES = frozenset(
@@ -25,7 +25,7 @@ def plural(noun: str) -> str:
 
 def third_person(verb: str) -> str:
     """Return the regular form with -s."""
-    if _CONSONANT_Y.search(verb):
+    if CONSONANT_Y.search(verb):
         return verb[:-1] + "ies"
     if _SIBILANT.search(verb) or _CONSONANT_O.search(verb):
         return verb + "es"
@@ -60,7 +60,7 @@ def superlative(adjective: str) -> str:
 
 def stem(word: str, *, keep_y: bool) -> str:
     """Return what an ending with a vowel is put to: doubled, -i for -y, -ck for -c."""
-    if not keep_y and _CONSONANT_Y.search(word):
+    if not keep_y and CONSONANT_Y.search(word):
         return word[:-1] + "i"
     if _DOUBLES.search(word):
         return word + word[-1]

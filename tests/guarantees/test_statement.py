@@ -325,4 +325,4 @@ def test_copied_articles_that_are_rewritten_are_said(agreement: str) -> None:
     """Only where the joiner may rewrite them."""
     policy = Policy(stop_word="keep", agreement=agreement)  # type: ignore[arg-type]
     told = " ".join(adjacency.not_covered(policy))
-    assert ("follow a new word" in told) == (agreement != "none")
+    assert ("suit a new word" in told) == (agreement != "none")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from dptext.lexicons.build import closed, inflection
 from dptext.lexicons.build.wordnet import Synset, WordNet
+from dptext.tokens import spelling
 from dptext.tokens.regex import split
 
 # The part that each form has in the use of its lemma: rules of thumb, from no corpus.
@@ -67,7 +68,7 @@ def _irregular(wordnet: WordNet) -> dict[tuple[str, str], list[str]]:
 def _plurals(wordnet: WordNet) -> frozenset[str]:
     """Return forms that are plurals of other nouns."""
     nouns = [lemma for lemma, pos in wordnet.senses if pos == "n"]
-    regular = {inflection.plural(noun) for noun in nouns}
+    regular = {spelling.plural(noun) for noun in nouns}
     odd = {form for form, base in wordnet.exceptions["n"] if form != base}
     return frozenset(regular | odd | {"cattle", "people", "police"})
 
@@ -114,7 +115,7 @@ def _nouns(lemma: str, synsets: list[Synset]) -> dict[str, str]:
     capital = _capital(lemma, first)
     if named or (capital and first.file not in _COUNTED_FILES):
         return {}
-    return {"plural": inflection.plural(lemma)}
+    return {"plural": spelling.plural(lemma)}
 
 
 def _capital(lemma: str, synset: Synset) -> bool:
@@ -123,9 +124,9 @@ def _capital(lemma: str, synset: Synset) -> bool:
 
 def _verbs(lemma: str, synsets: list[Synset]) -> dict[str, str]:
     return {
-        "third": inflection.third_person(lemma),
-        "past": inflection.past(lemma),
-        "ing": inflection.participle(lemma),
+        "third": spelling.third_person(lemma),
+        "past": spelling.past(lemma),
+        "ing": spelling.participle(lemma),
     }
 
 
@@ -138,8 +139,8 @@ def _adjectives(lemma: str, synsets: list[Synset]) -> dict[str, str]:
     if lemma in _NUMBERS or _digits(synsets):
         return {}
     return {
-        "er": inflection.comparative(lemma),
-        "est": inflection.superlative(lemma),
+        "er": spelling.comparative(lemma),
+        "est": spelling.superlative(lemma),
     }
 
 
@@ -183,11 +184,11 @@ def _derived(lemma: str, pos: str) -> Iterator[tuple[str, str, float]]:
         yield "un" + lemma, "un", 0.3
     else:
         yield inflection.agent(lemma), "agent", 0.5
-        yield inflection.plural(inflection.agent(lemma)), "agents", 0.5
+        yield spelling.plural(inflection.agent(lemma)), "agents", 0.5
         again = "re" + lemma
         yield again, "re", 0.2
-        yield inflection.past(again), "re", 0.2
-        yield inflection.participle(again), "re", 0.2
+        yield spelling.past(again), "re", 0.2
+        yield spelling.participle(again), "re", 0.2
         stem = lemma[:-1] if lemma.endswith("e") else lemma
         yield stem + "able", "able", 0.2
         yield "un" + stem + "able", "able", 0.1

@@ -1,19 +1,14 @@
-"""Regular English inflection and spelling variants of single words, by rule."""
+"""Derivations and spelling variants of single English words, by rule.
+
+Regular inflection is that of dptext.tokens.spelling.
+"""
 
 from __future__ import annotations
 
 import re
 
-_SIBILANT = re.compile(r"(?:s|x|z|ch|sh)$")
-_CONSONANT_Y = re.compile(r"[^aeiou]y$")
-_CONSONANT_O = re.compile(r"[^aeiou]o$")
-# Nouns in -o that take -es; the others take -s.
-_OES = frozenset(
-    "buffalo cargo domino echo embargo go hero mango mosquito motto negro potato "
-    "tomato tornado torpedo veto volcano".split()
-)
-# One vowel between consonants at the end of a one-syllable word: the last is doubled.
-_DOUBLES = re.compile(r"^[^aeiou]*(?:qu)?[aeiou][bdgklmnprt]$")
+from dptext.tokens import spelling
+
 _VOWELS = re.compile(r"[aeiouy]+")
 # -our words of British English whose American form has -or.
 _OUR = (
@@ -38,51 +33,9 @@ _TO_BRITISH = (
 _NOT_VARIANTS = frozenset({"capsize", "resize", "downsize", "oversize", "seize"})
 
 
-def plural(noun: str) -> str:
-    """Return the regular plural."""
-    if noun.endswith("o") and noun not in _OES:
-        return noun + "s"
-    return third_person(noun)
-
-
-def third_person(verb: str) -> str:
-    """Return the regular form with -s."""
-    if _CONSONANT_Y.search(verb):
-        return verb[:-1] + "ies"
-    if _SIBILANT.search(verb) or _CONSONANT_O.search(verb):
-        return verb + "es"
-    return verb + "s"
-
-
-def past(verb: str) -> str:
-    """Return the regular form with -ed."""
-    if verb.endswith("e"):
-        return verb + "d"
-    return _stem(verb, keep_y=False) + "ed"
-
-
-def participle(verb: str) -> str:
-    """Return the regular form with -ing."""
-    if verb.endswith("ie"):
-        return verb[:-2] + "ying"
-    if verb.endswith("e") and not verb.endswith(("ee", "oe", "ye")) and len(verb) > 2:
-        return verb[:-1] + "ing"
-    return _stem(verb, keep_y=True) + "ing"
-
-
 def agent(verb: str) -> str:
     """Return the noun of the one who does it, with -er."""
-    return verb + "r" if verb.endswith("e") else _stem(verb, keep_y=False) + "er"
-
-
-def comparative(adjective: str) -> str:
-    """Return the form with -er."""
-    return agent(adjective)
-
-
-def superlative(adjective: str) -> str:
-    """Return the form with -est."""
-    return comparative(adjective)[:-1] + "st"
+    return spelling.comparative(verb)
 
 
 def adverb(adjective: str) -> str:
@@ -93,14 +46,14 @@ def adverb(adjective: str) -> str:
         return adjective[:-1] + "y"
     if adjective.endswith("ll"):
         return adjective + "y"
-    if _CONSONANT_Y.search(adjective) and syllables(adjective) > 1:
+    if spelling.CONSONANT_Y.search(adjective) and syllables(adjective) > 1:
         return adjective[:-1] + "ily"
     return adjective + "ly"
 
 
 def quality(adjective: str) -> str:
     """Return the noun of the quality, with -ness."""
-    if _CONSONANT_Y.search(adjective) and syllables(adjective) > 1:
+    if spelling.CONSONANT_Y.search(adjective) and syllables(adjective) > 1:
         return adjective[:-1] + "iness"
     return adjective + "ness"
 
@@ -117,11 +70,3 @@ def variants(word: str) -> list[str]:
         return []
     found = [rule.sub(to, word) for rule, to in (*_TO_AMERICAN, *_TO_BRITISH)]
     return [other for other in dict.fromkeys(found) if other != word]
-
-
-def _stem(word: str, *, keep_y: bool) -> str:
-    if not keep_y and _CONSONANT_Y.search(word):
-        return word[:-1] + "i"
-    if _DOUBLES.search(word):
-        return word + word[-1]
-    return word + "k" if word.endswith("ic") else word
