@@ -140,7 +140,7 @@ def main() -> None:
         for path in files:
             print(f"{path}: {perplexity(path.read_text().splitlines()):,.0f}")
         return
-    from orders import rows_of
+    from private_rows import rows_of
 
     rng = np.random.default_rng(0)
     names = list(model().ids)[:50_000]

@@ -23,8 +23,10 @@ from typing import Any
 
 import bigrams
 import frontier
+import frontier_setup
 import numpy as np
 from numpy.typing import NDArray
+from private_rows import ROOT
 
 from dptext.adversaries import prior
 from dptext.pipeline import Pipeline
@@ -37,7 +39,7 @@ LEVELS = ("risk 10%", "risk 20%", "risk 35%", "loss 6", "loss 8", "loss 10")
 CORPUS = "AG News"
 TRIED = 150
 _BLOCK = 128
-ROWS = frontier.ROOT / "docs" / "frontier-context.jsonl"
+ROWS = ROOT / "docs" / "frontier-context.jsonl"
 
 
 def tried(
@@ -111,8 +113,8 @@ def _sum(logs: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
 
 def attack(name: str, level: str, at: dict[str, Any], most: int) -> dict[str, Any]:
     """Attack one mechanism at one level."""
-    by = frontier.made("all words", at["mechanism"], {"epsilon": at["epsilon"]})
-    texts = frontier.part_of(CORPUS, 1)[0][:most]
+    by = frontier_setup.made("all words", at["mechanism"], {"epsilon": at["epsilon"]})
+    texts = frontier_setup.part_of(CORPUS, 1)[0][:most]
     truth, drawn, starts = [], [], []
 
     def observe(found: Any, chosen: Any, eps: Any) -> None:
@@ -163,7 +165,7 @@ def main() -> None:
     with ProcessPoolExecutor(given.jobs, mp_context=context) as pool:
         waiting = []
         for level in LEVELS:
-            for name in frontier.MECHANISMS:
+            for name in frontier_setup.MECHANISMS:
                 key = frontier.key_of("all words", name, level)
                 at = epsilons.get(key, {"reason": ""})
                 wanted = not given.only or name in given.only

@@ -28,7 +28,8 @@ from typing import Any
 import numpy as np
 from bigrams import Model, model, perplexity
 from numpy.typing import NDArray
-from orders import DATA, accuracies, rows_of, tasks_of
+from orders import accuracies, tasks_of
+from private_rows import DATA, rows_of
 
 from dptext import pipeline, profile
 from dptext.adversaries import prior

@@ -29,6 +29,7 @@ from typing import Any
 
 import numpy as np
 import orders
+from private_rows import privatized, rows_of, untouched
 
 from dptext import lexicons, pipeline, profile
 from dptext.adversaries import prior, words
@@ -36,8 +37,7 @@ from dptext.lexicons import english, store
 from dptext.lexicons.importing import Settings, make
 from dptext.mechanisms import rank
 from dptext.pipeline import Pipeline
-from dptext.randomness import RunKey
-from dptext.types import Eps, Ids, Lexicon, Record, Words
+from dptext.types import Lexicon
 
 RISK = 0.2
 KINDS = ("distance", "outputs", "english")
@@ -100,10 +100,10 @@ def tasks(given: list[Lexicon], seeds: int, dev: bool) -> None:
     print("columns:", [f"{t} {m}" for t in work for m in ("TF-IDF", "mean vectors")])
     for lexicon in given:
         made = at_risk(lexicon)
-        cells = _cells(made, work, [1], orders.untouched)
+        cells = _cells(made, work, [1], untouched)
         print(f"{lexicon.name}, unprotected: {cells}", flush=True)
         epsilon = made.spending.high
-        cells = _cells(made, work, list(range(1, seeds + 1)), orders.privatized)
+        cells = _cells(made, work, list(range(1, seeds + 1)), privatized)
         same, inflected = orders.kept(made, texts, 1)
         skew, most = skewness(lexicon)
         state = made.channel.state
@@ -129,9 +129,11 @@ def risks(lexicon: Lexicon) -> None:
     public = prior.replaced(lexicon, made.profile.tokens)
     cells = []
     for name, (others, asked) in CORPORA.items():
-        texts = [row["text"] for row in orders.rows_of(asked)[:_TEXTS]]
-        before, after = released(made, texts)
-        rows = orders.rows_of(others)[_TEXTS : 8 * _TEXTS]
+        texts = [row["text"] for row in rows_of(asked)[:_TEXTS]]
+        before = made.tokenizer.words(texts).ids
+        after = privatized(made, texts, 1)[1][before >= 0]
+        before = before[before >= 0]
+        rows = rows_of(others)[_TEXTS : 8 * _TEXTS]
         likely = made.tokenizer.words([row["text"] for row in rows]).ids
         counts = np.bincount(likely[likely >= 0], minlength=len(public))
         # What these texts lack is guessed by the lexicon's frequencies.
@@ -146,22 +148,6 @@ def risks(lexicon: Lexicon) -> None:
     print(
         f"{lexicon.name}: epsilon {made.spending.high:.2f}, blind {blind:.3f}; ", cells
     )
-
-
-def released(made: Pipeline, texts: list[str]) -> tuple[Ids, Ids]:
-    """Return the known words of texts and what was drawn for them."""
-    before: list[Ids] = []
-    after: list[Ids] = []
-
-    def observe(given: Words, drawn: Ids, eps: Eps) -> None:
-        before.append(given.ids.copy())
-        after.append(drawn.copy())
-
-    records = (Record(number, (text,), None) for number, text in enumerate(texts))
-    for _ in made.run(records, RunKey.from_seed(1), observe=observe):
-        pass
-    ids, drawn = np.concatenate(before), np.concatenate(after)
-    return ids[ids >= 0], drawn[ids >= 0]
 
 
 def _cells(made: Any, work: dict[str, Any], seeds: list[int], change: Any) -> str:

@@ -17,26 +17,28 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import gzip
-import json
-import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from private_rows import (
+    Words,
+    learned,
+    privatized,
+    rows_of,
+    same_forms,
+    untouched,
+)
 
 from dptext import pipeline, profile
 from dptext.adversaries import best_law
 from dptext.lexicons import orders, store
 from dptext.mechanisms import rank
 from dptext.pipeline import Pipeline
-from dptext.randomness import RunKey
-from dptext.types import Lexicon, Record
+from dptext.types import Lexicon
 
-ROOT = Path(__file__).resolve().parents[1]
-DATA = Path(os.environ.get("DPTEXT_TEST_DATA", ROOT.parent / "shared" / "data"))
 RISKS = (0.1, 0.2, 0.35)
 LOSSES = (6.0, 8.0, 10.0, 12.0)
 OLD_LAW = {"law": "power", "k": 96, "c": 10.0}
@@ -47,7 +49,6 @@ LAWS = {
     0.35: {"law": "arch", "k": 16, "p": 1.5},
 }
 Task = tuple[list[str], list[Any], list[str], list[Any]]
-Words = tuple[list[str], NDArray[Any], NDArray[Any]]
 
 
 def made(lexicon: Lexicon, mechanism: dict[str, Any], epsilon: float) -> Pipeline:
@@ -152,14 +153,6 @@ def laws(lexicon: Lexicon) -> None:
 # Tasks -------------------------------------------------------------------------------
 
 
-def rows_of(name: str) -> list[dict[str, Any]]:
-    """Read a text file of the test data, in a fixed mixed order."""
-    with gzip.open(DATA / "text" / f"{name}.jsonl.gz", "rt", encoding="utf-8") as file:
-        rows = [json.loads(line) for line in file]
-    order = np.random.default_rng(0).permutation(len(rows))
-    return [rows[i] for i in order.tolist()]
-
-
 def task_of(train: list[Any], test: list[Any], label: str = "label") -> Task:
     """Take texts and labels."""
     return (
@@ -188,89 +181,18 @@ def tasks_of(dev: bool) -> dict[str, Task]:
     }
 
 
-def privatized(made: Pipeline, texts: list[str], seed: int) -> Words:
-    """Return private texts, and the drawn words with the text that each stands in."""
-    ids: list[Any] = []
-    places: list[Any] = []
-
-    def observe(words: Any, drawn: Any, eps: Any) -> None:
-        before = int(places[-1][-1]) + 1 if places else 0
-        ids.append(np.array(drawn))
-        places.append(np.append(words.texts + before, len(words.ends) - 1 + before))
-
-    records = (Record(i, (text,), None) for i, text in enumerate(texts))
-    key = RunKey.from_seed(seed)
-    out = [new[0] for _, new in made.run(records, key, observe=observe)]
-    return out, np.concatenate(ids), np.concatenate([part[:-1] for part in places])
-
-
-def untouched(made: Pipeline, texts: list[str], seed: int) -> Words:
-    """Return the texts as they are, in the same shape."""
-    words = made.tokenizer.words(texts)
-    return texts, words.ids, words.texts
-
-
 def accuracies(
     made: Pipeline, task: Task, seed: int, change: Callable[..., Words]
 ) -> tuple[float, float]:
     """Return the accuracy of TF-IDF and of mean vectors, logistic regression."""
-    from sklearn.feature_extraction.text import TfidfVectorizer
-    from sklearn.linear_model import LogisticRegression
-
-    texts, labels, test_texts, test_labels = task
-    train, test = change(made, texts, seed), change(made, test_texts, seed + 1000)
-    words = TfidfVectorizer(
-        min_df=2, sublinear_tf=True, token_pattern=r"(?u)\b\w[\w']*\b"
-    )
-    seen = words.fit_transform(train[0])
-    model = LogisticRegression(C=3.0, max_iter=300).fit(seen, labels)
-    by_words = model.score(words.transform(test[0]), test_labels)
-    means, others = _means(made, train), _means(made, test)
-    centre, spread = means.mean(axis=0), means.std(axis=0) + 1e-9
-    model = LogisticRegression(C=0.3, max_iter=300)
-    model.fit((means - centre) / spread, labels)
-    return by_words, model.score((others - centre) / spread, test_labels)
-
-
-def _means(made: Pipeline, found: Words) -> NDArray[np.float64]:
-    """Return the mean vector of the known words of each text."""
-    texts, ids, places = found
-    vectors = made.lexicon.vectors.astype(np.float64)
-    known = ids >= 0
-    sums = np.zeros((len(texts), vectors.shape[1]))
-    np.add.at(sums, places[known], vectors[ids[known]])
-    counts = np.bincount(places[known], minlength=len(texts))
-    return sums / np.maximum(counts, 1)[:, None]
+    texts, labels, asked, answers = task
+    train, test = change(made, texts, seed), change(made, asked, seed + 1000)
+    return learned(made, train, labels, test, answers)
 
 
 def kept(made: Pipeline, texts: list[str], seed: int) -> tuple[float, float]:
-    """Return how many replacements keep part of speech, and the whole Penn tag.
-
-    Each replacement, alone, takes the place of its word among the two words on either
-    side; words that stay or are unknown do not count. Every fifth word is looked at.
-    """
-    import nltk
-    from nltk.tag.perceptron import PerceptronTagger
-
-    nltk.data.path.insert(0, str(DATA / "nltk_data"))
-    tagger = PerceptronTagger()
-    _, drawn, places = privatized(made, texts, seed)
-    given = made.tokenizer.words(texts).ids
-    names = made.lexicon.words
-    parts, whole = [], []
-    for place in range(len(given)):
-        if place % 5 or given[place] < 0 or given[place] == drawn[place]:
-            continue
-        same = np.flatnonzero(places[max(0, place - 2) : place + 3] == places[place])
-        around = same + max(0, place - 2)
-        words = [names[row] if row >= 0 else "Smith" for row in given[around]]
-        middle = around.tolist().index(place)
-        old = tagger.tag(words)[middle][1]
-        words[middle] = names[drawn[place]]
-        new = tagger.tag(words)[middle][1]
-        parts.append(new[:2] == old[:2])
-        whole.append(new == old)
-    return float(np.mean(parts)), float(np.mean(whole))
+    """Return how many replacements keep part of speech, and the whole Penn tag."""
+    return same_forms(made, texts, privatized(made, texts, seed), every=5)
 
 
 def santext_curve(lexicon: Lexicon) -> list[tuple[float, float, float]]:

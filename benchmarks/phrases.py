@@ -26,7 +26,8 @@ from typing import Any
 
 import numpy as np
 from bigrams import perplexity
-from orders import LAWS, accuracies, epsilon_at, privatized, ranked, rows_of, tasks_of
+from orders import LAWS, accuracies, epsilon_at, ranked, tasks_of
+from private_rows import privatized, rows_of
 
 from dptext.lexicons import store
 from dptext.types import Lexicon

@@ -1,0 +1,160 @@
+"""The epsilon of a mechanism at a risk or a worst loss, from public data alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from frontier_setup import (
+    AUDITED,
+    AUDITS,
+    EPSILONS_OF_NOISE,
+    LAW_AT_LOSS,
+    MECHANISMS,
+    made,
+)
+
+from dptext.adversaries import _rule, _sampled, prior
+from dptext.errors import DptextError
+from dptext.guarantees import audit
+from dptext.pipeline import Pipeline
+from dptext.report import assemble
+
+
+class Search:
+    """The epsilons of one mechanism under one policy, level by level."""
+
+    def __init__(self, policy: str, name: str) -> None:
+        self.policy, self.mechanism = policy, dict(MECHANISMS[name])
+        self._worst: dict[float, float] = {}
+        self._attacked: dict[float, float] = {}
+
+    def at(self, level: str) -> dict[str, Any]:
+        """Return mechanism, epsilon, worst loss and risk; or the reason of none."""
+        try:
+            return self._at(level)
+        except DptextError as error:
+            return {"reason": str(error)}
+
+    def _at(self, level: str) -> dict[str, Any]:
+        kind, _, value = level.partition(" ")
+        if kind == "loss":
+            mechanism, epsilon = self._at_loss(float(value))
+        else:
+            mechanism, epsilon = self._at_risk(float(value[:-1]) / 100)
+        found = self._made(mechanism, {"epsilon": epsilon})
+        if found.channel.exact:
+            risk, _ = assemble.risk_of(found)
+            shown = None if risk is None else risk.success
+        else:
+            shown = self.attacked(epsilon)
+        if kind == "loss":
+            loss = float(value)
+        elif mechanism["name"] in AUDITED:
+            loss = self.worst(epsilon)
+        else:
+            loss = _claimed(found, epsilon)
+        return {
+            "mechanism": mechanism,
+            "epsilon": round(epsilon, 6),
+            "worst_loss": round(loss, 3) if math.isfinite(loss) else None,
+            "risk": None if shown is None else round(shown, 4),
+            "exact": found.channel.exact,
+        }
+
+    def _made(self, mechanism: dict[str, Any], budget: dict[str, Any]) -> Pipeline:
+        return made(self.policy, mechanism, budget)
+
+    def _at_risk(self, risk: float) -> tuple[dict[str, Any], float]:
+        known = self._made(self.mechanism, {"epsilon": 1.0})
+        guess = float(prior.replaced(known.lexicon, known.profile.tokens).max())
+        if risk <= guess:
+            msg = f"below the {guess:.1%} of a guess without any output"
+            raise DptextError(msg)
+        if not known.channel.exact:
+            return self.mechanism, self._noise(risk)
+        if not math.isfinite(_claimed(known, 1.0)):
+            least = self._made(self.mechanism, {"epsilon": 0.01})
+            lowest, _ = assemble.risk_of(least)
+            if lowest is not None and lowest.success > risk:
+                msg = f"its candidates alone give {lowest.success:.0%} of words away"
+                raise DptextError(msg)
+        found = self._made(self.mechanism, {"risk": risk})
+        return _fixed(found, self.mechanism), found.spending.high
+
+    def _at_loss(self, loss: float) -> tuple[dict[str, Any], float]:
+        if self.mechanism["name"] == "rank":
+            found = self._made(self.mechanism, {"risk": LAW_AT_LOSS[loss]})
+            return _fixed(found, self.mechanism), loss
+        claimed = _claimed(self._made(self.mechanism, {"epsilon": 1.0}), 1.0)
+        if not math.isfinite(claimed):
+            msg = "the loss of a word has no bound"
+            raise DptextError(msg)
+        if self.mechanism["name"] not in AUDITED:
+            return self.mechanism, loss / claimed
+        return self.mechanism, _crossing(self.worst, AUDITS, loss)
+
+    def _noise(self, risk: float) -> float:
+        return _crossing(self.attacked, EPSILONS_OF_NOISE, risk)
+
+    def attacked(self, epsilon: float) -> float:
+        """Return how often the best attack known succeeds: its 95% lower limit."""
+        if epsilon not in self._attacked:
+            by = self._made(self.mechanism, {"epsilon": epsilon})
+            words = prior.replaced(by.lexicon, by.profile.tokens)
+            test = _sampled.plays(words, _sampled.DRAWS, "test")
+            vectors, plays = by.channel.space.vectors, _sampled.plays
+            right = _rule.wins(vectors, epsilon, words, by.draw, test, plays)
+            found = max(_sampled.limits(right)[0], float(words.max()))
+            self._attacked[epsilon] = found
+        return self._attacked[epsilon]
+
+    def worst(self, epsilon: float) -> float:
+        """Return the exact worst loss of two words; between audits, by lines."""
+        for point in AUDITS:
+            if point not in self._worst:
+                by = self._made(self.mechanism, {"epsilon": point})
+                draw = assemble.public_draw(by, point)
+                self._worst[point] = float(audit.audit(by.channel, point, draw).worst)
+        return float(np.interp(epsilon, AUDITS, [self._worst[p] for p in AUDITS]))
+
+
+def _crossing(
+    value: Callable[[float], float], points: Sequence[float], target: float
+) -> float:
+    """Return where a growing value crosses a target, between points by its logarithm.
+
+    Raises DptextError where it does not up to the last.
+    """
+    before = points[0]
+    for point in points:
+        if value(point) >= target:
+            if point == before:
+                msg = f"{value(point):.0%} already at epsilon {point:g}"
+                raise DptextError(msg)
+            low, high = math.log(value(before)), math.log(value(point))
+            share = (math.log(target) - low) / (high - low)
+            return round(before + share * (point - before), 3)
+        before = point
+    msg = f"not reached up to epsilon {points[-1]:g}"
+    raise DptextError(msg)
+
+
+def _fixed(found: Pipeline, mechanism: dict[str, Any]) -> dict[str, Any]:
+    """Return the settings of a mechanism as they ran."""
+    if mechanism["name"] != "rank":
+        return mechanism
+    return {**found.profile.settings()["mechanism"], "name": "rank"}
+
+
+def _claimed(found: Pipeline, epsilon: float) -> float:
+    promise = found.channel.module.guarantee(found.channel.state, epsilon)
+    return float(epsilon * promise.reach) if promise.notion != "none" else math.inf
+
+
+def epsilons_of(policy: str, name: str, wanted: list[str]) -> dict[str, Any]:
+    """Return what was found at each level."""
+    search = Search(policy, name)
+    return {level: search.at(level) for level in wanted}

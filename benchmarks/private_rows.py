@@ -1,0 +1,129 @@
+"""Rows of the test data, made private, and what classifiers and taggers find in them.
+
+Shared by the scripts here. Reads text/ and nltk_data/ of the test data
+(DPTEXT_TEST_DATA, else ../shared/data).
+"""
+
+from __future__ import annotations
+
+import functools
+import gzip
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dptext.pipeline import Pipeline
+from dptext.randomness import RunKey
+from dptext.types import Record
+
+ROOT = Path(__file__).resolve().parents[1]
+DATA = Path(os.environ.get("DPTEXT_TEST_DATA", ROOT.parent / "shared" / "data"))
+# Texts; the words (n,) that stand in them, -1 for unknown; the text (n,) of each.
+Words = tuple[list[str], NDArray[Any], NDArray[Any]]
+
+
+@functools.cache
+def rows_of(file: str) -> list[dict[str, Any]]:
+    """Read a text file of the test data, in a fixed mixed order."""
+    with gzip.open(DATA / "text" / f"{file}.jsonl.gz", "rt", encoding="utf-8") as lines:
+        rows = [json.loads(line) for line in lines]
+    order = np.random.default_rng(0).permutation(len(rows))
+    return [rows[place] for place in order.tolist()]
+
+
+def privatized(by: Pipeline, texts: Sequence[str], seed: int) -> Words:
+    """Return private texts, and the drawn words with the text that each stands in."""
+    ids: list[Any] = []
+    places: list[Any] = []
+    before = 0
+
+    def observe(words: Any, drawn: Any, eps: Any) -> None:
+        nonlocal before
+        ids.append(np.array(drawn))
+        places.append(words.texts + before)
+        before += len(words.ends)
+
+    records = (Record(number, (text,), None) for number, text in enumerate(texts))
+    key = RunKey.from_seed(seed)
+    out = [new[0] for _, new in by.run(records, key, observe=observe)]
+    return out, np.concatenate(ids), np.concatenate(places)
+
+
+def untouched(by: Pipeline, texts: list[str], seed: int = 0) -> Words:
+    """Return the texts as they are, in the same shape."""
+    words = by.tokenizer.words(texts)
+    return texts, words.ids, words.texts
+
+
+def learned(
+    by: Pipeline, train: Words, labels: list[Any], test: Words, answers: list[Any]
+) -> tuple[float, float]:
+    """Return the accuracy of TF-IDF and of mean vectors, logistic regression."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.linear_model import LogisticRegression
+
+    words = TfidfVectorizer(
+        min_df=2, sublinear_tf=True, token_pattern=r"(?u)\b\w[\w']*\b"
+    )
+    seen = words.fit_transform(train[0])
+    model = LogisticRegression(C=3.0, max_iter=300).fit(seen, labels)
+    by_words = float(model.score(words.transform(test[0]), answers))
+    means, others = _means(by, train), _means(by, test)
+    centre, spread = means.mean(axis=0), means.std(axis=0) + 1e-9
+    model = LogisticRegression(C=0.3, max_iter=300)
+    model.fit((means - centre) / spread, labels)
+    return by_words, float(model.score((others - centre) / spread, answers))
+
+
+def _means(by: Pipeline, found: Words) -> NDArray[np.float64]:
+    """Return the mean vector of the known words of each text."""
+    texts, ids, places = found
+    vectors = by.lexicon.vectors.astype(np.float64)
+    known = ids >= 0
+    sums = np.zeros((len(texts), vectors.shape[1]))
+    np.add.at(sums, places[known], vectors[ids[known]])
+    counts = np.bincount(places[known], minlength=len(texts))
+    return sums / np.maximum(counts, 1)[:, None]
+
+
+def same_forms(
+    by: Pipeline, texts: list[str], test: Words, every: int
+) -> tuple[float, float]:
+    """Return the share of replacements of the same part of speech, and Penn tag.
+
+    texts: the first of those that test was made of. By nltk's tagger, each replacement
+    alone among the two words on either side; words that stay or are unknown do not
+    count. One of every so many words is looked at.
+    """
+    tagger, names = _tagger(), by.lexicon.words
+    given = by.tokenizer.words(texts).ids
+    _, drawn, places = test
+    drawn, places = drawn[: len(given)], places[: len(given)]
+    parts, whole = [], []
+    for place in range(0, len(given), every):
+        if given[place] < 0 or given[place] == drawn[place]:
+            continue
+        same = np.flatnonzero(places[max(0, place - 2) : place + 3] == places[place])
+        around = same + max(0, place - 2)
+        words = [names[row] if row >= 0 else "Smith" for row in given[around]]
+        middle = around.tolist().index(place)
+        old = tagger.tag(words)[middle][1]
+        words[middle] = names[drawn[place]]
+        new = tagger.tag(words)[middle][1]
+        parts.append(new[:2] == old[:2])
+        whole.append(new == old)
+    return float(np.mean(parts)), float(np.mean(whole))
+
+
+@functools.cache
+def _tagger() -> Any:
+    import nltk
+    from nltk.tag.perceptron import PerceptronTagger
+
+    nltk.data.path.insert(0, str(DATA / "nltk_data"))
+    return PerceptronTagger()
