@@ -152,6 +152,31 @@ def test_what_a_strategy_shows_is_said(strategy: str) -> None:
     assert any(shared in line for line in told.conditions) == (strategy == "data-set")
 
 
+@pytest.mark.parametrize("agreement", ["inflect", "articles", "none"])
+@pytest.mark.parametrize("strategy", ["record", "data-set"])
+def test_forms_are_spoken_of_where_they_may_change(
+    strategy: str, agreement: str
+) -> None:
+    """One replacement may be written in several forms, but not without agreement."""
+    from dptext.guarantees import account
+
+    made = built(strategy, tokens={"agreement": agreement})
+    told = account.statement(
+        made.profile,
+        made.channel,
+        made.spending,
+        key="key-file",
+        lexicon_given=False,
+        identified=False,
+        fields=None,
+    )
+    lines = (*told.not_covered, *told.conditions)
+    formed = sum("but for the form" in line for line in lines)
+    wanted = 2 if strategy == "data-set" else 1
+    assert formed == (wanted if agreement != "none" else 0)
+    assert not any("{" in line for line in lines)
+
+
 @pytest.mark.parametrize(
     ("other", "reason"),
     [

@@ -263,8 +263,8 @@ def _key(terms: Terms) -> str:
         return (
             "The key file is random and stays secret: whoever has it can repeat every "
             "draw. All inputs made private with the same settings and key count as one "
-            "data set: a word gets the same replacement, but for its form, in all of "
-            "them, which shows that it is the same word."
+            "data set: a word gets the same replacement in all of them"
+            f"{_formed(terms)}, which shows that it is the same word."
         )
     if terms.key == "key-file":
         named = "with the same id" if terms.identified else "in the same place"
@@ -295,6 +295,13 @@ def _resolution(terms: Terms) -> str:
     )
 
 
+def _formed(terms: Terms) -> str:
+    """Say where one replacement is not written one way."""
+    if terms.policy.agreement == "none":
+        return ""
+    return ", but for the form that the words beside it ask for"
+
+
 _REPEATED = {
     "token": (
         "Words are replaced one by one in their places, so their order stays; a word "
@@ -302,15 +309,14 @@ _REPEATED = {
     ),
     "record": (
         "Words are replaced one by one in their places, so their order stays; equal "
-        "words of a record get equal replacements, but for the form that their "
-        "neighbours ask for, so that the output shows which words may be equal and "
-        "which are not, from which rare texts can be known."
+        "words of a record get equal replacements{formed}, so that the output shows "
+        "which words may be equal and which are not, from which rare texts can be "
+        "known."
     ),
     "data-set": (
         "Words are replaced one by one in their places, so their order stays; a word "
-        "gets the same replacement, but for the form that its neighbours ask for, "
-        "wherever it stands in the data set, so that how "
-        "often each word occurs, and beside which, is shown: whoever knows the "
+        "gets the same replacement wherever it stands in the data set{formed}, so that "
+        "how often each word occurs, and beside which, is shown: whoever knows the "
         "frequencies of words can undo much of the replacement."
     ),
 }
@@ -321,7 +327,7 @@ def not_covered(notion: str, terms: Terms) -> tuple[str, ...]:
     told = [
         "A person is in more than one word: the losses of all words and records about "
         "the same person add up, and so do those of several releases of the same text.",
-        _REPEATED[terms.strategy],
+        _REPEATED[terms.strategy].format(formed=_formed(terms)),
         "The number and order of records are those of the input, less the records that "
         "could not be read; which texts are empty or absent is shown; how long the run "
         "takes is not hidden.",
