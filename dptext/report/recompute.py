@@ -123,8 +123,8 @@ class Recomputer:
 
     @contextlib.contextmanager
     def _patience(self) -> Iterator[None]:
-        """Say what takes time where it does: sampled risks that are not yet kept."""
-        line = "measuring a risk anew, which may take a minute the first time"
+        """Say so where it takes time, as for sampled risks that are not yet kept."""
+        line = "recomputing a report; the first time this may take a minute"
         timer = threading.Timer(_PATIENCE, self._say, [line])
         timer.daemon = True
         timer.start()
