@@ -44,7 +44,7 @@ _PROTECTED = {
     "number": "perturb",
     "unknown": "perturb",
 }
-_KNOWN = {"notion": NOTIONS, "allow": CLASSES, "unverified": UNVERIFIED}
+_NAMES = {"notion": NOTIONS, "allow": CLASSES, "unverified": UNVERIFIED}
 
 Limit = Annotated[float, Meta(ge=0)]
 
@@ -92,10 +92,14 @@ def parse(data: Mapping[str, Any], name: str) -> ExportPolicy:
     for key in _LISTS:
         if isinstance(plain.get(key), str):
             plain[key] = [plain[key]]
+    for key in ("max_epsilon", "max_loss"):
+        if isinstance(plain.get(key), float) and not math.isfinite(plain[key]):
+            msg = f"{name}: {key}: {plain[key]} is no limit; write a number of nats"
+            raise UsageError(msg)
     if plain.get("max_risk") is not None:
         plain["max_risk"] = share(plain["max_risk"], f"{name}: max_risk")
     policy: ExportPolicy = profile.convert(plain, ExportPolicy, name)
-    return check(policy, name)
+    return _known(policy, name)
 
 
 def share(value: object, name: str) -> float:
@@ -118,19 +122,14 @@ def share(value: object, name: str) -> float:
     raise UsageError(msg)
 
 
-def check(policy: ExportPolicy, name: str) -> ExportPolicy:
-    """Return the policy if its names and limits are ones. Raises UsageError."""
-    for key, known in _KNOWN.items():
+def _known(policy: ExportPolicy, name: str) -> ExportPolicy:
+    """Return the policy if what it names is known. Raises UsageError."""
+    for key, known in _NAMES.items():
         for each in getattr(policy, key):
             if each not in known:
                 hint = registry.suggest(each, known)
                 msg = f"{name}: {key}: {each!r} is not one; {hint}"
                 raise UsageError(msg)
-    for key in ("max_epsilon", "max_loss"):
-        limit = getattr(policy, key)
-        if limit is not None and not math.isfinite(limit):
-            msg = f"{name}: {key}: {limit} is no limit; write a number, or leave it out"
-            raise UsageError(msg)
     return policy
 
 

@@ -88,6 +88,6 @@ def has_suffix(name: str) -> bool:
 
 
 def _matches(path: PurePath, patterns: Iterable[str]) -> bool:
-    """Match path or base name; `*` also goes over folders."""
-    names = (path.as_posix(), path.name)
+    """Match the path from any folder on; `*` also goes over folders."""
+    names = ["/".join(path.parts[begin:]) for begin in range(len(path.parts))]
     return any(fnmatchcase(name, each) for name in names for each in patterns)

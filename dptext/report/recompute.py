@@ -141,9 +141,9 @@ class Recomputer:
 
 def _recipe(run: Run) -> Profile | Outcome:
     """Return the profile that a report's settings are, or why they are none here."""
-    unknown = _unknown(run.settings)
+    unknown = _unknown(run)
     if unknown:
-        reason = f"the {unknown} that its settings name is not on this machine"
+        reason = f"the {unknown} that it names is not on this machine"
         return Outcome(gap=Gap("parts", reason))
     try:
         return profile.resolved(run.settings, run.profile, run.lexicon)
@@ -156,10 +156,12 @@ def _recipe(run: Run) -> Profile | Outcome:
         return Outcome("its settings are none that dptext takes")
 
 
-def _unknown(settings: dict[str, Any]) -> str:
+def _unknown(run: Run) -> str:
     """Return the stage of a component that is not installed here, or ""."""
+    if run.layout.format not in (None, *registry.names("formats")):
+        return "format"
     for stage in ("space", "mechanism", "mapping", "budget"):
-        part = settings.get(stage)
+        part = run.settings.get(stage)
         name = part.get("name") if isinstance(part, dict) else None
         if isinstance(name, str) and name not in registry.names(f"{stage}s"):
             return stage

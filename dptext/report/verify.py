@@ -16,7 +16,7 @@ from dptext.errors import InputError, MissingExtra, UsageError
 from dptext.guarantees.policy import ExportPolicy, unprotected
 from dptext.guarantees.wording import above
 from dptext.report.document import Document, Layout, decode, encode
-from dptext.report.exports import SIDECAR, Export
+from dptext.report.exports import SIDECAR, Export, has_suffix
 from dptext.report.recompute import Recomputer
 from dptext.types import Selection
 
@@ -76,6 +76,9 @@ def _identity(document: Document, export: Export) -> Iterator[str]:
             "its public report is of a file with another name; sanitize again with -o "
             "and this name"
         )
+    layout = document.run.layout
+    if layout.format is None or (layout.fields is None) != (layout.format == "text"):
+        yield "its report was changed: its format does not go with its fields"
     if document.audience != "public" or document.private is not None:
         yield "its report is the internal one, which must not be released"
     if not document.success:
@@ -184,6 +187,9 @@ def _copied(layout: Layout, export: Export) -> Iterator[str]:
         header=layout.header,
     )
     module = formats.find(None, layout.format)
+    if has_suffix(export.name) and formats.find(export.name) is not module:
+        msg = "the file's name says another format"
+        raise UsageError(msg)
     if not hasattr(module, "copied"):
         msg = "the format cannot tell"
         raise UsageError(msg)

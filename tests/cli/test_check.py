@@ -160,6 +160,10 @@ def _put(path: str, value: Any) -> Change:
         ("guarantee.worst_loss", -1, "$.guarantee.worst_loss"),
         ("guarantee.notion", MARKER, "$.guarantee.notion"),
         ("guarantee.delta", 2.0, "$.guarantee.delta"),
+        ("run.layout.format", "text", "format does not go with its fields"),
+        ("run.layout.fields", None, "format does not go with its fields"),
+        ("run.layout.format", None, "format does not go with its fields"),
+        ("run.layout.format", MARKER, "the format that it names"),
         ("output.bytes", -1, "$.output.bytes"),
     ],
 )
@@ -206,7 +210,6 @@ def test_report_that_cannot_be_of_this_file(
         ("run.vocabulary", 45000),
         ("run.prior", MARKER),
         ("run.layout.fields", ["title"]),
-        ("run.layout.fields", None),
         ("run.layout.id_field", "id"),
     ],
 )
@@ -505,6 +508,7 @@ def test_plain_words_are_lists_of_one(export: Path) -> None:
         ("max_risk: 20", "write 20% or 0.2"),
         ("max_risk: 7.5", "write 7.5% or 0.075"),
         ("max_risk: 120%", "write 20% or 0.2"),
+        ("max_epsilon: .nan", "nan is no limit"),
         ("max_epsilo: 3", "did you mean 'max_epsilon'?"),
         ("allow: stop_words", "did you mean 'stop_word'?"),
         ("", "the policy is empty"),
@@ -612,6 +616,8 @@ RECORD = '{"text":"the film was good","id":7,"by":{"name":"bad","tags":["old"]}}
         ("copy: [id]", "does not list 'by.name', 'by.tags' under copy"),
         ("copy: []", "'id'"),
         ("copy: [by]\nfields: [text]", "'id' under copy"),
+        ("copy: []\nexclude: 'other/*'", "'id'"),
+        ("copy: []\nexclude: out.jsonl", ""),
     ],
 )
 def test_fields_of_the_policy(
