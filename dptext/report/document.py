@@ -27,7 +27,6 @@ from dptext.types import Selection
 
 VERSION: Final = 2
 Digest = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
-Share = Annotated[float, Meta(ge=0.0, le=1.0)]
 Count = Annotated[int, Meta(ge=0)]
 
 
@@ -74,7 +73,7 @@ class Run:
 class Deniability:
     """N_w, P(a word is drawn as itself); S_w, distinct ones of `runs` draws; means."""
 
-    n_w: Share
+    n_w: bayes.Share
     s_w: Annotated[float, Meta(ge=0.0)]
     runs: Annotated[int, Meta(ge=1)]
     method: str
