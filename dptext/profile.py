@@ -122,6 +122,29 @@ def load(name: str, overrides: Mapping[str, Any] | None = None) -> Profile:
 
 def parse(data: Mapping[str, Any], place: str) -> Profile:
     """Turn plain data into a profile; place names it in messages."""
+    found = _parse(data, place)
+    budget = found.budget
+    if budget.name == "uniform" and (budget.params.epsilon is None) == (
+        budget.params.risk is None
+    ):
+        msg = f"{place}: budget: give either epsilon or risk"
+        raise UsageError(msg)
+    return found
+
+
+def resolved(settings: Mapping[str, Any], name: str, lexicon: str) -> Profile:
+    """Return the profile of a report's settings (Profile.settings).
+
+    Its epsilon may stand beside the risk that it was chosen for. Raises UsageError.
+    """
+    found = _parse({**settings, "name": name, "lexicon": lexicon}, "settings")
+    if found.budget.name == "uniform" and found.budget.params.epsilon is None:
+        msg = "settings: budget: the epsilon is missing"
+        raise UsageError(msg)
+    return found
+
+
+def _parse(data: Mapping[str, Any], place: str) -> Profile:
     unknown = [key for key in data if key not in _KEYS]
     if unknown:
         hint = registry.suggest(str(unknown[0]), _KEYS)
@@ -133,7 +156,6 @@ def parse(data: Mapping[str, Any], place: str) -> Profile:
         missing = "mechanism" if mechanism is None else "budget"
         msg = f"{place}: {missing} is missing"
         raise UsageError(msg)
-    _check_budget(budget, place)
     noise = registry.find("mechanisms", mechanism.name).FAMILY == "noise"
     if parts["mapping"] is not None and not noise:
         msg = (
@@ -165,14 +187,6 @@ def _strategy(given: Any, place: str) -> str:
         msg = f"{place}: strategy: unknown value {given!r}; {hint}"
         raise UsageError(msg)
     return str(given)
-
-
-def _check_budget(budget: Part, place: str) -> None:
-    if budget.name != "uniform":
-        return
-    if (budget.params.epsilon is None) == (budget.params.risk is None):
-        msg = f"{place}: budget: give either epsilon or risk"
-        raise UsageError(msg)
 
 
 def _part(key: str, given: Any, place: str) -> Part | None:
@@ -222,26 +236,36 @@ def _number(value: Any) -> Any:
     return value
 
 
-def read(path: Path) -> dict[str, Any]:
+def read(path: Path, kind: str = "profile") -> dict[str, Any]:
     """Read a YAML file of keys and values; raises UsageError naming file and line."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        msg = f"{kind} {path}: {error.strerror}"
+        raise UsageError(msg) from None
+    return decode(data, path.name, kind)
+
+
+def decode(text: bytes, name: str, kind: str = "profile") -> dict[str, Any]:
+    """Read the content of such a file; kind says in messages what it is."""
     import yaml
 
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "not UTF-8 text"
-        msg = f"profile {path}: {reason}"
+        data = yaml.load(text.decode(), Loader=_loader(yaml))  # noqa: S506
+    except UnicodeDecodeError:
+        msg = f"{kind} {name}: not UTF-8 text"
         raise UsageError(msg) from None
-    try:
-        data = yaml.load(text, Loader=_loader(yaml))  # noqa: S506
     except (yaml.YAMLError, ValueError) as error:  # ValueError: a date that is none
         mark = getattr(error, "problem_mark", None)
         where = f":{mark.line + 1}" if mark else ""
         problem = getattr(error, "problem", None) or "not YAML"
-        msg = f"{path.name}{where}: {problem}"
+        msg = f"{name}{where}: {problem}"
         raise UsageError(msg) from None
+    if data is None:
+        msg = f"{name}: the {kind} is empty; write keys and values, one a line"
+        raise UsageError(msg)
     if not isinstance(data, dict):
-        msg = f"{path.name}: a profile is a list of keys and values"
+        msg = f"{name}: a {kind} is a list of keys and values"
         raise UsageError(msg)
     return data
 

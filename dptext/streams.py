@@ -63,14 +63,23 @@ def open_input(path: str | None) -> Iterator[io.BufferedReader]:
     except OSError as error:
         msg = f"{path}: {error.strerror}"
         raise UsageError(msg) from None
-    with plain:
-        suffix = compression(path)
-        if not suffix:
-            yield cast(io.BufferedReader, plain)
-            return
-        checked = _Checked(_decompress(plain, suffix), path)
-        with io.BufferedReader(checked, _BUFFER) as unpacked:
-            yield cast(io.BufferedReader, unpacked)
+    with plain, unpacked(plain, path) as stream:
+        yield stream
+
+
+@contextlib.contextmanager
+def unpacked(plain: BinaryIO, path: str) -> Iterator[io.BufferedReader]:
+    """Decompress an open file as its name says.
+
+    Reading damaged compressed data raises InputError.
+    """
+    suffix = compression(path)
+    if not suffix:
+        yield cast(io.BufferedReader, plain)
+        return
+    checked = _Checked(_decompress(plain, suffix), path)
+    with io.BufferedReader(checked, _BUFFER) as stream:
+        yield cast(io.BufferedReader, stream)
 
 
 def _decompress(plain: BinaryIO, suffix: str) -> IO[bytes]:

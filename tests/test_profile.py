@@ -104,7 +104,7 @@ def test_a_noise_mechanism_gets_the_nearest_word() -> None:
         (SOUND + "mapping: nearest", "rank draws words itself; remove the mapping"),
         ("- a\n- b", "mine.yaml: a profile is a list of keys and values"),
         ("just words", "mine.yaml: a profile is a list of keys and values"),
-        ("", "mine.yaml: a profile is a list of keys and values"),
+        ("", "mine.yaml: the profile is empty; write keys and values"),
         ("a: [", r"mine.yaml:\d+: "),
         ("a: &x {b: *x}", r"mine.yaml:\d+: "),
         ("about: 2001-99-99\n" + SOUND, "mine.yaml"),

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from msgspec import Meta
 from numpy.typing import NDArray
 
 from dptext import cache
@@ -20,6 +21,8 @@ from dptext.adversaries import _sampled
 from dptext.mechanisms import Channel
 from dptext.types import Eps
 
+# Sums of probabilities may end a rounding error above 1.
+Share = Annotated[float, Meta(ge=0.0, le=1.0 + 1e-9)]
 # Words by descending frequency: the 100 most frequent, the next 900, the rest.
 _EDGES = (100, 1000)
 _NAMES = ("100 most frequent words", "next 900 words", "all other words")
@@ -42,11 +45,11 @@ class Band:
     """
 
     name: str
-    words: int
-    share: float
-    baseline: float
-    success: float
-    success_band_known: float
+    words: Annotated[int, Meta(ge=0)]
+    share: Share
+    baseline: Share
+    success: Share
+    success_band_known: Share
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +60,13 @@ class Risk:
     confidence given, and success is high. They are null where it is exact.
     """
 
-    baseline: float
-    success: float
+    baseline: Share
+    success: Share
     bands: tuple[Band, ...]
     method: str = "exact"
-    low: float | None = None
-    high: float | None = None
-    confidence: float | None = None
+    low: Share | None = None
+    high: Share | None = None
+    confidence: Share | None = None
 
 
 def measure(

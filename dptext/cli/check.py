@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -12,8 +12,17 @@ from dptext.cli.faults import reported
 
 def command(
     files: Annotated[
-        list[Path] | None, typer.Argument(help="Exports; sidecars are passed over.")
+        list[Path] | None,
+        typer.Argument(help="Exports; sidecars and files like README.md are no such."),
     ] = None,
+    staged: Annotated[
+        bool,
+        typer.Option(
+            "--staged",
+            help="Check what git has staged, reports and policy too: all exports, or "
+            "those in the folders that are named.",
+        ),
+    ] = False,
     policy: Annotated[
         Path | None,
         typer.Option(help="Policy file; default .dptext.yaml where there is one."),
@@ -36,8 +45,22 @@ def command(
     allow: Annotated[
         list[str] | None,
         typer.Option(
-            help="Class of token that need not be protected: punctuation, stop_word, "
-            "number, unknown, case; repeatable."
+            help="What need not be protected: punctuation, stop_word, number, unknown, "
+            "case, equal-words; repeatable."
+        ),
+    ] = None,
+    unverified: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Why a report need not be recomputed: lexicon, version, parts; "
+            "repeatable."
+        ),
+    ] = None,
+    lexicon: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Lexicon to recompute with, a name or a file; installed ones are "
+            "found by themselves; repeatable."
         ),
     ] = None,
     quiet: Annotated[
@@ -46,40 +69,28 @@ def command(
 ) -> None:
     """Pass when every export has a valid public report that meets the policy.
 
-    A report is valid when it follows the schema and names the digest of the file. Ends
-    with exit code 1 and one line for each finding otherwise; never prints content.
+    A report is valid when it names this very file and says what its own settings give:
+    guarantee, risk and what is not covered are computed anew. Ends with exit code 1 and
+    one line for each finding otherwise; never prints content.
     """
     with reported():
-        from dptext.cli.options import share
-        from dptext.report import verify
+        from dptext.cli import check_run
 
-        given: dict[str, Any] = {
-            "notion": tuple(notion) if notion else None,
+        options = {
+            "notion": notion,
             "max_epsilon": max_epsilon,
             "max_loss": max_loss,
-            "max_risk": None if max_risk is None else share(max_risk, "--max-risk"),
-            "allow": tuple(allow) if allow else None,
+            "max_risk": max_risk,
+            "allow": allow,
+            "unverified": unverified,
         }
-        terms = _terms(policy, {k: v for k, v in given.items() if v is not None})
-        failed = 0
-        for path in files or []:
-            if path.name.endswith(verify.SIDECAR):
-                continue
-            found = verify.findings(path, terms)
-            failed += bool(found)
-            if not quiet:
-                for line in found:
-                    typer.echo(f"{path}: {line}")
+        failed = check_run.run(
+            files or [],
+            policy,
+            {key: value for key, value in options.items() if value is not None},
+            lexicons=lexicon or [],
+            staged=staged,
+            quiet=quiet,
+        )
         if failed:
             raise typer.Exit(1)
-
-
-def _terms(path: Path | None, given: dict[str, Any]) -> Any:
-    from dataclasses import replace
-
-    from dptext.guarantees import policy
-
-    if path is None and Path(policy.NAME).exists():
-        path = Path(policy.NAME)
-    base = policy.ExportPolicy() if path is None else policy.load(path)
-    return policy.check(replace(base, **given), "options")

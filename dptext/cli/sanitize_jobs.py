@@ -13,7 +13,7 @@ from typing import Any
 from dptext import registry, streams
 from dptext.engines import serial
 from dptext.errors import UsageError
-from dptext.report import verify
+from dptext.report import exports
 from dptext.types import Selection
 
 
@@ -85,7 +85,7 @@ def beside(options: Options, job: serial.Job) -> Path | None:
     target = Path(job.output)
     if target.exists() and not target.is_file():
         return None
-    return Path(job.output + verify.SIDECAR)
+    return Path(job.output + exports.SIDECAR)
 
 
 def _check_out_dir(options: Options) -> None:

@@ -2,7 +2,8 @@
 
 Only the selected fields of a record change; everything else is written back byte for
 byte (Parquet: value for value). A new format is one new file with `SUFFIXES`, `read`
-and `Writer`.
+and `Writer`, and `copied(stream, selection) -> iterator of names`, the fields of a file
+that are not selected, so that `dptext check` can hold them against a policy.
 """
 
 from __future__ import annotations
@@ -52,6 +53,13 @@ class Format(Protocol):
 
     def Writer(self, stream: BinaryIO, selection: Selection) -> RecordWriter:
         """Return a writer of what `read` gave with the same selection."""
+        ...
+
+    def copied(self, stream: BinaryIO, selection: Selection) -> Iterator[str]:
+        """Give the names of the fields of a file that are not selected.
+
+        Raises InputError when the file cannot be read with the selection.
+        """
         ...
 
 

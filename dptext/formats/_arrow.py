@@ -51,6 +51,20 @@ def column(schema: Schema, path: str, place: str, *, is_text: bool = True) -> Co
     return Column(path, at, tuple(steps))
 
 
+def leaves(schema: Schema) -> Iterator[str]:
+    """Give the paths of all fields that hold values, through lists and structs."""
+    left: list[tuple[tuple[str, ...], Kind]] = [
+        ((field.name,), _inside(field.type)) for field in schema
+    ]
+    while left:
+        path, kind = left.pop(0)
+        if _is(kind, "is_struct") and kind.num_fields:
+            fields = (kind.field(i) for i in range(kind.num_fields))
+            left += [((*path, field.name), _inside(field.type)) for field in fields]
+        else:
+            yield _paths.joined(path)
+
+
 def _number(names: list[str], name: str, path: str, place: str) -> int:
     if names.count(name) == 1:
         return names.index(name)

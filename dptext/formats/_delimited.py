@@ -70,6 +70,25 @@ def read(
             ordinal += 1
 
 
+def copied(stream: BinaryIO, selection: Selection, delimiter: str) -> Iterator[str]:
+    """Give the names of the columns that are not selected; without header, numbers.
+
+    Raises InputError when a selected column is not there.
+    """
+    spelled = _delimiter(selection, delimiter)
+    layout = Layout(spelled, selection.quoting, selection.max_record_bytes, "file")
+    row = next((row for row in rows(stream, layout) if row.fields), None)
+    if row is None:
+        return
+    names = tuple(str(number + 1) for number in range(len(row.fields)))
+    if selection.header:
+        names = _names(row, selection, "file")
+        texts = _named(names, selection, "file").texts
+    else:
+        texts = _numbered(len(names), selection, "file").texts
+    yield from (name for at, name in enumerate(names) if at not in texts)
+
+
 def _delimiter(selection: Selection, default: str) -> bytes:
     delimiter = selection.delimiter or default
     if len(delimiter) != 1 or delimiter in '"\r\n':

@@ -3,6 +3,7 @@ r"""Dotted paths to fields: `customer.note`; a literal dot is written `\.`."""
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from dptext.errors import UsageError
@@ -30,6 +31,11 @@ def parse(path: str) -> tuple[str, ...]:
     return tuple(re.sub(r"\\(.)", r"\1", part, flags=re.DOTALL) for part in parts)
 
 
+def joined(names: Sequence[str]) -> str:
+    """Return the dotted path of names."""
+    return ".".join(name.replace("\\", r"\\").replace(".", r"\.") for name in names)
+
+
 def tree(selection: Selection) -> Node:
     """Return the tree of all selected paths, the identity's among them."""
     root = Node("")
@@ -44,8 +50,7 @@ def tree(selection: Selection) -> Node:
 def _leaf(root: Node, path: str) -> Node:
     node, names = root, parse(path)
     for depth, name in enumerate(names, 1):
-        shown = ".".join(name.replace(".", r"\.") for name in names[:depth])
-        node = node.below.setdefault(name, Node(shown))
+        node = node.below.setdefault(name, Node(joined(names[:depth])))
     return node
 
 

@@ -9,6 +9,7 @@ occurs twice in one object is a fault: the copy that is not read would leak.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Sequence
 from json.encoder import encode_basestring
@@ -16,7 +17,8 @@ from typing import BinaryIO, NamedTuple
 
 import msgspec
 
-from dptext.formats import _lines, _paths
+from dptext.errors import InputError
+from dptext.formats import BOM, _lines, _paths
 from dptext.formats._json import Scan
 from dptext.formats._lines import Unreadable
 from dptext.types import Fault, Record, Selection, Verbatim
@@ -80,3 +82,48 @@ class Writer(_lines.LineWriter):
             at = end
         parts.append(line[at:])
         self.put("".join(parts).encode())
+
+
+class _Pairs(list[tuple[str, object]]):
+    """The keys and values of an object, those that occur twice included."""
+
+
+def copied(stream: BinaryIO, selection: Selection) -> Iterator[str]:
+    """Give the paths of all values that are not selected, as `--field` names them.
+
+    Raises InputError for a line that is no JSON.
+    """
+    texts = {_paths.parse(path) for path in selection.fields}
+    above = {path[:end] for path in texts for end in range(1, len(path))}
+    seen: set[tuple[str, ...]] = set()
+    for number, line in enumerate(stream, 1):
+        if not line.removeprefix(BOM).strip():
+            continue
+        try:
+            record = _decode(line.removeprefix(BOM).decode())
+        except (ValueError, RecursionError):
+            msg = f"line {number} is not JSON, or nested too deeply"
+            raise InputError(msg) from None
+        for path, empty in _leaves(record):
+            if path not in seen and path not in texts and not (empty and path in above):
+                seen.add(path)
+                yield _paths.joined(path)
+
+
+# Numbers stay as they are spelled: they may be longer than Python likes.
+_decode = json.JSONDecoder(
+    object_pairs_hook=_Pairs, parse_int=str, parse_float=str
+).decode
+
+
+def _leaves(record: object) -> Iterator[tuple[tuple[str, ...], bool]]:
+    """Give the path of each value, through lists, and whether it is empty or null."""
+    left: list[tuple[tuple[str, ...], object]] = [((), record)]
+    while left:
+        path, value = left.pop()
+        if isinstance(value, _Pairs) and value:
+            left += [((*path, name), inner) for name, inner in reversed(value)]
+        elif isinstance(value, list) and value:
+            left += ((path, inner) for inner in value)
+        else:
+            yield path, value is None or value == []

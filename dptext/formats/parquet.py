@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO, NamedTuple
 
 from dptext.errors import InputError, MissingExtra
-from dptext.formats import _arrow
+from dptext.formats import _arrow, _paths
 from dptext.formats._lines import Unreadable, too_long
 from dptext.types import Fault, Record, Selection, Verbatim
 
@@ -283,3 +283,15 @@ class Writer:
             table = pa.Table.from_batches(self._held, self._schema)
             self._held, self._bytes = [], 0
             self._file.write_table(table, row_group_size=table.num_rows)
+
+
+def copied(stream: BinaryIO, selection: Selection) -> Iterator[str]:
+    """Give the paths of all columns, and fields in them, that are not selected.
+
+    Raises InputError when a selected one is not there.
+    """
+    schema = _open(stream, "file").schema_arrow
+    texts = {_paths.joined(_paths.parse(path)) for path in selection.fields}
+    for path in selection.fields:
+        _arrow.column(schema, path, "file")
+    yield from (path for path in _arrow.leaves(schema) if path not in texts)

@@ -38,3 +38,8 @@ class Writer(_lines.LineWriter):
         (text,) = texts
         text = text.replace("\r\n", " ").replace("\n", " ")
         self.put(f"{text}{record.rest}".encode())
+
+
+def copied(stream: BinaryIO, selection: Selection) -> Iterator[str]:
+    """Give nothing: each line is a text, and there is no other field."""
+    return iter(())

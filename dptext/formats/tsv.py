@@ -22,3 +22,8 @@ def read(
 ) -> Iterator[Record | Verbatim | Fault]:
     """Read one record per row; the delimiter is a tab unless selected otherwise."""
     return _delimited.read(stream, selection, place, start, Writer.DELIMITER)
+
+
+def copied(stream: BinaryIO, selection: Selection) -> Iterator[str]:
+    """Give the names of the columns that are not selected, or their numbers."""
+    return _delimited.copied(stream, selection, Writer.DELIMITER)

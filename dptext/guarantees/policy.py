@@ -1,70 +1,145 @@
 """A policy for exports: what a public report must state for a file to pass.
 
-A policy file, .dptext.yaml by default:
+A policy file, .dptext.yaml by default; every key may be left out, and a list of one
+may be a plain word:
 
     notion: [LDP, metric-DP]     # accepted; "none" is never
     max_epsilon: 12              # nats, as LDP; of metric DP at the farthest words
     max_loss: 20                 # nats between any two words
     max_risk: 15%                # best possible guess of a word
-    allow: [punctuation]         # classes that need not be protected
+    allow: [punctuation]         # what need not be protected: see CLASSES
     lexicons: [DIGEST, ...]      # accepted lexicons; absent: any
+    fields: [text]               # fields that must be private wherever they occur
+    copy: [id, stars]            # fields that may be copied; absent: any
+    unverified: [lexicon]        # what need not be recomputed: see UNVERIFIED
+    include: ["*.json"]          # files that are exports, beside those of the formats
+    exclude: ["samples/*"]       # files that are none
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+from msgspec import Meta
+
+from dptext import registry
 from dptext.errors import UsageError
 
 NAME = ".dptext.yaml"
-CLASSES = ("punctuation", "stop_word", "number", "unknown", "case")
+# Shown by an export whose settings do not protect them; equal-words: a word is drawn
+# once for several places, so that equal words are shown as equal.
+CLASSES = ("punctuation", "stop_word", "number", "unknown", "case", "equal-words")
+NOTIONS = ("LDP", "metric-DP")
+# Why a report may not be recomputed: its lexicon is not on the machine; another version
+# of dptext wrote it and words its sentences otherwise; a file, model or component of
+# another package that its settings name is not on the machine.
+UNVERIFIED = ("lexicon", "version", "parts")
 _PROTECTED = {
     "punctuation": "drop",
     "stop_word": "perturb",
     "number": "perturb",
     "unknown": "perturb",
 }
+_NAMES = {"notion": NOTIONS, "allow": CLASSES, "unverified": UNVERIFIED}
+
+Limit = Annotated[float, Meta(ge=0)]
 
 
 @dataclass(frozen=True, slots=True)
 class ExportPolicy:
     """The strictest values that still pass; None asks nothing."""
 
-    notion: tuple[str, ...] = ("LDP", "metric-DP")
-    max_epsilon: float | None = None
-    max_loss: float | None = None
+    notion: tuple[str, ...] = NOTIONS
+    max_epsilon: Limit | None = None
+    max_loss: Limit | None = None
     max_risk: float | None = None
     allow: tuple[str, ...] = ("punctuation",)
     lexicons: tuple[str, ...] | None = None
+    fields: tuple[str, ...] = ()
+    copy: tuple[str, ...] | None = None
+    unverified: tuple[str, ...] = ()
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+
+
+_LIMITS = ("max_epsilon", "max_loss", "max_risk")
+_LISTS = tuple(each.name for each in fields(ExportPolicy) if each.name not in _LIMITS)
 
 
 def load(path: Path) -> ExportPolicy:
     """Read a policy file. Raises UsageError for anything that it may not hold."""
     from dptext import profile
 
-    return check(
-        profile.convert(profile.read(path), ExportPolicy, path.name), path.name
-    )
+    return parse(profile.read(path, "policy"), path.name)
 
 
-def check(policy: ExportPolicy, place: str) -> ExportPolicy:
-    """Return the policy if its names are known. Raises UsageError."""
-    for name in policy.allow:
-        if name not in CLASSES:
-            msg = f"{place}: allow: {name!r} is no class; known: {', '.join(CLASSES)}"
+def decode(data: bytes, name: str) -> ExportPolicy:
+    """Read the content of a policy file."""
+    from dptext import profile
+
+    return parse(profile.decode(data, name, "policy"), name)
+
+
+def parse(data: Mapping[str, Any], name: str) -> ExportPolicy:
+    """Turn plain data into a policy; name is that of its file, for messages."""
+    from dptext import profile
+
+    plain = dict(data)
+    for key in _LISTS:
+        if isinstance(plain.get(key), str):
+            plain[key] = [plain[key]]
+    for key in ("max_epsilon", "max_loss"):
+        if isinstance(plain.get(key), float) and not math.isfinite(plain[key]):
+            msg = f"{name}: {key}: {plain[key]} is no limit; write a number of nats"
             raise UsageError(msg)
-    for name in policy.notion:
-        if name not in ("LDP", "metric-DP"):
-            msg = f"{place}: notion: {name!r} is not one of LDP, metric-DP"
-            raise UsageError(msg)
+    if plain.get("max_risk") is not None:
+        plain["max_risk"] = share(plain["max_risk"], f"{name}: max_risk")
+    policy: ExportPolicy = profile.convert(plain, ExportPolicy, name)
+    return _known(policy, name)
+
+
+def share(value: object, name: str) -> float:
+    """Read a share: "20%", "0.2" or 0.2. Raises UsageError for what is none: 20, 120%.
+
+    name says in the message what is read.
+    """
+    text = str(value).strip()
+    try:
+        number = float(text.removesuffix("%"))
+    except ValueError:
+        number = math.nan
+    found = number / 100.0 if text.endswith("%") else number
+    if 0.0 < found < 1.0 and not isinstance(value, bool):
+        return found
+    meant = "20% or 0.2"
+    if 1.0 <= number < 100.0:
+        meant = f"{number:g}% or {number / 100.0:g}"
+    msg = f"{name}: not a share between 0 and 1; write {meant}"
+    raise UsageError(msg)
+
+
+def _known(policy: ExportPolicy, name: str) -> ExportPolicy:
+    """Return the policy if what it names is known. Raises UsageError."""
+    for key, known in _NAMES.items():
+        for each in getattr(policy, key):
+            if each not in known:
+                hint = registry.suggest(each, known)
+                msg = f"{name}: {key}: {each!r} is not one; {hint}"
+                raise UsageError(msg)
     return policy
 
 
-def unprotected(tokens: dict[str, Any]) -> tuple[str, ...]:
-    """Return the classes that a profile's token settings leave unprotected."""
+def unprotected(settings: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the classes that a profile's settings leave unprotected."""
+    tokens = settings.get("tokens")
+    tokens = tokens if isinstance(tokens, dict) else {}
     found = [name for name, safe in _PROTECTED.items() if tokens.get(name) != safe]
     if tokens.get("case") not in ("restore", "lower"):
         found.append("case")
+    if settings.get("strategy") != "token":
+        found.append("equal-words")
     return tuple(found)

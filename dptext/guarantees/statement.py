@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from typing import Annotated, Literal
+
+from msgspec import Meta
 
 from dptext.guarantees import adjacency, uneven, wording
-from dptext.guarantees.terms import Claim, Loss, Terms, unresolved
+from dptext.guarantees.terms import Claim, Loss, Nats, Terms, unresolved
 from dptext.types import Guarantee
 
 
@@ -25,23 +28,23 @@ class Statement:
     counts in the lexicon's own distance where the metric is another.
     """
 
-    notion: str
+    notion: Literal["LDP", "metric-DP", "eps-delta", "none"]
     metric: str
-    epsilon: float
+    epsilon: Nats
     unit: str
-    delta: float
-    level: str
+    delta: Annotated[float, Meta(ge=0, le=1)]
+    level: Literal["word", "text", "words"]
     sentence: str
     loss: Loss
-    worst_loss: float | None
+    worst_loss: Nats | None
     adjacency: tuple[str, ...]
     covered: tuple[str, ...]
     text_level: str
     conditions: tuple[str, ...]
     not_covered: tuple[str, ...]
     source: str
-    resolution: float | None = field(default=None)
-    strategy: str = "token"
+    resolution: Nats | None = field(default=None)
+    strategy: Literal["token", "record", "data-set"] = "token"
     translation: str = ""
 
 
@@ -57,12 +60,12 @@ def build(promise: Guarantee, terms: Terms) -> Statement:
     claim = apart or _claim(promise, terms, words, alike)
     notion = claim.notion
     return Statement(
-        notion=notion,
+        notion=notion,  # type: ignore[arg-type]
         metric=claim.metric,
         epsilon=claim.epsilon,
         unit=promise.unit,
         delta=promise.delta,
-        level=claim.level,
+        level=claim.level,  # type: ignore[arg-type]
         sentence=claim.sentence,
         loss=claim.loss,
         worst_loss=(
@@ -78,7 +81,7 @@ def build(promise: Guarantee, terms: Terms) -> Statement:
         ),
         source=promise.source,
         resolution=terms.resolution,
-        strategy=terms.strategy,
+        strategy=terms.strategy,  # type: ignore[arg-type]
         translation=terms.translation,
     )
 

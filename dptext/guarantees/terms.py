@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
+
+from msgspec import Meta
 
 from dptext.tokens.policy import Policy
 from dptext.types import Spending
@@ -11,6 +14,7 @@ from dptext.types import Spending
 MEANINGFUL = 30.0
 # A loss that finite uniforms may exceed by more than this is not claimed at all.
 RESOLVED = 0.01
+Nats = Annotated[float, Meta(ge=0)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +60,9 @@ class Loss:
     all three are epsilon.
     """
 
-    nearest: float
-    median: float
-    farthest: float
+    nearest: Nats
+    median: Nats
+    farthest: Nats
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,6 +71,32 @@ def locate(name_or_path: str) -> Path | None:
     return folder if (folder / META).is_file() else None
 
 
+def builtin_digest() -> str:
+    """Return the digest of the built-in lexicon."""
+    from dptext.lexicons import store
+
+    return str(store.read_meta(places.packaged())["digest"])
+
+
+def by_digest(digest: str) -> Lexicon | None:
+    """Open the lexicon of a digest: built in, imported, or kept in the cache.
+
+    Its content is compared with the digest. None where there is no sound one.
+    """
+    from dptext.lexicons import store
+
+    folders = [places.packaged()]
+    for parent in (places.stored(), places.cached()):
+        folders += sorted(parent.iterdir()) if parent.is_dir() else []
+    for folder in folders:
+        try:
+            if store.read_meta(folder)["digest"] == digest:
+                return store.load(folder)
+        except LexiconError:
+            continue
+    return None
+
+
 def installed() -> list[Installed]:
     """List the built-in lexicon and the imported ones, by name."""
     folders = [(places.BUILTIN, places.packaged())]

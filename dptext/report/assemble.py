@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from dptext import lexicons
 from dptext.adversaries import bayes, deniability, prior
 from dptext.engines.serial import Job, Tally, Written
 from dptext.guarantees import account
@@ -15,11 +16,15 @@ from dptext.guarantees.statement import Statement
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
 from dptext.report.document import (
+    VERSION,
     Deniability,
     Document,
+    Layout,
     Output,
     Private,
+    Run,
     describe,
+    layout,
 )
 from dptext.tokens import kinds
 from dptext.types import Eps, Ids, Record
@@ -34,6 +39,7 @@ _TREATED = {
     "restore": "replaced",
 }
 
+NO_RULER = "not measured (--no-ruler)"
 _SEEDED = "not measured: whoever knows the seed of this run can repeat every draw"
 
 
@@ -48,20 +54,43 @@ class Measures:
     @classmethod
     def of(cls, pipeline: Pipeline, ruler: bool = True) -> Measures:
         """Measure; without the ruler no risk."""
-        risk, note = risk_of(pipeline) if ruler else (None, "not measured (--no-ruler)")
+        risk, note = risk_of(pipeline) if ruler else (None, NO_RULER)
         return cls(risk, note, deniability_of(pipeline))
 
 
-def statement(pipeline: Pipeline, job: Job, key: str, text_only: bool) -> Statement:
-    """Return the statement of a job; text_only when records have no other fields."""
-    return account.statement(
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """All of a report that follows from settings, lexicon and layout alone."""
+
+    run: Run
+    guarantee: Statement
+    risk: bayes.Risk | None
+    risk_note: str
+    deniability: Deniability | None
+
+
+def stated(pipeline: Pipeline, key: str, layout: Layout, measures: Measures) -> Stated:
+    """Draw up what a run states: `sanitize` writes it, `check` compares with it.
+
+    key is the origin of the run key; measures are those of the pipeline.
+    """
+    if key == "seed":
+        measures = replace(measures, risk=None, risk_note=_SEEDED)
+    guarantee = account.statement(
         pipeline.profile,
         pipeline.channel,
         pipeline.spending,
         key=key,
-        lexicon_given=pipeline.profile.lexicon not in ("builtin", "english"),
-        identified=job.selection.id_field is not None,
-        fields=None if text_only else job.selection.fields,
+        lexicon_given=pipeline.lexicon.digest != lexicons.builtin_digest(),
+        identified=layout.id_field is not None,
+        fields=layout.fields,
+    )
+    return Stated(
+        run=describe(pipeline, key, layout),
+        guarantee=guarantee,
+        risk=measures.risk,
+        risk_note=measures.risk_note,
+        deniability=measures.deniability,
     )
 
 
@@ -74,19 +103,18 @@ def document(
     measures: Measures,
 ) -> Document:
     """Return the internal report of finished outputs; of several it names none."""
-    text_only = all(each.format == "text" for each in written)
-    if key.origin == "seed":
-        measures = replace(measures, risk=None, risk_note=_SEEDED)
+    shape = layout(job.selection, {each.format for each in written})
+    told = stated(pipeline, key.origin, shape, measures)
     return Document(
         report="dptext",
-        version=1,
+        version=VERSION,
         audience="internal",
         success=True,
-        run=describe(pipeline, key.origin),
-        guarantee=statement(pipeline, job, key.origin, text_only),
-        risk=measures.risk,
-        risk_note=measures.risk_note,
-        deniability=measures.deniability,
+        run=told.run,
+        guarantee=told.guarantee,
+        risk=told.risk,
+        risk_note=told.risk_note,
+        deniability=told.deniability,
         output=_output(job, written[0]) if len(written) == 1 else None,
         private=_private(pipeline, job.inputs, tally),
     )

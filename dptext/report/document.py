@@ -1,15 +1,18 @@
 """The report as data; `schema.json` beside it is made from these classes.
 
 A public document holds nothing that depends on the private text but the digest of the
-released file: its `private` part is null. Version 1; a field never changes its meaning.
+released file: its `private` part is null. It holds all that its statement follows from,
+so that whoever has it and the lexicon can draw the statement up again
+(dptext.report.recompute). Version 2; a field never changes its meaning.
 """
 
 from __future__ import annotations
 
 import hashlib
 import inspect
+from collections.abc import Collection
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 import msgspec
 from msgspec import Meta
@@ -20,13 +23,37 @@ from dptext.errors import UsageError
 from dptext.guarantees.statement import Statement
 from dptext.pipeline import Pipeline
 from dptext.randomness import ALGORITHM
+from dptext.types import Selection
 
+VERSION: Final = 2
 Digest = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
+Count = Annotated[int, Meta(ge=0)]
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How records were read, as the settings of the run say; nothing of their content.
+
+    format, null where outputs have several; fields, the names of the private fields,
+    null where the whole input is text; id_field names records and is copied.
+    """
+
+    format: str | None
+    fields: tuple[str, ...] | None
+    id_field: str | None
+    missing: Literal["fail", "pass"]
+    delimiter: str | None
+    quoting: bool
+    header: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What was run: versions, settings, lexicon; key is where randomness came from."""
+    """What was run: versions, settings, lexicon, layout of the records.
+
+    settings are the resolved profile, epsilon included; key is where randomness came
+    from.
+    """
 
     dptext: str
     algorithm: str
@@ -35,19 +62,20 @@ class Run:
     settings_digest: Digest
     lexicon: str
     lexicon_digest: str
-    vocabulary: int
-    dimensions: int
+    vocabulary: Count
+    dimensions: Count
     prior: str
     key: Literal["system", "key-file", "seed"]
+    layout: Layout
 
 
 @dataclass(frozen=True, slots=True)
 class Deniability:
     """N_w, P(a word is drawn as itself); S_w, distinct ones of `runs` draws; means."""
 
-    n_w: float
-    s_w: float
-    runs: int
+    n_w: bayes.Share
+    s_w: Annotated[float, Meta(ge=0.0)]
+    runs: Annotated[int, Meta(ge=1)]
     method: str
 
 
@@ -77,7 +105,7 @@ class Output:
     """The released file: base name, or null for standard output, size and sha256."""
 
     file: str | None
-    bytes: int
+    bytes: Count
     sha256: Digest
 
 
@@ -86,7 +114,7 @@ class Document:
     """A privacy report."""
 
     report: Literal["dptext"]
-    version: Literal[1]
+    version: Literal[2]
     audience: Literal["internal", "public"]
     success: bool
     run: Run
@@ -98,7 +126,20 @@ class Document:
     private: Private | None
 
 
-def describe(pipeline: Pipeline, key: str) -> Run:
+def layout(selection: Selection, formats: Collection[str]) -> Layout:
+    """Say how the records of outputs in these formats were read."""
+    return Layout(
+        format=next(iter(formats)) if len(formats) == 1 else None,
+        fields=None if set(formats) == {"text"} else selection.fields,
+        id_field=selection.id_field,
+        missing=selection.missing,  # type: ignore[arg-type]
+        delimiter=selection.delimiter,
+        quoting=selection.quoting,
+        header=selection.header,
+    )
+
+
+def describe(pipeline: Pipeline, key: str, layout: Layout) -> Run:
     """Say what is run, without anything of a text."""
     recipe, lexicon = pipeline.profile, pipeline.lexicon
     return Run(
@@ -113,6 +154,7 @@ def describe(pipeline: Pipeline, key: str) -> Run:
         dimensions=lexicon.vectors.shape[1],
         prior=str(lexicon.meta.get("prior", "not stated")),
         key=key,  # type: ignore[arg-type]
+        layout=layout,
     )
 
 
@@ -133,7 +175,10 @@ def decode(data: bytes, place: str) -> Document:
     except msgspec.ValidationError as error:
         # The library's message may quote a value; the place it names is enough.
         where = str(error).rpartition(" - at `")[2].rstrip("`") or "$"
-        msg = f"{place}: not a dptext report of version 1 (wrong or missing at {where})"
+        msg = (
+            f"{place}: not a dptext report of version {VERSION} (wrong or missing at "
+            f"{where})"
+        )
         raise UsageError(msg) from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         msg = f"{place}: not JSON"

@@ -15,7 +15,7 @@ from dptext.guarantees.wording import above, factor, number
 from dptext.report import _page, _plain, _private_page, _svg
 from dptext.report._page import Html, Section
 from dptext.report.document import Document
-from dptext.report.verify import SIDECAR
+from dptext.report.exports import SIDECAR
 
 _AUDIENCE = {
     "internal": (

@@ -3,78 +3,113 @@
 from __future__ import annotations
 
 import hashlib
+import json
+import re
 from collections.abc import Iterator
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 
-from dptext.errors import UsageError
+from dptext import formats, streams
+from dptext.errors import InputError, MissingExtra, UsageError
 from dptext.guarantees.policy import ExportPolicy, unprotected
 from dptext.guarantees.wording import above
-from dptext.report.document import Document, decode, encode
+from dptext.report.document import Document, Layout, decode, encode
+from dptext.report.exports import SIDECAR, Export, has_suffix
+from dptext.report.recompute import Recomputer
+from dptext.types import Selection
 
-SIDECAR = ".dptext.json"
+# Names of fields that are shown; others could hold text.
+_NAME = re.compile(r"[\w.\\ -]{1,40}")
+_SHOWN = 5
 
 
-def findings(path: Path, policy: ExportPolicy) -> list[str]:
-    """Return why a file does not pass, in one line each; empty when it does.
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Why an export does not pass, in one line each; notes on what was not checked.
 
-    No line holds anything of the file's content.
+    No line holds anything of the file's content but names of fields.
     """
-    beside = path.with_name(path.name + SIDECAR)
+
+    findings: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+
+
+def verdict(export: Export, policy: ExportPolicy, recomputer: Recomputer) -> Verdict:
+    """Judge an export: is the report of this file, untouched, and within the policy."""
+    beside = export.name + SIDECAR
+    if export.report is None:
+        line = f"no public report: {beside} is missing; run dptext sanitize -o"
+        return Verdict((line,))
     try:
-        digest = _digest(path)
-    except OSError as error:
-        return [f"cannot be read: {error.strerror}"]
-    try:
-        data = beside.read_bytes()
-        document = decode(data, beside.name)
-    except FileNotFoundError:
-        return [f"no public report: {beside.name} is missing; run dptext sanitize -o"]
-    except OSError as error:
-        return [f"{beside.name} cannot be read: {error.strerror}"]
+        document = decode(export.report, beside)
     except UsageError as error:
-        return [str(error)]
-    return [
-        *_identity(document, digest),
-        *_changed(document, data),
-        *_terms(document, policy),
-    ]
+        return Verdict((str(error),))
+    findings = [*_identity(document, export), *_edited(document, export.report)]
+    if findings:
+        return Verdict(tuple(findings))
+    outcome = recomputer.compare(document)
+    if outcome.difference:
+        return Verdict((f"its report was changed: {outcome.difference}",))
+    notes = []
+    if outcome.gap is not None:
+        line = f"its report cannot be recomputed: {outcome.gap.reason}"
+        if outcome.gap.kind in policy.unverified:
+            notes.append(line)
+        else:
+            accept = f"or accept that with unverified: [{outcome.gap.kind}]"
+            findings.append(f"{line}, {accept}")
+    findings += [*_terms(document, policy), *_fields(document, export, policy)]
+    return Verdict(tuple(findings), tuple(notes))
 
 
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        hashed = hashlib.sha256()
-        while block := file.read(2**20):
-            hashed.update(block)
-    return hashed.hexdigest()
-
-
-def _identity(document: Document, digest: str) -> Iterator[str]:
-    """Yield what shows that the report is not of this file, or was changed by hand."""
-    if document.output is None or document.output.sha256 != digest:
+def _identity(document: Document, export: Export) -> Iterator[str]:
+    """Yield what shows that the report is not the public one of this file."""
+    output = document.output
+    if output is None or output.sha256 != export.sha256:
         yield "its public report is of another file: the digests differ; sanitize again"
+    elif output.bytes != export.size:
+        yield "its report was changed: the file has another size"
+    elif output.file not in (None, export.name):
+        yield (
+            "its public report is of a file with another name; sanitize again with -o "
+            "and this name"
+        )
+    layout = document.run.layout
+    if layout.format is None or (layout.fields is None) != (layout.format == "text"):
+        yield "its report was changed: its format does not go with its fields"
     if document.audience != "public" or document.private is not None:
         yield "its report is the internal one, which must not be released"
     if not document.success:
         yield "its report is of a run that did not succeed"
 
 
-def _changed(document: Document, data: bytes) -> Iterator[str]:
-    """Yield where the report contradicts itself; that it does not is no proof."""
-    run, promise = document.run, document.guarantee
-    if msgspec.json.decode(data) != msgspec.json.decode(encode(document)):
+def _edited(document: Document, data: bytes) -> Iterator[str]:
+    """Yield what shows that the report was not written as it is."""
+    if _has_twice(data):
+        yield "its report holds a key twice"
+    elif msgspec.json.decode(data) != msgspec.json.decode(encode(document)):
         yield "its report holds keys that dptext does not write"
+    run = document.run
     settings = msgspec.json.encode(run.settings, order="deterministic")
     if hashlib.sha256(settings).hexdigest() != run.settings_digest:
         yield "its report was changed: the settings do not match their digest"
-    budget = _part(document, "budget")
-    plain = budget.get("name", "uniform") in ("uniform", "per-text")
-    if plain and budget.get("epsilon") != promise.epsilon:
-        yield "its report was changed: the settings have another epsilon"
-    if run.key == "seed" and promise.notion != "none":
-        yield "its report was changed: a seeded run has no guarantee"
+
+
+def _has_twice(data: bytes) -> bool:
+    """Tell whether an object holds a key twice: readers differ in which they take."""
+    twice = False
+
+    def look(pairs: list[tuple[str, Any]]) -> None:
+        nonlocal twice
+        twice = twice or len(dict(pairs)) < len(pairs)
+
+    try:
+        json.loads(data, object_pairs_hook=look)
+    except (ValueError, RecursionError):
+        return True
+    return twice
 
 
 def _terms(document: Document, policy: ExportPolicy) -> Iterator[str]:
@@ -103,11 +138,72 @@ def _terms(document: Document, policy: ExportPolicy) -> Iterator[str]:
         and document.run.lexicon_digest not in policy.lexicons
     ):
         yield "its lexicon is not one that the policy names"
-    for name in unprotected(_part(document, "tokens")):
-        if name not in policy.allow:
+    yield from _classes(document, policy)
+
+
+def _classes(document: Document, policy: ExportPolicy) -> Iterator[str]:
+    for name in unprotected(document.run.settings):
+        if name in policy.allow:
+            continue
+        if name == "equal-words":
+            yield "equal words are shown as equal; the policy does not allow it"
+        else:
             yield f"tokens of class {name} are not protected; the policy wants it"
 
 
-def _part(document: Document, name: str) -> dict[str, Any]:
-    found = document.run.settings.get(name)
-    return found if isinstance(found, dict) else {}
+def _fields(document: Document, export: Export, policy: ExportPolicy) -> Iterator[str]:
+    """Yield which fields of the file are copied against the policy."""
+    if not policy.fields and policy.copy is None:
+        return
+    try:
+        copied = list(_copied(document.run.layout, export))
+    except MissingExtra as error:
+        yield f"its fields cannot be read: {error}"
+        return
+    except (InputError, UsageError):
+        yield "its fields cannot be read, or are not those that its report names"
+        return
+    must = [name for name in copied if _within(name, policy.fields)]
+    if must:
+        yield f"the policy wants {_series(must)} private; copied"
+    others = [name for name in copied if name not in must]
+    if policy.copy is not None:
+        others = [name for name in others if not _within(name, policy.copy)]
+        if others:
+            yield f"the policy does not list {_series(others)} under copy; copied"
+
+
+def _copied(layout: Layout, export: Export) -> Iterator[str]:
+    """Give the names of the fields of an export that are not private."""
+    if layout.format is None:
+        msg = "no single format"
+        raise UsageError(msg)
+    selection = Selection(
+        fields=layout.fields or (),
+        id_field=layout.id_field,
+        missing=layout.missing,
+        delimiter=layout.delimiter,
+        quoting=layout.quoting,
+        header=layout.header,
+    )
+    module = formats.find(None, layout.format)
+    if has_suffix(export.name) and formats.find(export.name) is not module:
+        msg = "the file's name says another format"
+        raise UsageError(msg)
+    if not hasattr(module, "copied"):
+        msg = "the format cannot tell"
+        raise UsageError(msg)
+    with export.open() as plain, streams.unpacked(plain, export.name) as stream:
+        yield from module.copied(stream, selection)
+
+
+def _within(name: str, given: tuple[str, ...]) -> bool:
+    """Tell whether a field is one of those given, or inside one."""
+    return any(name == each or name.startswith(f"{each}.") for each in given)
+
+
+def _series(names: list[str]) -> str:
+    """Name fields; what may be more than a name is not shown."""
+    shown = [repr(name) if _NAME.fullmatch(name) else "a field" for name in names]
+    more = [f"{len(names) - _SHOWN} more"] if len(names) > _SHOWN else []
+    return ", ".join(shown[:_SHOWN] + more)

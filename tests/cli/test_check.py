@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from tests.cli.running import MARKER, Ran, here
+from tests.cli.running import MARKER, Ran, here, small
 
 Change = Callable[[dict[str, Any]], None]
 
@@ -23,10 +23,22 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> tuple[bytes, bytes]:
+    """Sanitize one record; return the output and its report."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path_factory.mktemp("written"))
+        export = _export(small(tmp_path_factory.getbasetemp()))
+        return export.read_bytes(), _side(export).read_bytes()
+
+
 @pytest.fixture
-def export(options: tuple[str, ...], folder: Path) -> Path:
-    """Sanitize one record to out.jsonl."""
-    return _export(options)
+def export(written: tuple[bytes, bytes], folder: Path) -> Path:
+    """Put that output and its report into the folder."""
+    export = Path("out.jsonl")
+    export.write_bytes(written[0])
+    _side(export).write_bytes(written[1])
+    return export
 
 
 def _export(options: tuple[str, ...], *more: str) -> Path:
@@ -116,74 +128,275 @@ def test_internal_report_beside_an_export(
     _fails(here("check", str(export)), "internal one, which must not be released")
 
 
-def _seeded(data: dict[str, Any]) -> None:
-    data["run"]["key"] = "seed"
+def _put(path: str, value: Any) -> Change:
+    """Return what sets one field of a report: "guarantee.epsilon"."""
 
+    def change(data: dict[str, Any]) -> None:
+        *outer, last = path.split(".")
+        for name in outer:
+            data = data[int(name)] if isinstance(data, list) else data[name]
+        data[last] = value
 
-def _failed(data: dict[str, Any]) -> None:
-    data["success"] = False
-
-
-def _digest(data: dict[str, Any]) -> None:
-    data["run"]["settings_digest"] = "0" * 64
-
-
-def _other_output(data: dict[str, Any]) -> None:
-    data["output"] = None
-
-
-def _note(data: dict[str, Any]) -> None:
-    data["note"] = MARKER
-
-
-def _deep_note(data: dict[str, Any]) -> None:
-    data["guarantee"]["note"] = MARKER
-
-
-def _weaker(data: dict[str, Any]) -> None:
-    data["guarantee"]["epsilon"] = 1.0
-
-
-def _value(data: dict[str, Any]) -> None:
-    data["run"]["key"] = MARKER
-
-
-def _version(data: dict[str, Any]) -> None:
-    data["version"] = 2
+    return change
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("path", "value", "said"),
     [
-        (_seeded, "a seeded run has no guarantee"),
-        (_failed, "did not succeed"),
-        (_digest, "settings do not match their digest"),
-        (_other_output, "digests differ"),
-        (_note, "keys that dptext does not write"),
-        (_deep_note, "keys that dptext does not write"),
-        (_weaker, "the settings have another epsilon"),
-        (_value, "$.run.key"),
-        (_version, "$.version"),
+        ("success", False, "did not succeed"),
+        ("run.settings_digest", "0" * 64, "settings do not match their digest"),
+        ("output", None, "digests differ"),
+        ("output.bytes", 1, "another size"),
+        ("output.file", MARKER, "another name"),
+        ("note", MARKER, "keys that dptext does not write"),
+        ("guarantee.note", MARKER, "keys that dptext does not write"),
+        ("run.key", MARKER, "$.run.key"),
+        ("version", 3, "$.version"),
+        ("risk.success", -1.0, "$.risk.success"),
+        ("risk.success", 1.5, "$.risk.success"),
+        ("risk.low", "0.1", "$.risk.low"),
+        ("guarantee.epsilon", -3.0, "$.guarantee.epsilon"),
+        ("guarantee.epsilon", True, "$.guarantee.epsilon"),
+        ("guarantee.worst_loss", -1, "$.guarantee.worst_loss"),
+        ("guarantee.notion", MARKER, "$.guarantee.notion"),
+        ("guarantee.delta", 2.0, "$.guarantee.delta"),
+        ("run.layout.format", "text", "format does not go with its fields"),
+        ("run.layout.fields", None, "format does not go with its fields"),
+        ("run.layout.format", None, "format does not go with its fields"),
+        ("run.layout.format", MARKER, "the format that it names"),
+        ("output.bytes", -1, "$.output.bytes"),
     ],
 )
-def test_sidecar_changed_by_hand(export: Path, change: Change, said: str) -> None:
-    """A report that contradicts itself fails, without quoting what was put in."""
-    _change(export, change)
+def test_report_that_cannot_be_of_this_file(
+    export: Path, path: str, value: Any, said: str
+) -> None:
+    """What is of another file, or no report at all, fails without being quoted."""
+    _change(export, _put(path, value))
     _fails(here("check", str(export)), said)
 
 
-def test_settings_changed_with_their_digest(export: Path) -> None:
-    """Odd settings under a right digest end in findings, not in a crash."""
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("guarantee.notion", "none"),
+        ("guarantee.notion", "metric-DP"),
+        ("guarantee.epsilon", 1.0),
+        ("guarantee.epsilon", 2.9999),
+        ("guarantee.delta", 0.1),
+        ("guarantee.level", "text"),
+        ("guarantee.sentence", MARKER),
+        ("guarantee.loss.median", 1.0),
+        ("guarantee.worst_loss", 1.0),
+        ("guarantee.worst_loss", None),
+        ("guarantee.adjacency", []),
+        ("guarantee.covered", ["all words"]),
+        ("guarantee.text_level", ""),
+        ("guarantee.conditions", []),
+        ("guarantee.not_covered", []),
+        ("guarantee.not_covered", [MARKER]),
+        ("guarantee.source", MARKER),
+        ("guarantee.resolution", None),
+        ("guarantee.strategy", "record"),
+        ("risk.success", 0.01),
+        ("risk.baseline", 0.01),
+        ("risk.bands", []),
+        ("risk", None),
+        ("risk_note", MARKER),
+        ("deniability.n_w", 0.01),
+        ("deniability", None),
+        ("run.key", "seed"),
+        ("run.key", "key-file"),
+        ("run.algorithm", MARKER),
+        ("run.vocabulary", 45000),
+        ("run.prior", MARKER),
+        ("run.layout.fields", ["title"]),
+        ("run.layout.id_field", "id"),
+    ],
+)
+def test_report_that_does_not_follow_from_its_settings(
+    export: Path, path: str, value: Any
+) -> None:
+    """Each field is computed anew: an edited one fails in one line, unquoted."""
+    _change(export, _put(path, value))
+    _fails(here("check", str(export)), "does not follow from the settings")
 
-    def odd(data: dict[str, Any]) -> None:
-        data["run"]["settings"] = {"budget": 3, "tokens": [MARKER]}
 
-    _change(export, odd, digest=True)
-    ran = here("check", str(export))
+def test_notion_of_a_mechanism_that_has_none(
+    options: tuple[str, ...], folder: Path
+) -> None:
+    """A mechanism that promises nothing cannot be given a guarantee by hand."""
+    export = _export(options[:4], "--mechanism", "vickrey")
+    _fails(here("check", str(export)), "guarantee is none")
+    _change(export, _put("guarantee.notion", "LDP"))
+    _fails(here("check", str(export)), "guarantee.notion", "they give none")
+
+
+def test_risk_that_was_asked_for(options: tuple[str, ...], folder: Path) -> None:
+    """A report passes with the risk that chose its epsilon, not with another one."""
+    export = _export(options[:2], "--risk", "40%", "--set", "mechanism.k=8")
+    _passes(here("check", str(export)))
+    _change(export, _put("run.settings.budget.risk", 0.1), digest=True)
+    _fails(here("check", str(export)), "another risk")
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("run.settings", {"budget": 3, "tokens": [MARKER]}),
+        ("run.settings.mechanism", {"name": "rank", "k": MARKER}),
+        ("run.settings.mechanism.name", ["rank"]),
+        ("run.settings.strategy", {}),
+        ("run.settings.tokens", {}),
+        ("run.settings.budget.epsilon", 1.0),
+        ("run.settings.budget.epsilon", -1.0),
+        ("run.settings.budget.epsilon", 1e300),
+        ("run.settings.more", MARKER),
+    ],
+)
+def test_settings_changed_with_their_digest(
+    export: Path, path: str, value: Any
+) -> None:
+    """Odd settings under a right digest end in a finding, not in a crash."""
+    _change(export, _put(path, value), digest=True)
+    _fails(here("check", str(export)))
+
+
+def test_key_that_stands_twice(export: Path) -> None:
+    """A key given twice fails: readers differ in which of the two they take."""
+    text = _side(export).read_text()
+    double = text.replace('"notion": "LDP"', '"notion": "none", "notion": "LDP"')
+    assert double != text
+    _side(export).write_text(double)
+    _fails(here("check", str(export)), "a key twice")
+
+
+@pytest.mark.parametrize("number", ["NaN", "1e999", "-1e-3", "null"])
+def test_numbers_that_are_none(export: Path, number: str) -> None:
+    """Numbers that cannot be are refused wherever the report needs one."""
+    text = _side(export).read_text()
+    _side(export).write_text(text.replace('"epsilon": 3.0', f'"epsilon": {number}'))
+    _fails(here("check", str(export)))
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        ("--mechanism", "santext", "--epsilon", "2"),
+        ("--mechanism", "tem", "--epsilon-per-text", "9"),
+        ("--mechanism", "laplace", "--epsilon", "9"),
+        ("--mechanism", "vickrey", "--epsilon", "9"),
+        ("--mechanism", "gaussian", "--epsilon", "2"),
+        ("--set", "strategy=record"),
+        ("--set", "budget={name: position, epsilons: [3], rest: 2}"),
+        ("--set", "budget={name: linguistic, epsilon: 12}"),
+        ("--set", "tokens.punctuation=drop", "--set", "tokens.number=digits"),
+        ("--set", "space=unit"),
+        ("--id", "n"),
+        ("--no-ruler",),
+        ("--seed", "3"),
+    ],
+)
+def test_fresh_reports_follow_from_their_settings(
+    options: tuple[str, ...], folder: Path, settings: tuple[str, ...]
+) -> None:
+    """Whatever the settings, what the writer wrote is what the checker computes."""
+    base = options[:2] if {"--epsilon", "--epsilon-per-text"} & {*settings} else options
+    Path("in.jsonl").write_text('{"text":"the film was good","n":1}\n')
+    run = ("sanitize", "in.jsonl", *base, *settings, "-q", "-o", "out.jsonl")
+    ran = here(*run)
+    assert ran.code == 0, ran.err
+    out = here("check", "out.jsonl").out.decode()
+    assert "report" not in out, out
+
+
+def test_report_written_for_standard_output(
+    options: tuple[str, ...], folder: Path
+) -> None:
+    """A report that names no file passes beside the file that it has the digest of."""
+    given = b'{"text":"the film was good"}\n'
+    run = ("sanitize", *options, "-q", "--public-report", "out.jsonl.dptext.json")
+    Path("out.jsonl").write_bytes(here(*run, given=given).out)
+    _passes(here("check", "out.jsonl"))
+
+
+@pytest.fixture
+def elsewhere(export: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Move to a machine without the lexicon of the export."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "other"))
+    return export
+
+
+def test_lexicon_that_is_not_at_hand(elsewhere: Path, options: tuple[str, ...]) -> None:
+    """Without its lexicon a report fails, unless one brings it or accepts that."""
+    said = ("lexicon", "--lexicon", "unverified: [lexicon]")
+    _fails(here("check", str(elsewhere)), *said)
+    ran = here("check", str(elsewhere), "--unverified", "lexicon")
+    assert (ran.code, ran.out) == (0, b"")
+    assert "cannot be recomputed" in ran.err
+    Path(".dptext.yaml").write_text("unverified: lexicon\n")
+    assert here("check", str(elsewhere), "-q").err == ""
+    Path(".dptext.yaml").unlink()
+    _passes(here("check", str(elsewhere), "--lexicon", options[1]))
+
+
+def test_terms_hold_without_the_lexicon(elsewhere: Path) -> None:
+    """A report that is not recomputed is still held against the policy."""
+    run = ("check", str(elsewhere), "--unverified", "lexicon", "--max-epsilon", "1")
+    ran = here(*run)
     assert ran.code == 1
-    assert b"another epsilon" in ran.out
-    assert b"stop_word" in ran.out
-    assert MARKER.encode() not in ran.out
+    assert b"the policy allows 1" in ran.out
+
+
+def test_imported_lexicon_is_found(
+    elsewhere: Path, options: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A lexicon that was imported under any name serves to recompute."""
+    monkeypatch.setenv("DPTEXT_HOME", str(elsewhere.parent.absolute() / "store"))
+    ran = here("lexicon", "import", options[1], "--name", "other")
+    assert ran.code == 0, ran.err
+    _passes(here("check", str(elsewhere)))
+
+
+def test_report_of_another_version(export: Path) -> None:
+    """Another version may word a report otherwise if the policy says so."""
+    _change(export, _put("run.dptext", "0.0.9"))
+    _passes(here("check", str(export)))
+    _change(export, _put("guarantee.sentence", "Said otherwise."))
+    said = ("another version", "guarantee.sentence", "unverified: [version]")
+    _fails(here("check", str(export)), *said)
+    assert here("check", str(export), "--unverified", "version").code == 0
+    _change(export, _put("guarantee.epsilon", 1.0))
+    ran = here("check", str(export), "--unverified", "version")
+    _fails(ran, "guarantee.epsilon does not follow")
+
+
+def test_component_that_is_not_installed(export: Path) -> None:
+    """A mechanism that is not on the machine is named by its stage, not quoted."""
+    _change(export, _put("run.settings.mechanism", {"name": MARKER}), digest=True)
+    _fails(here("check", str(export)), "the mechanism", "unverified: [parts]")
+
+
+def test_settings_are_made_ready_once(
+    options: tuple[str, ...], folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Many files with one recipe cost one recipe: the lexicon is opened once."""
+    from dptext import lexicons
+
+    opened = []
+    real = lexicons.by_digest
+
+    def count(digest: str) -> Any:
+        opened.append(digest)
+        return real(digest)
+
+    names = []
+    for number in range(3):
+        names.append(f"{number}.jsonl")
+        Path("in.jsonl").write_text('{"text":"the film was good"}\n')
+        here("sanitize", "in.jsonl", *options, "-o", names[-1], "-q")
+    monkeypatch.setattr(lexicons, "by_digest", count)
+    _passes(here("check", *names))
+    assert len(opened) == 1
 
 
 def test_seeded_export(options: tuple[str, ...], folder: Path) -> None:
@@ -244,6 +457,15 @@ def test_classes(name: str, value: str, options: tuple[str, ...], folder: Path) 
     _passes(here("check", str(export), "--allow", "punctuation", "--allow", name))
 
 
+@pytest.mark.parametrize("strategy", ["record", "data-set"])
+def test_equal_words(strategy: str, options: tuple[str, ...], folder: Path) -> None:
+    """Equal words shown as equal fail unless the policy allows that."""
+    export = _export(options, "--set", f"strategy={strategy}")
+    _fails(here("check", str(export)), "equal words are shown as equal")
+    Path(".dptext.yaml").write_text("allow: [punctuation, equal-words]\n")
+    _passes(here("check", str(export)))
+
+
 def test_punctuation(options: tuple[str, ...], folder: Path) -> None:
     """Punctuation is allowed by default; where it is not, it has to be dropped."""
     export = _export(options)
@@ -272,6 +494,44 @@ def test_policy_file_is_found(export: Path) -> None:
     _passes(here("check", str(export), "--policy", "other.yaml"))
 
 
+def test_plain_words_are_lists_of_one(export: Path) -> None:
+    """A key that takes a list takes a plain word as well."""
+    Path(".dptext.yaml").write_text("notion: LDP\nallow: punctuation\n")
+    _passes(here("check", str(export)))
+    Path(".dptext.yaml").write_text("notion: metric-DP\n")
+    _fails(here("check", str(export)), "the policy asks for metric-DP")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("max_risk: 20", "write 20% or 0.2"),
+        ("max_risk: 7.5", "write 7.5% or 0.075"),
+        ("max_risk: 120%", "write 20% or 0.2"),
+        ("max_epsilon: .nan", "nan is no limit"),
+        ("max_epsilo: 3", "did you mean 'max_epsilon'?"),
+        ("allow: stop_words", "did you mean 'stop_word'?"),
+        ("", "the policy is empty"),
+        ("- 1", "a policy is a list of keys and values"),
+    ],
+)
+def test_policy_says_what_to_write(export: Path, text: str, said: str) -> None:
+    """A policy that would switch a limit off, or a typing error, says what is meant."""
+    Path(".dptext.yaml").write_text(text)
+    ran = here("check", str(export))
+    assert (ran.code, ran.out) == (2, b"")
+    assert said in ran.err
+
+
+@pytest.mark.parametrize("value", ["20%", "0.2", '"0.2"'])
+def test_share_in_a_policy(export: Path, value: str) -> None:
+    """The risk of a policy is a share, in percent or not."""
+    Path(".dptext.yaml").write_text(f"max_risk: {value}\n")
+    risk = json.loads(_side(export).read_bytes())["risk"]["success"]
+    assert risk > 0.2
+    _fails(here("check", str(export)), "the policy allows 20.00%")
+
+
 def test_lexicons_of_the_policy(export: Path) -> None:
     """A policy may name the lexicons that it accepts by digest."""
     digest = json.loads(_side(export).read_bytes())["run"]["lexicon_digest"]
@@ -288,8 +548,18 @@ def test_lexicons_of_the_policy(export: Path) -> None:
         "max_epsilon: lots",
         "max_risk: high",
         "notion: [none]",
-        "notion: LDP",
+        "notion: LPD",
         "allow: [words]",
+        "unverified: all",
+        "copy: 3",
+        "max_risk: 20",
+        "max_risk: 120%",
+        "max_risk: 1",
+        "max_risk: true",
+        "max_epsilon: .inf",
+        "max_loss: -1",
+        "",
+        "# nothing",
         "- 1",
         "a: [",
     ],
@@ -329,3 +599,123 @@ def test_limits_without_meaning(export: Path, name: str, value: str) -> None:
     assert ran.code in (1, 2)
     Path(".dptext.yaml").write_text(f"{name}: {value}\n")
     assert here("check", str(export)).code in (1, 2)
+
+
+RECORD = '{"text":"the film was good","id":7,"by":{"name":"bad","tags":["old"]}}\n'
+
+
+@pytest.mark.parametrize(
+    ("policy", "said"),
+    [
+        ("fields: text", ""),
+        ("fields: [text, body]", ""),
+        ("fields: [text, by]", "'by.name', 'by.tags' private"),
+        ("fields: by.name", "'by.name' private"),
+        ("copy: [id, by]", ""),
+        ("copy: [id, by.name, by.tags]", ""),
+        ("copy: [id]", "does not list 'by.name', 'by.tags' under copy"),
+        ("copy: []", "'id'"),
+        ("copy: [by]\nfields: [text]", "'id' under copy"),
+        ("copy: []\nexclude: 'other/*'", "'id'"),
+        ("copy: []\nexclude: out.jsonl", ""),
+    ],
+)
+def test_fields_of_the_policy(
+    options: tuple[str, ...], folder: Path, policy: str, said: str
+) -> None:
+    """The policy says which fields must be private and which may be copied."""
+    Path("in.jsonl").write_text(RECORD)
+    assert here("sanitize", "in.jsonl", *options, "-o", "out.jsonl", "-q").code == 0
+    Path(".dptext.yaml").write_text(policy + "\n")
+    ran = here("check", "out.jsonl")
+    _fails(ran, said) if said else _passes(ran)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "more"),
+    [
+        ("t.csv", "id,text\n1,the film\n", ()),
+        ("t.tsv.gz", "id\ttext\n1\tthe film\n", ()),
+        ("t.csv", "1;the film\n", ("--no-header", "--field", "2", "--delimiter", ";")),
+    ],
+)
+def test_columns_of_the_policy(
+    options: tuple[str, ...],
+    folder: Path,
+    name: str,
+    content: str,
+    more: tuple[str, ...],
+) -> None:
+    """Columns count as fields; without header they have numbers."""
+    import gzip
+
+    raw = content.encode()
+    Path("in").mkdir()
+    Path("in", name).write_bytes(gzip.compress(raw) if name.endswith("gz") else raw)
+    ran = here("sanitize", f"in/{name}", *options, *more, "-o", name, "-q")
+    assert ran.code == 0, ran.err
+    column = "1" if more else "id"
+    Path(".dptext.yaml").write_text(f"copy: ['{column}']\n")
+    _passes(here("check", name))
+    Path(".dptext.yaml").write_text("copy: [other]\n")
+    ran = here("check", name)
+    assert ran.code == 1
+    assert f"'{column}' under copy" in ran.out.decode()
+
+
+def test_names_of_fields_that_could_be_text(
+    options: tuple[str, ...], folder: Path
+) -> None:
+    """A key that is no plain name is not shown: it could hold text."""
+    key = f"who {MARKER} is?"
+    Path("in.jsonl").write_text(json.dumps({"text": "the film", key: 1}) + "\n")
+    assert here("sanitize", "in.jsonl", *options, "-o", "out.jsonl", "-q").code == 0
+    Path(".dptext.yaml").write_text("copy: []\n")
+    _fails(here("check", "out.jsonl"), "a field under copy")
+
+
+def test_private_columns_that_the_file_has_not(
+    options: tuple[str, ...], folder: Path
+) -> None:
+    """A report whose private column is not in the file fails where fields matter."""
+    Path("in.csv").write_text("id,text\n1,the film\n")
+    assert here("sanitize", "in.csv", *options, "-o", "out.csv", "-q").code == 0
+    data = Path("out.csv").read_bytes().replace(b"text", b"body")
+    Path("out.csv").write_bytes(data)
+    side = Path("out.csv.dptext.json")
+    report = json.loads(side.read_bytes())
+    report["output"]["sha256"] = hashlib.sha256(data).hexdigest()
+    side.write_text(json.dumps(report))
+    Path(".dptext.yaml").write_text("fields: [text]\n")
+    ran = here("check", "out.csv")
+    assert ran.code == 1
+    assert b"not those that its report names" in ran.out
+
+
+def test_documents_are_no_exports(export: Path) -> None:
+    """Beside exports, README.md is passed over; what could be data is not."""
+    Path("README.md").write_text(MARKER)
+    ran = here("check", str(export), "README.md")
+    assert (ran.code, ran.out) == (0, b"")
+    assert "README.md: no export by its name" in ran.err
+    for name in ("dump.dat", "README.txt", "notes.csv"):
+        Path(name).write_text(MARKER)
+        ran = here("check", name)
+        assert ran.code == 1
+        assert b"no public report" in ran.out
+    Path(".dptext.yaml").write_text("exclude: [README.txt, '*.dat']\n")
+    assert here("check", "README.txt", "dump.dat").code == 0
+    Path(".dptext.yaml").write_text("include: '*.md'\n")
+    assert here("check", "README.md").code == 1
+
+
+def test_document_with_a_report_is_an_export(
+    options: tuple[str, ...], folder: Path
+) -> None:
+    """A file that has a report is an export whatever its name is."""
+    Path("in.jsonl").write_text('{"text":"the film was good"}\n')
+    run = ("sanitize", "in.jsonl", *options, "--format", "jsonl", "-q")
+    assert here(*run, "-o", "README.md").code == 0
+    _passes(here("check", "README.md"))
+    Path("README.md").write_text("the film was good")
+    assert here("check", "README.md").code == 1

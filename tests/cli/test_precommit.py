@@ -76,36 +76,193 @@ def test_hook_stops_what_is_not_covered(
     run = ("sanitize", str(source), *options, "-q", "-o", "export.jsonl")
     assert here(*run).code == 0
     Path("notes.md").write_text("not an export")
-    passed, told = _commits()
-    assert passed, told
-    assert "dptext check" in told
-    assert "Passed" in told
+    passed, said = _commits()
+    assert passed, said
+    assert "dptext check" in said
+    assert "Passed" in said
 
     Path(".dptext.yaml").write_text("max_epsilon: 1\n")
-    passed, told = _commits()
+    passed, said = _commits()
     assert not passed
     assert (
         "export.jsonl: epsilon between any two words is 3 nats, the policy allows 1"
-        in told
+        in said
     )
     Path(".dptext.yaml").unlink()
 
     Path("raw.csv").write_text(f"id,text\n1,{MARKER}\n")
     with Path("export.jsonl").open("a") as file:
         file.write(f'{{"text":"{MARKER}"}}\n')
-    passed, told = _commits()
+    passed, said = _commits()
     assert not passed
-    assert "raw.csv: no public report" in told
-    assert "export.jsonl: its public report is of another file" in told
-    assert MARKER not in told
+    assert "raw.csv: no public report" in said
+    assert "export.jsonl: its public report is of another file" in said
+    assert MARKER not in said
 
 
-def test_hook_looks_at_exports_only() -> None:
-    """The hook's pattern takes every format that dptext writes, packed or not."""
-    import re
+@pytest.fixture
+def export(repository: Path, options: tuple[str, ...]) -> Path:
+    """Commit a covered export through the installed hook."""
+    source = repository.parent / "in.jsonl"
+    source.write_text('{"text":"the film was good"}\n')
+    Path("exports").mkdir()
+    run = ("sanitize", str(source), *options, "-q", "-o", "exports/out.jsonl")
+    assert here(*run).code == 0
+    _git("config", "user.name", "a")
+    _git("config", "user.email", "a@example.org")
+    subprocess.run(
+        [sys.executable, "-m", "pre_commit", "install"], check=True, capture_output=True
+    )
+    _git("add", "-A")
+    passed, said = _commit("exports/out.jsonl")
+    assert passed, said
+    return Path("exports/out.jsonl")
 
-    pattern = re.compile(_hook()["files"])
-    for name in ("a.jsonl", "b/c.csv", "d.tsv.gz", "e.parquet", "f.ndjson.zst"):
-        assert pattern.search(name)
-    for name in ("a.jsonl.dptext.json", "README.md", "jsonl.py", "x.csv.bak"):
-        assert not pattern.search(name)
+
+def _commit(message: str) -> tuple[bool, str]:
+    """Commit what is staged: whether git did, and what was said."""
+    done = subprocess.run(
+        ["git", "commit", "-m", message],
+        capture_output=True,
+        env=environment(),
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    return done.returncode == 0, done.stdout + done.stderr
+
+
+def test_removed_report_stops_a_commit(export: Path) -> None:
+    """A commit that only removes a report is stopped; one that removes both is not."""
+    _git("rm", "-q", "exports/out.jsonl.dptext.json")
+    passed, said = _commit("remove")
+    assert not passed
+    assert "exports/out.jsonl: no public report" in said
+    _git("rm", "-q", "exports/out.jsonl")
+    passed, said = _commit("remove both")
+    assert passed, said
+
+
+def test_report_on_disk_must_be_staged(export: Path) -> None:
+    """A report that lies beside the export but is not staged does not count."""
+    _git("rm", "-q", "--cached", "exports/out.jsonl.dptext.json")
+    assert Path("exports/out.jsonl.dptext.json").exists()
+    passed, said = _commit("untrack")
+    assert not passed
+    assert "no public report" in said
+    _git("add", "exports/out.jsonl.dptext.json")
+    Path("more.txt").write_text("")
+    _git("add", "-f", ".pre-commit-config.yaml")
+    passed, said = _commit("nothing new")
+    assert "Passed" in said
+
+
+def test_report_that_is_ignored(export: Path, options: tuple[str, ...]) -> None:
+    """A report that git ignores is never staged, so its export fails."""
+    Path(".gitignore").write_text("*.dptext.json\n")
+    source = Path("exports").absolute().parent.parent / "in.jsonl"
+    run = ("sanitize", str(source), *options, "-q", "-o", "exports/new.jsonl")
+    assert here(*run).code == 0
+    _git("add", "-A")
+    passed, said = _commit("ignored")
+    assert not passed
+    assert "exports/new.jsonl: no public report" in said
+
+
+def test_renamed_export_stops_a_commit(export: Path) -> None:
+    """An export that moves without its report, or under another name, is stopped."""
+    _git("mv", "exports/out.jsonl", "exports/two.jsonl")
+    passed, said = _commit("rename")
+    assert not passed
+    assert "exports/two.jsonl: no public report" in said
+    _git("mv", "exports/out.jsonl.dptext.json", "exports/two.jsonl.dptext.json")
+    passed, said = _commit("rename both")
+    assert not passed
+    assert "a file with another name" in said
+
+
+def test_staged_content_counts(export: Path) -> None:
+    """What is staged is judged, not what lies on disk."""
+    good = export.read_bytes()
+    export.write_text(f'{{"text":"{MARKER}"}}\n')
+    _git("add", "exports/out.jsonl")
+    export.write_bytes(good)
+    assert here("check", "exports/out.jsonl").code == 0
+    ran = here("check", "--staged")
+    assert ran.code == 1
+    assert b"exports/out.jsonl: its public report is of another file" in ran.out
+    passed, said = _commit("other content")
+    assert not passed
+    assert MARKER not in said
+
+
+def test_policy_must_be_staged(export: Path) -> None:
+    """The staged policy counts; one that only lies on disk is refused."""
+    Path(".dptext.yaml").write_text("max_epsilon: 1\n")
+    ran = here("check", "--staged")
+    assert ran.code == 2
+    assert ".dptext.yaml: on disk but not staged" in ran.err
+    _git("add", ".dptext.yaml")
+    Path(".dptext.yaml").write_text("max_epsilon: 10\n")
+    assert here("check", "--staged").code == 1
+    assert here("check", "--staged", "--policy", ".dptext.yaml").code == 0
+
+
+def test_folders_of_a_repository(export: Path) -> None:
+    """All staged exports are checked, or those in the folders that are named."""
+    Path("raw.csv").write_text(f"id,text\n1,{MARKER}\n")
+    Path("exports/README.md").write_text(MARKER)
+    Path("exports/link.csv").symlink_to("../raw.csv")
+    _git("add", "-A")
+    assert here("check", "--staged", "exports").code == 0
+    assert here("check", "--staged", "./exports/").code == 0
+    assert here("check", "--staged", "exp").code == 0
+    ran = here("check", "--staged")
+    assert ran.code == 1
+    assert ran.out.decode() == (
+        "raw.csv: no public report: raw.csv.dptext.json is missing; run dptext "
+        "sanitize -o\n"
+    )
+
+
+def test_names_that_git_quotes(export: Path, options: tuple[str, ...]) -> None:
+    """Names with spaces, line breaks and other letters are read as they are."""
+    source = Path("exports").absolute().parent.parent / "in.jsonl"
+    name = "exports/a b\n\u00e9.jsonl"
+    assert here("sanitize", str(source), *options, "-q", "-o", name).code == 0
+    _git("add", "-A")
+    assert here("check", "--staged").code == 0
+    _git("rm", "-q", "--cached", f"{name}.dptext.json")
+    ran = here("check", "--staged")
+    assert ran.code == 1
+    assert ran.out.count(b"\n") == 1
+
+
+def test_content_that_lfs_keeps(export: Path) -> None:
+    """The pointer of Git LFS names the digest; a look at fields needs the file."""
+    import hashlib
+
+    data = export.read_bytes()
+    digest = hashlib.sha256(data).hexdigest()
+    export.write_text(
+        "version https://git-lfs.github.com/spec/v1\n"
+        f"oid sha256:{digest}\nsize {len(data)}\n"
+    )
+    _git("add", "exports/out.jsonl")
+    assert here("check", "--staged").code == 0
+    Path(".dptext.yaml").write_text("copy: []\n")
+    _git("add", ".dptext.yaml")
+    assert b"fields cannot be read" in here("check", "--staged").out
+    export.write_bytes(data)
+    assert here("check", "--staged").code == 0
+
+
+def test_staged_needs_a_repository(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Outside of a git repository --staged says so."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    ran = here("check", "--staged")
+    assert (ran.code, ran.out) == (2, b"")
+    assert "no git repository" in ran.err

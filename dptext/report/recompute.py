@@ -1,0 +1,254 @@
+"""What a report must say, drawn up anew from the settings that it carries itself."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import msgspec
+
+from dptext import __version__, lexicons, pipeline, profile, registry
+from dptext.errors import DptextError, UsageError
+from dptext.pipeline import Pipeline
+from dptext.profile import Profile
+from dptext.report import assemble
+from dptext.report.assemble import Measures
+from dptext.report.document import Document, Run
+from dptext.types import Lexicon
+
+# Parts of a report in the order in which they are compared.
+_PARTS = ("guarantee", "risk", "risk_note", "deniability", "run")
+# Sentences and names, which another version may word otherwise; never figures.
+_WORDED = (
+    *("sentence", "text_level", "conditions", "not_covered", "adjacency", "covered"),
+    *("translation", "source", "metric", "unit", "risk_note", "method"),
+    *("algorithm", "prior", "dptext"),
+)
+# Machines round differently. Draws are the same everywhere, but where rounding decides
+# who wins one: of 20,000 draws 40 may differ, of 25 words 100 times 10.
+_ROUNDING = 1e-6
+_PATIENCE = 3.0  # seconds without a line
+_SAMPLED = {"risk": 0.002, "n_w": 0.004, "s_w": 0.4}
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """Why a report was not recomputed: one of policy.UNVERIFIED, and in words."""
+
+    kind: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The first difference from what the settings give, if any; else a gap, if any."""
+
+    difference: str = ""
+    gap: Gap | None = None
+
+
+class Recomputer:
+    """Draws up reports anew, once for all files with the same settings.
+
+    others are lexicons to look in beside the installed ones; say is called with a
+    line before something slow.
+    """
+
+    def __init__(
+        self, others: Sequence[Lexicon] = (), say: Callable[[str], None] = print
+    ) -> None:
+        self._say = say
+        self._lexicons: dict[str, Lexicon | None] = {}
+        self._lexicons.update({lexicon.digest: lexicon for lexicon in others})
+        self._done: dict[bytes, tuple[Pipeline, Measures] | Outcome] = {}
+
+    def compare(self, document: Document) -> Outcome:
+        """Compare a report with what its settings, lexicon and layout give."""
+        done = self._of(document)
+        if isinstance(done, Outcome):
+            return done
+        run = document.run
+        told = assemble.stated(done[0], run.key, run.layout, done[1])
+        found = [
+            path
+            for part in _PARTS
+            for path in differences(
+                _plain(getattr(told, part)), _plain(getattr(document, part)), part
+            )
+        ]
+        if run.dptext == __version__:
+            return Outcome(_follows(*found[0])) if found else _chosen(document)
+        figures = [each for each in found if not _worded(each[0])]
+        if figures:
+            return Outcome(_follows(*figures[0]))
+        worded = [path for path, _ in found if path != "run.dptext"]
+        if not worded:
+            return _chosen(document)
+        return Outcome(gap=_of_version(worded[0]))
+
+    def _of(self, document: Document) -> tuple[Pipeline, Measures] | Outcome:
+        run = document.run
+        ruler = document.risk_note != assemble.NO_RULER and run.key != "seed"
+        what = (run.settings, run.profile, run.lexicon, run.lexicon_digest, ruler)
+        key = msgspec.json.encode(what, order="deterministic")
+        if key not in self._done:
+            self._done[key] = self._made(document, ruler)
+        return self._done[key]
+
+    def _made(
+        self, document: Document, ruler: bool
+    ) -> tuple[Pipeline, Measures] | Outcome:
+        run = document.run
+        recipe = _recipe(run)
+        if isinstance(recipe, Outcome):
+            return recipe
+        lexicon = self._lexicon(run.lexicon_digest)
+        if lexicon is None:
+            return Outcome(gap=Gap("lexicon", _absent(run.lexicon_digest)))
+        if lexicon.digest != lexicons.builtin_digest():
+            # The digest covers the content; the name is whatever it was imported as.
+            lexicon = replace(lexicon, name=run.lexicon)
+        try:
+            ready = pipeline.build(recipe, lexicon)
+            with self._patience():
+                return ready, Measures.of(ready, ruler)
+        except DptextError as error:
+            return Outcome(gap=Gap("parts", str(error)))
+        except (ArithmeticError, ValueError, TypeError, MemoryError):
+            return Outcome("its settings cannot be carried out")
+
+    @contextlib.contextmanager
+    def _patience(self) -> Iterator[None]:
+        """Say so where it takes time, as for sampled risks that are not yet kept."""
+        line = "recomputing a report; the first time this may take a minute"
+        timer = threading.Timer(_PATIENCE, self._say, [line])
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+
+    def _lexicon(self, digest: str) -> Lexicon | None:
+        if digest not in self._lexicons:
+            self._lexicons[digest] = lexicons.by_digest(digest)
+        return self._lexicons[digest]
+
+
+def _recipe(run: Run) -> Profile | Outcome:
+    """Return the profile that a report's settings are, or why they are none here."""
+    unknown = _unknown(run)
+    if unknown:
+        reason = f"the {unknown} that it names is not on this machine"
+        return Outcome(gap=Gap("parts", reason))
+    try:
+        return profile.resolved(run.settings, run.profile, run.lexicon)
+    except ImportError:
+        reason = "a component that its settings name does not load"
+        return Outcome(gap=Gap("parts", reason))
+    except (UsageError, TypeError):
+        if run.dptext != __version__:
+            return Outcome(gap=_of_version("run.settings"))
+        return Outcome("its settings are none that dptext takes")
+
+
+def _unknown(run: Run) -> str:
+    """Return the stage of a component that is not installed here, or ""."""
+    if run.layout.format not in (None, *registry.names("formats")):
+        return "format"
+    for stage in ("space", "mechanism", "mapping", "budget"):
+        part = run.settings.get(stage)
+        name = part.get("name") if isinstance(part, dict) else None
+        if isinstance(name, str) and name not in registry.names(f"{stage}s"):
+            return stage
+    return ""
+
+
+def _absent(digest: str) -> str:
+    return (
+        f"its lexicon (digest {digest[:12]}...) is not on this machine; import it "
+        "(dptext lexicon import) or name it with --lexicon"
+    )
+
+
+def _of_version(path: str) -> Gap:
+    reason = (
+        f"another version of dptext wrote it, which words {path} otherwise; check with "
+        "that version, or sanitize again"
+    )
+    return Gap("version", reason)
+
+
+def _chosen(document: Document) -> Outcome:
+    """Compare the measured risk with the one that epsilon was chosen for."""
+    risk, budget = document.risk, document.run.settings.get("budget", {})
+    wanted = budget.get("risk") if isinstance(budget, dict) else None
+    if risk is None or wanted is None:
+        return Outcome()
+    if math.isclose(risk.success, wanted, rel_tol=0.01, abs_tol=_SAMPLED["risk"]):
+        return Outcome()
+    return Outcome("its settings ask for another risk than their epsilon gives")
+
+
+def _follows(path: str, wanted: Any) -> str:
+    """Say what differs; wanted comes from here, never from the report."""
+    short = wanted is None or isinstance(wanted, bool | int | float)
+    short = short or path in ("guarantee.notion", "guarantee.level")
+    tail = f": they give {'nothing' if wanted is None else wanted}" if short else ""
+    return f"{path} does not follow from the settings{tail}"
+
+
+def _worded(path: str) -> bool:
+    return path.rpartition(".")[2] in _WORDED and not path.startswith("run.settings")
+
+
+def _plain(value: Any) -> Any:
+    """Return what is read back after writing; an infinite number becomes null."""
+    return msgspec.json.decode(msgspec.json.encode(value))
+
+
+def differences(wanted: Any, found: Any, path: str) -> Iterator[tuple[str, Any]]:
+    """Give path and wanted value of each difference; a list counts as one value."""
+    if isinstance(wanted, dict) and isinstance(found, dict):
+        sampled = "sampled" in str(wanted.get("method", ""))
+        for key in dict.fromkeys((*wanted, *found)):
+            below = (wanted.get(key), found.get(key), f"{path}.{key}")
+            if not (sampled and _near(*below)):
+                yield from differences(*below)
+    elif isinstance(wanted, list) and isinstance(found, list):
+        pairs = zip(wanted, found, strict=False)
+        inside = [next(differences(*pair, path), None) for pair in pairs]
+        if len(wanted) != len(found) or any(inside):
+            yield path, wanted
+    elif not _same(wanted, found):
+        yield path, wanted
+
+
+def _same(wanted: Any, found: Any) -> bool:
+    if _is_number(wanted) and _is_number(found):
+        return math.isclose(wanted, found, rel_tol=_ROUNDING, abs_tol=1e-12)
+    return type(wanted) is type(found) and bool(wanted == found)
+
+
+def _near(wanted: Any, found: Any, path: str) -> bool:
+    """Tell whether sampled figures differ by no more than machines do."""
+    if isinstance(wanted, list) and isinstance(found, list):
+        return len(wanted) == len(found) and all(
+            isinstance(each, dict)
+            and each.keys() == other.keys()
+            and all(_near(each[key], other[key], path) for key in each)
+            for each, other in zip(wanted, found, strict=True)
+        )
+    if not (_is_number(wanted) and _is_number(found)):
+        return type(wanted) is type(found) and bool(wanted == found)
+    first, _, last = path.partition(".")
+    room = _SAMPLED.get(last, _SAMPLED.get(first, 0.0))
+    return bool(abs(wanted - found) <= room)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

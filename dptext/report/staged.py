@@ -1,0 +1,162 @@
+"""Exports as git has them staged: what a commit would hold, whatever lies on disk.
+
+Reads the index alone, so that a report that is on disk but not staged is missing, and
+one whose removal is staged is gone.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+import subprocess
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import IO, BinaryIO, cast
+
+from dptext.errors import InputError, UsageError
+from dptext.guarantees.policy import ExportPolicy
+from dptext.report import exports
+from dptext.report.exports import SIDECAR, Export
+
+# Links and submodules hold no content of their own.
+_FILE = "100"
+_BLOCK = 2**20
+# What git keeps of a file that Git LFS stores elsewhere names the file's own digest.
+_POINTER = re.compile(
+    rb"version https://git-lfs\.github\.com/spec/v1\n(?:ext-[^\n]*\n)*"
+    rb"oid sha256:([0-9a-f]{64})\nsize ([0-9]+)\n"
+)
+_LONGEST_POINTER = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class _Blob:
+    """Digest and size of a file's content; pointer tells that git has not got it."""
+
+    sha256: str
+    size: int
+    pointer: bool
+
+
+class Index:
+    """The staged files of the working folder and below; a context manager."""
+
+    def __init__(self) -> None:
+        self._files: dict[str, str] = {}
+        listed = _git("ls-files", "--stage", "-z")
+        for entry in filter(None, listed.split(b"\0")):
+            state, _, path = entry.partition(b"\t")
+            mode, name, _ = state.decode().split(" ")
+            if mode.startswith(_FILE):
+                self._files[os.fsdecode(path)] = name
+        self._reader = subprocess.Popen(
+            ["git", "cat-file", "--batch"],  # noqa: S607 - the git of whoever commits
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
+
+    def __enter__(self) -> Index:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        assert self._reader.stdin is not None
+        self._reader.stdin.close()
+        assert self._reader.stdout is not None
+        self._reader.stdout.close()
+        self._reader.wait()
+
+    def content(self, path: str) -> bytes | None:
+        """Return what is staged of a file; None where it is not staged."""
+        if path not in self._files:
+            return None
+        return b"".join(self._blocks(path))
+
+    def exports(self, parts: Sequence[str], policy: ExportPolicy) -> Iterator[str]:
+        """Give the paths of staged exports, in folders and files if any are named."""
+        inside = [PurePosixPath(os.path.normpath(part)) for part in parts]
+        for name in sorted(self._files):
+            path = PurePosixPath(name)
+            if inside and not any(path.is_relative_to(each) for each in inside):
+                continue
+            reported = name + SIDECAR in self._files
+            if exports.is_export(path, policy, reported=reported):
+                yield name
+
+    def export(self, path: str) -> Export:
+        """Return an export and the report that is staged beside it."""
+        blob = self._blob(path)
+        return Export(
+            name=PurePosixPath(path).name,
+            sha256=blob.sha256,
+            size=blob.size,
+            report=self.content(path + SIDECAR),
+            open=lambda: self._open(path, blob),
+        )
+
+    def _blob(self, path: str) -> _Blob:
+        head = b""
+
+        def kept() -> Iterator[bytes]:
+            nonlocal head
+            for block in self._blocks(path):
+                head = head or block[:_LONGEST_POINTER]
+                yield block
+
+        sha256, size = exports.digest(kept())
+        found = _POINTER.match(head) if size < _LONGEST_POINTER else None
+        if found is None:
+            return _Blob(sha256, size, False)
+        return _Blob(found[1].decode(), int(found[2]), True)
+
+    @contextlib.contextmanager
+    def _open(self, path: str, blob: _Blob) -> Iterator[BinaryIO]:
+        """Open the staged content, which for Git LFS lies on disk alone."""
+        data = b"".join(self._blocks(path))
+        if blob.pointer:
+            try:
+                data = Path(path).read_bytes()
+            except OSError:
+                data = b""
+            if exports.digest([data])[0] != blob.sha256:
+                msg = f"{path}: Git LFS has not brought its content here"
+                raise InputError(msg)
+        yield io.BytesIO(data)
+
+    def _blocks(self, path: str) -> Iterator[bytes]:
+        """Give the content of a staged file in blocks, all of which must be taken."""
+        source = cast("IO[bytes]", self._reader.stdout)
+        sink = cast("IO[bytes]", self._reader.stdin)
+        sink.write(self._files[path].encode() + b"\n")
+        sink.flush()
+        head = source.readline().split()
+        if len(head) != 3:
+            msg = f"{path}: git cannot read what is staged; run git fsck"
+            raise UsageError(msg)
+        left = int(head[2])
+        while left:
+            block = source.read(min(left, _BLOCK))
+            if not block:
+                msg = f"{path}: git ended early; run git fsck"
+                raise UsageError(msg)
+            left -= len(block)
+            yield block
+        source.read(1)
+
+
+def _git(*arguments: str) -> bytes:
+    try:
+        done = subprocess.run(  # noqa: S603
+            ["git", *arguments],  # noqa: S607 - the git of whoever commits
+            capture_output=True,
+            check=False,
+        )
+    except OSError:
+        msg = "--staged: git is not installed"
+        raise UsageError(msg) from None
+    if done.returncode:
+        msg = "--staged: this folder is in no git repository"
+        raise UsageError(msg)
+    return done.stdout
