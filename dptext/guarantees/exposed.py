@@ -32,8 +32,8 @@ _REPEATED = {
     ),
 }
 _LINKED = (
-    "Equal words have one replacement in the outputs of all input files of it, which "
-    "can so be linked with each other."
+    "Equal words have one replacement in the outputs of all its input files, which can "
+    "so be linked with each other."
 )
 _DATA_SET = {
     "key-file": (

@@ -198,7 +198,7 @@ def test_a_data_set_says_what_its_files_share(key: str) -> None:
     """Outputs of one run can be linked, and numbers are written anew each time."""
     said = statement("rank", spent("word", 5.0), strategy="data-set", key=key)
     told = " ".join(said.not_covered)
-    assert "in the outputs of all input files" in told
+    assert "in the outputs of all its input files" in told
     assert "linked with each other" in told
     assert ("this key file" in told) == (key == "key-file")
     assert "a replacement that is a number gets other random digits" in told
