@@ -553,3 +553,31 @@ def test_gaussian_noise_keeps_epsilon_and_delta(budget: str) -> None:
             assert beyond <= 2 * said.delta + 1e-9
     for name in ("position", "declared", "class-first", "released-past", *FREE):
         assert made("gaussian", name).said.notion == "none"
+
+
+@pytest.mark.parametrize("mechanism", ["tem-beta", "diffractor-beta"])
+def test_no_cut_that_follows_from_epsilon_is_claimed_of_a_total(mechanism: str) -> None:
+    """Four words of epsilon 5 lose more than the cut of one word of epsilon 20."""
+    ready = channel(mechanism)
+    most = ready.module.guarantee(ready.state, 20.0).max_loss
+    words = range(-1, ready.space.size)
+    lost, one, other = max(
+        (float(np.abs(law(mechanism, a, 5.0) - law(mechanism, b, 5.0)).max()), a, b)
+        for a, b in itertools.permutations(words, 2)
+    )
+    assert 4 * lost > most
+    recipe = profile.load("balanced", {"budget": {"epsilon": 1.0, "risk": None}})
+    said = account.statement(
+        recipe,
+        ready,
+        Spending("past", 0.1, 5.0, total=20.0),
+        key="system",
+        lexicon_given=False,
+        identified=False,
+        fields=None,
+    )
+    gap = float(distances(mechanism)[one, other])
+    assert 4 * lost <= 20.0 * _cut(said.sentence, gap, 20.0) + SLACK
+    assert said.worst_loss is not None
+    assert 4 * lost <= said.worst_loss
+    assert said.loss.farthest == most
