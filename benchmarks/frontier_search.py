@@ -151,7 +151,7 @@ def _fixed(found: Pipeline, mechanism: dict[str, Any]) -> dict[str, Any]:
 
 def _claimed(found: Pipeline, epsilon: float) -> float:
     promise = found.channel.module.guarantee(found.channel.state, epsilon)
-    return float(epsilon * promise.reach) if promise.notion != "none" else math.inf
+    return float(promise.worst(epsilon)) if promise.notion != "none" else math.inf
 
 
 def epsilons_of(policy: str, name: str, wanted: list[str]) -> dict[str, Any]:

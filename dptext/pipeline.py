@@ -266,7 +266,7 @@ def _with_epsilon(
 
     epsilon = calibrate.epsilon_for(channel, risk, words)
     promise = channel.module.guarantee(channel.state, epsilon)
-    if promise.notion == "LDP" and epsilon * promise.reach > MEANINGFUL:
+    if promise.notion == "LDP" and promise.worst(epsilon) > MEANINGFUL:
         msg = (
             f"a risk of {risk:.3g} would take an epsilon of {epsilon:.4g} with these "
             "parameters, which is no meaningful protection; give a smaller risk, or "

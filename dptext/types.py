@@ -5,6 +5,7 @@ Letters in shapes: r texts, n words, p pieces, V vocabulary, d dimensions, k lis
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -123,12 +124,19 @@ class Uneven:
     Two words with epsilons of at most hi lose at most hi * word nats; words with
     epsilons that sum to at most E, for both of two texts, lose at most E * total
     together; one and the same word under two epsilons in [lo, hi] loses at most
-    (hi - lo) * drift (docs/guarantees.md, 5).
+    (hi - lo) * drift, nor more than (1 - lo / hi) * most (docs/guarantees.md, 5).
     """
 
     word: float
     total: float
     drift: float
+    most: float = math.inf
+
+    def moved(self, low: float, high: float) -> float:
+        """Return what a word loses at most whose epsilon alone differs, in nats."""
+        if low >= high:
+            return 0.0 if math.isfinite(self.drift) else math.inf
+        return min((high - low) * self.drift, (1.0 - low / high) * self.most)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,14 +144,18 @@ class Guarantee:
     """What one application of a mechanism to one word promises, for all of V.
 
     notion "LDP", "metric-DP" or "none"; metric names the distance that multiplies
-    epsilon ("1" for LDP); reach is the largest distance over all inputs, so that
-    epsilon * reach bounds the loss between any two words (nats; inf for "none");
-    unit is epsilon's unit; source the paper; gaps are printed in every report; reason
-    says why a mechanism with notion "none" promises nothing. With notion "eps-delta"
-    delta is that of the largest distance, mu its Gaussian-DP parameter. context says
-    that the law of a word looks at all words of its text, so that epsilon holds for any
-    two texts and a change of one word counts for every word; uneven, what is left
-    where epsilon differs from word to word (None: nothing).
+    epsilon ("1" for LDP); reach is the largest distance over all inputs, whatever
+    epsilon is, so that epsilon * reach bounds the loss between any two words (nats; inf
+    for "none"). Where a metric is cut at a distance that follows from epsilon, max_loss
+    is what no two words lose more than at any epsilon, distance names the distance D
+    before the cut, and metric is min(D, max_loss / epsilon); reach is that of D.
+    stretch: the metric is at most so many times the distance of the space (inf: another
+    kind of distance). unit is epsilon's unit; source the paper; gaps are printed in
+    every report; reason says why a mechanism with notion "none" promises nothing. With
+    notion "eps-delta" delta is that of the largest distance, mu its Gaussian-DP
+    parameter. context says that the law of a word looks at all words of its text, so
+    that epsilon holds for any two texts and a change of one word counts for every word;
+    uneven, what is left where epsilon differs from word to word (None: nothing).
     """
 
     notion: str
@@ -157,6 +169,13 @@ class Guarantee:
     mu: float = 0.0
     context: bool = False
     uneven: Uneven | None = None
+    max_loss: float = math.inf
+    distance: str = ""
+    stretch: float = math.inf
+
+    def worst(self, epsilon: float) -> float:
+        """Return the most that any two words lose at an epsilon, in nats."""
+        return min(epsilon * self.reach, self.max_loss)
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,8 +29,9 @@ def spending(state: Params) -> Spending:
     """Say that epsilon follows from the place."""
     every = (*state.epsilons, state.rest)
     told = ", ".join(f"{value:g}" for value in state.epsilons)
-    first = f"{told} for the first words, " if told else ""
-    used = f"Epsilon by place: {first}{state.rest:g} for all others."
+    used = f"Epsilon of all words: {state.rest:g}."
+    if told:
+        used = f"Epsilon from the first word on: {told}; all others {state.rest:g}."
     return Spending("place", min(every), max(every), used=(used,))
 
 

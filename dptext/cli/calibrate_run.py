@@ -114,7 +114,7 @@ def row_of(recipe: profile.Profile, lexicon: Lexicon) -> tuple[Row, pipeline.Pip
     promise = channel.module.guarantee(channel.state, epsilon)
     risk, _ = assemble.risk_of(made)
     deniable = assemble.deniability_of(made)
-    loss = epsilon * promise.reach
+    loss = promise.worst(epsilon)
     row = Row(
         mechanism=channel.name,
         parameters=dataclasses.asdict(channel.params),

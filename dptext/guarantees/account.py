@@ -6,7 +6,7 @@ from dptext.guarantees.statement import Statement, build
 from dptext.guarantees.terms import Terms
 from dptext.mechanisms import Channel
 from dptext.profile import Profile
-from dptext.types import Guarantee, Spending
+from dptext.types import Spending
 
 # Words of a text that is longer than any: a share of a total is never smaller.
 LONGEST_TEXT = 1e9
@@ -27,10 +27,10 @@ def statement(
     recipe and spending have their epsilon; key is the origin of the run key; fields are
     the names of the text fields, None where the whole input is text.
     """
-    bounding = _bounding(spending)
-    promise = channel.module.guarantee(channel.state, bounding)
+    # A guarantee's figures hold at every epsilon: the budget's largest stands for all.
+    promise = channel.module.guarantee(channel.state, spending.high)
     own = getattr(channel.module, "geometry", None)
-    geometry = own(channel.state, bounding) if own else channel.space.geometry
+    geometry = own(channel.state, spending.high) if own else channel.space.geometry
     resolution = getattr(channel.module, "resolution", None)
     return build(
         promise,
@@ -48,26 +48,10 @@ def statement(
             resolution=(
                 resolution(channel.state, spending.high) if resolution else None
             ),
-            translation=_translation(channel, promise),
+            translation=(
+                channel.space.translated(promise.stretch)
+                if promise.notion == "metric-DP"
+                else ""
+            ),
         ),
     )
-
-
-def _bounding(spending: Spending) -> float:
-    """Return the epsilon whose guarantee bounds that of all others of a budget.
-
-    A mechanism's reach may grow as epsilon shrinks: where the words of two texts have
-    the same epsilons, as small as may be, that of the least bounds all. Else the
-    largest bounds what any two words lose.
-    """
-    if spending.kind == "text":
-        return spending.high / LONGEST_TEXT
-    return spending.low if spending.kind in ("place", "past") else spending.high
-
-
-def _translation(channel: Channel, promise: Guarantee) -> str:
-    """Say what epsilon counts in the lexicon's own distance, if it counts another."""
-    space = channel.space
-    if promise.notion != "metric-DP" or space.metric not in promise.metric:
-        return ""
-    return space.translated()

@@ -26,21 +26,19 @@ _NUMBER = {
 
 # What the joiner may do to copied words (dptext.tokens.joining).
 _ARTICLES = ' (but "a" and "an" may change to suit a new word behind them)'
+_EQUAL = (
+    "are equal, all words outside the vocabulary and identifiers counting as one, all "
+    "numbers as another)"
+)
 _PATTERN = {
-    "record": (
-        "the same pattern of equal words (which words of the record are equal, all "
-        "words outside the vocabulary counting as one, all numbers as another)"
-    ),
-    "data-set": (
-        "the same pattern of equal words (which words of all records are equal, all "
-        "words outside the vocabulary counting as one, all numbers as another)"
-    ),
+    "record": f"the same pattern of equal words (which words of the record {_EQUAL}",
+    "data-set": f"the same pattern of equal words (which words of all records {_EQUAL}",
 }
 
 
 def alike(policy: Policy, strategy: str = "token") -> tuple[str, ...]:
     """Return what two texts must have in common to be compared."""
-    parts = ["the same number of words as dptext divides texts"]
+    parts = ["the same number of words (as dptext divides texts)"]
     if strategy in _PATTERN:
         parts.append(_PATTERN[strategy])
     if policy.punctuation == "keep":

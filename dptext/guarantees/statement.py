@@ -11,8 +11,8 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from dptext.guarantees import adjacency, uneven, wording
-from dptext.guarantees.terms import Claim, Loss, Nats, Terms, unresolved
+from dptext.guarantees import adjacency, exposed, uneven, wording
+from dptext.guarantees.terms import Claim, Loss, Nats, Terms, TextLoss, unresolved
 from dptext.types import Guarantee
 
 
@@ -21,11 +21,13 @@ class Statement:
     """What a run promises; delta is 0 but for notion "eps-delta".
 
     epsilon is per word at level "word", of a whole text at level "text", and at level
-    "words" the n replaced words of a text lose n times epsilon, whatever changes; the
-    loss is that of one word at level "word", of a text in which one word is replaced at
-    level "text", and for each replaced word of the text at level "words". strategy
-    "record" or "data-set": equal words are drawn once. translation says what epsilon
-    counts in the lexicon's own distance where the metric is another.
+    "words" the n replaced words of a text lose n times epsilon, whatever changes.
+    worst_loss bounds the loss of one word at level "word", and of a whole text of any
+    length at level "text". loss bounds that of one word that is changed, at level
+    "words" for each replaced word of the text; with equal_parts it is for a text of one
+    replaced word, and less in one of n. text_loss bounds a change of all words.
+    strategy "record" or "data-set": equal words are drawn once. translation says what
+    epsilon counts in the lexicon's own distance where the metric is another.
     """
 
     notion: Literal["LDP", "metric-DP", "eps-delta", "none"]
@@ -37,6 +39,8 @@ class Statement:
     sentence: str
     loss: Loss
     worst_loss: Nats | None
+    text_loss: TextLoss
+    equal_parts: bool
     adjacency: tuple[str, ...]
     covered: tuple[str, ...]
     text_level: str
@@ -49,18 +53,13 @@ class Statement:
 
 
 def build(promise: Guarantee, terms: Terms) -> Statement:
-    """Return the statement of a run with one mechanism and one budget.
-
-    promise is the mechanism's guarantee at the epsilon that bounds all of the budget's
-    (dptext.guarantees.account).
-    """
+    """Return the statement of a run with one mechanism and one budget."""
     alike = adjacency.alike(terms.policy, terms.strategy)
     words = adjacency.covered(terms.policy)
-    apart = uneven.claim(promise, terms, words, alike)
-    claim = apart or _claim(promise, terms, words, alike)
-    notion = claim.notion
+    claim = _claim(promise, terms, wording.series(words), wording.series(alike))
+    none = claim.notion == "none"
     return Statement(
-        notion=notion,  # type: ignore[arg-type]
+        notion=claim.notion,  # type: ignore[arg-type]
         metric=claim.metric,
         epsilon=claim.epsilon,
         unit=promise.unit,
@@ -68,16 +67,16 @@ def build(promise: Guarantee, terms: Terms) -> Statement:
         level=claim.level,  # type: ignore[arg-type]
         sentence=claim.sentence,
         loss=claim.loss,
-        worst_loss=(
-            None if notion == "none" or math.isinf(claim.worst) else claim.worst
-        ),
+        worst_loss=None if none or math.isinf(claim.worst) else claim.worst,
+        text_loss=claim.text_loss,
+        equal_parts=claim.equal_parts,
         adjacency=alike,
         covered=words,
         text_level=claim.text_level,
-        conditions=wording.conditions(notion, promise, terms),
+        conditions=wording.conditions(claim.notion, promise, terms),
         not_covered=(
             *adjacency.not_covered(terms.policy),
-            *wording.not_covered(apart.notion if apart else promise.notion, terms),
+            *exposed.not_covered(promise.notion if none else claim.notion, terms),
         ),
         source=promise.source,
         resolution=terms.resolution,
@@ -86,32 +85,62 @@ def build(promise: Guarantee, terms: Terms) -> Statement:
     )
 
 
-def _claim(
-    promise: Guarantee, terms: Terms, words: tuple[str, ...], alike: tuple[str, ...]
-) -> Claim:
-    """Return what holds when each word, or each text in equal parts, has epsilon."""
-    notion = "none" if terms.key == "seed" else promise.notion
-    worst = terms.epsilon * promise.reach
-    if notion != "none" and unresolved(terms, worst):
-        notion = "none"
-    loss = _loss(promise, terms)
+def _claim(promise: Guarantee, terms: Terms, words: str, alike: str) -> Claim:
+    """Return what holds, by the kind of budget and the notion of the mechanism."""
+    spent = terms.spending
+    # The most that a word loses, which must be resolved whatever a text loses.
+    high = spent.high if spent.total is None else min(spent.high, spent.total)
+    worst = spent.first + promise.worst(high)
+    if terms.key == "seed" or promise.notion == "none" or unresolved(terms, worst):
+        return _nothing(promise, terms, wording.none(promise, terms, worst))
+    if spent.kind in ("word", "text") and not promise.context:
+        return _even(promise, terms, words, alike)
+    reason = uneven.refusal(promise, terms)
+    if reason:
+        return _nothing(promise, terms, reason)
+    return uneven.claim(promise, terms, words, alike)
+
+
+def _nothing(promise: Guarantee, terms: Terms, sentence: str) -> Claim:
     return Claim(
-        notion=notion,
+        notion="none",
         metric=promise.metric,
         epsilon=terms.epsilon,
         level=terms.level,
-        worst=worst,
+        worst=math.inf,
+        loss=uneven.losses(promise, terms),
+        sentence=sentence,
+        text_level="No guarantee for texts.",
+    )
+
+
+def _even(promise: Guarantee, terms: Terms, words: str, alike: str) -> Claim:
+    """Return what holds when each word, or each text in equal parts, has epsilon."""
+    epsilon, worst = terms.epsilon, promise.worst(terms.epsilon)
+    loss, text = uneven.losses(promise, terms), terms.level == "text"
+    limit = promise.max_loss if math.isfinite(promise.max_loss) else None
+    if promise.notion == "LDP":
+        sentence = (
+            wording.of_text(epsilon, words, alike)
+            if text
+            else wording.of_words(epsilon, words, alike, strategy=terms.strategy)
+        )
+    elif promise.notion == "eps-delta":
+        sentence = wording.approximate(promise, terms, words, alike)
+    else:
+        sentence = wording.of_metric(promise, terms, loss, words, alike)
+    return Claim(
+        notion=promise.notion,
+        metric=promise.metric,
+        epsilon=epsilon,
+        level=terms.level,
+        # The parts of a long text are small: no cut by epsilon holds for all of them.
+        worst=epsilon * promise.reach if text else worst,
         loss=loss,
-        sentence=wording.sentence(notion, promise, terms, loss, words, alike),
-        text_level=wording.text_level(notion, promise, terms),
+        sentence=sentence,
+        text_level=wording.text_level(promise, terms),
+        text_loss=(
+            TextLoss(epsilon * promise.reach, limit) if text else TextLoss(None, worst)
+        ),
+        equal_parts=text,
     )
-
-
-def _loss(promise: Guarantee, terms: Terms) -> Loss:
-    if promise.notion in ("LDP", "eps-delta"):
-        return Loss(terms.epsilon, terms.epsilon, terms.epsilon)
-    near, middle, far = (
-        terms.epsilon * min(distance, promise.reach)
-        for distance in (terms.nearest, terms.median, terms.diameter)
-    )
-    return Loss(near, middle, far)

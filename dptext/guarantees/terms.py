@@ -10,8 +10,10 @@ from msgspec import Meta
 from dptext.tokens.policy import Policy
 from dptext.types import Spending
 
-# Beyond this many nats a factor protects nobody (docs/guarantees.md, 7).
+# Beyond this many nats a bound does not protect a word (docs/guarantees.md, 8).
 MEANINGFUL = 30.0
+# Beyond this many nats a bound does not protect a text as a whole.
+MEANINGFUL_TEXT = 10.0
 # A loss that finite uniforms may exceed by more than this is not claimed at all.
 RESOLVED = 0.01
 Nats = Annotated[float, Meta(ge=0)]
@@ -51,26 +53,48 @@ class Terms:
         """Return the epsilon of each word or of a whole text, by the level."""
         return self.spending.high
 
+    @property
+    def used(self) -> str:
+        """Say on what the epsilons rest, to be put behind a sentence."""
+        return "".join(f" {line}" for line in self.spending.used)
+
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """Epsilon times distance, in nats, for one word.
+    """The bound on the loss of one word, in nats.
 
-    Over V at the median nearest word, at the median pair, at the farthest pair; for LDP
-    all three are epsilon.
+    Over V at the median nearest word, at the median pair, at the farthest pair; where
+    no distance matters all three are the same.
     """
 
     nearest: Nats
     median: Nats
     farthest: Nats
 
+    @classmethod
+    def even(cls, nats: float) -> Loss:
+        """Return the bound where no distance matters."""
+        return cls(nats, nats, nats)
+
+
+@dataclass(frozen=True, slots=True)
+class TextLoss:
+    """What a text of n replaced words loses at most when all may differ, in nats.
+
+    The lesser of total and n times each; None where there is no such bound.
+    """
+
+    total: Nats | None = None
+    each: Nats | None = None
+
 
 @dataclass(frozen=True, slots=True)
 class Claim:
     """What is promised, in figures and in words.
 
-    worst is the largest loss that the loss field speaks of, inf where there is no
-    bound.
+    worst bounds the loss of what the level names: a word, or a whole text of any length
+    (inf: no bound). loss bounds that of one word that is changed; equal_parts says that
+    this is for a text of one word, and an n-th part of it or less for one of n words.
     """
 
     notion: str
@@ -81,10 +105,12 @@ class Claim:
     loss: Loss
     sentence: str
     text_level: str
+    text_loss: TextLoss = TextLoss()
+    equal_parts: bool = False
 
 
 def unresolved(terms: Terms, worst: float) -> bool:
-    """Tell whether finite uniforms leave the claimed loss without meaning."""
+    """Tell whether finite uniforms leave the claimed loss of a word without meaning."""
     if terms.resolution is None:
         return False
     return terms.resolution > RESOLVED and worst > MEANINGFUL

@@ -3,25 +3,19 @@
 docs/guarantees.md, section 5, proves each bound. For a mechanism that says what is left
 (`Guarantee.uneven`): two words with epsilons up to hi lose at most hi * word; texts
 whose epsilons sum to at most E lose at most E * total; a word that stays but whose
-epsilon moves within [lo, hi] loses at most (hi - lo) * drift.
+epsilon moves within [lo, hi] loses at most (hi - lo) * drift. No two words lose more
+than `Guarantee.max_loss`, whatever their epsilons.
 """
 
 from __future__ import annotations
 
 import math
 
-from dptext.guarantees.terms import Claim, Loss, Terms, unresolved
-from dptext.guarantees.wording import above, factor, number, series, weak
+from dptext.guarantees import together, wording
+from dptext.guarantees.terms import Claim, Loss, Terms, TextLoss
+from dptext.guarantees.wording import LIKELY, above, factor, large, number, weak
 from dptext.types import Guarantee
 
-_SEEDED = (
-    "No guarantee: this run was seeded, and whoever knows or guesses the seed can "
-    "repeat every draw."
-)
-_UNRESOLVED = (
-    "No guarantee: the loss that these settings allow is above 30 nats, which is no "
-    "meaningful protection, and above what can be resolved numerically."
-)
 _TELLS = (
     "No guarantee: epsilon differs from word to word, and under this mechanism that "
     "alone may tell words apart without bound."
@@ -32,358 +26,200 @@ _MIXED = (
 )
 
 
-def claim(
-    promise: Guarantee, terms: Terms, words: tuple[str, ...], alike: tuple[str, ...]
-) -> Claim | None:
-    """Return the claim, or None where every word has one epsilon and its own law."""
-    kind = terms.spending.kind
-    if kind in ("word", "text") and not promise.context:
-        return None
-    none = _none(promise, terms)
-    if none is not None:
-        return none
-    if promise.context:
-        made = _in_context(promise, terms, series(words), series(alike))
-    else:
-        made = _MAKERS[kind](promise, terms, series(words), series(alike))
-    if unresolved(terms, made.worst):
-        return _nothing(promise, terms, _UNRESOLVED)
-    return made
-
-
-def _none(promise: Guarantee, terms: Terms) -> Claim | None:
-    if terms.key == "seed":
-        return _nothing(promise, terms, _SEEDED)
-    if promise.notion == "none":
-        return _nothing(promise, terms, f"No guarantee: {promise.reason}")
-    kind = terms.spending.kind
+def refusal(promise: Guarantee, terms: Terms) -> str:
+    """Say why nothing is left of the mechanism's guarantee; "" where something is."""
     if promise.notion == "eps-delta":
-        return _nothing(promise, terms, _MIXED)
-    if kind in ("type", "free") and promise.uneven is None:
-        return _nothing(promise, terms, _TELLS)
-    return None
+        return _MIXED
+    if terms.spending.kind in ("type", "free") and promise.uneven is None:
+        return _TELLS
+    return ""
 
 
-def _nothing(promise: Guarantee, terms: Terms, sentence: str) -> Claim:
-    return Claim(
-        notion="none",
-        metric=promise.metric,
-        epsilon=terms.epsilon,
-        level=terms.level,
-        worst=math.inf,
-        loss=_losses(promise, terms),
-        sentence=sentence,
-        text_level="No guarantee for texts.",
-    )
+def claim(promise: Guarantee, terms: Terms, words: str, alike: str) -> Claim:
+    """Return the claim where `refusal` has nothing to say."""
+    if promise.context:
+        return together.in_context(promise, terms, words, alike)
+    return _MAKERS[terms.spending.kind](promise, terms, words, alike)
 
 
-def _even(value: float) -> Loss:
-    return Loss(value, value, value)
-
-
-def _used(terms: Terms) -> str:
-    return "".join(f" {line}" for line in terms.spending.used)
-
-
-def _losses(promise: Guarantee, terms: Terms, extra: float = 0.0) -> Loss:
-    """Return high times distance, plus extra, where the metric is a distance."""
+def losses(promise: Guarantee, terms: Terms, extra: float = 0.0) -> Loss:
+    """Return the bounds for one word at the largest epsilon, plus extra."""
     high = terms.spending.high
-    if promise.notion == "LDP":
-        return _even(high + extra)
+    if promise.notion != "metric-DP":
+        return Loss.even(high + extra)
     near, middle, far = (
-        high * min(distance, promise.reach) + extra
-        for distance in (terms.nearest, terms.median, terms.diameter)
+        min(high * min(apart, promise.reach), promise.max_loss) + extra
+        for apart in (terms.nearest, terms.median, terms.diameter)
     )
     return Loss(near, middle, far)
 
 
-def _of_place(promise: Guarantee, terms: Terms, words: str, alike: str) -> Claim:
-    high = terms.spending.high
-    loss = _losses(promise, terms)
-    ldp = promise.notion == "LDP"
-    bound = "e^epsilon" if ldp else "e^(epsilon d)"
-    metric = (
-        "locally differentially private"
-        if ldp
-        else f"metric differentially private in d = {promise.metric},"
-    )
-    times = "" if ldp else " times the distance d to the word it is compared with"
-    return Claim(
-        notion=promise.notion,
-        metric=promise.metric,
-        epsilon=high,
-        level="word",
-        worst=high * promise.reach,
-        loss=loss,
-        sentence=(
-            f"{weak(loss.nearest)}Each replaced word ({words}) is {metric} with the "
-            f"epsilon of its place in its text, at most {number(high)}: whichever two "
-            f"texts are compared that differ in one such word and have {alike}, no "
-            f"output is more than {bound} times as likely under one as under the other."
-        ),
-        text_level=(
-            "A text loses at most the sum, over those of its replaced words that may "
-            f"differ, of the epsilon of the word's place{times}.{_used(terms)}"
-        ),
-    )
-
-
-def _of_type(promise: Guarantee, terms: Terms, words: str, alike: str) -> Claim:
-    assert promise.uneven is not None
-    low, high = terms.spending.low, terms.spending.high
-    epsilon = high * promise.uneven.word
+def _of_words(epsilon: float, words: str, alike: str, how: str) -> Claim:
+    """Claim epsilon-LDP for each word."""
     return Claim(
         notion="LDP",
         metric="1",
         epsilon=epsilon,
         level="word",
         worst=epsilon,
-        loss=_even(epsilon),
-        sentence=(
-            f"{weak(epsilon)}Each replaced word ({words}) is {number(epsilon)}-locally "
-            f"differentially private: whichever two texts are compared that differ in "
-            f"one such word and have {alike}, no output is more than {factor(epsilon)} "
-            "times as likely under one as under the other."
-        ),
+        loss=Loss.even(epsilon),
+        sentence=wording.of_words(epsilon, words, alike),
         text_level=(
             f"A text of n replaced words loses at most n times {number(epsilon)} nats "
             f"when all of them may differ, m times {number(epsilon)} when m of them "
-            f"may. The mechanism's epsilon of a word follows from the word alone, by a "
-            f"public table, and lies between {number(low)} and {number(high)}."
-            f"{_used(terms)}"
+            f"may.{wording.beyond(epsilon)}{how}"
         ),
+        text_loss=TextLoss(None, epsilon),
+    )
+
+
+def _of_place(promise: Guarantee, terms: Terms, words: str, alike: str) -> Claim:
+    high = terms.spending.high
+    loss, worst = losses(promise, terms), promise.worst(high)
+    ldp = promise.notion == "LDP"
+    bound = "e^epsilon" if ldp else "e^(epsilon d)"
+    times = "" if ldp else " times the distance d to the word it is compared with"
+    told = (
+        "locally differentially private with the epsilon of its place in its text, at "
+        f"most {number(high)}"
+    )
+    if not ldp:
+        told = (
+            "metric differentially private in d = "
+            f"{wording.distance(promise, 'epsilon')}, with the epsilon of its place in "
+            f"its text, at most {number(high)}"
+        )
+    return Claim(
+        notion=promise.notion,
+        metric=promise.metric,
+        epsilon=high,
+        level="word",
+        worst=worst,
+        loss=loss,
+        sentence=(
+            f"{weak(loss.nearest)}Each replaced word ({words}) is {told}: whichever "
+            f"two texts are compared that differ in one such word and have {alike}, no "
+            f"output is more than {bound} {LIKELY}."
+            + (
+                f" That factor is at most {factor(high)}."
+                if ldp
+                else wording.factors(loss)
+            )
+        ),
+        text_level=(
+            "A text loses at most the sum, over those of its replaced words that may "
+            f"differ, of the epsilon of the word's place{times}."
+            f"{wording.beyond(worst)}{terms.used}"
+        ),
+        text_loss=TextLoss(None, worst),
+    )
+
+
+def _of_type(promise: Guarantee, terms: Terms, words: str, alike: str) -> Claim:
+    assert promise.uneven is not None
+    low, high = terms.spending.low, terms.spending.high
+    return _of_words(
+        wording.up(min(high * promise.uneven.word, promise.max_loss)),
+        words,
+        alike,
+        " The mechanism's epsilon of a word follows from the word alone, by a public "
+        f"table, and lies between {number(low)} and {number(high)}.{terms.used}",
     )
 
 
 def _of_class(promise: Guarantee, terms: Terms, words: str, alike: str) -> Claim:
     first, high = terms.spending.first, terms.spending.high
+    how = (
+        " The class of each word is drawn first, by randomised response at epsilon "
+        f"{number(first)}; the word is drawn with the epsilon of the drawn class, at "
+        f"most {number(high)}.{terms.used}"
+    )
     if promise.notion == "LDP":
-        epsilon = first + high
-        return Claim(
-            notion="LDP",
-            metric="1",
-            epsilon=epsilon,
-            level="word",
-            worst=epsilon,
-            loss=_even(epsilon),
-            sentence=(
-                f"{weak(epsilon)}Each replaced word ({words}) is {number(epsilon)}-"
-                "locally differentially private: whichever two texts are compared that "
-                f"differ in one such word and have {alike}, no output is more than "
-                f"{factor(epsilon)} times as likely under one as under the other."
-            ),
-            text_level=(
-                f"A text of n replaced words loses at most n times {number(epsilon)} "
-                f"nats when all of them may differ, m times {number(epsilon)} when m "
-                f"of them may.{_classes(terms)}"
-            ),
-        )
-    loss = _losses(promise, terms, first)
+        return _of_words(first + high, words, alike, how)
+    loss, worst = losses(promise, terms, first), promise.worst(high) + first
+    metric = wording.distance(promise, number(high))
     return Claim(
         notion="metric-DP",
         metric=(
-            f"{promise.metric}, plus {above(first / high)} between words of different "
-            "public classes"
+            f"{metric}, plus {above(first / high)} between words of different public "
+            "classes"
         ),
         epsilon=high,
         level="word",
-        worst=high * promise.reach + first,
+        worst=worst,
         loss=loss,
         sentence=(
             f"{weak(loss.nearest)}Each replaced word ({words}) is metric "
-            f"differentially private in d = {promise.metric}: whichever two texts are "
-            f"compared that differ in one such word and have {alike}, no output is "
-            "more than "
-            f"e^({number(high)} d) times as likely under one as under the other where "
-            f"the two words are of one public class, and e^({number(high)} d + "
-            f"{number(first)}) times where they are not."
+            f"differentially private in d = {metric}: whichever two texts are compared "
+            f"that differ in one such word and have {alike}, no output is more than "
+            f"e^({number(high)} d) {LIKELY} where the two words are of one public "
+            f"class, and e^({number(high)} d + {number(first)}) times where they are "
+            f"not.{wording.factors(loss)}"
         ),
         text_level=(
             f"A text loses at most {number(high)} times the sum of the distances d "
             "between its words and those of the text that it is compared with, place "
             f"by place, plus {number(first)} for each place in which their classes "
-            f"differ.{_classes(terms)}"
+            f"differ.{wording.beyond(worst)}{how}"
         ),
-    )
-
-
-def _classes(terms: Terms) -> str:
-    return (
-        f" The class of each word is drawn first, by randomised response at epsilon "
-        f"{number(terms.spending.first)}; the word is drawn with the epsilon of the "
-        f"drawn class, at most {number(terms.spending.high)}.{_used(terms)}"
+        text_loss=TextLoss(None, worst),
     )
 
 
 def _of_past(promise: Guarantee, terms: Terms, words: str, alike: str) -> Claim:
     total, high = terms.spending.total, terms.spending.high
     assert total is not None
-    head = f"The replaced words of each text together ({words}) are {number(total)}-"
     chosen = (
         " The epsilon of a word is chosen by what was released before it in its text, "
-        f"never by the text itself.{_used(terms)}"
+        f"never by the text itself.{terms.used}"
     )
+    # However epsilon moves, what follows a changed word looks at outputs alone.
+    worst = total * promise.reach
+    each = promise.worst(high)
+    text_loss = TextLoss(worst, each)
     if promise.notion == "LDP":
         return Claim(
             notion="LDP",
             metric="1",
             epsilon=total,
             level="text",
-            worst=total,
-            loss=_even(min(high, total)),
-            sentence=(
-                f"{weak(total)}{head}locally differentially private: whichever two "
-                f"texts are compared that have {alike}, no output text is more than "
-                f"{factor(total)} times as likely under one as under the other."
-            ),
+            worst=worst,
+            loss=Loss.even(each),
+            sentence=wording.of_text(total, words, alike),
             text_level=(
-                f"A whole text loses at most {number(total)} nats, whatever its "
-                f"length; one changed word at most {number(min(high, total))}.{chosen}"
+                f"A whole text of n replaced words loses at most {number(total)} nats, "
+                f"whatever its length, and n times {number(each)} nats if that is less"
+                f"{large(total)}. One changed word loses at most {number(each)} nats."
+                f"{chosen}"
             ),
+            text_loss=text_loss,
         )
+    cut = ""
+    if math.isfinite(promise.max_loss):
+        cut = f", nor more than e^(n times {above(promise.max_loss)}) times"
     return Claim(
         notion="metric-DP",
-        metric=promise.metric,
+        metric=wording.uncut(promise),
         epsilon=total,
         level="text",
-        worst=total * promise.reach,
-        loss=_losses(promise, terms),
+        worst=worst,
+        loss=losses(promise, terms),
         sentence=(
-            f"{head}metric differentially private in the largest distance d = "
-            f"{promise.metric} between words in the same place: whichever two texts "
-            f"are compared that have {alike}, no output text is more than "
-            f"e^({number(total)} d) times as likely under one as under the other."
+            f"The replaced words of each text together ({words}) are {number(total)}-"
+            "metric differentially private in the largest distance d between words in "
+            f"the same place, distance being {wording.uncut(promise)}: whichever two "
+            f"texts of n replaced words are compared that have {alike}, no output text "
+            f"is more than e^({number(total)} d) {LIKELY}{cut}."
         ),
         text_level=(
-            f"A whole text loses at most {number(total)} times the largest distance, "
-            f"{above(total * promise.reach)} nats, whatever its length; one changed "
-            f"word at most {number(high)} times its distance.{chosen}"
+            f"A whole text of n replaced words loses at most {number(total)} times the "
+            f"largest distance, {above(worst)} nats, whatever its length, and n times "
+            f"{above(each)} nats if that is less{large(worst)}. One changed word loses "
+            f"at most {number(high)} times its distance, and at most {above(each)} "
+            f"nats.{chosen}"
         ),
+        text_loss=text_loss,
     )
-
-
-def _of_text(promise: Guarantee, terms: Terms, words: str, alike: str) -> Claim:
-    """Claim what is left when epsilon depends on anything in the text."""
-    left, spent = promise.uneven, terms.spending
-    assert left is not None
-    each = spent.high * left.word
-    all_of_it = math.inf if spent.total is None else spent.total * left.total
-    if spent.rate is not None:
-        each = min(each, spent.rate * left.total)
-    how = (
-        " Epsilon of a word is computed from the whole text"
-        f"{_total(terms)}, so that a changed word moves the epsilon of all others."
-        f"{_used(terms)}"
-    )
-    one = (
-        "" if promise.context else _one_word(terms, spent.high * left.word, left.drift)
-    )
-    if math.isinf(all_of_it):
-        return _per_word(each, words, alike, one + how)
-    lesser = (
-        ""
-        if math.isinf(each)
-        else f", and n times {number(each)} if that is less, n its replaced words"
-    )
-    return Claim(
-        notion="LDP",
-        metric="1",
-        epsilon=all_of_it,
-        level="text",
-        worst=all_of_it,
-        loss=_even(all_of_it),
-        sentence=(
-            f"{weak(all_of_it)}The replaced words of each text together ({words}) are "
-            f"{number(all_of_it)}-locally differentially private: whichever two texts "
-            f"are compared that have {alike}, no output text is more than "
-            f"{factor(all_of_it)} times as likely under one as under the other. "
-            "A change of one word is promised no more than that."
-        ),
-        text_level=(
-            f"A whole text loses at most {number(all_of_it)} nats, whatever its "
-            f"length{lesser}.{one}{how}"
-        ),
-    )
-
-
-def _total(terms: Terms) -> str:
-    spent = terms.spending
-    if spent.total is not None:
-        return f", in sum at most {number(spent.total)} for a text"
-    if spent.rate is not None:
-        return f", in sum at most {number(spent.rate)} for each replaced word"
-    return ""
-
-
-def _one_word(terms: Terms, changed: float, drift: float) -> str:
-    """Say what one changed word costs where the clamps bound it."""
-    if math.isinf(drift) or math.isinf(changed):
-        return ""
-    moved = (terms.spending.high - terms.spending.low) * drift
-    return (
-        f" Two texts that differ in one of n replaced words also lose at most "
-        f"{above(changed)} + (n - 1) times {above(moved)} nats."
-    )
-
-
-def _per_word(each: float, words: str, alike: str, how: str) -> Claim:
-    """Claim n times each for a text of n replaced words, whatever changes in it."""
-    return Claim(
-        notion="LDP",
-        metric="1",
-        epsilon=each,
-        level="words",
-        worst=math.inf,
-        loss=_even(each),
-        sentence=(
-            f"{weak(each)}The n replaced words of each text together ({words}) are n "
-            f"times {number(each)}-locally differentially private: whichever two texts "
-            f"are compared that have {alike}, no output text is more than e^(n "
-            f"{number(each)}) times as likely under one as under the other, for each "
-            f"word a factor of {factor(each)}. A change of one word is promised no "
-            "more than that."
-        ),
-        text_level=(
-            f"A text of n replaced words loses at most n times {number(each)} nats, "
-            f"also when only one of them changes.{how}"
-        ),
-    )
-
-
-def _in_context(promise: Guarantee, terms: Terms, words: str, alike: str) -> Claim:
-    """Claim for laws that look at all words of a text: a change counts for every word.
-
-    Whatever epsilon a word gets, for both texts or for each its own, it loses at most
-    hi * word; in sum at most E * total.
-    """
-    spent = terms.spending
-    how = (
-        " The law of each word looks at all words of its text, so that a changed word "
-        "moves the laws of all others."
-    )
-    if spent.kind == "free":
-        return _of_text(promise, terms, words, alike)
-    if spent.kind == "text":
-        total = spent.high
-        return Claim(
-            notion="LDP",
-            metric="1",
-            epsilon=total,
-            level="text",
-            worst=total,
-            loss=_even(total),
-            sentence=(
-                f"{weak(total)}The replaced words of each text together ({words}) are "
-                f"{number(total)}-locally differentially private: whichever two texts "
-                f"are compared that have {alike}, no output text is more than "
-                f"{factor(total)} times as likely under one as under the other."
-            ),
-            text_level=(
-                f"A whole text loses at most {number(total)} nats, whatever its "
-                f"length, also when only one of its words changes.{how}"
-            ),
-        )
-    return _per_word(spent.first + spent.high, words, alike, how + _used(terms))
 
 
 _MAKERS = {
@@ -391,5 +227,5 @@ _MAKERS = {
     "type": _of_type,
     "class": _of_class,
     "past": _of_past,
-    "free": _of_text,
+    "free": together.of_text,
 }

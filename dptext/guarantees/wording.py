@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
+from dptext.guarantees.scale import first_beyond
+from dptext.guarantees.terms import MEANINGFUL, MEANINGFUL_TEXT, Loss, Terms
 from dptext.types import Guarantee
-
-if TYPE_CHECKING:
-    from dptext.guarantees.terms import Loss, Terms
-
-_MEANINGFUL = 30.0
-
 
 # What is drawn once, what is compared, and how two of these differ, by strategy.
 _DRAWN = {
@@ -30,22 +25,19 @@ _COMPARED = {
         "it stands in the records, and have"
     ),
 }
-_OF = {
-    "token": "text m of whose",
-    "record": "record m of whose distinct",
-    "data-set": "data set m of whose distinct",
-}
+_NAMED = {"token": "text", "record": "record", "data-set": "data set"}
 _WHOLE = {
     "token": "A text of n replaced words",
     "record": "A record of n distinct replaced words",
     "data-set": "A data set of n distinct replaced words, all records together,",
 }
+LIKELY = "times as likely under one as under the other"
 
 
 def factor(nats: float) -> str:
-    """Write e^nats for people, rounded up; beyond 30 nats say what it is worth."""
-    if nats > _MEANINGFUL:
-        return f"e^{above(nats)}, which is no meaningful protection"
+    """Write e^nats for people, rounded up; beyond 30 nats as a power."""
+    if nats > MEANINGFUL:
+        return f"e^{above(nats)}"
     value = math.exp(nats)
     if value < 1000:
         return f"{math.ceil(value * 100) / 100:g}"
@@ -67,6 +59,11 @@ def above(value: float, digits: int = 4) -> str:
     return f"{float(short) + step:.{digits}g}"
 
 
+def up(nats: float) -> float:
+    """Round a product up to six digits."""
+    return float(above(nats, 6)) if 0.0 < nats < math.inf else nats
+
+
 def series(parts: tuple[str, ...]) -> str:
     """Join parts as in a sentence."""
     if len(parts) < 2:
@@ -74,15 +71,25 @@ def series(parts: tuple[str, ...]) -> str:
     return ", ".join(parts[:-1]) + " and " + parts[-1]
 
 
-def sentence(
-    notion: str,
-    promise: Guarantee,
-    terms: Terms,
-    loss: Loss,
-    covered: tuple[str, ...],
-    alike: tuple[str, ...],
-) -> str:
-    """Return the guarantee in one quotable sentence."""
+def weak(nats: float) -> str:
+    """Begin a sentence whose bound for a word is beyond any meaning."""
+    return "No meaningful protection. " if nats > MEANINGFUL else ""
+
+
+def distance(promise: Guarantee, epsilon: str) -> str:
+    """Name the metric; where it is cut by epsilon, by the epsilon that is written."""
+    if math.isinf(promise.max_loss):
+        return promise.metric
+    return f"min(D, {number(promise.max_loss)} / {epsilon}), D the {promise.distance}"
+
+
+def uncut(promise: Guarantee) -> str:
+    """Name the metric without a cut that follows from epsilon."""
+    return promise.distance if math.isfinite(promise.max_loss) else promise.metric
+
+
+def none(promise: Guarantee, terms: Terms, worst: float) -> str:
+    """Say why there is no guarantee; worst is the loss that is allowed for a word."""
     if terms.key == "seed":
         return (
             "No guarantee: this run was seeded, and whoever knows or guesses the seed "
@@ -90,133 +97,163 @@ def sentence(
         )
     if promise.notion == "none":
         return f"No guarantee: {promise.reason}"
-    if notion == "none":
-        return (
-            "No guarantee: the loss that these settings allow between the farthest "
-            "words is above 30 nats, which is no meaningful protection, and above what "
-            "can be resolved numerically."
-        )
-    if notion == "LDP":
-        return _ldp(terms, covered, alike)
-    if notion == "eps-delta":
-        return _approximate(promise, terms, covered, alike)
-    return _metric(promise, terms, loss, covered, alike)
-
-
-def _ldp(terms: Terms, covered: tuple[str, ...], alike: tuple[str, ...]) -> str:
-    epsilon = number(terms.epsilon)
-    if terms.level == "word":
-        poor = weak(terms.epsilon)
-        return (
-            f"{poor}{_DRAWN[terms.strategy]} ({series(covered)}) is {epsilon}-locally "
-            f"differentially private: {_COMPARED[terms.strategy]} {series(alike)}, no "
-            f"output is more than {factor(terms.epsilon)} times as likely under one as "
-            "under the other."
-        )
     return (
-        f"{weak(terms.epsilon)}The replaced words of each text together "
-        f"({series(covered)}) are {epsilon}-locally differentially private: whichever "
-        f"two texts are compared that have {series(alike)}, no output text is more "
-        f"than {factor(terms.epsilon)} times as likely under one as under the other."
+        f"No guarantee: these settings allow a single word a loss of {above(worst)} "
+        f"nats, above the {MEANINGFUL:g} up to which a bound means anything, and "
+        "outputs that are so rare cannot be drawn with their exact probability."
     )
 
 
-def _approximate(
-    promise: Guarantee,
-    terms: Terms,
-    covered: tuple[str, ...],
-    alike: tuple[str, ...],
-) -> str:
+def of_words(epsilon: float, words: str, alike: str, *, strategy: str = "token") -> str:
+    """Return the sentence of epsilon-LDP for each word."""
+    return (
+        f"{weak(epsilon)}{_DRAWN[strategy]} ({words}) is {number(epsilon)}-locally "
+        f"differentially private: {_COMPARED[strategy]} {alike}, no output is more "
+        f"than {factor(epsilon)} {LIKELY}."
+    )
+
+
+def of_text(total: float, words: str, alike: str) -> str:
+    """Return the sentence of epsilon-LDP for a whole text."""
+    return (
+        f"The replaced words of each text together ({words}) are {number(total)}-"
+        "locally differentially private: whichever two texts are compared that have "
+        f"{alike}, no output text is more than {factor(total)} {LIKELY}."
+    )
+
+
+def approximate(promise: Guarantee, terms: Terms, words: str, alike: str) -> str:
+    """Return the sentence of (epsilon, delta)."""
     epsilon, delta = number(terms.epsilon), number(promise.delta)
-    times = f"no set of outputs is more than {factor(terms.epsilon)} times as likely"
     if terms.level == "word":
         return (
-            f"{weak(terms.epsilon)}{_DRAWN[terms.strategy]} ({series(covered)}) is "
-            f"({epsilon}, {delta})-locally differentially private: "
-            f"{_COMPARED[terms.strategy]} {series(alike)}, {times} under one as under "
-            f"the other, plus {delta}."
+            f"{weak(terms.epsilon)}{_DRAWN[terms.strategy]} ({words}) is ({epsilon}, "
+            f"{delta})-locally differentially private: {_COMPARED[terms.strategy]} "
+            f"{alike}, no set of outputs has under one more than "
+            f"{factor(terms.epsilon)} times its probability under the other plus "
+            f"{delta}."
         )
     return (
-        f"{weak(terms.epsilon)}The n replaced words of each text together "
-        f"({series(covered)}) are ({epsilon}, n {delta})-locally differentially "
-        f"private: whichever two texts are compared that have {series(alike)}, "
-        f"{times} under one as under the other, plus n times {delta}."
+        f"The n replaced words of each text together ({words}) are ({epsilon}, n times "
+        f"{delta})-locally differentially private: whichever two texts of n replaced "
+        f"words are compared that have {alike}, no set of output texts has under one "
+        f"more than {factor(terms.epsilon)} times its probability under the other plus "
+        f"n times {delta}."
     )
 
 
-def _metric(
-    promise: Guarantee,
-    terms: Terms,
-    loss: Loss,
-    covered: tuple[str, ...],
-    alike: tuple[str, ...],
+def of_metric(
+    promise: Guarantee, terms: Terms, loss: Loss, words: str, alike: str
 ) -> str:
+    """Return the sentence of metric DP."""
     epsilon = number(terms.epsilon)
     if terms.level == "word":
         return (
-            f"{weak(loss.nearest)}{_DRAWN[terms.strategy]} ({series(covered)}) is "
-            f"{epsilon}-metric differentially private in d = {promise.metric}: "
-            f"{_COMPARED[terms.strategy]} {series(alike)}, no output is more than "
-            f"e^({epsilon} d) times as likely under one as under the other. For half "
-            "of the vocabulary the nearest "
-            "other word is close enough that this factor is at most "
-            f"{factor(loss.nearest)}; for half of all pairs of words it is at most "
-            f"about {factor(loss.median)}; for the farthest pair it is "
-            f"{factor(loss.farthest)}."
+            f"{weak(loss.nearest)}{_DRAWN[terms.strategy]} ({words}) is {epsilon}-"
+            f"metric differentially private in d = {distance(promise, epsilon)}: "
+            f"{_COMPARED[terms.strategy]} {alike}, no output is more than e^({epsilon} "
+            f"d) {LIKELY}.{factors(loss)}"
         )
+    part = f"({epsilon} / n)"
     return (
-        f"The replaced words of each text ({series(covered)}) share epsilon = "
-        f"{epsilon} in equal parts and are metric differentially private in d = "
-        f"{_shared(promise.metric)}: whichever two texts of n replaced words are "
-        f"compared that "
-        f"have {series(alike)}, no output text is more than e^(({epsilon} / n) S) "
-        "times as likely under one as under the other, S the sum of the n distances "
-        "between their words, place by place."
+        f"The n replaced words of each text ({words}) share epsilon = {epsilon} in "
+        "equal parts and are metric differentially private in d = "
+        f"{distance(promise, part)}: whichever two texts of n replaced words are "
+        f"compared that have {alike}, no output text is more than e^({part} S) "
+        f"{LIKELY}, S the sum of the n distances d between their words, place by "
+        "place."
     )
 
 
-def _shared(metric: str) -> str:
-    """Say which epsilon a metric speaks of where the words of a text share one."""
-    return f"{metric} (epsilon there a word's part)" if "epsilon" in metric else metric
+def factors(loss: Loss) -> str:
+    """Say what a metric's factor is for near and for far words."""
+    told = (
+        " For half of the vocabulary the nearest other word is close enough that this "
+        f"factor is at most {factor(loss.nearest)}; for half of all pairs of words it "
+        f"is at most about {factor(loss.median)}; for the farthest pair it is at most "
+        f"{factor(loss.farthest)}."
+    )
+    if loss.nearest <= MEANINGFUL < loss.farthest:
+        told += f" Factors beyond e^{MEANINGFUL:g} are no meaningful protection."
+    return told
 
 
-def weak(nats: float) -> str:
-    """Begin a sentence whose factor is beyond any meaning."""
-    return "No meaningful protection. " if nats > _MEANINGFUL else ""
-
-
-def text_level(notion: str, promise: Guarantee, terms: Terms) -> str:
-    """Return what holds for whole texts."""
-    if notion == "none":
-        return "No guarantee for texts."
-    epsilon = number(terms.epsilon)
+def text_level(promise: Guarantee, terms: Terms) -> str:
+    """Return what holds for whole texts where all words have one epsilon."""
+    epsilon, worst = number(terms.epsilon), promise.worst(terms.epsilon)
     if promise.notion == "eps-delta":
         return _gaussian(promise, terms)
     if terms.level == "text":
-        if promise.notion == "LDP":
-            return (
-                f"A whole text loses at most {epsilon} nats, whatever its length; one "
-                f"changed word of a text of n replaced words at most {epsilon} / n."
-            )
-        total = terms.epsilon * promise.reach
-        return (
-            f"A whole text loses at most epsilon times the largest distance, "
-            f"{above(total)} nats, whatever its length: a factor of {factor(total)}."
-        )
+        return _parts(promise, terms)
     if promise.notion == "LDP":
         return (
             f"{_WHOLE[terms.strategy]} loses at most n times {epsilon} nats when all "
             f"of them may differ, m times {epsilon} when m of them may."
+            f"{beyond(worst, terms.strategy)}"
         )
+    told = (
+        f"A text loses at most {epsilon} times the sum of the distances d between its "
+        "words and those of the text that it is compared with, place by place."
+    )
     if terms.strategy != "token":
-        return (
+        told = (
             f"{_WHOLE[terms.strategy]} loses at most {epsilon} times the sum of the "
             "distances d between these words and those that stand in their places in "
             "what it is compared with."
         )
+    return told + beyond(worst, terms.strategy)
+
+
+def _parts(promise: Guarantee, terms: Terms) -> str:
+    epsilon, total = number(terms.epsilon), terms.epsilon * promise.reach
+    if promise.notion == "LDP":
+        return (
+            f"A whole text loses at most {epsilon} nats, whatever its length"
+            f"{large(total)}. One changed word of a text of n replaced words loses at "
+            f"most {epsilon} / n nats{_from(total)}."
+        )
+    limit = cut = ""
+    if math.isfinite(promise.max_loss):
+        limit = f", and n times {above(promise.max_loss)} nats if that is less"
+        cut = f", and {above(promise.max_loss)} nats"
     return (
-        f"A text loses at most {epsilon} times the sum of the distances d between its "
-        "words and those of the text that it is compared with, place by place."
+        f"A whole text of n replaced words loses at most {epsilon} times the largest "
+        f"distance, {above(total)} nats, whatever its length (a factor of "
+        f"{factor(total)}){limit}{large(total)}. One changed word of it loses at most "
+        f"{epsilon} / n times its distance, {above(total)} / n nats at the farthest"
+        f"{cut}{_from(min(total, promise.max_loss), total)}."
+    )
+
+
+def _from(one: float, total: float | None = None) -> str:
+    """Say from which length on a word's part of a total is meaningful."""
+    if one <= MEANINGFUL:
+        return ""
+    length = math.ceil((total or one) / MEANINGFUL)
+    return f": at most {MEANINGFUL:g} from n = {length} on, no meaningful bound below"
+
+
+def large(total: float) -> str:
+    """Say of a text's bound that it is too large for texts, where it is."""
+    if total <= MEANINGFUL_TEXT:
+        return ""
+    return (
+        f"; above {MEANINGFUL_TEXT:g} nats that is no meaningful protection of a text "
+        "as a whole"
+    )
+
+
+def beyond(each: float, strategy: str = "token") -> str:
+    """Say how many words of a bound each are too many to protect the whole."""
+    if each > MEANINGFUL:
+        return ""
+    count = first_beyond(each, MEANINGFUL_TEXT)
+    named = _NAMED[strategy]
+    which = "in a single word" if count == 1 else f"in {count} words or more"
+    return (
+        f" Two {named}s that differ {which} may so lose more than {MEANINGFUL_TEXT:g} "
+        f"nats, which is no meaningful protection of a {named} as a whole: what is "
+        "protected is single words."
     )
 
 
@@ -224,14 +261,18 @@ def _gaussian(promise: Guarantee, terms: Terms) -> str:
     epsilon, delta = number(terms.epsilon), number(promise.delta)
     if terms.level == "text":
         return (
-            f"A whole text of n replaced words is ({epsilon}, n {delta})-"
-            "differentially private, one changed word of it "
-            f"({epsilon} / n, {delta})-differentially private."
+            f"A whole text of n replaced words is ({epsilon}, n times {delta})-"
+            f"differentially private{large(terms.epsilon)}. One changed word of it is "
+            f"({epsilon} / n, {delta})-differentially private{_from(terms.epsilon)}."
         )
+    named = _NAMED[terms.strategy]
+    distinct = "" if terms.strategy == "token" else "distinct "
     return (
-        f"Of a {_OF[terms.strategy]} replaced words may differ, no test tells more "
-        f"than N(0, 1) from N({above(promise.mu)} sqrt(m), 1) (Gaussian differential "
-        f"privacy); it is also (m {epsilon}, m {delta})-differentially private."
+        f"Two {named}s that differ in m {distinct}replaced words are at least as hard "
+        f"to tell from each other as N(0, 1) and N({above(promise.mu)} sqrt(m), 1) "
+        f"(Gaussian differential privacy); also, m changed words are (m times "
+        f"{epsilon}, m times {delta})-differentially private."
+        f"{beyond(terms.epsilon, terms.strategy)}"
     )
 
 
@@ -263,8 +304,8 @@ def _key(terms: Terms) -> str:
         return (
             "The key file is random and stays secret: whoever has it can repeat every "
             "draw. All inputs made private with the same settings and key count as one "
-            "data set: a word gets the same replacement in all of them"
-            f"{_formed(terms)}, which shows that it is the same word."
+            "data set: equal words get one replacement in all of their outputs, which "
+            "shows that they are equal."
         )
     if terms.key == "key-file":
         named = "with the same id" if terms.identified else "in the same place"
@@ -293,48 +334,3 @@ def _resolution(terms: Terms) -> str:
         "Draws are made from 52-bit uniforms: the loss of each word may exceed its "
         f"bound by at most {above(max(terms.resolution, 1e-12), 2)} nats."
     )
-
-
-def _formed(terms: Terms) -> str:
-    """Say where one replacement is not written one way."""
-    if terms.policy.agreement == "none":
-        return ""
-    return ", but for the form that the words beside it ask for"
-
-
-_REPEATED = {
-    "token": (
-        "Words are replaced one by one in their places, so their order stays; a word "
-        "that occurs again is drawn anew each time, so that its losses add up."
-    ),
-    "record": (
-        "Words are replaced one by one in their places, so their order stays; equal "
-        "words of a record get equal replacements{formed}, so that the output shows "
-        "which words may be equal and which are not, from which rare texts can be "
-        "known."
-    ),
-    "data-set": (
-        "Words are replaced one by one in their places, so their order stays; a word "
-        "gets the same replacement wherever it stands in the data set{formed}, so that "
-        "how often each word occurs, and beside which, is shown: whoever knows the "
-        "frequencies of words can undo much of the replacement."
-    ),
-}
-
-
-def not_covered(notion: str, terms: Terms) -> tuple[str, ...]:
-    """Return what no setting covers."""
-    told = [
-        "A person is in more than one word: the losses of all words and records about "
-        "the same person add up, and so do those of several releases of the same text.",
-        _REPEATED[terms.strategy].format(formed=_formed(terms)),
-        "The number and order of records are those of the input, less the records that "
-        "could not be read; which texts are empty or absent is shown; how long the run "
-        "takes is not hidden.",
-    ]
-    if terms.fields is not None:
-        named = series(tuple(f'"{name}"' for name in terms.fields))
-        told.insert(0, f"All fields other than {named} are copied unchanged.")
-    if notion == "metric-DP":
-        told.append("Words far apart in the metric are protected less than near ones.")
-    return tuple(told)

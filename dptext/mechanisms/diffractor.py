@@ -85,15 +85,16 @@ def guarantee(state: State, epsilon: float) -> Guarantee:
     if params.scale != 1.0:
         metric += f", divided by {params.scale:g}"
     reach = (state.chains.size - 1) / params.scale
-    uneven = None
+    uneven, most, distance = None, math.inf, metric
     if params.law == "tem":
         given = params.gamma
-        named = f"{state.product:.6g} / epsilon" if given is None else f"{given:.6g}"
+        if given is None:
+            # Epsilon times gamma is the same for every epsilon.
+            most, named = state.product, f"{_above(state.product)} / epsilon"
+        else:
+            reach, named = min(reach, given), _above(given)
         metric = f"min(D, {named}), D the {metric}"
-        reach = min(reach, float(_gamma(state, np.array([epsilon]))[0]))
-        # With gamma from beta, epsilon times gamma is the same for every epsilon.
-        fixed = math.inf if given is None else 1.0
-        uneven = Uneven(word=reach, total=fixed * reach, drift=fixed * reach / 2.0)
+        uneven = Uneven(word=reach, total=reach, drift=reach / 2.0, most=most / 2.0)
     return Guarantee(
         notion="metric-DP",
         metric=metric,
@@ -102,7 +103,15 @@ def guarantee(state: State, epsilon: float) -> Guarantee:
         source="Meisenbacher, Chevli and Matthes 2024",
         gaps=_GAPS,
         uneven=uneven,
+        max_loss=most,
+        distance=distance,
     )
+
+
+def _above(value: float) -> str:
+    """Write a distance with six digits, never rounded down."""
+    short = f"{value:.6g}"
+    return short if float(short) >= value else repr(value)
 
 
 def claimed(state: State, epsilon: float, one: Ids, other: Ids) -> NDArray[np.float64]:
@@ -369,5 +378,5 @@ def resolution(state: State, epsilon: float) -> float:
     size = state.chains.size
     if state.params.law == "geometric":
         return float(2.0**-48 * (size + max(1.0, state.params.scale / epsilon)))
-    loss = epsilon * guarantee(state, epsilon).reach
+    loss = guarantee(state, epsilon).worst(epsilon)
     return float(2.0**-50 * size * np.exp(min(loss, 600.0) / 2.0))

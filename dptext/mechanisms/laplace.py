@@ -15,6 +15,7 @@ Example: dptext sanitize reviews.jsonl --mechanism laplace --epsilon 50
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -38,18 +39,22 @@ class Params:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """measured: the space whose distance epsilon counts; stretch of the noise."""
+    """measured: the space whose distance epsilon counts; stretch of the noise.
+
+    in_space tells whether that is the space of the vectors, or the lexicon's own.
+    """
 
     measured: Space
     vectors: NDArray[np.float32] = field(repr=False)
     stretch: float
+    in_space: bool
 
 
 def prepare(params: Params, space: Space) -> State:
     """Take the space, and its Lipschitz constant where the noise is calibrated."""
     if params.metric == "space":
-        return State(space, space.vectors, 1.0)
-    return State(space.original, space.vectors, space.lipschitz)
+        return State(space, space.vectors, 1.0, True)
+    return State(space.original, space.vectors, space.lipschitz, False)
 
 
 def guarantee(state: State, epsilon: float) -> Guarantee:
@@ -60,6 +65,7 @@ def guarantee(state: State, epsilon: float) -> Guarantee:
         unit="1/distance",
         reach=state.measured.geometry.diameter,
         source="Feyisetan et al. 2020, algorithm 1",
+        stretch=1.0 if state.in_space else math.inf,
     )
 
 

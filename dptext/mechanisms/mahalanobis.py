@@ -130,6 +130,7 @@ def guarantee(state: State, epsilon: float) -> Guarantee:
         unit="1/distance",
         reach=state.geometry.diameter,
         source="Xu et al. 2020, algorithm 1",
+        stretch=factor,
     )
 
 

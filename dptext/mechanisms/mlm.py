@@ -109,8 +109,8 @@ def guarantee(state: State, epsilon: float) -> Guarantee:
         reach=1.0,
         source=f"Meisenbacher et al. 2024, arXiv:2407.00637; model {model}",
         gaps=(
-            "what the language model learnt from its own texts is not counted",
-            "other hardware or packages may now and then give another word for one key",
+            "What the language model learnt from its own texts is not counted.",
+            "Other hardware or packages may draw another word by the same key.",
         ),
         context=True,
         # Two scores of one word in two texts are any two numbers of the range.

@@ -99,6 +99,7 @@ def guarantee(state: State, epsilon: float) -> Guarantee:
         gaps=(told(epsilon, law_scale(state, epsilon)),) if raised else (),
         # Raised scales of two epsilons may lie apart more than these do.
         uneven=None if raised else Uneven(word=reach, total=reach, drift=reach / 2.0),
+        stretch=1.0,
     )
 
 

@@ -119,12 +119,13 @@ def metric(
 def guarantee(state: State, epsilon: float) -> Guarantee:
     """Return metric DP in the truncated distance."""
     space = state.near.space
-    gamma = gamma_of(state, epsilon)
     fixed, raised = state.gamma is not None, state.scales is not None
-    named = _above(gamma) if fixed else f"{_above(state.product)} / epsilon"
-    reach = min(gamma, space.geometry.diameter)
+    reach, named = space.geometry.diameter, f"{_above(state.product)} / epsilon"
+    if state.gamma is not None:
+        reach, named = min(state.gamma, reach), _above(state.gamma)
     # With gamma from beta, epsilon times gamma is the same for every epsilon.
-    total = reach if fixed else math.inf
+    most = math.inf if fixed else state.product
+    uneven = Uneven(word=reach, total=reach, drift=reach / 2.0, most=most / 2.0)
     return Guarantee(
         notion="metric-DP",
         metric=f"min(D, {named}), D the {space.metric}",
@@ -134,7 +135,10 @@ def guarantee(state: State, epsilon: float) -> Guarantee:
         + (", recalibrated" if raised else ""),
         gaps=(told(epsilon, law_scale(state, epsilon)),) if raised else (),
         # Raised scales of two epsilons may lie apart more than these do.
-        uneven=None if raised else Uneven(word=reach, total=total, drift=total / 2.0),
+        uneven=None if raised else uneven,
+        max_loss=most,
+        distance=space.metric,
+        stretch=1.0,
     )
 
 

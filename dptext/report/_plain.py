@@ -3,51 +3,77 @@
 from __future__ import annotations
 
 from dptext.adversaries.bayes import Risk
+from dptext.guarantees import scale as scales
+from dptext.guarantees.scale import Strength
 from dptext.guarantees.statement import Statement
-from dptext.guarantees.terms import MEANINGFUL
+from dptext.guarantees.terms import MEANINGFUL, MEANINGFUL_TEXT
 from dptext.guarantees.wording import above, factor, number
 
-# Steps of the largest loss, in nats: a factor of 2.72, and of 22,027. They are the
-# tiers of Ponomareva et al. 2023, "How to DP-fy ML" (arXiv:2303.00654), which means
-# them for all data of a person; here they are applied to what the statement is about.
-STRONG, MODERATE = 1.0, 10.0
-
-SCALE = (
+_STEPS = (
     "Words for a bound: strong, at most 1 nat (a factor of 2.72); moderate, at most 10 "
-    "nats (a factor of 22,027); weak, at most 30; above 30 nats no meaningful "
+    "nats (a factor of 22,027); "
+)
+_OF_WORDS = (
+    f"{_STEPS}weak, at most {MEANINGFUL:g}; above {MEANINGFUL:g} nats no meaningful "
     "protection. The steps at 1 and 10 are often used for all data of a person; here "
     "they are about {about}, so that a person with many words has less."
 )
-
+_OF_TEXTS = (
+    f"{_STEPS}above {MEANINGFUL_TEXT:g} nats no meaningful protection of a text as a "
+    "whole. The steps at 1 and 10 are often used for all data of a person; here they "
+    "are about one whole text, so that a person with several texts has less. Single "
+    "words are judged by what a change of one word loses, weak up to "
+    f"{MEANINGFUL:g} nats and no meaningful protection above."
+)
 _ABOUT = {
     "word": "one replaced word",
-    "text": "one whole text",
     "words": "each of the n replaced words of a text, whose losses add up",
 }
+_NAMES = {
+    Strength.WEAK: "Weak",
+    Strength.MODERATE: "Moderate",
+    Strength.STRONG: "Strong",
+}
+_TONES = {Strength.STRONG: "good"}
 
 
 def verdict(promise: Statement) -> tuple[str, str]:
     """Return a tone of the page and the same in words."""
-    if promise.notion == "none":
+    word = scales.of_word(promise)
+    if word is Strength.NONE:
         return "bad", "No guarantee"
-    if promise.sentence.startswith("No meaningful"):
+    if promise.level == "text":
+        return _of_text(promise, word)
+    if word is Strength.NOT_MEANINGFUL:
         return "bad", "No meaningful protection"
-    about = _ABOUT.get(promise.level, promise.level)
-    worst = promise.worst_loss
-    if promise.level == "words":
-        return "fair", f"Bound of {above(promise.epsilon)} nats for {about}"
-    if worst is None or worst > MEANINGFUL:
+    if word is Strength.GROWS:
+        bound = above(promise.epsilon)
+        return "fair", f"Bound of {bound} nats for {_ABOUT['words']}"
+    if word is Strength.VARIES:
         return "fair", "Depends on the words: no meaningful bound for the farthest"
-    if worst > MODERATE:
-        return "fair", f"Weak bound for {about}"
-    if worst > STRONG:
-        return "fair", f"Moderate bound for {about}"
-    return "good", f"Strong bound for {about}"
+    return _TONES.get(word, "fair"), f"{_NAMES[word]} bound for {_ABOUT['word']}"
+
+
+def _of_text(promise: Statement, word: Strength) -> tuple[str, str]:
+    text = scales.of_text(promise)
+    if text in _NAMES:
+        return _TONES.get(text, "fair"), f"{_NAMES[text]} bound for one whole text"
+    told = "No meaningful bound for whole texts"
+    if promise.equal_parts and promise.text_loss.total is not None:
+        total = above(promise.text_loss.total)
+        return "fair", f"{told}; at most {total} / n nats for one of n words"
+    if word is Strength.NOT_MEANINGFUL:
+        return "bad", "No meaningful protection"
+    if word is Strength.VARIES:
+        return "fair", f"{told}, nor for the farthest words"
+    return "fair", f"{told}; {_NAMES[word].lower()} bound for a change of one word"
 
 
 def scale(promise: Statement) -> str:
     """Say what the words of the verdict mean."""
-    return SCALE.format(about=_ABOUT.get(promise.level, promise.level))
+    if promise.level == "text":
+        return _OF_TEXTS
+    return _OF_WORDS.format(about=_ABOUT[promise.level])
 
 
 def meaning(promise: Statement, risk: Risk | None) -> tuple[str, ...]:
@@ -100,14 +126,13 @@ def _odds(promise: Statement) -> tuple[str, ...]:
         told.append(
             "The output shifts the odds between the two by a factor of at most "
             f"{factor(promise.epsilon)}, but for exceptions that delta, "
-            f"{number(promise.delta)}, allows."
+            f"{number(promise.delta)}"
+            f"{' for each replaced word' if promise.equal_parts else ''}, allows."
         )
     return (" ".join(told),)
 
 
 def _odds_of(nats: float) -> str:
-    if nats > MEANINGFUL:
-        return f"e^{above(nats)} to 1"
     return f"{factor(nats)} to 1"
 
 

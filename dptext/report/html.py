@@ -154,6 +154,8 @@ def _loss(document: Document) -> Section:
     title = "Loss when one word is changed"
     if promise.level == "words":
         title = "Loss for each replaced word of a text"
+    if promise.equal_parts:
+        title = "Loss when one word is changed, in a text of one replaced word"
     if promise.notion == "none":
         told = "Not bounded: there is no guarantee."
         return Section(title, (_page.paragraphs((told,)),))
@@ -170,6 +172,11 @@ def _loss(document: Document) -> Section:
         _page.note(
             f"A loss of x nats is a factor of e^x. Above {MEANINGFUL:g} nats there is "
             "no meaningful protection."
+            + (
+                " In a longer text, one changed word loses no more."
+                if promise.equal_parts
+                else ""
+            )
             + (
                 f" Delta is {number(promise.delta)}."
                 if promise.notion == "eps-delta"

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from dptext.guarantees.terms import MEANINGFUL
 from dptext.guarantees.wording import above
+from dptext.report import _plain
 from dptext.report.document import Document
 
 _SPENT = {"min", "median", "p95", "max", "total"}
@@ -19,7 +20,7 @@ _SPENT = {"min", "median", "p95", "max", "total"}
 def show(document: Document, console: Console) -> None:
     """Print a report."""
     promise = document.guarantee
-    weak = promise.notion == "none" or promise.sentence.startswith("No meaningful")
+    tone, _ = _plain.verdict(promise)
     parts = [
         Text(promise.sentence),
         Text(""),
@@ -38,7 +39,7 @@ def show(document: Document, console: Console) -> None:
             Group(*parts, Text(""), *_risk(document), figures),
             title=Text(f"dptext privacy report: {document.run.profile}"),
             subtitle=f"{document.audience} report",
-            border_style="red" if weak else "green",
+            border_style="red" if tone == "bad" else "green",
         )
     )
 
@@ -116,12 +117,18 @@ def _loss(document: Document) -> str:
     loss = promise.loss
     if promise.notion == "none":
         return "not bounded: no guarantee"
-    if promise.notion == "LDP":
-        return f"at most {_nats(loss.farthest)} nats"
-    return (
-        f"nearest {_nats(loss.nearest)}, median {_nats(loss.median)}, "
-        f"farthest {_nats(loss.farthest)} nats"
-    )
+    if promise.level == "words":
+        return f"at most n times {_nats(loss.farthest)}, in a text of n replaced words"
+    if promise.notion == "metric-DP":
+        told = (
+            f"nearest {_nats(loss.nearest)}, median {_nats(loss.median)}, "
+            f"farthest {_nats(loss.farthest)}"
+        )
+    else:
+        told = f"at most {_nats(loss.farthest)}"
+    if promise.equal_parts:
+        return f"{told}, in a text of one replaced word, and no more in longer ones"
+    return told
 
 
 def _share(value: float) -> str:
@@ -131,5 +138,5 @@ def _share(value: float) -> str:
 def _nats(value: float) -> str:
     if math.isinf(value):
         return "unbounded"
-    shown = above(value)
+    shown = f"{above(value)} nats"
     return shown if value <= MEANINGFUL else f"{shown} (no meaningful protection)"

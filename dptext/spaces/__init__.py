@@ -171,14 +171,21 @@ class Space:
         key = cache.key_of("lipschitz", self.lexicon.digest, self.identity)
         return float(cache.numbers(key, compute)["lipschitz"])
 
-    def translated(self) -> str:
+    def translated(self, stretch: float = 1.0) -> str:
         """Say what epsilon counts in the lexicon's own distance; "" where it is that.
 
+        Epsilon counts a metric that is at most stretch times the space's distance.
         Nothing is said of vocabularies whose pairs are too many to be looked at here.
         """
-        if self._same or len(self.vectors) > _PAIRED:
+        if self._same or len(self.vectors) > _PAIRED or math.isinf(stretch):
             return ""
         exact = math.ceil(self.lipschitz * 1e4) / 1e4
+        if stretch != 1.0:
+            both = math.ceil(self.lipschitz * stretch * 1e4) / 1e4
+            return (
+                f"In the {self.original.metric} epsilon counts at most {both:.4f} "
+                f"times: the distance of the space is at most {exact:.4f} times that."
+            )
         told = (
             f"In the {self.original.metric} epsilon counts at most {exact:.4f} times: "
             "the largest ratio of the two distances over all pairs of words."

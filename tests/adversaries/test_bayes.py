@@ -123,13 +123,13 @@ def test_guessing_succeeds_as_often_as_measured(
 def test_the_risk_keeps_what_differential_privacy_bounds(
     name: str, params: dict[str, Any]
 ) -> None:
-    """V0 <= V1 <= V0 e^(epsilon reach)."""
+    """V0 <= V1 <= V0 e^(worst loss)."""
     channel = channels.ready(name, small.cloud(25, 3, listed=6), **params)
     for epsilon in (0.1, 1.0, 5.0):
         risk = bayes.measure(channel, epsilon, zipf(25))
-        reach = channel.module.guarantee(channel.state, epsilon).reach
+        worst = channel.module.guarantee(channel.state, epsilon).worst(epsilon)
         assert risk.baseline - 1e-12 <= risk.success
-        assert risk.success <= risk.baseline * math.exp(epsilon * reach) + 1e-9
+        assert risk.success <= risk.baseline * math.exp(worst) + 1e-9
 
 
 def test_results_are_kept_apart() -> None:

@@ -67,6 +67,9 @@ def test_the_guarantee_is_complete(name: str, epsilon: float) -> None:
     assert promise.reach > 0
     assert (promise.notion == "none") == np.isinf(promise.reach)
     assert (promise.notion == "none") == bool(promise.reason)
+    # Statements count on it: what follows from epsilon is said by max_loss.
+    assert channel.module.guarantee(channel.state, 1.0).reach == promise.reach
+    assert np.isinf(promise.max_loss) or promise.distance
 
 
 def draw(
@@ -182,7 +185,7 @@ def test_the_exact_loss_is_within_the_promise(name: str, epsilon: float) -> None
             channel.state, ids, np.full(size + 1, epsilon)
         )
         worst = laws.worst_losses(laws.normalised(logs)).max()
-        assert worst <= epsilon * promise.reach + 1e-6
+        assert worst <= promise.worst(epsilon) + 1e-6
 
 
 def refuted(hits: NDArray[np.int64], others: NDArray[np.int64], alarm: float) -> float:
@@ -205,7 +208,7 @@ def test_sampling_does_not_refute_the_promise(path: tuple[str, str | None]) -> N
     vectors = made.channel.space.vectors[EVERY].astype(np.float64)
     for one in range(7):
         for other in range(7):
-            bound = epsilon * promise.reach
+            bound = promise.worst(epsilon)
             if promise.metric == made.channel.space.metric:
                 bound = epsilon * float(np.linalg.norm(vectors[one] - vectors[other]))
             found = refuted(hits[one], hits[other], laws.ALARM / 98)

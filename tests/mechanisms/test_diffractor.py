@@ -57,7 +57,9 @@ def test_the_law_is_normalised_and_its_loss_within_the_promise(
         np.testing.assert_allclose(np.exp(logs).sum(axis=1), 1.0, atol=1e-12)
         promise = diffractor.guarantee(channel.state, epsilon)
         assert promise.notion == "metric-DP"
-        bound = epsilon * np.minimum(apart(channel.state), promise.reach)
+        bound = np.minimum(
+            epsilon * np.minimum(apart(channel.state), promise.reach), promise.max_loss
+        )
         losses = (logs[:, None, :] - logs[None, :, :]).max(axis=2)
         one, other = np.divmod(np.arange(24 * 24), 24)
         own = diffractor.claimed(channel.state, epsilon, ids[one], ids[other])

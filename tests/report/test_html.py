@@ -231,17 +231,37 @@ def test_markup_and_text_add_up_to_escaped_markup() -> None:
     assert _page.escape(bold + bold) == "<b>&lt;</b><b>&lt;</b>"
 
 
+def _even(nats: float) -> dict[str, float]:
+    return {"nearest": nats, "median": nats, "farthest": nats}
+
+
+def _text(total: float, word: float) -> dict[str, Any]:
+    """Return the values of a bound for whole texts, and for one word of them."""
+    bound = {"total": total, "each": None}
+    return {"level": "text", "text_loss": bound, "loss": _even(word)}
+
+
 @pytest.mark.parametrize(
     ("values", "tone", "words"),
     [
         ({"notion": "none"}, "bad", "No guarantee"),
-        ({"sentence": "No meaningful protection. x"}, "bad", "No meaningful"),
-        ({"worst_loss": 1.0}, "good", "Strong bound for one replaced word"),
-        ({"worst_loss": 1.0001}, "fair", "Moderate bound for one replaced word"),
-        ({"worst_loss": 1.0, "level": "text"}, "good", "Strong bound for one whole"),
-        ({"worst_loss": 10.5}, "fair", "Weak bound"),
-        ({"worst_loss": 31.0}, "fair", "no meaningful bound for the farthest"),
+        ({"loss": _even(31.0)}, "bad", "No meaningful"),
+        ({"loss": _even(1.0)}, "good", "Strong bound for one replaced word"),
+        ({"loss": _even(1.0001)}, "fair", "Moderate bound for one replaced word"),
+        ({"loss": _even(10.5)}, "fair", "Weak bound"),
+        (
+            {"loss": {"nearest": 1.0, "median": 20.0, "farthest": 31.0}},
+            *("fair", "no meaningful bound for the farthest"),
+        ),
         ({"worst_loss": None, "level": "words"}, "fair", "losses add up"),
+        (_text(1.0, 1.0), "good", "Strong bound for one whole"),
+        (_text(10.0, 10.0), "fair", "Moderate bound for one whole"),
+        (_text(10.5, 10.5), "fair", "No meaningful bound for whole texts; weak bound"),
+        (_text(60.0, 31.0), "bad", "No meaningful protection"),
+        (
+            {**_text(40.0, 40.0), "equal_parts": True},
+            *("fair", "No meaningful bound for whole texts; at most 40 / n nats"),
+        ),
     ],
 )
 def test_colour_never_stands_alone(

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 import re
 from typing import Any
 
@@ -74,5 +75,10 @@ def test_the_translation_shows_both_constants(monkeypatch: pytest.MonkeyPatch) -
     assert told.endswith("printed in the source is 43.905.")
     assert "Euclidean distance of the lexicon's vectors" in told
     assert made("identity").translated() == ""
+    assert space.translated(math.inf) == ""
+    # A metric of half as much again as the space's distance counts for both.
+    both = re.search(r"epsilon counts at most ([\d.]+) times", space.translated(1.5))
+    assert both is not None
+    assert 1.5 * space.lipschitz <= float(both[1]) <= 1.5 * space.lipschitz + 2e-4
     monkeypatch.setattr(spaces, "_PAIRED", 10)
     assert space.translated() == ""

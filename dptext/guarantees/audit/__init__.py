@@ -63,10 +63,10 @@ def _of_texts(channel: Channel, epsilon: float) -> Finding:
         )
         raise UsageError(msg)
     law = np.asarray(laws(channel.state, epsilon), np.float64)
-    reach = channel.module.guarantee(channel.state, epsilon).reach
+    bound = channel.module.guarantee(channel.state, epsilon).worst(epsilon)
     tally = Tally()
     every = np.arange(len(law))
-    rows.compare(law, every, lambda a, b: np.full(len(a), epsilon * reach), None, tally)
+    rows.compare(law, every, lambda a, b: np.full(len(a), bound), None, tally)
     return tally.finding(
         channel,
         epsilon,

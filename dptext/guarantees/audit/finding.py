@@ -78,15 +78,15 @@ def claimed(
 ) -> NDArray[np.float64]:
     """Return the claimed bound on the loss of pairs of inputs, (n,) nats.
 
-    The mechanism's own where it gives one (`claimed`), else epsilon times its reach.
+    The mechanism's own where it gives one (`claimed`), else that of any two.
     """
     module = channel.module
     if hasattr(module, "claimed"):
         bound: NDArray[np.float64] = module.claimed(channel.state, epsilon, a, b)
         return bound
     promise = module.guarantee(channel.state, epsilon)
-    reach = promise.reach if promise.notion != "none" else math.inf
-    return np.full(len(a), epsilon * reach)
+    most = promise.worst(epsilon) if promise.notion != "none" else math.inf
+    return np.full(len(a), most)
 
 
 def published(

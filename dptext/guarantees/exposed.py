@@ -1,0 +1,90 @@
+"""What no setting covers: the sentences that stand beside every guarantee."""
+
+from __future__ import annotations
+
+from dptext.guarantees.terms import Terms
+from dptext.guarantees.wording import series
+from dptext.tokens.policy import Policy
+
+_PERSON = (
+    "A person is in more than one word: the losses of all words and records about the "
+    "same person add up, and so do those of several releases of the same text."
+)
+_RECORDS = (
+    "The number and order of records are those of the input, less the records that "
+    "could not be read; which texts are empty or absent is shown; how long the run "
+    "takes is not hidden."
+)
+_ORDER = "Words are replaced one by one in their places, so their order stays; "
+_REPEATED = {
+    "token": (
+        "a word that occurs again is drawn anew each time, so that its losses add up."
+    ),
+    "record": (
+        "equal words of a record get one replacement{shared}, so that the output shows "
+        "which words may be equal and which are not, from which rare texts can be "
+        "known.{written}"
+    ),
+    "data-set": (
+        "equal words of the data set get one replacement wherever they stand{shared}, "
+        "so that how often each word occurs, and beside which, is shown: whoever knows "
+        "the frequencies of words can undo much of the replacement.{written}"
+    ),
+}
+_LINKED = (
+    "Equal words have one replacement in the outputs of all its input files, which can "
+    "so be linked with each other."
+)
+_DATA_SET = {
+    "key-file": (
+        "The data set is all input that is ever made private with these settings and "
+        f"this key file. {_LINKED}"
+    ),
+    "system": (
+        f"The data set is all input of the run that wrote this output. {_LINKED}"
+    ),
+}
+
+
+def not_covered(notion: str, terms: Terms) -> tuple[str, ...]:
+    """Return what no setting covers."""
+    repeated = _REPEATED[terms.strategy].format(
+        shared=_shared(terms.policy), written=_written(terms.policy)
+    )
+    told = [_PERSON, _ORDER + repeated]
+    if terms.strategy == "data-set":
+        told.append(_DATA_SET.get(terms.key, _DATA_SET["system"]))
+    told.append(_RECORDS)
+    if terms.fields is not None:
+        named = series(tuple(f'"{name}"' for name in terms.fields))
+        told.insert(0, f"All fields other than {named} are copied unchanged.")
+    if notion == "metric-DP":
+        told.append("Words far apart in the metric are protected less than near ones.")
+    return tuple(told)
+
+
+def _shared(policy: Policy) -> str:
+    """Say which classes of token count as one word."""
+    classes = []
+    if policy.unknown == "perturb":
+        classes.append("words outside the vocabulary and identifiers")
+    if policy.number == "perturb":
+        classes.append("numbers")
+    if not classes:
+        return ""
+    return f" (all {', and all '.join(classes)}, count as equal)"
+
+
+def _written(policy: Policy) -> str:
+    """Say how one replacement may be written in more than one way."""
+    ways = []
+    if policy.case == "restore":
+        ways.append("capital letters follow the sentence")
+    elif policy.case == "copy":
+        ways.append("capital letters are those of the original")
+    if policy.agreement == "inflect":
+        ways.append("its form follows the words beside it")
+    elif policy.agreement == "articles":
+        ways.append('"a" and "an" follow the word behind them')
+    ways.append("a replacement that is a number gets other random digits each time")
+    return f" One replacement is not always written alike: {series(tuple(ways))}."

@@ -1,0 +1,583 @@
+"""Every printed number and every sentence, against exact losses of all short texts.
+
+For each mechanism, budget and strategy the probability of each output of each text of
+two words is computed; no pair of texts may lose more than the statement says, in its
+fields or in its sentences, which are read for the factor that they promise. Where the
+bound of a word can nearly be reached, it may not be needlessly large either.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy import stats
+
+from dptext import budgets, mechanisms, profile, registry, spaces
+from dptext.guarantees import account, wording
+from dptext.guarantees.statement import Statement
+from dptext.mechanisms import Channel, gaussian
+from dptext.types import Spending
+from tests import small
+
+# Words 0 and 1 are synonyms, and so are 2 and 3; some are frequent, some are not.
+CLOUD = dataclasses.replace(
+    small.cloud(5, 2),
+    synonym_ends=np.array([1, 2, 3, 4, 4], np.int32),
+    synonyms=np.array([1, 0, 3, 2], np.int32),
+)
+LINE = small.line(0.0, 0.75, 1.5, 2.75)
+EXACT: dict[str, dict[str, Any]] = {
+    "rank": {"name": "rank", "k": 2},
+    "rank-staircase": {"name": "rank", "law": "staircase", "k": 1},
+    "santext": {"name": "santext"},
+    "tem-gamma": {"name": "tem", "gamma": 0.8},
+    "tem-beta": {"name": "tem", "beta": 0.05},
+    "custext": {"name": "custext", "mapping": "one_set", "k": 4},
+    "syntf": {"name": "syntf"},
+    "diffractor": {"name": "diffractor"},
+    "diffractor-chains": {"name": "diffractor", "chains": 3, "scale": 2.0},
+    "diffractor-gamma": {"name": "diffractor", "law": "tem", "gamma": 2.0},
+    "diffractor-beta": {"name": "diffractor", "law": "tem", "beta": 0.1, "chains": 2},
+}
+RAISED: dict[str, dict[str, Any]] = {
+    "santext-raised": {"name": "santext", "recalibrate": True},
+    "tem-gamma-raised": {"name": "tem", "gamma": 0.8, "recalibrate": True},
+    "tem-beta-raised": {"name": "tem", "beta": 0.05, "recalibrate": True},
+}
+# On a line the nearest word has a closed law.
+NOISE: dict[str, dict[str, Any]] = {
+    "laplace": {"name": "laplace"},
+    "mahalanobis": {"name": "mahalanobis"},
+}
+MECHANISMS = {**EXACT, **RAISED, **NOISE}
+FREE = ("linguistic-total", "linguistic-clamped", "linguistic-rate")
+BUDGETS: dict[str, dict[str, Any]] = {
+    "uniform": {"name": "uniform", "epsilon": 5.0},
+    "per-text": {"name": "per-text", "epsilon": 7.0},
+    "position": {"name": "position", "epsilons": [5.0], "rest": 1.3},
+    "declared": {"name": "declared", "epsilons": {"top-100": 4.5, "other": 1.2}},
+    "class-first": {
+        **{"name": "class-first", "first": 0.7},
+        "epsilons": {"number": 1.1, "other": 5.0},
+    },
+    "released-past": {
+        **{"name": "released-past", "epsilon": 8.0, "start": 5.0},
+        "epsilons": {"number": 6.0, "other": 0.4},
+    },
+    "linguistic-total": {"name": "linguistic", "epsilon": 6.0},
+    "linguistic-clamped": {
+        **{"name": "linguistic", "epsilon": 6.0, "min": 2.5},
+        **{"max": 3.5},
+    },
+    "linguistic-rate": {"name": "linguistic", "epsilon_per_word": 2.0},
+}
+# An exponential mechanism's worst pair loses from half of its claim to all of it
+# (docs/guarantees.md, 3); few words, and a total that is not all spent, take a little.
+_NEAR = 2.4
+# Of a drawn class's two prices, and of any split of a total, two words pay a part.
+NEEDLESS = {"class-first": 3.2, **dict.fromkeys(FREE, 5.0)}
+SLACK = 1e-6
+Text = tuple[int, int]
+
+
+class Made(NamedTuple):
+    """A mechanism made ready, with a budget."""
+
+    channel: Channel
+    budget: Any
+    state: Any
+    spending: Spending
+    said: Statement
+
+
+@cache
+def channel(mechanism: str) -> Channel:
+    """Make a mechanism ready for a few words."""
+    given = dict(MECHANISMS.get(mechanism, {"name": "gaussian", "delta": 0.01}))
+    name = given.pop("name")
+    lexicon = CLOUD if mechanism in EXACT or mechanism in RAISED else LINE
+    plain: Any = registry.find("spaces", "identity")
+    space = spaces.prepare(lexicon, "identity", plain, plain.Params())
+    module = registry.find("mechanisms", name)
+    params = profile.convert(given, module.Params, "test")
+    return mechanisms.ready(name, module, params, space)
+
+
+@cache
+def made(mechanism: str, budget: str, strategy: str = "token") -> Made:
+    """Make a mechanism and a budget ready and write their statement."""
+    ready = channel(mechanism)
+    given = dict(BUDGETS[budget])
+    module: Any = registry.find("budgets", given.pop("name"))
+    params = profile.convert(given, module.Params, "test")
+    lexicon = ready.space.lexicon
+    state = budgets.prepare(module, params, lexicon)
+    recipe = profile.parse(
+        {
+            "mechanism": MECHANISMS.get(mechanism, {"name": "gaussian"}),
+            "budget": BUDGETS[budget],
+            "strategy": strategy,
+        },
+        "test",
+    )
+    spending = module.spending(state)
+    said = account.statement(
+        recipe,
+        ready,
+        spending,
+        key="system",
+        lexicon_given=False,
+        identified=False,
+        fields=None,
+    )
+    return Made(ready, module, state, spending, said)
+
+
+@cache
+def law(mechanism: str, word: int, epsilon: float) -> NDArray[np.float64]:
+    """Return ln P(y | word) at an epsilon, (V,)."""
+    ready = channel(mechanism)
+    if mechanism in NOISE:
+        return np.log(_on_a_line(ready, word, stats.laplace(scale=1.0 / epsilon)))
+    found: NDArray[np.float64] = ready.module.log_weights(
+        ready.state, np.array([word], np.int32), np.array([epsilon])
+    )[0]
+    found = found - found.max()
+    logs: NDArray[np.float64] = found - np.log(np.exp(found).sum())
+    return logs
+
+
+def _on_a_line(ready: Channel, word: int, noise: Any) -> NDArray[np.float64]:
+    """Return the chance that noise carries a word into each word's cell, (V,)."""
+    points = ready.space.vectors[:-1, 0].astype(np.float64)
+    order = np.argsort(points)
+    borders = (points[order][1:] + points[order][:-1]) / 2.0
+    at = float(ready.space.vectors[word, 0])
+    edges = np.concatenate(([-np.inf], borders - at, [np.inf]))
+    # On the side where the tail is small it is exact.
+    below, beyond = noise.cdf(edges), noise.sf(edges)
+    chance = np.where(edges[:-1] > 0, beyond[:-1] - beyond[1:], below[1:] - below[:-1])
+    out = np.empty(len(points))
+    out[order] = chance
+    return out
+
+
+def distances(mechanism: str) -> NDArray[np.float64]:
+    """Return D of all pairs of inputs, the unknown word last: (V + 1, V + 1)."""
+    ready = channel(mechanism)
+    if hasattr(ready.state, "chains"):
+        rows = np.arange(ready.space.size + 1)
+        one, other = np.meshgrid(rows, rows, indexing="ij")
+        apart = ready.state.chains.apart(one.ravel(), other.ravel())
+        return apart.reshape(one.shape) / ready.state.params.scale
+    wide = ready.space.vectors.astype(np.float64)
+    return np.linalg.norm(wide[:, None] - wide[None, :], axis=2)
+
+
+def text_law(
+    mechanism: str, budget: str, text: Text, split: tuple[float, float] | None = None
+) -> NDArray[np.float64]:
+    """Return ln P of each pair of outputs, (V * V,); split, where epsilon is free."""
+    each = made(mechanism, budget)
+    params = BUDGETS[budget]
+    if budget == "class-first":
+        return _sum(*(_of_class(each, mechanism, word) for word in text))
+    if budget == "released-past":
+        return _of_past(each, mechanism, text)
+    if split is None:
+        split = {
+            "uniform": lambda: (params["epsilon"], params["epsilon"]),
+            "per-text": lambda: (params["epsilon"] / 2, params["epsilon"] / 2),
+            "position": lambda: (params["epsilons"][0], params["rest"]),
+            "declared": lambda: tuple(float(each.state.of[w]) for w in text),
+        }[budget]()
+    return _sum(law(mechanism, text[0], split[0]), law(mechanism, text[1], split[1]))
+
+
+def _sum(one: NDArray[np.float64], two: NDArray[np.float64]) -> NDArray[np.float64]:
+    return (one[:, None] + two[None, :]).ravel()
+
+
+def _of_class(each: Made, mechanism: str, word: int) -> NDArray[np.float64]:
+    """Mix over the class that randomised response draws."""
+    count = len(each.state.classes.names)
+    own = int(each.state.classes.of[word])
+    weights = np.where(np.arange(count) == own, math.exp(each.state.first), 1.0)
+    laws = [np.exp(law(mechanism, word, float(e))) for e in each.state.epsilons]
+    mixed: NDArray[np.float64] = np.log(weights / weights.sum() @ np.array(laws))
+    return mixed
+
+
+def _of_past(each: Made, mechanism: str, text: Text) -> NDArray[np.float64]:
+    """Let the second word's epsilon follow from the first word that was released."""
+    params = each.state.params
+    total = params.epsilon * (1.0 - 1e-9)
+    first = min(params.start, total - params.min)
+    out = []
+    for released, chance in enumerate(law(mechanism, text[0], first)):
+        wanted = float(each.state.after[released])
+        second = min(max(wanted, params.min), total - first)
+        out.append(chance + law(mechanism, text[1], second))
+    return np.array(out).ravel()
+
+
+def splits(budget: str) -> list[tuple[float, float] | None]:
+    """Return the epsilons that a text may have, where anything in it may choose."""
+    if budget not in FREE:
+        return [None]
+    params = BUDGETS[budget]
+    total = params.get("epsilon") or 2 * params["epsilon_per_word"]
+    # Two words have half each in the middle, and three equal parts at most.
+    low = params.get("min", total / 6)
+    shares = np.linspace(low, total - low, 5).tolist()
+    return [(share, total - share) for share in shares]
+
+
+class Pair(NamedTuple):
+    """Two texts and what they lose; eps, where they have the same ones."""
+
+    one: Text
+    other: Text
+    loss: float
+
+
+def pairs(mechanism: str, budget: str) -> Iterator[Pair]:
+    """Give every pair of texts of two words, with the worst of their epsilons."""
+    words = range(-1, channel(mechanism).space.size)
+    texts = list(itertools.product(words, repeat=2))
+    laws = np.array(
+        [
+            [text_law(mechanism, budget, text, split) for split in splits(budget)]
+            for text in texts
+        ]
+    )
+    for number, one in enumerate(texts):
+        gaps = np.abs(laws[number][None, :, None] - laws[:, None, :, :])
+        worst = gaps.max(axis=(1, 2, 3))
+        for other, loss in zip(texts, worst.tolist(), strict=True):
+            yield Pair(one, other, loss)
+
+
+COMBINATIONS = [
+    *itertools.product(EXACT, BUDGETS),
+    *itertools.product(RAISED, ("uniform",)),
+    *itertools.product(NOISE, ("uniform", "per-text", "position")),
+    *itertools.product(NOISE, ("class-first", "released-past")),
+]
+
+
+def promises(mechanism: str, budget: str) -> bool:
+    """Tell whether anything is promised, which `nothing` below says of the rest."""
+    uneven = channel(mechanism).module.guarantee(channel(mechanism).state, 1.0).uneven
+    return uneven is not None or budget not in (*FREE, "declared")
+
+
+@pytest.mark.parametrize(("mechanism", "budget"), COMBINATIONS)
+def test_no_text_loses_more_than_is_printed(mechanism: str, budget: str) -> None:
+    """Worst loss, the losses by distance, the whole text's and the sentences hold."""
+    said = made(mechanism, budget).said
+    if not promises(mechanism, budget):
+        assert said.notion == "none"
+        assert said.worst_loss is None
+        return
+    assert said.notion in ("LDP", "metric-DP")
+    hold(said, mechanism, budget)
+
+
+def hold(said: Statement, mechanism: str, budget: str) -> None:
+    """Hold every figure of a statement against all pairs of texts."""
+    apart = distances(mechanism)
+    one_word = one_word_bound(said)
+    for pair in pairs(mechanism, budget):
+        changed = [(a, b) for a, b in zip(pair.one, pair.other, strict=True) if a != b]
+        assert pair.loss <= whole_text(said) + SLACK
+        assert pair.loss <= in_the_sentence(said, mechanism, budget, pair) + SLACK
+        if len(changed) != 1:
+            continue
+        assert pair.loss <= one_word + SLACK
+        if said.level == "words" or budget in FREE:
+            continue
+        gap = float(apart[changed[0]])
+        for limit, bound in by_distance(said, apart).items():
+            if gap <= limit:
+                assert pair.loss <= bound + SLACK
+
+
+def by_distance(said: Statement, apart: NDArray[np.float64]) -> dict[float, float]:
+    """Return the printed loss of words that are at most so far apart."""
+    size = len(apart) - 1
+    among = apart[:size, :size] + np.where(np.eye(size, dtype=bool), np.inf, 0.0)
+    upper = apart[:size, :size][np.triu_indices(size, 1)]
+    return {
+        float(np.median(among.min(axis=1))): said.loss.nearest,
+        float(np.median(upper)): said.loss.median,
+        math.inf: said.loss.farthest,
+    }
+
+
+def whole_text(said: Statement) -> float:
+    """Return what two words may lose together: the fields', and the sentence's."""
+    total, each = said.text_loss.total, said.text_loss.each
+    assert total is not None or each is not None
+    if said.level == "text":
+        assert said.worst_loss == total
+        assert total is not None
+        assert wording.above(total) in said.text_level or (
+            wording.number(total) in said.text_level
+        )
+    return min(
+        math.inf if total is None else total, math.inf if each is None else 2 * each
+    )
+
+
+def one_word_bound(said: Statement) -> float:
+    """Return what a text of two words may lose when one of them is changed."""
+    found = re.search(
+        r"loses at most ([\d.e+-]+) \+ \(n - 1\) times ([\d.e+-]+) nats, which is less "
+        r"for n = (\d+)(?: to (\d+)| and more|)\.",
+        said.text_level,
+    )
+    if found:
+        assert not found[4] or int(found[3]) < int(found[4])
+        changed, moved = float(found[1]), float(found[2])
+        for n in (int(found[3]), int(found[4] or found[3])):
+            total, each = said.text_loss.total, said.text_loss.each
+            assert changed + (n - 1) * moved < min(
+                total or math.inf, n * (each or math.inf)
+            )
+        return changed + moved
+    if said.level == "words":
+        return 2 * said.epsilon
+    if said.equal_parts:
+        assert said.worst_loss is not None
+        nats = re.search(r"and ([\d.]+) nats(?: at|\.|: )", said.text_level)
+        return min(said.worst_loss / 2, float(nats[1]) if nats else math.inf)
+    return said.loss.farthest
+
+
+NUMBER = r"[\d.e+]+?"
+
+
+def in_the_sentence(said: Statement, mechanism: str, budget: str, pair: Pair) -> float:
+    """Return what the sentence allows these two texts, in nats, read from its words.
+
+    A sentence about one word is taken for each word that differs.
+    """
+    at = [(a, b) for a, b in zip(pair.one, pair.other, strict=True)]
+    apart = [float(distances(mechanism)[each]) for each in at]
+    read = _factor(said.sentence)
+    if said.level == "words":
+        found = re.search(rf"more than e\^\(n times ({NUMBER})\) times", said.sentence)
+        assert found
+        return 2 * float(found[1])
+    if read is not None:
+        return read if said.level == "text" else read * sum(a != b for a, b in at)
+    if budget == "position":
+        eps = (BUDGETS[budget]["epsilons"][0], BUDGETS[budget]["rest"])
+        if "e^epsilon times" in said.sentence:
+            return sum(e for e, (a, b) in zip(eps, at, strict=True) if a != b)
+        assert "e^(epsilon d) times" in said.sentence
+        return sum(
+            e * _cut(said.sentence, d, e) for e, d in zip(eps, apart, strict=True)
+        )
+    found = re.search(rf"e\^\(\(({NUMBER}) / n\) S\) times", said.sentence)
+    if found:
+        part = float(found[1]) / 2
+        return part * sum(_cut(said.sentence, d, part) for d in apart)
+    found = re.search(rf"e\^\(({NUMBER}) d\) times", said.sentence)
+    assert found
+    epsilon = float(found[1])
+    if said.level == "text":
+        most = re.search(
+            rf"nor more than e\^\(n times ({NUMBER})\) times", said.sentence
+        )
+        assert ("min(D, " in said.sentence) == ("gamma" in mechanism)
+        bound = epsilon * max(_cut(said.sentence, d, math.nan) for d in apart)
+        return min(bound, 2 * float(most[1]) if most else math.inf)
+    nats = [epsilon * _cut(said.sentence, d, math.nan) for d in apart]
+    other = re.search(
+        rf"and e\^\({NUMBER} d \+ ({NUMBER})\) times where", said.sentence
+    )
+    if other:
+        classes = made(mechanism, budget).state.classes.of
+        nats = [
+            each + float(other[1]) * (classes[a] != classes[b])
+            for each, (a, b) in zip(nats, at, strict=True)
+        ]
+    return sum(nats)
+
+
+def _factor(sentence: str) -> float | None:
+    """Return the nats of a factor that is written as a number."""
+    found = re.search(r"more than (e\^[\d.]+|[\d.,]+) times as likely", sentence)
+    if not found:
+        return None
+    if found[1].startswith("e^"):
+        return float(found[1][2:])
+    return math.log(float(found[1].replace(",", "")))
+
+
+def _cut(sentence: str, distance: float, epsilon: float) -> float:
+    """Return d of a distance D as the sentence defines it."""
+    found = re.search(
+        rf"min\(D, ({NUMBER})(?: / (epsilon|\({NUMBER} / n\)|{NUMBER}))?\), D the",
+        sentence,
+    )
+    if not found:
+        assert "D the" not in sentence
+        return distance
+    cut = float(found[1])
+    if found[2] == "epsilon":
+        cut /= epsilon
+    elif found[2] and found[2].startswith("("):
+        cut /= float(found[2][1:].split(" ")[0]) / 2
+    elif found[2]:
+        cut /= float(found[2])
+    return min(distance, cut)
+
+
+# Of syntf's few words, not two are rated as differently as words may be.
+TIGHT = [each for each in COMBINATIONS if each[0] != "syntf" and promises(*each)]
+
+
+@pytest.mark.parametrize(("mechanism", "budget"), TIGHT)
+def test_no_bound_is_needlessly_large(mechanism: str, budget: str) -> None:
+    """What is printed for a word, and for a text, is near what can be lost."""
+    said = made(mechanism, budget).said
+    worst = {1: 0.0, 2: 0.0}
+    for pair in pairs(mechanism, budget):
+        changed = sum(a != b for a, b in zip(pair.one, pair.other, strict=True))
+        for least in range(1, changed + 1):
+            worst[least] = max(worst[least], pair.loss)
+    assert one_word_bound(said) <= NEEDLESS.get(budget, _NEAR) * worst[1]
+    if said.level == "text":
+        assert whole_text(said) <= NEEDLESS.get(budget, _NEAR) * worst[2]
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "budget"), [one for one in TIGHT if one[0] in EXACT]
+)
+@pytest.mark.parametrize("part", ["fields", "sentence"])
+def test_a_claim_that_is_too_small_is_caught(
+    mechanism: str, budget: str, part: str
+) -> None:
+    """With a quarter of the figures, in the fields or the sentence, no test holds."""
+    said = made(mechanism, budget).said
+    if part == "sentence":
+        false = dataclasses.replace(said, sentence=_shrunk(said, 0.25))
+    else:
+        false = dataclasses.replace(
+            said,
+            text_loss=dataclasses.replace(
+                said.text_loss,
+                total=said.text_loss.total and 0.25 * said.text_loss.total,
+                each=said.text_loss.each and 0.25 * said.text_loss.each,
+            ),
+            worst_loss=said.text_loss.total and 0.25 * said.text_loss.total,
+            text_level=f"{0.25 * (said.text_loss.total or 0.0):.6g} {said.text_level}",
+        )
+    with pytest.raises(AssertionError):
+        hold(false, mechanism, budget)
+
+
+def _shrunk(said: Statement, times: float) -> str:
+    """Return the sentence with every bound in it smaller."""
+
+    def smaller(found: re.Match[str]) -> str:
+        return f"{found[1]}{times * float(found[2]):.6g}{found[3]}"
+
+    nats = _factor(said.sentence)
+    if nats is not None:
+        return re.sub(
+            r"more than (e\^[\d.]+|[\d.,]+) times as likely",
+            f"more than {wording.factor(times * nats)} times as likely",
+            said.sentence,
+        )
+    told = re.sub(rf"(e\^\(+)({NUMBER})( d| / n\) S)", smaller, said.sentence)
+    told = re.sub(rf"(e\^\(n times )({NUMBER})(\) times)", smaller, told)
+    told = told.replace("e^epsilon times", "e^(0.25 d) times")
+    return told.replace("e^(epsilon d) times", "e^(0.25 d) times")
+
+
+@pytest.mark.parametrize("strategy", ["record", "data-set"])
+@pytest.mark.parametrize("mechanism", EXACT)
+def test_a_word_that_is_drawn_once_costs_its_loss_once(
+    mechanism: str, strategy: str
+) -> None:
+    """Texts of one pattern of equal words lose what is said of distinct words."""
+    said = made(mechanism, "uniform", strategy).said
+    apart, size = distances(mechanism), channel(mechanism).space.size
+    epsilon = BUDGETS["uniform"]["epsilon"]
+    assert said.text_loss.each is not None
+    for a, b in itertools.product(range(-1, size), repeat=2):
+        # "aa" and "bb": the same draw stands in both places of each.
+        gap = np.abs(law(mechanism, a, epsilon) - law(mechanism, b, epsilon)).max()
+        assert gap <= said.text_loss.each + SLACK
+        allowed = in_the_sentence(said, mechanism, "uniform", Pair((a, 0), (b, 0), 0.0))
+        assert gap <= allowed + SLACK
+        assert gap <= said.loss.farthest + SLACK
+        if "times the sum of the distances" in said.text_level:
+            cut = _cut(said.sentence, float(apart[a, b]), epsilon)
+            assert gap <= epsilon * cut + SLACK
+
+
+@pytest.mark.parametrize("budget", ["uniform", "per-text"])
+def test_gaussian_noise_keeps_epsilon_and_delta(budget: str) -> None:
+    """No set of outputs of one or two words is likelier than epsilon, delta allow."""
+    each = made("gaussian", budget)
+    said, words = each.said, range(-1, LINE.vectors.shape[0] - 1)
+    epsilon = BUDGETS[budget]["epsilon"] / (2 if budget == "per-text" else 1)
+    sigma = gaussian.sigma_of(each.channel.state, epsilon)
+    # Clipped vectors lie on the same line.
+    clipped = gaussian.places(each.channel.state)
+    ready = dataclasses.replace(
+        each.channel, space=dataclasses.replace(each.channel.space, vectors=clipped)
+    )
+    laws = {word: _on_a_line(ready, word, stats.norm(scale=sigma)) for word in words}
+    assert said.notion == "eps-delta"
+    for a, b in itertools.permutations(words, 2):
+        beyond = np.maximum(laws[a] - math.exp(epsilon) * laws[b], 0.0).sum()
+        assert beyond <= said.delta + 1e-9
+        for c, d in itertools.product(words, repeat=2):
+            one, two = np.outer(laws[a], laws[c]), np.outer(laws[b], laws[d])
+            beyond = np.maximum(one - math.exp(2 * epsilon) * two, 0.0).sum()
+            assert beyond <= 2 * said.delta + 1e-9
+    for name in ("position", "declared", "class-first", "released-past", *FREE):
+        assert made("gaussian", name).said.notion == "none"
+
+
+@pytest.mark.parametrize("mechanism", ["tem-beta", "diffractor-beta"])
+def test_no_cut_that_follows_from_epsilon_is_claimed_of_a_total(mechanism: str) -> None:
+    """Four words of epsilon 5 lose more than the cut of one word of epsilon 20."""
+    ready = channel(mechanism)
+    most = ready.module.guarantee(ready.state, 20.0).max_loss
+    words = range(-1, ready.space.size)
+    lost, one, other = max(
+        (float(np.abs(law(mechanism, a, 5.0) - law(mechanism, b, 5.0)).max()), a, b)
+        for a, b in itertools.permutations(words, 2)
+    )
+    assert 4 * lost > most
+    recipe = profile.load("balanced", {"budget": {"epsilon": 1.0, "risk": None}})
+    said = account.statement(
+        recipe,
+        ready,
+        Spending("past", 0.1, 5.0, total=20.0),
+        key="system",
+        lexicon_given=False,
+        identified=False,
+        fields=None,
+    )
+    gap = float(distances(mechanism)[one, other])
+    assert 4 * lost <= 20.0 * _cut(said.sentence, gap, 20.0) + SLACK
+    assert said.worst_loss is not None
+    assert 4 * lost <= said.worst_loss
+    assert said.loss.farthest == most

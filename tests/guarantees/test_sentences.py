@@ -1,0 +1,230 @@
+"""What people read: every sentence is whole, and none contradicts another."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from dptext import profile
+from dptext.guarantees import account, scale
+from dptext.guarantees.scale import Strength
+from dptext.guarantees.statement import Statement
+from dptext.report import _plain
+from dptext.types import Spending
+from tests.guarantees import test_every_claim as claims
+
+KINDS = {
+    "word": Spending("word", 0.0, 0.0),
+    "text": Spending("text", 0.0, 0.0, total=0.0),
+    "place": Spending("place", 0.5, 0.0),
+    "type": Spending("type", 0.5, 0.0),
+    "class": Spending("class", 0.5, 0.0, first=0.5),
+    "past": Spending("past", 0.1, 0.0, total=0.0),
+    "free": Spending("free", 0.1, 0.0, total=0.0),
+    "rate": Spending("free", 0.1, 0.0, rate=0.0),
+}
+POLICIES: tuple[dict[str, str], ...] = (
+    {},
+    {"stop_word": "keep", "unknown": "keep", "number": "digits", "case": "copy"},
+    {"stop_word": "drop", "unknown": "mask", "punctuation": "drop", "case": "lower"},
+    {"number": "keep", "agreement": "articles"},
+)
+# Tried by hand: what broke sentences, or said what was not so.
+WRONG = (
+    r"protection times",
+    r"protection\.? as likely",
+    r"farthest words is above",
+    r"promised no more than that",
+    r"gets the same replacement",
+    r"\{|\}|  |\.\.|,,| \.|nan|inf\b|None",
+)
+
+
+def spent(kind: str, epsilon: float) -> Spending:
+    """Return a way of spending, with an epsilon."""
+    plain = KINDS[kind]
+    return replace(
+        plain,
+        low=min(plain.low, epsilon),
+        high=epsilon,
+        total=None if plain.total is None else epsilon,
+        rate=None if plain.rate is None else epsilon,
+    )
+
+
+def statement(
+    mechanism: str,
+    spending: Spending,
+    *,
+    strategy: str = "token",
+    key: str = "system",
+    tokens: dict[str, str] | None = None,
+) -> Statement:
+    """Return the statement of a mechanism for a few words."""
+    recipe = profile.parse(
+        {
+            "mechanism": {"name": "rank"},
+            "budget": {"name": "uniform", "epsilon": 1.0},
+            "strategy": strategy,
+            "tokens": tokens or {},
+        },
+        "test",
+    )
+    return account.statement(
+        recipe,
+        claims.channel(mechanism),
+        spending,
+        key=key,
+        lexicon_given=False,
+        identified=False,
+        fields=("text",),
+    )
+
+
+def every() -> Iterator[Statement]:
+    """Give the statements of all mechanisms, budgets, strategies, keys and policies."""
+    mechanisms = (*claims.EXACT, *claims.NOISE, "gaussian")
+    for mechanism, kind, epsilon in itertools.product(
+        mechanisms, KINDS, (0.3, 5.0, 30.0, 60.0)
+    ):
+        yield statement(mechanism, spent(kind, epsilon))
+    for mechanism, strategy, key, tokens, epsilon in itertools.product(
+        ("rank", "tem-beta", "laplace", "gaussian"),
+        ("token", "record", "data-set"),
+        ("system", "key-file", "seed"),
+        POLICIES,
+        (5.0, 40.0),
+    ):
+        yield statement(
+            *(mechanism, spent("word", epsilon)),
+            strategy=strategy,
+            key=key,
+            tokens=tokens,
+        )
+
+
+def lines(said: Statement) -> tuple[str, ...]:
+    """Return every line that people read."""
+    return (
+        *(said.sentence, said.text_level),
+        *(said.conditions + said.not_covered),
+        *_plain.meaning(said, None),
+        _plain.scale(said),
+    )
+
+
+def test_every_line_is_a_whole_sentence() -> None:
+    """No remark is spliced into a sentence, nothing is left out or said twice."""
+    for said in every():
+        for line in lines(said):
+            assert line[0].isupper() or line.startswith("dptext"), line
+            assert line.endswith("."), line
+            for wrong in WRONG:
+                assert not re.search(wrong, line), line
+        assert len(set(lines(said))) == len(lines(said))
+
+
+def test_no_statement_contradicts_itself() -> None:
+    """Of one changed word either a bound of its own is told or that there is none."""
+    for said in every():
+        told = f"{said.sentence} {said.text_level}"
+        assert not ("(n - 1) times" in told and "promised no more" in told)
+        weak = said.sentence.startswith("No meaningful protection.")
+        assert weak == (scale.of_word(said) is Strength.NOT_MEANINGFUL) or (
+            said.equal_parts or said.notion == "metric-DP"
+        )
+        if said.equal_parts:
+            assert not weak
+        tone, label = _plain.verdict(said)
+        assert (tone == "good") == label.startswith("Strong")
+        if weak and said.level != "text":
+            assert label == "No meaningful protection"
+
+
+@pytest.mark.parametrize("mechanism", ["rank", "custext", "gaussian"])
+def test_no_distance_is_spoken_of_where_there_is_none(mechanism: str) -> None:
+    """Without a metric no sentence tells near words from far ones."""
+    for kind, epsilon in itertools.product(KINDS, (5.0, 90.0)):
+        said = statement(mechanism, spent(kind, epsilon))
+        for line in (said.sentence, said.text_level, *_plain.meaning(said, None)):
+            assert "farthest" not in line
+            assert "nearest" not in line
+            assert "distance" not in line
+
+
+@pytest.mark.parametrize("total", [5.0, 10.0, 10.001, 30.0, 60.0])
+def test_a_total_for_a_text_is_judged_as_a_text(total: float) -> None:
+    """Its limit is 10 nats, and what it leaves for a word of n is told beside it."""
+    said = statement("rank", spent("text", total))
+    assert said.notion == ("LDP" if total < 60 else "none")
+    if total == 60.0:
+        return  # one word may have all of it, and that cannot be drawn
+    large = "no meaningful protection of a text as a whole"
+    assert (large in said.text_level) == (total > 10)
+    assert (scale.of_text(said) is Strength.NOT_MEANINGFUL) == (total > 10)
+    assert not said.sentence.startswith("No meaningful")
+    assert f"{total:g} / n nats" in said.text_level
+    assert "above 30" not in said.sentence + said.text_level
+
+
+def test_how_many_words_are_too_many_for_a_text() -> None:
+    """Bounds for single words say from where on whole texts are not protected."""
+    told = statement("rank", spent("word", 4.0)).text_level
+    assert "differ in 3 words or more may so lose more than 10 nats" in told
+    told = statement("rank", spent("word", 12.0)).text_level
+    assert "differ in a single word may so lose more than 10 nats" in told
+    told = statement("rank", spent("rate", 4.0)).text_level
+    assert "From n = 3 on that is above 10 nats" in told
+    assert "from n = 8 on a change of one word may lose more than 30" in told
+
+
+def test_a_total_that_is_shared_by_the_text_is_resolved_by_the_word() -> None:
+    """A total of 30 is claimed, with what two texts lose of it."""
+    said = statement("rank", Spending("free", 0.1, 30.0, total=30.0))
+    assert said.notion == "LDP"
+    assert said.worst_loss == 60.0
+    assert "in sum at most 30 for a text (two texts may lose 2 times that)" in (
+        said.text_level
+    )
+
+
+@pytest.mark.parametrize("key", ["system", "key-file"])
+def test_a_data_set_says_what_its_files_share(key: str) -> None:
+    """Outputs of one run can be linked, and numbers are written anew each time."""
+    said = statement("rank", spent("word", 5.0), strategy="data-set", key=key)
+    told = " ".join(said.not_covered)
+    assert "in the outputs of all its input files" in told
+    assert "linked with each other" in told
+    assert ("this key file" in told) == (key == "key-file")
+    assert "a replacement that is a number gets other random digits" in told
+    assert "all words outside the vocabulary and identifiers, and all numbers" in told
+
+
+@pytest.mark.parametrize("strategy", ["record", "data-set"])
+def test_what_is_told_of_numbers_is_so(strategy: str) -> None:
+    """Equal words that become the number element are written as several numbers."""
+    from dptext import pipeline
+    from dptext.randomness import RunKey
+    from dptext.types import Record
+    from tests import small
+
+    given: dict[str, Any] = {
+        "mechanism": {"name": "rank", "k": 2},
+        "budget": {"name": "uniform", "epsilon": 0.01},
+        "strategy": strategy,
+    }
+    ready = pipeline.build(profile.parse(given, "test"), small.cloud(3, 2))
+    seen = False
+    for seed in range(20):
+        record = Record(0, (" ".join(["a0x"] * 8),), None)
+        ((_, (text,)),) = ready.run([record], RunKey.from_seed(seed))
+        words = text.split()
+        numbers = [word for word in words if word.isdigit()]
+        assert numbers in ([], words)
+        seen |= len(set(numbers)) > 1
+    assert seen
