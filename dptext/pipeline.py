@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext import budgets, mechanisms, registry, spaces, strategy
+from dptext import budgets, identity, mechanisms, registry, spaces, strategy
 from dptext.adversaries import prior
 from dptext.errors import UsageError
 from dptext.guarantees.account import LONGEST_TEXT
@@ -35,7 +35,8 @@ class Pipeline:
     """A profile made ready: all that is public is done, texts and a key are missing.
 
     profile has its epsilon (a risk has been turned into one); budget is the module
-    and its state; spending is what a statement must know of it.
+    and its state; spending is what a statement must know of it. identity is the digest
+    of all that decides the output besides key and input, files included.
     """
 
     profile: Profile
@@ -46,6 +47,7 @@ class Pipeline:
     budget: tuple[Any, Any]
     spending: Spending
     mapping: tuple[Any, Any, Index] | None
+    identity: str
 
     def privatize(
         self,
@@ -145,13 +147,11 @@ class Pipeline:
             )
 
     def randomness(self, key: RunKey) -> Randomness:
-        """Return the streams of a run with this pipeline's settings and lexicon.
+        """Return the streams of a run with all that decides this pipeline's output.
 
-        And of the models that the budget rests on, which settings need not name: runs
-        that spend epsilon differently must not share their noise.
+        Runs that draw in another way, be it that a file was edited, share no noise.
         """
-        used = "|".join(self.spending.used)
-        return Randomness(key, f"{self.profile.digest()}/{self.lexicon.digest}/{used}")
+        return Randomness(key, self.identity)
 
     def _redraw_digits(
         self,
@@ -210,6 +210,12 @@ def build(recipe: Profile, lexicon: Lexicon) -> Pipeline:
         vectors = places(channel.state) if places else space.vectors
         index = Index(vectors, space.size)
         mapping = (found, recipe.mapping.params, index)
+    states = {
+        "space": recipe.space.params,
+        "mechanism": channel.state,
+        "budget": state,
+        **({"mapping": recipe.mapping.params} if recipe.mapping else {}),
+    }
     return Pipeline(
         profile=recipe,
         lexicon=lexicon,
@@ -219,6 +225,7 @@ def build(recipe: Profile, lexicon: Lexicon) -> Pipeline:
         budget=(budget, state),
         spending=spending,
         mapping=mapping,
+        identity=identity.of(recipe, lexicon.digest, states, spending.used),
     )
 
 

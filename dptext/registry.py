@@ -7,10 +7,12 @@ is found by the entry point group `dptext.<stage>`, the last part of the stage's
 from __future__ import annotations
 
 import difflib
+import hashlib
 import importlib
 import pkgutil
 from functools import cache
 from importlib.metadata import entry_points
+from pathlib import Path
 from types import ModuleType
 
 from dptext.errors import UsageError
@@ -48,6 +50,19 @@ def find(stage: str, name: str) -> ModuleType:
         if isinstance(module, ModuleType):
             return module
     return importlib.import_module(f"dptext.{stage}.{name.replace('-', '_')}")
+
+
+def code(stage: str, name: str) -> str:
+    """Name the code of another package's component; "" for one of dptext.
+
+    Distribution, version, and the sha256 of the file that the component is.
+    """
+    for entry in entry_points(group=_group(stage), name=name):
+        package = f"{entry.dist.name} {entry.dist.version}" if entry.dist else ""
+        path = getattr(find(stage, name), "__file__", None)
+        data = Path(path).read_bytes() if path else b""
+        return f"{entry.value} {package} {hashlib.sha256(data).hexdigest()}"
+    return ""
 
 
 def _group(stage: str) -> str:

@@ -6,6 +6,7 @@ costs `first`, once for each word (docs/guarantees.md, 5).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -48,6 +49,11 @@ def prepare(params: Params, lexicon: Lexicon) -> State:
     told = ", ".join(f"{name} {value:g}" for name, value in params.epsilons.items())
     used = f"Epsilon by {params.by.replace('-', ' ')}: {told}."
     return State(found, found.epsilons(params.epsilons), params.first, used)
+
+
+def content(state: State) -> Mapping[str, str]:
+    """Return the digest of the table, where there is one."""
+    return state.classes.content
 
 
 def spending(state: State) -> Spending:

@@ -110,6 +110,13 @@ def spending(state: State) -> Spending:
     )
 
 
+def content(state: State) -> dict[str, str]:
+    """Return the digests of the models and the data that the scores read."""
+    return {
+        key: value for each in state.scores for key, value in each.content().items()
+    }
+
+
 def spread(state: State, words: Words, noise: Noise) -> Eps:
     """Return each word's part of its text's total, (n,) float64."""
     return _shares(state, words)[0]

@@ -18,6 +18,7 @@ Where it has something to say, it also holds
 - `fitted(params, space, aim) -> Params`: called before prepare; makes parameters that
   follow what a word is meant to have concrete;
 - `check(state, epsilon)`: UsageError at an epsilon for which it is not defined;
+- `content(state)`: digests of files that its settings name (dptext.content);
 - `resolution(state, epsilon)`: the nats that finite uniforms may add to the loss;
 - `best_guesses(state, prior, epsilon, bands)`: a closed form for the ruler;
 - `rough(state, prior)`, with it where it takes seconds: an estimate to search by, with
