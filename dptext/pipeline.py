@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dptext import budgets, identity, mechanisms, registry, spaces, strategy
 from dptext.adversaries import prior
 from dptext.errors import UsageError
-from dptext.guarantees.account import LONGEST_TEXT
+from dptext.guarantees import account
 from dptext.guarantees.terms import MEANINGFUL
 from dptext.mappings import Index
 from dptext.mechanisms import Aim, Channel
@@ -112,9 +112,16 @@ class Pipeline:
 
     def draw(self, ids: Ids, eps: Eps, noise: Noise) -> Ids:
         """Draw a word for each word: the mechanism, then the mapping if any."""
-        channel = self.channel
         if not len(ids):
             return ids
+        drawn = self._chosen(ids, eps, noise)
+        if drawn.min() < 0 or drawn.max() >= len(self.lexicon.words):
+            msg = f"mechanism {self.channel.name} drew what is no word; report it"
+            raise UsageError(msg)
+        return drawn
+
+    def _chosen(self, ids: Ids, eps: Eps, noise: Noise) -> Ids:
+        channel = self.channel
         if self.mapping is None:
             chosen: Ids = channel.module.choose(channel.state, ids, eps, noise)
             return chosen
@@ -198,11 +205,7 @@ def build(recipe: Profile, lexicon: Lexicon) -> Pipeline:
     budget = registry.find("budgets", recipe.budget.name)
     recipe, channel, state = _made_ready(recipe, module, budget, space)
     spending = budget.spending(state)
-    defined = getattr(module, "check", None)
-    if defined is not None:
-        # The shares of a text's total are as small as the text is long.
-        for epsilon in {spending.low or spending.high / LONGEST_TEXT, spending.high}:
-            defined(channel.state, epsilon)
+    account.check(channel, spending)
     mapping = None
     if recipe.mapping is not None:
         found = registry.find("mappings", recipe.mapping.name)

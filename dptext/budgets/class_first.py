@@ -27,7 +27,7 @@ EXAMPLE = {"first": 0.5, "epsilons": {"top-100": 10.0, "other": 7.0}}
 class Params:
     """first, epsilon of the class; epsilons by class, as in the budget declared."""
 
-    first: Annotated[float, Meta(gt=0, le=30)]
+    first: Annotated[float, Meta(ge=1e-6, le=30)]
     epsilons: dict[str, Epsilon]
     by: str = "frequency"
     table: str = ""
