@@ -11,7 +11,7 @@ import hashlib
 import importlib
 import pkgutil
 from functools import cache
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
 
@@ -32,7 +32,7 @@ def names(stage: str) -> tuple[str, ...]:
         for info in pkgutil.iter_modules(package.__path__)
         if not info.ispkg and not info.name.startswith("_")
     }
-    return tuple(sorted(own | {e.name for e in entry_points(group=_group(stage))}))
+    return tuple(sorted(own | {entry.name for entry in outside(stage)}))
 
 
 def find(stage: str, name: str) -> ModuleType:
@@ -45,7 +45,9 @@ def find(stage: str, name: str) -> ModuleType:
         one = stage.rpartition(".")[2].rstrip("s")
         msg = f"no {one} named {name!r}; {suggest(name, known)}"
         raise UsageError(msg)
-    for entry in entry_points(group=_group(stage), name=name):
+    for entry in outside(stage):
+        if entry.name != name:
+            continue
         module = entry.load()
         if isinstance(module, ModuleType):
             return module
@@ -57,7 +59,9 @@ def code(stage: str, name: str) -> str:
 
     Distribution, version, and the sha256 of the file that the component is.
     """
-    for entry in entry_points(group=_group(stage), name=name):
+    for entry in outside(stage):
+        if entry.name != name:
+            continue
         package = f"{entry.dist.name} {entry.dist.version}" if entry.dist else ""
         path = getattr(find(stage, name), "__file__", None)
         data = Path(path).read_bytes() if path else b""
@@ -65,8 +69,10 @@ def code(stage: str, name: str) -> str:
     return ""
 
 
-def _group(stage: str) -> str:
-    return f"dptext.{stage.rpartition('.')[2]}"
+@cache
+def outside(stage: str) -> tuple[EntryPoint, ...]:
+    """Return the entry points of other packages' components; a scan takes a while."""
+    return tuple(entry_points(group=f"dptext.{stage.rpartition('.')[2]}"))
 
 
 def suggest(name: str, known: tuple[str, ...]) -> str:

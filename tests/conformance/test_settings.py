@@ -299,6 +299,12 @@ def test_policy_strategy_and_lexicon_enter_the_nonces() -> None:
     assert built_nonce({**base, "name": "x", "about": "y"}, named) == seen[0]
 
 
+def forget() -> None:
+    """Have the registry look again at which packages are installed."""
+    registry.names.cache_clear()
+    registry.outside.cache_clear()
+
+
 def test_components_of_other_packages_count_with_their_code(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -313,7 +319,7 @@ def test_components_of_other_packages_count_with_their_code(
         "[dptext.mechanisms]\noutsider = outsider_words\n"
     )
     monkeypatch.syspath_prepend(str(site))
-    registry.names.cache_clear()
+    forget()
     try:
         recipe = {
             "mechanism": "outsider",
@@ -326,4 +332,4 @@ def test_components_of_other_packages_count_with_their_code(
         assert built_nonce(recipe) != before
     finally:
         monkeypatch.undo()
-        registry.names.cache_clear()
+        forget()
