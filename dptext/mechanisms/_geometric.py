@@ -65,10 +65,12 @@ def exponential(noise: Noise, lane: int) -> NDArray[np.float64]:
         more = leading_zeros(noise.take(open_).bits(lane)[:, 0])
         zeros[open_] += more
         open_ = open_[more == 64]
-    large = (zeros + 2) * math.log(2.0) - np.log1p(mantissa)
-    small = -np.log1p(-np.ldexp(1.0 + mantissa, -2 - zeros))
+    drawn = np.asarray((zeros + 2) * math.log(2.0) - np.log1p(mantissa), np.float64)
     # The lowest bit has no part in the mantissa.
-    return np.where((bits[:, 1] & np.uint64(1)).astype(bool), small, large)
+    other = np.flatnonzero(bits[:, 1] & np.uint64(1))
+    share = np.ldexp(1.0 + mantissa[other], -2 - zeros[other])
+    drawn[other] = -np.log1p(-share)
+    return drawn
 
 
 def leading_zeros(bits: NDArray[np.uint64]) -> NDArray[np.int64]:
