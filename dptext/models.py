@@ -17,6 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from dptext import content
 from dptext.errors import MissingExtra, UsageError
 
 # The sentence model that is taken where none is named, as a package and as a name.
@@ -61,6 +62,12 @@ def nltk_place(name: str) -> str | None:
     return None
 
 
+def nltk_digest(*names: str) -> str:
+    """Return the digest of packages of NLTK's data that are here."""
+    found = [content.of_path(nltk_place(name) or "") for name in names]
+    return found[0] if len(found) == 1 else content.of_bytes("".join(found).encode())
+
+
 def need_nltk(name: str, what: str) -> None:
     """Raise UsageError unless NLTK's data has a package; what needs it."""
     package("nltk", what, "nlp")
@@ -80,22 +87,27 @@ def spacy_place(name: str) -> str | None:
     return _package_folder(name) if has(name) else None
 
 
-def need_spacy(name: str, what: str) -> None:
-    """Raise UsageError unless there is a spaCy pipeline of this name or folder."""
+def need_spacy(name: str, what: str) -> str:
+    """Return where the spaCy pipeline of this name or folder lies; else UsageError."""
     if not has("spacy"):
         raise MissingExtra.of(what, "nlp")
-    if spacy_place(name) is None:
+    folder = spacy_place(name)
+    if folder is None:
         msg = (
             f"{what} finds no spaCy pipeline {name!r}: python -m spacy download "
             f"{name if re.fullmatch(r'[a-z]{2}_[a-z_]+', name) else PIPELINE} "
             "(or dptext setup, or give the folder of one)"
         )
         raise UsageError(msg)
+    return folder
 
 
 @cache
-def pipeline(name: str, wanted: str) -> Any:
-    """Load a spaCy pipeline with a component, and no more than that one needs."""
+def pipeline(name: str, wanted: str, digest: str = "") -> Any:
+    """Load a spaCy pipeline with a component, and no more than that one needs.
+
+    digest, that of its content, tells a changed one from what was loaded before.
+    """
     spacy = package("spacy", f"the pipeline {name}", "nlp")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -148,8 +160,11 @@ def need_sentence_model(name: str, what: str) -> str:
 
 
 @cache
-def sentence_model(folder: str, device: str) -> Any:
-    """Load a sentence-transformers model from a folder, without the network."""
+def sentence_model(folder: str, device: str, digest: str = "") -> Any:
+    """Load a sentence-transformers model from a folder, without the network.
+
+    digest, that of its content, tells a changed one from what was loaded before.
+    """
     logging = package("transformers", "a sentence model", "semantic").utils.logging
     logging.disable_progress_bar()
     logging.set_verbosity_error()
@@ -166,14 +181,16 @@ def sentence_model(folder: str, device: str) -> Any:
             raise UsageError(msg) from None
 
 
-def embed(folder: str, device: str, blocks: Sequence[Sequence[str]]) -> list[Any]:
+def embed(
+    folder: str, device: str, blocks: Sequence[Sequence[str]], digest: str = ""
+) -> list[Any]:
     """Return the vectors of each block of texts: (m, d) float32 arrays.
 
     Every block is computed by itself and on one thread, several blocks at a time: a
     block's vectors depend neither on other blocks nor on the number of processors.
     """
     torch = package("torch", "a sentence model", "semantic")
-    model = sentence_model(folder, device)
+    model = sentence_model(folder, device, digest)
     split = getattr(model, "preprocess", None) or model.tokenize
     lock = threading.Lock()
 
@@ -202,20 +219,20 @@ def _processors() -> int:
     return os.cpu_count() or 1
 
 
-@cache
 def weights_digest(folder: str) -> str:
     """Return the sha256 of a model's weights, "" where no known file holds them."""
-    import hashlib
-
     for name in _WEIGHTS:
         path = Path(folder, name)
         if path.is_file():
-            with path.open("rb") as file:
-                digest = hashlib.sha256()
-                while block := file.read(1 << 20):
-                    digest.update(block)
-            return digest.hexdigest()
+            state = path.stat()
+            return _weights_digest(path, state.st_mtime_ns, state.st_size)
     return ""
+
+
+@cache
+def _weights_digest(path: Path, time: int, size: int) -> str:
+    """Return the sha256 of a file as it was at that time, for people to read."""
+    return content.of_path(path)
 
 
 def _fetched(name: str) -> str | None:

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext import budgets, mechanisms, registry, spaces, strategy
+from dptext import budgets, identity, mechanisms, registry, spaces, strategy
 from dptext.adversaries import prior
 from dptext.errors import UsageError
-from dptext.guarantees.account import LONGEST_TEXT
+from dptext.guarantees import account
 from dptext.guarantees.terms import MEANINGFUL
 from dptext.mappings import Index
 from dptext.mechanisms import Aim, Channel
@@ -35,7 +35,8 @@ class Pipeline:
     """A profile made ready: all that is public is done, texts and a key are missing.
 
     profile has its epsilon (a risk has been turned into one); budget is the module
-    and its state; spending is what a statement must know of it.
+    and its state; spending is what a statement must know of it. identity is the digest
+    of all that decides the output besides key and input, files included.
     """
 
     profile: Profile
@@ -46,6 +47,7 @@ class Pipeline:
     budget: tuple[Any, Any]
     spending: Spending
     mapping: tuple[Any, Any, Index] | None
+    identity: str
 
     def privatize(
         self,
@@ -110,9 +112,16 @@ class Pipeline:
 
     def draw(self, ids: Ids, eps: Eps, noise: Noise) -> Ids:
         """Draw a word for each word: the mechanism, then the mapping if any."""
-        channel = self.channel
         if not len(ids):
             return ids
+        drawn = self._chosen(ids, eps, noise)
+        if drawn.min() < 0 or drawn.max() >= len(self.lexicon.words):
+            msg = f"mechanism {self.channel.name} drew what is no word; report it"
+            raise UsageError(msg)
+        return drawn
+
+    def _chosen(self, ids: Ids, eps: Eps, noise: Noise) -> Ids:
+        channel = self.channel
         if self.mapping is None:
             chosen: Ids = channel.module.choose(channel.state, ids, eps, noise)
             return chosen
@@ -145,13 +154,11 @@ class Pipeline:
             )
 
     def randomness(self, key: RunKey) -> Randomness:
-        """Return the streams of a run with this pipeline's settings and lexicon.
+        """Return the streams of a run with all that decides this pipeline's output.
 
-        And of the models that the budget rests on, which settings need not name: runs
-        that spend epsilon differently must not share their noise.
+        Runs that draw in another way, be it that a file was edited, share no noise.
         """
-        used = "|".join(self.spending.used)
-        return Randomness(key, f"{self.profile.digest()}/{self.lexicon.digest}/{used}")
+        return Randomness(key, self.identity)
 
     def _redraw_digits(
         self,
@@ -198,11 +205,7 @@ def build(recipe: Profile, lexicon: Lexicon) -> Pipeline:
     budget = registry.find("budgets", recipe.budget.name)
     recipe, channel, state = _made_ready(recipe, module, budget, space)
     spending = budget.spending(state)
-    defined = getattr(module, "check", None)
-    if defined is not None:
-        # The shares of a text's total are as small as the text is long.
-        for epsilon in {spending.low or spending.high / LONGEST_TEXT, spending.high}:
-            defined(channel.state, epsilon)
+    account.check(channel, spending)
     mapping = None
     if recipe.mapping is not None:
         found = registry.find("mappings", recipe.mapping.name)
@@ -210,6 +213,12 @@ def build(recipe: Profile, lexicon: Lexicon) -> Pipeline:
         vectors = places(channel.state) if places else space.vectors
         index = Index(vectors, space.size)
         mapping = (found, recipe.mapping.params, index)
+    states = {
+        "space": recipe.space.params,
+        "mechanism": channel.state,
+        "budget": state,
+        **({"mapping": recipe.mapping.params} if recipe.mapping else {}),
+    }
     return Pipeline(
         profile=recipe,
         lexicon=lexicon,
@@ -219,6 +228,7 @@ def build(recipe: Profile, lexicon: Lexicon) -> Pipeline:
         budget=(budget, state),
         spending=spending,
         mapping=mapping,
+        identity=identity.of(recipe, lexicon.digest, states, spending.used),
     )
 
 

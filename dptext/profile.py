@@ -30,13 +30,14 @@ from dptext.tokens.policy import Policy
 DEFAULT = "balanced"
 # How often a word is drawn: dptext.strategy.
 TOKEN, RECORD, DATA_SET = STRATEGIES = ("token", "record", "data-set")
-_STAGES = {
+# The keys that name a component, and the folders of these.
+STAGES = {
     "space": "spaces",
     "mechanism": "mechanisms",
     "mapping": "mappings",
     "budget": "budgets",
 }
-_KEYS = ("name", "about", "source", "lexicon", *_STAGES, "strategy", "tokens")
+_KEYS = ("name", "about", "source", "lexicon", *STAGES, "strategy", "tokens")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,7 @@ class Profile:
     def settings(self) -> dict[str, Any]:
         """Return everything that decides the output, as plain data."""
         out: dict[str, Any] = {}
-        for stage in _STAGES:
+        for stage in STAGES:
             part = getattr(self, stage)
             if part is not None:
                 params = _lists(dataclasses.asdict(part.params))
@@ -150,7 +151,7 @@ def _parse(data: Mapping[str, Any], place: str) -> Profile:
         hint = registry.suggest(str(unknown[0]), _KEYS)
         msg = f"{place}: unknown key {unknown[0]!r}; {hint}"
         raise UsageError(msg)
-    parts = {key: _part(key, data.get(key), place) for key in _STAGES}
+    parts = {key: _part(key, data.get(key), place) for key in STAGES}
     mechanism, budget = parts["mechanism"], parts["budget"]
     if mechanism is None or budget is None:
         missing = "mechanism" if mechanism is None else "budget"
@@ -197,7 +198,7 @@ def _part(key: str, given: Any, place: str) -> Part | None:
     if not isinstance(given, Mapping) or not isinstance(given.get("name"), str):
         msg = f"{place}: {key}: give a name, or a name and parameters"
         raise UsageError(msg)
-    module = registry.find(_STAGES[key], given["name"])
+    module = registry.find(STAGES[key], given["name"])
     rest = {item: value for item, value in given.items() if item != "name"}
     return Part(given["name"], convert(rest, module.Params, f"{place}: {key}"))
 

@@ -24,9 +24,11 @@ from numpy.typing import NDArray
 from dptext.errors import UsageError
 from dptext.types import Record
 
-# Part of every derived key: a new value whenever the bytes drawn for the same key,
-# input and settings change their meaning.
-ALGORITHM = b"dptext/1"
+# Part of what a run's nonces follow from (dptext.identity): a new value whenever the
+# bytes drawn for the same key, input and settings change their meaning.
+ALGORITHM = b"dptext/2"
+# Part of every derived key. Public draws (matrices, samples of the ruler) rest on it.
+_FORMAT = b"dptext/1"
 KEY_BYTES = 32
 Made = TypeVar("Made")
 
@@ -94,7 +96,7 @@ class Randomness:
         from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
         def derived(purpose: bytes) -> bytes:
-            message = ALGORITHM + purpose + settings.encode()
+            message = _FORMAT + purpose + settings.encode()
             return hashlib.blake2b(message, key=key.secret, digest_size=32).digest()
 
         self.origin = key.origin

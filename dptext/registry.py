@@ -7,10 +7,12 @@ is found by the entry point group `dptext.<stage>`, the last part of the stage's
 from __future__ import annotations
 
 import difflib
+import hashlib
 import importlib
 import pkgutil
 from functools import cache
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
 from types import ModuleType
 
 from dptext.errors import UsageError
@@ -30,7 +32,7 @@ def names(stage: str) -> tuple[str, ...]:
         for info in pkgutil.iter_modules(package.__path__)
         if not info.ispkg and not info.name.startswith("_")
     }
-    return tuple(sorted(own | {e.name for e in entry_points(group=_group(stage))}))
+    return tuple(sorted(own | {entry.name for entry in outside(stage)}))
 
 
 def find(stage: str, name: str) -> ModuleType:
@@ -43,15 +45,34 @@ def find(stage: str, name: str) -> ModuleType:
         one = stage.rpartition(".")[2].rstrip("s")
         msg = f"no {one} named {name!r}; {suggest(name, known)}"
         raise UsageError(msg)
-    for entry in entry_points(group=_group(stage), name=name):
+    for entry in outside(stage):
+        if entry.name != name:
+            continue
         module = entry.load()
         if isinstance(module, ModuleType):
             return module
     return importlib.import_module(f"dptext.{stage}.{name.replace('-', '_')}")
 
 
-def _group(stage: str) -> str:
-    return f"dptext.{stage.rpartition('.')[2]}"
+def code(stage: str, name: str) -> str:
+    """Name the code of another package's component; "" for one of dptext.
+
+    Distribution, version, and the sha256 of the file that the component is.
+    """
+    for entry in outside(stage):
+        if entry.name != name:
+            continue
+        package = f"{entry.dist.name} {entry.dist.version}" if entry.dist else ""
+        path = getattr(find(stage, name), "__file__", None)
+        data = Path(path).read_bytes() if path else b""
+        return f"{entry.value} {package} {hashlib.sha256(data).hexdigest()}"
+    return ""
+
+
+@cache
+def outside(stage: str) -> tuple[EntryPoint, ...]:
+    """Return the entry points of other packages' components; a scan takes a while."""
+    return tuple(entry_points(group=f"dptext.{stage.rpartition('.')[2]}"))
 
 
 def suggest(name: str, known: tuple[str, ...]) -> str:

@@ -188,11 +188,8 @@ def _near(success: Success, target: float, point: float, top: float) -> float:
 
 def _defined(channel: Channel, epsilon: float) -> bool:
     """Tell whether a mechanism is defined at an epsilon."""
-    check = getattr(channel.module, "check", None)
-    if check is None:
-        return True
     try:
-        check(channel.state, epsilon)
+        channel.check(epsilon)
     except UsageError:
         return False
     return True

@@ -10,6 +10,9 @@ A budget module holds
   `release(state, words, noise, draw) -> (ids, eps)` where an epsilon looks at what was
   drawn before: draw(places, eps) draws the words at these places, (m,) int64.
 
+Where its settings name files, it also holds `content(state)`, their digests by setting
+(dptext.content).
+
 A budget's own random bits come from lane BUDGET_LANE upwards.
 """
 

@@ -6,6 +6,7 @@ A class follows from the word alone and a public table, never from the text.
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from dptext.content import of_bytes
 from dptext.errors import UsageError
 from dptext.types import NUMBER, PARTS, Ids, Lexicon
 
@@ -26,10 +28,14 @@ _RARE = "rare"
 
 @dataclass(frozen=True, slots=True)
 class Classes:
-    """names (c,); of (V + 1,) int64, the class of each row, the last for unknown."""
+    """names (c,); of (V + 1,) int64, the class of each row, the last for unknown.
+
+    content: the digest of the table, by the setting that names it.
+    """
 
     names: tuple[str, ...]
     of: NDArray[np.int64]
+    content: Mapping[str, str]
 
     def ids(self, ids: Ids) -> NDArray[np.int64]:
         """Return the class of each word; -1 is an unknown word."""
@@ -66,10 +72,13 @@ def classes(lexicon: Lexicon, by: str, table: str) -> Classes:
     if (by == "table") != bool(table):
         msg = "budget: give table: FILE together with by: table"
         raise UsageError(msg)
+    content: dict[str, str] = {}
     if by == "frequency":
         named = _by_frequency(lexicon)
     elif by == "table":
-        named = _by_table(lexicon, Path(table))
+        data = _read(Path(table))
+        named = _by_table(lexicon, Path(table), data)
+        content["table"] = of_bytes(data)
     else:
         named = _by_part(lexicon)
     named[lexicon.words.index(NUMBER)] = A_NUMBER
@@ -82,7 +91,7 @@ def classes(lexicon: Lexicon, by: str, table: str) -> Classes:
         fixed = PARTS
     names = tuple(dict.fromkeys((*fixed, *sorted(set(named)), UNKNOWN, A_NUMBER)))
     number = {name: place for place, name in enumerate(names)}
-    return Classes(names, np.array([number[name] for name in named]))
+    return Classes(names, np.array([number[name] for name in named]), content)
 
 
 def _by_frequency(lexicon: Lexicon) -> list[str]:
@@ -95,23 +104,32 @@ def _by_frequency(lexicon: Lexicon) -> list[str]:
     return named
 
 
-def _by_table(lexicon: Lexicon, path: Path) -> list[str]:
-    """Read a table; words that it lacks are of class other."""
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        msg = f"{path}: {error.strerror}"
+        raise UsageError(msg) from None
+
+
+def _by_table(lexicon: Lexicon, path: Path, data: bytes) -> list[str]:
+    """Take the rows of a table, path for messages; others are of class other."""
     rows: dict[str, str] = {}
     try:
-        with path.open(encoding="utf-8", newline="") as file:
-            reader = csv.DictReader(file)
-            if {"word", "class"} - set(reader.fieldnames or ()):
-                msg = f"{path}: needs a header with the columns word and class"
+        reader = csv.DictReader(io.StringIO(data.decode("utf-8"), newline=""))
+        if {"word", "class"} - set(reader.fieldnames or ()):
+            msg = f"{path}: needs a header with the columns word and class"
+            raise UsageError(msg)
+        for row in reader:
+            if not row["word"] or not row["class"]:
+                msg = f"{path}:{reader.line_num}: give a word and its class"
                 raise UsageError(msg)
-            for row in reader:
-                if not row["word"] or not row["class"]:
-                    msg = f"{path}:{reader.line_num}: give a word and its class"
-                    raise UsageError(msg)
-                rows[row["word"].lower()] = row["class"]
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "not UTF-8 text"
-        msg = f"{path}: {reason}"
+            rows[row["word"].lower()] = row["class"]
+    except UnicodeDecodeError:
+        msg = f"{path}: not UTF-8 text"
+        raise UsageError(msg) from None
+    except csv.Error as error:
+        msg = f"{path}: {error}"
         raise UsageError(msg) from None
     return [rows.get(word.lower(), OTHER) for word in lexicon.words]
 

@@ -22,6 +22,7 @@ from msgspec import Meta
 from numpy.typing import NDArray
 
 from dptext import models
+from dptext.content import of_path
 from dptext.types import Lexicon, Words
 
 Rows = NDArray[np.float64]
@@ -47,13 +48,14 @@ class Params:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """folder of the model, "" for the lexicon's vectors with their weights.
+    """folder of the model and its digest, "" for the lexicon's vectors and weights.
 
     vectors (V + 1, d) float64, each times its weight, the last row for unknown words.
     """
 
     params: Params
     folder: str
+    digest: str
     lexicon: str
     vectors: Rows
 
@@ -67,11 +69,16 @@ def prepare(params: Params, lexicon: Lexicon, what: str) -> State:
     else:
         folder = models.default_sentence_model() or ""
     if folder:
-        return State(params, folder, "", np.empty((0, 0)))
+        return State(params, folder, of_path(folder), "", np.empty((0, 0)))
     prior = np.append(lexicon.prior, lexicon.prior.min())
     weights = _RARE / (_RARE + prior)
     vectors = np.asarray(lexicon.vectors, np.float64) * weights[:, None]
-    return State(params, "", lexicon.name, vectors)
+    return State(params, "", "", lexicon.name, vectors)
+
+
+def content(state: State) -> dict[str, str]:
+    """Return the digest of the model; the lexicon's own stands for its vectors."""
+    return {"model": state.digest or LEXICON}
 
 
 def describe(state: State) -> str:
@@ -109,7 +116,7 @@ def encode(state: State, groups: Sequence[Sequence[str]]) -> list[Rows]:
         for group, order in zip(groups, orders, strict=True)
         for begin in range(0, len(group), _AT_ONCE)
     ]
-    made = iter(models.embed(state.folder, state.params.device, blocks))
+    made = iter(models.embed(state.folder, state.params.device, blocks, state.digest))
     found = []
     for order in orders:
         parts = [next(made) for _ in range(0, len(order), _AT_ONCE)]
@@ -121,7 +128,7 @@ def encode(state: State, groups: Sequence[Sequence[str]]) -> list[Rows]:
 
 def of_words(state: State, found: Sequence[str]) -> Rows:
     """Return the unit vector of each word, encoded alone and remembered: (m, d)."""
-    key = (state.folder, state.params.device)
+    key = (state.digest, state.params.device)
     memory = _MEMORIES.setdefault(key, {})
     if len(memory) > _REMEMBERED:
         memory.clear()

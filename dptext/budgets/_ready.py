@@ -33,6 +33,15 @@ class Ready:
         """Tell whether it is a factor on the mean of the others."""
         return bool(getattr(self.module, "MULTIPLIES", False))
 
+    def content(self) -> dict[str, str]:
+        """Return the digests of what its settings name, and of another's code."""
+        digests = getattr(self.module, "content", None)
+        named = dict(digests(self.state)) if digests else {}
+        code = registry.code("budgets.scores", self.name)
+        if code:
+            named |= {"code": code, "used": self.module.describe(self.state)}
+        return {f"scores.{self.name}.{key}": value for key, value in named.items()}
+
     def told(self) -> str:
         """Say name, weight and what it rests on."""
         what = self.module.describe(self.state)

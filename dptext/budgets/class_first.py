@@ -6,6 +6,7 @@ costs `first`, once for each word (docs/guarantees.md, 5).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -26,7 +27,7 @@ EXAMPLE = {"first": 0.5, "epsilons": {"top-100": 10.0, "other": 7.0}}
 class Params:
     """first, epsilon of the class; epsilons by class, as in the budget declared."""
 
-    first: Annotated[float, Meta(gt=0, le=30)]
+    first: Annotated[float, Meta(ge=1e-6, le=30)]
     epsilons: dict[str, Epsilon]
     by: str = "frequency"
     table: str = ""
@@ -48,6 +49,11 @@ def prepare(params: Params, lexicon: Lexicon) -> State:
     told = ", ".join(f"{name} {value:g}" for name, value in params.epsilons.items())
     used = f"Epsilon by {params.by.replace('-', ' ')}: {told}."
     return State(found, found.epsilons(params.epsilons), params.first, used)
+
+
+def content(state: State) -> Mapping[str, str]:
+    """Return the digest of the table, where there is one."""
+    return state.classes.content
 
 
 def spending(state: State) -> Spending:

@@ -7,6 +7,7 @@ epsilons: what they lose is in docs/guarantees.md, 5.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -37,10 +38,11 @@ class Params:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """epsilon of each row, (V + 1,) float64, and where it comes from."""
+    """epsilon of each row, (V + 1,) float64; where it comes from, and its digest."""
 
     of: NDArray[np.float64]
     used: str
+    content: Mapping[str, str]
 
 
 def prepare(params: Params, lexicon: Lexicon) -> State:
@@ -48,7 +50,12 @@ def prepare(params: Params, lexicon: Lexicon) -> State:
     found = _classes.classes(lexicon, params.by, params.table)
     told = ", ".join(f"{name} {value:g}" for name, value in params.epsilons.items())
     used = f"Epsilon by {params.by.replace('-', ' ')}: {told}."
-    return State(found.epsilons(params.epsilons)[found.of], used)
+    return State(found.epsilons(params.epsilons)[found.of], used, found.content)
+
+
+def content(state: State) -> Mapping[str, str]:
+    """Return the digest of the table, where there is one."""
+    return state.content
 
 
 def spending(state: State) -> Spending:

@@ -97,6 +97,9 @@ def spending(state: State) -> Spending:
     if params.epsilon is not None:
         # In a short text a word may have all of it, in a long one next to nothing.
         low = min(low, params.epsilon / _LONGEST_TEXT)
+        if params.variant == "published":
+            # No floor but that of the weights: the least beside many of the greatest.
+            low = params.epsilon * _LEAST / _LONGEST_TEXT**2
         high = min(params.max or params.epsilon, params.epsilon)
     elif params.epsilon_per_word is not None:
         low = min(low, params.epsilon_per_word)
@@ -108,6 +111,13 @@ def spending(state: State) -> Spending:
         rate=params.epsilon_per_word,
         used=used,
     )
+
+
+def content(state: State) -> dict[str, str]:
+    """Return the digests of the models and the data that the scores read."""
+    return {
+        key: value for each in state.scores for key, value in each.content().items()
+    }
 
 
 def spread(state: State, words: Words, noise: Noise) -> Eps:

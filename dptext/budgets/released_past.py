@@ -7,6 +7,7 @@ its total, whatever it is (adaptive composition; docs/guarantees.md, 5).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Annotated
@@ -43,11 +44,15 @@ class Params:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """The settings, the epsilon after each row (V + 1,), where they come from."""
+    """The settings, the epsilon after each row (V + 1,), where they come from.
+
+    content: the digest of the table, where there is one.
+    """
 
     params: Params
     after: NDArray[np.float64]
     used: str
+    content: Mapping[str, str]
 
 
 def prepare(params: Params, lexicon: Lexicon) -> State:
@@ -58,7 +63,13 @@ def prepare(params: Params, lexicon: Lexicon) -> State:
         f"Epsilon by the {params.by.replace('-', ' ')} of the word released before: "
         f"{told}; {params.start:g} at the beginning of a text."
     )
-    return State(params, found.epsilons(params.epsilons)[found.of], used)
+    after = found.epsilons(params.epsilons)[found.of]
+    return State(params, after, used, found.content)
+
+
+def content(state: State) -> Mapping[str, str]:
+    """Return the digest of the table, where there is one."""
+    return state.content
 
 
 def spending(state: State) -> Spending:

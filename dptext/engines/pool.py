@@ -19,7 +19,7 @@ from dataclasses import replace
 
 from dptext import lexicons
 from dptext import pipeline as pipelines
-from dptext.errors import DptextError, LexiconError
+from dptext.errors import DptextError, LexiconError, UsageError
 from dptext.pipeline import Observer, Pipeline
 from dptext.profile import Profile
 from dptext.randomness import Randomness, RunKey
@@ -82,7 +82,7 @@ def _workers(pipeline: Pipeline, key: RunKey, jobs: int) -> ProcessPoolExecutor:
         # A fork would copy locks that threads of this process may hold.
         mp_context=multiprocessing.get_context("spawn"),
         initializer=_open,
-        initargs=(pipeline.profile, pipeline.lexicon.digest, key),
+        initargs=(pipeline.profile, pipeline.lexicon.digest, pipeline.identity, key),
     )
 
 
@@ -104,7 +104,7 @@ def _one_thread_each() -> Iterator[None]:
 _OPENED: tuple[Pipeline, Randomness] | None = None
 
 
-def _open(recipe: Profile, digest: str, key: RunKey) -> None:
+def _open(recipe: Profile, digest: str, identity: str, key: RunKey) -> None:
     """Make the pipeline in a worker; its risk has been turned into an epsilon."""
     global _OPENED
     # An interrupt is for the process that writes; it stops the workers.
@@ -114,6 +114,9 @@ def _open(recipe: Profile, digest: str, key: RunKey) -> None:
         msg = f"lexicon {recipe.lexicon} has changed since the run began"
         raise LexiconError(msg)
     made = pipelines.build(recipe, lexicon)
+    if made.identity != identity:
+        msg = "a file that the settings name has changed since the run began; run again"
+        raise UsageError(msg)
     _OPENED = made, made.randomness(key)
 
 

@@ -2,14 +2,66 @@
 
 from __future__ import annotations
 
+from dptext.errors import UsageError
 from dptext.guarantees.statement import Statement, build
-from dptext.guarantees.terms import Terms
+from dptext.guarantees.terms import MEANINGFUL, Terms
 from dptext.mechanisms import Channel
 from dptext.profile import Profile
 from dptext.types import Spending
 
 # Words of a text that is longer than any: a share of a total is never smaller.
 LONGEST_TEXT = 1e9
+# What stands for the resolution of noise in floating point, in nats.
+_FLOATING = 1e-8
+# The largest share of a promise that its resolution may have.
+_BLURRED = 0.01
+
+
+def check(channel: Channel, spending: Spending) -> None:
+    """Raise UsageError for a budget under which a mechanism cannot be drawn exactly.
+
+    One rule for all mechanisms: every epsilon that a word may have is one that can be
+    computed with, and what is promised is no less than 100 times what rounding may add
+    to the loss. Beyond 30 nats it need not be: a statement claims nothing there.
+    """
+    least, most = _range(spending)
+    channel.check(least)
+    channel.check(most)
+    if spending.kind in ("text", "past", "free"):
+        # A word's part may be as small as may be; the promise is that of the whole.
+        least = most = spending.total or spending.rate or most
+    for epsilon in {least, most}:
+        _check_claim(channel, epsilon)
+
+
+def _range(spending: Spending) -> tuple[float, float]:
+    # The shares of a text's total are as small as the text is long.
+    return spending.low or spending.high / LONGEST_TEXT, spending.high
+
+
+def _check_claim(channel: Channel, epsilon: float) -> None:
+    promise = channel.module.guarantee(channel.state, epsilon)
+    loss = promise.worst(epsilon)
+    if promise.notion == "none" or loss > MEANINGFUL:
+        return
+    blur = _resolution(channel, epsilon)
+    blur = _FLOATING if blur is None else blur
+    if not blur <= _BLURRED * loss:
+        other = "larger" if loss < 1.0 else "smaller"
+        msg = (
+            f"epsilon: {epsilon:.3g} with these settings promises {loss:.2g} nats "
+            f"between the farthest words, but draws are exact to {blur:.2g} nats only; "
+            f"give a {other} epsilon (resolution: at most 1% of what is promised)"
+        )
+        raise UsageError(msg)
+
+
+def _resolution(channel: Channel, *epsilons: float) -> float | None:
+    """Return the nats that finite draws may add at any of these; None: not bounded."""
+    found = getattr(channel.module, "resolution", None)
+    if found is None:
+        return None
+    return max(float(found(channel.state, epsilon)) for epsilon in epsilons)
 
 
 def statement(
@@ -31,7 +83,6 @@ def statement(
     promise = channel.module.guarantee(channel.state, spending.high)
     own = getattr(channel.module, "geometry", None)
     geometry = own(channel.state, spending.high) if own else channel.space.geometry
-    resolution = getattr(channel.module, "resolution", None)
     return build(
         promise,
         Terms(
@@ -45,9 +96,7 @@ def statement(
             nearest=geometry.nearest,
             median=geometry.median,
             diameter=geometry.diameter,
-            resolution=(
-                resolution(channel.state, spending.high) if resolution else None
-            ),
+            resolution=_resolution(channel, *_range(spending)),
             translation=(
                 channel.space.translated(promise.stretch)
                 if promise.notion == "metric-DP"

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from dptext.errors import LexiconError, UsageError
 from dptext.lexicons import sources
+from dptext.lexicons.orders import check_coordinates
 from dptext.lexicons.raw import RawVectors
 from dptext.lexicons.sources import Progress
 from dptext.tokens import kinds
@@ -106,6 +107,7 @@ def make(
         progress("reading WordNet", 0.0)
         adopter = Adopter(wordnet, settings.outputs)
     raw, format = sources.read(path, settings.format, settings.max_words, progress)
+    check_coordinates(raw.vectors, str(path))
     progress("folding words", 0.0)
     arranged = _arrange(raw, str(path), adopter.arrange if adopter else _by_count)
     meta = {

@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dptext.errors import LexiconError
+
 # A synonym stands where a word at 0.6 of its distance would stand.
 SYNONYM_FACTOR = 0.6
 # Candidates beyond the listed ones, so that float32 search decides nothing.
@@ -22,8 +24,26 @@ _BLOCK = 1024
 _PART = 64  # rows whose candidates are gathered at once
 _SEED = 20240
 _PAIRS = 1_000_000
+# Squared lengths and products of such coordinates are numbers in single precision.
+_LEAST, _MOST = 1e-9, 1e9
 
 Synonyms = tuple[NDArray[np.int32], NDArray[np.int32]]
+
+
+def check_coordinates(vectors: NDArray[Any], what: str) -> None:
+    """Refuse vectors whose distances are no exact numbers in single precision.
+
+    what names them. Raises LexiconError unless the largest coordinate lies between
+    1e-9 and 1e9, or all are 0.
+    """
+    most = max(float(vectors.max(initial=0)), -float(vectors.min(initial=0)))
+    if most == 0.0 or _LEAST <= most <= _MOST:
+        return
+    msg = (
+        f"{what}: the largest coordinate is {most:.3g}, and distances can be trusted "
+        f"for {_LEAST:g} to {_MOST:g}; multiply all vectors by one factor"
+    )
+    raise LexiconError(msg)
 
 
 def build_orders(

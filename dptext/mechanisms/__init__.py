@@ -18,6 +18,7 @@ Where it has something to say, it also holds
 - `fitted(params, space, aim) -> Params`: called before prepare; makes parameters that
   follow what a word is meant to have concrete;
 - `check(state, epsilon)`: UsageError at an epsilon for which it is not defined;
+- `content(state)`: digests of files that its settings name (dptext.content);
 - `resolution(state, epsilon)`: the nats that finite uniforms may add to the loss;
 - `best_guesses(state, prior, epsilon, bands)`: a closed form for the ruler;
 - `rough(state, prior)`, with it where it takes seconds: an estimate to search by, with
@@ -56,9 +57,14 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from dptext.errors import UsageError
 from dptext.randomness import Noise
 from dptext.spaces import Space
 from dptext.types import Eps, Guarantee, Ids, Points
+
+# The epsilon that a word may have. Beyond these, quotients of it and of distances,
+# scales and clips are no longer numbers with all their digits.
+LEAST_EPSILON, LARGEST_EPSILON = 1e-40, 1e7
 
 
 class Mechanism(Protocol):
@@ -112,6 +118,19 @@ class Channel:
             return False
         has_law = getattr(self.module, "has_law", None)
         return has_law is None or bool(has_law(self.state))
+
+    def check(self, epsilon: float) -> None:
+        """Raise UsageError at an epsilon of a word for which nothing can be drawn."""
+        if not LEAST_EPSILON <= epsilon <= LARGEST_EPSILON:
+            msg = (
+                f"epsilon: {epsilon:.3g} for a word is outside of what is computed, "
+                f"{LEAST_EPSILON:g} to {LARGEST_EPSILON:g} (a total is shared by up to "
+                "1e9 words)"
+            )
+            raise UsageError(msg)
+        defined = getattr(self.module, "check", None)
+        if defined is not None:
+            defined(self.state, epsilon)
 
     @property
     def identity(self) -> tuple[object, ...]:

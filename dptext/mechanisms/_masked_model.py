@@ -39,9 +39,10 @@ Logits = NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a model is and how it is asked: plain data."""
+    """Where a model is and how it is asked: plain data; digest, of its content."""
 
     folder: str
+    digest: str
     device: str
     pair: bool
     batch: int
@@ -99,8 +100,11 @@ def describe(folder: str) -> str:
 
 
 @cache
-def tokenizer(folder: str) -> Any:
-    """Load the tokenizer of a model."""
+def tokenizer(folder: str, digest: str = "") -> Any:
+    """Load the tokenizer of a model.
+
+    digest, that of the folder, tells a changed one from what was loaded before.
+    """
     library = _library()
     made = _quietly(
         folder,
@@ -117,8 +121,11 @@ def tokenizer(folder: str) -> Any:
 
 
 @cache
-def load(folder: str, device: str) -> Model:
-    """Load a model with its masked-language-model head, for inference in float32."""
+def load(folder: str, device: str, digest: str = "") -> Model:
+    """Load a model with its masked-language-model head, for inference in float32.
+
+    digest, that of the folder, tells a changed one from what was loaded before.
+    """
     library = _library()
     network, told = _quietly(
         folder,
@@ -137,26 +144,26 @@ def load(folder: str, device: str) -> Model:
         )
         raise UsageError(msg)
     network = _quietly(folder, lambda: network.float().eval().to(device))
-    split = tokenizer(folder)
+    split = tokenizer(folder, digest)
     positions = getattr(network.config, "max_position_embeddings", None) or 2**30
     longest = min(int(split.model_max_length), positions - _RESERVED)
     return Model(split, network, _take_places(network), longest)
 
 
-_OUTPUTS: dict[tuple[str, str], tuple[NDArray[np.int32], NDArray[np.int64]]] = {}
+_OUTPUTS: dict[tuple[str, ...], tuple[NDArray[np.int32], NDArray[np.int64]]] = {}
 
 
 def outputs(
-    folder: str, digest: str, words: tuple[str, ...]
+    source: Source, digest: str, words: tuple[str, ...]
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """Return the words that are one token where a word begins: rows, tokens (m,).
 
     Of several words with one token the first, the most frequent. digest, the lexicon's.
     Raises UsageError where there is no such word.
     """
-    key = (folder, digest)
+    key = (source.folder, source.digest, digest)
     if key not in _OUTPUTS:
-        split = tokenizer(folder)
+        split = tokenizer(source.folder, source.digest)
         rows: dict[int, int] = {}
         special = set(split.all_special_ids)
         lists = _masked_text.tokenize(split, [" " + word for word in words])
@@ -164,7 +171,7 @@ def outputs(
             if len(tokens) == 1 and tokens[0] not in special:
                 rows.setdefault(tokens[0], row)
         if not rows:
-            msg = f"no word of the lexicon is a token of the model in {folder}"
+            msg = f"no word of the lexicon is a token of the model in {source.folder}"
             raise UsageError(msg)
         _OUTPUTS[key] = (
             np.array(list(rows.values()), np.int32),
@@ -184,7 +191,7 @@ def ask(
     use gets, block by block and from several threads, which of the words (b,) a block
     holds and their logits (b, m) float32.
     """
-    model = load(source.folder, source.device)
+    model = load(source.folder, source.device, source.digest)
     torch = models.package("torch", "mlm", "semantic")
     frame = _masked_text.frame(model.tokenizer, source.pair)
     longest = min(source.max_length, model.longest)

@@ -13,6 +13,8 @@ from dptext.types import Eps, Points
 _BLOCK = 256
 # No coordinate needs to be larger; its products with vectors still fit a float32.
 _FAR = 1e15
+# Noise that is longer is beyond any limit in every direction; infinity is no number.
+_LONGEST = 1e100
 # A density that falls more steeply is no different to a float32.
 _STEEP = 1e30
 
@@ -32,7 +34,8 @@ def radial(noise: Noise, width: int, eps: Eps) -> NDArray[np.float64]:
         gamma = exponential.sum(axis=1)
     else:
         gamma = exponential[:, : width // 2].sum(axis=1) + normal[:, -1] ** 2 / 2.0
-    scale = np.sqrt(2.0 * gamma) / eps
+    with np.errstate(over="ignore"):
+        scale = np.minimum(np.sqrt(2.0 * gamma) / eps, _LONGEST)
     drawn: NDArray[np.float64] = normal[:, :width] * scale[:, None]
     return drawn
 

@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 _NODES = 24
+# 2 Delta_max over the largest scale: exp of less cannot be told from 1.
+_LEAST = 1e-6
 
 
 def lambert(z: NDArray[np.complex128]) -> NDArray[np.complex128]:
@@ -49,7 +51,8 @@ def scale(
     """Return b = 2 Delta_max / min(W0(2 alpha Delta_max), ln(alpha Delta_min)).
 
     Where the logarithm is not positive, the published code's 2 Delta_max over the real
-    part of W0; nan where that is not positive either.
+    part of W0; nan where that is not positive either, or so small that truncated noise
+    of that scale is lost in float64.
     """
     rates = alpha(eps, size, closest)
     branch = lambert((2.0 * rates * widest).astype(np.complex128)).real
@@ -57,7 +60,7 @@ def scale(
     proper = product > 1.0
     logs = np.log(np.where(proper, product, 2.0))
     divisor = np.where(proper, np.minimum(branch, logs), branch)
-    positive = divisor > 0.0
+    positive = divisor > _LEAST
     return np.where(positive, 2.0 * widest / np.where(positive, divisor, 1.0), np.nan)
 
 

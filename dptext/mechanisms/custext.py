@@ -159,7 +159,9 @@ def choose(state: State, ids: Ids, eps: Eps, noise: Noise) -> Ids:
         part = slice(begin, begin + _CHUNK)
         weights = np.exp(_exponents(state, rows[part], eps[part]))
         cumulative = np.cumsum(weights, axis=1)
-        target = uniform[part] * cumulative[:, -1]
+        # A product that is rounded up to the whole sum would be beyond the set.
+        last = np.nextafter(cumulative[:, -1], 0.0)
+        target = np.minimum(uniform[part] * cumulative[:, -1], last)
         places = (cumulative <= target[:, None]).sum(axis=1)
         drawn[part] = state.sets[state.classes[rows[part]], places]
     return drawn

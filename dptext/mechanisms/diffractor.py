@@ -26,6 +26,7 @@ import numpy as np
 from msgspec import Meta
 from numpy.typing import NDArray
 
+from dptext.mechanisms import _geometric
 from dptext.mechanisms._chains import Chains
 from dptext.randomness import Noise
 from dptext.spaces import Geometry, Space
@@ -49,9 +50,9 @@ class Params:
 
     law: Literal["geometric", "tem"] = "geometric"
     chains: Annotated[int, Meta(ge=1, le=64)] = 1
-    scale: Annotated[float, Meta(gt=0)] = 1.0
-    gamma: Annotated[float, Meta(gt=0)] | None = None
-    beta: Annotated[float, Meta(gt=0, lt=1)] = 0.001
+    scale: Annotated[float, Meta(ge=1e-12, le=1e12)] = 1.0
+    gamma: Annotated[float, Meta(ge=1e-12, le=1e12)] | None = None
+    beta: Annotated[float, Meta(ge=1e-15, lt=1)] = 0.001
     seed: Annotated[int, Meta(ge=0)] = 0
 
 
@@ -138,52 +139,14 @@ def choose(state: State, ids: Ids, eps: Eps, noise: Noise) -> Ids:
     chain = noise.below(bits[:, 0], state.params.chains)
     place = state.chains.places[chain, ids].astype(np.int64)
     if state.params.law == "geometric":
-        moved = _geometric(state, place, eps, noise)
+        up = (bits[:, 1] & np.uint64(1)).astype(bool)
+        moved = _geometric.moved(
+            place, eps / state.params.scale, up, state.chains.size, noise
+        )
     else:
         moved = _tem(state, place, eps, noise)
     drawn: Ids = state.chains.words[chain, moved]
     return drawn
-
-
-def _geometric(
-    state: State, place: NDArray[np.int64], eps: Eps, noise: Noise
-) -> NDArray[np.int64]:
-    """Add G - G' and cut; G = floor(E scale / eps), E a standard exponential."""
-    steps = state.params.scale / eps
-    up = np.floor(np.minimum(_exponential(noise, 1) * steps, 1e300))
-    down = np.floor(np.minimum(_exponential(noise, 2) * steps, 1e300))
-    last = state.chains.size - 1
-    moved: NDArray[np.int64] = np.clip(place + (up - down), 0, last).astype(np.int64)
-    return moved
-
-
-def _exponential(noise: Noise, lane: int) -> NDArray[np.float64]:
-    """Draw -ln(u) with u of any smallness: (n,), from lanes lane, lane + 2, ...
-
-    u = 2^-(z + 1) (1 + m), z the zeros before the first one in a stream of bits, m
-    uniform. So events of any rarity keep their probability to about 2^-52 of it.
-    """
-    bits = noise.bits(lane)
-    mantissa = Noise.unit(bits[:, 1])
-    zeros = _leading_zeros(bits[:, 0])
-    open_ = np.flatnonzero(zeros == 64)
-    while len(open_):
-        lane += 2
-        more = _leading_zeros(noise.take(open_).bits(lane)[:, 0])
-        zeros[open_] += more
-        open_ = open_[more == 64]
-    drawn = (zeros + 1) * math.log(2.0) - np.log1p(mantissa)
-    return np.asarray(drawn, np.float64)
-
-
-def _leading_zeros(bits: NDArray[np.uint64]) -> NDArray[np.int64]:
-    # Halves of 32 bits are exact as float64, so frexp counts their digits.
-    high = np.frexp((bits >> np.uint64(32)).astype(np.float64))[1].astype(np.int64)
-    low = (bits & np.uint64(0xFFFFFFFF)).astype(np.float64)
-    zeros: NDArray[np.int64] = np.where(
-        high > 0, 32 - high, 64 - np.frexp(low)[1].astype(np.int64)
-    )
-    return zeros
 
 
 @dataclass(frozen=True, slots=True)
@@ -372,11 +335,14 @@ def _best_of_several(
 def resolution(state: State, epsilon: float) -> float:
     """Return how far finite uniforms may take the loss above its bound, in nats.
 
-    geometric: exponentials keep their relative accuracy, 2^-53 of up to V places; tem:
-    the rarest output has probability exp(-eps gamma / 2) / V, exact to 2^-52.
+    geometric: every output keeps its probability to about 2^-50 of it for each place
+    on the way, as long as exp(-eps / scale) is a number; tem: the rarest output has
+    probability exp(-eps gamma / 2) / V, exact to 2^-52.
     """
     size = state.chains.size
     if state.params.law == "geometric":
-        return float(2.0**-48 * (size + max(1.0, state.params.scale / epsilon)))
+        if epsilon / state.params.scale > _geometric.STEEPEST:
+            return math.inf
+        return 2.0**-48 * (size + 128.0)
     loss = guarantee(state, epsilon).worst(epsilon)
     return float(2.0**-50 * size * np.exp(min(loss, 600.0) / 2.0))

@@ -44,8 +44,9 @@ class Params:
     or, whatever the vocabulary, the "worst" case 2 C.
     """
 
-    clip: Annotated[float, Meta(gt=0)] = 1.0
-    delta: Annotated[float, Meta(gt=0, lt=1)] = 1e-5
+    clip: Annotated[float, Meta(ge=1e-9, le=1e9)] = 1.0
+    # Normals of 52-bit uniforms end at 8.6 sigma: a smaller delta is not kept.
+    delta: Annotated[float, Meta(ge=1e-12, lt=1)] = 1e-5
     sensitivity: Literal["vocabulary", "worst"] = "vocabulary"
 
 

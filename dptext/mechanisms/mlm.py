@@ -31,6 +31,7 @@ import numpy as np
 from msgspec import Meta
 from numpy.typing import NDArray
 
+from dptext.content import of_path
 from dptext.errors import UsageError
 from dptext.mechanisms import _masked_model
 from dptext.mechanisms._masked_model import Logits, Source
@@ -89,14 +90,21 @@ class State:
 
 def prepare(params: Params, space: Space) -> State:
     """Look for the model, which is loaded when the first text comes."""
+    folder = _masked_model.need(params.model, "the mechanism mlm")
     source = Source(
-        folder=_masked_model.need(params.model, "the mechanism mlm"),
+        folder=folder,
+        digest=of_path(folder),
         device=params.device,
         pair=params.context == "pair",
         batch=params.batch,
         max_length=params.max_length,
     )
     return State(params, source, space.lexicon.words, space.lexicon.digest)
+
+
+def content(state: State) -> dict[str, str]:
+    """Return the digest of the model's folder: weights, tokenizer, configuration."""
+    return {"model": state.source.digest}
 
 
 def guarantee(state: State, epsilon: float) -> Guarantee:
@@ -127,12 +135,12 @@ def check(state: State, epsilon: float) -> None:
 
 def outputs(state: State) -> Ids:
     """Return the rows of the words that can be written, (m,); loads the tokenizer."""
-    return _masked_model.outputs(state.source.folder, state.digest, state.words)[0]
+    return _masked_model.outputs(state.source, state.digest, state.words)[0]
 
 
 def scores(state: State, words: Words) -> NDArray[np.float64]:
     """Return s of every output for each word, (n, m) in [0, 1], in memory at once."""
-    rows, tokens = _masked_model.outputs(state.source.folder, state.digest, state.words)
+    rows, tokens = _masked_model.outputs(state.source, state.digest, state.words)
     found = np.empty((len(words.places), len(rows)))
 
     def keep(block: NDArray[np.int64], logits: Logits) -> None:
@@ -147,7 +155,7 @@ def choose(state: State, words: Words, eps: Eps, noise: Noise) -> Ids:
     drawn = np.empty(len(words.places), np.int32)
     if not len(drawn):
         return drawn
-    rows, tokens = _masked_model.outputs(state.source.folder, state.digest, state.words)
+    rows, tokens = _masked_model.outputs(state.source, state.digest, state.words)
     uniform = noise.uniform(0)[:, 0]
 
     def draw(block: NDArray[np.int64], logits: Logits) -> None:

@@ -59,8 +59,8 @@ class Params:
 
     law: Literal["fitted", "steps", "power", "staircase", "arch"] = "fitted"
     k: Annotated[int, Meta(ge=1)] | None = None
-    c: Annotated[float, Meta(ge=0)] | None = None
-    p: Annotated[float, Meta(gt=0)] | None = None
+    c: Annotated[float, Meta(ge=0, le=1e6)] | None = None
+    p: Annotated[float, Meta(ge=1e-6, le=1e6)] | None = None
     steps: tuple[Step, ...] = ()
     outputs: Annotated[int, Meta(ge=1)] | None = None
 
@@ -190,14 +190,23 @@ def guarantee(state: State, epsilon: float) -> Guarantee:
     )
 
 
+def check(state: State, epsilon: float) -> None:
+    """Refuse an epsilon beyond 500."""
+    _bounded(epsilon)
+
+
+def _bounded(epsilon: float) -> None:
+    if epsilon > LARGEST_EPSILON:
+        msg = f"epsilon: {epsilon:g} is beyond any meaning; rank takes up to 500"
+        raise UsageError(msg)
+
+
 def weights(params: Params, listed: int, eps: Eps) -> NDArray[np.float64]:
     """Return w(1) ... w(listed) for each epsilon, (m, listed); w is 1 beyond.
 
     Raises UsageError for an epsilon beyond 500.
     """
-    if np.max(eps, initial=0.0) > LARGEST_EPSILON:
-        msg = f"epsilon: {np.max(eps):g} is beyond any meaning; rank takes up to 500"
-        raise UsageError(msg)
+    _bounded(float(np.max(eps, initial=0.0)))
     law: NDArray[np.float64] = np.exp(eps[:, None] * steps(params, listed)[None, :])
     return law
 
@@ -230,9 +239,9 @@ def choose(state: State, ids: Ids, eps: Eps, noise: Noise) -> Ids:
         values, which = eps[:1], np.zeros(len(eps), np.intp)
     else:
         values, which = np.unique(eps, return_inverse=True)
-    cumulative = np.cumsum(
-        weights(state.params, state.orders.shape[1], values) - 1.0, axis=1
-    )
+    _bounded(float(values.max(initial=0.0)))
+    falls = steps(state.params, state.orders.shape[1])
+    cumulative = np.cumsum(np.expm1(values[:, None] * falls[None, :]), axis=1)
     target = uniform * (cumulative[:, -1] + state.outputs)[which]
     ranks = _ranks(cumulative, which, target)
     listed = np.flatnonzero(ranks < state.orders.shape[1])

@@ -111,7 +111,7 @@ def _parts(
         other = np.where(rows < state.size, 0.0, 1.0)
         own = np.ones(len(rows))
     else:
-        alike = alike - other
+        alike = np.maximum(alike - other, 0.0)
     return np.where(rows < state.size, own, 0.0), alike, other
 
 

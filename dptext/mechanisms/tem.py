@@ -40,8 +40,8 @@ class Params:
     for each epsilon once: minutes for 45 000 words.
     """
 
-    gamma: Annotated[float, Meta(gt=0)] | None = None
-    beta: Annotated[float, Meta(gt=0, lt=1)] = 0.001
+    gamma: Annotated[float, Meta(ge=1e-12, le=1e12)] | None = None
+    beta: Annotated[float, Meta(ge=1e-15, lt=1)] = 0.001
     recalibrate: bool = False
 
 

@@ -209,9 +209,16 @@ def geometry_of(
 
 
 def prepare(lexicon: Lexicon, name: str, module: SpaceModule, params: Any) -> Space:
-    """Apply a space's transform to a lexicon's vectors."""
+    """Apply a space's transform to a lexicon's vectors.
+
+    Raises LexiconError where vectors are too long or too short to be measured.
+    """
+    from dptext.lexicons.orders import check_coordinates
+
     vectors = np.asarray(lexicon.vectors, dtype=np.float32)
+    check_coordinates(vectors, f"lexicon {lexicon.name}")
     moved = np.ascontiguousarray(module.transform(params, vectors))
+    check_coordinates(moved, f"space {name} of lexicon {lexicon.name}")
     settings = asdict(params)
     return Space(
         lexicon,

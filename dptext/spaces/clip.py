@@ -12,8 +12,10 @@ not; it clips to the range of its training data); docs/guarantees.md, Spaces.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
+from msgspec import Meta
 from numpy.typing import NDArray
 
 from dptext.errors import UsageError
@@ -27,8 +29,8 @@ _TAIL = 0.01
 class Params:
     """low and high: the borders; those not given follow from the vocabulary."""
 
-    low: float | None = None
-    high: float | None = None
+    low: Annotated[float, Meta(ge=-1e9, le=1e9)] | None = None
+    high: Annotated[float, Meta(ge=-1e9, le=1e9)] | None = None
 
 
 def transform(params: Params, vectors: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -41,7 +41,7 @@ class Params:
     """
 
     dimensions: Annotated[int, Meta(ge=1)] | None = None
-    beta: Annotated[float, Meta(gt=0)] = 0.9
+    beta: Annotated[float, Meta(gt=0, le=1e6)] = 0.9
     delta: Annotated[float, Meta(gt=0, lt=1)] = 1e-6
     seed: int = 0
     unit_length: bool = False
@@ -52,7 +52,9 @@ def transform(params: Params, vectors: NDArray[np.float32]) -> NDArray[np.float3
     if params.unit_length:
         vectors = unit.transform(unit.Params(), vectors)
     rows, width = vectors.shape
-    wanted = params.dimensions or least_dimensions(rows, params.beta, params.delta)
+    wanted = params.dimensions or least_dimensions(
+        rows, params.beta, params.delta, width
+    )
     drawn = matrix(params.seed, width, min(wanted, width))
     moved = np.empty((rows, drawn.shape[1]), np.float32)
     block = np.zeros((_BLOCK, width))
@@ -70,14 +72,19 @@ def matrix(seed: int, width: int, dimensions: int) -> NDArray[np.float64]:
     return noise.normal(0, dimensions) / math.sqrt(dimensions)
 
 
-def least_dimensions(rows: int, beta: float, delta: float) -> int:
-    """Return the least m for which the union bound over all pairs is at most delta."""
+def least_dimensions(rows: int, beta: float, delta: float, most: int = 2**31) -> int:
+    """Return the least m for which the union bound over all pairs is at most delta.
+
+    Where that is more than most, any number that is at least most.
+    """
     pairs = rows * (rows - 1) / 2.0
     if pairs < 1.0:
         return 1
     target = math.log(delta) - math.log(pairs)
     low, high = 0, 1
     while log_tail(high, high * (1.0 + beta) ** 2) > target:
+        if high >= most:
+            return high
         low, high = high, 2 * high
     while high - low > 1:
         middle = (low + high) // 2

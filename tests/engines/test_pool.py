@@ -13,7 +13,7 @@ import pytest
 
 from dptext import lexicons, pipeline, profile
 from dptext.engines import pool, serial
-from dptext.errors import DptextError, InputError
+from dptext.errors import DptextError, InputError, UsageError
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
 from dptext.types import Record, Selection
@@ -130,3 +130,14 @@ def test_memory_is_bounded(lexicon: str) -> None:
     next(out)
     assert len(read.getvalue()) <= 60
     out.close()
+
+
+def test_a_worker_refuses_settings_whose_files_have_changed(
+    lexicon: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every process draws by the same content, or the run ends."""
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    made = built(lexicon)
+    pool._open(made.profile, made.lexicon.digest, made.identity, KEY)
+    with pytest.raises(UsageError, match="changed since the run began"):
+        pool._open(made.profile, made.lexicon.digest, "another", KEY)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import decimal
 from itertools import pairwise
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 from dptext.adversaries import bayes
-from dptext.mechanisms import diffractor
+from dptext.mechanisms import _geometric, diffractor
 from dptext.mechanisms._chains import Chains
 from dptext.mechanisms.diffractor import Params, State
 from dptext.randomness import Noise
@@ -150,6 +151,8 @@ def test_the_geometry_is_that_of_the_places() -> None:
 class Zeros(Noise):
     """Noise whose first words of the first lanes are zero."""
 
+    low = 0
+
     def __init__(self, until: int) -> None:
         self._until = until
 
@@ -163,14 +166,15 @@ class Zeros(Noise):
 
     def bits(self, lane: int, lanes: int = 1) -> NDArray[np.uint64]:
         """Return zero before a lane, the number 1 from there on; then a half."""
-        return np.array([[int(lane >= self._until), 2**63]], np.uint64)
+        low = 2**63 + self.low
+        return np.array([[int(lane >= self._until), low]], np.uint64)
 
 
 def test_exponentials_have_no_end() -> None:
     """Zero bits lead to further lanes: no event is too rare to be drawn."""
-    found = diffractor._exponential(Zeros(7), 1)[0]
+    found = _geometric.exponential(Zeros(7), 1)[0]
     # Lanes 1, 3 and 5 hold 64 zeros each, lane 7 holds 63.
-    expected = (3 * 64 + 63 + 1) * np.log(2.0) - np.log1p(0.5)
+    expected = (3 * 64 + 63 + 2) * np.log(2.0) - np.log1p(0.5)
     assert found == pytest.approx(expected, rel=1e-14)
 
 
@@ -189,8 +193,37 @@ def test_leading_zeros_are_counted_exactly() -> None:
         2**63,
         2**64 - 1,
     ]
-    found = diffractor._leading_zeros(np.array(values, np.uint64))
+    found = _geometric.leading_zeros(np.array(values, np.uint64))
     assert found.tolist() == [64 - value.bit_length() for value in values]
+
+
+@pytest.mark.parametrize("chains", [1, 2])
+def test_no_word_stays_more_often_than_its_law_says(chains: int) -> None:
+    """At tiny epsilons both ends are drawn alike, and never the word itself (1e-6)."""
+    channel = channels.ready("diffractor", small.cloud(9, 3), chains=chains)
+    channels.hold_law(channel, [1e-300, 1e-30, 1e-9], 4000)
+    wide = channels.ready("diffractor", small.cloud(9, 3), chains=chains, scale=1e12)
+    channels.hold_law(wide, [1e-30, 1.0], 4000)
+
+
+@pytest.mark.parametrize("rate", [1e-40, 1e-17, 1e-5, 0.3, 0.5, 3.0, 40.0, 690.0])
+def test_the_chance_to_stay_is_exact_at_any_rate(rate: float) -> None:
+    """-ln tanh(rate / 2), against 400 digits."""
+    with decimal.localcontext(prec=400):
+        few = (-decimal.Decimal(rate)).exp()
+        exact = float(((1 + few) / (1 - few)).ln())
+    found = _geometric.log_of_moves(np.array([rate]))[0]
+    assert found == pytest.approx(exact, rel=1e-14)
+
+
+def test_small_exponentials_are_as_exact_as_large_ones() -> None:
+    """A fair bit turns the tail to either end: nothing is rounded to 0."""
+    zeros = Zeros(7)
+    large = _geometric.exponential(zeros, 1)[0]
+    zeros.low = 1
+    small_ = _geometric.exponential(zeros, 1)[0]
+    assert small_ == pytest.approx(-np.log1p(-np.exp(-large)), rel=1e-13)
+    assert 0.0 < small_ < 1e-70
 
 
 @pytest.mark.parametrize("settings", LAWS)

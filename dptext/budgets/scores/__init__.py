@@ -8,6 +8,7 @@ A score module holds
   follows from the word's own text and public data alone: no other text of the batch and
   no batch size has a part in it;
 - `describe(state) -> str`, what it rests on, for reports;
+- `content(state)`, where it reads models or data: their digests (dptext.content);
 - `MULTIPLIES = True` where it is a factor on the mean of the others (1: no change).
 
 Another package adds one by the entry point group `dptext.scores`.

@@ -41,11 +41,15 @@ class Params:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """content of each row, (V + 1,) float64, or None: NLTK is asked."""
+    """content of each row, (V + 1,) float64, or None: NLTK is asked.
+
+    digest, that of NLTK's data.
+    """
 
     params: Params
     content: NDArray[np.float64] | None
     used: str
+    digest: str = ""
 
 
 def prepare(params: Params, lexicon: Lexicon) -> State:
@@ -54,7 +58,8 @@ def prepare(params: Params, lexicon: Lexicon) -> State:
         models.need_nltk("wordnet", _WHAT)
         models.need_nltk("wordnet_ic", _WHAT)
         kind = "mean noun count" if params.measure == "count" else "information content"
-        return State(params, None, f"WordNet {kind} from {', '.join(params.files)}")
+        used = f"WordNet {kind} from {', '.join(params.files)}"
+        return State(params, None, used, models.nltk_digest("wordnet", "wordnet_ic"))
     if lexicon.information_content is None:
         msg = (
             f"lexicon {lexicon.name} holds no information content; give the score ic "
@@ -76,6 +81,11 @@ def score(state: State, words: Words) -> NDArray[np.float64]:
         for word in _spans.bodies(words)
     ]
     return np.array(found, np.float64)
+
+
+def content(state: State) -> dict[str, str]:
+    """Return the digest of NLTK's data, where it is asked."""
+    return {"data": state.digest} if state.digest else {}
 
 
 def describe(state: State) -> str:

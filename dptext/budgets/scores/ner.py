@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from dptext import models
 from dptext.budgets import _spans
+from dptext.content import of_path
 from dptext.types import Lexicon, Words
 
 MULTIPLIES = True
@@ -35,15 +36,29 @@ class Params:
     labels: dict[str, Factor] = field(default_factory=dict)
 
 
-def prepare(params: Params, lexicon: Lexicon) -> Params:
+@dataclass(frozen=True, slots=True)
+class State:
+    """The settings, and the digest of the pipeline."""
+
+    params: Params
+    digest: str
+
+
+def prepare(params: Params, lexicon: Lexicon) -> State:
     """See that the pipeline is there."""
-    models.need_spacy(params.pipeline, "the score ner")
-    return params
+    folder = models.need_spacy(params.pipeline, "the score ner")
+    return State(params, of_path(folder))
 
 
-def score(state: Params, words: Words) -> NDArray[np.float64]:
+def content(state: State) -> dict[str, str]:
+    """Return the digest of the pipeline."""
+    return {"pipeline": state.digest}
+
+
+def score(state: State, words: Words) -> NDArray[np.float64]:
     """Return the factor of each word, 1 outside entities."""
-    pipe = models.pipeline(state.pipeline, "ner").pipe
+    params = state.params
+    pipe = models.pipeline(params.pipeline, "ner", state.digest).pipe
     parts = list(_spans.chunks(words, _PIECES))
     begins, ends, factors = [], [], []
     # One document a batch: no text's entities depend on its neighbours.
@@ -52,12 +67,13 @@ def score(state: Params, words: Words) -> NDArray[np.float64]:
         for entity in doc.ents:
             begins.append(offset + entity.start_char)
             ends.append(offset + entity.end_char)
-            factors.append(state.labels.get(entity.label_, state.multiplier))
+            factors.append(params.labels.get(entity.label_, params.multiplier))
     return _spans.greatest(words, begins, ends, factors, 1.0)
 
 
-def describe(state: Params) -> str:
+def describe(state: State) -> str:
     """Name the pipeline."""
-    name = Path(state.pipeline).name
-    own = "".join(f", {label} {value:g}" for label, value in state.labels.items())
-    return f"named entities by spaCy's {name}, times {state.multiplier:g}{own}"
+    params = state.params
+    name = Path(params.pipeline).name
+    own = "".join(f", {label} {value:g}" for label, value in params.labels.items())
+    return f"named entities by spaCy's {name}, times {params.multiplier:g}{own}"

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from dptext import models
 from dptext.budgets import _spans
+from dptext.content import of_path
 from dptext.types import Lexicon, Words
 
 Weight = Annotated[float, Meta(ge=0, le=1e6)]
@@ -41,39 +42,52 @@ class Params:
     pipeline: str = models.PIPELINE
 
 
-def prepare(params: Params, lexicon: Lexicon) -> Params:
+@dataclass(frozen=True, slots=True)
+class State:
+    """The settings, and the digest of the tagger's data."""
+
+    params: Params
+    digest: str
+
+
+def prepare(params: Params, lexicon: Lexicon) -> State:
     """See that the tagger is there."""
     if params.tagger == "nltk":
         models.need_nltk(_TAGGER, _WHAT)
-    else:
-        models.need_spacy(params.pipeline, _WHAT)
-    return params
+        return State(params, models.nltk_digest(_TAGGER))
+    return State(params, of_path(models.need_spacy(params.pipeline, _WHAT)))
 
 
-def score(state: Params, words: Words) -> NDArray[np.float64]:
+def content(state: State) -> dict[str, str]:
+    """Return the digest of the tagger's data."""
+    return {"pipeline": state.digest}
+
+
+def score(state: State, words: Words) -> NDArray[np.float64]:
     """Return the weight of each word's tag."""
-    tagged = _by_nltk(words) if state.tagger == "nltk" else _by_spacy(state, words)
+    params = state.params
+    tagged = _by_nltk(words) if params.tagger == "nltk" else _by_spacy(state, words)
     begins, ends, weights = [], [], []
     known: dict[str, float] = {}
     for begin, end, tag in tagged:
         if tag not in known:
-            known[tag] = _weight(state, tag)
+            known[tag] = _weight(params, tag)
         begins.append(begin)
         ends.append(end)
         weights.append(known[tag])
-    return _spans.greatest(words, begins, ends, weights, state.other)
+    return _spans.greatest(words, begins, ends, weights, params.other)
 
 
-def describe(state: Params) -> str:
+def describe(state: State) -> str:
     """Name the tagger."""
-    name = Path(state.pipeline).name
-    by = "NLTK's perceptron" if state.tagger == "nltk" else f"spaCy's {name}"
+    name = Path(state.params.pipeline).name
+    by = "NLTK's perceptron" if state.params.tagger == "nltk" else f"spaCy's {name}"
     return f"weights of parts of speech, tagged by {by}"
 
 
-def _weight(state: Params, tag: str) -> float:
-    fits = [prefix for prefix in state.weights if tag.startswith(prefix)]
-    return state.weights[max(fits, key=len)] if fits else state.other
+def _weight(params: Params, tag: str) -> float:
+    fits = [prefix for prefix in params.weights if tag.startswith(prefix)]
+    return params.weights[max(fits, key=len)] if fits else params.other
 
 
 def _by_nltk(words: Words) -> Iterator[tuple[int, int, str]]:
@@ -88,8 +102,8 @@ def _by_nltk(words: Words) -> Iterator[tuple[int, int, str]]:
             yield offset + begin, offset + end, tag
 
 
-def _by_spacy(state: Params, words: Words) -> Iterator[tuple[int, int, str]]:
-    pipe = models.pipeline(state.pipeline, "tagger").pipe
+def _by_spacy(state: State, words: Words) -> Iterator[tuple[int, int, str]]:
+    pipe = models.pipeline(state.params.pipeline, "tagger", state.digest).pipe
     parts = list(_spans.chunks(words, _PIECES))
     # One document a batch: no text's tags depend on its neighbours, not by a rounding.
     docs = pipe((text for _, text in parts), batch_size=1)

@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext.budgets import _embedding, _spans
-from dptext.budgets._embedding import Params, State
+from dptext.budgets._embedding import Params, State, content
 from dptext.types import Lexicon, Words
 
-__all__ = ["Params", "State", "describe", "prepare", "score"]
+__all__ = ["Params", "State", "content", "describe", "prepare", "score"]
 
 
 def prepare(params: Params, lexicon: Lexicon) -> State:

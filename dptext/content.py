@@ -1,0 +1,52 @@
+"""Digests of what settings name but do not hold: files, folders, models.
+
+A component whose settings name such a thing has `content(state) -> Mapping[str, str]`:
+by the name of the setting the digest of what it named when the state was prepared. The
+digest then stands for the setting in the nonce of every record (dptext.identity): other
+content draws anew, and the same content at another path draws the same.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+from dptext.errors import UsageError
+
+
+def of_bytes(data: bytes) -> str:
+    """Return the sha256 of bytes."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def of_path(path: str | Path) -> str:
+    """Return the sha256 of a file, or of the names and the bytes of a folder's files.
+
+    Hidden files and compiled Python are left out: nothing reads them as content.
+    Raises UsageError for what cannot be read.
+    """
+    top = Path(path)
+    try:
+        if top.is_file():
+            return _of_file(top)
+        digest = hashlib.sha256()
+        for file in sorted(top.rglob("*")):
+            inside = file.relative_to(top)
+            if file.is_file() and not _left_out(inside):
+                digest.update(f"{_of_file(file)} {inside.as_posix()}\n".encode())
+        return digest.hexdigest()
+    except OSError as error:
+        msg = f"{error.filename or path}: {error.strerror}"
+        raise UsageError(msg) from None
+
+
+def _left_out(inside: Path) -> bool:
+    return any(part.startswith(".") or part == "__pycache__" for part in inside.parts)
+
+
+def _of_file(path: Path) -> str:
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while block := file.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()

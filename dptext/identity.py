@@ -1,0 +1,57 @@
+"""What decides a run's output besides key and input, as one digest for its nonces.
+
+Two runs share their random bits only where all of it is equal: the settings, with the
+content of the files that they name in place of the paths; the lexicon's content; the
+code, as dptext's version and ALGORITHM say it, and that of components of other
+packages. What a component computes from these (orders, chains, shipped tables) follows.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from dptext import __version__, registry
+from dptext.profile import STAGES, Profile
+from dptext.randomness import ALGORITHM
+
+
+def of(
+    recipe: Profile, lexicon: str, states: Mapping[str, Any], used: tuple[str, ...]
+) -> str:
+    """Return the sha256 of all that decides the output.
+
+    lexicon is the digest of its content; states holds what each part of the profile was
+    made to; used is what the budget says it rests on, which counts where it is another
+    package's and may keep its own files.
+    """
+    settings = recipe.settings()
+    named: dict[str, Any] = {}
+    for key, state in states.items():
+        stage, name = STAGES[key], settings[key]["name"]
+        content = getattr(registry.find(stage, name), "content", None)
+        digests = dict(content(state)) if content else {}
+        for path in digests:
+            _remove(settings[key], path.split("."))
+        code = registry.code(stage, name)
+        named[key] = {"content": digests, "code": code, "used": used if code else ()}
+    everything = {
+        "algorithm": ALGORITHM.decode(),
+        "version": __version__,
+        "lexicon": lexicon,
+        "settings": settings,
+        "named": named,
+    }
+    data = msgspec.json.encode(everything, order="deterministic")
+    return hashlib.sha256(data).hexdigest()
+
+
+def _remove(settings: Any, path: list[str]) -> None:
+    """Take a nested key out of settings where it is there."""
+    for key in path[:-1]:
+        settings = settings.get(key) if isinstance(settings, dict) else None
+    if isinstance(settings, dict):
+        settings.pop(path[-1], None)
