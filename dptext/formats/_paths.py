@@ -30,6 +30,12 @@ def parse(path: str) -> tuple[str, ...]:
     return tuple(re.sub(r"\\(.)", r"\1", part, flags=re.DOTALL) for part in parts)
 
 
+def joined(path: str, name: str) -> str:
+    """Return the path of what has a name below a path."""
+    name = name.replace("\\", r"\\").replace(".", r"\.")
+    return f"{path}.{name}" if path else name
+
+
 def tree(selection: Selection) -> Node:
     """Return the tree of all selected paths, the identity's among them."""
     root = Node("")
