@@ -42,7 +42,7 @@ def advice(absent: str, names: Sequence[str]) -> str:
         return meant + "choose a field with --field"
     shown = ", ".join(map(repr, names[:_LISTED]))
     more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
-    return f"{meant}fields that hold text: {shown}{more} (choose with --field)"
+    return f"{meant}with --field choose one that holds text: {shown}{more}"
 
 
 def nearest(wanted: str, names: Sequence[str]) -> str | None:

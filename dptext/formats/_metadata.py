@@ -1,9 +1,9 @@
 """What a Parquet file says of its columns, and how much of it may be copied.
 
-Metadata may be a function of the private texts: pandas writes how many distinct ones a
-column of categories has, others write statistics. So only what follows is copied: names,
-types and nullability of columns, field ids, the metadata of other columns, and what
-pandas says of other columns and of the row index.
+Metadata may be a function of the private texts: pandas writes how many distinct ones
+a column of categories has, others write statistics. So only what follows is copied:
+names, types and nullability of columns, field ids, the metadata of other columns, and
+what pandas says of other columns and of the row index.
 """
 
 from __future__ import annotations

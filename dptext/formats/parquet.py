@@ -1,10 +1,11 @@
 """Parquet: texts in columns of strings, lists of strings, and structs of them.
 
 Types: string, large_string, string_view, dictionary of them, list and large_list, and
-fields of structs by dotted path. Other columns keep value and type. Nothing of the file
-is copied that the selected texts may have a part in: no statistics, indexes, filters,
-sort orders or keys of its footer, and not the sizes of its row groups, which writers cut
-by bytes. The codec is that of another column; see _metadata for what is said of columns.
+fields of structs by dotted path. Other columns keep value and type. Nothing of the
+file is copied that the selected texts may have a part in: no statistics, indexes,
+filters, sort orders or keys of its footer, and not the sizes of its row groups, which
+writers cut by bytes. The codec is that of another column; see _metadata for what is
+said of columns.
 Needs the extra "parquet".
 """
 
@@ -17,7 +18,7 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO, NamedTuple
 
 from dptext.errors import InputError, MissingExtra
-from dptext.formats import _arrow, _fields, _metadata
+from dptext.formats import _arrow, _metadata
 from dptext.formats._lines import Unreadable, too_long
 from dptext.types import Fault, Record, Selection, Verbatim
 
@@ -185,11 +186,13 @@ def others(record: Record, selection: Selection) -> Iterator[tuple[str, str]]:
     assert isinstance(record.rest, Rest)
     page, row = record.rest
     kept = dict.fromkeys(_arrow.text_paths(page.head.schema))
-    for path in {*selection.fields, selection.id_field} & kept.keys():
-        del kept[path]
+    for path in (*selection.fields, selection.id_field or ""):
+        kept.pop(path, None)
     for path in kept:
         column = _arrow.column(page.head.schema, path, "")
-        (value,) = _arrow.values(page.batch.column(column.place)[row:][:1], column.steps)
+        (value,) = _arrow.values(
+            page.batch.column(column.place)[row:][:1], column.steps
+        )
         yield path, " ".join(text for text in _arrow.texts(value) if text)
 
 

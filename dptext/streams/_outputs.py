@@ -77,8 +77,15 @@ class Output:
             os.chmod(self._part, mode)  # what the umask took away
         return file
 
+    @property
+    def can_be_discarded(self) -> bool:
+        """Tell whether nothing of what is written is seen before it is published."""
+        return self._part is not None
+
     def complete(self) -> None:
         """Write out all that is held back; a file's bytes are then on the disk."""
+        if self.digest is not None:
+            return
         with _reported(self._name):
             for layer in self._layers:
                 layer.flush() if layer is self._layers[-1] else layer.close()

@@ -1,8 +1,8 @@
 """An output is a function of the new texts and of what is copied, and of nothing else.
 
 Two inputs that differ in their private texts alone, as the statement allows (as many
-texts, the same ones absent), are given equal new texts, as equal draws would: the output
-files must be equal byte for byte, in every format and compression.
+texts, the same ones absent), are given equal new texts, as equal draws would: the
+output files must be equal byte for byte, in every format and compression.
 """
 
 from __future__ import annotations
@@ -126,9 +126,7 @@ def _column(kind: Any, texts: list[str | None]) -> Any:
         inner = _column(kind.value_type, [t for t in texts if t is not None])
         counts = [0, *itertools.accumulate(int(t is not None) for t in texts)]
         mask = pa.array([t is None for t in texts])
-        return pa.ListArray.from_arrays(
-            pa.array(counts, pa.int32()), inner, mask=mask
-        )
+        return pa.ListArray.from_arrays(pa.array(counts, pa.int32()), inner, mask=mask)
     if pa.types.is_struct(kind):
         fields = [kind.field(i) for i in range(kind.num_fields)]
         numbers = pa.array(range(len(texts)), pa.int32())

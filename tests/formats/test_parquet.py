@@ -327,11 +327,13 @@ def test_identity_is_spelled_as_json() -> None:
         (("s",), "in: field 's' is of type struct, not text"),
         (("n.x",), "in: field 'n.x' leads into int64, not a struct"),
         (("s.y",), "in: no field 's.y'"),
+        (("NOTE",), r"did you mean 'deep.note'\? with --field .*: 'text', 'deep"),
     ],
 )
 def test_columns_that_cannot_be_read(fields: tuple[str, ...], message: str) -> None:
     """A column that is absent or no text stops the run before the first row."""
-    table = pa.table({"text": ["a"], "n": [1], "s": [{"x": 1}]})
+    deep = [[{"note": "a", "n": 1}]]
+    table = pa.table({"text": ["a"], "n": [1], "s": [{"x": 1}], "deep": deep})
     with pytest.raises(InputError, match=message):
         items("parquet", spelled(table), Selection(fields=fields))
 
