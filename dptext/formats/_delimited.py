@@ -90,6 +90,10 @@ def _names(row: Row, selection: Selection, place: str) -> tuple[str, ...]:
         decode(row.raw)
     except Unreadable as error:
         msg = f"{place}:{row.line}: header: {error}"
+        first = row.raw.partition(b"\n")[0].decode("utf-8", "replace")
+        for name in selection.fields:
+            if (delimiter := other_delimiter(first, name)) is not None:
+                msg += f"; did you mean --delimiter {_DELIMITERS[delimiter]}?"
         raise InputError(msg) from None
     return tuple(_text(field, selection.quoting) for field in row.fields)
 
