@@ -31,13 +31,16 @@ class Record:
 
     ordinal counts the records of the whole run from 0; texts are the selected text
     values in file order; rest is what the format needs to write the row back and is
-    opaque to everyone else; identity is the value of the id field, where one is named.
+    opaque to everyone else; identity is the value of the id field, where one is named;
+    present names the selected fields that it has, null or not (None: the format has no
+    fields).
     """
 
     ordinal: int
     texts: tuple[str, ...]
     rest: object
     identity: str | None = None
+    present: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +56,15 @@ class Verbatim:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A record that could not be read: where, why (never its text), and its bytes."""
+    """A record that could not be read: where, why (never its text), and its bytes.
+
+    advice says what to do where that is not to leave the record out.
+    """
 
     place: str
     reason: str
     raw: bytes
+    advice: str = ""
 
 
 @dataclass(frozen=True, slots=True)

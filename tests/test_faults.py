@@ -32,7 +32,8 @@ STAGES = {
     "report": ("dptext.report.assemble", "document"),
     "encoding of the report": ("dptext.report.document", "encode"),
     "panel": ("dptext.report.terminal", "show"),
-    "finish": ("dptext.streams", "Output.finish"),
+    "complete": ("dptext.streams", "Output.complete"),
+    "publish": ("dptext.streams", "Output.publish"),
 }
 # The message is all that the stage was given, as many a library writes it.
 BREAK = """

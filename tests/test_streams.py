@@ -19,7 +19,13 @@ import pytest
 
 from dptext import streams
 from dptext.errors import InputError, MissingExtra, OutputError, UsageError
-from dptext.streams import check_distinct, open_input, open_output, plain_name
+from dptext.streams import (
+    Release,
+    check_distinct,
+    open_input,
+    open_output,
+    plain_name,
+)
 
 zstandard = pytest.importorskip("zstandard")
 
@@ -337,20 +343,30 @@ def test_replaced_standard_output(monkeypatch: pytest.MonkeyPatch) -> None:
     assert target.getvalue() == b"abc"
 
 
-def test_output_may_not_be_an_input(
+def test_nothing_is_written_over_what_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The same file is recognized under another name, a link, or as standard output."""
+    """The same file is recognized under another name, a link, or a standard stream."""
     path = save(tmp_path, "a", b"x")
     link = str(tmp_path / "link")
     os.link(path, link)
     for output in (path, link, str(tmp_path / "." / "a")):
-        with pytest.raises(UsageError, match="both input and output"):
-            check_distinct(["-", None, "absent", path], output)
-    with open(path, "ab") as target:
+        with pytest.raises(UsageError, match="read or written by this run already"):
+            check_distinct([os.devnull, "absent", path], str(tmp_path / "b"), output)
+    with open(path, "ab") as target, open(path, "rb") as source:
         monkeypatch.setattr(sys, "stdout", target)
-        with pytest.raises(UsageError, match="both input and output"):
-            check_distinct([path], "-")
+        monkeypatch.setattr(sys, "stdin", source)
+        for reads, write in (([path], "-"), (["-"], path), ([None], link), (["-"], "")):
+            with pytest.raises(UsageError, match="name another file"):
+                check_distinct(reads, write or None)
+
+
+def test_no_file_is_written_twice(tmp_path: Path) -> None:
+    """Two names of one new file, or one name twice, are refused; devices are not."""
+    new = tmp_path / "new"
+    with pytest.raises(UsageError, match="already"):
+        check_distinct([], str(new), str(tmp_path / "." / "new"))
+    check_distinct([], os.devnull, os.devnull)
 
 
 def test_other_outputs_are_fine(tmp_path: Path) -> None:
@@ -359,6 +375,199 @@ def test_other_outputs_are_fine(tmp_path: Path) -> None:
     other = save(tmp_path, "b", b"x")
     for output in (other, str(tmp_path / "new"), os.devnull, None, "-"):
         check_distinct([path, os.devnull], output)
+
+
+@pytest.mark.parametrize("suffix", PACKED)
+@pytest.mark.parametrize("pieces", [1, 2, 10**9])
+def test_compression_is_recognised_without_a_name(suffix: str, pieces: int) -> None:
+    """Packed data on standard input are unpacked, also when they come in drops."""
+    code = (
+        "import sys; from dptext.streams import open_input\n"
+        "with open_input('-') as stream:\n"
+        "    sys.stdout.buffer.write(stream.read())\n"
+    )
+    packed = PACK[suffix](DATA)
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdin is not None
+        for at in range(0, min(12, 12 * pieces), pieces):
+            process.stdin.write(packed[at : min(at + pieces, 12)])
+            process.stdin.flush()
+            time.sleep(0.002)
+        process.stdin.write(packed[12:])
+        process.stdin.close()
+        assert process.stdout is not None
+        assert process.stdout.read() == DATA
+
+
+@pytest.mark.parametrize("data", [b"", b"B", b"(a)", b"BZ is no magic", b"\x1f\x8b"])
+def test_what_only_begins_like_compressed_data_is_plain(
+    data: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A text that begins as a magic number does is read from its first byte."""
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+    with open_input("-") as stream:
+        assert stream.read() == data
+
+
+def test_damage_on_standard_input_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Packed data that are cut off are refused where there is no file name, too."""
+    packed = gzip.compress(DATA)[:-9]
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(packed)))
+    with pytest.raises(InputError, match=r"^standard input: damaged.*\.gz"):
+        with open_input("-") as stream:
+            stream.read()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX shell")
+def test_standard_input_that_cannot_be_read(tmp_path: Path) -> None:
+    """A standard input that is open for writing only is one line."""
+    code = (
+        "from dptext.streams import open_input\n"
+        "with open_input('-') as stream: stream.read()\n"
+    )
+    done = subprocess.run(
+        ["/bin/sh", "-c", f'"$0" -c "$1" 0>{tmp_path}/x', sys.executable, code],
+        capture_output=True,
+    )
+    assert b"InputError: standard input: cannot be read: Bad file" in done.stderr
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
+def test_parts_of_killed_runs_are_cleared(tmp_path: Path) -> None:
+    """The next writer of a target removes the dead part, not that of a live writer."""
+    code = (
+        "import sys, time; from dptext.streams import open_output\n"
+        "with open_output(sys.argv[1]) as output:\n"
+        "    output.stream.write(bytes(10**6)); print('ready', flush=True)\n"
+        "    sys.stdin.read()\n"
+    )
+    target = tmp_path / "out"
+    other = save(tmp_path, ".outer.0123abcd.part", b"of another target")
+    odd = save(tmp_path, ".out.part", b"no part of ours")
+
+    def start() -> subprocess.Popen[bytes]:
+        process = subprocess.Popen(
+            [sys.executable, "-c", code, str(target)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
+        assert process.stdout is not None
+        process.stdout.readline()
+        return process
+
+    with start() as dead:
+        dead.kill()
+    (left,) = tmp_path.glob(".out.????????.part")
+    with start() as live:
+        (held,) = tmp_path.glob(".out.????????.part")
+        assert held != left
+        with open_output(str(target)) as output:
+            output.stream.write(b"mine")
+        assert held.exists()
+        assert target.read_bytes() == b"mine"
+        assert live.stdin is not None
+        live.stdin.close()
+        assert live.wait() == 0
+    assert target.read_bytes() == bytes(10**6)
+    names = {Path(other).name, Path(odd).name, "out"}
+    assert set(os.listdir(tmp_path)) == names
+
+
+@pytest.mark.parametrize("old", [None, b"old"])
+@pytest.mark.parametrize("links", [True, False])
+def test_all_files_of_a_release_appear_or_none(
+    tmp_path: Path, old: bytes | None, links: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """When one file cannot be renamed the others are as before, old or absent."""
+    if not links:  # as on file systems that have none
+        monkeypatch.setattr(os, "link", _no_link)
+    names = ["data", "sidecar", "page"]
+    standing = names if old is not None else []
+    for name in standing:
+        save(tmp_path, name, b"old")
+
+    def release(hinder: str | None) -> None:
+        with Release() as opened:
+            for name in names:
+                opened.open(str(tmp_path / name)).stream.write(b"new")
+            if hinder is not None:  # meanwhile a folder stands there
+                (tmp_path / hinder).unlink(missing_ok=True)
+                (tmp_path / hinder / "x").mkdir(parents=True)
+            opened.commit()
+
+    for hinder in names:
+        with pytest.raises(OutputError, match=hinder):
+            release(hinder)
+        (tmp_path / hinder / "x").rmdir()
+        (tmp_path / hinder).rmdir()
+        if hinder in standing:
+            save(tmp_path, hinder, b"old")
+        assert sorted(os.listdir(tmp_path)) == sorted(standing)
+        assert {(tmp_path / name).read_bytes() for name in standing} <= {old}
+    release(None)
+    assert {(tmp_path / name).read_bytes() for name in names} == {b"new"}
+    assert sorted(os.listdir(tmp_path)) == sorted(names)
+
+
+def _no_link(one: object, two: object) -> None:
+    raise PermissionError(1, "no links here")
+
+
+def test_data_appear_after_their_report(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a release opens first is renamed last."""
+    renamed: list[str] = []
+    replace = os.replace
+
+    def watched(part: Path, target: Path) -> None:
+        renamed.append(target.name)
+        replace(part, target)
+
+    monkeypatch.setattr(os, "replace", watched)
+    with Release() as release:
+        for name in ("data", "sidecar"):
+            release.open(str(tmp_path / name))
+        release.commit()
+    assert renamed == ["sidecar", "data"]
+
+
+@pytest.mark.parametrize("old", [None, b"old\n"])
+def test_what_a_failed_run_put_aside_is_taken_back(
+    tmp_path: Path, old: bytes | None
+) -> None:
+    """A file that grows is as it was when the release is not committed."""
+    path = tmp_path / "aside"
+    if old is not None:
+        path.write_bytes(old)
+    with Release() as release:
+        release.aside(str(path)).add(b"new\n")
+    assert (path.read_bytes() if path.exists() else None) == old
+    with Release() as release:
+        release.aside(str(path)).add(b"new\n")
+        release.commit()
+    assert path.read_bytes() == (old or b"") + b"new\n"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX limits")
+def test_disk_that_fills_while_writing(tmp_path: Path) -> None:
+    """A file that can grow no further is an OutputError, and nothing is left."""
+    code = (
+        "import resource, sys; from dptext.streams import Release\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (2**20, 2**20))\n"
+        "with Release() as release:\n"
+        "    data = release.open(sys.argv[1]); release.open(sys.argv[1] + '.json')\n"
+        "    for _ in range(40): data.stream.write(bytes(2**16))\n"
+        "    release.commit()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path / "o")], capture_output=True
+    )
+    assert b"OutputError" in done.stderr
+    assert b"File too large" in done.stderr
+    assert os.listdir(tmp_path) == []
 
 
 def test_memory_is_flat_for_swollen_input(tmp_path: Path) -> None:

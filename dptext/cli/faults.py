@@ -19,8 +19,11 @@ import typer
 
 from dptext.errors import DptextError
 
-# The outside world's failures: no room, broken device.
-_OUTSIDE = (errno.ENOSPC, errno.EIO, errno.EFBIG, getattr(errno, "EDQUOT", -1))
+# The outside world's failures: no room, broken device, too little of what it lends.
+_OUTSIDE = (
+    *(errno.ENOSPC, errno.EIO, errno.EFBIG, getattr(errno, "EDQUOT", -1)),
+    *(errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN),
+)
 BUG, INTERRUPTED, CLOSED_PIPE, TERMINATED = 70, 130, 141, 143
 
 

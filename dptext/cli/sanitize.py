@@ -100,7 +100,10 @@ def command(
     max_record_bytes: Annotated[
         int,
         typer.Option(
-            min=1, help="Longest record that is read.", rich_help_panel=_INPUT
+            min=1,
+            max=2**40,
+            help="Longest record that is read.",
+            rich_help_panel=_INPUT,
         ),
     ] = 16 * 2**20,
     on_error: Annotated[

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import stat
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -11,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from dptext import registry, streams
-from dptext.engines import serial
+from dptext.engines import choosing, serial
 from dptext.errors import UsageError
 from dptext.report import exports
 from dptext.types import Selection
@@ -58,21 +56,22 @@ def jobs(options: Options) -> list[serial.Job]:
     job = _job(options)
     if options.out_dir is None:
         if options.format is None:
-            serial.one_format(options.files)
+            choosing.one_format(options.files)
         found = [job]
     else:
         _check_out_dir(options)
         folder = Path(options.out_dir)
         if options.format is None:
             for name in options.files:
-                serial.one_format([name])
+                choosing.one_format([name])
         found = [
             replace(job, inputs=(name,), output=str(folder / Path(name).name))
             for name in options.files
         ]
-    _check_distinct(options, found)
     _check_standard(options, found)
     _check_open(found)
+    _check_distinct(options, found)
+    _check_names(found)
     return found
 
 
@@ -109,21 +108,28 @@ def _check_out_dir(options: Options) -> None:
 
 def _check_distinct(options: Options, jobs: Sequence[serial.Job]) -> None:
     """Refuse to write over an input, the key, or another file of the run."""
-    reads = [name for name in options.files if not streams.is_standard(name)]
-    reads += [str(options.key_file)] if options.key_file else []
-    taken = {_identity(name) for name in reads}
-    for name in _writes(options, jobs):
-        place = _identity(name)
-        if place is not None and place in taken:
-            msg = f"{name} is read or written by this run already; name another file"
-            raise UsageError(msg)
-        taken.add(place)
+    keys = [str(options.key_file)] if options.key_file else []
+    streams.check_distinct([*options.files, *keys], *_writes(options, jobs))
+
+
+def _check_names(jobs: Sequence[serial.Job]) -> None:
+    """Refuse outputs that a report could not name: its JSON is UTF-8."""
+    for job in jobs:
+        name = Path(job.output or "").name
+        try:
+            name.encode()
+        except UnicodeEncodeError:
+            shown = name.encode("utf-8", "surrogateescape")
+            msg = (
+                f"the output's name {shown!r} is not UTF-8, so its report could not "
+                "name it; choose another with -o"
+            )
+            raise UsageError(msg) from None
 
 
 def _check_standard(options: Options, jobs: Sequence[serial.Job]) -> None:
     """Refuse two things on standard output: neither could be read back."""
-    named = [name for name in _writes(options, jobs) if streams.is_standard(name)]
-    if len(named) + sum(job.output is None for job in jobs) > 1:
+    if sum(map(streams.is_standard, _writes(options, jobs))) > 1:
         msg = (
             "standard output carries one thing only, the data or a report: name files "
             "for the others with -o, --report, --html, --public-report, --quarantine"
@@ -141,10 +147,10 @@ def _check_open(jobs: Sequence[serial.Job]) -> None:
                 raise UsageError(msg)
 
 
-def _writes(options: Options, jobs: Sequence[serial.Job]) -> Iterator[str]:
+def _writes(options: Options, jobs: Sequence[serial.Job]) -> Iterator[str | None]:
+    """Give all that is written to; None is standard output."""
     for job in jobs:
-        if job.output is not None:
-            yield job.output
+        yield job.output
         report = beside(options, job)
         if report is not None:
             yield str(report)
@@ -153,15 +159,6 @@ def _writes(options: Options, jobs: Sequence[serial.Job]) -> Iterator[str]:
             yield str(page)
     if options.quarantine is not None:
         yield options.quarantine
-
-
-def _identity(name: str) -> object:
-    """Return what is the same for two names of one file; None for a device."""
-    try:
-        found = os.stat(name)
-    except OSError:
-        return os.path.realpath(name)
-    return (found.st_dev, found.st_ino) if stat.S_ISREG(found.st_mode) else None
 
 
 def _job(options: Options) -> serial.Job:

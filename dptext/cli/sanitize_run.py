@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rich.console import Console
@@ -29,53 +29,119 @@ def sanitize(options: Options) -> None:
     key = _key(options)
     recipe = profile.load(options.profile, options.overrides)
     console = Console(stderr=True, quiet=options.quiet)
-    made = build(recipe, console)
-    done = _run(options, jobs, made, key, console)
-    if options.report is not None:
-        _write(options.report, document.encode(done))
-    if options.html is not None:
-        _write(options.html, html.render(done))
+    one = jobs[0] if options.out_dir is None else None
+    if one is None:
+        _try_out_dir(options, jobs)
+    with streams.Release() as release:
+        # All is opened before anything is read, the data first: they appear last.
+        files = None if one is None else _open(release, options, one)
+        report, page = (
+            None if path is None else release.open(str(path))
+            for path in (options.report, options.html)
+        )
+        ready = _Ready(options, build(recipe, console), key, console)
+        if one is not None and files is not None:
+            done = ready.report(one, [ready.carry_out(one, files)])
+        else:
+            done = _each(ready, options, jobs)
+        if report is not None:
+            report.stream.write(document.encode(done))
+        if page is not None:
+            page.stream.write(html.render(done))
+        release.commit()
     terminal.show(done, console)
 
 
-def _run(
-    options: Options,
-    jobs: Sequence[serial.Job],
-    made: Pipeline,
-    key: RunKey,
-    console: Console,
-) -> document.Document:
-    """Carry out the jobs one by one, each with its public report; report on all."""
-    tally = serial.Tally.of(made)
-    written: list[serial.Written] = []
-    measures: assemble.Measures | None = None
-    if options.out_dir is not None:
-        _make_folder(options.out_dir)
-    for job in jobs:
+@dataclass(frozen=True)
+class _Files:
+    """What a job writes to, opened."""
+
+    sinks: serial.Sinks
+    sidecar: streams.Output | None
+
+
+def _open(release: streams.Release, options: Options, job: serial.Job) -> _Files:
+    sinks = serial.Sinks.of(job, release)
+    beside = sanitize_jobs.beside(options, job)
+    return _Files(sinks, None if beside is None else release.open(str(beside)))
+
+
+class _Ready:
+    """All that the jobs of a run share."""
+
+    def __init__(
+        self, options: Options, made: Pipeline, key: RunKey, console: Console
+    ) -> None:
+        self._options = options
+        self._made = made
+        self._key = key
+        self._console = console
+        self._measures: assemble.Measures | None = None
+        self._tally = serial.Tally.of(made)
+
+    def carry_out(self, job: serial.Job, files: _Files) -> serial.Written:
+        """Carry out a job and write its public report."""
+        tally = self._tally
         # No two records of a run have the same ordinal, so none share their noise.
         start = tally.records + tally.faults
-        with _progress(console, options) as progress:
-            written.append(
-                serial.run(job, made, key, tally, start=start, progress=progress)
+        with _progress(self._console, self._options) as progress:
+            written = serial.run(
+                job,
+                self._made,
+                self._key,
+                tally,
+                files.sinks,
+                start=start,
+                progress=progress,
+                warn=lambda message: _say(self._console, message),
             )
-        measures = measures or assemble.Measures.of(made, options.ruler)
-        done = assemble.document(made, job, key, tally, written[-1:], measures)
-        _publish(options, job, done)
-    if len(jobs) == 1:
-        return done
-    whole = replace(jobs[0], inputs=options.files, output=None)
-    assert measures is not None
-    return assemble.document(made, whole, key, tally, written, measures)
+        if files.sidecar is not None:
+            done = document.public(self.report(job, [written]))
+            files.sidecar.stream.write(document.encode(done))
+        return written
+
+    def report(
+        self, job: serial.Job, written: Sequence[serial.Written]
+    ) -> document.Document:
+        """Return the internal report of what was done so far."""
+        self._measures = self._measures or assemble.Measures.of(
+            self._made, self._options.ruler
+        )
+        return assemble.document(
+            self._made, job, self._key, self._tally, written, self._measures
+        )
+
+
+def _each(
+    ready: _Ready, options: Options, jobs: Sequence[serial.Job]
+) -> document.Document:
+    """Carry out jobs one by one: each output appears with its sidecar."""
+    written: list[serial.Written] = []
+    for job in jobs:
+        with streams.Release() as release:
+            written.append(ready.carry_out(job, _open(release, options, job)))
+            release.commit()
+    return ready.report(replace(jobs[0], inputs=options.files, output=None), written)
 
 
 def build(recipe: Profile, console: Console) -> Pipeline:
     """Open the lexicon and make the profile ready, saying what takes time."""
-
-    def warn(message: str) -> None:
-        console.print(f"dptext: {message}", markup=False, highlight=False)
-
-    lexicon: Lexicon = lexicons.find(recipe.lexicon, warn=warn)
+    lexicon: Lexicon = lexicons.find(
+        recipe.lexicon, warn=lambda message: _say(console, message)
+    )
     return pipeline.build(recipe, lexicon)
+
+
+def _say(console: Console, message: str) -> None:
+    console.print(f"dptext: {message}", markup=False, highlight=False, soft_wrap=True)
+
+
+def _try_out_dir(options: Options, jobs: Sequence[serial.Job]) -> None:
+    """Make the folder, and see that all its files can be written."""
+    _make_folder(str(options.out_dir))
+    for job in jobs:
+        with streams.Release() as release:
+            _open(release, options, job)
 
 
 def _make_folder(folder: str) -> None:
@@ -111,19 +177,3 @@ def _progress(console: Console, options: Options) -> Iterator[serial.Progress | 
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task("", total=None, records=0, words=0)
         yield lambda records, words: bar.update(task, records=records, words=words)
-
-
-def _publish(options: Options, job: serial.Job, done: document.Document) -> None:
-    """Write the public report of an output, where there is to be one."""
-    beside = sanitize_jobs.beside(options, job)
-    if beside is not None:
-        _write(beside, document.encode(document.public(done)))
-
-
-def _write(path: Path, data: bytes) -> None:
-    try:
-        with streams.open_output(str(path)) as sink:
-            sink.stream.write(data)
-    except OSError as error:
-        msg = f"{path}: the report cannot be written: {error.strerror or error}"
-        raise OutputError(msg) from None

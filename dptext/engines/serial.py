@@ -7,16 +7,17 @@ from __future__ import annotations
 
 import contextlib
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dptext import formats, registry, streams
-from dptext.errors import InputError, OutputError, UsageError
+from dptext.engines import choosing, seeing
+from dptext.errors import InputError
 from dptext.metrics.spending import Spending
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
@@ -26,6 +27,12 @@ from dptext.types import Eps, Fault, Ids, Record, Selection, Verbatim, Words
 METRICS = ("perturbation", "rare-words", "similarity")
 # Called now and then with records and words done so far.
 Progress = Callable[[int, int], None]
+# Called with a line for people, which holds nothing of a text.
+Warn = Callable[[str], None]
+
+
+def _silent(message: str) -> None:
+    """Warn nobody."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +55,23 @@ class Job:
     jobs: int = 1
 
 
+@dataclass(frozen=True, slots=True)
+class Sinks:
+    """Where a job writes: its opened output, and the file for faulty records."""
+
+    output: streams.Output
+    aside: streams.Aside | None = None
+
+    @classmethod
+    def of(cls, job: Job, release: streams.Release) -> Sinks:
+        """Open what a job writes to, as a part of a release."""
+        output = release.open(job.output)
+        if job.on_error == "quarantine" and job.quarantine is not None:
+            # For the user's eyes only: it holds original text.
+            return cls(output, release.aside(job.quarantine))
+        return cls(output)
+
+
 @dataclass(slots=True)
 class Tally:
     """What a run counts; everything here is a function of the private text."""
@@ -59,6 +83,8 @@ class Tally:
     words: int = 0
     faults: int = 0
     seconds: float = 0.0
+    # In how many records each selected field is, null or not.
+    fields: Counter[str] = field(default_factory=Counter)
 
     @classmethod
     def of(cls, pipeline: Pipeline) -> Tally:
@@ -89,37 +115,72 @@ def run(
     pipeline: Pipeline,
     key: RunKey,
     tally: Tally,
+    sinks: Sinks | None = None,
     *,
     start: int = 0,
     progress: Progress | None = None,
+    warn: Warn = _silent,
 ) -> Written:
     """Carry out a job. tally grows while it runs; ordinals count from start.
 
-    Raises InputError at the first faulty record when on_error is "fail", and leaves no
-    output file then, nor after any other error.
+    With sinks, the output is complete then and their owner lets it appear; without, it
+    is opened here and appears. Raises InputError at the
+    first faulty record when on_error is "fail", when no record could be read, and when
+    a selected field is in none; UsageError when input and output do not go together.
     """
-    streams.check_distinct(job.inputs, job.output)
+    if sinks is None:
+        streams.check_distinct(job.inputs, job.output)
+        with streams.Release() as release:
+            sinks = Sinks.of(job, release)
+            written = _carried_out(
+                job, pipeline, key, tally, sinks, start, progress, warn
+            )
+            release.commit()
+        return written
+    return _carried_out(job, pipeline, key, tally, sinks, start, progress, warn)
+
+
+def _carried_out(
+    job: Job,
+    pipeline: Pipeline,
+    key: RunKey,
+    tally: Tally,
+    sinks: Sinks,
+    start: int,
+    progress: Progress | None,
+    warn: Warn,
+) -> Written:
     began = time.monotonic()
+    output = sinks.output
     with contextlib.ExitStack() as stack:
-        output = stack.enter_context(streams.open_output(job.output))
-        aside = _aside(job, stack)
-        source = _Source(job, tally, aside, start)
-        chosen = source.open(stack)
+        source = _Source(job, tally, sinks.aside, start)
+        chosen = source.open(stack, warn)
         module = formats.find(None, chosen)
-        writer = module.Writer(output.stream, job.selection)
+        seen = seeing.Seen(job.selection, module, warn)
+        # What has left cannot be taken back when a field turns out to be in no record.
+        passes = job.selection.missing == "pass" and not output.can_be_discarded
+        held = seeing.Held(output.stream, seen) if passes else None
+        writer = module.Writer(held or output.stream, job.selection)  # type: ignore[arg-type]
         for record, texts in _privatized(
             pipeline, source.records(module), key, job, tally
         ):
             if isinstance(record.rest, Verbatim):
                 writer.verbatim(record.rest)
                 continue
+            seen.add(record)
             writer.write(record, texts)
             tally.records += 1
             if job.flush:
-                output.stream.flush()
+                (held or output.stream).flush()
             if progress is not None and not tally.records % 256:
                 progress(tally.records, tally.words)
+        source.check_read(seen.records)
+        seen.check()
         writer.close()
+        if held is not None:
+            held.let_go()
+    output.complete()
+    tally.fields.update(seen.fields)
     tally.seconds += time.monotonic() - began
     return Written(chosen, output.size, output.digest or "")
 
@@ -148,24 +209,22 @@ class _Source:
     """The records of all inputs of a job, one after the other."""
 
     def __init__(
-        self, job: Job, tally: Tally, aside: BinaryIO | None, start: int
+        self, job: Job, tally: Tally, aside: streams.Aside | None, start: int
     ) -> None:
         self._job = job
         self._tally = tally
         self._aside = aside
         self._next = start
         self._streams: list[tuple[str, BinaryIO]] = []
+        self._faults = 0
+        self._first_fault: Fault | None = None
 
-    def open(self, stack: contextlib.ExitStack) -> str:
+    def open(self, stack: contextlib.ExitStack, warn: Warn) -> str:
         """Open the first input and return the format of all."""
         name = self._job.inputs[0]
         stream = stack.enter_context(streams.open_input(name))
         self._streams.append((_place(name), stream))
-        if self._job.format is not None:
-            return self._job.format
-        if not streams.is_standard(name):
-            return one_format(self._job.inputs)
-        return one_format(self._job.inputs, formats.sniff(stream.peek(1)))
+        return choosing.chosen(self._job, stream, warn)
 
     def records(self, module: formats.Format) -> Iterator[Record]:
         """Yield records; what stands between them comes as records without texts."""
@@ -190,50 +249,32 @@ class _Source:
 
     def _fault(self, fault: Fault) -> None:
         if self._job.on_error == "fail":
-            msg = (
-                f"{fault.place}: {fault.reason} "
-                "(go on with --on-error skip, or --quarantine FILE)"
+            raise InputError(
+                _told(fault, " (go on with --on-error skip, or --quarantine FILE)")
             )
-            raise InputError(msg)
+        self._first_fault = self._first_fault or fault
+        self._faults += 1
         self._tally.faults += 1
         if self._aside is not None:
             ending = b"" if fault.raw.endswith(b"\n") else b"\n"
-            self._aside.write(fault.raw + ending)
+            self._aside.add(fault.raw + ending)
+
+    def check_read(self, records: int) -> None:
+        """Refuse a run of which no record could be read. Raises InputError."""
+        first = self._first_fault
+        if first is not None and not records:
+            msg = (
+                f"no record could be read, so there is no output; of {self._faults} "
+                f"the first is {_told(first)}"
+            )
+            raise InputError(msg)
+
+
+def _told(fault: Fault, more: str = "") -> str:
+    """Say what is wrong with a record, and the better advice of two."""
+    advice = f"; {fault.advice}" if fault.advice else more
+    return f"{fault.place}: {fault.reason}{advice}"
 
 
 def _place(name: str) -> str:
     return "standard input" if streams.is_standard(name) else name
-
-
-def _name_of(path: str) -> str:
-    module = formats.find(path)
-    return str(module.__name__).rsplit(".", 1)[1].replace("_", "-")  # type: ignore[attr-defined]
-
-
-def _aside(job: Job, stack: contextlib.ExitStack) -> BinaryIO | None:
-    if job.on_error != "quarantine" or job.quarantine is None:
-        return None
-    try:
-        # For the user's eyes only: it holds original text.
-        path = Path(job.quarantine)
-        path.touch(mode=0o600)
-        return stack.enter_context(path.open("ab"))
-    except OSError as error:
-        msg = f"{job.quarantine}: {error.strerror}"
-        raise OutputError(msg) from None
-
-
-def one_format(paths: Iterable[str], *others: str) -> str:
-    """Return the format that paths have by their suffixes; standard input has none.
-
-    Raises UsageError when they, or others, are of different formats.
-    """
-    found = {_name_of(path) for path in paths if not streams.is_standard(path)}
-    found.update(others)
-    if len(found) > 1:
-        msg = (
-            f"the inputs are of different formats ({', '.join(sorted(found))}); run "
-            "once for each, or write each to its own file with --out-dir"
-        )
-        raise UsageError(msg)
-    return "".join(found)

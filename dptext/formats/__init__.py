@@ -8,6 +8,9 @@ that are not selected, so that `dptext check` can hold them against a policy.
 
 from __future__ import annotations
 
+import errno
+import os
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 from typing import BinaryIO, Protocol, cast
@@ -18,6 +21,18 @@ from dptext.streams import plain_name
 from dptext.types import Fault, Record, Selection, Verbatim
 
 BOM = b"\xef\xbb\xbf"
+# An array of objects is no JSON lines, but is best told so by their reader.
+_JSON = re.compile(rb"\s*(\{|\[\s*\{)")
+_LINES = "--format text, which takes each line as a text"
+_FITTING = {
+    ".json": "--format jsonl if each line is an object",
+    ".geojson": "--format jsonl if each line is an object",
+    ".log": _LINES,
+    ".md": _LINES,
+    ".rst": _LINES,
+    ".psv": "--format csv --delimiter '|'",
+    ".ssv": "--format csv --delimiter ';'",
+}
 
 
 class RecordWriter(Protocol):
@@ -37,7 +52,11 @@ class RecordWriter(Protocol):
 
 
 class Format(Protocol):
-    """What a module in this folder offers."""
+    """What a module in this folder offers.
+
+    It may also have `others(record, selection)`, which gives name and text of each
+    field of a record that is copied; a warning names those that repeat private text.
+    """
 
     SUFFIXES: tuple[str, ...]
 
@@ -70,16 +89,45 @@ def find(path: str | None, name: str | None = None) -> Format:
     """
     if name is not None:
         return _load(name)
-    suffix = PurePath(plain_name(path or "")).suffix.lower()
-    choices = registry.names("formats")
-    for choice in choices:
+    module = by_suffix(path or "")
+    if module is not None:
+        return module
+    msg = _unknown(path or "")
+    raise UsageError(msg)
+
+
+def by_suffix(path: str) -> Format | None:
+    """Return the format that goes with the suffix of a path, if any does."""
+    suffix = _suffix(path)
+    for choice in registry.names("formats"):
         module = _load(choice)
         if suffix in module.SUFFIXES:
             return module
-    known = ", ".join(choices)
+    return None
+
+
+def _suffix(path: str) -> str:
+    return PurePath(plain_name(path)).suffix.lower()
+
+
+def _unknown(path: str) -> str:
+    """Say why no format goes with a path, and what to do."""
+    if os.path.isdir(path):
+        return f"{path} is a directory; name the files in it"
+    suffix = _suffix(path)
+    if not suffix and path and not os.path.exists(path):
+        return f"{path}: {os.strerror(errno.ENOENT)}"
     what = f"the suffix {suffix!r} of {path}" if suffix else "a name without suffix"
-    msg = f"no format goes with {what}; choose one with --format: {known}"
-    raise UsageError(msg)
+    if suffix in _FITTING:
+        return f"no format goes with {what}; give {_FITTING[suffix]}"
+    known = ", ".join(registry.names("formats"))
+    return f"no format goes with {what}; choose one with --format: {known}"
+
+
+def name_of(module: Format) -> str:
+    """Return the name of a format, as --format takes it."""
+    name = str(module.__name__)  # type: ignore[attr-defined]
+    return name.rpartition(".")[2].replace("_", "-")
 
 
 def _load(name: str) -> Format:
@@ -90,10 +138,10 @@ def _load(name: str) -> Format:
         raise UsageError(msg) from None
 
 
-def sniff(head: bytes) -> str:
-    """Guess the format's name from the first bytes of an input that has no name."""
+def sniff(head: bytes) -> str | None:
+    """Return the format's name if the first bytes of an input tell it."""
     if head.startswith(b"PAR1"):
         return "parquet"
-    if head.removeprefix(BOM).lstrip().startswith(b"{"):
+    if _JSON.match(head.removeprefix(BOM)):
         return "jsonl"
-    return "text"
+    return None

@@ -8,11 +8,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any
 
 from dptext.errors import InputError
-from dptext.formats import _paths
+from dptext.formats import _fields, _paths
+
+_VARIABLE = ("is_string", "is_large_string", "is_binary", "is_large_binary")
+
+_OF_MAP = 64  # bytes that a map is taken for: their parts have no cheap length
 
 Array = Any
 Batch = Any
@@ -36,14 +39,24 @@ def column(schema: Schema, path: str, place: str, *, is_text: bool = True) -> Co
     Raises InputError when there is no such field or it cannot hold what is asked.
     """
     first, *names = _paths.parse(path)
-    at = _number(list(schema.names), first, path, place)
+
+    def number(names: list[str], name: str) -> int:
+        if names.count(name) == 1:
+            return names.index(name)
+        told = f"no field {path!r}; {_fields.advice(path, text_paths(schema))}"
+        if name in names:
+            told = f"the name {name!r} of field {path!r} occurs twice"
+        msg = f"{place}: {told}"
+        raise InputError(msg)
+
+    at = number(list(schema.names), first)
     kind, steps = _inside(schema.field(at).type), []
     for name in names:
-        if not _is(kind, "is_struct"):
+        if not is_kind(kind, "is_struct"):
             msg = f"{place}: field {path!r} leads into {_shown(kind)}, not a struct"
             raise InputError(msg)
         fields = [kind.field(i) for i in range(kind.num_fields)]
-        steps.append(_number([field.name for field in fields], name, path, place))
+        steps.append(number([field.name for field in fields], name))
         kind = _inside(fields[steps[-1]].type)
     if is_text and not _is_text(kind):
         msg = f"{place}: field {path!r} is of type {_shown(kind)}, not text"
@@ -51,33 +64,21 @@ def column(schema: Schema, path: str, place: str, *, is_text: bool = True) -> Co
     return Column(path, at, tuple(steps))
 
 
-def leaves(schema: Schema) -> Iterator[str]:
+def leaf_paths(schema: Schema) -> Iterator[str]:
     """Give the paths of all fields that hold values, through lists and structs."""
     left: list[tuple[tuple[str, ...], Kind]] = [
         ((field.name,), _inside(field.type)) for field in schema
     ]
     while left:
         path, kind = left.pop(0)
-        if _is(kind, "is_struct") and kind.num_fields:
+        if is_kind(kind, "is_struct") and kind.num_fields:
             fields = (kind.field(i) for i in range(kind.num_fields))
             left += [((*path, field.name), _inside(field.type)) for field in fields]
         else:
             yield _paths.joined(path)
 
 
-def _number(names: list[str], name: str, path: str, place: str) -> int:
-    if names.count(name) == 1:
-        return names.index(name)
-    if name in names:
-        msg = f"{place}: the name {name!r} of field {path!r} occurs twice"
-    else:
-        near = get_close_matches(name, names, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else "choose one with --field"
-        msg = f"{place}: no field {path!r}; {hint}"
-    raise InputError(msg)
-
-
-def _is(kind: Kind, test: str) -> bool:
+def is_kind(kind: Kind, test: str) -> bool:
     """Apply a test of pyarrow.types, which an older release may lack."""
     from pyarrow import types
 
@@ -85,21 +86,21 @@ def _is(kind: Kind, test: str) -> bool:
     return found is not None and bool(found(kind))
 
 
-def _is_list(kind: Kind) -> bool:
-    return _is(kind, "is_list") or _is(kind, "is_large_list")
+def is_list(kind: Kind) -> bool:
+    return is_kind(kind, "is_list") or is_kind(kind, "is_large_list")
 
 
 def _inside(kind: Kind) -> Kind:
-    while _is_list(kind):
+    while is_list(kind):
         kind = kind.value_type
     return kind
 
 
 def _is_text(kind: Kind) -> bool:
-    if _is(kind, "is_dictionary"):
+    if is_kind(kind, "is_dictionary"):
         kind = kind.value_type
     tests = ("is_string", "is_large_string", "is_string_view")
-    return any(_is(kind, test) for test in tests)
+    return any(is_kind(kind, test) for test in tests)
 
 
 def _shown(kind: Kind) -> str:
@@ -107,31 +108,56 @@ def _shown(kind: Kind) -> str:
     return str(kind).partition("<")[0]
 
 
-def retyped(kind: Kind, steps: tuple[int, ...]) -> Kind:
-    """Return a column's type with room for new words.
+def text_paths(schema: Schema) -> list[str]:
+    """Return the paths of all fields that hold text."""
 
-    Only a dictionary changes: its index may be too narrow for texts not yet known.
+    def below(path: str, kind: Kind) -> Iterator[str]:
+        kind = _inside(kind)
+        if _is_text(kind):
+            yield path
+        elif is_kind(kind, "is_struct"):
+            for i in range(kind.num_fields):
+                child = kind.field(i)
+                yield from below(_paths.below(path, child.name), child.type)
+
+    return [path for f in schema for path in below(_paths.below("", f.name), f.type)]
+
+
+def leaves(kind: Kind) -> int:
+    """Return how many columns of a Parquet file hold a type."""
+    if is_kind(kind, "is_dictionary") or not kind.num_fields:
+        return 1
+    return sum(leaves(kind.field(i).type) for i in range(kind.num_fields))
+
+
+def size(array: Array) -> int:
+    """Return about how many bytes the values of an array take.
+
+    A function of the values alone, not of how they lie in memory.
     """
-    import pyarrow as pa
+    import pyarrow.compute as pc
 
-    if _is_list(kind):
-        item = kind.value_field.with_type(retyped(kind.value_type, steps))
-        return pa.large_list(item) if _is(kind, "is_large_list") else pa.list_(item)
-    if steps:
-        fields = [kind.field(i) for i in range(kind.num_fields)]
-        child = fields[steps[0]]
-        fields[steps[0]] = child.with_type(retyped(child.type, steps[1:]))
-        return pa.struct(fields)
-    if _is(kind, "is_dictionary"):
-        return pa.dictionary(pa.int32(), kind.value_type, kind.ordered)
-    return kind
+    kind = array.type
+    if is_kind(kind, "is_dictionary"):
+        return 4 * len(array)
+    if is_kind(kind, "is_struct"):
+        return sum(map(size, array.flatten()))
+    if is_kind(kind, "is_map"):
+        return _OF_MAP * len(array)
+    if kind.num_fields:  # lists of some kind
+        return 4 * len(array) + size(array.flatten())
+    if is_kind(kind, "is_string_view") or is_kind(kind, "is_binary_view"):
+        array = array.cast("large_binary")
+    if any(is_kind(array.type, test) for test in _VARIABLE):
+        return 4 * len(array) + int(pc.sum(pc.binary_length(array)).as_py() or 0)
+    return 8 * len(array)
 
 
 def values(array: Array, steps: tuple[int, ...]) -> list[Value]:
     """Return the value of every row of a column; what is inside a null is null."""
     import pyarrow.compute as pc
 
-    if _is_list(array.type):
+    if is_list(array.type):
         inner = iter(values(array.flatten(), steps))
         counts = pc.list_value_length(array).to_pylist()
         return [
@@ -140,7 +166,7 @@ def values(array: Array, steps: tuple[int, ...]) -> list[Value]:
         ]
     if steps:
         return values(pc.struct_field(array, [steps[0]]), steps[1:])
-    if _is(array.type, "is_temporal"):  # Python's own types are coarser
+    if is_kind(array.type, "is_temporal"):  # Python's own types are coarser
         array = array.cast("string")
     return list(array.to_pylist())
 
@@ -164,10 +190,10 @@ def refill(value: Value, new: Iterator[str]) -> Value:
 def rebuilt(
     array: Array, kind: Kind, steps: tuple[int, ...], new: list[Value]
 ) -> Array:
-    """Return a column of a type (see retyped) with the values of one field replaced."""
+    """Return a column of a type with the values of one field replaced."""
     import pyarrow as pa
 
-    if _is_list(kind):
+    if is_list(kind):
         return _rebuilt_list(array, kind, steps, new)
     if steps:
         fields = [kind.field(i) for i in range(kind.num_fields)]
@@ -177,7 +203,7 @@ def rebuilt(
             new = ["" if value is None else value for value in new]
         children[at] = rebuilt(children[at], field.type, steps[1:], new)
         return pa.StructArray.from_arrays(children, fields=fields, mask=array.is_null())
-    if _is(kind, "is_dictionary"):
+    if is_kind(kind, "is_dictionary"):
         coded = pa.array(new, kind.value_type).dictionary_encode()
         return pa.DictionaryArray.from_arrays(
             coded.indices, coded.dictionary, ordered=kind.ordered
@@ -195,8 +221,8 @@ def _rebuilt_list(
         offsets.append(offsets[-1] + len(value or ()))
     flat = [item for value in new if value is not None for item in value]
     inner = rebuilt(array.flatten(), kind.value_type, steps, flat)
-    of = pa.LargeListArray if _is(kind, "is_large_list") else pa.ListArray
-    width = pa.int64() if _is(kind, "is_large_list") else pa.int32()
+    of = pa.LargeListArray if is_kind(kind, "is_large_list") else pa.ListArray
+    width = pa.int64() if is_kind(kind, "is_large_list") else pa.int32()
     return of.from_arrays(
         pa.array(offsets, width), inner, type=kind, mask=array.is_null()
     )

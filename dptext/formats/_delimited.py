@@ -10,14 +10,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from difflib import get_close_matches
 from typing import BinaryIO, NamedTuple
 
 from dptext.errors import InputError, UsageError
-from dptext.formats import BOM, _lines
+from dptext.formats import BOM, _fields, _lines
 from dptext.formats._lines import Unreadable, decode
 from dptext.formats._rows import QUOTE, Layout, Row, rows
 from dptext.types import Fault, Record, Selection, Verbatim
+
+# Each as it is typed in a shell.
+_DELIMITERS = {";": "';'", "\t": "$'\\t'", "|": "'|'", ",": "','"}
 
 
 class Header(NamedTuple):
@@ -29,9 +31,12 @@ class Header(NamedTuple):
 
 
 class Columns(NamedTuple):
-    """Where the selected fields stand, from 0; every row must have width fields."""
+    """Where the selected fields stand, from 0; every row must have as many fields.
 
-    width: int
+    names are those of the header, or numbers from 1.
+    """
+
+    names: tuple[str, ...]
     texts: tuple[int, ...]
     identity: int | None
 
@@ -40,7 +45,7 @@ class Rest(NamedTuple):
     """What is kept of a row to write it back."""
 
     fields: list[bytes]
-    texts: tuple[int, ...]
+    columns: Columns
     end: bytes
 
 
@@ -57,7 +62,7 @@ def read(
             yield Verbatim(row.raw, header=row.raw == BOM)
         elif columns is None and selection.header:
             names = _names(row, selection, place)
-            columns = _named(names, selection, f"{place}:{row.line}")
+            columns = _named(names, selection, row.raw, f"{place}:{row.line}")
             quoted = tuple(field.startswith(QUOTE) for field in row.fields)
             yield Verbatim(Header(row.raw, names, quoted), header=True)
         else:
@@ -83,7 +88,7 @@ def copied(stream: BinaryIO, selection: Selection, delimiter: str) -> Iterator[s
     names = tuple(str(number + 1) for number in range(len(row.fields)))
     if selection.header:
         names = _names(row, selection, "file")
-        texts = _named(names, selection, "file").texts
+        texts = _named(names, selection, row.raw, "file").texts
     else:
         texts = _numbered(len(names), selection, "file").texts
     yield from (name for at, name in enumerate(names) if at not in texts)
@@ -104,12 +109,18 @@ def _names(row: Row, selection: Selection, place: str) -> tuple[str, ...]:
         decode(row.raw)
     except Unreadable as error:
         msg = f"{place}:{row.line}: header: {error}"
+        first = row.raw.partition(b"\n")[0].decode("utf-8", "replace")
+        for name in selection.fields:
+            if (delimiter := other_delimiter(first, name)) is not None:
+                msg += f"; did you mean --delimiter {_DELIMITERS[delimiter]}?"
         raise InputError(msg) from None
     return tuple(_text(field, selection.quoting) for field in row.fields)
 
 
-def _named(names: tuple[str, ...], selection: Selection, where: str) -> Columns:
-    """Find the selected columns by name."""
+def _named(
+    names: tuple[str, ...], selection: Selection, raw: bytes, where: str
+) -> Columns:
+    """Find the selected columns by name; raw is the header."""
 
     def place(name: str) -> int:
         if names.count(name) == 1:
@@ -117,17 +128,36 @@ def _named(names: tuple[str, ...], selection: Selection, where: str) -> Columns:
         if name in names:
             msg = f"{where}: the header has column {name!r} twice; rename one of them"
             raise InputError(msg)
-        # All names are not listed: without a header they would be the first record.
-        near = get_close_matches(name, names, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else "name the columns with --field"
         msg = (
-            f"{where}: no column {name!r} among the {len(names)} of the header; {hint} "
-            "(a file without header needs --no-header, one with another delimiter "
-            "--delimiter)"
+            f"{where}: no column {name!r} among the {len(names)} of the header; "
+            f"{_hint(name, names, raw.decode())} (a file without header needs "
+            "--no-header)"
         )
         raise InputError(msg)
 
-    return _columns(len(names), place, selection)
+    return _columns(names, place, selection)
+
+
+def _hint(name: str, names: tuple[str, ...], header: str) -> str:
+    """Say what may have been meant, without names: they may be the first record."""
+    delimiter = other_delimiter(header, name)
+    near = _fields.nearest(name, names)
+    if delimiter is None and near is not None:
+        return f"did you mean that of column {names.index(near) + 1}?"
+    if delimiter is None and len(names) == 1:
+        delimiter = other_delimiter(header)
+    if delimiter is not None:
+        return f"did you mean --delimiter {_DELIMITERS[delimiter]}?"
+    return "name the columns with --field, another delimiter with --delimiter"
+
+
+def other_delimiter(header: str, name: str | None = None) -> str | None:
+    """Return what delimits a header so that it has a column of a name, or several."""
+    for delimiter in _DELIMITERS:
+        names = [part.strip().strip('"') for part in header.split(delimiter)]
+        if len(names) > 1 and (name is None or name in names):
+            return delimiter
+    return None
 
 
 def _numbered(count: int, selection: Selection, where: str) -> Columns:
@@ -142,16 +172,18 @@ def _numbered(count: int, selection: Selection, where: str) -> Columns:
             raise InputError(msg)
         return int(name) - 1
 
-    return _columns(count, place, selection)
+    return _columns(tuple(map(str, range(1, count + 1))), place, selection)
 
 
-def _columns(count: int, place: Callable[[str], int], selection: Selection) -> Columns:
+def _columns(
+    names: tuple[str, ...], place: Callable[[str], int], selection: Selection
+) -> Columns:
     texts = tuple(sorted({place(name) for name in selection.fields}))
     identity = None if selection.id_field is None else place(selection.id_field)
     if identity in texts:
         msg = f"field {selection.id_field!r} cannot be both a text and the id"
         raise UsageError(msg)
-    return Columns(count, texts, identity)
+    return Columns(names, texts, identity)
 
 
 def _record(
@@ -160,16 +192,27 @@ def _record(
     fields = row.fields
     if columns is None or row.trouble is not None:
         raise Unreadable(row.trouble or "")
-    if len(fields) != columns.width:
+    if len(fields) != len(columns.names):
         first = "header" if selection.header else "first row"
-        msg = f"{len(fields)} fields where the {first} has {columns.width}"
+        msg = f"{len(fields)} fields where the {first} has {len(columns.names)}"
         raise Unreadable(msg)
     decode(row.raw)
     texts = tuple(_text(fields[place], selection.quoting) for place in columns.texts)
     identity = None
     if columns.identity is not None:
         identity = _text(fields[columns.identity], selection.quoting)
-    return Record(ordinal, texts, Rest(fields, columns.texts, row.end), identity)
+    rest = Rest(fields, columns, row.end)
+    return Record(ordinal, texts, rest, identity, selection.fields)
+
+
+def others(record: Record, selection: Selection) -> Iterator[tuple[str, str]]:
+    """Give the columns of a record that are copied, with their names."""
+    assert isinstance(record.rest, Rest)
+    fields, columns, _ = record.rest
+    selected = {*columns.texts, columns.identity}
+    for place, (name, field) in enumerate(zip(columns.names, fields, strict=True)):
+        if place not in selected:
+            yield name, _text(field, selection.quoting)
 
 
 def _text(field: bytes, quoting: bool) -> str:
@@ -199,7 +242,7 @@ class Writer(_lines.LineWriter):
         rest = record.rest
         assert isinstance(rest, Rest)
         fields = rest.fields.copy()
-        for place, text in zip(rest.texts, texts, strict=True):
+        for place, text in zip(rest.columns.texts, texts, strict=True):
             fields[place] = self._spell(text.encode(), place, len(fields))
         self.put(self._delimiter.join(fields) + rest.end)
 

@@ -17,13 +17,22 @@ _COLON = re.compile(r"[ \t\r\n]*:[ \t\r\n]*")
 _KEY = re.compile(r'[ \t\r\n]*"([^"\\]*)"[ \t\r\n]*:[ \t\r\n]*')
 _BRACKET = re.compile(r'["{}\[\]]')
 _SCALAR = re.compile(r"[^,\]} \t\r\n]+")
+_ARRAY = "write one object on each line, as jq -c '.[]' does"
 _KINDS = {"{": "object", "[": "array", "t": "boolean", "f": "boolean", "n": "null"}
 
 
-class Scan:
-    """The selected values of one line: spans, texts, identity."""
+class Absent(Unreadable):
+    """A record has no such field as that of a node, and must have it."""
 
-    __slots__ = ("_line", "_pass_missing", "identity", "spans", "texts")
+    def __init__(self, node: Node) -> None:
+        super().__init__(f"field {node.path!r} is absent")
+        self.node = node
+
+
+class Scan:
+    """The selected values of one line: spans, texts, identity, and which are there."""
+
+    __slots__ = ("_line", "_pass_missing", "_present", "identity", "spans", "texts")
 
     def __init__(self, line: str, root: Node, pass_missing: bool) -> None:
         self._line = line
@@ -31,11 +40,18 @@ class Scan:
         self.spans: list[tuple[int, int]] = []
         self.texts: list[str] = []
         self.identity: str | None = None
+        self._present: list[str] = []
         at = _after_space(line, 0)
         if line[at] != "{":
             msg = f"the line holds a JSON {kind(line[at])}, not an object"
-            raise Unreadable(msg)
+            raise Unreadable(msg, _ARRAY if line[at] == "[" else "")
         self._object(at, root)
+
+    @property
+    def present(self) -> tuple[str, ...]:
+        """Return the paths of the texts that the record has, null or not."""
+        found = self._present
+        return tuple(found if len(found) < 2 else dict.fromkeys(found))
 
     def _object(self, at: int, node: Node) -> int:
         """Go through the object that begins at `at`; return where it ends."""
@@ -65,7 +81,7 @@ class Scan:
     def _unseen(self, node: Node, seen: set[str]) -> None:
         for key, child in node.below.items():
             if key not in seen:
-                self._absent(child, "is absent")
+                self._check_may_lack(child, Absent(child))
 
     def _value(self, at: int, node: Node) -> int:
         """Take the value at `at`, of the field of a node; return where it ends."""
@@ -73,10 +89,12 @@ class Scan:
         first = line[at]
         if node.is_identity:
             return self._identity(at, node)
+        if node.is_text:
+            self._present.append(node.path)
         if first == "[":
             return self._array(at, node)
         if first == "n":
-            self._absent(node, "is null")
+            self._check_may_lack(node, Unreadable(f"field {node.path!r} is null"))
             return at + 4
         if node.below:
             if first == "{":
@@ -104,7 +122,7 @@ class Scan:
         end = skip(self._line, at)
         found = kind(self._line[at])
         if found == "null":
-            self._absent(node, "is null")
+            raise Unreadable(f"field {node.path!r} is null")
         if found in ("object", "array"):
             msg = f"id field {node.path!r} is a JSON {found}; it must be one value"
             raise Unreadable(msg)
@@ -114,11 +132,10 @@ class Scan:
         self.identity = self._line[at:end]
         return end
 
-    def _absent(self, node: Node, how: str) -> None:
+    def _check_may_lack(self, node: Node, error: Unreadable) -> None:
         """Refuse an absent text unless it may pass; the identity never may."""
         if not self._pass_missing or _holds_identity(node):
-            msg = f"field {node.path!r} {how}"
-            raise Unreadable(msg)
+            raise error
 
 
 def _holds_identity(node: Node) -> bool:

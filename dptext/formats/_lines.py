@@ -13,12 +13,19 @@ from dptext.types import Fault, Record, Verbatim
 
 CHUNK = 2**16  # bytes read at once while a record that is too long is skipped
 
-# Turns a line into its texts, its rest and its identity; raises Unreadable.
-Parse = Callable[[str], tuple[tuple[str, ...], object, str | None]]
+# Turns a line into a record with an ordinal; raises Unreadable.
+Parse = Callable[[str, int], Record]
 
 
 class Unreadable(Exception):
-    """A record has to become a Fault; the argument is the reason, without its text."""
+    """A record has to become a Fault; the reason is without its text.
+
+    advice says what to do where that is not to leave the record out.
+    """
+
+    def __init__(self, reason: str, advice: str = "") -> None:
+        super().__init__(reason)
+        self.advice = advice
 
 
 def too_long(limit: int) -> str:
@@ -74,11 +81,9 @@ def read(
             continue
         else:
             try:
-                texts, rest, identity = parse(decode(line))
+                yield parse(decode(line), ordinal)
             except Unreadable as error:
-                yield Fault(f"{place}:{number}", str(error), line)
-            else:
-                yield Record(ordinal, texts, rest, identity)
+                yield Fault(f"{place}:{number}", str(error), line, error.advice)
         ordinal += 1
 
 

@@ -36,6 +36,11 @@ def joined(names: Sequence[str]) -> str:
     return ".".join(name.replace("\\", r"\\").replace(".", r"\.") for name in names)
 
 
+def below(path: str, name: str) -> str:
+    """Return the path of what has a name below a path."""
+    return f"{path}.{joined([name])}" if path else joined([name])
+
+
 def tree(selection: Selection) -> Node:
     """Return the tree of all selected paths, the identity's among them."""
     root = Node("")

@@ -11,6 +11,7 @@ from dptext.types import Fault, Record, Selection, Verbatim
 SUFFIXES: tuple[str, ...] = (".csv",)
 
 Writer = _delimited.Writer
+others = _delimited.others
 
 
 def read(

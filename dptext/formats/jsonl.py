@@ -18,9 +18,10 @@ from typing import BinaryIO, NamedTuple
 import msgspec
 
 from dptext.errors import InputError
-from dptext.formats import BOM, _lines, _paths
-from dptext.formats._json import Scan
+from dptext.formats import BOM, _fields, _lines, _paths
+from dptext.formats._json import Absent, Scan
 from dptext.formats._lines import Unreadable
+from dptext.formats._paths import Node
 from dptext.types import Fault, Record, Selection, Verbatim
 
 SUFFIXES: tuple[str, ...] = (".jsonl", ".ndjson")
@@ -44,7 +45,11 @@ def read(
     # Raw checks the grammar and builds nothing.
     validate = msgspec.json.Decoder(msgspec.Raw).decode
 
-    def parse(line: str) -> tuple[tuple[str, ...], object, str | None]:
+    is_first = True
+
+    def parse(line: str, ordinal: int) -> Record:
+        nonlocal is_first
+        first, is_first = is_first, False
         try:
             validate(line)
             scan = Scan(line, root, pass_missing)
@@ -53,9 +58,31 @@ def read(
         except RecursionError:
             msg = "nested too deeply"
             raise Unreadable(msg) from None
-        return tuple(scan.texts), Rest(line, scan.spans), scan.identity
+        except Absent as error:
+            if first:
+                raise Unreadable(str(error), _advice(line, error.node)) from None
+            raise
+        texts, rest = tuple(scan.texts), Rest(line, scan.spans)
+        return Record(ordinal, texts, rest, scan.identity, scan.present)
 
     return _lines.read(stream, selection.max_record_bytes, place, start, parse)
+
+
+def _advice(line: str, absent: Node) -> str:
+    """Say which fields there are, where the first record lacks one."""
+    named = [name for name, _ in _fields.strings(msgspec.json.decode(line))]
+    told = _fields.advice(absent.path, named)
+    if absent.is_identity:
+        return told
+    return f"{told}; records without it may pass with --missing pass"
+
+
+def others(record: Record, selection: Selection) -> Iterator[tuple[str, str]]:
+    """Give the strings of a record that are copied, with their paths."""
+    assert isinstance(record.rest, Rest)
+    for path, text in _fields.strings(msgspec.json.decode(record.rest.line)):
+        if path not in (*selection.fields, selection.id_field):
+            yield path, text
 
 
 def _malformed(line: str, error: msgspec.DecodeError) -> str:

@@ -1,8 +1,11 @@
 """Parquet: texts in columns of strings, lists of strings, and structs of them.
 
 Types: string, large_string, string_view, dictionary of them, list and large_list, and
-fields of structs by dotted path. Other columns keep value and type; schema, metadata,
-row groups (up to 64 MiB in memory) and the codec of the first column are kept.
+fields of structs by dotted path. Other columns keep value and type. Nothing of the
+file is copied that the selected texts may have a part in: no statistics, indexes,
+filters, sort orders or keys of its footer, and not the sizes of its row groups, which
+writers cut by bytes. The codec is that of another column; see _metadata for what is
+said of columns.
 Needs the extra "parquet".
 """
 
@@ -15,7 +18,7 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO, NamedTuple
 
 from dptext.errors import InputError, MissingExtra
-from dptext.formats import _arrow, _paths
+from dptext.formats import _arrow, _metadata, _paths
 from dptext.formats._lines import Unreadable, too_long
 from dptext.types import Fault, Record, Selection, Verbatim
 
@@ -23,14 +26,15 @@ SUFFIXES: tuple[str, ...] = (".parquet", ".pq")
 
 File = Any  # a pyarrow.parquet.ParquetFile
 
-_ROWS = 1024  # rows of a page
+_ROWS = 1024  # rows that are read, or rebuilt, at once
 _IN_MEMORY = 2**30  # bytes of an input that cannot seek
-_HELD = 2**26  # bytes of a row group that the writer holds back
+_GROUP_BYTES = 2**26  # a row group of the output is full at so many bytes
+_GROUP_ROWS = 2**17  # or rows
 
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What all rows of a file share."""
+    """What all rows of a file share; schema is that of the output."""
 
     schema: _arrow.Schema
     columns: tuple[_arrow.Column, ...]
@@ -40,10 +44,9 @@ class Head:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Page:
-    """Some rows of one row group, and their selected values: one list per column."""
+    """Some rows in a row, and their selected values: one list per column."""
 
     head: Head
-    group: int
     batch: _arrow.Batch
     values: list[list[_arrow.Value]]
     identities: list[_arrow.Value] | None
@@ -55,17 +58,18 @@ def read(
     """Read one record per row; rows in messages count from 1."""
     file = _open(stream, place)
     head = _head(file, selection, place)
-    identity = None
+    identity, schema = None, file.schema_arrow
     if selection.id_field is not None:
-        identity = _arrow.column(head.schema, selection.id_field, place, is_text=False)
+        identity = _arrow.column(schema, selection.id_field, place, is_text=False)
     yield Verbatim(head, header=True)
     number = 0
-    for group, batch in _batches(file, place):
-        page = _page(head, group, batch, identity, f"{place}: rows from {number + 1}")
+    for batch in _batches(file, place):
+        page = _page(head, batch, identity, f"{place}: rows from {number + 1}")
         for row in range(batch.num_rows):
             try:
                 texts, name = _row(page, row, selection)
-                yield Record(start + number, texts, Rest(page, row), name)
+                rest = Rest(page, row)
+                yield Record(start + number, texts, rest, name, selection.fields)
             except Unreadable as error:
                 raw = _arrow.json_line(batch, row)
                 yield Fault(f"{place}: row {number + 1}", str(error), raw)
@@ -99,40 +103,47 @@ def _head(file: File, selection: Selection, place: str) -> Head:
     schema, metadata = file.schema_arrow, file.metadata
     found = {_arrow.column(schema, path, place) for path in selection.fields}
     columns = tuple(sorted(found, key=lambda column: (column.place, column.steps)))
+    others = _other_leaves(schema, {column.place for column in columns})
     codec = "SNAPPY"
-    if metadata.num_row_groups and metadata.num_columns:
-        codec = metadata.row_group(0).column(0).compression
+    if metadata.num_row_groups and others:
+        codec = metadata.row_group(0).column(others[0]).compression
     leaves = (file.schema.column(i) for i in range(metadata.num_columns))
     int96 = any(leaf.physical_type == "INT96" for leaf in leaves)
-    return Head(schema, columns, codec.replace("UNCOMPRESSED", "NONE"), int96)
+    released = _metadata.released(schema, columns)
+    return Head(released, columns, codec.replace("UNCOMPRESSED", "NONE"), int96)
 
 
-def _batches(file: File, place: str) -> Iterator[tuple[int, _arrow.Batch]]:
-    """Give the rows of each row group, a page at a time."""
+def _other_leaves(schema: _arrow.Schema, selected: set[int]) -> list[int]:
+    """Return the numbers, in the file, of all columns without selected texts."""
+    found: list[int] = []
+    number = 0
+    for place, field in enumerate(schema):
+        count = _arrow.leaves(field.type)
+        found += () if place in selected else range(number, number + count)
+        number += count
+    return found
+
+
+def _batches(file: File, place: str) -> Iterator[_arrow.Batch]:
+    """Give the rows, some at a time."""
     import pyarrow as pa
 
     try:
-        for group in range(file.num_row_groups):
-            for batch in file.iter_batches(batch_size=_ROWS, row_groups=[group]):
-                yield group, batch
+        yield from file.iter_batches(batch_size=_ROWS)
     except (pa.ArrowException, OSError):
         msg = f"{place}: damaged Parquet data; write the file again"
         raise InputError(msg) from None
 
 
 def _page(
-    head: Head,
-    group: int,
-    batch: _arrow.Batch,
-    identity: _arrow.Column | None,
-    place: str,
+    head: Head, batch: _arrow.Batch, identity: _arrow.Column | None, place: str
 ) -> Page:
     def of(column: _arrow.Column) -> list[_arrow.Value]:
         return _arrow.values(batch.column(column.place), column.steps)
 
     try:
         identities = None if identity is None else of(identity)
-        return Page(head, group, batch, [of(c) for c in head.columns], identities)
+        return Page(head, batch, [of(c) for c in head.columns], identities)
     except UnicodeDecodeError:
         msg = f"{place}: not valid UTF-8; write the file again with strings as UTF-8"
         raise InputError(msg) from None
@@ -170,6 +181,21 @@ class Rest(NamedTuple):
     row: int
 
 
+def others(record: Record, selection: Selection) -> Iterator[tuple[str, str]]:
+    """Give the strings of a record that are copied, with their paths."""
+    assert isinstance(record.rest, Rest)
+    page, row = record.rest
+    kept = dict.fromkeys(_arrow.text_paths(page.head.schema))
+    for path in (*selection.fields, selection.id_field or ""):
+        kept.pop(path, None)
+    for path in kept:
+        column = _arrow.column(page.head.schema, path, "")
+        (value,) = _arrow.values(
+            page.batch.column(column.place)[row:][:1], column.steps
+        )
+        yield path, " ".join(text for text in _arrow.texts(value) if text)
+
+
 class _Sink:
     """A stream that pyarrow may write to even when a failed run has closed it."""
 
@@ -188,17 +214,18 @@ class _Sink:
 
 
 class Writer:
-    """Writes rows in row groups as they came; rows that were faults are left out."""
+    """Writes rows in row groups of its own; rows that were faults are left out."""
 
     def __init__(self, stream: BinaryIO, selection: Selection) -> None:
         self._sink = _Sink(stream)
         self._head: Head | None = None
         self._file: Any = None
-        self._schema: _arrow.Schema = None
         self._page: Page | None = None
-        self._kept: list[tuple[int, Sequence[str]]] = []
-        self._held: list[_arrow.Batch] = []
-        self._bytes = 0
+        self._kept: list[int] = []  # rows of the page
+        self._batches: list[_arrow.Batch] = []  # rows with their old texts, and
+        self._new: list[list[_arrow.Value]] = []  # the new values of each column
+        self._blocks: list[_arrow.Batch] = []  # rows with new texts
+        self._rows, self._bytes = 0, 0  # of all blocks
 
     def verbatim(self, item: Verbatim) -> None:
         """Take the schema; that of a second input must be the same.
@@ -209,21 +236,18 @@ class Writer:
 
         head = item.rest
         assert isinstance(head, Head)
-        self._write_group()
         if self._head is None:
-            self._head, schema = head, head.schema
-            for column in head.columns:
-                field = schema.field(column.place)
-                field = field.with_type(_arrow.retyped(field.type, column.steps))
-                schema = schema.set(column.place, field)
-            self._schema = schema
+            self._head = head
+            self._new = [[] for _ in head.columns]
             self._file = pq.ParquetWriter(
                 self._sink,
-                schema,
+                head.schema,
                 compression=head.codec,
                 use_deprecated_int96_timestamps=head.int96,
             )
-        elif not head.schema.equals(self._head.schema):
+        elif head.schema.equals(self._head.schema):
+            self._rebuild(1)  # the old texts of two inputs may be of different types
+        else:
             msg = (
                 "the columns of the inputs differ, so that one output cannot hold "
                 "them; write each input to its own output"
@@ -231,24 +255,41 @@ class Writer:
             raise InputError(msg)
 
     def write(self, record: Record, texts: Sequence[str]) -> None:
-        """Take a record; its page is written when the next one begins."""
+        """Take a record; its page is rebuilt when the next one begins."""
         assert isinstance(record.rest, Rest)
         page, row = record.rest
         if page is not self._page:
-            self._finish_page()
-            if self._page is not None and self._page.group != page.group:
-                self._write_group()
+            self._rebuild(_ROWS)
             self._page = page
-        self._kept.append((row, texts))
+        self._kept.append(row)
+        new = iter(texts)
+        for into, values in zip(self._new, page.values, strict=True):
+            into.append(_arrow.refill(values[row], new))
 
     def close(self) -> None:
         """Write all that is held back, and the footer."""
+        self._rebuild(1)
         self._write_group()
         if self._file is not None:
             self._file.close()
 
+    def _rebuild(self, least: int) -> None:
+        """Put new texts into the rows that wait, while there are so many at least.
+
+        Blocks are of as many rows whatever came in as a page.
+        """
+        import pyarrow as pa
+
+        self._finish_page()
+        if not self._batches:
+            return
+        table = pa.Table.from_batches(self._batches)
+        while table.num_rows >= least:
+            self._add_block(table.slice(0, _ROWS))
+            table = table.slice(_ROWS)
+        self._batches = table.to_batches()
+
     def _finish_page(self) -> None:
-        """Put the new texts of a page into its columns."""
         import pyarrow as pa
 
         page, kept = self._page, self._kept
@@ -256,32 +297,40 @@ class Writer:
             return
         batch = page.batch
         if len(kept) < batch.num_rows:
-            batch = batch.take(pa.array([row for row, _ in kept], pa.int32()))
-        filled: list[list[_arrow.Value]] = [[] for _ in page.values]
-        for row, texts in kept:
-            new = iter(texts)
-            for into, values in zip(filled, page.values, strict=True):
-                into.append(_arrow.refill(values[row], new))
-        arrays = list(batch.columns)
-        for column, into in zip(page.head.columns, filled, strict=True):
-            kind = self._schema.field(column.place).type
-            arrays[column.place] = _arrow.rebuilt(
-                arrays[column.place], kind, column.steps, into
-            )
-        done = pa.RecordBatch.from_arrays(arrays, schema=self._schema)
+            batch = batch.take(pa.array(kept, pa.int32()))
+        self._batches.append(batch)
         self._kept = []
-        self._held.append(done)
-        self._bytes += done.nbytes
-        if self._bytes >= _HELD:
+
+    def _add_block(self, table: Any) -> None:
+        """Take rows with new texts; a full row group is written."""
+        for batch in table.combine_chunks().to_batches():
+            block = self._rebuilt(batch)
+            self._blocks.append(block)
+            self._rows += block.num_rows
+            self._bytes += sum(map(_arrow.size, block.columns))
+        if self._bytes >= _GROUP_BYTES or self._rows >= _GROUP_ROWS:
             self._write_group()
+
+    def _rebuilt(self, batch: _arrow.Batch) -> _arrow.Batch:
+        import pyarrow as pa
+
+        assert self._head is not None
+        schema, arrays = self._head.schema, list(batch.columns)
+        for column, new in zip(self._head.columns, self._new, strict=True):
+            kind, array = schema.field(column.place).type, arrays[column.place]
+            arrays[column.place] = _arrow.rebuilt(
+                array, kind, column.steps, new[: batch.num_rows]
+            )
+            del new[: batch.num_rows]
+        return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
     def _write_group(self) -> None:
         import pyarrow as pa
 
-        self._finish_page()
-        if self._held:
-            table = pa.Table.from_batches(self._held, self._schema)
-            self._held, self._bytes = [], 0
+        if self._blocks:
+            # In one piece, so that pages do not show where blocks ended.
+            table = pa.Table.from_batches(self._blocks).combine_chunks()
+            self._blocks, self._rows, self._bytes = [], 0, 0
             self._file.write_table(table, row_group_size=table.num_rows)
 
 
@@ -294,4 +343,4 @@ def copied(stream: BinaryIO, selection: Selection) -> Iterator[str]:
     texts = {_paths.joined(_paths.parse(path)) for path in selection.fields}
     for path in selection.fields:
         _arrow.column(schema, path, "file")
-    yield from (path for path in _arrow.leaves(schema) if path not in texts)
+    yield from (path for path in _arrow.leaf_paths(schema) if path not in texts)

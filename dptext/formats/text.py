@@ -22,9 +22,9 @@ def read(
     return _lines.read(stream, limit, place, start, _parse, blank=b"\r\n")
 
 
-def _parse(line: str) -> tuple[tuple[str, ...], object, str | None]:
+def _parse(line: str, ordinal: int) -> Record:
     text = line.rstrip("\r\n")
-    return (text,), line[len(text) :], None
+    return Record(ordinal, (text,), line[len(text) :])
 
 
 class Writer(_lines.LineWriter):

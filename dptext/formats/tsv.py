@@ -10,6 +10,8 @@ from dptext.types import Fault, Record, Selection, Verbatim
 
 SUFFIXES: tuple[str, ...] = (".tsv", ".tab")
 
+others = _delimited.others
+
 
 class Writer(_delimited.Writer):
     """Writes rows with tabs."""

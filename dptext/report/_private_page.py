@@ -101,6 +101,10 @@ def _read(private: Private) -> tuple[Html, ...]:
         ("Records", f"{private.records:,}"),
         ("Set aside as unreadable", f"{private.faults:,}"),
         ("Texts", f"{private.texts:,}"),
+        *(
+            (f"Records with field {name}", f"{count:,}")
+            for name, count in private.fields.items()
+        ),
         ("Time", f"{private.seconds:.3g} s"),
         ("Words per second", f"{private.words_per_second:,.0f}"),
     )

@@ -168,6 +168,11 @@ def public_draw(pipeline: Pipeline, epsilon: float) -> Callable[[Ids], Ids]:
     return draw
 
 
+def _shown(path: str) -> str:
+    """Return a path as JSON can hold it: what is no UTF-8 is escaped."""
+    return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+
 def _private(pipeline: Pipeline, inputs: Sequence[str], tally: Tally) -> Private:
     policy = pipeline.profile.tokens
     named = {
@@ -193,7 +198,7 @@ def _private(pipeline: Pipeline, inputs: Sequence[str], tally: Tally) -> Private
     )
     spent = tally.spending.result()
     return Private(
-        inputs=tuple(inputs),
+        inputs=tuple(map(_shown, inputs)),
         records=tally.records,
         faults=tally.faults,
         texts=spent.pop("texts"),
@@ -204,4 +209,5 @@ def _private(pipeline: Pipeline, inputs: Sequence[str], tally: Tally) -> Private
         epsilon_per_text=spent,
         seconds=tally.seconds,
         words_per_second=tally.words / tally.seconds if tally.seconds else 0.0,
+        fields=dict(tally.fields),
     )

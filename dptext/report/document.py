@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import inspect
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Final, Literal
 
 import msgspec
@@ -84,7 +84,8 @@ class Private:
     """Functions of the private text: for the owner of the text only.
 
     tokens counts each class of token; treatment says what happened to each; metrics by
-    name; epsilon per text; seconds and words_per_second of the whole run.
+    name; epsilon per text; seconds and words_per_second of the whole run; fields, in
+    how many records each selected field is, null or not (empty for plain text).
     """
 
     inputs: tuple[str, ...]
@@ -98,6 +99,7 @@ class Private:
     epsilon_per_text: dict[str, float]
     seconds: float
     words_per_second: float
+    fields: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -96,6 +96,9 @@ def _figures(document: Document) -> Table:
             if count
         )
         table.add_row("Tokens (from private text)", Text(counts))
+        if private.fields:
+            counts = ", ".join(f"{name}: {n}" for name, n in private.fields.items())
+            table.add_row("Records with field", Text(counts))
         table.add_row(
             "Done",
             f"{private.records} records, {private.faults} set aside, "

@@ -149,9 +149,43 @@ def test_inputs_of_different_formats(options: tuple[str, ...], tmp_path: Path) -
 
 
 def test_field_that_is_not_there(source: str, options: tuple[str, ...]) -> None:
-    """A record without the field is exit code 4, with its place and the next action."""
-    ran = here("sanitize", source, *options, "-f", "body")
-    _refused(ran, 4, "in.jsonl:1", "body", "--on-error skip")
+    """A first record without the field names others; later ones may be left out."""
+    ran = here("sanitize", source, *options, "-f", "txet")
+    _refused(ran, 4, "in.jsonl:1", "txet", "did you mean 'text'?", "--missing pass")
+    assert "skip" not in ran.err
+    Path(source).write_bytes(GOOD + b'{"body":"the film"}\n')
+    ran = here("sanitize", source, *options, "-o", f"{source}.out")
+    _refused(ran, 4, "in.jsonl:2", "--on-error skip")
+
+
+@pytest.mark.parametrize("output", ["o.jsonl", "-"])
+def test_a_field_in_no_record(
+    output: str, options: tuple[str, ...], tmp_path: Path
+) -> None:
+    """Texts that pass as they are because their field was mistyped are no release."""
+    source = tmp_path / "in.jsonl"
+    source.write_bytes(GOOD * 50)
+    target = output if output == "-" else str(tmp_path / output)
+    run = ("sanitize", str(source), *options, "--missing", "pass", "-o", target)
+    for fields in (("-f", "txt"), ("-f", "text", "-f", "txt")):
+        _refused(here(*run, *fields), 4, "field 'txt' is in none of the 50 records")
+    assert [path.name for path in tmp_path.iterdir()] == ["in.jsonl"]
+    source.write_bytes(GOOD + b'{"text":"the film","txt":null}\n')
+    assert here(*run, "-f", "text", "-f", "txt", "-q").code == 0
+
+
+def test_every_record_left_out(options: tuple[str, ...], tmp_path: Path) -> None:
+    """A run of which no record could be read is no release; the first is named."""
+    source, aside = tmp_path / "in.jsonl", tmp_path / "aside"
+    source.write_bytes(b'{"txt":"%s"}\n' % MARKER.encode() * 3)
+    run = ("sanitize", str(source), *options, "-o", str(tmp_path / "o.jsonl"))
+    said = ("no record could be read", "of 3 the first is", "in.jsonl:1", "'txt'")
+    _refused(here(*run, "--on-error", "skip"), 4, *said)
+    _refused(here(*run, "--quarantine", str(aside)), 4, *said)
+    aside.write_bytes(b"before\n")
+    _refused(here(*run, "--quarantine", str(aside)), 4, *said)
+    assert aside.read_bytes() == b"before\n"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["aside", "in.jsonl"]
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dptext import pipeline, profile
-from dptext.engines import serial
+from dptext.engines import choosing, serial
 from dptext.errors import InputError, UsageError
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
@@ -103,10 +103,10 @@ def test_one_format(
     paths: tuple[str, ...], others: tuple[str, ...], found: str
 ) -> None:
     """Inputs that share a format have that one."""
-    assert serial.one_format(paths, *others) == found
+    assert choosing.one_format(paths, *others) == found
 
 
 def test_several_formats_are_refused() -> None:
     """Inputs of different formats cannot share an output."""
     with pytest.raises(UsageError, match="jsonl, text"):
-        serial.one_format(("a.txt", "-"), "jsonl")
+        choosing.one_format(("a.txt", "-"), "jsonl")

@@ -1,5 +1,7 @@
 """Choosing a format by name, suffix or first bytes."""
 
+from pathlib import Path
+
 import pytest
 
 from dptext.errors import UsageError
@@ -28,7 +30,7 @@ def test_name_wins_over_suffix() -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "name"), [("a.docx", None), (None, None), ("plain", None), ("a.csv", "x")]
+    ("path", "name"), [("a.docx", None), (None, None), ("a.csv", "x")]
 )
 def test_unknown_names_the_option(path: str | None, name: str | None) -> None:
     """What no format goes with is refused with the option and the choices."""
@@ -37,15 +39,39 @@ def test_unknown_names_the_option(path: str | None, name: str | None) -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("folder", "folder is a directory; name the files in it"),
+        ("folder.json", "folder.json is a directory"),
+        ("absent", "absent: No such file or directory"),
+        ("plain", "a name without suffix; choose one with --format"),
+        ("a.json", "'.json' of .*give --format jsonl if each line is an object"),
+        ("a.log.gz", "'.log' of .*give --format text"),
+        ("a.MD", "give --format text"),
+        ("a.psv", r"give --format csv --delimiter '\|'"),
+    ],
+)
+def test_the_way_out_is_named(name: str, said: str, tmp_path: Path) -> None:
+    """A folder, an absent file, and suffixes that a format fits say what to do."""
+    for folder in ("folder", "folder.json"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "plain").touch()
+    with pytest.raises(UsageError, match=said):
+        find(str(tmp_path / name))
+
+
+@pytest.mark.parametrize(
     ("head", "name"),
     [
         (b' \n{"a": 1}', "jsonl"),
         (b'\xef\xbb\xbf{"a"', "jsonl"),
         (b"PAR1\x15\x04", "parquet"),
-        (b"hello {", "text"),
-        (b"", "text"),
+        (b' [ {"a": 1}', "jsonl"),
+        (b"hello {", None),
+        (b"[see {below}]", None),
+        (b"", None),
     ],
 )
-def test_sniff(head: bytes, name: str) -> None:
+def test_sniff(head: bytes, name: str | None) -> None:
     """The first bytes tell the format of an input without name."""
     assert sniff(head) == name

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -290,3 +291,48 @@ def test_any_bytes_are_read_to_the_end(data: bytes) -> None:
     """No input makes the reader fail, and no record is both read and faulty."""
     items("jsonl", data)
     items("jsonl", b'{"text":' + data, TEXT)
+
+
+@pytest.mark.parametrize(
+    ("line", "field", "said"),
+    [
+        ('{"Text": "a"}', "text", r"did you mean 'Text'\?"),
+        ('{"body": "a", "n": 1}', "text", "choose one that holds text: 'body'"),
+        ('{"a": [{"note": "a"}]}', "note", r"did you mean 'a.note'\?"),
+        ('{"a": {"no.te": "x"}}', "note", r"did you mean 'a.no\\\\.te'\?"),
+        ('{"n": 1}', "text", "choose a field with --field"),
+        ('{"jane@x.org": "a", "1 b": "c"}', "text", "choose a field with --field"),
+        ("{" + ",".join(f'"f{n}":"a"' for n in range(40)) + "}", "q", "and 28 more"),
+    ],
+)
+def test_a_field_that_the_first_record_lacks(line: str, field: str, said: str) -> None:
+    """The advice names fields that hold text, as for Parquet, never to skip records."""
+    (fault,) = faults("jsonl", line.encode(), Selection(fields=(field,)))
+    assert fault.reason == f"field {field!r} is absent"
+    assert re.search(said, fault.advice)
+    assert "jane" not in fault.advice
+
+
+def test_only_the_first_record_gets_that_advice() -> None:
+    """A later record without the field may well be an exception."""
+    (fault,) = faults("jsonl", b'{"text":"a"}\n{"txt":"a"}\n')
+    assert fault.advice == ""
+    (fault,) = faults("jsonl", b'[{"text":"a"}]\n')
+    assert "one object on each line" in fault.advice
+
+
+@pytest.mark.parametrize(
+    ("line", "present"),
+    [
+        ('{"a":{"b":"x"},"c":"y"}', ("a.b", "c")),
+        ('{"a":{"b":null},"c":[]}', ("a.b", "c")),
+        ('{"a":[{"b":"x"},{"b":"y"},{}]}', ("a.b",)),
+        ('{"a":null,"b":"x"}', ()),
+        ('{"a":[]}', ()),
+    ],
+)
+def test_which_fields_are_present(line: str, present: tuple[str, ...]) -> None:
+    """A record tells which of the selected fields it has, null or not, each once."""
+    selection = Selection(fields=("a.b", "c"), missing="pass")
+    (record,) = records("jsonl", line.encode(), selection)
+    assert record.present == present

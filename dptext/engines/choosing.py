@@ -1,0 +1,118 @@
+"""Which format a job reads, and whether its output's name agrees."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, cast
+
+from dptext import formats, streams
+from dptext.errors import UsageError
+from dptext.types import Selection
+
+if TYPE_CHECKING:
+    from typing import BinaryIO
+
+    from dptext.engines.serial import Job
+
+_DELIMITERS = ",;\t|"
+_ALIKE = 3  # lines with equally many delimiters that look like a table
+_TEXT = "text"
+
+
+def one_format(paths: Iterable[str], *others: str) -> str:
+    """Return the format that paths have by their suffixes; standard input has none.
+
+    Raises UsageError when they, or others, are of different formats.
+    """
+    found = {
+        formats.name_of(formats.find(path))
+        for path in paths
+        if not streams.is_standard(path)
+    }
+    found.update(others)
+    if len(found) > 1:
+        msg = (
+            f"the inputs are of different formats ({', '.join(sorted(found))}); run "
+            "once for each, or write each to its own file with --out-dir"
+        )
+        raise UsageError(msg)
+    return "".join(found)
+
+
+def check_output(output: str | None, chosen: str) -> None:
+    """Refuse an output with the suffix of another format than it will have."""
+    named = formats.by_suffix(output or "")
+    if named is not None and formats.name_of(named) != chosen:
+        suffixes = " or ".join(formats.find(None, chosen).SUFFIXES)
+        msg = (
+            f"{output}: an output has the format of its input, here {chosen}; name it "
+            f"{suffixes}, or give --format to keep this name"
+        )
+        raise UsageError(msg)
+
+
+def chosen(job: Job, stream: BinaryIO, warn: Callable[[str], None]) -> str:
+    """Return the format of all inputs of a job; stream is the first one, opened.
+
+    That of standard input is known by its first bytes, else by the output's suffix;
+    else its lines are texts, unless they look like something else.
+    """
+    if job.format is not None:
+        return job.format
+    others: tuple[str, ...] = ()
+    if streams.is_standard(job.inputs[0]):
+        head = cast(io.BufferedReader, stream).peek(1)
+        others = (formats.sniff(head) or _without_magic(job, head, warn),)
+    found = one_format(job.inputs, *others)
+    check_output(job.output, found)
+    return found
+
+
+def _without_magic(job: Job, head: bytes, warn: Callable[[str], None]) -> str:
+    named = formats.by_suffix(job.output or "")
+    if named is not None and formats.name_of(named) != _TEXT:
+        return formats.name_of(named)
+    files = [name for name in job.inputs if not streams.is_standard(name)]
+    if files:
+        return formats.name_of(formats.find(files[0]))
+    _check_is_text(head, job.selection)
+    if _looks_like_table(head):
+        warn(
+            "standard input is taken for plain text, each line a text of its own; if "
+            "it is a table, give --format csv or tsv"
+        )
+    return _TEXT
+
+
+def _check_is_text(head: bytes, selection: Selection) -> None:
+    """Refuse lines that the options speak of as of a table or of objects."""
+    first = head.partition(b"\n")[0].decode("utf-8", "replace").strip("\ufeff\r")
+    for delimiter in _DELIMITERS:
+        names = [part.strip().strip('"') for part in first.split(delimiter)]
+        for name in selection.fields:
+            if len(names) > 1 and name in names:
+                msg = (
+                    f"standard input looks like a table with a column {name!r}: give "
+                    f"{_as_option(delimiter)}, or --format text if each line is a text"
+                )
+                raise UsageError(msg)
+    if head and selection.fields != Selection().fields:
+        msg = (
+            "standard input looks like plain text, which has no fields: name its "
+            "format with --format, or leave --field out"
+        )
+        raise UsageError(msg)
+
+
+def _as_option(delimiter: str) -> str:
+    if delimiter == "\t":
+        return "--format tsv"
+    more = "" if delimiter == "," else f" --delimiter '{delimiter}'"
+    return f"--format csv{more}"
+
+
+def _looks_like_table(head: bytes) -> bool:
+    lines = [line for line in head.split(b"\n")[:-1] if line.strip()][:_ALIKE]
+    counts = [{line.count(each.encode()) for line in lines} for each in _DELIMITERS]
+    return len(lines) == _ALIKE and any(len(n) == 1 and 0 not in n for n in counts)

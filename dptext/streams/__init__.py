@@ -1,0 +1,25 @@
+"""Where bytes come from and go to: paths, "-", compression by suffix.
+
+An output file appears whole or not at all: it is written beside its target under a
+hidden name and renamed when it is complete. Several outputs of one run appear together.
+"""
+
+from dptext.streams._identity import check_distinct, identity
+from dptext.streams._inputs import is_standard, open_input, unpacked
+from dptext.streams._outputs import Aside, Output, Release, open_output
+from dptext.streams._packing import COMPRESSIONS, compression, plain_name
+
+__all__ = [
+    "COMPRESSIONS",
+    "Aside",
+    "Output",
+    "Release",
+    "check_distinct",
+    "compression",
+    "identity",
+    "is_standard",
+    "open_input",
+    "open_output",
+    "plain_name",
+    "unpacked",
+]

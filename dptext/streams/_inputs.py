@@ -1,0 +1,161 @@
+"""Inputs: files and standard input, decompressed; trouble becomes one line."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import lzma
+import sys
+import zlib
+from collections.abc import Iterator
+from typing import IO, TYPE_CHECKING, Any, BinaryIO, cast
+
+from dptext.errors import InputError, UsageError
+from dptext.streams import _packing
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
+_BUFFER = 2**18
+_DAMAGED = (EOFError, OSError, zlib.error, lzma.LZMAError)
+
+
+def is_standard(path: str | None) -> bool:
+    """Tell whether a path stands for standard input or output."""
+    return path is None or path == "-"
+
+
+@contextlib.contextmanager
+def open_input(path: str | None) -> Iterator[io.BufferedReader]:
+    """Open a path, or standard input for "-" or None; decompress.
+
+    Compression is known by the suffix of the path, else by the first bytes. Raises
+    UsageError when there is no such file to read, InputError when reading fails or
+    compressed data are damaged.
+    """
+    name = "standard input" if path is None or path == "-" else path
+    with contextlib.ExitStack() as stack:
+        if path is None or path == "-":
+            plain = _standard(stack)
+        else:
+            try:
+                plain = io.BufferedReader(_File(path, name), _BUFFER)
+            except OSError as error:
+                msg = f"{path}: {error.strerror}"
+                raise UsageError(msg) from None
+            stack.enter_context(plain)
+        suffix = _packing.compression(path or "")
+        if not suffix:
+            plain, suffix = _recognised(plain)
+        unpacked = _decompressed(cast(BinaryIO, plain), name, suffix)
+        yield stack.enter_context(unpacked)
+
+
+@contextlib.contextmanager
+def unpacked(plain: BinaryIO, path: str) -> Iterator[io.BufferedReader]:
+    """Decompress an open file as its name says.
+
+    Reading damaged compressed data raises InputError.
+    """
+    suffix = _packing.compression(path)
+    with _decompressed(plain, path, suffix) as stream:
+        yield stream
+
+
+@contextlib.contextmanager
+def _decompressed(
+    plain: BinaryIO, name: str, suffix: str
+) -> Iterator[io.BufferedReader]:
+    if not suffix:
+        yield cast(io.BufferedReader, plain)
+        return
+    checked = _Checked(_packing.decompress(plain, suffix), name, suffix)
+    with io.BufferedReader(cast(io.RawIOBase, checked), _BUFFER) as stream:
+        yield cast(io.BufferedReader, stream)
+
+
+def _standard(stack: contextlib.ExitStack) -> io.BufferedReader:
+    buffer = sys.stdin.buffer
+    if not isinstance(getattr(buffer, "raw", None), io.FileIO):  # replaced by a caller
+        return io.BufferedReader(cast(io.RawIOBase, _Joined(b"", buffer)), _BUFFER)
+    file = _File(buffer.fileno(), "standard input")
+    return stack.enter_context(io.BufferedReader(file, _BUFFER))
+
+
+def _recognised(plain: io.BufferedReader) -> tuple[io.BufferedReader, str]:
+    """Return the stream from its beginning, and the compression it begins with."""
+    head = plain.peek(_packing.HEAD)[: _packing.HEAD]
+    if head and _packing.undecided(head):
+        # A pipe may give a magic number in parts: take bytes while they still fit.
+        head = plain.read(len(head))
+        while _packing.undecided(head) and (more := plain.read(1)):
+            head += more
+        joined = _Joined(head, plain)
+        plain = io.BufferedReader(cast(io.RawIOBase, joined), _BUFFER)
+    return plain, _packing.recognised(head)
+
+
+class _File(io.FileIO):
+    """A file, or standard input; what the system refuses to read is one line."""
+
+    def __init__(self, file: str | int, name: str) -> None:
+        super().__init__(file, "rb", closefd=isinstance(file, str))
+        self._shown = name
+
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        try:
+            return cast(int, super().readinto(buffer))
+        except OSError as error:
+            msg = f"{self._shown}: cannot be read: {error.strerror}"
+            raise InputError(msg) from None
+
+    def readall(self) -> bytes:
+        return b"".join(iter(lambda: self.read(_BUFFER), b""))
+
+
+class _Joined(io.RawIOBase):
+    """Bytes that were read ahead, then the rest of their stream."""
+
+    def __init__(self, head: bytes, rest: BinaryIO) -> None:
+        super().__init__()
+        self._head = head
+        self._rest = rest
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        if not self._head:
+            return cast(Any, self._rest).readinto1(buffer) or 0
+        view = memoryview(buffer).cast("B")
+        count = min(len(view), len(self._head))
+        view[:count] = self._head[:count]
+        self._head = self._head[count:]
+        return count
+
+
+class _Checked(io.RawIOBase):
+    """Decompressed bytes; damage is an InputError that names the file."""
+
+    def __init__(self, source: IO[bytes], name: str, suffix: str) -> None:
+        super().__init__()
+        self._source = source
+        self._name = name
+        self._suffix = suffix
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        try:
+            return cast(Any, self._source).readinto(buffer) or 0
+        except InputError:
+            raise
+        except _DAMAGED:
+            msg = f"{self._name}: damaged or cut off, or not {self._suffix} data at all"
+            raise InputError(msg) from None
+
+    def close(self) -> None:
+        if not self.closed:
+            self._source.close()
+        super().close()

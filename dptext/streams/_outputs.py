@@ -1,0 +1,312 @@
+"""Outputs: complete files or none, one by one or several of a run together."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import hashlib
+import io
+import os
+import stat
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import IO, TYPE_CHECKING, BinaryIO, cast
+
+from dptext.errors import MissingExtra, OutputError, UsageError
+from dptext.streams import _packing, _parts
+from dptext.streams._inputs import is_standard
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
+
+_BUFFER = 2**18
+
+
+class Output:
+    """An opened output: write to `stream`; `digest` and `size` are known at the end.
+
+    digest is the sha256, in hexadecimal, of the bytes that left (compressed, if so),
+    size how many there were. A file is at its target when it was
+    complete and published.
+    """
+
+    def __init__(self, path: str | None) -> None:
+        self.digest: str | None = None
+        self.size = 0
+        self._name = "standard output" if is_standard(path) else str(path)
+        self._target: Path | None = None
+        self._part: Path | None = None
+        with _reported(self._name):
+            self._file = self._open(None if is_standard(path) else path)
+        self._sink = _Sink(self._file, self._name)
+        plain = io.BufferedWriter(self._sink, _BUFFER)
+        self._layers: list[IO[bytes]] = [plain]
+        self.stream: BinaryIO = plain
+        try:
+            packed = _packing.compress(plain, _packing.compression(self._name))
+        except MissingExtra:
+            self.discard()
+            raise
+        if packed is not None:
+            self.stream = io.BufferedWriter(cast(io.RawIOBase, packed), _BUFFER)
+            self._layers = [self.stream, packed, plain]
+
+    def _open(self, path: str | None) -> BinaryIO:
+        if path is None:
+            buffer = sys.stdout.buffer
+            buffer.flush()
+            # What is left in Python's own buffer would be written again at exit.
+            return cast(BinaryIO, getattr(buffer, "raw", buffer))
+        # A link stays a link: what it points to is replaced.
+        target = Path(os.path.realpath(path))
+        mode = 0o666
+        if target.exists():
+            if target.is_dir():
+                msg = f"{path}: {os.strerror(errno.EISDIR)}; give a file name"
+                raise UsageError(msg)
+            if not target.is_file():  # a device or a named pipe
+                return open(target, "wb", buffering=0)
+            if not os.access(target, os.W_OK):
+                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+            mode = stat.S_IMODE(target.stat().st_mode)
+        self._part, file = _parts.create(target, mode)
+        self._target = target
+        if target.exists():
+            os.chmod(self._part, mode)  # what the umask took away
+        return file
+
+    @property
+    def can_be_discarded(self) -> bool:
+        """Tell whether nothing of what is written is seen before it is published."""
+        return self._part is not None
+
+    def complete(self) -> None:
+        """Write out all that is held back; a file's bytes are then on the disk."""
+        if self.digest is not None:
+            return
+        with _reported(self._name):
+            for layer in self._layers:
+                layer.flush() if layer is self._layers[-1] else layer.close()
+            if self._part is not None:
+                os.fsync(self._file.fileno())
+        self.digest, self.size = self._sink.digest(), self._sink.size
+
+    def backed_up(self) -> Callable[[bool], None]:
+        """Keep what stands at the target until this is decided.
+
+        Returns what ends it: with True the new file stays, with False the old one.
+        """
+        target = self._target
+        if self._part is None or target is None:
+            return lambda stays: self._close()
+        with _reported(self._name):
+            old = _parts.backup(target)
+
+        def end(stays: bool) -> None:
+            if not stays and old is None:
+                with contextlib.suppress(OSError):
+                    target.unlink()
+            _end_backup(old, target, stays)
+            _sync_folder(target.parent)
+            self._close()
+
+        return end
+
+    def publish(self) -> None:
+        """Rename a complete file to its target."""
+        if self._part is None or self._target is None:
+            return
+        with _reported(self._name):
+            if os.name == "nt":  # open files cannot be renamed there
+                self._file.close()
+            os.replace(self._part, self._target)
+        self._part = None
+
+    def discard(self) -> None:
+        """Leave nothing behind, and the target as it was."""
+        if self._part is not None:
+            with contextlib.suppress(OSError):
+                self._part.unlink()
+        self._part = None
+        self._close()
+
+    def _close(self) -> None:
+        self._sink.deaf = True
+        for layer in self._layers:
+            with contextlib.suppress(Exception):
+                layer.close()
+        if self._name != "standard output":
+            with contextlib.suppress(OSError):
+                self._file.close()
+
+
+def _end_backup(old: tuple[Path, BinaryIO] | None, target: Path, stays: bool) -> None:
+    """Remove the second name of an old file, or put it back."""
+    if old is None:
+        return
+    kept, file = old
+    with contextlib.suppress(OSError):
+        kept.unlink() if stays else os.replace(kept, target)
+        # Replacing a file by another name of itself leaves both.
+        kept.unlink(missing_ok=True)
+    file.close()
+
+
+class Aside:
+    """A file that grows by what is added; a run that fails takes back what it added.
+
+    Only its owner may read a new one.
+    """
+
+    def __init__(self, path: str) -> None:
+        self._path = Path(path)
+        self._is_new = not os.path.lexists(path)
+        with _reported(path):
+            self._path.touch(mode=0o600)
+            self._file = self._path.open("ab")
+            self._before = os.fstat(self._file.fileno()).st_size
+
+    def add(self, data: bytes) -> None:
+        """Add bytes at the end. Raises OutputError when they cannot be written."""
+        with _reported(str(self._path)):
+            self._file.write(data)
+
+    def complete(self) -> None:
+        """Write out all that is held back."""
+        with _reported(str(self._path)):
+            self._file.flush()
+
+    def close(self, stays: bool) -> None:
+        """Keep what was added, or take it back."""
+        with contextlib.suppress(OSError):
+            self._file.close()
+        if stays or not self._path.is_file():
+            return
+        with contextlib.suppress(OSError):
+            if self._is_new:
+                self._path.unlink()
+            else:
+                os.truncate(self._path, self._before)
+
+
+class Release:
+    """Several outputs of which all appear or none; a `with` block discards the rest.
+
+    They appear in the reverse order of opening: what was opened first comes last. Data
+    that are opened before their report so never stand without it.
+    """
+
+    def __init__(self) -> None:
+        self._outputs: list[Output] = []
+        self._asides: list[Aside] = []
+
+    def __enter__(self) -> Release:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        for output in self._outputs:
+            output.discard()
+        for aside in self._asides:
+            aside.close(stays=False)
+
+    def open(self, path: str | None) -> Output:
+        """Open an output of this release."""
+        output = Output(path)
+        self._outputs.append(output)
+        return output
+
+    def aside(self, path: str) -> Aside:
+        """Open a file to which this release adds."""
+        aside = Aside(path)
+        self._asides.append(aside)
+        return aside
+
+    def commit(self) -> None:
+        """Let all outputs appear, or none. Raises OutputError."""
+        for aside in self._asides:
+            aside.complete()
+        for output in reversed(self._outputs):
+            output.complete()
+        ends: list[Callable[[bool], None]] = []
+        stay = False
+        try:
+            for output in reversed(self._outputs):
+                ends.append(output.backed_up())
+                output.publish()
+            stay = True
+        finally:
+            for end in reversed(ends):
+                end(stay)
+            if stay:
+                for aside in self._asides:
+                    aside.close(stays=True)
+                self._outputs, self._asides = [], []
+
+
+@contextlib.contextmanager
+def open_output(path: str | None) -> Iterator[Output]:
+    """Open an output; a file takes its place only when the block ends well.
+
+    None and "-" stand for standard output. Raises OutputError when writing fails; a
+    closed pipe stays a BrokenPipeError.
+    """
+    with Release() as release:
+        yield release.open(path)
+        release.commit()
+
+
+class _Sink(io.RawIOBase):
+    """The last stage before the file: counts every byte into the digest."""
+
+    def __init__(self, file: BinaryIO, name: str) -> None:
+        super().__init__()
+        self.deaf = False
+        self.size = 0
+        self._file = file
+        self._name = name
+        self._hash = hashlib.sha256()
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: ReadableBuffer) -> int | None:
+        view = memoryview(data).cast("B")
+        if self.deaf:
+            return len(view)
+        with _reported(self._name):
+            count = cast("int | None", self._file.write(view))
+        self._hash.update(view[:count] if count is not None else b"")
+        self.size += count or 0
+        return count
+
+    def digest(self) -> str:
+        return self._hash.hexdigest()
+
+
+@contextlib.contextmanager
+def _reported(name: str) -> Iterator[None]:
+    """Turn what the operating system refuses into one line."""
+    try:
+        yield
+    except (BrokenPipeError, OutputError):
+        raise
+    except OSError as error:
+        msg = f"{name}: {error.strerror}"
+        raise OutputError(msg) from None
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make a rename last; not every system can."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

@@ -1,0 +1,135 @@
+"""Compressed data: known by a name's suffix or by its first bytes."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, BinaryIO, cast
+
+from dptext.errors import MissingExtra
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
+# Each with the bytes that its data begin with; the fourth of bz2 is its level.
+_MAGIC = {
+    ".gz": (b"\x1f\x8b\x08",),
+    ".bz2": tuple(b"BZh%d1AY&SY" % level for level in range(1, 10)),
+    ".xz": (b"\xfd7zXZ\x00",),
+    ".zst": (b"\x28\xb5\x2f\xfd",),
+}
+COMPRESSIONS = tuple(_MAGIC)
+HEAD = max(len(magic) for each in _MAGIC.values() for magic in each)
+
+
+def compression(name: str) -> str:
+    """Return the suffix of a name that tells its compression, or an empty string."""
+    suffix = Path(name).suffix.lower()
+    return suffix if suffix in COMPRESSIONS else ""
+
+
+def plain_name(name: str) -> str:
+    """Return a name without the suffix of its compression."""
+    return name[: len(name) - len(compression(name))]
+
+
+def recognised(head: bytes) -> str:
+    """Return the suffix of the compression that data begin with, or an empty string."""
+    for suffix, each in _MAGIC.items():
+        if head.startswith(each):
+            return suffix
+    return ""
+
+
+def undecided(head: bytes) -> bool:
+    """Tell whether more bytes must be seen to recognise a compression."""
+    return any(
+        len(head) < len(magic) and magic.startswith(head)
+        for each in _MAGIC.values()
+        for magic in each
+    )
+
+
+def decompress(plain: BinaryIO, suffix: str) -> IO[bytes]:
+    """Return the decompressed data of a stream."""
+    if suffix == ".gz":
+        return cast(IO[bytes], gzip.GzipFile(fileobj=plain, mode="rb"))
+    if suffix == ".bz2":
+        return bz2.BZ2File(plain)
+    if suffix == ".xz":
+        return lzma.LZMAFile(plain)
+    return cast(IO[bytes], _Zstd(plain))
+
+
+def compress(plain: BinaryIO, suffix: str) -> IO[bytes] | None:
+    """Return what compresses into a stream; None where the suffix names nothing.
+
+    No name, time or size enters the compressed data: they are a function of what is
+    written and of nothing else.
+    """
+    if suffix == ".gz":
+        packed: object = gzip.GzipFile("", "wb", 6, plain, mtime=0)
+    elif suffix == ".bz2":
+        packed = bz2.BZ2File(plain, "wb")
+    elif suffix == ".xz":
+        packed = lzma.LZMAFile(plain, "wb")
+    elif suffix == ".zst":
+        packed = _zstandard().ZstdCompressor().stream_writer(plain, closefd=False)
+    else:
+        packed = None
+    return cast("IO[bytes] | None", packed)
+
+
+class _Zstd(io.RawIOBase):
+    """Decompressed zstd frames; the library's reader does not notice a cut-off end."""
+
+    def __init__(self, source: BinaryIO) -> None:
+        super().__init__()
+        self._library = _zstandard()
+        self._source = source
+        self._frame: Any = None
+        self._ahead = b""
+        self._ready = memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        view = memoryview(buffer).cast("B")
+        while not self._ready:
+            if not self._fill():
+                return 0
+        count = min(len(view), len(self._ready))
+        view[:count] = self._ready[:count]
+        self._ready = self._ready[count:]
+        return count
+
+    def _fill(self) -> bool:
+        """Decompress a little: a kilobyte may swell to 32 MiB."""
+        block = self._ahead or self._source.read(2**10)
+        self._ahead = b""
+        if not block:
+            if self._frame is not None:
+                raise EOFError
+            return False
+        if self._frame is None:
+            self._frame = self._library.ZstdDecompressor().decompressobj()
+        try:
+            self._ready = memoryview(self._frame.decompress(block))
+        except self._library.ZstdError:
+            raise EOFError from None
+        if self._frame.eof:
+            self._ahead = self._frame.unused_data
+            self._frame = None
+        return True
+
+
+def _zstandard() -> Any:
+    try:
+        import zstandard
+    except ImportError:
+        raise MissingExtra.of("zstd", "zstd") from None
+    return zstandard
