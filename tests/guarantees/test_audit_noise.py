@@ -18,7 +18,7 @@ from tests.conformance import components
 from tests.guarantees.planted import Fault, audited, built, planted
 
 NAMES = ("laplace", "mahalanobis", "gaussian")
-QUICK = {"runs": 4000, "number": 200_000}
+QUICK = {"runs": 1500, "number": 150_000}
 # What an outside mechanism need not have.
 BARE = {"standard": None, "log_density": None, "claimed": None}
 
@@ -97,17 +97,18 @@ def test_wrong_noise_is_refuted(name: str, fault: Fault) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("width", [1, 2, 50, 300])
+@pytest.mark.parametrize("width", [1, 2, 50])
 def test_honest_noise_passes(name: str, width: int) -> None:
     """In one dimension or many; false alarms in at most one audit of a thousand."""
-    found = audited(wide(name, width), runs=4000, number=100_000)
+    found = audited(wide(name, width), runs=1000, number=40_000)
     assert found.program is not None
     assert found.program.tested
     assert not found.failed, found.program.deviation
 
 
-@pytest.mark.parametrize("width", [50, 300])
-@pytest.mark.parametrize("fault", [half, coordinates, one_word])
+@pytest.mark.parametrize(
+    ("width", "fault"), [(50, half), (50, one_word), (300, half), (300, coordinates)]
+)
 def test_noise_of_another_package_without_a_density_is_refuted(
     width: int, fault: Fault
 ) -> None:
@@ -172,7 +173,7 @@ def test_a_black_box_that_copies_is_refuted() -> None:
 def test_real_vectors_are_no_obstacle(fault: Fault) -> None:
     """Half a claim is refuted in the built-in lexicon of 100 dimensions."""
     made = built(lexicons.find("builtin"), "laplace", 50.0)
-    effort = {"runs": 2000, "number": 40_000}
+    effort = {"runs": 500, "number": 20_000}
     assert audited(planted(made, fault), **effort).failed
     assert audited(planted(made, fault, **BARE), **effort).failed
 
@@ -182,5 +183,5 @@ def test_real_vectors_are_no_obstacle(fault: Fault) -> None:
 def test_rounding_is_no_deviation(name: str, epsilon: float) -> None:
     """At the ends noise is not tested rather than called wrong."""
     made = components.built("SIX", name, "nearest", epsilon=epsilon)
-    found = audited(made, runs=1000, number=20_000)
+    found = audited(made, runs=500, number=5000)
     assert not found.failed, found.program

@@ -280,7 +280,8 @@ def _beyond(
     success, by public coins, it makes a binomial count of it.
     """
     coins = np.random.default_rng(_SEED).random(len(losses))
-    count = int((coins < -np.expm1(epsilon - losses)).sum())
+    above = -np.expm1(np.minimum(epsilon - losses, 0.0))
+    count = int((coins < above).sum())
     if count > delta * len(losses):
         book.take(
             np.array([count]), len(losses), np.array([delta]), alarm, lambda _: name
