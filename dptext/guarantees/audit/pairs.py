@@ -3,7 +3,8 @@
 - formula: where it gives `log_density`, the loss at the vectors themselves, where noise
   of one peak loses most;
 - ratios, with it: of the draws from x and from x' with ln p'/p = t a share of
-  1 / (1 + e^-t) comes from x', bin by bin; with a delta, the mean of
+  1 / (1 + e^-t) comes from x', bin by bin, also at an epsilon at which draws of the two
+  meet; with a delta, the mean of
   max(0, 1 - e^(epsilon - t)) is at most delta;
 - black box, without it: how far two words are told apart by the side of a plane across
   the line between them (Clopper-Pearson, thresholds from one half of the draws).
@@ -12,7 +13,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -30,6 +31,8 @@ from dptext.types import Ids, Points
 _SEED = 5
 _PAIRS, _FAR, _CANDIDATES, _PILOT = 8, 2, 24, 256
 _BINS, _EVENTS, _WORDS = 32, 4, 400
+# Spreads of log ratios, in nats, beyond which draws of two words hardly meet.
+_WIDE = 2.0
 # Rounding of density ratios: relative, for pairs that are not much nearer than most.
 _SLACK, _NEAREST = 1e-6, 1e-3
 Pair = tuple[int, int]
@@ -48,8 +51,13 @@ def audit(
         first, second = (_drawn(draws, row, epsilon, runs) for row in pair)
         _black_box(seen, channel, epsilon, pair, first, second, len(pairs))
         if hasattr(channel.module, "log_density"):
-            share = ALARM / 2.0 / len(pairs)
-            _ratios(book, channel, epsilon, pair, (first, second), share)
+            share = ALARM / 4.0 / len(pairs)
+            spread = _ratios(book, channel, epsilon, pair, (first, second), share)
+            if spread > _WIDE:
+                # Words too far apart to meet in draws do so at a smaller epsilon.
+                less = epsilon / spread
+                points = tuple(_drawn(draws, row, less, runs) for row in pair)
+                _ratios(book, channel, less, pair, points, share)
     confidence = 1.0 - ALARM
     method = f"lower bound: {len(pairs)} pairs, {runs:,} draws of each word"
     by = f"samples, {confidence:.1%} confidence"
@@ -222,10 +230,10 @@ def _ratios(
     channel: Channel,
     epsilon: float,
     pair: Pair,
-    points: tuple[Points, Points],
+    points: Sequence[Points],
     alarm: float,
-) -> None:
-    """Test the density ratio of a pair against its draws."""
+) -> float:
+    """Test the density ratio of a pair against its draws; return its log's spread."""
     words = np.array(pair, np.int32)
     eps = np.full(len(points[0]), epsilon)
     logs = [
@@ -264,6 +272,7 @@ def _ratios(
         name = f"a loss of {names} above epsilon {epsilon:.6g} (delta)"
         for losses in (-first, second):
             _beyond(book, losses, epsilon, delta, alarm / 4.0, name)
+    return float(first.std())
 
 
 def _beyond(
