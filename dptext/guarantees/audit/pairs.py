@@ -249,21 +249,13 @@ def _ratios(
     part = len(first) // 4
     pooled = np.concatenate((first[:part], second[:part]))
     inner = np.unique(np.quantile(pooled, np.linspace(0.0, 1.0, _BINS + 1)[1:-1]))
-    bins = len(inner) + 1
-    counts = [
-        np.bincount(np.searchsorted(inner, each[part:], side="right"), minlength=bins)
-        for each in (first, second)
-    ]
-    slack = _SLACK * (1.0 + np.abs(inner))
-    low = np.concatenate(([0.0], _share(inner - slack)))
-    high = np.concatenate((_share(inner + slack), [1.0]))
-    total = counts[0] + counts[1]
-    share = np.divide(counts[1], total, out=np.full(bins, 0.5), where=total > 0)
+    mine = np.concatenate((first[part:], second[part:]))
+    counts, totals, chances = _shares(mine, inner)
     names = f"{label(channel, pair[0])!r} and {label(channel, pair[1])!r}"
     book.take(
-        counts[1],
-        total,
-        np.clip(share, low, high),
+        counts,
+        totals,
+        chances,
         alarm / 2.0,
         lambda _: f"the density ratio of {names}, epsilon {epsilon:.6g}",
     )
@@ -272,7 +264,8 @@ def _ratios(
         name = f"a loss of {names} above epsilon {epsilon:.6g} (delta)"
         for losses in (-first, second):
             _beyond(book, losses, epsilon, delta, alarm / 4.0, name)
-    return float(first.std())
+    # Noise of a normal kind has a mean of half the variance; other noise may have more.
+    return float(max(first.std(), math.sqrt(2.0 * abs(first.mean()))))
 
 
 def _beyond(
@@ -297,6 +290,21 @@ def _beyond(
         )
 
 
-def _share(t: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return 1 / (1 + e^-t)."""
-    return np.asarray(0.5 * (1.0 + np.tanh(t / 2.0)))
+def _shares(
+    logs: NDArray[np.float64], edges: NDArray[np.float64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """Count the draws from x', all draws, and the share that is due, bin by bin.
+
+    logs (2 n,), those of x' in the second half; of all bins below an edge together as
+    well. Every bin has a draw at least, or a share of a half of none.
+    """
+    due = 0.5 * (1.0 + np.tanh(logs / 2.0))
+    bins, size = np.searchsorted(edges, logs, side="right"), len(edges) + 1
+    ours = np.bincount(bins[len(logs) // 2 :], minlength=size)
+    total = np.bincount(bins, minlength=size)
+    expected = np.bincount(bins, weights=due, minlength=size)
+    ours, total, expected = (
+        np.concatenate((each, np.cumsum(each))) for each in (ours, total, expected)
+    )
+    share = np.divide(expected, total, out=np.full(2 * size, 0.5), where=total > 0)
+    return ours, total, np.clip(share, 0.0, 1.0)
