@@ -36,7 +36,8 @@ STATES = (0.3, 3.0)
 @cache
 def small_one(name: str, **keys: Any) -> Pipeline:
     """Build a mechanism for sixty words."""
-    mechanism = {"name": name, "k": 20} if name == "rank" else name
+    rank = {"name": "rank", "law": "power", "k": 20}
+    mechanism = rank if name == "rank" else name
     return built(small.cloud(60, 5), mechanism, 4.0, **keys)
 
 
