@@ -20,7 +20,7 @@ from dptext.profile import DATA_SET, RECORD, TOKEN, Part, Profile
 from dptext.randomness import Noise, Randomness, RunKey
 from dptext.tokens.joining import Joiner
 from dptext.tokens.tokenizer import Tokenizer
-from dptext.types import Eps, Ids, Lexicon, Record, Spending, Words
+from dptext.types import Eps, Ids, Lexicon, Points, Record, Spending, Words
 
 # A batch is full at this many characters, whatever the number of records.
 _CHARACTERS = 2**19
@@ -98,17 +98,31 @@ class Pipeline:
         if self.channel.module.FAMILY == "context":
             module = self.channel.module
             drawn: Ids = module.choose(self.channel.state, words, eps, noise)
-        elif self.profile.strategy == RECORD:
-            drawn = strategy.by_record(words.ids, eps, noise, records, self.draw)
-        elif self.profile.strategy == DATA_SET:
+            return drawn, eps
+        return self.replace(words.ids, eps, noise, records, randomness), eps
+
+    def replace(
+        self,
+        ids: Ids,
+        eps: Eps,
+        noise: Noise,
+        records: NDArray[np.int64],
+        randomness: Randomness,
+    ) -> Ids:
+        """Draw a word for each word, as often as the strategy says.
+
+        records (n,) which record each word belongs to, non-decreasing.
+        """
+        if self.profile.strategy == RECORD:
+            return strategy.by_record(ids, eps, noise, records, self.draw)
+        if self.profile.strategy == DATA_SET:
             table = randomness.once(
                 "table",
                 lambda: strategy.Table(len(self.lexicon.words), randomness),
             )
-            drawn = table.draw(words.ids, eps, self.draw)
-        else:
-            drawn = self.draw(words.ids, eps, noise)
-        return drawn, eps
+            drawn: Ids = table.draw(ids, eps, self.draw)
+            return drawn
+        return self.draw(ids, eps, noise)
 
     def draw(self, ids: Ids, eps: Eps, noise: Noise) -> Ids:
         """Draw a word for each word: the mechanism, then the mapping if any."""
@@ -127,13 +141,25 @@ class Pipeline:
             return chosen
         module, params, index = self.mapping
         drawn = np.empty(len(ids), np.int32)
-        # Vectors are large: a few thousand words at a time keep the memory bounded.
+        for part, noisy in self.points(ids, eps, noise):
+            drawn[part] = module.find(params, index, noisy, noise.take(part))
+        return drawn
+
+    def points(
+        self, ids: Ids, eps: Eps, noise: Noise
+    ) -> Iterator[tuple[NDArray[np.int64], Points]]:
+        """Yield the noisy vectors of a noise mechanism, with the words they are of.
+
+        Vectors are large: a few thousand words at a time keep the memory bounded.
+        """
+        channel = self.channel
         for begin in range(0, len(ids), _POINTS):
             part = np.arange(begin, min(begin + _POINTS, len(ids)))
-            own = noise.take(part)
-            points = channel.module.perturb(channel.state, ids[part], eps[part], own)
-            drawn[part] = module.find(params, index, points, own)
-        return drawn
+            bits = noise.take(part)
+            yield (
+                part,
+                channel.module.perturb(channel.state, ids[part], eps[part], bits),
+            )
 
     def run(
         self,

@@ -3,35 +3,101 @@
 from __future__ import annotations
 
 import math
+import time
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import msgspec
 from rich.console import Console
 from rich.table import Table
 
-from dptext import lexicons, pipeline, profile
+from dptext import lexicons, pipeline, profile, registry
+from dptext.cli.faults import say
 from dptext.errors import UsageError
 from dptext.guarantees import audit
-from dptext.report import assemble
+from dptext.report import audit_draws
+
+# CPU seconds of the losses of a pair of words, and of a draw, on one core.
+_PAIR, _WORD, _POINT = 3e-8, 4e-6, 3e-5
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """How much is looked at: chosen inputs, draws of pairs, draws of the program."""
+
+    inputs: int
+    runs: int
+    draws: int
+
+
+def resolved(name: str, over: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Turn the name of a mechanism into the profile of it alone.
+
+    Raises UsageError for a name that is neither, and for a mechanism with no epsilon.
+    """
+    if Path(name).suffix in (".yaml", ".yml") or name in profile.shipped():
+        return name, over
+    mechanisms = registry.names("mechanisms")
+    if name not in mechanisms:
+        known = tuple(sorted({*profile.shipped(), *mechanisms}))
+        msg = (
+            f"no profile or mechanism named {name!r}; {registry.suggest(name, known)}, "
+            "or the path of a .yaml file"
+        )
+        raise UsageError(msg)
+    if "name" in over.get("mechanism", {}):
+        msg = f"audit {name}: this is a mechanism already; leave out --mechanism"
+        raise UsageError(msg)
+    if "budget" not in over:
+        msg = f"audit {name}: a mechanism has no epsilon of its own; give --epsilon"
+        raise UsageError(msg)
+    settings = {**over.get("mechanism", {}), "name": name}
+    return profile.DEFAULT, {"mapping": None, **over, "mechanism": settings}
 
 
 def run(
-    name: str, over: dict[str, Any], inputs: int, runs: int, as_json: bool
+    name: str, over: dict[str, Any], effort: Effort, as_json: bool, quiet: bool
 ) -> audit.Finding:
-    """Audit a profile and print what was found."""
+    """Audit a profile and print the result."""
+    begun = time.monotonic()
+
+    def progress(line: str) -> None:
+        if not quiet:
+            say(f"audit: {line} ({time.monotonic() - begun:.0f} s so far)")
+
     recipe = profile.load(name, over)
+    progress(f"preparing {recipe.mechanism.name}")
     made = pipeline.build(recipe, lexicons.find(recipe.lexicon))
     if made.spending.kind != "word":
         msg = "audit takes an epsilon per word: give --epsilon"
         raise UsageError(msg)
+    progress(f"about {_seconds(made, effort):.0f} s of one core are left")
     epsilon = made.spending.high
-    draw = assemble.public_draw(made, epsilon)
-    found = audit.audit(made.channel, epsilon, draw, inputs=inputs, runs=runs)
+    result = audit.audit(
+        made.channel,
+        epsilon,
+        audit_draws.of(made),
+        inputs=effort.inputs,
+        runs=effort.runs,
+        number=effort.draws,
+        progress=progress,
+    )
     if as_json:
-        print(msgspec.json.format(_plain(found, made, epsilon), indent=2).decode())  # noqa: T201
+        print(msgspec.json.format(_plain(result, made, epsilon), indent=2).decode())  # noqa: T201
     else:
-        _show(found, made, epsilon)
-    return found
+        _show(result, made, epsilon)
+    return result
+
+
+def _seconds(made: pipeline.Pipeline, effort: Effort) -> float:
+    """Estimate the CPU seconds of an audit."""
+    module, size = made.channel.module, made.channel.space.size
+    if module.FAMILY == "noise":
+        points = effort.draws / 10 + 8 * size + 20 * effort.runs
+        return 2.0 + _POINT * points
+    pairs = size if getattr(module, "METRIC_LAW", False) else 6 * effort.inputs
+    return 1.0 + _PAIR * pairs * size + _WORD * (effort.draws + 48 * size)
 
 
 def _plain(found: audit.Finding, made: pipeline.Pipeline, epsilon: float) -> bytes:
@@ -44,16 +110,14 @@ def _plain(found: audit.Finding, made: pipeline.Pipeline, epsilon: float) -> byt
     return msgspec.json.encode({**head, **_finite(msgspec.to_builtins(found))})
 
 
-def _finite(data: dict[str, Any]) -> dict[str, Any]:
+def _finite(value: Any) -> Any:
     """Write infinite numbers as a word: JSON has none."""
-    out: dict[str, Any] = {}
-    for key, value in data.items():
-        if isinstance(value, dict):
-            out[key] = _finite(value)
-        else:
-            infinite = isinstance(value, float) and math.isinf(value)
-            out[key] = "infinite" if infinite else value
-    return out
+    if isinstance(value, dict):
+        return {key: _finite(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(each) for each in value]
+    infinite = isinstance(value, float) and math.isinf(value)
+    return "infinite" if infinite else value
 
 
 def _show(found: audit.Finding, made: pipeline.Pipeline, epsilon: float) -> None:
@@ -81,9 +145,53 @@ def _show(found: audit.Finding, made: pipeline.Pipeline, epsilon: float) -> None
         table.add_row("Worst loss over claim", shown)
     table.add_row("Infinite losses", f"{found.infinite:.2%} of pairs")
     if found.confidence:
-        table.add_row("Confidence", f"{found.confidence:.0%}, all limits together")
-    table.add_row("Verdict", _verdict(found))
+        shown = f"{found.confidence:.1%} for what samples show, all limits together"
+        table.add_row("Confidence", shown)
+    table.add_row("Claim against formula", _verdict(found))
+    _show_program(table, found.program)
     Console().print(table)
+
+
+def _show_program(table: Table, program: audit.Program | None) -> None:
+    if program is None:
+        return
+    table.add_row("Program against formula", _program_verdict(program))
+    for line in _power(program):
+        table.add_row("Would have been found", line)
+    if program.untested:
+        table.add_row("Not tested", "; ".join(program.untested))
+
+
+def _program_verdict(program: audit.Program) -> str:
+    if not program.tested:
+        return f"not tested: {program.method}"
+    tests = (
+        f"{program.tests:,} tests of {program.draws:,} draws at epsilon "
+        f"{' and '.join(f'{value:.4g}' for value in program.epsilons)} "
+        f"({program.method}); false alarms in at most {program.alarm:.1%} of audits"
+    )
+    if program.deviation is None:
+        return f"no deviation in {tests}"
+    worst = program.deviation
+    return (
+        f"REFUTED: {worst.event}: {worst.count:,} of {worst.draws:,} draws, expected "
+        f"are {worst.probability * worst.draws:.4g} (chance {worst.p_value:.1e}); "
+        f"{tests}"
+    )
+
+
+def _power(program: audit.Program) -> list[str]:
+    """Say what would have been found with 95% power, the sharpest of each kind."""
+    best: dict[str, audit.Power] = {}
+    for each in program.power:
+        kind = each.event.partition(", epsilon")[0]
+        if kind not in best or each.smallest < best[kind].smallest:
+            best[kind] = each
+    return [
+        f"{each.event}: {each.smallest:.2g} "
+        + ("is enough" if each.missing else f"above its {each.probability:.2g}")
+        for each in best.values()
+    ]
 
 
 def _worst(found: audit.Finding) -> str:
@@ -98,7 +206,7 @@ def _verdict(found: audit.Finding) -> str:
     if found.refuted:
         return "REFUTED: a pair of words loses more than is claimed"
     if found.claims and found.confidence:
-        return "not refuted (samples cannot prove a claim)"
+        return "not refuted (chosen pairs and samples cannot prove a claim)"
     if found.claims:
         return "holds for every pair that was audited"
     stated = found.published

@@ -1,4 +1,4 @@
-"""Exact confidence limits of a share (Clopper and Pearson), without scipy."""
+"""Exact binomial tails and limits of a share (Clopper and Pearson), without scipy."""
 
 from __future__ import annotations
 
@@ -16,6 +16,20 @@ def limits(successes: int, trials: int, alpha: float) -> tuple[float, float]:
     low = 0.0 if k == 0 else _root(lambda p: beta(k, n - k + 1, p) - alpha / 2)
     high = 1.0 if k == n else _root(lambda p: beta(k + 1, n - k, p) - 1 + alpha / 2)
     return low, high
+
+
+def at_least(k: int, n: int, p: float) -> float:
+    """Return the chance of k or more successes of n."""
+    if k <= 0:
+        return 1.0
+    return 0.0 if k > n else beta(k, n - k + 1, p)
+
+
+def at_most(k: int, n: int, p: float) -> float:
+    """Return the chance of k or fewer successes of n."""
+    if k >= n:
+        return 1.0
+    return 0.0 if k < 0 else beta(n - k, k + 1, 1.0 - p)
 
 
 def beta(a: float, b: float, x: float) -> float:

@@ -43,6 +43,9 @@ Where it has something to say, it also holds
   a constant per point, in the precision of the points;
 - for "choice", `reveal(state, ids, eps, noise) -> (n, j)`, with it: in place of points,
   what an attacker may see who sees the output and more;
+- for "noise", `standard(state, ids, points, eps) -> (directions, amounts, shape)`: the
+  noise in drawn points (n, d) as unit directions (n, d), uniform, and amounts (n,), a
+  Gamma(shape) variable, for audits of the program;
 - for "noise", `places(state)`: where the words lie for the mapping if not at the
   space's vectors, (V + 1, d) float32.
 

@@ -40,6 +40,14 @@ def radial(noise: Noise, width: int, eps: Eps) -> NDArray[np.float64]:
     return drawn
 
 
+def directed(
+    noise: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Split noise (n, d) into unit directions (n, d), 0 for none, and lengths (n,)."""
+    lengths = np.linalg.norm(noise, axis=1)
+    return noise / np.where(lengths > 0.0, lengths, 1.0)[:, None], lengths
+
+
 def product(
     rows: NDArray[np.float64], matrix: NDArray[np.float64]
 ) -> NDArray[np.float64]:

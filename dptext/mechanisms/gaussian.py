@@ -119,6 +119,15 @@ def _sigmas(state: State, eps: Eps) -> NDArray[np.float64]:
     return np.array([sigma_of(state, float(value)) for value in values])[which]
 
 
+def standard(
+    state: State, ids: Ids, points: Points, eps: Eps
+) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
+    """Return the noise as unit directions and Gamma(d/2) amounts |z|^2 / 2 sigma^2."""
+    noise = points.astype(np.float64) - state.clipped[ids]
+    directions, lengths = _noise.directed(noise / _sigmas(state, eps)[:, None])
+    return directions, lengths**2 / 2.0, noise.shape[1] / 2.0
+
+
 def log_density(
     state: State, points: NDArray[np.floating], eps: Eps, words: Ids
 ) -> NDArray[np.floating]:

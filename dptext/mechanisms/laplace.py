@@ -87,6 +87,15 @@ def perturb(state: State, ids: Ids, eps: Eps, noise: Noise) -> Points:
     return _noise.moved(state.vectors[ids], drawn * state.stretch)
 
 
+def standard(
+    state: State, ids: Ids, points: Points, eps: Eps
+) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
+    """Return the noise as unit directions and Gamma(d) amounts, for audits."""
+    noise = (points.astype(np.float64) - state.vectors[ids]) / state.stretch
+    directions, lengths = _noise.directed(noise)
+    return directions, eps * lengths, float(noise.shape[1])
+
+
 def log_density(
     state: State, points: NDArray[np.floating], eps: Eps, words: Ids
 ) -> NDArray[np.floating]:

@@ -155,6 +155,15 @@ def perturb(state: State, ids: Ids, eps: Eps, noise: Noise) -> Points:
     return _noise.moved(vectors[ids], _noise.product(drawn, state.root))
 
 
+def standard(
+    state: State, ids: Ids, points: Points, eps: Eps
+) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
+    """Return the noise as unit directions and Gamma(d) amounts, for audits."""
+    noise = (points.astype(np.float64) - state.space.vectors[ids]) @ state.inverse
+    directions, lengths = _noise.directed(noise)
+    return directions, eps * lengths, float(noise.shape[1])
+
+
 def log_density(
     state: State, points: NDArray[np.floating], eps: Eps, words: Ids
 ) -> NDArray[np.floating]:

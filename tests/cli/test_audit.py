@@ -3,18 +3,105 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 
-from tests.cli.running import here, lexicon, small
+from tests.cli.running import Ran, lexicon, small, there
+from tests.cli.running import here as run_here
+
+QUICK = ("--draws", "50000", "--runs", "500")
+
+
+def here(*arguments: str) -> Ran:
+    """Run an audit with few draws."""
+    return run_here(*arguments, *QUICK)
 
 
 def test_a_true_claim_passes(tmp_path: Path) -> None:
     """Rank attains its epsilon exactly, and the audit says that it holds."""
     ran = here("audit", "balanced", *small(tmp_path))
     assert ran.code == 0
-    assert "holds for every pair" in ran.out.decode()
+    shown = " ".join(ran.out.decode().split())
+    assert "holds for every pair" in shown
+    assert "Program against formula no deviation in" in shown
+    assert "false alarms in at most 0.1% of audits" in shown
+    assert "copies of the input" in shown
+    assert "Not tested" in shown
+
+
+def test_progress_goes_to_standard_error(tmp_path: Path) -> None:
+    """Off a terminal, too: lines with the time, an estimate first; -q is silent."""
+    ran = here("audit", "balanced", *small(tmp_path))
+    lines = ran.err.splitlines()
+    assert len(lines) >= 4
+    assert all(line.startswith("dptext: audit: ") for line in lines)
+    assert "s of one core are left" in lines[1]
+    assert here("audit", "balanced", *small(tmp_path), "-q").err == ""
+
+
+def test_a_mechanism_is_audited_by_its_name(tmp_path: Path) -> None:
+    """With its own defaults at the epsilon given; a profile goes first."""
+    where = ("--lexicon", lexicon(tmp_path), "-q", "--json")
+    for name in ("rank", "laplace"):
+        found = json.loads(here("audit", name, "--epsilon", "5", *where).out)
+        assert (found["mechanism"], found["epsilon"]) == (name, 5.0)
+    own = ("--set", "mechanism.k=4")
+    ran = here(
+        "audit", "custext", "--mechanism", "rank", "--epsilon", "5", *own, *where
+    )
+    assert json.loads(ran.out)["profile"] == "custext"
+
+
+@pytest.mark.parametrize(
+    ("options", "wanted"),
+    [
+        (("rank",), "give --epsilon"),
+        (("rank", "--epsilon", "3", "--mechanism", "tem"), "leave out --mechanism"),
+        (("rnak", "--epsilon", "3"), "no profile or mechanism named 'rnak'"),
+    ],
+)
+def test_a_wrong_name_is_one_line(
+    options: tuple[str, ...], wanted: str, tmp_path: Path
+) -> None:
+    """What is wrong and what to do, with exit code 2."""
+    ran = here("audit", *options, "--lexicon", lexicon(tmp_path))
+    assert ran.code == 2
+    assert ran.err.count("\n") == 1
+    assert wanted in ran.err
+
+
+COPIES = """
+import numpy as np
+from dptext.mechanisms.rank import *
+from dptext.mechanisms import rank
+
+def choose(state, ids, eps, noise):
+    drawn = rank.choose(state, ids, eps, noise)
+    strikes = (noise.uniform(50)[:, 0] < 0.05) & (ids >= 0)
+    return np.where(strikes, ids, drawn)
+"""
+
+
+def test_a_program_that_is_not_its_formula_ends_with_1(tmp_path: Path) -> None:
+    """A mechanism of another package, by name; the verdict says what it does."""
+    site = tmp_path / "site"
+    facts = site / "copies-1.0.dist-info"
+    facts.mkdir(parents=True)
+    (site / "copies.py").write_text(COPIES)
+    (facts / "METADATA").write_text("Metadata-Version: 2.1\nName: copies\nVersion: 1\n")
+    (facts / "entry_points.txt").write_text("[dptext.mechanisms]\nmine = copies\n")
+    paths = os.pathsep.join(filter(None, [str(site), os.environ.get("PYTHONPATH")]))
+    root = str(Path(__file__).parents[2])
+    options = ("--epsilon", "2", "--lexicon", lexicon(tmp_path), *QUICK, "--json")
+    ran = there("audit", "mine", *options, PYTHONPATH=os.pathsep.join([paths, root]))
+    assert ran.code == 1, ran.err
+    found = json.loads(ran.out)
+    assert not found["refuted"]
+    assert found["program"]["refuted"]
+    assert found["program"]["deviation"]["p_value"] < 1e-6
+    assert {each["event"][:6] for each in found["program"]["power"]} >= {"copies"}
 
 
 VICKREY = ("--mechanism", "vickrey")
@@ -44,23 +131,20 @@ def test_noise_gives_a_lower_bound(tmp_path: Path) -> None:
         "3",
         "--lexicon",
         lexicon(tmp_path),
-        "--runs",
-        "500",
     )
     assert ran.code == 0
-    assert "cannot prove" in ran.out.decode()
+    assert "cannot prove" in " ".join(ran.out.decode().split())
 
 
 def test_a_false_published_claim_ends_with_1(tmp_path: Path) -> None:
     """The verdict says whose claim it is; in JSON an infinite loss is a word."""
-    where = ("--lexicon", lexicon(tmp_path), "--epsilon", "3", "--runs", "400")
+    where = ("--lexicon", lexicon(tmp_path), "--epsilon", "3")
     own = ("--mechanism", "custext", "--set", "mechanism.k=5")
     one_set = here("audit", *own, *where)
     assert one_set.code == 0
     for options in ((*own, "--set", "mechanism.mapping=balanced"), VICKREY):
         ran = here("audit", *options, *where)
         assert ran.code == 1
-        assert ran.err == ""
         verdict = " ".join(ran.out.decode().split())
         assert "the published claim is refuted" in verdict
         assert "dptext itself claims nothing here" in verdict
@@ -91,4 +175,4 @@ def test_a_budget_per_text_needs_an_epsilon(tmp_path: Path) -> None:
         "audit", "balanced", *where, "--set", "budget={name: per-text, epsilon: 9}"
     )
     assert ran.code == 2
-    assert ran.err.count("\n") == 1
+    assert ran.err.splitlines()[-1].startswith("dptext: audit takes an epsilon")

@@ -27,11 +27,6 @@ def channel(module: ModuleType, lexicon: Lexicon, params: object = None) -> Chan
     return ready(module.__name__.rsplit(".", 1)[1], module, chosen, space)
 
 
-def never(ids: Ids) -> Ids:
-    """Stand where an exact audit must not draw."""
-    raise AssertionError
-
-
 def brute(law: NDArray[np.float64]) -> float:
     """Return the largest loss of a matrix of probabilities."""
     logs = np.log(law)
@@ -40,7 +35,7 @@ def brute(law: NDArray[np.float64]) -> float:
 
 def test_identity_finds_the_printed_losses() -> None:
     """Santext on {0, 1, 3}: L(0, 3) and L(3, 0) of the specification's vector."""
-    found = audit.audit(channel(santext, small.line(0, 1, 3)), EPSILON, never)
+    found = audit.audit(channel(santext, small.line(0, 1, 3)), EPSILON, None)
     assert found.worst == pytest.approx(3.1791661972, abs=1e-9)
     assert found.claim_of_worst == pytest.approx(6.0)
     assert found.ratio <= 1.0
@@ -56,7 +51,7 @@ def test_identity_equals_brute_force(seed: int) -> None:
         ids = np.arange(30, dtype=np.int32)
         law = np.exp(made.module.log_weights(made.state, ids, np.full(30, EPSILON)))
         law /= law.sum(axis=1, keepdims=True)
-        found = audit.audit(made, EPSILON, never)
+        found = audit.audit(made, EPSILON, None)
         assert found.worst == pytest.approx(brute(law), abs=1e-9)
         assert not found.refuted
 
@@ -64,7 +59,7 @@ def test_identity_equals_brute_force(seed: int) -> None:
 def test_rank_attains_its_epsilon_and_no_more() -> None:
     """The subset audit of rank finds exactly epsilon."""
     made = channel(rank, small.cloud(40, 3), rank.Params(k=5, c=1.0))
-    found = audit.audit(made, EPSILON, never)
+    found = audit.audit(made, EPSILON, None)
     assert found.worst == pytest.approx(EPSILON, abs=1e-9)
     assert found.ratio == pytest.approx(1.0, abs=1e-9)
     assert not found.refuted
@@ -96,7 +91,7 @@ def test_a_false_claim_is_refuted(factor: float, refuted: bool) -> None:
     """A mechanism that loses more than it claims fails, one that does not passes."""
     space = prepare(small.cloud(6, 2), "identity", identity, identity.Params())
     made = Channel("liar", liar(factor), None, None, space)
-    found = audit.audit(made, EPSILON, never)
+    found = audit.audit(made, EPSILON, None)
     assert found.worst == pytest.approx(factor * EPSILON)
     assert found.refuted is refuted
 
@@ -105,7 +100,7 @@ def test_an_impossible_output_is_an_infinite_loss() -> None:
     """Outputs that one input cannot have are found and counted."""
     space = prepare(small.cloud(6, 2), "identity", identity, identity.Params())
     made = Channel("liar", liar(1.0, hides=True), None, None, space)
-    found = audit.audit(made, EPSILON, never)
+    found = audit.audit(made, EPSILON, None)
     assert math.isinf(found.worst)
     assert found.infinite > 0.1
     assert found.refuted
@@ -130,7 +125,7 @@ def test_laws_of_example_texts_are_compared(factor: float, refuted: bool) -> Non
         scores = np.array([[0, 1, 0.5, 0, 0, 0], [1, 0, 0.5, 0, 0, 0], [0.5] * 6])
         return factor * epsilon * scores
 
-    found = audit.audit(of_texts(laws=laws), EPSILON, never)
+    found = audit.audit(of_texts(laws=laws), EPSILON, None)
     assert found.worst == pytest.approx(factor * EPSILON)
     assert found.worst_pair in {
         ("example text 1", "example text 2"),
@@ -143,39 +138,42 @@ def test_laws_of_example_texts_are_compared(factor: float, refuted: bool) -> Non
 def test_a_mechanism_of_texts_without_laws_says_what_its_epsilon_rests_on() -> None:
     """One line, no audit."""
     with pytest.raises(UsageError, match="no table of words to audit") as caught:
-        audit.audit(of_texts(), EPSILON, never)
+        audit.audit(of_texts(), EPSILON, None)
     assert "\n" not in str(caught.value)
 
 
-def test_samples_refute_a_mechanism_without_noise() -> None:
-    """A noise mechanism that always gives the word back is caught by its draws."""
+def quiet() -> Channel:
+    """Make a mechanism that can only be drawn from."""
     space = prepare(small.cloud(20, 2), "identity", identity, identity.Params())
     module = SimpleNamespace(
-        FAMILY="noise",
+        FAMILY="choice",
+        EXACT=False,
         guarantee=lambda state, epsilon: Guarantee("LDP", "1", "nats", 1.0, "test"),
     )
-    made = Channel("quiet", module, None, None, space)
-    found = audit.audit(made, EPSILON, lambda ids: ids, runs=2000)
+    return Channel("quiet", module, None, None, space)
+
+
+def test_samples_refute_a_mechanism_that_copies() -> None:
+    """A mechanism without a formula that gives the word back is caught by its draws."""
+    draws = audit.Draws(lambda ids, eps: ids, None)
+    found = audit.audit(quiet(), EPSILON, draws, runs=2000)
     assert found.refuted
     assert found.worst > EPSILON
-    assert found.confidence == 0.95
+    assert found.confidence == pytest.approx(0.999)
+    assert found.program is not None
+    assert not found.program.tested
 
 
 def test_samples_do_not_refute_an_honest_mechanism() -> None:
-    """Draws of a law within its claim are not called a refutation (5% at most)."""
-    space = prepare(small.cloud(20, 2), "identity", identity, identity.Params())
+    """Draws within the claim are not called a refutation (1 in 1,000 at most)."""
     rng = np.random.default_rng(3)
-    module = SimpleNamespace(
-        FAMILY="noise",
-        guarantee=lambda state, epsilon: Guarantee("LDP", "1", "nats", 1.0, "test"),
-    )
 
-    def draw(ids: Ids) -> Ids:
+    def draw(ids: Ids, eps: Eps) -> Ids:
         kept = rng.random(len(ids)) < 0.2
         return np.where(kept, ids, rng.integers(0, 20, len(ids))).astype(np.int32)
 
     # P(x|x) = 0.24, P(x|x') = 0.04: a loss of 1.79 under a claim of 2.
-    found = audit.audit(Channel("fair", module, None, None, space), EPSILON, draw)
+    found = audit.audit(quiet(), EPSILON, audit.Draws(draw, None))
     assert not found.refuted
     assert 1.0 < found.worst < math.log(6.0)
 

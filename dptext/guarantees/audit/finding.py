@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext.mechanisms import Channel
+from dptext.guarantees.audit.program import Program
+from dptext.mechanisms import Channel, _by_distance
 from dptext.types import Ids
 
 # Rounding that an exact audit forgives, relative to the claim and in nats (distances
@@ -44,7 +45,8 @@ class Finding:
     and the output that tells them apart; ratio the largest loss over claim of any pair;
     infinite the share of ordered pairs with an infinite loss; claims whether dptext
     claims anything, refuted whether a pair exceeds that. proven is a proven lower bound
-    on the loss of proven_pair; sampled what samples alone show, with confidence.
+    on the loss of proven_pair; sampled what samples alone show, with confidence. All
+    that is the claim against the formula; program holds the program against it.
     """
 
     method: str
@@ -65,11 +67,15 @@ class Finding:
     sampled: float | None = None
     sampled_pair: tuple[str, str] | None = None
     sampled_output: str | None = None
+    sampled_pairs: int = 0
     published: Published | None = None
+    program: Program | None = None
 
     @property
     def failed(self) -> bool:
-        """Tell whether a claim is refuted, dptext's own or the published one."""
+        """Tell whether a claim, dptext's or the published one, or the program is."""
+        if self.program is not None and self.program.refuted:
+            return True
         return self.refuted or (self.published is not None and self.published.refuted)
 
 
@@ -78,13 +84,16 @@ def claimed(
 ) -> NDArray[np.float64]:
     """Return the claimed bound on the loss of pairs of inputs, (n,) nats.
 
-    The mechanism's own where it gives one (`claimed`), else that of any two.
+    The mechanism's own where it gives one (`claimed`), epsilon times the distance of
+    the space where its metric is that, else that of any two words.
     """
     module = channel.module
     if hasattr(module, "claimed"):
         bound: NDArray[np.float64] = module.claimed(channel.state, epsilon, a, b)
         return bound
     promise = module.guarantee(channel.state, epsilon)
+    if promise.notion == "metric-DP" and promise.metric == channel.space.metric:
+        return epsilon * _by_distance.of_pairs(channel.space, a, b)
     most = promise.worst(epsilon) if promise.notion != "none" else math.inf
     return np.full(len(a), most)
 

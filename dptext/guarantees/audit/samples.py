@@ -10,23 +10,25 @@ import numpy as np
 
 from dptext.errors import UsageError
 from dptext.guarantees.audit.finding import Finding, Tally, claimed, published
+from dptext.guarantees.audit.program import ALARM
 from dptext.guarantees.audit.rows import chosen
 from dptext.guarantees.binomial import limits
 from dptext.mechanisms import Channel
-from dptext.types import Ids
+from dptext.types import Eps, Ids
 
-Draw = Callable[[Ids], Ids]
-CONFIDENCE = 0.95
+Draw = Callable[[Ids, Eps], Ids]
+CONFIDENCE = 1.0 - ALARM
 _EVENTS = 4
 
 
 def audit(channel: Channel, epsilon: float, draw: Draw, runs: int) -> Finding:
     """Bound the loss of a few near pairs from below (Clopper-Pearson, split samples).
 
-    Half of the runs choose the output words that tell a pair apart most, the other half
-    tests them; all limits hold together with 95% confidence. With a claim of (epsilon,
-    delta) it is ln((P(y|x) - delta) / P(y|x')) that must not exceed epsilon.
+    Half of the runs choose the output words that tell a pair apart most, the other
+    half tests them; all limits hold together with 99.9% confidence. With a claim of
+    (epsilon, delta) it is ln((P(y|x) - delta) / P(y|x')) that must not exceed epsilon.
     """
+    epsilons = np.full(runs, epsilon)
     inputs = chosen(channel, 24)
     inputs = inputs[inputs >= 0][:16]
     near = channel.space.lexicon.orders[inputs, 1].astype(np.int32)
@@ -36,7 +38,7 @@ def audit(channel: Channel, epsilon: float, draw: Draw, runs: int) -> Finding:
         raise UsageError(msg)
     alpha = (1.0 - CONFIDENCE) / (2 * len(pairs) * _EVENTS)
     words = sorted({*inputs.tolist(), *near.tolist()})
-    found = {row: draw(np.full(runs, row, np.int32)) for row in words}
+    found = {row: draw(np.full(runs, row, np.int32), epsilons) for row in words}
     delta = channel.module.guarantee(channel.state, epsilon).delta
     tally = Tally()
     for a, b in [*pairs, *((b, a) for a, b in pairs)]:
@@ -50,7 +52,7 @@ def audit(channel: Channel, epsilon: float, draw: Draw, runs: int) -> Finding:
             published(channel, epsilon, *ids),
         )
     method = f"lower bound: {len(pairs)} near pairs, {runs} draws of each word"
-    by = f"samples, {CONFIDENCE:.0%} confidence"
+    by = f"samples, {CONFIDENCE:.1%} confidence"
     made = tally.finding(channel, epsilon, method, len(words), by=by)
     return replace(
         made,

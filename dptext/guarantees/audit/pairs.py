@@ -1,0 +1,310 @@
+"""Pairs of words of a noise mechanism: what its density claims, what its draws show.
+
+- formula: where it gives `log_density`, the loss at the vectors themselves, where noise
+  of one peak loses most;
+- ratios, with it: of the draws from x and from x' with ln p'/p = t a share of
+  1 / (1 + e^-t) comes from x', bin by bin, also at an epsilon at which draws of the two
+  meet; with a delta, the mean of
+  max(0, 1 - e^(epsilon - t)) is at most delta;
+- black box, without it: how far two words are told apart by the side of a plane across
+  the line between them (Clopper-Pearson, thresholds from one half of the draws).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dptext.errors import UsageError
+from dptext.guarantees.audit.draws import Draws
+from dptext.guarantees.audit.finding import Finding, Tally, claimed, label, published
+from dptext.guarantees.audit.program import ALARM, Book
+from dptext.guarantees.audit.rows import chosen
+from dptext.guarantees.binomial import limits
+from dptext.mechanisms import Channel
+from dptext.types import Ids, Points
+
+_SEED = 5
+_PAIRS, _FAR, _CANDIDATES, _PILOT = 8, 2, 24, 256
+_BINS, _EVENTS, _WORDS = 32, 4, 400
+# Spreads of log ratios, in nats, beyond which draws of two words hardly meet.
+_WIDE = 2.0
+# Rounding of density ratios: relative, for pairs that are not much nearer than most.
+_SLACK, _NEAREST = 1e-6, 1e-3
+Pair = tuple[int, int]
+
+
+def audit(
+    channel: Channel, epsilon: float, draws: Draws, runs: int, book: Book
+) -> Finding:
+    """Bound the loss of pairs from below; tests of ratios go into the book."""
+    if channel.space.size < 2:
+        msg = "audit: a lower bound from draws needs a lexicon of two words"
+        raise UsageError(msg)
+    pairs = _pairs(channel, epsilon, draws)
+    seen = Tally()
+    for pair in pairs:
+        first, second = (_drawn(draws, row, epsilon, runs) for row in pair)
+        _black_box(seen, channel, epsilon, pair, first, second, len(pairs))
+        if hasattr(channel.module, "log_density"):
+            share = ALARM / 4.0 / len(pairs)
+            spread = _ratios(book, channel, epsilon, pair, (first, second), share)
+            if spread > _WIDE:
+                # Words too far apart to meet in draws do so at a smaller epsilon.
+                less = epsilon / spread
+                points = tuple(_drawn(draws, row, less, runs) for row in pair)
+                _ratios(book, channel, less, pair, points, share)
+    confidence = 1.0 - ALARM
+    method = f"lower bound: {len(pairs)} pairs, {runs:,} draws of each word"
+    by = f"samples, {confidence:.1%} confidence"
+    result = seen.finding(channel, epsilon, method, 2 * len(pairs), by=by)
+    sampled = replace(
+        result,
+        worst_output="a side of a plane between them",
+        confidence=confidence,
+        sampled=result.worst,
+        sampled_pair=result.worst_pair,
+        sampled_output="a side of a plane between them",
+        sampled_pairs=len(pairs),
+    )
+    return _with_formula(channel, epsilon, sampled)
+
+
+def _with_formula(channel: Channel, epsilon: float, sampled: Finding) -> Finding:
+    """Take in the losses that the density itself says, where there is one."""
+    promise = channel.module.guarantee(channel.state, epsilon)
+    if not hasattr(channel.module, "log_density") or promise.delta > 0.0:
+        return sampled
+    ids = chosen(channel, _WORDS)
+    vectors = _vectors(channel)[ids].astype(np.float64)
+    eps = np.full(len(ids), epsilon)
+    density = channel.module.log_density(channel.state, vectors, eps, ids)
+    losses = np.diag(density)[:, None] - density
+    tally = Tally()
+    for row in range(len(ids)):
+        others = np.delete(np.arange(len(ids)), row)
+        a, b = np.repeat(ids[row], len(others)), ids[others]
+        claim = claimed(channel, epsilon, a, b)
+        clear = claim > _NEAREST * float(np.median(claim))
+        others, a, b, claim = others[clear], a[clear], b[clear], claim[clear]
+        if len(others):
+            loss = losses[row, others] * (1.0 - _SLACK)
+            tally.take(a, b, loss, a, claim, published(channel, epsilon, a, b))
+    if not tally.pairs:
+        return sampled
+    method = "formula: density ratios at the vectors of chosen words"
+    result = tally.finding(channel, epsilon, method, len(ids))
+    return replace(
+        result,
+        worst_output=f"a point at {result.worst_output}",
+        refuted=result.refuted or sampled.refuted,
+        published=sampled.published or result.published,
+        confidence=sampled.confidence,
+        sampled=sampled.sampled,
+        sampled_pair=sampled.sampled_pair,
+        sampled_output=sampled.sampled_output,
+        sampled_pairs=sampled.sampled_pairs,
+    )
+
+
+def _vectors(channel: Channel) -> NDArray[np.float32]:
+    """Return where the words lie before noise, (V + 1, d)."""
+    places: Callable[..., NDArray[np.float32]] | None
+    places = getattr(channel.module, "places", None)
+    return places(channel.state) if places else channel.space.vectors
+
+
+def _pairs(channel: Channel, epsilon: float, draws: Draws) -> list[Pair]:
+    """Choose words and for each another that draws tell apart neither well nor badly.
+
+    And two pairs as far apart as any of some hundred words.
+    """
+    rng = np.random.default_rng(_SEED)
+    size = channel.space.size
+    ids = chosen(channel, max(4 * _PAIRS, 8))
+    ids = ids[np.linspace(0, len(ids) - 1, _PAIRS).astype(int)]
+    near = np.asarray(channel.space.lexicon.orders)[:, :4].astype(np.int32)
+    pairs: list[Pair] = []
+    for row in np.unique(ids).tolist():
+        others = np.concatenate((near[row], rng.integers(0, size, _CANDIDATES)))
+        others = np.unique(others[others != row]).astype(np.int32)
+        if len(others):
+            best = _spread(channel, epsilon, draws, row, others).argmin()
+            pairs.append((row, int(others[best])))
+    some = chosen(channel, _WORDS)
+    wide = _vectors(channel)[some].astype(np.float64)
+    squares = np.einsum("nd,nd->n", wide, wide)
+    gaps = squares[:, None] + squares[None] - 2.0 * wide @ wide.T
+    for _ in range(_FAR):
+        a, b = np.unravel_index(int(gaps.argmax()), gaps.shape)
+        gaps[[a, b]] = gaps[:, [a, b]] = -1.0
+        if a != b:
+            pairs.append((int(some[a]), int(some[b])))
+    return list(dict.fromkeys(pairs))
+
+
+def _spread(
+    channel: Channel, epsilon: float, draws: Draws, row: int, others: Ids
+) -> NDArray[np.float64]:
+    """Return how far the spread of ln p'/p is from one nat, or else the distance."""
+    vectors = _vectors(channel)
+    if not hasattr(channel.module, "log_density"):
+        gap = vectors[others].astype(np.float64) - vectors[row]
+        return np.asarray(np.linalg.norm(gap, axis=1))
+    points = _drawn(draws, row, epsilon, _PILOT).astype(np.float64)
+    words = np.append(others, row).astype(np.int32)
+    eps = np.full(_PILOT, epsilon)
+    density = channel.module.log_density(channel.state, points, eps, words)
+    spread = (density[:, :-1] - density[:, -1:]).std(axis=0)
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.abs(np.log(spread)))
+
+
+def _drawn(draws: Draws, row: int, epsilon: float, runs: int) -> Points:
+    assert draws.points is not None
+    ids, eps = np.full(runs, row, np.int32), np.full(runs, epsilon)
+    return np.concatenate([points for _, points in draws.points(ids, eps)])
+
+
+def _black_box(
+    tally: Tally,
+    channel: Channel,
+    epsilon: float,
+    pair: Pair,
+    first: Points,
+    second: Points,
+    pairs: int,
+) -> None:
+    vectors = _vectors(channel)
+    line = vectors[pair[1]].astype(np.float64) - vectors[pair[0]]
+    length = float(np.linalg.norm(line))
+    if length > 0.0:
+        line /= length
+    sides = first @ line, second @ line
+    delta = channel.module.guarantee(channel.state, epsilon).delta
+    alpha = ALARM / (2 * pairs * _EVENTS)
+    (a, b), (low, high) = pair, sides
+    for x, other, mine, theirs in ((a, b, -low, -high), (b, a, high, low)):
+        loss = _lower(mine, theirs, alpha, delta)
+        ids = np.array([x], np.int32), np.array([other], np.int32)
+        tally.take(
+            *ids,
+            np.array([loss]),
+            np.array([x]),
+            claimed(channel, epsilon, *ids),
+            published(channel, epsilon, *ids),
+        )
+
+
+def _lower(
+    mine: NDArray[np.float64],
+    theirs: NDArray[np.float64],
+    alpha: float,
+    delta: float,
+) -> float:
+    """Return ln((p - delta) / q) of the best event {side >= t}, limits of each."""
+    half = len(mine) // 2
+    steps = np.unique(
+        np.quantile(np.concatenate((mine[:half], theirs[:half])), _SHARES)
+    )
+    p = (mine[:half, None] >= steps).mean(axis=0) + 0.5 / half
+    q = (theirs[:half, None] >= steps).mean(axis=0) + 3.0 / half
+    best = 0.0
+    for step in steps[np.argsort(np.log(p / q) * np.sqrt(p))[::-1][:_EVENTS]].tolist():
+        low, _ = limits(int((mine[half:] >= step).sum()), len(mine) - half, alpha)
+        _, high = limits(int((theirs[half:] >= step).sum()), len(mine) - half, alpha)
+        if low > delta:
+            best = max(best, math.log((low - delta) / high))
+    return best
+
+
+_SHARES = np.concatenate((np.linspace(0.02, 0.98, 49), [0.99, 0.995, 0.999]))
+
+
+def _ratios(
+    book: Book,
+    channel: Channel,
+    epsilon: float,
+    pair: Pair,
+    points: Sequence[Points],
+    alarm: float,
+) -> float:
+    """Test the density ratio of a pair against its draws; return its log's spread."""
+    words = np.array(pair, np.int32)
+    eps = np.full(len(points[0]), epsilon)
+    logs = [
+        np.asarray(
+            channel.module.log_density(
+                channel.state, each.astype(np.float64), eps, words
+            ),
+            np.float64,
+        )
+        for each in points
+    ]
+    first, second = (each[:, 1] - each[:, 0] for each in logs)
+    part = len(first) // 4
+    pooled = np.concatenate((first[:part], second[:part]))
+    inner = np.unique(np.quantile(pooled, np.linspace(0.0, 1.0, _BINS + 1)[1:-1]))
+    mine = np.concatenate((first[part:], second[part:]))
+    counts, totals, chances = _shares(mine, inner)
+    names = f"{label(channel, pair[0])!r} and {label(channel, pair[1])!r}"
+    book.take(
+        counts,
+        totals,
+        chances,
+        alarm / 2.0,
+        lambda _: f"the density ratio of {names}, epsilon {epsilon:.6g}",
+    )
+    delta = channel.module.guarantee(channel.state, epsilon).delta
+    if delta > 0.0:
+        name = f"a loss of {names} above epsilon {epsilon:.6g} (delta)"
+        for losses in (-first, second):
+            _beyond(book, losses, epsilon, delta, alarm / 4.0, name)
+    # Noise of a normal kind has a mean of half the variance; other noise may have more.
+    return float(max(first.std(), math.sqrt(2.0 * abs(first.mean()))))
+
+
+def _beyond(
+    book: Book,
+    losses: NDArray[np.float64],
+    epsilon: float,
+    delta: float,
+    alarm: float,
+    name: str,
+) -> None:
+    """Test that losses leave at most delta above epsilon.
+
+    max(0, 1 - e^(epsilon - loss)) has a mean of at most delta; taken as the chance of a
+    success, by public coins, it makes a binomial count of it.
+    """
+    coins = np.random.default_rng(_SEED).random(len(losses))
+    above = -np.expm1(np.minimum(epsilon - losses, 0.0))
+    count = int((coins < above).sum())
+    if count > delta * len(losses):
+        book.take(
+            np.array([count]), len(losses), np.array([delta]), alarm, lambda _: name
+        )
+
+
+def _shares(
+    logs: NDArray[np.float64], edges: NDArray[np.float64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """Count the draws from x', all draws, and the share that is due, bin by bin.
+
+    logs (2 n,), those of x' in the second half; of all bins below an edge together as
+    well. Every bin has a draw at least, or a share of a half of none.
+    """
+    due = 0.5 * (1.0 + np.tanh(logs / 2.0))
+    bins, size = np.searchsorted(edges, logs, side="right"), len(edges) + 1
+    ours = np.bincount(bins[len(logs) // 2 :], minlength=size)
+    total = np.bincount(bins, minlength=size)
+    expected = np.bincount(bins, weights=due, minlength=size)
+    ours, total, expected = (
+        np.concatenate((each, np.cumsum(each))) for each in (ours, total, expected)
+    )
+    share = np.divide(expected, total, out=np.full(2 * size, 0.5), where=total > 0)
+    return ours, total, np.clip(share, 0.0, 1.0)

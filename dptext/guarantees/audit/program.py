@@ -1,0 +1,178 @@
+"""What tests of a program against its formula say, with their error rates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dptext.guarantees import binomial
+
+# The chance that the program is called wrong although it follows its formula, for all
+# tests of an audit together.
+ALARM = 1e-3
+POWER = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class Deviation:
+    """The event that speaks most against a program.
+
+    probability is what the formula gives the event in each of so many draws, p_value
+    the chance of a count as far from it.
+    """
+
+    event: str
+    probability: float
+    draws: int
+    count: int
+    p_value: float
+
+
+@dataclass(frozen=True, slots=True)
+class Power:
+    """The smallest deviation of an event that is found with 95% power.
+
+    smallest is by how much its probability would have to be higher, or, where missing
+    is an event that never happens, its probability by the formula.
+    """
+
+    event: str
+    probability: float
+    draws: int
+    smallest: float
+    missing: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """The program held against its formula.
+
+    alarm bounds the chance of a false alarm of all tests together; deviation is there
+    where refuted, the most extreme; untested says what was not looked at.
+    """
+
+    tested: bool
+    refuted: bool
+    method: str
+    draws: int = 0
+    tests: int = 0
+    epsilons: tuple[float, ...] = ()
+    alarm: float = ALARM
+    power: tuple[Power, ...] = ()
+    deviation: Deviation | None = None
+    untested: tuple[str, ...] = ()
+
+
+class Book:
+    """The tests of an audit: each has its share of the rate of false alarms.
+
+    Counts are of independent draws whose chances may differ; then the binomial tails of
+    the mean chance bound the true ones (Hoeffding 1956), so that all tests are exact or
+    err on the side of the program.
+    """
+
+    def __init__(self) -> None:
+        self.tests = 0
+        self.worst: Deviation | None = None
+        self.power: list[Power] = []
+
+    def take(
+        self,
+        counts: NDArray[Any],
+        draws: NDArray[Any] | int,
+        chances: NDArray[np.float64],
+        alarm: float,
+        named: Callable[[int], str],
+        *,
+        tests: int | None = None,
+    ) -> None:
+        """Test counts (m,) of so many draws against their chances, both tails.
+
+        tests: among how many events these were picked, m if not given.
+        """
+        shape = np.broadcast_shapes(np.shape(counts), np.shape(chances))
+        counts, n, p = (
+            np.broadcast_to(each, shape).ravel()
+            for each in (np.asarray(counts), np.asarray(draws), np.asarray(chances))
+        )
+        number = 2 * (tests if tests is not None else len(counts))
+        self.tests += number
+        if not len(counts):
+            return
+        level = alarm / number
+        for index in _suspects(counts, n, p, level):
+            k, size, chance = int(counts[index]), int(n[index]), float(p[index])
+            value = tail(k, size, chance)
+            if value <= level and (self.worst is None or value < self.worst.p_value):
+                self.worst = Deviation(named(index), chance, size, k, value)
+
+    def fail(self, event: str, draws: int, count: int) -> None:
+        """Take in what must never happen."""
+        self.tests += 1
+        if self.worst is None or self.worst.p_value > 0.0:
+            self.worst = Deviation(event, 0.0, draws, count, 0.0)
+
+    def finds(self, event: str, p: float, n: int, level: float) -> None:
+        """Say what excess of an event's chance the tests would have found."""
+        self.power.append(Power(event, p, n, excess(p, n, level)))
+
+    def finds_missing(self, event: str, n: int, level: float) -> None:
+        """Say from which chance on an event that never happens would be missed."""
+        smallest = -np.expm1(np.log(level) / n)
+        self.power.append(
+            Power(event, float(smallest), n, float(smallest), missing=True)
+        )
+
+
+def _suspects(
+    counts: NDArray[Any], n: NDArray[Any], p: NDArray[np.float64], level: float
+) -> list[int]:
+    """Return the events whose tails may be below the level, by Chernoff's bound.
+
+    exp(-n KL(k/n, p)) is at most sqrt(8 n) times the tail and never below it.
+    """
+    share = counts / np.maximum(n, 1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        up = np.where(share > 0.0, share * np.log(share / p), 0.0)
+        down = np.where(
+            share < 1.0, (1.0 - share) * (np.log1p(-share) - np.log1p(-p)), 0.0
+        )
+        bound = -n * (up + down)
+    bound = np.where(np.isnan(bound), 0.0, bound)
+    # Where the formula says always or never, a single exception is enough.
+    never = ((p <= 0.0) & (counts > 0)) | ((p >= 1.0) & (counts < n))
+    bound[never] = -np.inf
+    near = bound < np.log(level) + 0.5 * np.log(8.0 * n + 8.0)
+    return [int(index) for index in np.flatnonzero(near)]
+
+
+def tail(k: int, n: int, p: float) -> float:
+    """Return the binomial tail on the side of k, itself included."""
+    if k > n * p:
+        return binomial.at_least(k, n, p)
+    return binomial.at_most(k, n, p)
+
+
+def excess(p: float, n: int, level: float) -> float:
+    """Return the smallest d for which p + d is found with 95% power, 1 if none."""
+    low, high = int(n * p), n + 1
+    while low + 1 < high:
+        middle = (low + high) // 2
+        if binomial.at_least(middle, n, p) <= level:
+            high = middle
+        else:
+            low = middle
+    if high > n:
+        return 1.0
+    least, most = p, 1.0
+    for _ in range(60):
+        middle_p = (least + most) / 2.0
+        if binomial.at_least(high, n, middle_p) >= POWER:
+            most = middle_p
+        else:
+            least = middle_p
+    return most - p

@@ -1,0 +1,61 @@
+"""Public draws of a pipeline for audits, by the path that a release takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import count
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dptext.guarantees.audit.draws import BATCH, Draws
+from dptext.pipeline import Pipeline
+from dptext.profile import DATA_SET, TOKEN
+from dptext.randomness import Randomness, RunKey
+from dptext.types import Eps, Ids, Points, Record
+
+
+def of(pipeline: Pipeline) -> Draws:
+    """Return draws by public randomness: every call another record, or run."""
+    randomness = pipeline.randomness(RunKey.from_seed(0))
+    numbers = count()
+
+    def nonce(randomness: Randomness) -> bytes:
+        return randomness.nonce(Record(next(numbers), (), None))
+
+    def words(ids: Ids, eps: Eps) -> Ids:
+        noise = randomness.of([nonce(randomness)], np.zeros(len(ids), np.int64))
+        return pipeline.draw(ids, eps, noise)
+
+    def points(ids: Ids, eps: Eps) -> Iterator[tuple[NDArray[np.int64], Points]]:
+        noise = randomness.of([nonce(randomness)], np.zeros(len(ids), np.int64))
+        return pipeline.points(ids, eps, noise)
+
+    def released(ids: Ids, epsilon: float, times: int) -> Ids:
+        if pipeline.profile.strategy == DATA_SET:
+            runs = (RunKey.from_seed(next(numbers)) for _ in range(times))
+            streams = [pipeline.randomness(key) for key in runs]
+            return np.stack([_records(each, ids, epsilon, 1)[0] for each in streams])
+        step = max(1, BATCH // (2 * len(ids)))
+        parts = [min(step, times - begin) for begin in range(0, times, step)]
+        return np.concatenate(
+            [_records(randomness, ids, epsilon, part) for part in parts]
+        )
+
+    def _records(stream: Randomness, ids: Ids, epsilon: float, times: int) -> Ids:
+        """Draw for records that hold each word twice; what its second place shows."""
+        texts = np.tile(np.tile(ids, 2), times)
+        records = np.repeat(np.arange(times), 2 * len(ids))
+        noise = stream.of([nonce(stream) for _ in range(times)], records)
+        eps = np.full(len(texts), float(epsilon))
+        drawn = pipeline.replace(texts, eps, noise, records, stream)
+        return drawn.reshape(times, 2, len(ids))[:, 1]
+
+    noisy = pipeline.channel.module.FAMILY == "noise"
+    strategy = pipeline.profile.strategy
+    return Draws(
+        words,
+        points if noisy else None,
+        None if strategy == TOKEN or noisy else released,
+        strategy,
+    )

@@ -1,0 +1,187 @@
+"""The audit holds the noise of a mechanism against what is known of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dptext import lexicons
+from dptext.pipeline import Pipeline
+from dptext.randomness import Noise
+from dptext.types import Eps, Ids, Points
+from tests import small
+from tests.conformance import components
+from tests.guarantees.planted import Fault, audited, built, planted
+
+NAMES = ("laplace", "mahalanobis", "gaussian")
+QUICK = {"runs": 1500, "number": 150_000}
+# What an outside mechanism need not have.
+BARE = {"standard": None, "log_density": None, "claimed": None}
+
+
+@cache
+def wide(name: str, width: int = 50) -> Pipeline:
+    """Build a noise mechanism for words in many dimensions."""
+    return built(small.cloud(120, width), name, 8.0)
+
+
+def centre(made_state: Any, ids: Ids) -> Any:
+    """Return the vectors that noise is added to."""
+    for name in ("clipped", "vectors"):
+        if hasattr(made_state, name):
+            return getattr(made_state, name)[ids]
+    return made_state.space.vectors[ids]
+
+
+def half(state: Any, ids: Ids, eps: Eps, noise: Noise, honest: Any) -> Points:
+    """Draw noise for twice the epsilon that is claimed."""
+    return honest(state, ids, 2.0 * eps, noise)
+
+
+def coordinates(state: Any, ids: Ids, eps: Eps, noise: Noise, honest: Any) -> Points:
+    """Add Laplace noise of scale 1 / epsilon to each coordinate."""
+    vectors = centre(state, ids)
+    uniform = noise.uniform(0, vectors.shape[1])[:, : vectors.shape[1]] - 0.5
+    drawn = -np.sign(uniform) * np.log1p(-2.0 * np.abs(uniform)) / eps[:, None]
+    return (vectors + drawn).astype(np.float32)
+
+
+def fixed(state: Any, ids: Ids, eps: Eps, noise: Noise, honest: Any) -> Points:
+    """Keep the direction and give the noise its mean length."""
+    vectors = centre(state, ids)
+    gap = honest(state, ids, eps, noise) - vectors
+    lengths = np.linalg.norm(gap, axis=1, keepdims=True)
+    scale = lengths.mean() * eps.mean() / eps[:, None]
+    return (vectors + gap / lengths * scale).astype(np.float32)
+
+
+def one_sided(state: Any, ids: Ids, eps: Eps, noise: Noise, honest: Any) -> Points:
+    """Draw no negative first coordinate."""
+    vectors = centre(state, ids)
+    gap = honest(state, ids, eps, noise) - vectors
+    gap[:, 0] = np.abs(gap[:, 0])
+    return vectors + gap
+
+
+def one_word(state: Any, ids: Ids, eps: Eps, noise: Noise, honest: Any) -> Points:
+    """Add no noise to one word."""
+    points = honest(state, ids, eps, noise)
+    return np.where((ids == 77)[:, None], centre(state, ids), points)
+
+
+def shared(state: Any, ids: Ids, eps: Eps, noise: Noise, honest: Any) -> Points:
+    """Give the words of a batch the noise of every second one."""
+    return honest(state, ids, eps, noise.take(np.arange(len(ids)) // 2 * 2))
+
+
+def first(state: Any, ids: Ids, eps: Eps, noise: Noise, honest: Any) -> Points:
+    """Take the epsilon of the batch's first word for all."""
+    return honest(state, ids, np.full(len(eps), eps[0]), noise)
+
+
+FAULTS = (half, coordinates, fixed, one_sided, one_word, shared, first)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.__name__)
+def test_wrong_noise_is_refuted(name: str, fault: Fault) -> None:
+    """Length, direction, words and epsilons: all are held against the formula."""
+    found = audited(planted(wide(name), fault), **QUICK)
+    assert found.program is not None
+    assert found.program.refuted
+    assert found.failed
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("width", [1, 2, 50])
+def test_honest_noise_passes(name: str, width: int) -> None:
+    """In one dimension or many; false alarms in at most one audit of a thousand."""
+    found = audited(wide(name, width), runs=1000, number=40_000)
+    assert found.program is not None
+    assert found.program.tested
+    assert not found.failed, found.program.deviation
+
+
+@pytest.mark.parametrize(
+    ("width", "fault"), [(50, half), (50, one_word), (300, half), (300, coordinates)]
+)
+def test_noise_of_another_package_without_a_density_is_refuted(
+    width: int, fault: Fault
+) -> None:
+    """A claim in the distance of the space bounds the length of noise from below."""
+    honest = planted(
+        wide("laplace", width), lambda *given: given[-1](*given[:4]), **BARE
+    )
+    fair = audited(honest, **QUICK)
+    assert fair.program is not None
+    assert fair.program.tested
+    assert not fair.failed
+    found = audited(planted(wide("laplace", width), fault, **BARE), **QUICK)
+    assert found.failed
+
+
+@pytest.mark.parametrize("fault", [half, coordinates])
+def test_density_ratios_alone_refute_a_claim(fault: Fault) -> None:
+    """A mechanism that gives a density and no more is held against it."""
+
+    def other(state: Any, epsilon: float) -> Any:
+        return replace(honest(state, epsilon), metric="a metric of its own")
+
+    honest = wide("laplace").channel.module.guarantee
+    bare = {"standard": None, "guarantee": other}
+    found = audited(planted(wide("laplace"), fault, **bare), **QUICK)
+    assert found.program is not None
+    assert found.program.refuted
+    assert found.program.deviation is not None
+    assert "density ratio" in found.program.deviation.event
+    same = planted(wide("laplace"), lambda *given: given[-1](*given[:4]), **bare)
+    assert not audited(same, **QUICK).failed
+
+
+def test_a_formula_that_loses_more_than_its_claim_is_refuted() -> None:
+    """Where the density is that of twice the epsilon, no draw is needed."""
+
+    def density(state: Any, points: Points, eps: Eps, words: Ids) -> Any:
+        return honest(state, points, 2.0 * eps, words)
+
+    honest = wide("laplace").channel.module.log_density
+    found = audited(planted(wide("laplace"), half, log_density=density), **QUICK)
+    assert found.refuted
+    assert found.ratio == pytest.approx(2.0, rel=1e-5)
+
+
+def test_a_black_box_that_copies_is_refuted() -> None:
+    """Without any formula the draws of two words tell them apart."""
+
+    def ldp(state: Any, epsilon: float) -> Any:
+        return replace(honest(state, epsilon), notion="LDP", metric="1", reach=1.0)
+
+    made = built(small.cloud(20, 3), "laplace", 2.0)
+    honest = made.channel.module.guarantee
+    found = audited(
+        planted(made, lambda *given: centre(*given[:2]), guarantee=ldp, **BARE), **QUICK
+    )
+    assert found.refuted
+    assert found.confidence == pytest.approx(0.999)
+
+
+@pytest.mark.parametrize("fault", [half, coordinates])
+def test_real_vectors_are_no_obstacle(fault: Fault) -> None:
+    """Half a claim is refuted in the built-in lexicon of 100 dimensions."""
+    made = built(lexicons.find("builtin"), "laplace", 50.0)
+    effort = {"runs": 500, "number": 20_000}
+    assert audited(planted(made, fault), **effort).failed
+    assert audited(planted(made, fault, **BARE), **effort).failed
+
+
+@pytest.mark.parametrize("name", components.NOISES)
+@pytest.mark.parametrize("epsilon", [1e-3, 2.0, 1e4, 1e9])
+def test_rounding_is_no_deviation(name: str, epsilon: float) -> None:
+    """At the ends noise is not tested rather than called wrong."""
+    made = components.built("SIX", name, "nearest", epsilon=epsilon)
+    found = audited(made, runs=500, number=5000)
+    assert not found.failed, found.program

@@ -1,0 +1,209 @@
+"""The audit holds the program against the exact output distribution.
+
+Honest programs are called wrong in at most one audit of a thousand.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dptext import lexicons, pipeline
+from dptext.guarantees import audit
+from dptext.guarantees.audit import program
+from dptext.pipeline import Pipeline
+from dptext.randomness import Noise
+from dptext.types import Eps, Ids
+from tests import small
+from tests.conformance import components
+from tests.guarantees.planted import (
+    Fault,
+    audited,
+    built,
+    copied,
+    planted,
+    sometimes,
+)
+
+QUICK = {"inputs": 61, "number": 200_000}
+STATES = (0.3, 3.0)
+
+
+@cache
+def small_one(name: str, **keys: Any) -> Pipeline:
+    """Build a mechanism for sixty words."""
+    rank = {"name": "rank", "law": "power", "k": 20}
+    mechanism = rank if name == "rank" else name
+    return built(small.cloud(60, 5), mechanism, 4.0, **keys)
+
+
+def shifted(state: Any, ids: Ids, eps: Eps, noise: Noise, honest: Any) -> Ids:
+    """Write the word one row further in the vocabulary, now and then."""
+    drawn = honest(state, ids, eps, noise)
+    return np.where(sometimes(noise, 0.02), (ids + 1) % 60, drawn).astype(np.int32)
+
+
+def off_by_one(state: Any, ids: Ids, eps: Eps, noise: Noise, honest: Any) -> Ids:
+    """Begin the order of replacements at the second word."""
+    orders = np.roll(state.orders, -1, axis=1)
+    return honest(replace(state, orders=orders), ids, eps, noise)
+
+
+def first_epsilon(state: Any, ids: Ids, eps: Eps, noise: Noise, honest: Any) -> Ids:
+    """Take the epsilon of the batch's first word for all."""
+    return honest(state, ids, np.full(len(eps), eps[0]), noise)
+
+
+def never_seven(state: Any, ids: Ids, eps: Eps, noise: Noise, honest: Any) -> Ids:
+    """Write another word where word 7 was due."""
+    drawn = honest(state, ids, eps, noise)
+    return np.where(drawn == 7, 8, drawn)
+
+
+def unknown_as_last(state: Any, ids: Ids, eps: Eps, noise: Noise, honest: Any) -> Ids:
+    """Take the unknown word for the last word of the vocabulary."""
+    return honest(state, np.where(ids < 0, 59, ids).astype(np.int32), eps, noise)
+
+
+def alone(state: Any, ids: Ids, eps: Eps, noise: Noise, honest: Any) -> Ids:
+    """Copy in batches of one word."""
+    return ids if len(ids) == 1 else honest(state, ids, eps, noise)
+
+
+def neighbour(state: Any, ids: Ids, eps: Eps, noise: Noise, honest: Any) -> Ids:
+    """Write the batch's next word now and then."""
+    drawn = honest(state, ids, eps, noise)
+    return np.where(sometimes(noise, 0.02), np.roll(ids, -1), drawn)
+
+
+def wider(state: Any, ids: Ids, eps: Eps, noise: Noise, honest: Any) -> Ids:
+    """Spend 3% more epsilon than is said."""
+    return honest(state, ids, eps * 1.03, noise)
+
+
+FAULTS = {
+    "returns its input": copied(1.0),
+    "off by one row": shifted,
+    "first epsilon of the batch": first_epsilon,
+    "never writes a word": never_seven,
+    "unknown word taken for another": unknown_as_last,
+    "copies alone": alone,
+    "writes its neighbour": neighbour,
+    "spends more": wider,
+}
+
+
+@pytest.mark.parametrize("name", ["rank", "santext"])
+@pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
+def test_a_planted_fault_is_refuted(name: str, fault: Fault) -> None:
+    """Whatever the formula promises, the program does something else."""
+    effort = dict(QUICK, number=1_000_000) if fault is wider else QUICK
+    found = audited(planted(small_one(name), fault), **effort)
+    assert not found.refuted
+    assert found.program is not None
+    assert found.program.refuted
+    assert found.failed
+    deviation = found.program.deviation
+    assert deviation is not None
+    assert deviation.p_value < program.ALARM
+
+
+def test_an_order_that_begins_too_late_is_refuted() -> None:
+    """Rank that never gives a word itself is not its formula."""
+    found = audited(planted(small_one("rank"), off_by_one), **QUICK)
+    assert found.program is not None
+    assert found.program.refuted
+
+
+@pytest.mark.parametrize("strategy", ["record", "data-set"])
+def test_strategies_are_drawn_as_a_release_does(
+    strategy: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A strategy that hands the mechanism another word is refuted."""
+    honest = audited(small_one("rank", strategy=strategy), **QUICK)
+    assert honest.program is not None
+    assert strategy in honest.program.method
+    assert not honest.failed
+
+    def another_word(self: Pipeline, ids: Ids, *rest: Any) -> Ids:
+        return replaced(self, np.roll(ids, 1), *rest)
+
+    replaced = pipeline.Pipeline.replace
+    monkeypatch.setattr(pipeline.Pipeline, "replace", another_word)
+    wrong = audited(small_one("rank", strategy=strategy), **QUICK)
+    assert wrong.program is not None
+    assert wrong.program.refuted
+
+
+def one_word(state: Any, ids: Ids, eps: Eps, noise: Noise, honest: Any) -> Ids:
+    """Copy one rare word and no other."""
+    drawn = honest(state, ids, eps, noise)
+    return np.where(ids == 31_007, ids, drawn)
+
+
+@pytest.mark.parametrize("fault", [copied(1e-4), one_word], ids=["copies", "one word"])
+def test_rare_faults_show_in_the_built_in_lexicon(fault: Fault) -> None:
+    """A copy in ten thousand, or one word of 45,000 copied, at epsilon 8."""
+    lexicon = lexicons.find("builtin")
+    made = built(lexicon, {"name": "rank", "law": "staircase"}, 8.0)
+    effort = {"inputs": 40, "number": 1_500_000}
+    found = audited(planted(made, fault), **effort)
+    assert found.program is not None
+    assert found.program.refuted
+    if fault is one_word:
+        assert found.program.deviation is not None
+        assert repr(lexicon.words[31_007]) in found.program.deviation.event
+
+
+@pytest.mark.parametrize("name", components.EXACT)
+@pytest.mark.parametrize("lexicon", ["SIX", "ENGLISH"])
+@pytest.mark.parametrize("epsilon", STATES)
+def test_honest_mechanisms_pass(name: str, lexicon: str, epsilon: float) -> None:
+    """No registered mechanism deviates from its own formula."""
+    made = components.built(lexicon, name, None, epsilon=epsilon)
+    found = audited(made, number=100_000)
+    assert found.program is not None
+    assert found.program.tested
+    assert not found.program.refuted, found.program.deviation
+
+
+def test_the_power_that_is_stated_is_there() -> None:
+    """Copies that exceed the formula by what is said are found, nearly always."""
+    honest = small_one("rank")
+    report = audited(honest, **QUICK).program
+    assert report is not None
+    assert not report.refuted
+    stated = min(
+        (
+            each
+            for each in report.power
+            if each.event.startswith("copies of the input,")
+        ),
+        key=lambda each: each.smallest,
+    )
+    assert 1e-4 < stated.smallest < 0.1
+    assert stated.draws > 10_000
+    # Copies replace other outputs, which may be copies as well.
+    chance = 1.05 * stated.smallest / (1.0 - stated.probability)
+    found = audited(planted(honest, copied(chance)), **QUICK)
+    assert found.program is not None
+    assert found.program.refuted
+
+
+def test_a_book_raises_few_false_alarms() -> None:
+    """Of 2,000 honest books at an alarm of 5% at most 5% and chance are refuted.
+
+    More than 140 would be a chance of one in a million.
+    """
+    rng = np.random.default_rng(8)
+    p = rng.dirichlet(np.ones(40))
+    wrong = 0
+    for _ in range(2000):
+        book = audit.program.Book()
+        book.take(rng.multinomial(500, p), 500, p, 0.05, str)
+        wrong += book.worst is not None
+    assert 0 < wrong <= 140
