@@ -30,6 +30,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from dptext import progress
+
 Arrays = Mapping[str, NDArray[Any]]
 Numbers = dict[str, Any]
 T = TypeVar("T")
@@ -89,11 +91,12 @@ def arrays(
     key: str,
     compute: Callable[[], Arrays],
     holds: Callable[[Arrays], bool] | None = None,
+    what: str = "preparing public tables",
 ) -> Arrays:
     """Return the arrays of a key, from the folder or computed now.
 
     holds tells whether kept ones may be used; where it is False or fails on them they
-    are computed anew.
+    are computed anew. what names the work while it takes long.
     """
 
     def read(content: bytes) -> Arrays:
@@ -105,15 +108,16 @@ def arrays(
         np.savez(sink, **found)  # type: ignore[arg-type]
         return sink.getvalue()
 
-    return _entry(f"{key}.arrays", key, read, write, compute, holds)
+    return _entry(f"{key}.arrays", key, read, write, compute, holds, what)
 
 
 def numbers(
     key: str,
     compute: Callable[[], Numbers],
     holds: Callable[[Numbers], bool] | None = None,
+    what: str = "measuring public distances",
 ) -> Numbers:
-    """Return the plain numbers of a key, shipped, kept or computed now; holds as above.
+    """Return the plain numbers of a key, shipped, kept or computed now; as `arrays`.
 
     What ships is taken as it is.
     """
@@ -127,7 +131,7 @@ def numbers(
     def write(found: Numbers) -> bytes:
         return json.dumps(found).encode()
 
-    return _entry(f"{key}.numbers", key, read, write, compute, holds)
+    return _entry(f"{key}.numbers", key, read, write, compute, holds, what)
 
 
 def _entry(
@@ -137,15 +141,18 @@ def _entry(
     write: Callable[[T], bytes],
     compute: Callable[[], T],
     holds: Callable[[T], bool] | None,
+    what: str,
 ) -> T:
     path = folder() / name
     try:
         kept = read(_content(path, key))
-        if holds is None or holds(kept):
-            return kept
+        with progress.step(f"{what}: looking at what was kept"):
+            if holds is None or holds(kept):
+                return kept
     except _UNFIT:
         pass
-    found = compute()
+    with progress.step(what):
+        found = compute()
     with contextlib.suppress(OSError):
         _keep(path, key, write(found))
     return found

@@ -73,6 +73,48 @@ def search(channel: Channel, target: float, prior: NDArray[np.float64]) -> float
     return epsilon
 
 
+@dataclass(frozen=True, slots=True)
+class _End:
+    """An epsilon and which plays are won at it."""
+
+    epsilon: float
+    wins: _sampled.Wins
+
+    @property
+    def share(self) -> float:
+        """Return the share of plays that are won."""
+        return float(self.wins.mean())
+
+
+def _bracket(
+    won: Callable[[float], _sampled.Wins], goal: float, about: float
+) -> tuple[_End, _End]:
+    """Return ends around an epsilon, the goal between them if there is one in reach."""
+    low, high = about / _WIDER, about * _WIDER
+    below, above = _End(low, won(low)), _End(high, won(high))
+    while below.share > goal and below.epsilon > _LEAST:
+        low = below.epsilon / _WIDER
+        below, above = _End(low, won(low)), below
+    while above.share <= goal and above.epsilon <= _MOST:
+        high = above.epsilon * _WIDER
+        below, above = above, _End(high, won(high))
+    return below, above
+
+
+def _between(
+    won: Callable[[float, NDArray[np.int64]], _sampled.Wins],
+    epsilon: float,
+    low: _End,
+    high: _End,
+) -> _End:
+    """Play what is not the same at both ends."""
+    wins: _sampled.Wins = low.wins.copy()
+    plays = np.flatnonzero(low.wins != high.wins)
+    if len(plays):
+        wins[plays] = won(epsilon, plays)
+    return _End(epsilon, wins)
+
+
 def _goal(target: float) -> float:
     """Return the share of wins of the last check's draws whose limit is the target."""
     low, high = 0, _sampled.DRAWS
@@ -107,40 +149,22 @@ class _Crossing:
         an interval are taken to be so within it, and only the others are played. That
         is true but for few of them; what is found is only what is then tested.
         """
-        few, every = np.arange(min(_FEW, draws)), np.arange(draws)
+        few = np.arange(min(_FEW, draws))
         about = _bisect(lambda at: float(won(at, few).mean()) <= goal, 1.0, 1.1)
         if about is None:
             return None
-        low, high = about / _WIDER, about * _WIDER
-        at_low, at_high = won(low, every), won(high, every)
-        while at_low.mean() > goal and low > _LEAST:
-            high, at_high, low = low, at_low, low / _WIDER
-            at_low = won(low, every)
-        while at_high.mean() <= goal:
-            low, at_low, high = high, at_high, high * _WIDER
-            if high > _MOST:
-                return None
-            at_high = won(high, every)
-        least, most = at_low, at_high
-
-        def between(
-            at: float, below: _sampled.Wins, above: _sampled.Wins
-        ) -> _sampled.Wins:
-            wins: _sampled.Wins = below.copy()
-            open_ = np.flatnonzero(below != above)
-            if len(open_):
-                wins[open_] = won(at, open_)
-            return wins
-
-        while high > low * 1.01:
-            middle = math.sqrt(low * high)
-            wins = between(middle, at_low, at_high)
-            if wins.mean() <= goal:
-                low, at_low = middle, wins
+        low, high = _bracket(lambda at: won(at, np.arange(draws)), goal, about)
+        if high.epsilon > _MOST:
+            return None
+        least, most = low, high
+        while high.epsilon > low.epsilon * 1.01:
+            middle = _between(won, math.sqrt(low.epsilon * high.epsilon), low, high)
+            if middle.share <= goal:
+                low = middle
             else:
-                high, at_high = middle, wins
-        near = between(_TRIED_NEAR[0] * low, least, most)
-        return cls(low, goal, float(near.mean()))
+                high = middle
+        near = _between(won, _TRIED_NEAR[0] * low.epsilon, least, most)
+        return cls(low.epsilon, goal, near.share)
 
     def shares(self) -> tuple[float, ...]:
         """Return which shares of epsilon to test, upwards.

@@ -80,16 +80,27 @@ def measure(
     mapping, for the lower limit of a sampled risk; mapping is plain data that tells one
     mapping from another.
     """
-    what: list[object] = ["bayes", 2, *channel.identity, cache.digest(prior), epsilon]
-    if not channel.exact:
-        what += [_sampled.DRAWS, draw is not None, mapping]
-    key = cache.key_of(*what)
+    key = key_of(channel, epsilon, prior, draw is not None, mapping)
     known = cache.shipped(key)
     if known is not None:
         return Risk(bands=tuple(Band(**band) for band in known.pop("bands")), **known)
     if channel.exact:
         return _risk(prior, _kept_guesses(key, channel, prior, epsilon))
     return _sampled_risk(key, channel, epsilon, prior, draw)
+
+
+def key_of(
+    channel: Channel,
+    epsilon: float,
+    prior: NDArray[np.float64],
+    drawn: bool,
+    mapping: object,
+) -> str:
+    """Return the key under which `measure` keeps its result; drawn: there is a draw."""
+    what: list[object] = ["bayes", 1, *channel.identity, cache.digest(prior), epsilon]
+    if not channel.exact:
+        what += [_sampled.DRAWS, drawn, mapping]
+    return cache.key_of(*what)
 
 
 def success(channel: Channel, epsilon: float, prior: NDArray[np.float64]) -> float:
@@ -117,11 +128,12 @@ def _kept_guesses(
     def holds(kept: cache.Arrays) -> bool:
         return _covers(kept["best"], channel, prior, epsilon)
 
+    what = f"measuring the risk of {channel.name}"
     # A closed form is as quick as the look at what was kept.
     quick = hasattr(channel.module, "best_guesses")
     if quick and not hasattr(channel.module, "rough"):
         return compute()
-    return cache.arrays(key, lambda: {"best": compute()}, holds)["best"]
+    return cache.arrays(key, lambda: {"best": compute()}, holds, what)["best"]
 
 
 def _covers(
@@ -209,7 +221,7 @@ def _sampled_risk(
             channel, epsilon, prior
         )
 
-    kept = cache.arrays(key, compute, holds)
+    kept = cache.arrays(key, compute, holds, f"measuring the risk of {channel.name}")
     found = _sampled.Played(kept.get("won"), kept.get("right")).limits(prior)
     bands = [
         _band(prior, number, *measured) for number, measured in enumerate(found.bands)

@@ -56,13 +56,14 @@ def epsilon_for(channel: Channel, target: float, prior: NDArray[np.float64]) -> 
         )
         raise UsageError(msg)
     search = _search if channel.exact else _crossing.search
-    what = ["calibrate", 3, *channel.identity, cache.digest(prior), target]
+    what = ["calibrate", 2, *channel.identity, cache.digest(prior), target]
     if not channel.exact:
         what += [_sampled.DRAWS, *_crossing.SETTINGS]
     found = cache.numbers(
         cache.key_of(*what),
         lambda: {"epsilon": search(channel, target, prior)},
         lambda kept: bayes.success(channel, kept["epsilon"], prior) <= target,
+        f"finding the epsilon of {channel.name} for risk {target:.3g}",
     )
     return float(found["epsilon"])
 

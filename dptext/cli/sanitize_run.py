@@ -11,7 +11,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from dptext import lexicons, pipeline, profile, streams
+from dptext import lexicons, pipeline, profile, progress, streams
 from dptext.cli import sanitize_jobs
 from dptext.cli.sanitize_jobs import Options
 from dptext.engines import serial
@@ -25,6 +25,7 @@ from dptext.types import Lexicon
 
 def sanitize(options: Options) -> None:
     """Carry out the command."""
+    progress.on(not options.quiet)
     jobs = sanitize_jobs.jobs(options)
     key = _key(options)
     recipe = profile.load(options.profile, options.overrides)
@@ -54,9 +55,9 @@ def _run(
     for job in jobs:
         # No two records of a run have the same ordinal, so none share their noise.
         start = tally.records + tally.faults
-        with _progress(console, options) as progress:
+        with _progress(console, options) as shown:
             written.append(
-                serial.run(job, made, key, tally, start=start, progress=progress)
+                serial.run(job, made, key, tally, start=start, progress=shown)
             )
         measures = measures or assemble.Measures.of(made, options.ruler)
         done = assemble.document(made, job, key, tally, written[-1:], measures)
