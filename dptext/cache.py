@@ -1,31 +1,79 @@
 """Keep public results that are slow to compute: in the package, then in a folder.
 
 Only functions of public data (lexicon, settings) may be kept here, never of a text.
+An entry of the folder is one file: a line with the format, the key and the sha256 of
+key and content, then the content. What is damaged, of another key or format, or could
+have been written by another user is computed anew without a word, and a folder that
+cannot be read or written costs only time.
+
+The digest finds damage, not forgery: a key to sign with would lie beside the entries.
+Whoever runs as the same user can change the program as well. Even so, no promise rests
+on an entry alone: `holds` looks at what it says, in full or at random rows, before it
+is used. What ships with the package is as trustworthy as the package.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import io
 import json
 import os
+import stat
 import tempfile
+import zipfile
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dptext import progress
+
+Arrays = Mapping[str, NDArray[Any]]
+Numbers = dict[str, Any]
+T = TypeVar("T")
+
+_FORMAT = "dptext-cache 2"
+# What reading an entry, or looking at what it says, raises where it is no good.
+_UNFIT = (
+    *(OSError, ValueError, EOFError, KeyError, TypeError, IndexError, OverflowError),
+    *(zipfile.BadZipFile, MemoryError, AttributeError),
+)
+
 
 def folder() -> Path:
     """Return the folder for public, recomputable results."""
-    home = os.environ.get("XDG_CACHE_HOME")
-    return (Path(home) if home else Path.home() / ".cache") / "dptext"
+    home = os.environ.get("XDG_CACHE_HOME", "")
+    if os.path.isabs(home):
+        return Path(home) / "dptext"
+    try:
+        return Path.home() / ".cache" / "dptext"
+    except RuntimeError:  # a user without a home: nothing can be kept
+        return Path(os.devnull) / "dptext"
 
 
-def shipped() -> Path:
-    """Return the file of results that ship with the package."""
+def shipped_file() -> Path:
+    """Return the file of numbers that ship with the package."""
     return Path(__file__).parent / "data" / "results.json"
+
+
+def shipped(key: str) -> Numbers | None:
+    """Return the numbers of a key that ship with the package; None without any."""
+    path = shipped_file()
+    try:
+        known = _shipped(path, path.stat().st_mtime_ns).get(key)
+    except OSError:
+        return None
+    return dict(known) if known else None
+
+
+@lru_cache(maxsize=1)
+def _shipped(path: Path, changed: int) -> Mapping[str, Numbers]:
+    data = json.loads(path.read_bytes())
+    return data if isinstance(data, dict) else {}
 
 
 def key_of(*parts: object) -> str:
@@ -40,47 +88,131 @@ def digest(values: NDArray[Any]) -> str:
 
 
 def arrays(
-    key: str, compute: Callable[[], Mapping[str, NDArray[Any]]]
-) -> Mapping[str, NDArray[Any]]:
+    key: str,
+    compute: Callable[[], Arrays],
+    holds: Callable[[Arrays], bool] | None = None,
+    what: str = "preparing public tables",
+) -> Arrays:
     """Return the arrays of a key, from the folder or computed now.
 
-    A folder that cannot be read or written is no error: the result is then computed
-    each time.
+    holds tells whether kept ones may be used; where it is False or fails on them they
+    are computed anew. what names the work while it takes long.
     """
-    path = folder() / f"{key}.npz"
-    try:
-        with np.load(path) as stored:
+
+    def read(content: bytes) -> Arrays:
+        with np.load(io.BytesIO(content), allow_pickle=False) as stored:
             return {item: stored[item] for item in stored.files}
-    except (OSError, ValueError, EOFError, KeyError):
+
+    def write(found: Arrays) -> bytes:
+        sink = io.BytesIO()
+        np.savez(sink, **found)  # type: ignore[arg-type]
+        return sink.getvalue()
+
+    return _entry(f"{key}.arrays", key, read, write, compute, holds, what)
+
+
+def numbers(
+    key: str,
+    compute: Callable[[], Numbers],
+    holds: Callable[[Numbers], bool] | None = None,
+    what: str = "measuring public distances",
+) -> Numbers:
+    """Return the plain numbers of a key, shipped, kept or computed now; as `arrays`.
+
+    What ships is taken as it is.
+    """
+    known = shipped(key)
+    if known is not None:
+        return known
+
+    def read(content: bytes) -> Numbers:
+        return dict(json.loads(content))
+
+    def write(found: Numbers) -> bytes:
+        return json.dumps(found).encode()
+
+    return _entry(f"{key}.numbers", key, read, write, compute, holds, what)
+
+
+def _entry(
+    name: str,
+    key: str,
+    read: Callable[[bytes], T],
+    write: Callable[[T], bytes],
+    compute: Callable[[], T],
+    holds: Callable[[T], bool] | None,
+    what: str,
+) -> T:
+    path = folder() / name
+    try:
+        kept = read(_content(path, key))
+        with progress.step(f"{what}: looking at what was kept"):
+            if holds is None or holds(kept):
+                return kept
+    except _UNFIT:
+        pass
+    with progress.step(what):
         found = compute()
-    _keep(path, lambda file: np.savez(file, **found))  # type: ignore[arg-type]
+    with contextlib.suppress(OSError):
+        _keep(path, key, write(found))
     return found
 
 
-def numbers(key: str, compute: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """Return the plain numbers of a key, shipped, kept or computed now."""
-    for known in (_load(shipped()).get(key), _load(folder() / f"{key}.json")):
-        if known:
-            return dict(known)
-    found = compute()
-    _keep(folder() / f"{key}.json", lambda file: file.write(json.dumps(found).encode()))
-    return found
+def _content(path: Path, key: str) -> bytes:
+    """Return the content of an entry; ValueError where it is not what was kept."""
+    # A pipe in its stead must not be waited for.
+    opened = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    with os.fdopen(opened, "rb") as file:
+        if not _private(os.fstat(file.fileno()), stat.S_ISREG):
+            msg = "not a file of this user alone"
+            raise ValueError(msg)
+        header, _, content = file.read().partition(b"\n")
+    if header != _header(key, content):
+        msg = "not what was kept"
+        raise ValueError(msg)
+    return content
 
 
-def _load(path: Path) -> dict[str, Any]:
+def _header(key: str, content: bytes) -> bytes:
+    head = f"{_FORMAT} {key} ".encode()
+    return head + hashlib.sha256(head + content).hexdigest().encode()
+
+
+def _keep(path: Path, key: str, content: bytes) -> None:
+    """Write an entry; it appears whole or not at all."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    handle, beside = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".part")
     try:
-        data = json.loads(path.read_bytes())
-    except (OSError, ValueError):
-        return {}
-    return data if isinstance(data, dict) else {}
-
-
-def _keep(path: Path, write: Callable[[Any], object]) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, beside = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".part")
         with os.fdopen(handle, "wb") as file:
-            write(file)
+            file.write(_header(key, content) + b"\n" + content)
         os.replace(beside, path)
     except OSError:
-        return
+        with contextlib.suppress(OSError):
+            os.unlink(beside)
+        raise
+
+
+def close(path: Path) -> None:
+    """Take the right to write a folder and the files in it from all other users."""
+    for each in (path, *path.iterdir()):
+        each.chmod(each.stat().st_mode & ~(stat.S_IWGRP | stat.S_IWOTH))
+
+
+def only_mine(path: Path) -> bool:
+    """Tell whether a folder and all in it could be written by this user alone."""
+    try:
+        with os.scandir(path) as files:
+            inside = [_private(file.stat(), stat.S_ISREG) for file in files]
+        return all(inside) and _private(path.stat(), stat.S_ISDIR)
+    except OSError:
+        return False
+
+
+def _private(status: os.stat_result, kind: Callable[[int], bool]) -> bool:
+    """Tell whether a file is of a kind, and could be written by this user alone."""
+    if not kind(status.st_mode):
+        return False
+    if not hasattr(os, "geteuid"):  # no such permissions on this system
+        return True
+    others = status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    return status.st_uid in (os.geteuid(), 0) and not others

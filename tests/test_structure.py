@@ -24,7 +24,10 @@ HEAVY = (
 # import each other, but for what STAGES says.
 LAYERS = (
     ("types", "errors"),
-    ("streams", "randomness", "registry", "cache", "content", "strategy", "models"),
+    (
+        *("streams", "randomness", "registry", "cache", "content", "strategy"),
+        *("models", "progress"),
+    ),
     (
         *("tokens.kinds", "tokens.policy", "tokens.regex", "tokens.spelling"),
         "tokens.stop_words",

@@ -13,10 +13,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dptext import cache
 from dptext.adversaries import _rule
 from dptext.guarantees import binomial
 from dptext.mechanisms import Channel
@@ -32,6 +34,11 @@ Wins = NDArray[np.bool_]
 _POINTS, _WORDS = 512, 2048
 # Nearer than this many nats to the best score, single precision does not decide.
 _DOUBT = 0.5
+# Words by descending frequency: the 100 most frequent, the next 900, the rest.
+_EDGES = (100, 1000)
+# Plays that are made again to look whether kept ones hold; tests kept in memory.
+_REPLAYED, _KEPT = 512, 4
+_tested: dict[str, Wins] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +47,10 @@ class Plays:
 
     ids: Ids
     noise: Noise
+
+    def take(self, places: NDArray[np.int64]) -> Plays:
+        """Return some of the plays, with the same bits."""
+        return Plays(self.ids[places], self.noise.take(places))
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +78,12 @@ def plays(prior: NDArray[np.float64], count: int, name: str) -> Plays:
     return Plays(np.minimum(ids, last).astype(np.int32), bits("noise"))
 
 
+def bands_of(size: int) -> list[tuple[int, int]]:
+    """Return begin and end of each frequency band that a vocabulary of V words has."""
+    edges = [0, *(edge for edge in _EDGES if edge < size), size]
+    return list(pairwise(edges))
+
+
 def bounded(channel: Channel) -> bool:
     """Tell whether an upper limit can be had."""
     return hasattr(channel.module, "log_density")
@@ -83,40 +100,94 @@ def limits_of(won: int, played: int, confidence: float) -> tuple[float, float]:
     return binomial.limits(won, played, 1.0 - confidence)
 
 
-def measure(
+@dataclass(frozen=True, slots=True)
+class Played:
+    """What came of the test draws: what measures limits.
+
+    won (2, n) whether the best guess from the noisy vector is right, and that of who
+    knows the band, or None without an upper limit; right (n,) whether the guess from
+    the output by a rule is, or None where nothing draws.
+    """
+
+    won: Wins | None
+    right: Wins | None
+
+    @classmethod
+    def of(
+        cls,
+        channel: Channel,
+        epsilon: float,
+        prior: NDArray[np.float64],
+        draw: Drawing | None,
+        draws: int = DRAWS,
+    ) -> Played:
+        """Play; draw runs mechanism and mapping."""
+        won = (
+            measured_wins(channel, epsilon, prior, draws) if bounded(channel) else None
+        )
+        right = None
+        if draw is not None:
+            sample = plays(prior, draws, "test")
+            vectors = channel.space.vectors
+            right = _rule.wins(vectors, epsilon, prior, draw, sample, plays)
+        return cls(won, right)
+
+    def holds(
+        self, channel: Channel, epsilon: float, prior: NDArray[np.float64]
+    ) -> bool:
+        """Tell whether plays chosen now at random come out as they did."""
+        if self.right is not None and self.right.shape != (DRAWS,):
+            return False
+        if self.won is None:
+            return not bounded(channel)
+        some = np.random.default_rng().choice(DRAWS, _REPLAYED, replace=False)
+        sample = plays(prior, DRAWS, "test").take(some)
+        won = wins(channel, epsilon, prior, sample, bands_of(len(prior)))
+        return bool(self.won.shape == (2, DRAWS) and (self.won[:, some] == won).all())
+
+    def limits(self, prior: NDArray[np.float64]) -> Limits:
+        """Bound the success of the best attack on the output.
+
+        Without a rule there is no lower limit but the prior's; without an upper limit
+        high is 1 and no band is measured.
+        """
+        low, high = float(prior.max()), 1.0
+        measured: list[tuple[float, float]] = []
+        told, draws = [], DRAWS
+        if self.won is None:
+            told.append("no upper limit is known, so 100% stands for it")
+        else:
+            high, draws = limits(self.won[0])[1], self.won.shape[1]
+            ids = plays(prior, draws, "test").ids
+            for begin, end in bands_of(len(prior)):
+                inside = (ids >= begin) & (ids < end)
+                most = [limits(w[inside])[1] if inside.any() else 1.0 for w in self.won]
+                measured.append((most[0], most[1]))
+            told.append("at most that of an attacker who sees the noisy vector")
+        if self.right is not None:
+            low = max(low, limits(self.right)[0])
+            told.append("at least that of a guess from the output by a fixed rule")
+        head = f"sampled, {draws:,} draws, {CONFIDENCE:.0%} confidence: "
+        return Limits(low, high, head + "; ".join(told), measured)
+
+
+def measured_wins(
     channel: Channel,
     epsilon: float,
     prior: NDArray[np.float64],
-    bands: Bands,
-    draw: Drawing | None,
     draws: int = DRAWS,
-) -> Limits:
-    """Bound the success of the best attack on the output.
+) -> Wins:
+    """Return `wins` of the draws by which a risk is measured; the last ones are kept.
 
-    draw runs mechanism and mapping; without it there is no lower limit but the prior's.
-    Without an upper limit high is 1 and no band is measured.
+    A search tries an epsilon with them just before it is measured.
     """
-    low, high = float(prior.max()), 1.0
-    measured: list[tuple[float, float]] = []
-    told = []
-    sample = plays(prior, draws, "test")
-    if bounded(channel):
-        won, known = wins(channel, epsilon, prior, sample, bands)
-        high = limits(won)[1]
-        for begin, end in bands:
-            inside = (sample.ids >= begin) & (sample.ids < end)
-            most = [limits(w[inside])[1] if inside.any() else 1.0 for w in (won, known)]
-            measured.append((most[0], most[1]))
-        told.append("at most that of an attacker who sees the noisy vector")
-    else:
-        told.append("no upper limit is known, so 100% stands for it")
-    if draw is not None:
-        right = _rule.wins(channel.space.vectors, epsilon, prior, draw, sample, plays)
-        low = max(low, limits(right)[0])
-        told.append("at least that of a guess from the output by a fixed rule")
-    head = f"sampled, {draws:,} draws, {CONFIDENCE:.0%} confidence: "
-    method = head + "; ".join(told)
-    return Limits(low, high, method, measured)
+    key = cache.key_of(*channel.identity, cache.digest(prior), epsilon, draws)
+    if key not in _tested:
+        while len(_tested) >= _KEPT:
+            _tested.pop(next(iter(_tested)))
+        sample = plays(prior, draws, "test")
+        _tested[key] = wins(channel, epsilon, prior, sample, bands_of(len(prior)))
+    return _tested[key]
 
 
 def wins(
@@ -125,8 +196,8 @@ def wins(
     prior: NDArray[np.float64],
     sample: Plays,
     bands: Bands,
-) -> tuple[Wins, Wins]:
-    """Tell for each play whether the best guess from the noisy vector is right: (n,).
+) -> Wins:
+    """Tell for each play whether the best guess from the noisy vector is right: (2, n).
 
     And whether it is when the frequency band of the word is known. Guesses that are
     equally good count as right.
@@ -144,7 +215,7 @@ def wins(
         mine = np.searchsorted(firsts, ids, side="right") - 1
         for number, band in enumerate((best.argmax(axis=0), mine)):
             won[number, part] = game.right(best[band, rows], guess[band, rows], own)
-    return won[0], won[1]
+    return won
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,7 @@ which mechanisms are compared (docs/guarantees.md, 6).
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from itertools import pairwise
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 from msgspec import Meta
@@ -18,13 +17,14 @@ from numpy.typing import NDArray
 
 from dptext import cache
 from dptext.adversaries import _sampled
+from dptext.adversaries._sampled import bands_of
 from dptext.mechanisms import Channel
-from dptext.types import Eps
+from dptext.types import Eps, Ids
 
 # Sums of probabilities may end a rounding error above 1.
 Share = Annotated[float, Meta(ge=0.0, le=1.0 + 1e-9)]
-# Words by descending frequency: the 100 most frequent, the next 900, the rest.
-_EDGES = (100, 1000)
+# Inputs by which kept best guesses are looked at.
+_LOOKED = 300
 _NAMES = ("100 most frequent words", "next 900 words", "all other words")
 LIMITS = (
     "The attacker has the public word frequencies and one output word, but no context: "
@@ -78,23 +78,91 @@ def measure(
 ) -> Risk:
     """Return the Bayes vulnerability of a mechanism at an epsilon, exact or sampled.
 
-    prior (V,) sums to 1 and is public, like all else here: the result is kept in the
-    cache. draw (ids, eps, noise) -> ids runs mechanism and mapping, for the lower limit
-    of a sampled risk; mapping is plain data that tells one mapping from another.
+    prior (V,) sums to 1 and is public, like all else here. What is measured is kept in
+    the cache and looked at before it is used again: best guesses at random inputs, wins
+    by playing some of them again. draw (ids, eps, noise) -> ids runs mechanism and
+    mapping, for the lower limit of a sampled risk; mapping is plain data that tells one
+    mapping from another.
     """
+    key = key_of(channel, epsilon, prior, draw is not None, mapping)
+    known = cache.shipped(key)
+    if known is not None:
+        return Risk(bands=tuple(Band(**band) for band in known.pop("bands")), **known)
+    if channel.exact:
+        return _risk(prior, _kept_guesses(key, channel, prior, epsilon))
+    return _sampled_risk(key, channel, epsilon, prior, draw)
 
-    def compute() -> dict[str, Any]:
-        if not channel.exact:
-            return asdict(_sampled_risk(channel, epsilon, prior, draw))
-        best = best_guesses(channel, prior, epsilon, len(prior))
-        return asdict(_risk(prior, best))
 
+def key_of(
+    channel: Channel,
+    epsilon: float,
+    prior: NDArray[np.float64],
+    drawn: bool,
+    mapping: object,
+) -> str:
+    """Return the key under which `measure` keeps its result; drawn: there is a draw."""
     what: list[object] = ["bayes", 1, *channel.identity, cache.digest(prior), epsilon]
     if not channel.exact:
-        what += [_sampled.DRAWS, draw is not None, mapping]
-    found = cache.numbers(cache.key_of(*what), compute)
-    bands = tuple(Band(**band) for band in found.pop("bands"))
-    return Risk(bands=bands, **found)
+        what += [_sampled.DRAWS, drawn, mapping]
+    return cache.key_of(*what)
+
+
+def success(channel: Channel, epsilon: float, prior: NDArray[np.float64]) -> float:
+    """Return what no guess succeeds more often than, measured now; sampled as measured.
+
+    Raises UsageError where the mechanism is not defined at epsilon.
+    """
+    check = getattr(channel.module, "check", None)
+    if check is not None:
+        check(channel.state, epsilon)
+    if channel.exact:
+        best = best_guesses(channel, prior, epsilon, len(prior))
+        return float(best.max(axis=0).sum())
+    return _sampled.limits(_sampled.measured_wins(channel, epsilon, prior)[0])[1]
+
+
+def _kept_guesses(
+    key: str, channel: Channel, prior: NDArray[np.float64], epsilon: float
+) -> NDArray[np.float64]:
+    """Return `best_guesses` of all inputs, from the cache where they take long."""
+
+    def compute() -> NDArray[np.float64]:
+        return best_guesses(channel, prior, epsilon, len(prior))
+
+    def holds(kept: cache.Arrays) -> bool:
+        return _covers(kept["best"], channel, prior, epsilon)
+
+    what = f"measuring the risk of {channel.name}"
+    # A closed form is as quick as the look at what was kept.
+    quick = hasattr(channel.module, "best_guesses")
+    if quick and not hasattr(channel.module, "rough"):
+        return compute()
+    return cache.arrays(key, lambda: {"best": compute()}, holds, what)["best"]
+
+
+def _covers(
+    best: NDArray[np.float64],
+    channel: Channel,
+    prior: NDArray[np.float64],
+    epsilon: float,
+) -> bool:
+    """Tell whether no guess of some inputs succeeds more often than best says.
+
+    Inputs are drawn by the prior. Best guesses that leave out a success of s leave out
+    inputs that have s of the prior, so this is True with at most (1 - s)^_LOOKED.
+    """
+    bands, size = bands_of(len(prior)), len(prior)
+    if best.shape != (len(bands), size) or best.dtype != np.float64:
+        return False
+    some = np.random.default_rng().choice(size, _LOOKED, p=prior).astype(np.int32)
+    block = max(1, 2**20 // size)
+    for start in range(0, _LOOKED, block):
+        ids = some[start : start + block]
+        band = np.searchsorted([begin for begin, _ in bands], ids, side="right") - 1
+        law = _law(channel, ids, prior, epsilon)
+        if not (law <= best[band] * (1.0 + 1e-9) + 1e-300).all():
+            return False
+    return True
 
 
 def best_guesses(
@@ -113,16 +181,9 @@ def best_guesses(
     return _by_rows(channel, prior, epsilon, inputs)
 
 
-def bands_of(size: int) -> list[tuple[int, int]]:
-    """Return begin and end of each frequency band that a vocabulary of V words has."""
-    edges = [0, *(edge for edge in _EDGES if edge < size), size]
-    return list(pairwise(edges))
-
-
 def _by_rows(
     channel: Channel, prior: NDArray[np.float64], epsilon: float, inputs: int
 ) -> NDArray[np.float64]:
-    module, state = channel.module, channel.state
     size = len(prior)
     bands = bands_of(size)
     best = np.zeros((len(bands), size))
@@ -130,23 +191,42 @@ def _by_rows(
     for number, (begin, end) in enumerate(bands):
         for start in range(begin, min(end, inputs), block):
             ids = np.arange(start, min(start + block, end, inputs), dtype=np.int32)
-            eps: Eps = np.full(len(ids), epsilon)
-            law = module.log_weights(state, ids, eps)
-            law -= law.max(axis=1, keepdims=True)
-            np.exp(law, out=law)
-            law *= (prior[ids] / law.sum(axis=1))[:, None]
+            law = _law(channel, ids, prior, epsilon)
             np.maximum(best[number], law.max(axis=0), out=best[number])
     return best
 
 
+def _law(
+    channel: Channel, ids: Ids, prior: NDArray[np.float64], epsilon: float
+) -> NDArray[np.float64]:
+    """Return prior(x) P(y|x) of some inputs: (n, V)."""
+    eps: Eps = np.full(len(ids), epsilon)
+    law: NDArray[np.float64] = channel.module.log_weights(channel.state, ids, eps)
+    law -= law.max(axis=1, keepdims=True)
+    np.exp(law, out=law)
+    law *= (prior[ids] / law.sum(axis=1))[:, None]
+    return law
+
+
 def _sampled_risk(
+    key: str,
     channel: Channel,
     epsilon: float,
     prior: NDArray[np.float64],
     draw: _sampled.Drawing | None,
 ) -> Risk:
-    edges = bands_of(len(prior))
-    found = _sampled.measure(channel, epsilon, prior, edges, draw)
+    def compute() -> cache.Arrays:
+        played = _sampled.Played.of(channel, epsilon, prior, draw)
+        return {name: bits for name, bits in asdict(played).items() if bits is not None}
+
+    def holds(kept: cache.Arrays) -> bool:
+        played = _sampled.Played(kept.get("won"), kept.get("right"))
+        return (played.right is None) == (draw is None) and played.holds(
+            channel, epsilon, prior
+        )
+
+    kept = cache.arrays(key, compute, holds, f"measuring the risk of {channel.name}")
+    found = _sampled.Played(kept.get("won"), kept.get("right")).limits(prior)
     bands = [
         _band(prior, number, *measured) for number, measured in enumerate(found.bands)
     ]

@@ -3,11 +3,9 @@
 With a closed law a grid is searched upwards for the first crossing, since success need
 not grow with epsilon for every mechanism, and the answer is checked with all inputs:
 where one check takes seconds the search goes by an estimate.
-For noise success grows with epsilon (more noise is noise on top of less), so the limit
-above it is searched by bisection with the same draws throughout; then a few epsilons,
-fixed before, are tried upwards on draws of their own until the first whose upper limit
-is above the target. The last one that met it is returned: it is too large with at most
-half the rate at which the limits are wrong.
+Noise is dealt with by dptext.adversaries._crossing.
+An epsilon that was kept is only a proposal: the success at it is measured anew, and
+where that is above the target the search is made again.
 """
 
 from __future__ import annotations
@@ -20,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext import cache
-from dptext.adversaries import _sampled, bayes
+from dptext.adversaries import _crossing, _sampled, bayes
+from dptext.adversaries._crossing import rounded
 from dptext.errors import UsageError
 from dptext.mechanisms import Channel
 
@@ -34,10 +33,6 @@ _TURNS, _ENOUGH = 4, 1e-3
 _GRID = np.geomspace(1e-2, 400.0, 60)
 # No smaller epsilon is searched for with a closed law.
 _STEP = 1e-4
-# Draws of the search with noise, and what is then tried, as shares of what it found.
-_SEARCH_DRAWS = 8000
-_TRIED = (0.7, 0.9, 0.95, 0.98, 1.0)
-_LEAST, _MOST = 1e-6, 1e6
 
 
 def epsilon_for(channel: Channel, target: float, prior: NDArray[np.float64]) -> float:
@@ -60,12 +55,15 @@ def epsilon_for(channel: Channel, target: float, prior: NDArray[np.float64]) -> 
             f"succeeds for {baseline:.2%} of words; give a risk between these and 100%"
         )
         raise UsageError(msg)
-    search = _search if channel.exact else _search_sampled
+    search = _search if channel.exact else _crossing.search
     what = ["calibrate", 2, *channel.identity, cache.digest(prior), target]
     if not channel.exact:
-        what += [_sampled.DRAWS, _SEARCH_DRAWS, _TRIED]
+        what += [_sampled.DRAWS, *_crossing.SETTINGS]
     found = cache.numbers(
-        cache.key_of(*what), lambda: {"epsilon": search(channel, target, prior)}
+        cache.key_of(*what),
+        lambda: {"epsilon": search(channel, target, prior)},
+        lambda kept: bayes.success(channel, kept["epsilon"], prior) <= target,
+        f"finding the epsilon of {channel.name} for risk {target:.3g}",
     )
     return float(found["epsilon"])
 
@@ -99,7 +97,7 @@ def _search(channel: Channel, target: float, prior: NDArray[np.float64]) -> floa
             f"{float(prior.max()):.4%}; give a larger risk"
         )
         raise UsageError(msg)
-    epsilon = _rounded(found)
+    epsilon = rounded(found)
     if not _defined(channel, epsilon):
         msg = (
             f"risk {target:.2%} is out of reach: at the smallest epsilon for which "
@@ -159,7 +157,7 @@ def _by_rough(
     rough.learn(point)
     wanted, best = target * (1.0 - 1e-4), 0.0
     for _ in range(_TURNS):
-        point = _rounded(max(_near(rough.success, wanted, point, grid[-1]), _STEP))
+        point = rounded(max(_near(rough.success, wanted, point, grid[-1]), _STEP))
         found = whole(point)
         if found <= target:
             best = max(best, point)
@@ -271,76 +269,3 @@ def _halve(
         else:
             low = middle
     return low
-
-
-def _search_sampled(
-    channel: Channel, target: float, prior: NDArray[np.float64]
-) -> float:
-    bands = bayes.bands_of(len(prior))
-    sample = _sampled.plays(prior, _SEARCH_DRAWS, "search")
-    # The share of wins of the last check's draws whose upper limit is the target.
-    low, high = 0, _sampled.DRAWS
-    while high - low > 1:
-        middle = (low + high) // 2
-        upper = _sampled.limits_of(middle, _sampled.DRAWS, _sampled.CONFIDENCE)[1]
-        low, high = (middle, high) if upper <= target else (low, middle)
-    goal = low / _sampled.DRAWS
-
-    def below(epsilon: float) -> bool:
-        won, _ = _sampled.wins(channel, epsilon, prior, sample, bands)
-        return float(won.mean()) <= goal
-
-    found = _bisect(below, 1.0)
-    if found is None:
-        msg = (
-            f"risk {target:.2%} is out of reach: with these parameters no epsilon up "
-            f"to {_MOST:g} makes a guess succeed that often; give a smaller risk"
-        )
-        raise UsageError(msg)
-    # The draws by which a risk is measured, so that a report agrees.
-    sample = _sampled.plays(prior, _sampled.DRAWS, "test")
-    epsilon = 0.0
-    for share in _TRIED:
-        tried = _rounded(share * found)
-        won, _ = _sampled.wins(channel, tried, prior, sample, bands)
-        if _sampled.limits(won)[1] > target:
-            break
-        epsilon = tried
-    if not epsilon:
-        msg = (
-            f"risk {target:.4%} is too near to what a guess without any output "
-            f"achieves, {float(prior.max()):.4%}, to be met for sure with "
-            f"{_sampled.DRAWS:,} draws; give a larger risk"
-        )
-        raise UsageError(msg)
-    return epsilon
-
-
-def _bisect(below: Callable[[float], bool], start: float) -> float | None:
-    """Return where below ends, at most 1% too small; None beyond the largest."""
-    low = high = start
-    if below(start):
-        high *= 4.0
-        while below(high):
-            low, high = high, high * 4.0
-            if low > _MOST:
-                return None
-    else:
-        low /= 4.0
-        while low > _LEAST and not below(low):
-            low, high = low / 4.0, low
-    while high > low * 1.01:
-        middle = math.sqrt(low * high)
-        low, high = (middle, high) if below(middle) else (low, middle)
-    return low
-
-
-def _rounded(value: float) -> float:
-    """Round down, so that it can be quoted: to three decimals, below 1 to four digits.
-
-    Above a million, where decimals are lost, nothing is rounded.
-    """
-    if value > _MOST:
-        return value
-    digits = 3 if value >= 1.0 else 3 - math.floor(math.log10(value))
-    return round(math.floor(value * 10.0**digits) / 10.0**digits, digits)

@@ -10,16 +10,20 @@ from dataclasses import dataclass
 from typing import Any
 
 import msgspec
+import numpy as np
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from dptext import lexicons, pipeline, profile, registry
+from dptext import lexicons, pipeline, profile, progress, registry
 from dptext.adversaries.bayes import LIMITS, Risk
 from dptext.errors import UsageError
 from dptext.guarantees.wording import above
 from dptext.report import assemble
 from dptext.types import Lexicon
+
+# How often all words are looked at from each of them, for all mechanisms together.
+_SCANS, _TIMED = 25, 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +56,26 @@ def run(name: str, over: dict[str, Any], *, every: bool, as_json: bool) -> None:
     recipe = profile.load(name, over)
     target = risk_of(recipe)
     lexicon = lexicons.find(recipe.lexicon)
-    if every:
-        rows = list(_every(name, over, lexicon))
-    else:
-        rows = [row_of(recipe, lexicon)[0]]
+    rows = []
+    for row in _every(name, over, lexicon) if every else _one(recipe, lexicon):
+        progress.say(_line(row))
+        rows.append(row)
     show(recipe, target, lexicon, rows, as_json=as_json)
+
+
+def _one(recipe: profile.Profile, lexicon: Lexicon) -> Iterator[Row]:
+    yield row_of(recipe, lexicon)[0]
+
+
+def _line(row: Row) -> str:
+    """Write a row in one line, as it is found."""
+    if row.skipped is not None:
+        return f"{row.mechanism}: not calibrated: {row.skipped}"
+    _, _, epsilon, risk, _, loss, seconds, _ = _cells(row)
+    return (
+        f"{row.mechanism}: epsilon {epsilon}, risk {risk}, worst loss {loss} nats "
+        f"({seconds} s)"
+    )
 
 
 def risk_of(recipe: profile.Profile) -> float:
@@ -93,7 +112,13 @@ def show(
 
 
 def _every(name: str, over: dict[str, Any], lexicon: Lexicon) -> Iterator[Row]:
-    for each in registry.names("mechanisms"):
+    names = registry.names("mechanisms")
+    minutes = _SCANS * len(lexicon.words) * _scan(lexicon) / 60.0
+    progress.say(
+        f"calibrating {len(names)} mechanisms on {len(lexicon.words):,} words; what is "
+        f"not known yet takes up to about {max(1.0, minutes):.0f} min here, and is kept"
+    )
+    for each in names:
         own = dict(over.get("mechanism") or {})
         given = {**over, "mechanism": {**own, "name": each}, "mapping": None}
         try:
@@ -103,6 +128,14 @@ def _every(name: str, over: dict[str, Any], lexicon: Lexicon) -> Iterator[Row]:
             yield row_of(profile.load(name, given), lexicon)[0]
         except UsageError as error:
             yield Row(each, {}, skipped=str(error))
+
+
+def _scan(lexicon: Lexicon) -> float:
+    """Return the seconds that looking at all words from one word takes here."""
+    vectors = np.asarray(lexicon.vectors, np.float64)
+    began = time.perf_counter()
+    np.exp(-np.sqrt(np.abs(vectors[:_TIMED] @ vectors.T)))
+    return (time.perf_counter() - began) / min(_TIMED, len(vectors))
 
 
 def row_of(recipe: profile.Profile, lexicon: Lexicon) -> tuple[Row, pipeline.Pipeline]:

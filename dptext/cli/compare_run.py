@@ -16,7 +16,7 @@ from rich.progress import Progress
 from rich.table import Table
 from rich.text import Text
 
-from dptext import profile, streams
+from dptext import profile, progress, streams
 from dptext.cli.options import share
 from dptext.errors import InputError, UsageError
 from dptext.evaluation import OWNER, comparison, rows
@@ -57,9 +57,14 @@ class Options:
 
 def run(options: Options, settings: Settings) -> None:
     """Compare and print."""
+    progress.on(not options.quiet)
     planned = cells(options)
     sample = _sample(options, settings)
     done = _read(options.resume)
+    progress.say(
+        f"comparing {len(planned)} cells, each a mechanism at a level, on "
+        f"{len(sample.texts):,} texts"
+    )
     found: dict[int, Row] = {}
     places = {id(cell): number for number, cell in enumerate(planned)}
     console = Console(stderr=True, quiet=options.quiet)
@@ -75,6 +80,9 @@ def run(options: Options, settings: Settings) -> None:
         ):
             found[places[id(cell)]] = row
             bar.update(task, advance=1)
+            told = row.reason or f"epsilon {row.epsilon:g}"
+            count = f"{len(found)} of {len(planned)}"
+            progress.say(f"{count}: {cell.mechanism}, {cell.level}: {told}")
     table = [found[number] for number in sorted(found)]
     if options.csv is not None:
         with streams.open_output(str(options.csv)) as sink:

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from dptext import __version__, lexicons, pipeline, profile, streams
+from dptext import __version__, lexicons, pipeline, profile, progress, streams
 from dptext.errors import UsageError
 from dptext.evaluation import rows
 from dptext.evaluation import run as evaluation
@@ -58,7 +58,8 @@ def run(
         (*settings.labels, *settings.attributes),
         files.format,
     )
-    result = evaluation.evaluate(found, lexicon, settings, made)
+    with progress.step("evaluating"):
+        result = evaluation.evaluate(found, lexicon, settings, made)
     told = {**_run(files, lexicon, made), **msgspec.to_builtins(result)}
     data = msgspec.json.format(msgspec.json.encode(told), indent=2) + b"\n"
     if report is not None:

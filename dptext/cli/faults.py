@@ -17,6 +17,7 @@ from types import FrameType
 
 import typer
 
+from dptext import progress
 from dptext.errors import DptextError
 
 # The outside world's failures: no room, broken device, too little of what it lends.
@@ -34,6 +35,7 @@ def reported() -> Iterator[None]:
         signal.signal(signal.SIGTERM, _terminate)
     if getattr(sys, "stderr", None) is None:  # closed by whoever started this
         sys.stderr = open(os.devnull, "w")
+    progress.on()
     try:
         yield
     except DptextError as error:
@@ -53,6 +55,8 @@ def reported() -> Iterator[None]:
         raise typer.Exit(1) from None
     except Exception as error:
         raise typer.Exit(_unforeseen(error)) from None
+    finally:
+        progress.on(False)
 
 
 def say(message: str) -> None:

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from dptext import lexicons, pipeline, profile
+from dptext import lexicons, pipeline, profile, progress
 from dptext.errors import InputError, UsageError
 from dptext.report import plan as plans
 from dptext.report.plan import Plan
@@ -39,7 +39,8 @@ def run(
         total = parse(size)
     recipe = profile.load(name, over)
     made = pipeline.build(recipe, lexicons.find(recipe.lexicon))
-    found = plans.plan(made, total, jobs=jobs, ruler=ruler)
+    with progress.step("planning"):
+        found = plans.plan(made, total, jobs=jobs, ruler=ruler)
     if as_json:
         print(msgspec.json.format(msgspec.json.encode(found), indent=2).decode())  # noqa: T201
     else:

@@ -11,7 +11,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from dptext import lexicons, pipeline, profile, streams
+from dptext import lexicons, pipeline, profile, progress, streams
 from dptext.cli import sanitize_jobs
 from dptext.cli.sanitize_jobs import Options
 from dptext.engines import serial
@@ -25,6 +25,7 @@ from dptext.types import Lexicon
 
 def sanitize(options: Options) -> None:
     """Carry out the command."""
+    progress.on(not options.quiet)
     jobs = sanitize_jobs.jobs(options)
     key = _key(options)
     recipe = profile.load(options.profile, options.overrides)
@@ -84,7 +85,7 @@ class _Ready:
         tally = self._tally
         # No two records of a run have the same ordinal, so none share their noise.
         start = tally.records + tally.faults
-        with _progress(self._console, self._options) as progress:
+        with _progress(self._console, self._options) as shown:
             written = serial.run(
                 job,
                 self._made,
@@ -92,7 +93,7 @@ class _Ready:
                 tally,
                 files.sinks,
                 start=start,
-                progress=progress,
+                progress=shown,
                 warn=lambda message: _say(self._console, message),
             )
         if files.sidecar is not None:

@@ -16,11 +16,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import msgspec
 
-from dptext import lexicons, pipeline, profile
+from dptext import lexicons, pipeline, profile, progress
 from dptext.errors import DptextError
 from dptext.evaluation.run import Evaluation, Result, Settings
 from dptext.guarantees import account
@@ -29,6 +30,8 @@ from dptext.report import assemble
 from dptext.types import Record
 
 _EXAMPLES = 3
+# Loaded once for all processes; nothing of these starts a thread.
+_PRELOADED = ("dptext.adversaries.calibrate", "dptext.adversaries.bayes")
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,8 +126,9 @@ def key_of(cell: Cell, sample: Sample, settings: Settings) -> str:
 
 def _apart(cell: Cell, sample: Sample, settings: Settings) -> Row:
     """Compute a cell in a process of its own."""
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(1, mp_context=context, initializer=_quiet) as process:
+    with ProcessPoolExecutor(
+        1, _context(), initializer=_ready, initargs=(progress.enabled(),)
+    ) as process:
         try:
             return process.submit(compute, cell, sample, settings).result()
         except BrokenProcessPool:
@@ -132,8 +136,19 @@ def _apart(cell: Cell, sample: Sample, settings: Settings) -> Row:
             return Row(cell.mechanism, cell.level, cell.lexicon, reason=reason)
 
 
-def _quiet() -> None:
+@cache
+def _context() -> multiprocessing.context.BaseContext:
+    """Return how processes start: from one that has loaded what each of them needs."""
+    if "forkserver" not in multiprocessing.get_all_start_methods():
+        return multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["numpy", __name__, *_PRELOADED])
+    return context
+
+
+def _ready(talkative: bool) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    progress.on(talkative)
 
 
 def compute(cell: Cell, sample: Sample, settings: Settings) -> Row:

@@ -49,11 +49,13 @@ def find(
     path = Path(name_or_path)
     if not path.exists():
         raise LexiconError(_unknown(name_or_path))
-    from dptext.lexicons import cache, sources
-    from dptext.lexicons.importing import Settings
+    from dptext.lexicons import importing, sources
 
-    return cache.open_source(
-        path, settings or Settings(), progress or sources.quiet, warn or _silent
+    return importing.open_source(
+        path,
+        settings or importing.Settings(),
+        progress or sources.quiet,
+        warn or _silent,
     )
 
 

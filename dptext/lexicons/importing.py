@@ -9,16 +9,18 @@ Everything here is public: no private text is read.
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext.errors import LexiconError, UsageError
-from dptext.lexicons import sources
+from dptext import cache
+from dptext.errors import LexiconError, OutputError, UsageError
+from dptext.lexicons import places, sources, store
 from dptext.lexicons.orders import check_coordinates
 from dptext.lexicons.raw import RawVectors
 from dptext.lexicons.sources import Progress
@@ -83,6 +85,49 @@ class _Folded(NamedTuple):
     numbers: NDArray[np.intp]
     number_count: float
     dropped: dict[str, int]
+
+
+def open_source(
+    path: Path, settings: Settings, progress: Progress, warn: Callable[[str], None]
+) -> Lexicon:
+    """Return the lexicon of a file or folder of vectors, from the cache if it is there.
+
+    What lies in the cache is used if its content is what was kept there and nobody but
+    this user could have written it. A cache that cannot be written costs a warning and
+    the time to import again.
+    """
+    source = sources.sha256(path)
+    key = cache.key_of("lexicon", source, settings.key())
+    folder = places.cached() / key
+    kept: list[Lexicon] = []
+
+    def compute() -> dict[str, str]:
+        lexicon = make(path, path.name, settings, digest=source, progress=progress)
+        # What lies there is no good, or it would have been used.
+        shutil.rmtree(folder, ignore_errors=True)
+        try:
+            store.save(lexicon, folder)
+            cache.close(folder)
+            kept.append(store.load(folder, verify=False))
+        except (OSError, OutputError) as error:
+            told = "the lexicon is not kept and will be imported again next time"
+            warn(f"{error}; {told}")
+            kept.append(replace(lexicon, digest=store.digest_in_memory(lexicon)))
+        return {"digest": kept[-1].digest}
+
+    def holds(entry: dict[str, str]) -> bool:
+        if not cache.only_mine(folder):
+            return False
+        try:
+            lexicon = store.load(folder)
+        except LexiconError:
+            return False
+        kept.append(lexicon)
+        return bool(lexicon.digest == entry["digest"])
+
+    cache.numbers(key, compute, holds)
+    # The name is that of the file asked for: the cached content may have another.
+    return replace(kept[-1], name=path.name)
 
 
 def make(

@@ -22,6 +22,8 @@ SYNONYM_FACTOR = 0.6
 _SPARE = 32
 _BLOCK = 1024
 _PART = 64  # rows whose candidates are gathered at once
+# Scores held at once, and columns by which a cut through them is chosen.
+_SCORES, _SAMPLED = 2**25, 2048
 _SEED = 20240
 _PAIRS = 1_000_000
 # Squared lengths and products of such coordinates are numbers in single precision.
@@ -138,21 +140,61 @@ def _search(
     rows: NDArray[np.float32], size: int, inputs: int, width: int
 ) -> Iterator[tuple[int, NDArray[np.int64], NDArray[np.float64]]]:
     """Yield (first row, nearest words (b, width), bound on all others (b,))."""
-    import faiss
-
-    index = faiss.IndexFlatL2(rows.shape[1])
-    index.add(rows[:size])
     lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))
     longest = float(lengths[:size].max())
-    for begin in range(0, inputs, _BLOCK):
-        block = rows[begin : min(begin + _BLOCK, inputs)]
-        squares, found = index.search(block, width)
-        reach = lengths[begin : begin + len(block)] + longest
-        error = _error(rows.shape[1], reach)
-        beyond = np.sqrt(np.maximum(squares[:, -1] - error, 0.0))
+    # argmin |v - w| = argmax <v, w> - |w|^2 / 2
+    halves = (lengths[:size, None] ** 2 / -2.0).astype(np.float32)
+    table = np.hstack((rows[:size], halves)).T
+    step = int(np.clip(_SCORES // size, 16, _BLOCK))
+    for begin in range(0, inputs, step):
+        block = rows[begin : min(begin + step, inputs)]
+        ones = np.ones((len(block), 1), np.float32)
+        found, least = _largest(np.hstack((block, ones)) @ table, width)
+        own = lengths[begin : begin + len(block)]
+        error = _error(rows.shape[1], own + longest)
+        beyond = np.sqrt(np.maximum(own**2 - 2.0 * least - error, 0.0))
         if width == size:
             beyond[:] = np.inf
         yield begin, found, beyond
+
+
+def _largest(
+    scores: NDArray[np.float32], width: int
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return the columns of the width largest of each row, and the least of them.
+
+    A sample of the columns says above which value about twice as many lie: few are left
+    to be sorted. Rows where it says too much are sorted as they are.
+    """
+    count, size = scores.shape
+    if width == size:
+        every = np.tile(np.arange(size), (count, 1))
+        return every, scores.min(axis=1).astype(np.float64)
+    sample = scores[:, :: max(1, size // _SAMPLED)]
+    share = 1.5 * width / size * sample.shape[1] + 8.0
+    last = max(0, sample.shape[1] - int(share))
+    cut = np.partition(sample, last, axis=1)[:, last]
+    mask = scores >= cut[:, None]
+    # A cut that leaves too few is lowered to leave all.
+    mask[np.count_nonzero(mask, axis=1) < width] = True
+    row, column = _positions(mask)
+    many = np.bincount(row, minlength=count)
+    place = np.arange(len(row)) - np.repeat(np.cumsum(many) - many, many)
+    left = np.full((count, int(many.max())), -np.inf, np.float32)
+    ids = np.zeros(left.shape, np.int64)
+    left[row, place], ids[row, place] = scores[row, column], column
+    best = np.argpartition(-left, width - 1, axis=1)[:, :width]
+    least = np.take_along_axis(left, best, axis=1).min(axis=1)
+    return np.take_along_axis(ids, best, axis=1), least.astype(np.float64)
+
+
+def _positions(mask: NDArray[np.bool_]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the rows and columns of a mask of few True values, like np.nonzero."""
+    packed = np.packbits(mask, axis=1)
+    places = np.flatnonzero(packed)
+    hit, bit = np.nonzero(np.unpackbits(packed.ravel()[places][:, None], axis=1))
+    row, byte = np.divmod(places[hit], packed.shape[1])
+    return row, byte * 8 + bit
 
 
 def _error(dimensions: int, reach: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -6,6 +6,7 @@ import os
 import re
 from pathlib import Path
 
+from dptext import cache
 from dptext.errors import UsageError
 
 BUILTIN = "builtin"
@@ -29,7 +30,7 @@ def stored() -> Path:
 
 def cached() -> Path:
     """Return the folder of lexicons that were imported on the way."""
-    return _xdg("XDG_CACHE_HOME", ".cache") / "dptext" / "lexicons"
+    return cache.folder() / "lexicons"
 
 
 def folder_of(name: str) -> Path:

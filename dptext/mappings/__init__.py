@@ -17,6 +17,8 @@ from dptext.types import Ids, Points
 # Matrix products are only ever made of whole blocks of this many rows, so that a
 # word's scores do not depend on the batch it came in.
 BLOCK = 256
+# Words that are scored at once, so that the scores stay in the processor's cache.
+_WORDS = 1024
 
 
 class Mapping(Protocol):
@@ -29,36 +31,46 @@ class Mapping(Protocol):
 
 
 class Index:
-    """Exact nearest neighbours among the V words of a space (FAISS, flat)."""
+    """Exact nearest neighbours among the V words of a space, by matrix products."""
 
     def __init__(self, vectors: NDArray[np.float32], size: int) -> None:
-        import faiss
-
-        # Below this many queries times dimensions FAISS leaves BLAS aside.
-        faiss.cvar.distance_compute_blas_threshold = 1
         width = vectors.shape[1]
         half = (vectors[:size].astype(np.float64) ** 2).sum(axis=1) / -2.0
-        table = np.empty((size, width + 1), np.float32)
-        table[:, :width] = vectors[:size]
-        table[:, width] = half
-        self._index = faiss.IndexFlatIP(width + 1)
-        self._index.add(table)
+        table = np.empty((width + 1, size), np.float32)
+        table[:width] = vectors[:size].T
+        table[width] = half
+        self._table = table
         self._vectors = vectors
-        self._width = width
 
     def nearest(self, points: Points, count: int) -> NDArray[np.int64]:
         """Return the `count` nearest words of each point, nearest first: (n, count).
 
-        argmin |v - z| = argmax <v, z> - |v|^2 / 2.
+        argmin |v - z| = argmax <v, z> - |v|^2 / 2; of equals the smaller id comes
+        first. All of V where there are no more words than count.
         """
+        count = min(count, self._table.shape[1])
         found = np.empty((len(points), count), np.int64)
-        block = np.zeros((BLOCK, self._width + 1), np.float32)
+        block = np.zeros((BLOCK, len(self._table)), np.float32)
         block[:, -1] = 1.0
         for begin in range(0, len(points), BLOCK):
             part = points[begin : begin + BLOCK]
             block[: len(part), :-1] = part
-            _, ids = self._index.search(block, count)
-            found[begin : begin + len(part)] = ids[: len(part)]
+            found[begin : begin + len(part)] = self._best(block, count)[: len(part)]
+        return found
+
+    def _best(self, block: NDArray[np.float32], count: int) -> NDArray[np.int64]:
+        """Return the columns of the largest scores of a block: (BLOCK, count)."""
+        size, rows = self._table.shape[1], np.arange(BLOCK)
+        scores, ids = [], []
+        for begin in range(0, size, _WORDS):
+            tile = block @ self._table[:, begin : begin + _WORDS]
+            for _ in range(min(count, tile.shape[1])):
+                top = tile.argmax(axis=1)
+                scores.append(tile[rows, top])
+                ids.append(begin + top)
+                tile[rows, top] = -np.inf
+        best = np.argsort(-np.stack(scores), axis=0, kind="stable")[:count]
+        found: NDArray[np.int64] = np.take_along_axis(np.stack(ids), best, axis=0).T
         return found
 
     def distances(self, points: Points, ids: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -32,9 +32,9 @@ class Params:
 def find(params: Params, index: Index, points: Points, noise: Noise) -> Ids:
     """Return one of the two nearest words of each point: (n, d) -> (n,)."""
     pair = index.nearest(points, 2)
-    far = (1.0 - params.t) * index.distances(points, pair[:, 1])
+    far = (1.0 - params.t) * index.distances(points, pair[:, -1])
     both = params.t * index.distances(points, pair[:, 0]) + far
     first = np.divide(far, both, out=np.ones_like(far), where=both > 0)
     second = noise.uniform(_LANE)[:, 0] >= first
-    chosen = np.where(second, pair[:, 1], pair[:, 0])
+    chosen = np.where(second, pair[:, -1], pair[:, 0])
     return chosen.astype(np.int32)

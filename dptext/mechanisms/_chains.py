@@ -79,7 +79,18 @@ class Chains:
 
 def _chain(space: Space, seed: int, number: int) -> NDArray[np.int32]:
     key = cache.key_of("chain", 1, space.lexicon.digest, space.identity, seed, number)
-    return cache.arrays(key, lambda: {"chain": _build(space, seed, number)})["chain"]
+
+    def holds(kept: cache.Arrays) -> bool:
+        # Any order of the words is a chain; one that lacks a word is none.
+        return np.array_equal(np.sort(kept["chain"]), np.arange(space.size))
+
+    found = cache.arrays(
+        key,
+        lambda: {"chain": _build(space, seed, number)},
+        holds,
+        "laying chains through the words",
+    )
+    return found["chain"].astype(np.int32, copy=False)
 
 
 def _build(space: Space, seed: int, number: int) -> NDArray[np.int32]:

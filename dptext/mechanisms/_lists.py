@@ -32,9 +32,22 @@ def within(space: Space, outputs: int, listed: int) -> NDArray[Any]:
     enough = may.sum(axis=1) >= listed
     if not enough.all():
         key = cache.key_of("within", 1, lexicon.digest, space.identity, outputs, listed)
-        found = cache.arrays(key, lambda: {"lists": _filled(space, lists, outputs)})
+        shape = (space.size + 1, listed)
+        found = cache.arrays(
+            key,
+            lambda: {"lists": _filled(space, lists, outputs)},
+            lambda kept: (
+                kept["lists"].shape == shape and _distinct(kept["lists"], outputs)
+            ),
+        )
         lists = found["lists"]
     return np.asarray(lists)
+
+
+def _distinct(lists: NDArray[Any], outputs: int) -> bool:
+    """Tell whether each list holds different outputs: epsilon-LDP rests on it."""
+    ordered = np.sort(lists, axis=1)
+    return bool((ordered[:, 1:] > ordered[:, :-1]).all() and ordered.max() < outputs)
 
 
 def _filled(space: Space, lists: NDArray[Any], outputs: int) -> NDArray[Any]:

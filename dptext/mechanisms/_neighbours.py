@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext import cache
-from dptext.spaces import Space
+from dptext.spaces import Space, lengths_from, some
 
 _TILE = 512
 # Built once for all who ask for fewer.
@@ -36,13 +36,31 @@ def nearest_words(space: Space, listed: int) -> NDArray[Any]:
     """
     from dptext.lexicons.orders import build_orders
 
+    # Lists by distance that are there anyway serve as well.
+    if space.by_distance and space.neighbours[0].shape[1] >= min(listed, space.size):
+        return space.neighbours[0][:, :listed]
     stored = min(max(listed, _STORED), space.size)
 
     def compute() -> dict[str, NDArray[Any]]:
         return {"orders": build_orders(space.vectors, stored)[0]}
 
+    def holds(kept: cache.Arrays) -> bool:
+        orders = kept["orders"]
+        return orders.shape == (space.size + 1, stored) and all(
+            _nearest(space, row, orders[row]) for row in some(space.size + 1)
+        )
+
     key = cache.key_of("nearest words", 1, space.lexicon.digest, space.identity, stored)
-    return cache.arrays(key, compute)["orders"][:, :listed]
+    return cache.arrays(key, compute, holds, "listing nearest words")["orders"][
+        :, :listed
+    ]
+
+
+def _nearest(space: Space, row: int, listed: NDArray[Any]) -> bool:
+    """Tell whether words are as near to a row as the nearest ones are."""
+    apart = lengths_from(space.vectors, row)[: space.size]
+    least = np.partition(apart, len(listed) - 1)[: len(listed)]
+    return bool(np.allclose(np.sort(apart[listed]), np.sort(least), rtol=1e-9))
 
 
 def nearest_of_all(space: Space, row: int) -> tuple[int, float]:
@@ -58,8 +76,19 @@ def farthest(space: Space) -> NDArray[np.float64]:
     def compute() -> dict[str, NDArray[Any]]:
         return {"farthest": _farthest(space)}
 
+    def holds(kept: cache.Arrays) -> bool:
+        far = kept["farthest"]
+        return far.shape == (space.size + 1,) and all(
+            np.isclose(
+                far[row],
+                lengths_from(space.vectors, row)[: space.size].max(),
+                rtol=1e-9,
+            )
+            for row in some(space.size + 1)
+        )
+
     key = cache.key_of("farthest word", 1, space.lexicon.digest, space.identity)
-    return cache.arrays(key, compute)["farthest"]
+    return cache.arrays(key, compute, holds, "seeking farthest words")["farthest"]
 
 
 def _farthest(space: Space) -> NDArray[np.float64]:

@@ -66,9 +66,15 @@ def squared_distances(
 ) -> NDArray[np.floating]:
     """Return |z - v|^2: (n, d), (m, d) -> (n, m), in the precision of the points."""
     places = places.astype(points.dtype, copy=False)
-    squared: NDArray[np.floating] = (points * -2) @ places.T
-    squared += np.einsum("md,md->m", places, places)
-    squared += np.einsum("nd,nd->n", points, points)[:, None]
+    width = points.shape[1]
+    # One product with the lengths in it, in place of three passes over its result.
+    left = np.empty((len(points), width + 2), points.dtype)
+    np.multiply(points, -2, out=left[:, :width])
+    left[:, width], left[:, -1] = 1, np.einsum("nd,nd->n", points, points)
+    right = np.empty((len(places), width + 2), points.dtype)
+    right[:, :width], right[:, -1] = places, 1
+    right[:, width] = np.einsum("md,md->m", places, places)
+    squared: NDArray[np.floating] = left @ right.T
     np.maximum(squared, 0, out=squared)
     return squared
 

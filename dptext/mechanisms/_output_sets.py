@@ -93,7 +93,9 @@ def build(space: Space, mapping: str, k: int, squared: bool) -> Sets:
         return {"sets": sets.astype(np.int32), "classes": classes}
 
     key = cache.key_of("sets", 1, space.lexicon.digest, space.identity, mapping, k)
-    found = cache.arrays(key, compute)
+    found = cache.arrays(
+        key, compute, lambda kept: _sound(space, k, **kept), "forming output sets"
+    )
     rows = space.size + 1
     # np.empty takes no memory before it is written to.
     return Sets(
@@ -104,6 +106,15 @@ def build(space: Space, mapping: str, k: int, squared: bool) -> Sets:
         utilities=np.empty((rows, k)),
         known=np.zeros(rows, bool),
     )
+
+
+def _sound(space: Space, k: int, sets: NDArray[Any], classes: NDArray[Any]) -> bool:
+    """Tell whether sets hold different words, and every input has one."""
+    ordered = np.sort(sets, axis=1)
+    same = (ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] >= 0)
+    inside = sets.shape[1] == k and -1 <= sets.min() and sets.max() < space.size
+    served = classes.shape == (space.size + 1,) and classes.min() >= 0
+    return bool(inside and served and not same.any() and classes.max() < len(sets))
 
 
 def _aggressive(space: Space, k: int) -> tuple[NDArray[Any], NDArray[np.int64]]:

@@ -91,11 +91,22 @@ def scale(space: Space, epsilon: float, gamma: float = math.inf) -> float:
     def compute() -> dict[str, float]:
         return {"eta": _search(Pairs(space, gamma), epsilon)}
 
+    def holds(kept: cache.Numbers) -> bool:
+        # The search began with these words; the pairs that decide are often theirs.
+        pairs, eta = Pairs(space, gamma), float(kept["eta"])
+        words = _Words(pairs, _first(pairs))
+        inside = epsilon <= eta <= 2.0 * epsilon
+        return inside and (eta == epsilon or words.worst(eta) <= epsilon)
+
     limit = "none" if math.isinf(gamma) else gamma
     key = cache.key_of(
         "recalibration", 1, space.lexicon.digest, space.identity, limit, epsilon
     )
-    return float(cache.numbers(key, compute)["eta"])
+    return float(
+        cache.numbers(
+            key, compute, holds, "raising the scale as far as all pairs allow"
+        )["eta"]
+    )
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from dptext import cache
 from dptext.mechanisms import _noise
 from dptext.randomness import Noise
-from dptext.spaces import Geometry, Space, _lipschitz, geometry_of
+from dptext.spaces import Geometry, Space, _lipschitz, geometry_of, stretched
 from dptext.types import Eps, Guarantee, Ids, Points
 
 FAMILY = "noise"
@@ -87,9 +87,13 @@ class State:
         def compute() -> dict[str, float]:
             return {"factor": _lipschitz.constant(vectors, self.whitened())}
 
+        def holds(kept: cache.Numbers) -> bool:
+            most = float(kept["factor"])
+            return stretched(vectors, self.whitened()) <= most
+
         digest, identity = self.space.lexicon.digest, self.space.identity
         key = cache.key_of("euclidean", digest, identity, *self.key)
-        return float(cache.numbers(key, compute)["factor"])
+        return float(cache.numbers(key, compute, holds)["factor"])
 
 
 def prepare(params: Params, space: Space) -> State:

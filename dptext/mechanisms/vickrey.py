@@ -186,11 +186,16 @@ def log_density(
     """Return ln of the density of what `reveal` gave, for each of the words: (n, m)."""
     near, second, if_near, if_second, other = points[:, -5:].T
     found = laplace.log_density(state.noise, points[:, :-5], eps, words)
-    told = np.repeat(other[:, None], len(words), axis=1)
+    rows, columns, values = [], [], []
+    order = np.argsort(words)
     for excluded, chance in ((near, if_near), (second, if_second)):
-        rows, columns = np.nonzero(excluded[:, None] == words)
-        told[rows, columns] = chance[rows]
-    found += told
+        at = np.minimum(np.searchsorted(words, excluded, sorter=order), len(words) - 1)
+        here = np.flatnonzero(words[order[at]] == excluded)
+        rows.append(here)
+        columns.append(order[at[here]])
+        values.append(found[here, columns[-1]] + chance[here])
+    found += other[:, None]
+    found[np.concatenate(rows), np.concatenate(columns)] = np.concatenate(values)
     return found
 
 

@@ -27,6 +27,8 @@ _WIDE_INPUTS = 4096
 _WIDE = 768
 # Up to this many rows, all pairs are looked at in seconds.
 _PAIRED = 2**16
+# Rows by which what was kept is looked at before it is used.
+_LOOKED = 24
 
 
 class SpaceModule(Protocol):
@@ -89,6 +91,14 @@ class Space:
     def _same(self) -> bool:
         return self.name == "identity"
 
+    @property
+    def by_distance(self) -> bool:
+        """Tell whether `neighbours` are in order of distance, without synonyms.
+
+        They are the lexicon's own orders where these list words of all of V.
+        """
+        return not self._same or "outputs" in self.lexicon.meta
+
     @cached_property
     def neighbours(self) -> tuple[NDArray[Any], NDArray[np.float32]]:
         """Return the (V + 1, k) nearest words of each row and the (V + 1,) bound.
@@ -96,8 +106,7 @@ class Space:
         No word outside a row's list is nearer than its bound. Computed once for a
         lexicon and space, then kept in the cache folder (public data only).
         """
-        # Orders that list outputs only are not those of the nearest words.
-        if self._same and "outputs" not in self.lexicon.meta:
+        if not self.by_distance:
             return self.lexicon.orders, self.lexicon.far
         from dptext.lexicons.orders import build_orders
 
@@ -107,9 +116,23 @@ class Space:
             orders, far = build_orders(self.vectors, listed)
             return {"orders": orders, "far": far}
 
+        def holds(kept: cache.Arrays) -> bool:
+            return self._bounds(kept["orders"], kept["far"], len(self.vectors))
+
         key = cache.key_of("neighbours", self.lexicon.digest, self.identity, listed)
-        found = cache.arrays(key, compute)
+        found = cache.arrays(key, compute, holds, "listing nearest words")
         return found["orders"], found["far"]
+
+    def _bounds(self, orders: NDArray[Any], far: NDArray[Any], inputs: int) -> bool:
+        """Tell whether far bounds the words outside of orders, at random inputs."""
+        if len(orders) != inputs or far.shape != (inputs,):
+            return False
+        for row in some(inputs):
+            apart = lengths_from(self.vectors, row)[: self.size]
+            apart[orders[row]] = np.inf
+            if not (apart >= far[row]).all():
+                return False
+        return True
 
     @cached_property
     def precise(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -132,7 +155,12 @@ class Space:
             return {"orders": orders, "far": far}
 
         key = cache.key_of("wide", self.lexicon.digest, self.identity, inputs, listed)
-        found = cache.arrays(key, compute)
+        found = cache.arrays(
+            key,
+            compute,
+            lambda kept: self._bounds(kept["orders"], kept["far"], inputs),
+            "listing nearest words of frequent words",
+        )
         return found["orders"], found["far"]
 
     @cached_property
@@ -168,8 +196,12 @@ class Space:
                 "lipschitz": _lipschitz.constant(self.lexicon.vectors, self.vectors)
             }
 
+        def holds(kept: cache.Numbers) -> bool:
+            most = float(kept["lipschitz"])
+            return stretched(self.lexicon.vectors, self.vectors) <= most
+
         key = cache.key_of("lipschitz", self.lexicon.digest, self.identity)
-        return float(cache.numbers(key, compute)["lipschitz"])
+        return float(cache.numbers(key, compute, holds)["lipschitz"])
 
     def translated(self, stretch: float = 1.0) -> str:
         """Say what epsilon counts in the lexicon's own distance; "" where it is that.
@@ -204,8 +236,40 @@ def geometry_of(
     """
     from dptext.lexicons.orders import measure
 
+    def holds(kept: cache.Numbers) -> bool:
+        vectors = moved()
+        longest = max(
+            float(lengths_from(vectors, row).max()) for row in some(len(vectors))
+        )
+        taken = Geometry.taken(kept)
+        # Distances are measured in single precision where the largest is sought.
+        return longest <= taken.diameter * (1.0 + 1e-6) and taken.nearest <= longest
+
     key = cache.key_of("geometry", space.lexicon.digest, space.identity, *parts)
-    return Geometry.taken(cache.numbers(key, lambda: dict(measure(moved()))))
+    return Geometry.taken(cache.numbers(key, lambda: dict(measure(moved())), holds))
+
+
+def some(count: int) -> list[int]:
+    """Choose a few rows anew each time, by which kept results are looked at."""
+    drawn = np.random.default_rng().choice(count, min(_LOOKED, count), replace=False)
+    return [int(row) for row in drawn]
+
+
+def lengths_from(vectors: NDArray[Any], row: int) -> NDArray[np.float64]:
+    """Return the distances of a row to all rows: (n,) float64."""
+    gap = vectors.astype(np.float64) - vectors[row].astype(np.float64)
+    lengths: NDArray[np.float64] = np.sqrt(np.einsum("nd,nd->n", gap, gap))
+    return lengths
+
+
+def stretched(before: NDArray[Any], after: NDArray[Any]) -> float:
+    """Return the largest ratio of distances after and before, from a few rows."""
+    most = 0.0
+    for row in some(len(before)):
+        old, new = lengths_from(before, row), lengths_from(after, row)
+        ratio = np.divide(new, old, out=np.zeros_like(new), where=old > 0.0)
+        most = max(most, float(ratio.max()))
+    return most
 
 
 def prepare(lexicon: Lexicon, name: str, module: SpaceModule, params: Any) -> Space:

@@ -46,6 +46,18 @@ def test_all_mechanisms_are_listed_with_an_epsilon_or_a_reason(tmp_path: Path) -
     assert measured["rank"]["worst_loss"] == measured["rank"]["epsilon"]
 
 
+def test_results_are_told_as_they_come(tmp_path: Path) -> None:
+    """An estimate first, then a line for each mechanism, all off standard output."""
+    where = ("--lexicon", lexicon(tmp_path), "--json")
+    ran = here("calibrate", "--risk", "25%", "--mechanism", "all", *where)
+    json.loads(ran.out)
+    lines = [line for line in ran.err.splitlines() if "so far)" not in line]
+    assert "min here" in lines[0]
+    told = [line.split(": ")[1] for line in lines[1:]]
+    assert told == list(registry.names("mechanisms"))
+    assert any("epsilon" in line and "risk" in line for line in lines[1:])
+
+
 def test_a_profile_keeps_its_own_parameters(tmp_path: Path) -> None:
     """The table says mechanism, parameters, limits of the risk and its caveat."""
     ran = here(

@@ -155,3 +155,33 @@ def test_folders_follow_xdg(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
 def test_the_built_in_lexicon_opens() -> None:
     """Both names open the lexicon of the package, whatever the folder."""
     assert lexicons.find("builtin").digest == lexicons.find("english").digest
+
+
+def test_one_lexicon_in_the_place_of_another(source: Path, tmp_path: Path) -> None:
+    """A whole lexicon that was made of another file is not taken for this one's."""
+    first = lexicons.find(str(source))
+    other = files.put(tmp_path / "w.txt", files.text(["other", "words"]))
+    lexicons.find(str(other))
+    folders = [path for path in places.cached().iterdir() if path.is_dir()]
+    one, two = sorted(folders)
+    one.rename(tmp_path / "kept")
+    two.rename(one)
+    (tmp_path / "kept").rename(two)
+    assert lexicons.find(str(source)).words == first.words
+
+
+@pytest.mark.parametrize("damage", ["no meta", "a file", "open to all"])
+def test_cached_lexicons_heal(damage: str, source: Path) -> None:
+    """What lies in the place of a lexicon is replaced; nothing ends the run."""
+    first = lexicons.find(str(source))
+    (folder,) = (path for path in places.cached().iterdir() if path.is_dir())
+    if damage == "no meta":
+        (folder / "meta.json").unlink()
+    elif damage == "a file":
+        shutil.rmtree(folder)
+        folder.write_text("no lexicon")
+    else:
+        (folder / "vectors.npy").chmod(0o666)
+    assert lexicons.find(str(source)).digest == first.digest
+    if damage == "open to all":
+        assert (folder / "vectors.npy").stat().st_mode & 0o022 == 0

@@ -1,0 +1,271 @@
+"""What is kept in the cache folder is never trusted beyond what can be seen of it."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import resource
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dptext import cache
+from dptext.adversaries import _sampled, bayes, calibrate
+from dptext.mechanisms import _recalibration
+from dptext.spaces import geometry_of
+from tests import channels, small
+from tests.adversaries.test_bayes import zipf
+
+SIZE = 70
+SHARES = (zipf(SIZE) + 0.05) / (zipf(SIZE) + 0.05).sum()
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give each test an empty cache folder."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    return tmp_path / "dptext"
+
+
+def use() -> list[Any]:
+    """Use every kind of entry once, as a new process would."""
+    _sampled._tested.clear()
+    lexicon, found = small.cloud(SIZE, 3, listed=9), []
+    for name, target in (("santext", 0.5), ("laplace", 0.6)):
+        channel = channels.ready(name, lexicon)
+        epsilon = calibrate.epsilon_for(channel, target, SHARES)
+        found += [epsilon, bayes.measure(channel, epsilon, SHARES)]
+    for name in ("diffractor", "custext", "gumbel"):
+        channel = channels.ready(name, lexicon)
+        ids = np.arange(SIZE, dtype=np.int32)
+        if channel.exact:
+            weights = channel.module.log_weights(
+                channel.state, ids, np.full(SIZE, 100.0)
+            )
+            found.append(weights.tolist())
+    moved = channels.space_of(lexicon, "unit")
+    found += [moved.lipschitz, moved.geometry, moved.neighbours[1].tolist()]
+    found.append(moved.wide_neighbours[1].tolist())
+    found.append(_recalibration.scale(moved, 3.0))
+    return found
+
+
+def truncated(path: Path) -> None:
+    """Cut an entry in the middle."""
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
+def flipped(path: Path) -> None:
+    """Change one bit of the content."""
+    data = bytearray(path.read_bytes())
+    data[-9] ^= 4
+    path.write_bytes(data)
+
+
+def emptied(path: Path) -> None:
+    """Leave nothing of it."""
+    path.write_bytes(b"")
+
+
+def foreign(path: Path) -> None:
+    """Put what another version, or another program, wrote there."""
+    path.write_text('{"epsilon": 1000000.0, "lipschitz": 0.1, "eta": 9.0}')
+
+
+def older(path: Path) -> None:
+    """Name another format in the header."""
+    path.write_bytes(path.read_bytes().replace(b"dptext-cache 2", b"dptext-cache 1", 1))
+
+
+def a_folder(path: Path) -> None:
+    """Put a folder in its place."""
+    path.unlink()
+    path.mkdir()
+
+
+def a_pipe(path: Path) -> None:
+    """Put a pipe in its place, which must not be waited for."""
+    path.unlink()
+    os.mkfifo(path)
+
+
+def closed(path: Path) -> None:
+    """Take the right to read it."""
+    path.chmod(0)
+
+
+def open_to_all(path: Path) -> None:
+    """Let every user write it, and an edit with a digest that matches."""
+    forge(path, {"epsilon": 1e6, "lipschitz": 1e-9})
+    path.chmod(0o666)
+
+
+def forge(path: Path, content: Any) -> None:
+    """Write an entry as the program would, with other content."""
+    if path.suffix == ".numbers":
+        data = json.dumps(content).encode()
+    else:
+        sink = io.BytesIO()
+        np.savez(sink, **content) if isinstance(content, dict) else None
+        data = sink.getvalue()
+    path.unlink(missing_ok=True)
+    cache._keep(path, path.stem, data)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        *(truncated, flipped, emptied, foreign, older),
+        *(a_folder, a_pipe, closed, open_to_all),
+    ],
+)
+def test_damaged_entries_are_computed_anew(
+    damage: Callable[[Path], None], folder: Path
+) -> None:
+    """Whatever is wrong with all entries, results are those of an empty folder."""
+    first = use()
+    entries = [path for path in folder.iterdir() if path.is_file()]
+    assert {path.suffix for path in entries} == {".numbers", ".arrays"}
+    for path in entries:
+        damage(path)
+    assert use() == first
+    assert not list(folder.glob("*.part"))
+    if damage is not a_folder:
+        # They are whole again: nothing but their kind was wrong.
+        assert all(path.is_file() for path in entries)
+
+
+def test_an_entry_in_the_place_of_another_is_not_taken(folder: Path) -> None:
+    """Each entry is bound to its key, so that none can stand for another."""
+    first = use()
+    entries = sorted(folder.iterdir())
+    contents = [path.read_bytes() for path in entries]
+    for path, content in zip(entries, contents[1:] + contents[:1], strict=True):
+        path.write_bytes(content)
+    assert use() == first
+
+
+def kept(folder: Path, holding: str) -> list[Path]:
+    """Return the entries that hold an item of a name."""
+    found = []
+    for path in folder.iterdir():
+        content = path.read_bytes().partition(b"\n")[2]
+        if path.suffix == ".numbers":
+            names = list(json.loads(content))
+        else:
+            names = np.load(io.BytesIO(content)).files
+        found += [path] if holding in names else []
+    return found
+
+
+@pytest.mark.parametrize("name", ["santext", "laplace"])
+def test_a_forged_epsilon_is_measured_before_it_is_used(
+    name: str, folder: Path
+) -> None:
+    """With a digest that matches an epsilon of a larger risk is still not used."""
+    channel = channels.ready(name, small.cloud(SIZE, 3, listed=9))
+    epsilon = calibrate.epsilon_for(channel, 0.5, SHARES)
+    _sampled._tested.clear()
+    (entry,) = kept(folder, "epsilon")
+    forge(entry, {"epsilon": 1.2 * epsilon})
+    assert calibrate.epsilon_for(channel, 0.5, SHARES) == epsilon
+    # One that meets the target is taken without a search.
+    forge(entry, {"epsilon": 0.5 * epsilon})
+    assert calibrate.epsilon_for(channel, 0.5, SHARES) == 0.5 * epsilon
+
+
+def test_forged_guesses_are_noticed(folder: Path) -> None:
+    """An exact risk that is lowered by 5% of words is found out at random inputs.
+
+    300 inputs by the prior all miss 5% of it with probability 2e-7.
+    """
+    channel = channels.ready("santext", small.cloud(SIZE, 3, listed=9))
+    risk = bayes.measure(channel, 3.0, SHARES)
+    (entry,) = kept(folder, "best")
+    best = np.load(io.BytesIO(entry.read_bytes().partition(b"\n")[2]))["best"]
+    forge(entry, {"best": best * (1.0 - 0.05 / risk.success)})
+    assert bayes.measure(channel, 3.0, SHARES) == risk
+
+
+def test_forged_wins_are_noticed(folder: Path) -> None:
+    """A sampled risk that is lowered by 5% is found out by playing again.
+
+    512 of 20,000 plays all miss 1,000 with probability below 1e-11.
+    """
+    channel = channels.ready("laplace", small.cloud(SIZE, 3, listed=9))
+    risk = bayes.measure(channel, 3.0, SHARES)
+    (entry,) = kept(folder, "won")
+    won = np.load(io.BytesIO(entry.read_bytes().partition(b"\n")[2]))["won"]
+    won[0, np.flatnonzero(won[0])[:1000]] = False
+    forge(entry, {"won": won})
+    assert bayes.measure(channel, 3.0, SHARES) == risk
+
+
+def test_forged_distances_and_scales_are_noticed(folder: Path) -> None:
+    """Constants that noise and laws rest on are looked at before they are used."""
+    lexicon = small.cloud(SIZE, 3, listed=9)
+
+    def constants() -> tuple[Any, ...]:
+        space = channels.space_of(lexicon, "unit")
+        diameter = geometry_of(space, lambda: space.vectors, "a test").diameter
+        far = space.neighbours[1]
+        return diameter, space.lipschitz, _recalibration.scale(space, 3.0), far.tolist()
+
+    first = constants()
+    for item, forged in (
+        ("diameter", {"nearest_median": 0.1, "median": 0.5, "diameter": 0.9}),
+        ("lipschitz", {"lipschitz": 0.5 * first[1]}),
+        ("eta", {"eta": 6.0}),
+    ):
+        for entry in kept(folder, item):
+            forge(entry, forged)
+        assert constants() == first
+    (entry,) = kept(folder, "far")
+    stored = dict(np.load(io.BytesIO(entry.read_bytes().partition(b"\n")[2])))
+    forge(entry, {**stored, "far": stored["far"] * 1.5})
+    assert constants() == first
+
+
+@pytest.mark.parametrize("place", ["a file", "a closed folder", "no such home"])
+def test_a_folder_that_cannot_be_used_costs_only_time(
+    place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Results are the same without a cache."""
+    first = use()
+    shutil.rmtree(tmp_path / "dptext")
+    if place == "a file":
+        (tmp_path / "dptext").write_text("")
+    elif place == "a closed folder":
+        (tmp_path / "dptext").mkdir(mode=0o500)
+    else:
+        monkeypatch.setenv("XDG_CACHE_HOME", "/dev/null/nowhere")
+    assert use() == first
+
+
+def test_a_full_disk_costs_only_time(folder: Path) -> None:
+    """Where an entry cannot be written to its end, nothing of it stays."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    first = use()
+    shutil.rmtree(folder)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (64, hard))
+    try:
+        assert use() == first
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert not list(folder.iterdir())
+
+
+def test_entries_are_closed_to_other_users(folder: Path) -> None:
+    """Nobody else may write an entry, whatever the umask is."""
+    before = os.umask(0)
+    try:
+        use()
+    finally:
+        os.umask(before)
+    assert all(path.stat().st_mode & 0o022 == 0 for path in folder.iterdir())
+    assert folder.stat().st_mode & 0o022 == 0

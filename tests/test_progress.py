@@ -1,0 +1,55 @@
+"""Long work is named on standard error, short work is not, and a library is silent."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from dptext import progress
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Let lines come soon, and switch them off in the end."""
+    monkeypatch.setattr(progress, "_WAITS", (0.02, 0.05))
+    yield
+    progress.on(False)
+
+
+def test_a_long_step_is_named_again_and_again(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Lines name the step; standard output stays free."""
+    progress.on()
+    with progress.step("counting stars"):
+        time.sleep(0.3)
+    out, err = capsys.readouterr()
+    assert not out
+    lines = err.splitlines()
+    assert len(lines) >= 2
+    assert all("counting stars" in line for line in lines)
+
+
+def test_the_innermost_step_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    """Of steps within steps only one is written at a time."""
+    progress.on()
+    with progress.step("outer"), progress.step("inner"):
+        time.sleep(0.2)
+    err = capsys.readouterr().err
+    assert "inner" in err
+    assert "outer" not in err
+
+
+def test_short_steps_and_libraries_say_nothing(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """What is over before the first line, or not switched on, writes none."""
+    with progress.step("quiet"):
+        time.sleep(0.1)
+    progress.say("quiet")
+    progress.on()
+    with progress.step("short"):
+        pass
+    assert not capsys.readouterr().err
