@@ -27,7 +27,7 @@ LAYERS = (
     ("streams", "randomness", "registry", "cache", "strategy", "models"),
     (
         *("tokens.kinds", "tokens.policy", "tokens.regex", "tokens.spelling"),
-        "tokens.stop_words",
+        *("tokens.stop_words", "tokens.numbers"),
     ),
     (
         *("tokens", "lexicons", "spaces", "budgets", "mechanisms", "mappings"),

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext.errors import UsageError
-from dptext.types import NUMBER, PARTS, Ids, Lexicon
+from dptext.tokens import numbers
+from dptext.types import PARTS, Ids, Lexicon
 
 BY = ("frequency", "part-of-speech", "table")
 OTHER = "other"
@@ -72,7 +73,8 @@ def classes(lexicon: Lexicon, by: str, table: str) -> Classes:
         named = _by_table(lexicon, Path(table))
     else:
         named = _by_part(lexicon)
-    named[lexicon.words.index(NUMBER)] = A_NUMBER
+    for row in numbers.rows(lexicon).tolist():
+        named[row] = A_NUMBER
     named.append(UNKNOWN)
     # A small vocabulary may have no word of a class; its name is known all the same.
     fixed: tuple[str, ...] = ()

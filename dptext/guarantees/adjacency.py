@@ -29,11 +29,13 @@ _ARTICLES = ' (but "a" and "an" may change to suit a new word behind them)'
 _PATTERN = {
     "record": (
         "the same pattern of equal words (which words of the record are equal, all "
-        "words outside the vocabulary counting as one, all numbers as another)"
+        "words outside the vocabulary counting as one, and so do numbers that have one "
+        'element of the vocabulary, such as "40-49")'
     ),
     "data-set": (
         "the same pattern of equal words (which words of all records are equal, all "
-        "words outside the vocabulary counting as one, all numbers as another)"
+        "words outside the vocabulary counting as one, and so do numbers that have one "
+        'element of the vocabulary, such as "40-49")'
     ),
 }
 
