@@ -2,9 +2,9 @@
 
 What stands for a number are other numbers, those of similar form and size first. For
 this every element has a position: its kind, its digits, its size. Vectors lie closely
-around one vector, nearer to each other than to any other word, so that mechanisms that
-go by distance write numbers for numbers, too. In the orders of all other words NUMBER
-alone is listed. All of it follows from dptext.tokens.numbers and nothing else.
+around one vector: mechanisms that go by distance write numbers for numbers, too. In the
+orders of all other words NUMBER alone is listed. All of it follows from
+dptext.tokens.numbers and nothing else.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from dptext.types import NUMBER
 FEWEST = 2_000
 # How far an element lies from the middle, as a part of its length: by position, and in
 # a direction of its own, so that no two lie nearly at one point.
-_SPREAD, _APART = 0.08, 0.12
-_KIND, _DIGIT = 1.2, 0.5
+_SPREAD, _APART = 0.08, 0.14
+_KIND, _DIGIT = 4.0, 0.5
 _DECADE = 40.0  # years between two years that are as unlike as 10 and 100
 _SEED = 97
 

@@ -91,6 +91,15 @@ def test_the_built_in_lexicon_has_all_elements(english: Lexicon) -> None:
     _assert_orders(english)
 
 
+def test_mechanisms_that_go_by_distance_write_numbers_too(english: Lexicon) -> None:
+    """SanText, P ~ e^(-epsilon d / 2), at 30: 47 becomes a number most of the time."""
+    rows = [english.words.index(name) for name in NAMES]
+    vectors = english.vectors[:-1].astype(np.float64)
+    own = vectors[english.words.index("<number 40-49>")]
+    law = np.exp(-15.0 * np.linalg.norm(vectors - own, axis=1))
+    assert law[rows].sum() / law.sum() > 0.5
+
+
 def test_near_numbers_come_first() -> None:
     """The order of 40-49 begins with the tens around it; of 1990-1999, with decades."""
     order = {NAMES[row[0]]: [NAMES[y] for y in row] for row in numbers.orders()}

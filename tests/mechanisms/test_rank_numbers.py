@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from dptext import lexicons, pipeline, profile
 from dptext.randomness import RunKey
 from dptext.tokens import numbers
 from dptext.types import Record
-from tests import channels, laws
+from tests import laws
 
 # The epsilon of the profile balanced, so that nothing is calibrated here.
 EPSILON = 8.75
@@ -68,26 +69,29 @@ def test_a_number_becomes_a_number_as_often_as_the_list_allows(
 
 
 @pytest.mark.parametrize(
-    ("text", "likest"),
+    ("text", "least", "alike"),
     [
-        ("47", lambda out: len(out) == 2 and out.isdigit()),
-        ("1998", lambda out: len(out) == 4 and 1000 <= int(out) < 2030),
-        ("3.5", lambda out: "." in out and out.count(".") == 1),
-        ("1,250", lambda out: "," in out),
-        ("12:30", lambda out: ":" in out),
-        ("2nd", lambda out: out[-2:] in ("st", "nd", "rd", "th")),
+        ("47", 0.5, lambda out: len(out) == 2 and out.isdigit() and out[0] != "0"),
+        ("1998", 0.5, lambda out: len(out) == 4 and 1000 <= int(out) < 2030),
+        ("3.5", 0.5, lambda out: re.fullmatch(r"\d+\.\d+", out)),
+        ("1,250", 0.3, lambda out: "," in out),
+        ("12:30", 0.3, lambda out: ":" in out),
+        ("2nd", 0.3, lambda out: out[-2:] in ("st", "nd", "rd", "th")),
     ],
 )
 def test_it_is_of_similar_form_most_often(
-    made: pipeline.Pipeline, text: str, likest: object
+    made: pipeline.Pipeline,
+    text: str,
+    least: float,
+    alike: Callable[[str], object],
 ) -> None:
-    """More than half of the numbers written have the form of the one that stood there.
+    """A form is the likelier the more elements it has; 47 has two digits again.
 
-    The exact share is at least 57%; 400 draws below 45% come once in 10^5.
+    In 400 draws with a fixed seed; the exact share is 4 points or more above `least`.
     """
-    out = [each for each in written(made, text) if is_number(each)]
-    same = sum(1 for each in out if likest(each))  # type: ignore[operator]
-    assert same / len(out) > 0.45
+    out = list(written(made, text))
+    same = [each for each in out if is_number(each) and alike(each)]
+    assert len(same) / DRAWS > least
 
 
 def test_not_even_that_it_was_a_number_is_certain(made: pipeline.Pipeline) -> None:
@@ -105,14 +109,3 @@ def test_words_become_numbers_by_the_floor_alone(made: pipeline.Pipeline) -> Non
     """A common word is written as a number about as often as chance would have it."""
     rows = numbers.rows(made.lexicon)
     assert float(exact(made, "doctor")[rows].sum()) < 0.002
-
-
-def test_distances_too_write_numbers_for_numbers() -> None:
-    """SanText over the built-in lexicon writes more numbers than one element would.
-
-    At epsilon 12 most of what stands for 47 are numbers, since all lie close together.
-    """
-    channel = channels.ready("santext", lexicons.find("builtin"))
-    row = channel.space.lexicon.words.index("<number 40-49>")
-    law = channels.law(channel, 12.0, np.array([row]))[0]
-    assert law[numbers.rows(channel.space.lexicon)].sum() > 0.5
