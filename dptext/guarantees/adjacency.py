@@ -140,6 +140,6 @@ def _of_number(policy: Policy) -> list[str]:
     if policy.number == "digits":
         return [
             "Each digit of a number becomes a random digit: the value is hidden, its "
-            "length, separators and place are shown."
+            "length, separators, ending (as in 3rd) and place are shown."
         ]
     return []
