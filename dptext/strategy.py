@@ -4,7 +4,8 @@ token: every word of a text anew. record: once for each distinct word of a recor
 data-set: once for each distinct word of a run, in whatever order the records come; the
 table holds one word for each row of the vocabulary, so that memory is bounded. The last
 two show which words are equal, and the statement says so. All words outside the
-vocabulary are one word.
+vocabulary are one word, and so are all numbers of one element of it; a drawn element
+for numbers is written as a number of its own wherever it stands.
 """
 
 from __future__ import annotations

@@ -22,7 +22,8 @@ PARTS = (
     *("noun", "verb", "adjective", "adverb", "name", "number", "function-word"),
     "other",
 )
-NUMBER = "<number>"  # the vocabulary element that stands for every number
+# The vocabulary element for numbers that have no better one (dptext.tokens.numbers).
+NUMBER = "<number>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +191,8 @@ class Lexicon:
     """A public vocabulary, its vectors, frequencies and orders.
 
     words (V,) as they are written, by descending count; lower-cased they are unique.
-    One of them is NUMBER, the element that stands for every number.
+    One of them is NUMBER, the element that stands for every number of which the
+    vocabulary has no better element (dptext.tokens.numbers).
     vectors (V + 1, d) float16 or float32; the last row stands for every unknown word.
     counts (V,) float64 > 0, public.
     orders (V + 1, k) uint16 or uint32: orders[x] lists the best replacements of x, best

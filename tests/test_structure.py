@@ -30,7 +30,7 @@ LAYERS = (
     ),
     (
         *("tokens.kinds", "tokens.policy", "tokens.regex", "tokens.spelling"),
-        "tokens.stop_words",
+        *("tokens.stop_words", "tokens.numbers"),
     ),
     (
         *("tokens", "lexicons", "spaces", "budgets", "mechanisms", "mappings"),

@@ -6,9 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext.errors import UsageError
+from dptext.tokens import numbers
 from dptext.tokens.policy import Policy
 from dptext.tokens.stop_words import STOP_WORDS
-from dptext.types import NUMBER, Lexicon
+from dptext.types import Lexicon
 
 
 def replaced(lexicon: Lexicon, policy: Policy) -> NDArray[np.float64]:
@@ -23,7 +24,7 @@ def replaced(lexicon: Lexicon, policy: Policy) -> NDArray[np.float64]:
         kept = [row for row, w in enumerate(lexicon.words) if w.lower() in STOP_WORDS]
         prior[kept] = 0.0
     if policy.number != "perturb":
-        prior[lexicon.words.index(NUMBER)] = 0.0
+        prior[numbers.rows(lexicon)] = 0.0
     total = prior.sum()
     if not total > 0.0:
         msg = f"lexicon {lexicon.name}: no word is left to replace under this policy"

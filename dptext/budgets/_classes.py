@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from dptext.content import of_bytes
 from dptext.errors import UsageError
-from dptext.types import NUMBER, PARTS, Ids, Lexicon
+from dptext.tokens import numbers
+from dptext.types import PARTS, Ids, Lexicon
 
 BY = ("frequency", "part-of-speech", "table")
 OTHER = "other"
@@ -81,7 +82,8 @@ def classes(lexicon: Lexicon, by: str, table: str) -> Classes:
         content["table"] = of_bytes(data)
     else:
         named = _by_part(lexicon)
-    named[lexicon.words.index(NUMBER)] = A_NUMBER
+    for row in numbers.rows(lexicon).tolist():
+        named[row] = A_NUMBER
     named.append(UNKNOWN)
     # A small vocabulary may have no word of a class; its name is known all the same.
     fixed: tuple[str, ...] = ()

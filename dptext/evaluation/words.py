@@ -15,8 +15,9 @@ from dptext import models
 from dptext.evaluation.alignment import Aligned, Aligner, spelled
 from dptext.metrics import english, rare_words
 from dptext.metrics.similarity import text_vectors, weighted
+from dptext.tokens import numbers
 from dptext.tokens.policy import Policy
-from dptext.types import NUMBER, Ids, Lexicon, Words
+from dptext.types import Ids, Lexicon, Words
 
 _LEXICON = "frequency-weighted mean of the lexicon's vectors"
 
@@ -55,7 +56,7 @@ class Meter:
     ) -> None:
         self._lexicon = lexicon
         self._aligner = Aligner(lexicon, policy)
-        self._number = lexicon.words.index(NUMBER)
+        self._numbers = numbers.rows(lexicon)
         self._encoder = encoder
         self._vectors = weighted(lexicon) if encoder is None else None
         self._rare = rare_words.Meter(lexicon)
@@ -103,7 +104,7 @@ class Meter:
     def _unchanged(self, found: Aligned) -> int:
         x: Ids = found.before.ids[found.mine]
         y: Ids = found.after.ids[found.other]
-        named = (x >= 0) & (x != self._number)
+        named = (x >= 0) & ~np.isin(x, self._numbers)
         # The rest has no row of its own; only its letters tell.
         rest = np.flatnonzero(~named & (x == y))
         letters = zip(

@@ -27,8 +27,8 @@ _NUMBER = {
 # What the joiner may do to copied words (dptext.tokens.joining).
 _ARTICLES = ' (but "a" and "an" may change to suit a new word behind them)'
 _EQUAL = (
-    "are equal, all words outside the vocabulary and identifiers counting as one, all "
-    "numbers as another)"
+    "are equal, all words outside the vocabulary and identifiers counting as one, and "
+    'so do numbers that have one element of the vocabulary, such as "40-49")'
 )
 _PATTERN = {
     "record": f"the same pattern of equal words (which words of the record {_EQUAL}",
@@ -136,6 +136,6 @@ def _of_number(policy: Policy) -> list[str]:
     if policy.number == "digits":
         return [
             "Each digit of a number becomes a random digit: the value is hidden, its "
-            "length, separators and place are shown."
+            "length, separators, ending (as in 3rd) and place are shown."
         ]
     return []

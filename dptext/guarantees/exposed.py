@@ -69,7 +69,7 @@ def _shared(policy: Policy) -> str:
     if policy.unknown == "perturb":
         classes.append("words outside the vocabulary and identifiers")
     if policy.number == "perturb":
-        classes.append("numbers")
+        classes.append('numbers of one element of the vocabulary, such as "40-49"')
     if not classes:
         return ""
     return f" (all {', and all '.join(classes)}, count as equal)"

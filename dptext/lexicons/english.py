@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext.errors import LexiconError
-from dptext.lexicons import places
+from dptext.lexicons import numbers, places
 from dptext.lexicons.build import figures, ordering, resources
 from dptext.lexicons.build.assemble import ORDERS, OUTPUTS, SIZE
 from dptext.lexicons.build.vocabulary import Vocabulary
@@ -23,7 +23,7 @@ from dptext.lexicons.orders import far_of_all, measure, unit
 from dptext.types import Lexicon
 
 # Raised when the same file and database would give another lexicon.
-VERSION = 1
+VERSION = 2
 LICENCE = "LICENSE.wordnet"
 _CAPPED = "; words that are no outputs count no more than the last output"
 _UNKNOWN = (
@@ -48,7 +48,7 @@ class Adopter:
     def __init__(self, wordnet: Path, outputs: int | None = None) -> None:
         self._english = resources.load(wordnet, "dptext lexicon import --wordnet")
         self._vocabulary = Vocabulary(self._english, SIZE)
-        self._most = OUTPUTS if outputs is None else outputs
+        self.most = OUTPUTS if outputs is None else outputs
 
     def arrange(
         self, words: Sequence[str], counts: NDArray[np.float64]
@@ -61,7 +61,7 @@ class Adopter:
         written = [self._vocabulary.written(word) for word in words]
         may = np.array([self._vocabulary.may_be_written(word) for word in written])
         first = np.argsort(-counts, kind="stable")
-        chosen = first[may[first]][: self._most]
+        chosen = first[may[first]][: self.most]
         if not len(chosen):
             msg = "no word of the file is an English one; import it without --wordnet"
             raise LexiconError(msg)
@@ -88,7 +88,8 @@ class Adopter:
         if found:
             vectors[size] = _middle(vectors[found].astype(np.float64))
         told = figures.tell(english, words, unit(vectors), counts)
-        few = min(listed, outputs - _opposites(told.figures, outputs))
+        barred = len(told.figures.barred)
+        few = min(listed, outputs - barred - _opposites(told.figures, outputs))
         if few <= 1:
             msg = (
                 f"{outputs} English words of the file and --listed {listed} make no "
@@ -96,6 +97,7 @@ class Adopter:
             )
             raise LexiconError(msg)
         listing = ordering.orders(told.figures, outputs, few - 1)
+        numbers.list_first(listing, words)
         last = ordering.order_of_unknown(told.figures, outputs, few, first=found[:few])
         orders = np.vstack((listing, last.astype(listing.dtype)))
         return Lexicon(

@@ -20,16 +20,17 @@ from numpy.typing import NDArray
 
 from dptext import cache
 from dptext.errors import LexiconError, OutputError, UsageError
-from dptext.lexicons import places, sources, store
+from dptext.lexicons import numbers, places, sources, store
 from dptext.lexicons.orders import check_coordinates
 from dptext.lexicons.raw import RawVectors
 from dptext.lexicons.sources import Progress
 from dptext.tokens import kinds
+from dptext.tokens.numbers import NAMES
 from dptext.tokens.regex import key_of, kind_of, split
-from dptext.types import NUMBER, Lexicon
+from dptext.types import Lexicon
 
 # Raised when the same file would give another lexicon: cached ones are not used then.
-VERSION = 2
+VERSION = 3
 LISTED = 100
 
 ZIPF = "Zipf's law by file order (no counts in the source)"
@@ -154,7 +155,9 @@ def make(
     raw, format = sources.read(path, settings.format, settings.max_words, progress)
     check_coordinates(raw.vectors, str(path))
     progress("folding words", 0.0)
-    arranged = _arrange(raw, str(path), adopter.arrange if adopter else _by_count)
+    arrange = adopter.arrange if adopter else _by_count
+    most = adopter.most if adopter else settings.outputs
+    arranged = _arrange(raw, str(path), arrange, most)
     meta = {
         "file": path.name,
         "sha256": digest or sources.sha256(path),
@@ -196,10 +199,17 @@ def ordered(
     from dptext.lexicons import orders as distance
 
     progress("ordering words", 0.0)
+    barred = numbers.barred(words)
     if outputs is None:
-        orders, far = distance.build_orders(vectors, min(listed, len(words)))
+        orders, far = distance.build_orders(
+            vectors, min(listed, len(words)), barred=barred
+        )
+        for row in numbers.list_first(orders, words):
+            far[row] = distance.far_of(vectors, row, orders[row])
     else:
-        orders = _without_hubs(vectors, counts, outputs, min(listed, outputs))
+        listed = min(listed, outputs - len(barred))
+        orders = _without_hubs(vectors, counts, outputs, listed, barred)
+        numbers.list_first(orders, words)
         far = distance.far_of_all(vectors, orders)
         meta = {**meta, "outputs": outputs, "orders": ORDERS}
     progress("measuring", 0.0)
@@ -218,13 +228,17 @@ def ordered(
 
 
 def _without_hubs(
-    vectors: NDArray[Any], counts: NDArray[np.float64], outputs: int, listed: int
+    vectors: NDArray[Any],
+    counts: NDArray[np.float64],
+    outputs: int,
+    listed: int,
+    barred: Sequence[int],
 ) -> NDArray[Any]:
     """Return orders by cosine, hubness and frequency alone: (V + 1, listed)."""
     from dptext.lexicons.build import ordering
     from dptext.lexicons.orders import unit
 
-    figures = ordering.Figures.of_vectors(unit(vectors), counts)
+    figures = ordering.Figures.of_vectors(unit(vectors), counts, barred)
     found = ordering.orders(figures, outputs, listed - 1)
     last = ordering.order_of_unknown(figures, outputs, listed)
     return np.vstack((found, last.astype(found.dtype)))
@@ -254,28 +268,55 @@ def _by_count(
     return list(words), counts, order, len(words)
 
 
-def _arrange(raw: RawVectors, place: str, arrange: _Arrange) -> _Arranged:
-    """Fold the entries of a file, put them in order, and set the last two rows."""
+def _arrange(
+    raw: RawVectors, place: str, arrange: _Arrange, most: int | None
+) -> _Arranged:
+    """Fold the entries of a file, put them in order, and set numbers and the last row.
+
+    most is how many outputs are wanted; numbers are frequent enough to be among them.
+    """
     counts = _zipf(len(raw.words)) if raw.counts is None else raw.counts
     folded = _fold(raw.words, counts)
     if not len(folded.rows):
         msg = f"{place}: no entry in it is a word"
         raise LexiconError(msg)
-    share = _NUMBER_SHARE * float(folded.counts.sum())
     words = [raw.words[row] for row in folded.rows.tolist()]
+    counts = _number_counts(folded, most)
+    few = len(counts)
     written, together, order, outputs = arrange(
-        [*words, NUMBER], np.append(folded.counts, folded.number_count or share)
+        [*words, *NAMES[:few]], np.append(folded.counts, counts)
     )
     size, d = len(order), raw.vectors.shape[1]
     vectors = np.empty((size + 1, d), raw.vectors.dtype)
-    # Straight into place, without a copy between: this is most of the memory. The row
-    # that the last entry, NUMBER, takes here is written over.
-    taken = np.append(folded.rows, 0)[order]
+    # Straight into place, without a copy between: this is most of the memory. The rows
+    # that the last entries, numbers, take here are written over.
+    taken = np.append(folded.rows, np.zeros(few, np.intp))[order]
     np.take(raw.vectors, taken, axis=0, out=vectors[:size], mode="clip")
-    vectors[int(np.argmax(order))] = _number_vector(raw, words, folded)
+    middle = _number_vector(raw, words, folded)
+    rows = np.argsort(order)[-few:]
+    vectors[rows] = middle
     vectors[size] = vectors[:size].mean(axis=0, dtype=np.float64)
+    vectors[rows] = numbers.vectors(middle)[:few]
     sorted_words = tuple(written[row] for row in order.tolist())
     return _Arranged(sorted_words, vectors, together[order], outputs, folded.dropped)
+
+
+def _number_counts(folded: _Folded, most: int | None) -> NDArray[np.float64]:
+    """Return the counts of the elements for numbers, or that of NUMBER alone: (m,).
+
+    At least that of the last outputs, where only the first `most` words are outputs.
+    """
+    share = _NUMBER_SHARE * float(folded.counts.sum())
+    total = folded.number_count or share
+    size = len(folded.rows) if most is None else min(most, len(folded.rows))
+    if size < numbers.FEWEST:
+        return np.array([total])
+    counts = np.array(list(numbers.counts(total).values()))
+    least = 0.0
+    if most is not None:
+        last = np.sort(folded.counts)[::-1][size - len(counts) - 1]
+        least = float(np.nextafter(last, np.inf))
+    return np.asarray(np.maximum(counts, least))
 
 
 def _zipf(size: int) -> NDArray[np.float64]:

@@ -8,7 +8,7 @@ and these rules are public, so an order holds nothing of any text.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -54,6 +54,7 @@ def build_orders(
     synonyms: Synonyms | None = None,
     inputs: int | None = None,
     outputs: int | None = None,
+    barred: Sequence[int] = (),
 ) -> tuple[NDArray[Any], NDArray[np.float32]]:
     """Return orders (V + 1, listed) and far (V + 1,) of vectors (V + 1, d).
 
@@ -63,19 +64,23 @@ def build_orders(
     orders is uint16 where V < 65536, else uint32. far[x] is at most the distance from x
     to any word that is not in orders[x], inf where all are. A lexicon with fewer words
     than listed has orders of V entries. With outputs, only the first so many words are
-    listed, and far speaks of them alone; synonyms must then lie among them.
+    listed, and far speaks of them alone; synonyms must then lie among them. barred
+    words come last in every order but first in their own, listed or not; that goes
+    without synonyms.
     """
     size = len(vectors) - 1 if outputs is None else outputs
     listed = min(listed, size)
+    last = np.zeros(size, bool)
+    last[list(barred)] = True
     inputs = len(vectors) if inputs is None else inputs
     orders = np.empty((inputs, listed), np.uint16 if size < 2**16 else np.uint32)
     far = np.empty(inputs, np.float32)
     rows = np.ascontiguousarray(vectors, dtype=np.float32)
-    width = min(listed + _SPARE, size)
+    width = min(listed + _SPARE + len(barred), size)
     for begin, found, beyond in _search(rows, size, inputs, width):
         end = begin + len(found)
         orders[begin:end], far[begin:end] = _plain(
-            rows, size, begin, found, beyond, listed
+            rows, last, begin, found, beyond, listed
         )
         for x in range(begin, end):
             alike = _synonyms_of(x, synonyms)
@@ -211,14 +216,17 @@ def _synonyms_of(x: int, synonyms: Synonyms | None) -> NDArray[np.int64]:
 
 def _plain(
     rows: NDArray[np.float32],
-    size: int,
+    last: NDArray[np.bool_],
     begin: int,
     found: NDArray[np.int64],
     beyond: NDArray[np.float64],
     listed: int,
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Order a block of rows without synonyms: (b, listed) ids and bounds (b,)."""
-    known = np.sort(_with_itself(found, begin, size), axis=1)
+    """Order a block of rows without synonyms: (b, listed) ids and bounds (b,).
+
+    last (size,) says which words come last.
+    """
+    known = np.sort(_with_itself(found, begin, len(last)), axis=1)
     own = np.arange(begin, begin + len(found))[:, None]
     keys = np.empty(known.shape)
     for part in range(0, len(found), _PART):
@@ -226,11 +234,12 @@ def _plain(
         gap = rows[ids].astype(np.float64) - rows[x].astype(np.float64)
         keys[part : part + _PART] = np.sqrt(np.einsum("bij,bij->bi", gap, gap))
     keys[known == own] = -1.0
-    best = np.argsort(keys, axis=1, kind="stable")  # known is sorted: ties go by id
+    ranked = np.where(last[known] & (known != own), np.inf, keys)
+    best = np.argsort(ranked, axis=1, kind="stable")  # known is sorted: ties go by id
     bound = beyond
     if known.shape[1] > listed:
-        next_best = np.take_along_axis(keys, best[:, listed : listed + 1], axis=1)
-        bound = np.minimum(beyond, next_best[:, 0])
+        rest = np.take_along_axis(keys, best[:, listed:], axis=1)
+        bound = np.minimum(beyond, rest.min(axis=1))
     far = np.array([_down(float(one)) for one in bound])
     return np.take_along_axis(known, best[:, :listed], axis=1), far
 

@@ -1,6 +1,6 @@
 """A lexicon on disk: one folder of memory-mapped arrays, with a digest.
 
-    meta.json                {"format": 1, "name", "digest", "meta": {...}}
+    meta.json                {"format": 2, "name", "digest", "meta": {...}}
     words.txt                one word a line, UTF-8, by descending count
     vectors.npy orders.npy far.npy counts.npy
     synonym_ends.npy synonyms.npy information_content.npy parts.npy    where they are
@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from dptext.errors import LexiconError, OutputError
 from dptext.types import NUMBER, Lexicon
 
-FORMAT = 1
+FORMAT = 2  # 2: the elements for numbers
 META = "meta.json"
 WORDS = "words.txt"
 _UNHASHED = ("file",)
@@ -105,7 +105,10 @@ def read_meta(folder: Path) -> dict[str, Any]:
         raise LexiconError(msg) from None
     found = document.get("format") if isinstance(document, dict) else None
     if found != FORMAT:
-        msg = f"{folder}: lexicon format {found!r}, this version reads {FORMAT}"
+        msg = (
+            f"{folder}: lexicon format {found!r}, this version reads {FORMAT}; import "
+            "the lexicon again"
+        )
         raise LexiconError(msg)
     if not ({"name", "digest"} <= document.keys()) or not isinstance(
         document.get("meta"), dict

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from dptext import models
 from dptext.errors import MissingExtra, UsageError
 from dptext.mechanisms import _masked_text
+from dptext.tokens import numbers
 from dptext.types import Words
 
 # Position tables of some families keep the first two places for themselves.
@@ -158,7 +159,8 @@ def outputs(
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """Return the words that are one token where a word begins: rows, tokens (m,).
 
-    Of several words with one token the first, the most frequent. digest, the lexicon's.
+    Of several words with one token the first, the most frequent; an element for numbers
+    is tried as its first number. digest, the lexicon's.
     Raises UsageError where there is no such word.
     """
     key = (source.folder, source.digest, digest)
@@ -166,7 +168,8 @@ def outputs(
         split = tokenizer(source.folder, source.digest)
         rows: dict[int, int] = {}
         special = set(split.all_special_ids)
-        lists = _masked_text.tokenize(split, [" " + word for word in words])
+        texts = [" " + numbers.example(word) for word in words]
+        lists = _masked_text.tokenize(split, texts)
         for row, tokens in enumerate(lists):
             if len(tokens) == 1 and tokens[0] not in special:
                 rows.setdefault(tokens[0], row)

@@ -1,7 +1,7 @@
 """PP: the share of words for which another word was drawn.
 
-Only words that the mechanism replaced count; an unknown word or a number always counts
-as changed, since its own form is never drawn.
+Only words that the mechanism replaced count; an unknown word always counts as changed,
+and so does a number, unless an element for this very number was drawn ("7").
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from dptext.types import NUMBER, Ids, Lexicon, Words
+from dptext.tokens import numbers
+from dptext.types import Ids, Lexicon, Words
 
 NAME = "PP"
 
@@ -19,14 +20,15 @@ class Meter:
     """Count words and changes."""
 
     def __init__(self, lexicon: Lexicon) -> None:
-        self._number = lexicon.words.index(NUMBER)
+        self._numbers = numbers.Numbers(lexicon)
         self._words = 0
         self._same = 0
 
     def add(self, words: Words, drawn: Ids) -> None:
         """Take in a batch."""
         self._words += len(drawn)
-        same = (drawn == words.ids) & (drawn != self._number)
+        same = drawn == words.ids
+        same[self._numbers.vague(drawn)] = False
         self._same += int(np.count_nonzero(same))
 
     def result(self) -> dict[str, Any]:

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext.tokens.agreement_rules import Tables
+from dptext.tokens.numbers import WITH_AN
 from dptext.types import Ids, Lexicon
 
 Mask = NDArray[np.bool_]
@@ -37,7 +38,9 @@ class Articles:
         self._article = np.zeros(len(lexicon.words) + 1, bool)
         if min(self._pair) >= 0:
             self._article[list(self._pair)] = True
-        vowel = [_VOWEL.match(word) is not None for word in lexicon.words]
+        vowel = [
+            _VOWEL.match(word) is not None or word in WITH_AN for word in lexicon.words
+        ]
         self._vowel = np.array([*vowel, False])
         self._unknown = len(lexicon.words)
 

@@ -11,7 +11,8 @@ Nothing here looks at a word that was replaced, so this is post-processing:
   and "an" before a drawn word; marks that are kept stand between words, others do not
   (policy `agreement: inflect`; `articles` chooses between "a" and "an" only, `none`
   writes each word as it was drawn);
-- the number element is written as a random number of one to four digits.
+- an element for numbers is written as a random number of its form
+  (dptext.tokens.numbers).
 Policy `case: copy` and `number: digits` do look at the input; the statement says so.
 """
 
@@ -27,12 +28,12 @@ from numpy.typing import NDArray
 from dptext.randomness import Noise
 from dptext.tokens import kinds
 from dptext.tokens.agreement import Articles, Inflector
+from dptext.tokens.numbers import Numbers
 from dptext.tokens.policy import DIGITS, DROP, KEEP, MASK, PERTURB, Policy
 from dptext.tokens.regex import key_of
-from dptext.types import NUMBER, Ids, Lexicon, Words
+from dptext.types import Ids, Lexicon, Words
 
-# Lanes of the joiner, far above those of any mechanism.
-_NUMBER_LANE = 1 << 31
+# A lane of the joiner, far above those of any mechanism.
 _DIGITS_LANE = 1 << 30
 _MASKS = {
     kinds.NUMBER: "[number]",
@@ -59,7 +60,7 @@ class Joiner:
         shown = [w.lower() for w in lexicon.words] if lower else list(lexicon.words)
         self._shown = np.array(shown, dtype=object)
         self._spaced = np.array([" " + word for word in shown], dtype=object)
-        self._number = lexicon.words.index(NUMBER)
+        self._numbers = Numbers(lexicon)
         self._clitic = np.array([_is_clitic(word) for word in shown])
         rows = {word.lower(): row for row, word in enumerate(shown)}
         # Of stop words as they are spelt: few strings.
@@ -83,11 +84,11 @@ class Joiner:
         spaced = self._spaces(words, drawn)
         out = self._shown[drawn]
         out[spaced] = self._spaced[drawn[spaced]]
-        numbers = np.flatnonzero(drawn == self._number)
-        if len(numbers):
-            values = _numbers(noise.take(numbers))
-            for place, value in zip(numbers.tolist(), values, strict=True):
-                out[place] = f" {value}" if spaced[place] else str(value)
+        places = self._numbers.drawn(drawn)
+        if len(places):
+            written = self._numbers.written(drawn[places], noise.take(places))
+            for place, text in zip(places.tolist(), written, strict=True):
+                out[place] = f" {text}" if spaced[place] else text
         self._recase(words, out)
         pieces[words.places] = out
         self._mask(words, pieces)
@@ -271,19 +272,6 @@ def _beside(words: Words, wordlike: NDArray[np.bool_]) -> NDArray[np.bool_]:
     begins = np.concatenate(([0], words.ends[:-1]))
     beside[begins[begins < len(beside)]] = False
     return beside
-
-
-def _numbers(noise: Noise) -> list[int]:
-    """Draw numbers of one to four digits, each length equally likely."""
-    bits = noise.bits(_NUMBER_LANE)
-    lengths = noise.below(bits[:, 0], 4)
-    low = np.where(lengths == 0, 0, 10**lengths)
-    span = 10 ** (lengths + 1) - low
-    values = [
-        int(base) + int(noise.below(bits[row : row + 1, 1], int(width))[0])
-        for row, (base, width) in enumerate(zip(low, span, strict=True))
-    ]
-    return values
 
 
 def _capital(word: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 WORD = 0  # a word; after the look-up: a word that the vocabulary knows
-NUMBER = 1  # digits with inner separators
+NUMBER = 1  # digits with inner separators; ordinals and decades: 3rd, 1990s
 IDENTIFIER = 2  # URL, e-mail, @handle, #tag, emoji and other symbols with content
 PUNCTUATION = 3
 SPACE = 4

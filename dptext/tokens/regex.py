@@ -32,7 +32,8 @@ _DOMAIN = (
     r"(?![\w\-])(?:/[^\s<>\"]*[^\s<>\".,;:!?'’)\]}])?"
 )
 _ABBREVIATION = r"(?:[A-Za-z]\.){2,}(?![^\W_])"
-_NUMBER = rf"\d+(?:[.,:/\-]\d+)*(?![^\W_{_CJK}])"
+_ORDINAL = "st|nd|rd|th|ST|ND|RD|TH"
+_NUMBER = rf"\d+(?:[.,:/\-]\d+)*(?:{_ORDINAL}|(?<=0)s)?(?![^\W_{_CJK}])"
 _CLITIC = r"['’](?:s|re|ve|ll|d|m|em|S|RE|VE|LL|D|M|EM)(?![^\W_])"
 _SYMBOLS = "[\u2600-\u27bf\U0001f000-\U0001faff]"
 _EMOJI = f"{_SYMBOLS}(?:[\ufe0f\u200d\U0001f3fb-\U0001f3ff]|{_SYMBOLS})*"

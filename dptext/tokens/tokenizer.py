@@ -7,10 +7,11 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from dptext.tokens import kinds
+from dptext.tokens.numbers import NAMES, Numbers
 from dptext.tokens.policy import PERTURB, Policy
 from dptext.tokens.regex import MARK, kind_of, segment, split
 from dptext.tokens.stop_words import STOP_WORDS
-from dptext.types import NUMBER, Ids, Lexicon, Words
+from dptext.types import Ids, Lexicon, Words
 
 _ENDERS = frozenset(".!?…。！？")
 # Distinct pieces remembered; then the memory starts anew, so that it stays bounded.
@@ -25,7 +26,9 @@ class Tokenizer:
     def __init__(self, lexicon: Lexicon, policy: Policy) -> None:
         self._policy = policy
         self._index = {word.lower(): row for row, word in enumerate(lexicon.words)}
-        self._number = self._index.pop(NUMBER)
+        for name in NAMES:
+            self._index.pop(name, None)
+        self._numbers = Numbers(lexicon)
         # "dont" is read as "don't" where it is no word itself.
         for word in [key for key in self._index if "'" in key[1:-1]]:
             self._index.setdefault(word.replace("'", ""), self._index[word])
@@ -92,7 +95,8 @@ class Tokenizer:
         if kind == kinds.SPACE:
             lead = 0
         if kind != kinds.WORD:
-            return _pack(kind, self._number if kind == kinds.NUMBER else -1, lead, body)
+            row = self._numbers.row(body) if kind == kinds.NUMBER else -1
+            return _pack(kind, row, lead, body)
         parts = segment(body, self.lookup)
         if len(parts) == 1:
             return self._word(parts[0][0], parts[0][1], lead)

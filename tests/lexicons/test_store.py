@@ -156,8 +156,8 @@ def test_a_broken_array_is_refused(tmp_path: Path, content: bytes) -> None:
     [
         (b"{", "not valid JSON"),
         (b"[]", "lexicon format None"),
-        (b'{"format": 2}', "lexicon format 2, this version reads 1"),
-        (b'{"format": 1, "name": "x"}', "is missing"),
+        (b'{"format": 1}', "format 1, this version reads 2; import the lexicon again"),
+        (b'{"format": 2, "name": "x"}', "is missing"),
     ],
 )
 def test_other_formats_are_refused(tmp_path: Path, content: bytes, reason: str) -> None:
@@ -227,7 +227,7 @@ def test_meta_is_as_documented(tmp_path: Path) -> None:
     digest = store.save(_lexicon(), tmp_path / "a")
     document = json.loads((tmp_path / "a" / "meta.json").read_text())
     assert sorted(document) == ["digest", "format", "meta", "name"]
-    assert (document["format"], document["digest"]) == (1, digest)
+    assert (document["format"], document["digest"]) == (2, digest)
 
 
 def test_loading_is_fast(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext.errors import LexiconError
+from dptext.lexicons import numbers
 from dptext.lexicons.build import closed, grammar, groups, names, ordering, selection
 from dptext.lexicons.build.figures import only_names, tell
 from dptext.lexicons.build.resources import English, load
@@ -18,9 +19,9 @@ from dptext.lexicons.build.vectors import SHIFTS, word_vectors
 from dptext.lexicons.orders import far_of_all, measure
 from dptext.lexicons.store import digest_in_memory
 from dptext.tokens.regex import key_of
-from dptext.types import NUMBER, Lexicon
+from dptext.types import Lexicon
 
-VERSION = 2  # of the recipe: a change that changes the digest raises it
+VERSION = 3  # of the recipe: a change that changes the digest raises it
 SEED = 1
 SIZE = 45_000
 DIMENSIONS = 100
@@ -53,9 +54,9 @@ def build_english(
 ) -> Lexicon:
     """Build the English lexicon from a folder with the WordNet 3.0 database.
 
-    size counts words, the number element included; listed is the length of the orders,
-    which hold, after the word itself, only the first outputs words. The same database
-    gives the same digest. Raises LexiconError if a file is missing.
+    size counts words, the elements for numbers included; listed is the length of the
+    orders, which hold, after the word itself, only the first outputs words. The same
+    database gives the same digest. Raises LexiconError if a file is missing.
     """
     few = min(outputs, size)
     if dimensions <= SHIFTS or not 1 < listed < few <= size < 2**16:
@@ -99,6 +100,7 @@ def _assemble(
     say("ordering words")
     told = tell(english, words, vectors.astype(np.float64), content)
     listing = ordering.orders(told.figures, shape.outputs, shape.listed - 1)
+    numbers.list_first(listing, words)
     orders = np.vstack((listing, stand_ins.astype(listing.dtype)))
     far = far_of_all(vectors, orders)
     say("measuring")
@@ -157,8 +159,10 @@ def _with_classes(
 ) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """Set the rows of numbers and unknown words; return vectors and the stand-ins."""
     row_of = {key_of(word): row for row, word in enumerate(words)}
-    numbers = [row_of[key_of(word)] for word in closed.classes()["number word"]]
-    placed[row_of[NUMBER]] = _mean(placed[numbers])
+    written = [row_of[key_of(word)] for word in closed.classes()["number word"]]
+    elements = numbers.rows_in(words)
+    vectors = numbers.vectors(_mean(placed[written]))
+    placed[list(elements)] = vectors[list(elements.values())]
     found = only_names(english, words[: shape.outputs])
     if len(found) < shape.listed:
         msg = (

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from dptext.lexicons import numbers
 from dptext.lexicons.build import (
     groups,
     information,
@@ -56,6 +57,7 @@ def tell(
         synonyms=[part.tolist() for part in np.split(alike, ends[:-1])],
         groups=ordering.grouped(keys, groups.groups()),
         antonyms=ordering.antonyms(database, keys, ties),
+        barred=numbers.barred(words),
     )
     content = information.of_words(
         database, keys, ties, counts / counts.sum(), english.grammatical

@@ -48,7 +48,8 @@ class Figures:
 
     vectors (V + 1, d) of any float, the last row for unknown words; grammar (V, g),
     subject (V, f) rows of length 1, or 0 for nothing known; polarity (V,);
-    counts (V,) > 0; synonyms, groups and antonyms list for each word the others.
+    counts (V,) > 0; synonyms, groups and antonyms list for each word the others; barred
+    are words that stand for no other.
     """
 
     vectors: NDArray[Any]
@@ -59,14 +60,22 @@ class Figures:
     synonyms: Sequence[Sequence[int]]
     groups: Sequence[Sequence[int]]
     antonyms: Sequence[Sequence[int]]
+    barred: Sequence[int] = ()
 
     @classmethod
-    def of_vectors(cls, vectors: NDArray[Any], counts: NDArray[np.float64]) -> Figures:
+    def of_vectors(
+        cls,
+        vectors: NDArray[Any],
+        counts: NDArray[np.float64],
+        barred: Sequence[int] = (),
+    ) -> Figures:
         """Return figures that know nothing but vectors and counts."""
         nothing = np.zeros((len(counts), 0))
         none: Sequence[Sequence[int]] = [()] * len(counts)
         polarity = np.zeros(len(counts))
-        return cls(vectors, nothing, nothing, polarity, counts, none, none, none)
+        return cls(
+            vectors, nothing, nothing, polarity, counts, none, none, none, barred
+        )
 
 
 def orders(
@@ -113,13 +122,15 @@ class _Given:
         self.figures, self.outputs, self.weights = figures, outputs, weights
         self.logs = np.log(figures.counts)
         self.vectors = figures.vectors[:outputs].astype(np.float64, copy=False)
-        self.hubs = _hubs(self.vectors)
+        self.barred = [row for row in figures.barred if row < outputs]
+        self.hubs = _hubs(self.vectors, self.barred)
 
     def likeness(self, rows: NDArray[np.intp]) -> NDArray[np.float64]:
         """Return cosines less hubness: (b, outputs)."""
         own = self.figures.vectors[rows].astype(np.float64, copy=False)
         scores: NDArray[np.float64] = own @ self.vectors.T
         scores -= self.weights.hub * self.hubs
+        scores[:, self.barred] = 2 * _NEVER
         return scores
 
     def scores(self, rows: NDArray[np.intp]) -> NDArray[np.float64]:
@@ -156,16 +167,20 @@ def _best(scores: NDArray[np.float64], listed: int) -> NDArray[np.intp]:
     return np.asarray(np.take_along_axis(best, sorted_, axis=1))
 
 
-def _hubs(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the mean cosine of each output with its nearest others: (outputs,)."""
+def _hubs(vectors: NDArray[np.float64], barred: Sequence[int]) -> NDArray[np.float64]:
+    """Return the mean cosine of each output with its nearest others: (outputs,).
+
+    barred words are nobody's neighbours.
+    """
     outputs = len(vectors)
     found = np.zeros(outputs)
-    near = min(_HUB, outputs - 1)
-    if not near:
+    near = min(_HUB, outputs - 1 - len(barred))
+    if near < 1:
         return found
     for begin in range(0, outputs, _BLOCK):
         block = vectors[begin : min(begin + _BLOCK, outputs)] @ vectors.T
         block[np.arange(len(block)), begin + np.arange(len(block))] = -2.0
+        block[:, barred] = -2.0
         top = -np.partition(-block, near - 1, axis=1)[:, :near]
         found[begin : begin + len(block)] = top.mean(axis=1)
     return found

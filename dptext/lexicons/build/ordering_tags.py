@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from dptext.lexicons.build import closed, names
 from dptext.lexicons.build.forms import Link
 from dptext.lexicons.build.wordnet import WordNet
+from dptext.tokens.numbers import NAMES
 from dptext.tokens.regex import key_of
-from dptext.types import NUMBER, PARTS
+from dptext.types import PARTS
 
 Shares = dict[str, float]
 # Where WordNet names one thing: the first lemma met on the way up tells its kind.
@@ -85,7 +86,7 @@ def _part(shares: Shares) -> str:
 
 
 def _closed_classes() -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {key_of(NUMBER): ["number word"]}
+    found: dict[str, list[str]] = {key_of(name): ["number word"] for name in NAMES}
     for name, pairs in closed.classes().items():
         for word in pairs:
             found.setdefault(key_of(word), []).append(name)

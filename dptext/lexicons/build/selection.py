@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Mapping
 
 from dptext.errors import LexiconError
+from dptext.lexicons import numbers
 from dptext.lexicons.build import closed, counts, modern, names
 from dptext.lexicons.build.evidence import Evidence
 from dptext.lexicons.build.forms import Link
 from dptext.lexicons.build.wordnet import WordNet
 from dptext.tokens import kinds
 from dptext.tokens.regex import key_of, kind_of, split
-from dptext.types import NUMBER
 
 MILLION = 1e6
 # A word with a hyphen is divided when it is unknown: it needs its place less.
@@ -42,9 +42,9 @@ def select(
     weights: Mapping[tuple[str, str], float],
     size: int,
 ) -> dict[str, float]:
-    """Return word as written -> count per million, by descending count, NUMBER too."""
+    """Return word as written -> count per million, by descending count, numbers too."""
     fixed = {word: 1e3 * figure for word, figure in closed.frequencies().items()}
-    fixed[NUMBER] = 1e3 * closed.NUMBERS_PER_MILLE
+    fixed |= numbers.counts(1e3 * closed.NUMBERS_PER_MILLE)
     keys = {key_of(word) for word in fixed}
     grammar = grammatical()
     named = {key_of(name): name for group in names.names() for name in group}

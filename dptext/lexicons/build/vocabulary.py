@@ -17,8 +17,8 @@ from __future__ import annotations
 
 from dptext.lexicons.build import closed, names, selection
 from dptext.lexicons.build.resources import English
+from dptext.tokens.numbers import NAMES
 from dptext.tokens.regex import key_of
-from dptext.types import NUMBER
 
 _SHORT = 3
 _USED = 2.0  # a definition counts 1, an example 2
@@ -31,7 +31,7 @@ class Vocabulary:
     def __init__(self, english: English, size: int) -> None:
         self._english = english
         self._closed = {key_of(word): word for word in closed.frequencies()}
-        self._closed[NUMBER] = NUMBER
+        self._closed |= {name: name for name in NAMES}
         letters = {key for key in self._closed if len(key) == 1} - _LETTERS
         self._never = letters | _only_particles()
         self._names = {key_of(name): name for group in names.names() for name in group}

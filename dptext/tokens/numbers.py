@@ -1,0 +1,324 @@
+"""Numbers as vocabulary elements: which element a number is, and how one is written.
+
+A lexicon holds elements such as `<number 40-49>`: numbers of one form and size. A
+number of a text is the element whose form it has; a drawn element is written as a
+random number of its form, by bits that hold nothing of the number that stood there.
+NUMBER itself stands for every number whose element the lexicon lacks. Both rules are
+public.
+
+A form is a row of literal characters and of ranges {first-last}; digits are written as
+wide as in `first` at least. A "|" parts the forms of one element.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dptext.randomness import Noise
+from dptext.types import NUMBER, Ids, Lexicon
+
+# Far above any lane of a mechanism.
+_LANE = 1 << 31
+_LANES = 3  # 128 bits each: one half chooses the form, the others fill up to 5 ranges
+_RANGE = re.compile(r"\{(\d+)-(\d+)\}")
+_DIGITS = re.compile(r"\d+")
+
+# Kind, tokens per thousand numbers of running English, elements. The shares are rules
+# of thumb written by hand from general knowledge, as the frequencies of function words
+# are; what a row has is divided evenly, that of kinds that count things by Benford's
+# law (Newcomb 1881). The last element of a kind also stands for what has none of its
+# own. There are 97 elements, as many as the orders of the built-in lexicon list.
+_COUNTING = ("integer", "decimal", "thousands")
+_TABLE = (
+    ("any", 10, "{0-9}|{10-99}|{100-999}|{1000-9999}"),
+    ("integer", 260, "0 1 2 3 4 5 6 7 8 9"),
+    (
+        *("integer", 240),
+        "{10-19} {20-29} {30-39} {40-49} {50-59} {60-69} {70-79} {80-89} {90-99}",
+    ),
+    (
+        *("integer", 75),
+        "{100-199} {200-299} {300-399} {400-499} {500-799} {800-899} {900-999}",
+    ),
+    ("year", 15, "{1000-1799} {1800-1899}"),
+    ("year", 20, "{1900-1919} {1920-1939} {1940-1949}"),
+    ("year", 40, "{1950-1959} {1960-1969} {1970-1979}"),
+    ("year", 70, "{1980-1989} {1990-1999} {2000-2009} {2010-2019} {2020-2029}"),
+    ("integer", 15, "{2030-2999} {3000-4999} {5000-7999} {8000-9999}"),
+    (
+        *("integer", 15),
+        "{10000-99999} {100000-999999} {1000000-9999999} "
+        "{10000-99999}{000-999}|{10000-99999}{0000-9999}|{10000-99999}{00000-99999}",
+    ),
+    ("padded", 7, "{01-09} {001-099}|{0001-0999}"),
+    ("decimal", 45, "0.{0-9} 1.{0-9} 2.{0-9} {3-4}.{0-9} {5-6}.{0-9} {7-9}.{0-9}"),
+    (
+        *("decimal", 35),
+        "0.{00-99} {1-9}.{00-99} {10-99}.{0-9} {10-99}.{00-99} "
+        "{100-999}.{0-9}|{100-999}.{00-99} {0-9}.{000-999}|{0-9}.{0000-9999}",
+    ),
+    (
+        *("thousands", 40),
+        "1,{000-999} {2-4},{000-999} {5-9},{000-999} {10-99},{000-999} "
+        "{100-999},{000-999} {1-9},{000-999}.{00-99}|{10-99},{000-999}.{00-99} "
+        "{1-9},{000-999},{000-999}|{10-999},{000-999},{000-999}",
+    ),
+    (
+        *("time", 30),
+        "{1-4}:{00-59} {5-8}:{00-59} {9-12}:{00-59} {13-23}:{00-59} "
+        "{00-09}:{00-59} {1-12}:{00-59}:{00-59}|{00-23}:{00-59}:{00-59}",
+    ),
+    (
+        *("slashed", 20),
+        "1/{2-9} {2-9}/{2-9} {10-31}/{1-31} "
+        "{1-31}/{1-12}/{1950-2029}|{1-31}/{1-12}/{00-99}|{01-31}/{01-12}/{1950-2029}",
+    ),
+    (
+        *("dashed", 30),
+        "{1-9}-{1-9} {10-99}-{10-99} {1900-2029}-{00-99}|{1900-2029}-{1900-2029} "
+        "{1900-2029}-{01-12}-{01-31} {100-999}-{1000-9999} "
+        "{100-999}-{100-999}-{1000-9999}|{10-99}-{10-999}-{100000-999999}",
+    ),
+    (
+        *("dotted", 6),
+        "{1-31}.{1-12}.{1950-2029} {1-9}.{0-9}.{0-9}|{10-223}.{0-255}.{0-255}.{0-255}",
+    ),
+    (
+        *("ordinal", 25),
+        "1st 2nd 3rd {4-9}th {10-20}th 21st|22nd|23rd|{24-30}th|31st "
+        "{34-40}th|{44-50}th|{54-60}th|{64-70}th|{74-80}th|{84-90}th|{94-99}th",
+    ),
+    ("decade", 12, "{2-9}0s 19{1-9}0s 18{1-9}0s|1{5-9}00s|20{0-2}0s"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Literal characters, or a range of numbers where text is empty."""
+
+    text: str
+    first: int = 0
+    last: int = 0
+    width: int = 0
+
+    @property
+    def widths(self) -> range:
+        """Return how many digits a number of the range may have."""
+        return range(self.width, max(self.width, len(str(self.last))) + 1)
+
+    def holds(self, digits: str) -> bool:
+        """Tell whether the range holds a number that is written so."""
+        value = int(digits)
+        wide = max(self.width, len(str(value)))
+        return self.first <= value <= self.last and len(digits) == wide
+
+    @property
+    def span(self) -> int:
+        """Return how many numbers the range holds."""
+        return self.last - self.first + 1
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """A vocabulary element for numbers.
+
+    name, as the vocabulary has it; kind; share, public, of all numbers; forms; first
+    and last, the numbers that its first form may begin with.
+    """
+
+    name: str
+    kind: str
+    share: float
+    forms: tuple[tuple[Part, ...], ...]
+    first: int
+    last: int
+
+
+def _parts(form: str) -> tuple[Part, ...]:
+    parts, end = [], 0
+    for match in _RANGE.finditer(form):
+        parts += [Part(form[end : match.start()])] if match.start() > end else []
+        low, high = match.groups()
+        parts.append(Part("", int(low), int(high), len(low)))
+        end = match.end()
+    return (*parts, *([Part(form[end:])] if end < len(form) else []))
+
+
+def _element(kind: str, spec: str) -> Element:
+    forms = tuple(_parts(form) for form in spec.split("|"))
+    first = int(_DIGITS.match(_filled(forms[0], [p.first for p in forms[0]]))[0])  # type: ignore[index]
+    last = int(_DIGITS.match(_filled(forms[0], [p.last for p in forms[0]]))[0])  # type: ignore[index]
+    label = spec.partition("|")[0]
+    label = label[1:-1] if _RANGE.fullmatch(label) else label
+    name = NUMBER if kind == "any" else f"<number {label}>"
+    return Element(name, kind, 0.0, forms, first, last)
+
+
+def _filled(form: tuple[Part, ...], numbers: Sequence[int]) -> str:
+    """Write a form with these numbers in its ranges; others are passed over."""
+    return "".join(
+        part.text or f"{number:0{part.width}d}"
+        for part, number in zip(form, numbers, strict=True)
+    )
+
+
+def _elements() -> Iterator[Element]:
+    total = sum(share for _, share, _ in _TABLE)
+    for kind, share, specs in _TABLE:
+        every = [_element(kind, spec) for spec in specs.split()]
+        weights = [1.0] * len(every)
+        if kind in _COUNTING:
+            weights = [math.log((e.last + 1) / max(e.first, 0.5)) for e in every]
+        for element, weight in zip(every, weights, strict=True):
+            yield replace(element, share=share / total * weight / sum(weights))
+
+
+# NUMBER comes first.
+ELEMENTS = tuple(_elements())
+NAMES = tuple(element.name for element in ELEMENTS)
+# Those before which "an" stands: an 8, an 80, an 850, an 1850.
+WITH_AN = frozenset(
+    e.name
+    for e in ELEMENTS
+    if (str(e.first)[0] == str(e.last)[0] == "8" and e.first * 10 > e.last)
+    or 1800 <= e.first <= e.last < 1900
+)
+_PLACE = {name: place for place, name in enumerate(NAMES)}
+_LAST_OF = {element.kind: place for place, element in enumerate(ELEMENTS)}
+
+
+def is_element(word: str) -> bool:
+    """Tell whether a word of a vocabulary is an element for numbers."""
+    return word in _PLACE
+
+
+def example(word: str) -> str:
+    """Return the first number of an element; NUMBER and any other word as it is."""
+    if not _PLACE.get(word):
+        return word
+    form = ELEMENTS[_PLACE[word]].forms[0]
+    return _filled(form, [part.first for part in form])
+
+
+def rows(lexicon: Lexicon) -> Ids:
+    """Return the rows of a lexicon that are elements for numbers: (m,) int32."""
+    return np.array([r for r, word in enumerate(lexicon.words) if word in _PLACE], "i4")
+
+
+def element_of(text: str) -> int:
+    """Return the place in ELEMENTS of a number as the splitter yields it."""
+    text = text.lower()
+    for pattern, ranges, place in _BY_SHAPE.get(_shape(text), ()):
+        match = pattern.fullmatch(text)
+        if match and all(
+            one.holds(number)
+            for one, number in zip(ranges, match.groups(), strict=True)
+        ):
+            return place
+    return _LAST_OF.get(_kind(text), 0)
+
+
+def _shape(text: str) -> str:
+    """Write the length of each run of digits in its place."""
+    return _DIGITS.sub(lambda run: f"{len(run[0])}_", text)
+
+
+def _kind(text: str) -> str:
+    """Tell the kind of a number of no listed form by what stands in it."""
+    marks = _DIGITS.sub("", text)
+    if not marks:
+        return "padded" if int(text[0]) == 0 else "integer"
+    if marks[-1].isalpha():
+        return "decade" if marks[-1] == "s" else "ordinal"
+    if "." in marks and set(marks) == {"."}:
+        return "decimal" if marks == "." else "dotted"
+    kinds = {",": "thousands", ":": "time", "/": "slashed", "-": "dashed"}
+    first = "".join(sorted(set(marks) - {"."}))
+    return kinds.get(first, "any")
+
+
+def _by_shape() -> dict[str, list[tuple[re.Pattern[str], list[Part], int]]]:
+    """Return by shape the forms of that shape, their ranges, and their elements."""
+    shapes: dict[str, list[tuple[re.Pattern[str], list[Part], int]]] = {}
+    for place, element in enumerate(ELEMENTS):
+        # What NUMBER is written as has elements of its own.
+        for form in element.forms if place else ():
+            ranges = [part for part in form if not part.text]
+            for widths in product(*(part.widths for part in ranges)):
+                wide, groups = iter(widths), iter(widths)
+                text = "".join(part.text or "0" * next(wide) for part in form)
+                pattern = "".join(
+                    re.escape(part.text) if part.text else rf"(\d{{{next(groups)}}})"
+                    for part in form
+                )
+                entry = (re.compile(pattern), ranges, place)
+                shapes.setdefault(_shape(text), []).append(entry)
+    return shapes
+
+
+_BY_SHAPE = _by_shape()
+
+
+class Numbers:
+    """The elements that one lexicon has: look numbers up, and write drawn ones."""
+
+    def __init__(self, lexicon: Lexicon) -> None:
+        self._places = {int(row): _PLACE[lexicon.words[row]] for row in rows(lexicon)}
+        known = {place: row for row, place in self._places.items()}
+        self._rows = [known.get(place, known[0]) for place in range(len(ELEMENTS))]
+        self._are = np.zeros(len(lexicon.words), bool)
+        self._are[list(self._places)] = True
+
+    def row(self, text: str) -> int:
+        """Return the row of a number as the splitter yields it."""
+        return self._rows[element_of(text)]
+
+    def drawn(self, ids: Ids) -> NDArray[np.int64]:
+        """Return which of the drawn words (n,) are numbers: (m,) int64."""
+        return np.flatnonzero(self._are[ids])
+
+    def vague(self, ids: Ids) -> NDArray[np.int64]:
+        """Return which of the drawn words (n,) may be any of several numbers: (m,)."""
+        found = self.drawn(ids)
+        forms = [ELEMENTS[self._places[row]].forms for row in ids[found].tolist()]
+        several = [len(f) > 1 or any(not p.text for p in f[0]) for f in forms]
+        vague: NDArray[np.int64] = found[np.array(several, bool)]
+        return vague
+
+    def written(self, ids: Ids, noise: Noise) -> list[str]:
+        """Write drawn elements (m,) as random numbers of their forms."""
+        out = [""] * len(ids)
+        bits = noise.bits(_LANE, _LANES)
+        for row in np.unique(ids).tolist():
+            forms = ELEMENTS[self._places[row]].forms
+            where = np.flatnonzero(ids == row)
+            which = noise.below(bits[where, 0], len(forms))
+            for number, form in enumerate(forms):
+                some = where[which == number]
+                for place, text in zip(
+                    some.tolist(), _random(form, bits[some, 1:], noise), strict=True
+                ):
+                    out[place] = text
+        return out
+
+
+def _random(
+    form: tuple[Part, ...], bits: NDArray[np.uint64], noise: Noise
+) -> Iterator[str]:
+    """Yield a number of a form for each row of bits, all of them equally likely."""
+    fill = iter(range(bits.shape[1]))
+    columns = [
+        [0] * len(bits)
+        if part.text
+        else (part.first + noise.below(bits[:, next(fill)], part.span)).tolist()
+        for part in form
+    ]
+    for numbers in zip(*columns, strict=True):
+        yield _filled(form, numbers)

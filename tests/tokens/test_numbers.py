@@ -1,0 +1,101 @@
+"""Elements for numbers: what is read as which, and what is written for one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dptext.tokens import kinds, numbers
+from dptext.tokens.numbers import ELEMENTS, NAMES, Numbers, element_of
+from dptext.tokens.regex import kind_of, split
+from dptext.tokens.tokenizer import Policy, Tokenizer
+from dptext.types import NUMBER, Ids
+from tests import laws, small
+
+ALL = small.lexicon(np.random.default_rng(2).normal(size=(len(NAMES), 4)), words=NAMES)
+
+
+def drawn(*names: str, times: int = 1) -> Ids:
+    """Return the rows of elements, each so many times."""
+    return np.repeat([NAMES.index(name) for name in names], times).astype(np.int32)
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        *(("7", "7"), ("47", "40-49"), ("250", "200-299"), ("1998", "1990-1999")),
+        *(("1066", "1000-1799"), ("4711", "3000-4999"), ("90210", "{10000-99999}")),
+        *(("9" * 5_000, "{10000-99999}{000-999}"), ("007", "001-099"), ("05", "01-09")),
+        *(("0.5", "0.{0-9}"), ("3.5", "{3-4}.{0-9}"), ("19.99", "{10-99}.{00-99}")),
+        *(("1,250", "1,{000-999}"), ("12:30", "{9-12}:{00-59}")),
+        *(("1/2", "1/{2-9}"), ("5-4", "{1-9}-{1-9}")),
+        ("2024-03-01", "{1900-2029}-{01-12}-{01-31}"),
+        *(("2nd", "2nd"), ("2ND", "2nd"), ("1990s", "19{1-9}0s"), ("٤٧", "40-49")),
+        *(("99999.12345", "{0-9}.{000-999}"), ("1:2:3:4", "{1-12}:{00-59}:{00-59}")),
+    ],
+)
+def test_a_number_is_the_element_of_its_form_and_size(text: str, name: str) -> None:
+    """Digits, years, decimals, thousands, times, dates, ordinals; and what is left."""
+    name = name[1:-1] if name.count("{") == 1 and name[0] == "{" else name
+    assert NAMES[element_of(text)] == f"<number {name}>"
+
+
+def test_what_is_of_no_form_is_any_number() -> None:
+    """Mixed separators lead to NUMBER, and so does all where a lexicon has no more."""
+    assert NAMES[element_of("3:16-18")] == NUMBER
+    poor = small.english("dog")
+    assert {Numbers(poor).row(text) for text in ("7", "1998", "2nd")} == {
+        poor.words.index(NUMBER)
+    }
+
+
+def test_what_is_written_is_a_number_of_that_element() -> None:
+    """Each number that may be drawn is one token, and of the element it stands for."""
+    ids = np.repeat(np.arange(len(NAMES), dtype=np.int32), 40)
+    for row, text in zip(
+        ids, Numbers(ALL).written(ids, laws.noise(len(ids))), strict=True
+    ):
+        assert split(f" {text}") == [f" {text}"]
+        assert kind_of(text) == kinds.NUMBER
+        if row:
+            assert element_of(text) == row
+
+
+def test_every_number_of_an_element_is_equally_likely() -> None:
+    """The numbers 40 to 49, at a false-alarm rate of one in a million."""
+    ids = drawn("<number 40-49>", times=4000)
+    written = Numbers(ALL).written(ids, laws.noise(len(ids)))
+    laws.assert_follows(np.array(written, int) - 40, np.full(10, 0.1))
+
+
+def test_what_is_written_depends_on_the_drawn_element_alone() -> None:
+    """With equal bits the written number is the same whatever number stood there."""
+    tokenizer = Tokenizer(ALL, Policy())
+    ids = drawn("<number 40-49>", "<number 1990-1999>", "<number {3-4}.{0-9}>")
+    written = Numbers(ALL).written(ids, laws.noise(3))
+    assert len({len(tokenizer.words([t]).ids) for t in ("1 2 3", "47 0.5 2nd")}) == 1
+    for order in ([2, 0, 1], [1, 2, 0]):
+        again = Numbers(ALL).written(ids[order], laws.noise(3).take(np.array(order)))
+        assert again == [written[place] for place in order]
+
+
+def test_shares_are_a_prior() -> None:
+    """Every element has a positive public share; together they are all numbers."""
+    shares = np.array([element.share for element in ELEMENTS])
+    assert (shares > 0).all()
+    assert shares.sum() == pytest.approx(1.0)
+    assert len(set(NAMES)) == len(NAMES) == 97
+
+
+def test_names_are_no_words_of_a_text() -> None:
+    """No text holds a word that is looked up as an element but by being a number."""
+    ids = Tokenizer(ALL, Policy()).words([" ".join(n.strip("<>") for n in NAMES)]).ids
+    assert set(ids[ids >= 0].tolist()) <= set(range(len(NAMES)))
+    words = Tokenizer(small.english("number"), Policy()).words(["<number>"])
+    assert words.ids.tolist() == [0]
+
+
+def test_articles_know_how_a_number_begins() -> None:
+    """8, 80, 800 and 1850 take "an", and no other element does."""
+    eights = {"8", "80-89", "800-899", "1800-1899", "18{1-9}0s"}
+    assert {f"<number {name}>" for name in eights} == numbers.WITH_AN
