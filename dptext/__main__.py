@@ -2,7 +2,32 @@
 
 from __future__ import annotations
 
-from dptext.cli.app import main
+import os
+import signal
+import sys
+from types import FrameType
+
+
+def main() -> None:
+    """Run the command line.
+
+    An interrupt ends it with one line even while it is still being loaded, which takes
+    longer than some users wait.
+    """
+    # Where an interrupt is ignored (nohup, a shell's background job) it stays so.
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _interrupted)
+    from dptext.cli.app import main as run
+
+    run()
+
+
+def _interrupted(number: int, frame: FrameType | None) -> None:
+    """End at once: nothing has been opened yet, or everything is closed."""
+    if sys.stderr is not None:
+        os.write(2, b"dptext: interrupted\n")
+    os._exit(130)
+
 
 if __name__ == "__main__":
     main()

@@ -104,19 +104,25 @@ def shipped() -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in folder().glob("*.yaml")))
 
 
+def path_of(name: str) -> Path:
+    """Return the file of a profile by its name or path. Raises UsageError."""
+    path = Path(name)
+    if path.suffix in (".yaml", ".yml"):
+        return path
+    if name not in shipped():
+        hint = registry.suggest(name, shipped())
+        msg = f"no profile named {name!r}; {hint}, or the path of a .yaml file"
+        raise UsageError(msg)
+    return folder() / f"{name}.yaml"
+
+
 def load(name: str, overrides: Mapping[str, Any] | None = None) -> Profile:
     """Read a profile by name, or from a path that ends in .yaml or .yml.
 
     overrides are laid over it: keys as in the file, parts merged key by key; a part
     whose name changes starts from its defaults. Raises UsageError with the key's path.
     """
-    path = Path(name)
-    if path.suffix not in (".yaml", ".yml"):
-        if name not in shipped():
-            hint = registry.suggest(name, shipped())
-            msg = f"no profile named {name!r}; {hint}, or the path of a .yaml file"
-            raise UsageError(msg)
-        path = folder() / f"{name}.yaml"
+    path = path_of(name)
     return parse(_merge(read(path), overrides or {}), path.name)
 
 

@@ -73,6 +73,17 @@ def open_input(path: str | None) -> Iterator[io.BufferedReader]:
             yield cast(io.BufferedReader, unpacked)
 
 
+def check_ends(path: str | Path, what: str) -> None:
+    """Refuse a device such as /dev/zero, which never ends, where a file is meant.
+
+    Pipes may be read. Raises UsageError, in which what says what was to be read.
+    """
+    with contextlib.suppress(OSError):  # what is not there is reported by the reader
+        if stat.S_ISCHR(os.stat(path).st_mode):
+            msg = f"{what} {path}: a device, which may never end; give a file"
+            raise UsageError(msg)
+
+
 def _decompress(plain: BinaryIO, suffix: str) -> IO[bytes]:
     if suffix == ".gz":
         return cast(IO[bytes], gzip.GzipFile(fileobj=plain, mode="rb"))

@@ -6,10 +6,10 @@ import math
 from typing import Any
 
 import msgspec
-from rich.console import Console
 from rich.table import Table
 
 from dptext import lexicons, pipeline, profile
+from dptext.cli import screen
 from dptext.errors import UsageError
 from dptext.guarantees import audit
 from dptext.report import assemble
@@ -83,7 +83,7 @@ def _show(found: audit.Finding, made: pipeline.Pipeline, epsilon: float) -> None
     if found.confidence:
         table.add_row("Confidence", f"{found.confidence:.0%}, all limits together")
     table.add_row("Verdict", _verdict(found))
-    Console().print(table)
+    screen.console().print(table)
 
 
 def _worst(found: audit.Finding) -> str:

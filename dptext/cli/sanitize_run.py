@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from dptext import lexicons, pipeline, profile, streams
-from dptext.cli import sanitize_jobs
+from dptext.cli import sanitize_jobs, screen
 from dptext.cli.sanitize_jobs import Options
 from dptext.engines import serial
 from dptext.errors import OutputError, UsageError
@@ -28,7 +28,7 @@ def sanitize(options: Options) -> None:
     jobs = sanitize_jobs.jobs(options)
     key = _key(options)
     recipe = profile.load(options.profile, options.overrides)
-    console = Console(stderr=True, quiet=options.quiet)
+    console = screen.console(stderr=True, quiet=options.quiet)
     made = build(recipe, console)
     done = _run(options, jobs, made, key, console)
     if options.report is not None:
