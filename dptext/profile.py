@@ -123,7 +123,7 @@ def load(name: str, overrides: Mapping[str, Any] | None = None) -> Profile:
     whose name changes starts from its defaults. Raises UsageError with the key's path.
     """
     path = path_of(name)
-    return parse(_merge(read(path), overrides or {}), path.name)
+    return parse(merged(read(path), overrides or {}), path.name)
 
 
 def parse(data: Mapping[str, Any], place: str) -> Profile:
@@ -207,6 +207,10 @@ def convert(data: Any, kind: type, place: str) -> Any:
             )
             msg = f"{place}.{key}: unknown key; {hint}"
             raise UsageError(msg)
+    for key, value in data.items():
+        if isinstance(value, float) and not abs(value) < float("inf"):
+            msg = f"{place}.{key}: {value} is no finite number"
+            raise UsageError(msg)
     plain = {key: _number(value) for key, value in data.items()}
     try:
         return msgspec.convert(plain, kind)
@@ -217,14 +221,12 @@ def convert(data: Any, kind: type, place: str) -> Any:
 
 
 def _number(value: Any) -> Any:
-    """Read "10%" as 0.1; refuse what is no finite number."""
+    """Read "10%" as 0.1."""
     if isinstance(value, str) and value.endswith("%"):
         try:
             return float(value[:-1]) / 100.0
         except ValueError:
             return value
-    if isinstance(value, float) and not abs(value) < float("inf"):
-        return str(value)
     return value
 
 
@@ -272,7 +274,8 @@ def _loader(yaml: Any) -> Any:
     return Loader
 
 
-def _merge(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+def merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+    """Lay keys over those of a profile, parts key by key; a new name starts afresh."""
     merged = dict(base)
     for key, value in over.items():
         old = merged.get(key)

@@ -56,7 +56,7 @@ class RunKey:
         return cls(hashlib.blake2b(b"seed %d" % seed, digest_size=32).digest(), "seed")
 
     @classmethod
-    def from_file(cls, path: Path) -> RunKey:
+    def from_file(cls, path: str | Path) -> RunKey:
         """Read a key of at least 32 random bytes, raw or as 64 hexadecimal digits.
 
         Raises UsageError when the file cannot be read, is short, holds few distinct

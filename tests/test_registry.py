@@ -1,4 +1,4 @@
-"""Components of other packages are trusted with no name of dptext, and break nothing."""
+"""Components of other packages take no name of dptext, and break nothing."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def test_plain_text_passes() -> None:
 
 
 def test_texts_in_explain(options: tuple[str, ...]) -> None:
-    """Control characters of a text are shown as \\uXXXX in the table and in JSON."""
+    """Control characters of a text are written out in the table and in JSON."""
     for more in ((), ("--json",)):
         ran = here("explain", f"the {HOSTILE} film", *options, *more)
         assert ran.code == 0, ran.err
