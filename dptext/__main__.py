@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+# The core of `signal`, which alone would load for as long as an interrupt takes.
+import _signal  # type: ignore[import-not-found]
 import os
-import signal
 import sys
-from types import FrameType
 
 
 def main() -> None:
@@ -15,14 +15,14 @@ def main() -> None:
     longer than some users wait.
     """
     # Where an interrupt is ignored (nohup, a shell's background job) it stays so.
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, _interrupted)
+    if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
+        _signal.signal(_signal.SIGINT, _interrupted)
     from dptext.cli.app import main as run
 
     run()
 
 
-def _interrupted(number: int, frame: FrameType | None) -> None:
+def _interrupted(number: int, frame: object) -> None:
     """End at once: nothing has been opened yet, or everything is closed."""
     if sys.stderr is not None:
         os.write(2, b"dptext: interrupted\n")
