@@ -22,7 +22,7 @@ def findings(path: Path, policy: ExportPolicy) -> list[str]:
 
     No line holds anything of the file's content.
     """
-    beside = path.with_name(path.name + SIDECAR)
+    beside = Path(f"{path}{SIDECAR}")
     try:
         digest = _digest(path)
     except OSError as error:
