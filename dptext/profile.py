@@ -23,7 +23,7 @@ from typing import Any
 
 import msgspec
 
-from dptext import registry
+from dptext import registry, streams
 from dptext.errors import UsageError
 from dptext.tokens.policy import Policy
 
@@ -234,6 +234,7 @@ def read(path: Path) -> dict[str, Any]:
     """Read a YAML file of keys and values; raises UsageError naming file and line."""
     import yaml
 
+    streams.check_ends(path, "settings")
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

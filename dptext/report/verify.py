@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from dptext import streams
 from dptext.errors import UsageError
 from dptext.guarantees.policy import ExportPolicy, unprotected
 from dptext.guarantees.wording import above
@@ -24,7 +25,10 @@ def findings(path: Path, policy: ExportPolicy) -> list[str]:
     """
     beside = Path(f"{path}{SIDECAR}")
     try:
+        streams.check_ends(path, "export")
         digest = _digest(path)
+    except UsageError as error:
+        return [str(error)]
     except OSError as error:
         return [f"cannot be read: {error.strerror}"]
     try:

