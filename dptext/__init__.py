@@ -1,67 +1,40 @@
 """Word-level differential privacy for text. Imports nothing heavy.
 
 >>> import dptext
->>> private = dptext.privatize(["Call me at noon."], profile="balanced")
+>>> private = dptext.privatize("Call me at noon.")
+>>> private, report = dptext.privatize(["Call me at noon."], risk="10%", report=True)
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False  # typing has it, too, but is not loaded for it
 if TYPE_CHECKING:
+    from typing import Any
+
+    from dptext.api import load_profile as load_profile
+    from dptext.api import open_pipeline as open_pipeline
+    from dptext.api import privatize as privatize
     from dptext.pipeline import Pipeline as Pipeline
-    from dptext.profile import Profile
+    from dptext.profile import Profile as Profile
 
 __version__ = "0.1.0"
-__all__ = ["Pipeline", "__version__", "load_profile", "open_pipeline", "privatize"]
-
-
-def load_profile(name: str, overrides: Mapping[str, Any] | None = None) -> Profile:
-    """Read a profile by name or path; overrides are laid over its keys.
-
-    Raises UsageError for an unknown name, key or value.
-    """
-    from dptext import profile
-
-    return profile.load(name, overrides)
-
-
-def open_pipeline(
-    profile: str = "balanced", overrides: Mapping[str, Any] | None = None
-) -> Pipeline:
-    """Make a profile ready, its lexicon opened: the public work, done once.
-
-    Raises UsageError and LexiconError.
-    """
-    from dptext import lexicons, pipeline
-
-    recipe = load_profile(profile, overrides)
-    return pipeline.build(recipe, lexicons.find(recipe.lexicon))
-
-
-def privatize(
-    texts: Iterable[str],
-    profile: str = "balanced",
-    overrides: Mapping[str, Any] | None = None,
-) -> list[str]:
-    """Replace the words of texts under a profile, with fresh secure randomness.
-
-    Returns one text for each text, in order. Raises UsageError and LexiconError.
-    """
-    from dptext.randomness import RunKey
-    from dptext.types import Record
-
-    made = open_pipeline(profile, overrides)
-    records = (Record(place, (text,), None) for place, text in enumerate(texts))
-    return [new[0] for _, new in made.run(records, RunKey.fresh())]
+_API = ("load_profile", "open_pipeline", "privatize")
+__all__ = ["Pipeline", "__version__", *_API]
 
 
 def __getattr__(name: str) -> Any:
-    """Give `Pipeline` without importing it before it is asked for."""
+    """Import what programs call when it is first asked for."""
+    if name in _API:
+        from dptext import api
+
+        return getattr(api, name)
     if name == "Pipeline":
         from dptext.pipeline import Pipeline
 
         return Pipeline
     msg = f"module 'dptext' has no attribute {name!r}"
     raise AttributeError(msg)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

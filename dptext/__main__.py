@@ -2,7 +2,32 @@
 
 from __future__ import annotations
 
-from dptext.cli.app import main
+# The core of `signal`, which alone would load for as long as an interrupt takes.
+import _signal  # type: ignore[import-not-found]
+import os
+import sys
+
+
+def main() -> None:
+    """Run the command line.
+
+    An interrupt ends it with one line even while it is still being loaded, which takes
+    longer than some users wait.
+    """
+    # Where an interrupt is ignored (nohup, a shell's background job) it stays so.
+    if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
+        _signal.signal(_signal.SIGINT, _interrupted)
+    from dptext.cli.app import main as run
+
+    run()
+
+
+def _interrupted(number: int, frame: object) -> None:
+    """End at once: nothing has been opened yet, or everything is closed."""
+    if sys.stderr is not None:
+        os.write(2, b"dptext: interrupted\n")
+    os._exit(130)
+
 
 if __name__ == "__main__":
     main()

@@ -23,7 +23,7 @@ from typing import Any
 
 import msgspec
 
-from dptext import registry
+from dptext import registry, streams
 from dptext.errors import UsageError
 from dptext.tokens.policy import Policy
 
@@ -105,20 +105,26 @@ def shipped() -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in folder().glob("*.yaml")))
 
 
+def path_of(name: str) -> Path:
+    """Return the file of a profile by its name or path. Raises UsageError."""
+    path = Path(name)
+    if path.suffix in (".yaml", ".yml"):
+        return path
+    if name not in shipped():
+        hint = registry.suggest(name, shipped())
+        msg = f"no profile named {name!r}; {hint}, or the path of a .yaml file"
+        raise UsageError(msg)
+    return folder() / f"{name}.yaml"
+
+
 def load(name: str, overrides: Mapping[str, Any] | None = None) -> Profile:
     """Read a profile by name, or from a path that ends in .yaml or .yml.
 
     overrides are laid over it: keys as in the file, parts merged key by key; a part
     whose name changes starts from its defaults. Raises UsageError with the key's path.
     """
-    path = Path(name)
-    if path.suffix not in (".yaml", ".yml"):
-        if name not in shipped():
-            hint = registry.suggest(name, shipped())
-            msg = f"no profile named {name!r}; {hint}, or the path of a .yaml file"
-            raise UsageError(msg)
-        path = folder() / f"{name}.yaml"
-    return parse(_merge(read(path), overrides or {}), path.name)
+    path = path_of(name)
+    return parse(merged(read(path), overrides or {}), path.name)
 
 
 def parse(data: Mapping[str, Any], place: str) -> Profile:
@@ -216,6 +222,10 @@ def convert(data: Any, kind: type, place: str) -> Any:
             )
             msg = f"{place}.{key}: unknown key; {hint}"
             raise UsageError(msg)
+    for key, value in data.items():
+        if isinstance(value, float) and not abs(value) < float("inf"):
+            msg = f"{place}.{key}: {value} is no finite number"
+            raise UsageError(msg)
     plain = {key: _number(value) for key, value in data.items()}
     try:
         return msgspec.convert(plain, kind)
@@ -226,19 +236,18 @@ def convert(data: Any, kind: type, place: str) -> Any:
 
 
 def _number(value: Any) -> Any:
-    """Read "10%" as 0.1; refuse what is no finite number."""
+    """Read "10%" as 0.1."""
     if isinstance(value, str) and value.endswith("%"):
         try:
             return float(value[:-1]) / 100.0
         except ValueError:
             return value
-    if isinstance(value, float) and not abs(value) < float("inf"):
-        return str(value)
     return value
 
 
 def read(path: Path, kind: str = "profile") -> dict[str, Any]:
     """Read a YAML file of keys and values; raises UsageError naming file and line."""
+    streams.check_ends(path, kind)
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -291,7 +300,8 @@ def _loader(yaml: Any) -> Any:
     return Loader
 
 
-def _merge(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+def merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+    """Lay keys over those of a profile, parts key by key; a new name starts afresh."""
     merged = dict(base)
     for key, value in over.items():
         old = merged.get(key)

@@ -21,6 +21,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from dptext import streams
 from dptext.errors import UsageError
 from dptext.types import Record
 
@@ -30,6 +31,7 @@ ALGORITHM = b"dptext/2"
 # Part of every derived key. Public draws (matrices, samples of the ruler) rest on it.
 _FORMAT = b"dptext/1"
 KEY_BYTES = 32
+_LONGEST_KEY = 2**20
 Made = TypeVar("Made")
 
 
@@ -56,15 +58,17 @@ class RunKey:
         return cls(hashlib.blake2b(b"seed %d" % seed, digest_size=32).digest(), "seed")
 
     @classmethod
-    def from_file(cls, path: Path) -> RunKey:
+    def from_file(cls, path: str | Path) -> RunKey:
         """Read a key of at least 32 random bytes, raw or as 64 hexadecimal digits.
 
         Raises UsageError when the file cannot be read, is short, holds few distinct
-        bytes, or may be read by other users.
+        bytes, may be read by other users, or is a device that never ends.
         """
+        streams.check_ends(path, "key file")
         try:
-            data = path.read_bytes()
-            mode = path.stat().st_mode
+            with open(path, "rb") as file:
+                data = file.read(_LONGEST_KEY + 1)
+                mode = os.fstat(file.fileno()).st_mode
         except OSError as error:
             msg = f"key file {path}: {error.strerror}"
             raise UsageError(msg) from None
@@ -72,14 +76,29 @@ class RunKey:
             msg = f"key file {path}: other users may read it; run: chmod 600 {path}"
             raise UsageError(msg)
         try:
+            return cls.from_bytes(data)
+        except UsageError as error:
+            msg = (
+                f"key file {path}: {error}; "
+                f"make one with: (umask 077; openssl rand -out {path} {KEY_BYTES})"
+            )
+            raise UsageError(msg) from None
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> RunKey:
+        """Take at least 32 random bytes, raw or as 64 hexadecimal digits.
+
+        Raises UsageError when they are few, too many, or hold few distinct values.
+        """
+        try:
             data = bytes.fromhex(data.decode("ascii"))
         except ValueError:
             pass
         if len(data) < KEY_BYTES or len(set(data)) < KEY_BYTES // 2:
-            msg = (
-                f"key file {path}: needs at least {KEY_BYTES} random bytes; "
-                f"make one with: (umask 077; openssl rand -out {path} {KEY_BYTES})"
-            )
+            msg = f"needs at least {KEY_BYTES} random bytes"
+            raise UsageError(msg)
+        if len(data) > _LONGEST_KEY:
+            msg = f"is longer than {_LONGEST_KEY} bytes"
             raise UsageError(msg)
         return cls(hashlib.blake2b(data, digest_size=32).digest(), "key-file")
 

@@ -2,16 +2,21 @@
 
 A stage may lie in the folder of another: budgets.scores. A component of another package
 is found by the entry point group `dptext.<stage>`, the last part of the stage's name.
+A name of dptext is dptext's: an entry point that takes one is refused. A component of
+another package that cannot be used is refused when it is asked for, not before.
 """
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
 import difflib
 import hashlib
 import importlib
 import pkgutil
+from collections.abc import Iterator, Mapping
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint, distributions, entry_points
 from pathlib import Path
 from types import ModuleType
 
@@ -21,37 +26,128 @@ STAGES = (
     *("formats", "spaces", "budgets", "budgets.scores", "mechanisms", "mappings"),
     "metrics",
 )
+# What a module of each stage holds; a group in parentheses, one of them.
+_MEMBERS: Mapping[str, tuple[str | tuple[str, ...], ...]] = {
+    "formats": ("SUFFIXES", "read", "Writer"),
+    "spaces": ("Params", "METRIC", "transform"),
+    "budgets": ("Params", "spending", ("spread", "release")),
+    "budgets.scores": ("Params", "prepare", "score", "describe"),
+    "mechanisms": ("FAMILY", "Params", "prepare", "guarantee"),
+    "mappings": ("Params", "find"),
+    "metrics": ("NAME", "Meter"),
+}
+# What draws, by the family of a mechanism.
+_DRAWS = {"choice": "choose", "context": "choose", "noise": "perturb"}
 
 
 @cache
 def names(stage: str) -> tuple[str, ...]:
     """Return the names of all components of a stage, sorted, with `_` as `-`."""
-    package = importlib.import_module(f"dptext.{stage}")
-    own = {
-        info.name.replace("_", "-")
-        for info in pkgutil.iter_modules(package.__path__)
-        if not info.ispkg and not info.name.startswith("_")
-    }
-    return tuple(sorted(own | {entry.name for entry in outside(stage)}))
+    return tuple(sorted(_own(stage) | _outside(stage).keys()))
 
 
 def find(stage: str, name: str) -> ModuleType:
     """Import one component and nothing else.
 
-    Raises UsageError for an unknown name, with the nearest known one.
+    Raises UsageError for an unknown name, with the nearest known one, and for one of
+    another package that cannot be used, with the package's name and the reason.
     """
     known = names(stage)
     if name not in known:
-        one = stage.rpartition(".")[2].rstrip("s")
-        msg = f"no {one} named {name!r}; {suggest(name, known)}"
+        msg = f"no {_kind(stage)} named {name!r}; {suggest(name, known)}"
         raise UsageError(msg)
-    for entry in outside(stage):
-        if entry.name != name:
-            continue
+    entries = _outside(stage).get(name, ())
+    if not entries:
+        return importlib.import_module(f"dptext.{stage}.{name.replace('-', '_')}")
+    problem = _conflict(stage, name, entries) or ""
+    module: object = None
+    if not problem:
+        module, problem = _loaded(stage, entries[0])
+    if isinstance(module, ModuleType) and not problem:
+        return module
+    packages = " and ".join(sorted({_package(entry) for entry in entries}))
+    msg = f"{_kind(stage)} {name!r} of package {packages}: {problem}"
+    raise UsageError(msg)
+
+
+def _conflict(stage: str, name: str, entries: tuple[EntryPoint, ...]) -> str:
+    """Say why a name cannot be an entry point's; "" where it can."""
+    if name in _own(stage):
+        return "the name is that of a component of dptext; remove the package"
+    if len(entries) > 1:
+        return "the name is taken twice; remove all packages but one"
+    return ""
+
+
+def _loaded(stage: str, entry: EntryPoint) -> tuple[object, str]:
+    """Import the module of an entry point; return also what is wrong with it."""
+    try:
         module = entry.load()
-        if isinstance(module, ModuleType):
-            return module
-    return importlib.import_module(f"dptext.{stage}.{name.replace('-', '_')}")
+    except (Exception, SystemExit) as error:
+        reason = str(error).partition("\n")[0]
+        return None, f"cannot be imported ({type(error).__name__}: {reason})"
+    if not isinstance(module, ModuleType):
+        return None, f"{entry.value} is no module"
+    unfit = _unfit(stage, module)
+    return module, f"{entry.value} {unfit}" if unfit else ""
+
+
+def _unfit(stage: str, module: ModuleType) -> str:
+    """Say what a module of a stage must have and lacks; "" where it has all."""
+    for member in _MEMBERS[stage]:
+        choices = (member,) if isinstance(member, str) else member
+        if not any(hasattr(module, name) for name in choices):
+            return f"lacks {' or '.join(choices)}"
+    if hasattr(module, "Params") and not dataclasses.is_dataclass(module.Params):
+        return "has Params that are no dataclass"
+    family = str(getattr(module, "FAMILY", ""))
+    if stage == "mechanisms" and family not in _DRAWS:
+        return f"has the FAMILY {family!r}, which is none of {', '.join(_DRAWS)}"
+    if stage == "mechanisms" and not hasattr(module, _DRAWS[family]):
+        return f"lacks {_DRAWS[family]}"
+    return ""
+
+
+@cache
+def _own(stage: str) -> frozenset[str]:
+    """Return the names of dptext's own components."""
+    package = importlib.import_module(f"dptext.{stage}")
+    return frozenset(
+        info.name.replace("_", "-")
+        for info in pkgutil.iter_modules(package.__path__)
+        if not info.ispkg and not info.name.startswith("_")
+    )
+
+
+@cache
+def _outside(stage: str) -> Mapping[str, tuple[EntryPoint, ...]]:
+    """Return the entry points of a stage's group by their names."""
+    entries: dict[str, tuple[EntryPoint, ...]] = {}
+    for entry in _entries():
+        if entry.group == _group(stage):
+            entries[entry.name] = (*entries.get(entry.name, ()), entry)
+    return entries
+
+
+@cache
+def _entries() -> tuple[EntryPoint, ...]:
+    """Return the entry points of all packages for dptext, read once."""
+    try:
+        every = entry_points()
+        return tuple(each for s in STAGES for each in every.select(group=_group(s)))
+    except Exception:  # one package's metadata cannot be read: pass over it
+        return tuple(_readable())
+
+
+def _readable() -> Iterator[EntryPoint]:
+    """Yield the entry points of each package whose metadata can be read."""
+    seen: set[str] = set()
+    for package in distributions():
+        with contextlib.suppress(Exception):
+            # Of a package that is installed twice the first is in use.
+            if package.name not in seen:
+                yield from tuple(package.entry_points)
+            seen.add(package.name)
 
 
 def code(stage: str, name: str) -> str:
@@ -59,9 +155,7 @@ def code(stage: str, name: str) -> str:
 
     Distribution, version, and the sha256 of the file that the component is.
     """
-    for entry in outside(stage):
-        if entry.name != name:
-            continue
+    for entry in _outside(stage).get(name, ()):
         package = f"{entry.dist.name} {entry.dist.version}" if entry.dist else ""
         path = getattr(find(stage, name), "__file__", None)
         data = Path(path).read_bytes() if path else b""
@@ -69,10 +163,25 @@ def code(stage: str, name: str) -> str:
     return ""
 
 
-@cache
-def outside(stage: str) -> tuple[EntryPoint, ...]:
-    """Return the entry points of other packages' components; a scan takes a while."""
-    return tuple(entry_points(group=f"dptext.{stage.rpartition('.')[2]}"))
+def look_again() -> None:
+    """Forget which packages are installed."""
+    for kept in (names, _outside, _entries):
+        kept.cache_clear()
+
+
+def _group(stage: str) -> str:
+    return f"dptext.{stage.rpartition('.')[2]}"
+
+
+def _package(entry: EntryPoint) -> str:
+    with contextlib.suppress(Exception):
+        if entry.dist is not None and entry.dist.name:
+            return str(entry.dist.name)
+    return "(unnamed)"
+
+
+def _kind(stage: str) -> str:
+    return stage.rpartition(".")[2].rstrip("s")
 
 
 def suggest(name: str, known: tuple[str, ...]) -> str:

@@ -22,9 +22,11 @@ from dptext.cli import (
     sanitize,
     setup,
 )
+from dptext.cli.border import Border
 
 app = typer.Typer(
     name="dptext",
+    cls=Border,
     help=(
         "Replace the words of texts under word-level differential privacy, and say "
         "truthfully what that protects."

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from rich.console import Console
 from rich.table import Table
 
 from dptext import lexicons, pipeline, profile, registry
+from dptext.cli import screen
 from dptext.cli.faults import say
 from dptext.errors import UsageError
 from dptext.guarantees import audit
@@ -149,7 +149,7 @@ def _show(found: audit.Finding, made: pipeline.Pipeline, epsilon: float) -> None
         table.add_row("Confidence", shown)
     table.add_row("Claim against formula", _verdict(found))
     _show_program(table, found.program)
-    Console().print(table)
+    screen.console().print(table)
 
 
 def _show_program(table: Table, program: audit.Program | None) -> None:

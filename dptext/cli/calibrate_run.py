@@ -11,12 +11,12 @@ from typing import Any
 
 import msgspec
 import numpy as np
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from dptext import lexicons, pipeline, profile, progress, registry
 from dptext.adversaries.bayes import LIMITS, Risk
+from dptext.cli import screen
 from dptext.errors import UsageError
 from dptext.guarantees.wording import above
 from dptext.report import assemble
@@ -168,7 +168,7 @@ def row_of(recipe: profile.Profile, lexicon: Lexicon) -> tuple[Row, pipeline.Pip
 
 
 def _show(recipe: profile.Profile, target: float, rows: list[Row]) -> None:
-    console = Console()
+    console = screen.console()
     found = [row for row in rows if row.skipped is None]
     if found:
         title = (

@@ -17,6 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from dptext import profile, progress, streams
+from dptext.cli import screen
 from dptext.cli.options import share
 from dptext.errors import InputError, UsageError
 from dptext.evaluation import OWNER, comparison, rows
@@ -67,7 +68,7 @@ def run(options: Options, settings: Settings) -> None:
     )
     found: dict[int, Row] = {}
     places = {id(cell): number for number, cell in enumerate(planned)}
-    console = Console(stderr=True, quiet=options.quiet)
+    console = screen.console(stderr=True, quiet=options.quiet)
     with Progress(console=console, transient=True) as bar:
         task = bar.add_task("cells", total=len(planned))
         for cell, row in comparison.run(
@@ -96,7 +97,7 @@ def run(options: Options, settings: Settings) -> None:
         print(msgspec.json.format(msgspec.json.encode(data), indent=2).decode())  # noqa: T201
     else:
         # A table is no use with its columns cut: lines are as long as they need be.
-        show(table, settings, Console(width=max(Console().width, 130)))
+        show(table, settings, screen.console(width=130))
 
 
 def cells(options: Options) -> list[Cell]:

@@ -7,8 +7,6 @@ from typing import Annotated
 
 import typer
 
-from dptext.cli.faults import reported
-
 
 def command(
     original: Annotated[str, typer.Argument(help="The file before.")],
@@ -93,38 +91,37 @@ def command(
 
     Example: dptext evaluate reviews.jsonl reviews.private.jsonl --label stars
     """
-    with reported():
-        from dptext.cli import evaluate_run, options
-        from dptext.evaluation.run import Settings
-        from dptext.types import Selection
+    from dptext.cli import evaluate_run, options
+    from dptext.evaluation.run import Settings
+    from dptext.types import Selection
 
-        over = options.overrides(epsilon, None, risk, None, lexicon, set_ or [])
-        evaluate_run.run(
-            evaluate_run.Files(
-                original,
-                private,
-                Selection(
-                    fields=tuple(field or ("text",)),
-                    id_field=id,
-                    delimiter=delimiter,
-                    quoting=quoting,
-                    header=header,
-                ),
-                format,
+    over = options.overrides(epsilon, None, risk, None, lexicon, set_ or [])
+    evaluate_run.run(
+        evaluate_run.Files(
+            original,
+            private,
+            Selection(
+                fields=tuple(field or ("text",)),
+                id_field=id,
+                delimiter=delimiter,
+                quoting=quoting,
+                header=header,
             ),
-            Settings(
-                labels=tuple(label or ()),
-                attributes=tuple(attribute or ()),
-                classifier=classifier,
-                splits=splits,
-                alphas=tuple(alpha or (0.25, 0.5, 0.75)),
-                encoder=encoder,
-                masked_model=masked_model,
-                masked_words=masked_words,
-            ),
-            profile,
-            over,
-            as_json=as_json,
-            report=report,
-            html=html,
-        )
+            format,
+        ),
+        Settings(
+            labels=tuple(label or ()),
+            attributes=tuple(attribute or ()),
+            classifier=classifier,
+            splits=splits,
+            alphas=tuple(alpha or (0.25, 0.5, 0.75)),
+            encoder=encoder,
+            masked_model=masked_model,
+            masked_words=masked_words,
+        ),
+        profile,
+        over,
+        as_json=as_json,
+        report=report,
+        html=html,
+    )

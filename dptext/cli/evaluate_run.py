@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from dptext import __version__, lexicons, pipeline, profile, progress, streams
+from dptext.cli import screen
 from dptext.errors import UsageError
 from dptext.evaluation import rows
 from dptext.evaluation import run as evaluation
@@ -72,7 +73,7 @@ def run(
     if as_json:
         print(data.decode(), end="")  # noqa: T201
     else:
-        show(result, Console())
+        show(result, screen.console())
 
 
 def _run(files: Files, lexicon: Lexicon, made: Pipeline | None) -> dict[str, Any]:

@@ -7,8 +7,6 @@ from typing import Annotated
 
 import typer
 
-from dptext.cli.faults import reported
-
 
 def command(
     text: Annotated[
@@ -47,10 +45,9 @@ def command(
 
     Example: dptext explain "I love this small hotel in Paris."
     """
-    with reported():
-        from dptext.cli import explain_run, options
+    from dptext.cli import explain_run, options
 
-        over = options.overrides(
-            epsilon, epsilon_per_text, risk, mechanism, lexicon, set_ or []
-        )
-        explain_run.run(text, profile, over, top, as_json=as_json, html=html)
+    over = options.overrides(
+        epsilon, epsilon_per_text, risk, mechanism, lexicon, set_ or []
+    )
+    explain_run.run(text, profile, over, top, as_json=as_json, html=html)

@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from dptext import lexicons, pipeline, profile
+from dptext.cli import screen
 from dptext.guarantees import account
 from dptext.report import explanation
 from dptext.report.explanation import Explanation, Token
@@ -50,7 +51,7 @@ def run(
     elif as_json:
         print(msgspec.json.format(msgspec.json.encode(found), indent=2).decode())  # noqa: T201
     else:
-        show(found, Console())
+        show(found, screen.console())
 
 
 def show(found: Explanation, console: Console) -> None:
@@ -79,7 +80,7 @@ def _spread(found: Explanation) -> Table:
     table.add_column("", no_wrap=True)
     largest = max((token.epsilon or 0.0 for token in found.tokens), default=0.0)
     for token in found.tokens:
-        cells = [Text(token.text, style="" if token.replaced else "dim")]
+        cells = [Text(screen.escape(token.text), style="" if token.replaced else "dim")]
         cells += [Text(_number(token.scores.get(name))) for name in shared]
         if token.replaced:
             cells += [Text(f"{token.proportion:.1%}"), Text(f"{token.epsilon:.4g}")]
@@ -98,7 +99,9 @@ def _replacements(found: Explanation) -> Table:
     for token in found.tokens:
         if token.stays is not None:
             table.add_row(
-                Text(token.text), Text(chance(token.stays)), Text(likeliest(token))
+                Text(screen.escape(token.text)),
+                Text(chance(token.stays)),
+                Text(likeliest(token)),
             )
     return table
 

@@ -12,73 +12,118 @@ import os
 import signal
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import FrameType
+from typing import Any
 
 import typer
 
 from dptext import progress
+from dptext.cli import screen
 from dptext.errors import DptextError
 
-# The outside world's failures: no room, broken device, too little of what it lends.
-_OUTSIDE = (
-    *(errno.ENOSPC, errno.EIO, errno.EFBIG, getattr(errno, "EDQUOT", -1)),
-    *(errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN),
+# What is wrong with a name that was asked for, rather than with the machine.
+_NAMES = (
+    *(errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG, errno.ELOOP),
+    *(errno.EACCES, errno.EPERM, errno.EINVAL, errno.EROFS),
 )
 BUG, INTERRUPTED, CLOSED_PIPE, TERMINATED = 70, 130, 141, 143
 
 
+# What the parser of options raises, by the root of its tree: Typer names a leaf only.
+_PARSER = tuple(
+    kind
+    for kind in typer.BadParameter.__mro__
+    if issubclass(kind, Exception) and kind.__name__ == "ClickException"
+)
+
+
+def _message(error: Any) -> str:
+    return str(error.format_message())
+
+
 @contextlib.contextmanager
-def reported() -> Iterator[None]:
-    """Run a command; end with a line and a code, never with a traceback."""
-    with contextlib.suppress(ValueError):  # not in the main thread
-        signal.signal(signal.SIGTERM, _terminate)
-    if getattr(sys, "stderr", None) is None:  # closed by whoever started this
-        sys.stderr = open(os.devnull, "w")
-    progress.on()
-    try:
-        yield
-    except DptextError as error:
+def reported(wrong: Callable[[Any], str] = _message) -> Iterator[None]:
+    """Run a command; end with a line and a code, never with a traceback.
+
+    wrong says what is wrong with arguments, from the error of the parser.
+    """
+    with screen.screens(), _signals():
+        progress.on()
+        try:
+            yield
+            if sys.stdout is not None:
+                sys.stdout.flush()  # while it can still be reported
+        except typer.Exit:
+            raise
+        except _PARSER as error:
+            message = wrong(error)
+            if message:  # a command without arguments has shown its help instead
+                say(message)
+            raise typer.Exit(getattr(error, "exit_code", 2)) from None
+        except (Exception, KeyboardInterrupt) as error:
+            raise typer.Exit(_told(error)) from None
+        finally:
+            progress.on(False)
+
+
+def _told(error: BaseException) -> int:
+    """Say what ended a command and return the exit code."""
+    if isinstance(error, DptextError):
         say(str(error))
-        raise typer.Exit(error.exit_code) from None
-    except BrokenPipeError:
+        return error.exit_code
+    if isinstance(error, BrokenPipeError):
         # What is still buffered must not fail again when Python ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise typer.Exit(CLOSED_PIPE) from None
-    except KeyboardInterrupt:
+        return CLOSED_PIPE
+    if isinstance(error, KeyboardInterrupt):
         say("interrupted; no unfinished output file was left")
-        raise typer.Exit(INTERRUPTED) from None
-    except (typer.Exit, typer.Abort, typer.BadParameter):
-        raise
-    except MemoryError:
+        return INTERRUPTED
+    if isinstance(error, MemoryError):
         say("out of memory; try a smaller --batch-size or --max-record-bytes")
-        raise typer.Exit(1) from None
-    except Exception as error:
-        raise typer.Exit(_unforeseen(error)) from None
-    finally:
-        progress.on(False)
+        return 1
+    if isinstance(error, OSError) and error.errno is not None:
+        # The error's own words could hold text; a file's name is none.
+        reason = os.strerror(error.errno)
+        named = isinstance(error.filename, str)
+        say(f"{error.filename}: {reason}" if named else reason)
+        return 2 if named and error.errno in _NAMES else 1
+    say(_bug(error))
+    return BUG
 
 
 def say(message: str) -> None:
     """Write one line for people."""
-    print(f"dptext: {message}", file=sys.stderr)  # noqa: T201
+    print(f"dptext: {screen.one_line(message)}", file=sys.stderr)  # noqa: T201
+
+
+@contextlib.contextmanager
+def _signals() -> Iterator[None]:
+    """Turn an interrupt and a termination into exceptions, where they are not ignored.
+
+    Before and after, `dptext.__main__` ends the process at once.
+    """
+    handlers: dict[int, Any] = {
+        signal.SIGINT: signal.default_int_handler,
+        signal.SIGTERM: _terminate,
+    }
+    before: dict[int, Any] = {}
+    with contextlib.suppress(ValueError):  # not in the main thread
+        for number, handler in handlers.items():
+            if signal.getsignal(number) not in (signal.SIG_IGN, None):
+                before[number] = signal.signal(number, handler)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _terminate(number: int, frame: FrameType | None) -> None:
     raise SystemExit(TERMINATED)
 
 
-def _unforeseen(error: Exception) -> int:
-    """Say what happened and return the exit code."""
-    number = getattr(error, "errno", None)
-    if isinstance(error, OSError) and number in _OUTSIDE:
-        say(os.strerror(number))  # the error's own words could hold text
-        return 1
-    say(_bug(error))
-    return BUG
-
-
-def _bug(error: Exception) -> str:
+def _bug(error: BaseException) -> str:
     """Name the place of an unexpected error; its message could hold record text."""
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if "dptext" in frame.filename] or frames

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from dptext.cli import faults, screen
+
 if TYPE_CHECKING:
     from dptext.lexicons import Installed
     from dptext.lexicons.sources import Progress
@@ -67,7 +69,7 @@ def info(
     from dptext.lexicons import find
 
     with _progress() as progress:
-        lexicon = find(name, progress=progress, warn=_warn)
+        lexicon = find(name, progress=progress, warn=faults.say)
     _show(_description(lexicon), as_json=as_json)
 
 
@@ -215,7 +217,6 @@ def _echo(value: object) -> None:
 def _table(
     columns: Sequence[str], rows: Sequence[Sequence[str]], *, header: bool = True
 ) -> None:
-    from rich.console import Console
     from rich.table import Table
 
     table = Table(*columns, box=None, show_header=header, pad_edge=False)
@@ -224,11 +225,7 @@ def _table(
     for row in rows:
         table.add_row(*row)
     # Names and paths are no markup: "[x]" in them is to be shown.
-    Console(markup=False, highlight=False).print(table)
-
-
-def _warn(message: str) -> None:
-    typer.echo(f"warning: {message}", err=True)
+    screen.console().print(table)
 
 
 @contextmanager
@@ -237,10 +234,9 @@ def _progress() -> Iterator[Progress]:
     if not sys.stderr.isatty():
         yield _quiet
         return
-    from rich.console import Console
     from rich.progress import Progress as Bars
 
-    with Bars(console=Console(stderr=True), transient=True) as bars:
+    with Bars(console=screen.console(stderr=True), transient=True) as bars:
         yield _bar(bars.add_task("starting", total=1.0), bars.update)
 
 

@@ -6,8 +6,6 @@ from typing import Annotated
 
 import typer
 
-from dptext.cli.faults import reported
-
 
 def command(
     name: Annotated[
@@ -17,25 +15,23 @@ def command(
 ) -> None:
     """List the mechanisms, or show what one does, promises and lacks.
 
+    A mechanism of another package that cannot be used is listed with the reason.
+
     With a name: its statement in full, its known gaps, its parameters and a command
     that works; for a mechanism that promises nothing, what to use instead.
     """
-    with reported():
-        import json
+    import json
 
-        from dptext import registry
-        from dptext.cli import mechanisms_run as shown
+    from dptext import registry
+    from dptext.cli import mechanisms_run as shown
 
-        if name is not None:
-            module = registry.find("mechanisms", name)
-            whole = shown.whole(name, module)
-            typer.echo(json.dumps(whole, indent=2) if as_json else shown.text(whole))
-            return
-        rows = [
-            shown.row(each, registry.find("mechanisms", each))
-            for each in registry.names("mechanisms")
-        ]
-        if as_json:
-            typer.echo(json.dumps(rows, indent=2))
-        else:
-            shown.table(rows)
+    if name is not None:
+        module = registry.find("mechanisms", name)
+        whole = shown.whole(name, module)
+        typer.echo(json.dumps(whole, indent=2) if as_json else shown.text(whole))
+        return
+    rows = shown.rows()
+    if as_json:
+        typer.echo(json.dumps(rows, indent=2))
+    else:
+        shown.table(rows)

@@ -6,9 +6,23 @@ import dataclasses
 import re
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
+from dptext import registry
+from dptext.errors import UsageError
+
 # The sections of a mechanism's docstring, in the order in which they are shown.
 _SECTIONS = ("Guarantee", "Instead", "Source", "Known gaps", "Example")
 _BOUNDS = {"ge": "from", "gt": "above", "le": "to", "lt": "below"}
+
+
+def rows() -> list[dict[str, Any]]:
+    """Return the list of the mechanisms; of those that are broken, the reason."""
+    listed = []
+    for name in registry.names("mechanisms"):
+        try:
+            listed.append(row(name, registry.find("mechanisms", name)))
+        except UsageError as error:
+            listed.append({"mechanism": name, "broken": str(error)})
+    return listed
 
 
 def row(name: str, module: Any) -> dict[str, Any]:
@@ -63,18 +77,24 @@ def text(found: dict[str, Any]) -> str:
 
 def table(rows: list[dict[str, Any]]) -> None:
     """Print the list of the mechanisms."""
-    from rich.console import Console
     from rich.table import Table
 
+    from dptext.cli import screen
+
     shown = Table(box=None, padding=(0, 2, 0, 0))
-    for column in rows[0]:
+    good = [each for each in rows if "broken" not in each]
+    for column in good[0]:
         shown.add_column(column, no_wrap=column in ("mechanism", "family"))
-    for each in rows:
+    for each in good:
         named = [_said(one) for one in each["parameters"]]
         listed = {**each, "parameters": "\n".join(named) or "none"}
         listed["source"] = phrase(each["source"])
         shown.add_row(*listed.values())
-    Console(markup=False).print(shown)
+    console = screen.console()
+    console.print(shown)
+    for each in rows:
+        if "broken" in each:
+            console.print(f"broken: {each['broken']}")
 
 
 def parameters(module: Any) -> list[dict[str, Any]]:

@@ -6,8 +6,6 @@ from typing import Annotated
 
 import typer
 
-from dptext.cli.faults import reported
-
 
 def command(
     files: Annotated[
@@ -49,18 +47,17 @@ def command(
 
     Example: dptext plan tickets.jsonl --risk 10%
     """
-    with reported():
-        from dptext.cli import options, plan_run
+    from dptext.cli import options, plan_run
 
-        over = options.overrides(
-            epsilon, epsilon_per_text, risk, mechanism, lexicon, set_ or []
-        )
-        plan_run.run(
-            tuple(files or ()),
-            profile,
-            over,
-            size=size,
-            jobs=jobs,
-            ruler=ruler,
-            as_json=as_json,
-        )
+    over = options.overrides(
+        epsilon, epsilon_per_text, risk, mechanism, lexicon, set_ or []
+    )
+    plan_run.run(
+        tuple(files or ()),
+        profile,
+        over,
+        size=size,
+        jobs=jobs,
+        ruler=ruler,
+        as_json=as_json,
+    )

@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from dptext import lexicons, pipeline, profile, progress
+from dptext.cli import screen
 from dptext.errors import InputError, UsageError
 from dptext.report import plan as plans
 from dptext.report.plan import Plan
@@ -44,7 +45,7 @@ def run(
     if as_json:
         print(msgspec.json.format(msgspec.json.encode(found), indent=2).decode())  # noqa: T201
     else:
-        show(found, Console())
+        show(found, screen.console())
 
 
 def parse(size: str) -> int:

@@ -6,8 +6,6 @@ from typing import Annotated
 
 import typer
 
-from dptext.cli.faults import reported
-
 
 def command(
     name: Annotated[
@@ -16,29 +14,28 @@ def command(
     as_json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
 ) -> None:
     """List the profiles that ship with dptext, or show one."""
-    with reported():
-        import json
+    import json
 
-        from rich.console import Console
-        from rich.table import Table
+    from rich.table import Table
 
-        from dptext import profile
+    from dptext import profile
+    from dptext.cli import screen
 
-        if name is not None:
-            profile.load(name)
-            typer.echo((profile.folder() / f"{name}.yaml").read_text(), nl=False)
-            return
-        found = [profile.load(each) for each in profile.shipped()]
-        if as_json:
-            rows = [
-                {"name": p.name, "about": p.about, "source": p.source, **p.settings()}
-                for p in found
-            ]
-            typer.echo(json.dumps(rows, indent=2))
-            return
-        table = Table(box=None, padding=(0, 2))
-        for column in ("profile", "mechanism", "about"):
-            table.add_column(column)
-        for each in found:
-            table.add_row(each.name, each.mechanism.name, each.about)
-        Console().print(table)
+    if name is not None:
+        profile.load(name)
+        typer.echo(profile.path_of(name).read_text("utf-8"), nl=False)
+        return
+    found = [profile.load(each) for each in profile.shipped()]
+    if as_json:
+        rows = [
+            {"name": p.name, "about": p.about, "source": p.source, **p.settings()}
+            for p in found
+        ]
+        typer.echo(json.dumps(rows, indent=2))
+        return
+    table = Table(box=None, padding=(0, 2))
+    for column in ("profile", "mechanism", "about"):
+        table.add_column(column)
+    for each in found:
+        table.add_row(each.name, each.mechanism.name, each.about)
+    screen.console().print(table)

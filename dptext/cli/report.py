@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dptext.cli.faults import reported
-
 if TYPE_CHECKING:
     from dptext.report.document import Document
 
@@ -32,30 +30,30 @@ def command(
 
     Example: dptext report tickets.private.jsonl.dptext.json --html report.html
     """
-    with reported():
-        import json
+    import json
 
-        from rich.console import Console
+    from dptext import streams
+    from dptext.cli import screen
+    from dptext.errors import UsageError
+    from dptext.report import document, terminal
 
-        from dptext.errors import UsageError
-        from dptext.report import document, terminal
-
-        if schema:
-            typer.echo(json.dumps(document.schema(), indent=2))
-            return
-        if file is None:
-            msg = "name a report, as in: dptext report OUTPUT.dptext.json"
-            raise UsageError(msg)
-        try:
-            data = file.read_bytes()
-        except OSError as error:
-            msg = f"{file}: {error.strerror}"
-            raise UsageError(msg) from None
-        found = document.decode(data, str(file))
-        if html is None:
-            terminal.show(found, Console())
-        else:
-            _write(found, str(file), html)
+    if schema:
+        typer.echo(json.dumps(document.schema(), indent=2))
+        return
+    if file is None:
+        msg = "name a report, as in: dptext report OUTPUT.dptext.json"
+        raise UsageError(msg)
+    streams.check_ends(file, "report")
+    try:
+        data = file.read_bytes()
+    except OSError as error:
+        msg = f"{file}: {error.strerror}"
+        raise UsageError(msg) from None
+    found = document.decode(data, str(file))
+    if html is None:
+        terminal.show(found, screen.console())
+    else:
+        _write(found, str(file), html)
 
 
 def _write(found: Document, file: str, target: str) -> None:

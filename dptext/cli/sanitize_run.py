@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from dptext import lexicons, pipeline, profile, progress, streams
-from dptext.cli import sanitize_jobs
+from dptext.cli import sanitize_jobs, screen
 from dptext.cli.sanitize_jobs import Options
 from dptext.engines import serial
 from dptext.errors import OutputError, UsageError
@@ -29,7 +29,7 @@ def sanitize(options: Options) -> None:
     jobs = sanitize_jobs.jobs(options)
     key = _key(options)
     recipe = profile.load(options.profile, options.overrides)
-    console = Console(stderr=True, quiet=options.quiet)
+    console = screen.console(stderr=True, quiet=options.quiet)
     one = jobs[0] if options.out_dir is None else None
     if one is None:
         _try_out_dir(options, jobs)

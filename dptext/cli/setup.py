@@ -12,8 +12,6 @@ from typing import Annotated, Any
 
 import typer
 
-from dptext.cli.faults import reported
-
 
 @dataclass(frozen=True, slots=True)
 class Item:
@@ -43,21 +41,20 @@ def command(
     They are for the linguistic budget; without any of them dptext does all else. Exit
     code 1 where something is absent in the end.
     """
-    with reported():
-        found = items()
-        if not check:
-            for item in found:
-                if _place(item) is None:
-                    _fetch(item)
-        rows = [_row(item) for item in found]
-        if as_json:
-            import json
+    found = items()
+    if not check:
+        for item in found:
+            if _place(item) is None:
+                _fetch(item)
+    rows = [_row(item) for item in found]
+    if as_json:
+        import json
 
-            typer.echo(json.dumps(rows, indent=2))
-        else:
-            _show(rows)
-        if any(row["place"] is None for row in rows):
-            raise typer.Exit(1)
+        typer.echo(json.dumps(rows, indent=2))
+    else:
+        _show(rows)
+    if any(row["place"] is None for row in rows):
+        raise typer.Exit(1)
 
 
 def items() -> list[Item]:

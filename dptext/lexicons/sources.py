@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn, cast
 
+from dptext import streams
 from dptext.errors import LexiconError, MissingExtra, UsageError
 from dptext.lexicons import npy
 from dptext.lexicons.raw import RawVectors
@@ -35,6 +36,7 @@ def read(
 ) -> tuple[RawVectors, str]:
     """Read the first `limit` words of a file or folder; return also its format."""
     place = str(path)
+    streams.check_ends(path, "vectors")
     if path.is_dir():
         return npy.read(path, place, limit=limit), FOLDER
     if format is not None and format not in FORMATS:
@@ -49,6 +51,7 @@ def read(
 
 def sha256(path: Path) -> str:
     """Compute the sha256 of a file as it lies on disk, or of a folder's two files."""
+    streams.check_ends(path, "vectors")
     if path.is_dir():
         parts = [f"{part.name} {sha256(part)}" for part in npy.files(path) or ()]
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()

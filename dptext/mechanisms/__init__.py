@@ -50,6 +50,23 @@ Where it has something to say, it also holds
   space's vectors, (V + 1, d) float32.
 
 ids -1 stands for an unknown word. Randomness is always the last argument.
+
+What these functions are given and return:
+- space, a `dptext.spaces.Space`: `size` is V, the number of words that can be written;
+  `vectors` (V + 1, d) float32, the last row for unknown words; `lexicon.counts` (V,);
+- eps (n,) float64 > 0, the epsilon of each word; ids (n,) int32;
+- noise, a `dptext.randomness.Noise`, the only source of random bits, in numbered lanes:
+  `bits(lane, lanes=1)` (n, 2 * lanes) uint64, `uniform(lane, lanes=1)` the same as
+  float64 strictly between 0 and 1, `normal(lane, width)` (n, width), and
+  `below(bits, bound)`, integers below bound. Different lanes are independent; the same
+  lane gives the same bits again, so each draw needs a lane of its own, from 0 upwards
+  and below 2^28;
+- `Guarantee` (dptext.types): notion "LDP", "metric-DP", "eps-delta" or "none"; metric,
+  the distance that multiplies epsilon, "1" for LDP; unit of epsilon, "nats" for LDP;
+  reach, the largest distance, so that epsilon * reach bounds every loss (1.0 for LDP
+  with epsilon itself, inf for "none"); source; gaps, sentences for every report;
+  reason, why notion "none" promises nothing.
+README.md has a whole mechanism, which the tests install and audit.
 """
 
 from __future__ import annotations

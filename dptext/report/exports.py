@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path, PurePath
 from typing import BinaryIO
 
-from dptext import formats
+from dptext import formats, streams
 from dptext.errors import UsageError
 from dptext.guarantees.policy import ExportPolicy
 
@@ -38,7 +38,11 @@ class Export:
 
 
 def on_disk(path: Path) -> Export:
-    """Read an export and the report beside it. Raises OSError."""
+    """Read an export and the report beside it.
+
+    Raises OSError, and UsageError for a device in the place of a file.
+    """
+    streams.check_ends(path, "export")
     with path.open("rb") as file:
         sha256, size = digest(iter(lambda: file.read(_BLOCK), b""))
     try:

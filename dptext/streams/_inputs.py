@@ -5,9 +5,12 @@ from __future__ import annotations
 import contextlib
 import io
 import lzma
+import os
+import stat
 import sys
 import zlib
 from collections.abc import Iterator
+from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, cast
 
 from dptext.errors import InputError, UsageError
@@ -23,6 +26,17 @@ _DAMAGED = (EOFError, OSError, zlib.error, lzma.LZMAError)
 def is_standard(path: str | None) -> bool:
     """Tell whether a path stands for standard input or output."""
     return path is None or path == "-"
+
+
+def check_ends(path: str | Path, what: str) -> None:
+    """Refuse a device such as /dev/zero, which never ends, where a file is meant.
+
+    Pipes may be read. Raises UsageError, in which what says what was to be read.
+    """
+    with contextlib.suppress(OSError):  # what is not there is reported by the reader
+        if stat.S_ISCHR(os.stat(path).st_mode):
+            msg = f"{what} {path}: a device, which may never end; give a file"
+            raise UsageError(msg)
 
 
 @contextlib.contextmanager

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.running import MARKER, WORDS, command, environment, there
+from tests.cli.running import MARKER, WORDS, command, environment, here, there
 
 LINE = json.dumps({"text": " ".join(WORDS)}).encode() + b"\n"
 # A main that breaks one stage first; its message holds what must not be shown.
@@ -283,3 +283,87 @@ def test_closed_and_full_standard_streams(
     assert done.returncode == code, told
     assert said in told
     assert told.count("\n") == bool(said)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
+def test_interrupt_while_loading_is_one_line(tmp_path: Path) -> None:
+    """An interrupt before the command line is loaded ends with 130 and no traceback."""
+    # The first module that the entry point loads interrupts its own process.
+    code = (
+        "import os, sys\n"
+        "class Finder:\n"
+        "    def find_spec(self, name, *rest):\n"
+        "        if name == 'typer':\n"
+        "            os.kill(os.getpid(), 2)\n"
+        "sys.meta_path.insert(0, Finder())\n"
+        "from dptext.__main__ import main\n"
+        "main()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        cwd=tmp_path,
+        env=environment(),
+        check=False,
+        timeout=60,
+    )
+    assert (done.returncode, done.stderr) == (130, b"dptext: interrupted\n")
+
+
+def test_little_is_loaded_before_interrupts_are_handled() -> None:
+    """The entry point loads no module of the standard library but what Python has."""
+    code = (
+        "import sys\nbefore = set(sys.modules)\nimport dptext.__main__\n"
+        "print(sorted(set(sys.modules) - before))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        env=environment(),
+        check=True,
+    )
+    assert done.stdout == "['__future__', 'dptext', 'dptext.__main__']\n"
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/urandom"), reason="needs devices")
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("sanitize", "--key-file", "/dev/urandom"),
+        ("report", "/dev/zero"),
+        ("lexicon", "info", "/dev/zero"),
+        ("lexicon", "import", "/dev/zero", "--name", "mine"),
+        ("sanitize", "--lexicon", "/dev/zero"),
+    ],
+)
+def test_devices_that_never_end_are_refused(arguments: tuple[str, ...]) -> None:
+    """A device where a file is meant is refused at once."""
+    ran = here(*arguments)
+    assert ran.code == 2
+    assert "a device, which may never end" in ran.err
+    assert ran.err.count("\n") == 1
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/fd"), reason="needs /dev/fd")
+def test_key_from_a_pipe(options: tuple[str, ...], key: str) -> None:
+    """A key may come from a pipe, of which only as much is read as a key may have."""
+    shell = (
+        'exec "$@" --key-file <(cat "$KEY")',
+        'exec "$@" --key-file <(cat /dev/urandom)',
+    )
+    ended = []
+    for script in shell:
+        done = subprocess.run(
+            ["bash", "-c", script, "sh", *command("sanitize", "-q", *options)],
+            input=LINE,
+            capture_output=True,
+            env=environment(KEY=key),
+            check=False,
+            timeout=60,
+        )
+        ended.append((done.returncode, done.stdout, done.stderr))
+    again = there("sanitize", "-q", *options, "--key-file", key, given=LINE)
+    assert ended[0] == (0, again.out, b"")
+    assert ended[1][:2] == (2, b"")
+    assert b"is longer than 1048576 bytes" in ended[1][2]

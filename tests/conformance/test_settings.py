@@ -301,8 +301,7 @@ def test_policy_strategy_and_lexicon_enter_the_nonces() -> None:
 
 def forget() -> None:
     """Have the registry look again at which packages are installed."""
-    registry.names.cache_clear()
-    registry.outside.cache_clear()
+    registry.look_again()
 
 
 def test_components_of_other_packages_count_with_their_code(

@@ -1,0 +1,197 @@
+"""What Python programs call: `dptext.privatize` and what it is made of."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+from dptext import choices
+from dptext import profile as profiles
+from dptext.profile import Profile
+from dptext.randomness import RunKey
+from dptext.types import Record, Selection
+
+if TYPE_CHECKING:
+    from dptext.pipeline import Pipeline
+    from dptext.report.document import Document
+
+_Path = str | os.PathLike[str]
+
+
+def load_profile(name: _Path, overrides: Mapping[str, Any] | None = None) -> Profile:
+    """Read a profile by name or path; overrides are laid over its keys.
+
+    Raises UsageError for an unknown name, key or value.
+    """
+    return profiles.load(os.fspath(name), overrides)
+
+
+def open_pipeline(
+    profile: _Path = profiles.DEFAULT, overrides: Mapping[str, Any] | None = None
+) -> Pipeline:
+    """Make a profile ready, its lexicon opened: the public work, done once.
+
+    Raises UsageError and LexiconError.
+    """
+    from dptext import lexicons, pipeline
+
+    recipe = load_profile(profile, overrides)
+    return pipeline.build(recipe, lexicons.find(recipe.lexicon))
+
+
+# A text gives a text, an iterable of texts a list; a string is both for type checkers.
+@overload
+def privatize(  # type: ignore[overload-overlap]
+    texts: str,
+    profile: _Path = ...,
+    overrides: Mapping[str, Any] | None = ...,
+    *,
+    risk: str | float | None = ...,
+    epsilon: float | None = ...,
+    mechanism: str | None = ...,
+    lexicon: _Path | None = ...,
+    key: bytes | _Path | None = ...,
+    report: Literal[False] = ...,
+) -> str: ...
+@overload
+def privatize(
+    texts: Iterable[str],
+    profile: _Path = ...,
+    overrides: Mapping[str, Any] | None = ...,
+    *,
+    risk: str | float | None = ...,
+    epsilon: float | None = ...,
+    mechanism: str | None = ...,
+    lexicon: _Path | None = ...,
+    key: bytes | _Path | None = ...,
+    report: Literal[False] = ...,
+) -> list[str]: ...
+@overload
+def privatize(  # type: ignore[overload-overlap]
+    texts: str,
+    profile: _Path = ...,
+    overrides: Mapping[str, Any] | None = ...,
+    *,
+    risk: str | float | None = ...,
+    epsilon: float | None = ...,
+    mechanism: str | None = ...,
+    lexicon: _Path | None = ...,
+    key: bytes | _Path | None = ...,
+    report: Literal[True],
+) -> tuple[str, Document]: ...
+@overload
+def privatize(
+    texts: Iterable[str],
+    profile: _Path = ...,
+    overrides: Mapping[str, Any] | None = ...,
+    *,
+    risk: str | float | None = ...,
+    epsilon: float | None = ...,
+    mechanism: str | None = ...,
+    lexicon: _Path | None = ...,
+    key: bytes | _Path | None = ...,
+    report: Literal[True],
+) -> tuple[list[str], Document]: ...
+def privatize(
+    texts: str | Iterable[str],
+    profile: _Path = profiles.DEFAULT,
+    overrides: Mapping[str, Any] | None = None,
+    *,
+    risk: str | float | None = None,
+    epsilon: float | None = None,
+    mechanism: str | None = None,
+    lexicon: _Path | None = None,
+    key: bytes | _Path | None = None,
+    report: bool = False,
+) -> str | list[str] | tuple[str | list[str], Document]:
+    """Replace the words of texts.
+
+    One text gives one text; any other iterable of texts, a generator for one, a list of
+    as many, in order. profile is a name or the path of a .yaml file; overrides are laid
+    over its keys, as in {"tokens": {"number": "mask"}}. risk ("20%" or 0.2), epsilon
+    (nats per word), mechanism and lexicon (a name or a file) are what the options of
+    `dptext sanitize` are.
+
+    Randomness is fresh and secure each time. With a key, at least 32 secret random
+    bytes or the path of a file that holds them, equal texts at equal positions of a
+    call with the same settings give the same texts.
+
+    With report=True the privacy report comes as a second result: report.guarantee and
+    report.risk are public, report.private holds functions of the texts. The functions
+    `encode` and `public` of dptext.report.document turn it into JSON and into what may
+    be released.
+
+    Raises TypeError for what is no text, UsageError and LexiconError for settings.
+    """
+    checked = _checked(texts)
+    run_key = _key(key)
+    chosen = choices.overrides(
+        risk=risk,
+        epsilon=epsilon,
+        mechanism=mechanism,
+        lexicon=None if lexicon is None else os.fspath(lexicon),
+    )
+    pipeline = open_pipeline(profile, profiles.merged(overrides or {}, chosen))
+    from dptext.engines.serial import Tally
+
+    tally = Tally.of(pipeline)
+    observe = tally.observe if report else None
+    records = (Record(number, (text,), None) for number, text in enumerate(checked))
+    written, began = [], time.monotonic()
+    for _, (text,) in pipeline.run(records, run_key, observe=observe):
+        written.append(text)
+    tally.records, tally.seconds = len(written), time.monotonic() - began
+    private = written[0] if isinstance(texts, str) else written
+    return (private, _report(pipeline, run_key, tally)) if report else private
+
+
+def _checked(texts: object) -> Iterator[str]:
+    """Return an iterator of texts. Raises TypeError for anything else.
+
+    A table or a dict would give the names of its columns or its keys.
+    """
+    kind = type(texts).__name__
+    if isinstance(texts, Mapping) or hasattr(texts, "columns"):
+        msg = f"a {kind} is no list of texts: give one of its columns or its values"
+        raise TypeError(msg)
+    if isinstance(texts, set | frozenset):
+        msg = f"a {kind} has no order, in which texts could be returned: give a list"
+        raise TypeError(msg)
+    if isinstance(texts, bytes | bytearray | memoryview):
+        msg = f"a text is a str, not {kind}: decode it"
+        raise TypeError(msg)
+    if not isinstance(texts, Iterable):
+        msg = f"give a text or an iterable of texts, not {kind}"
+        raise TypeError(msg)
+    return _each((texts,) if isinstance(texts, str) else texts)
+
+
+def _each(texts: Iterable[object]) -> Iterator[str]:
+    for number, text in enumerate(texts):
+        if not isinstance(text, str):
+            msg = f"the text at index {number} is no str but {type(text).__name__}"
+            raise TypeError(msg)
+        yield text
+
+
+def _key(key: object) -> RunKey:
+    if key is None:
+        return RunKey.fresh()
+    if isinstance(key, bytes | bytearray):
+        return RunKey.from_bytes(bytes(key))
+    if isinstance(key, str | os.PathLike):
+        return RunKey.from_file(os.fspath(key))
+    msg = f"key: give bytes or the path of a file, not {type(key).__name__}"
+    raise TypeError(msg)
+
+
+def _report(pipeline: Pipeline, key: RunKey, tally: Any) -> Document:
+    from dptext.engines.serial import Job
+    from dptext.report import assemble
+
+    # Nothing was read from a file or written to one, and there is nothing but texts.
+    job = Job(inputs=(), output=None, selection=Selection())
+    measures = assemble.Measures.of(pipeline)
+    return assemble.document(pipeline, job, key, tally, (), measures)

@@ -1,0 +1,141 @@
+r"""What people see: text of others is made harmless before it reaches a terminal.
+
+File names, texts and reports of others may hold characters that move the cursor, hide
+or reverse what is written. Inside `screens` everything that is printed has them
+written out, as in \u001b, which JSON reads back as the same character; only the
+styles of `console` pass.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+# Controls (C0 but for tab and line feed, DEL, C1), marks that change the direction of
+# text, line and paragraph separators, surrogates (bytes of names that are not UTF-8).
+_UNSAFE = re.compile(
+    "[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069"
+    "\ud800-\udfff]"
+)
+_BEYOND_ASCII = re.compile(f"{_UNSAFE.pattern}|[^\0-\x7f]")
+# The least columns and lines in which something can be printed, and the most.
+_LEAST = {"COLUMNS": 40, "LINES": 1}
+_MOST = 10_000
+
+
+def escape(text: str, pattern: re.Pattern[str] = _UNSAFE) -> str:
+    r"""Write out characters that a terminal would obey, each as \uXXXX."""
+    return pattern.sub(_written_out, text)
+
+
+def one_line(text: str) -> str:
+    """Write out line feeds and tabs, too."""
+    return escape(text).replace("\n", "\\u000a").replace("\t", "\\u0009")
+
+
+def _pattern(stream: Any) -> re.Pattern[str]:
+    """Return what is to be written out: beside the rest, what cannot be encoded."""
+    encoding = (getattr(stream, "encoding", None) or "utf-8").lower()
+    return _UNSAFE if encoding.startswith("utf") else _BEYOND_ASCII
+
+
+def _written_out(match: re.Match[str]) -> str:
+    number = ord(match[0])
+    if number < 0x10000:
+        return f"\\u{number:04x}"
+    number -= 0x10000  # as JSON does it: two surrogates
+    return f"\\u{0xD800 + (number >> 10):04x}\\u{0xDC00 + (number & 0x3FF):04x}"
+
+
+class Screen:
+    """A text stream on which foreign text is harmless; bytes pass as they are.
+
+    raw is the stream itself. It is written to through this alone, whatever its
+    encoding: what that lacks is written out, too.
+    """
+
+    encoding = "utf-8"
+
+    def __init__(self, raw: Any) -> None:
+        self.raw = raw
+        self._pattern = _pattern(raw)
+
+    def write(self, text: str) -> int:
+        """Write a text, with what a terminal would obey written out."""
+        self.raw.write(escape(text, self._pattern))
+        return len(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.raw, name)
+
+
+@contextlib.contextmanager
+def screens() -> Iterator[None]:
+    """Put a screen before standard output and standard error, in a sensible width."""
+    before = sys.stdout, sys.stderr
+    if sys.stderr is None:  # closed by whoever started this
+        sys.stderr = open(os.devnull, "w")
+    sys.stdout, sys.stderr = (
+        stream if stream is None or isinstance(stream, Screen) else Screen(stream)
+        for stream in (sys.stdout, sys.stderr)
+    )
+    try:
+        with _size():
+            yield
+    finally:
+        sys.stdout, sys.stderr = before
+
+
+@contextlib.contextmanager
+def _size() -> Iterator[None]:
+    """Leave sizes of the terminal aside that nothing can be printed in."""
+    aside = {}
+    for name, least in _LEAST.items():
+        size = os.environ.get(name, "")
+        usual = size.isascii() and size.isdigit() and len(size) < 6
+        if size and not (usual and least <= int(size) <= _MOST):
+            aside[name] = os.environ.pop(name)
+    try:
+        yield
+    finally:
+        os.environ.update(aside)
+
+
+def raw(stream: Any) -> Any:
+    """Return a stream without the screen before it."""
+    return stream.raw if isinstance(stream, Screen) else stream
+
+
+def console(*, stderr: bool = False, quiet: bool = False, width: int = 0) -> Console:
+    """Return a console for tables and panels on which foreign text is harmless.
+
+    Strings are no markup. width is the least number of columns.
+    """
+    from rich.console import Console, RenderableType
+    from rich.segment import Segment
+
+    stream = raw(sys.stderr if stderr else sys.stdout)
+    pattern = _pattern(stream)
+
+    class Harmless(Console):
+        def render(self, renderable: RenderableType, options: Any = None) -> Any:
+            for segment in super().render(renderable, options):
+                if segment.control:
+                    yield segment
+                else:
+                    yield Segment(escape(segment.text, pattern), segment.style)
+
+    shown = Harmless(
+        file=stream, quiet=quiet, markup=False, highlight=False, emoji=False
+    )
+    least = max(width, _LEAST["COLUMNS"])
+    if shown.width < least:
+        shown.width = least
+    return shown

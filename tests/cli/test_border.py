@@ -1,0 +1,208 @@
+"""Every option of every command with bad values: a code, one line, nothing else.
+
+The commands are found by themselves, so that one yet to be written is walked, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer.main
+
+from dptext.cli import screen
+from dptext.cli.app import app
+from dptext.cli.border import _numbers
+from dptext.cli.numbers import Number
+from tests.cli import running
+from tests.cli.running import Ran, here
+
+RECORDS = '{"text":"the film was good","a":"x"}\n{"text":"the sad story","a":"y"}\n'
+# Arguments with which each command ends soon, but for the option that is tried.
+SMALL = ("--lexicon", "words.vec", "--epsilon", "3")
+GOOD: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "sanitize": (("in.jsonl",), (*SMALL, "-q", "--no-ruler")),
+    "evaluate": (("in.jsonl", "in.jsonl"), ("--lexicon", "words.vec")),
+    "compare": (("in.jsonl",), (*SMALL, "-m", "rank", "--sample", "2", "-q")),
+    "plan": ((), (*SMALL, "--no-ruler")),
+    "explain": (("the film",), SMALL),
+    "calibrate": (("balanced",), ("--risk", "30%", "--lexicon", "words.vec")),
+    "audit": (("balanced",), (*SMALL, "--inputs", "4", "--runs", "100")),
+    "check": ((), ()),
+    "report": (("report.json",), ()),
+    "profiles": ((), ()),
+    "mechanisms": ((), ()),
+    "setup": ((), ("--check",)),
+    "lexicon list": ((), ()),
+    "lexicon info": (("words.vec",), ()),
+    "lexicon import": (("words.vec",), ("--name", "mine")),
+    "lexicon build": ((), ("--wordnet", "folder", "--out", "built")),
+}
+# What is no number for any option, and what none of the options with limits admits.
+NO_NUMBER = ("", "x", "nan", "inf", "-inf", "1e400", "\x1b[31m", "9" * 30, "-1e300")
+# What is no file, no name, no setting; what some options admit ends in whatever code.
+NAMES = (
+    *("nowhere/at/all", "folder", "binary", "a\x1b[31m\x9b2J\u202eb\nc", "\udcff"),
+    *("x" * 5000, "a.b=[", "/dev/zero"),
+)
+
+
+def commands(group: Any, before: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the names and objects of all commands."""
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from commands(command, f"{before}{name} ")
+        else:
+            yield f"{before}{name}", command
+
+
+ALL = dict(commands(typer.main.get_command(app)))
+OPTIONS = [
+    (name, option)
+    for name, command in ALL.items()
+    for option in command.params
+    if not getattr(option, "is_flag", False)
+]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Go to a folder with small inputs."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DPTEXT_HOME", str(tmp_path / "home"))
+    running.lexicon(tmp_path)
+    (tmp_path / "in.jsonl").write_text(RECORDS)
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "binary").write_bytes(b"\xff\xfe\x1b[31m\n" * 9)
+    (tmp_path / "report.json").write_text("{}")
+    return tmp_path
+
+
+def tried(name: str, option: Any, value: str) -> Ran:
+    """Run a command with one of its options, or arguments, set to a value."""
+    arguments, options = GOOD[name]
+    spelt = max(option.opts, key=len)
+    if not spelt.startswith("-"):
+        index = [p for p in ALL[name].params if p.opts[0][0] != "-"].index(option)
+        arguments = (*arguments[:index], value, *arguments[index + 1 :])
+        return here(*name.split(), *options, "--", *arguments)
+    kept = list(options)
+    for each in option.opts:
+        if each in kept:
+            at = kept.index(each)
+            del kept[at : at + 2]
+    return here(*name.split(), *kept, f"{spelt}={value}", "--", *arguments)
+
+
+def refused(ran: Ran, *codes: int) -> None:
+    """Check that a command said in one line what is wrong, and nothing more."""
+    assert ran.code in codes, ran
+    assert ran.out == b""
+    assert ran.err.startswith("dptext: ")
+    assert ran.err.count("\n") == 1
+    assert screen.escape(ran.err) == ran.err
+
+
+def test_every_command_is_walked() -> None:
+    """The table of good arguments names all commands there are."""
+    assert GOOD.keys() == ALL.keys()
+
+
+@pytest.mark.parametrize(
+    ("name", "option"),
+    [pair for pair in OPTIONS if pair[1].name in _numbers(ALL[pair[0]].callback)],
+    ids=lambda each: each if isinstance(each, str) else each.name,
+)
+def test_numbers_that_are_none(name: str, option: Any, folder: Path) -> None:
+    """What is no number is named with the option and with what is accepted."""
+    number = _numbers(ALL[name].callback)[option.name]
+    before = sorted(folder.rglob("*"))
+    below = () if number.low is None else (f"{number.low - 1:g}",)
+    above = () if number.high is None else (f"{number.high + 1:g}",)
+    whole = ("1.5",) if number.kind is int else ()
+    for value in (*NO_NUMBER, *below, *above, *whole):
+        if value == "9" * 30 and number.kind is float and number.high is None:
+            continue  # a number like any other, which the profile judges
+        if value == "-1e300" and number.kind is float and number.low is None:
+            continue
+        ran = tried(name, option, value)
+        refused(ran, 2)
+        assert max(option.opts, key=len) in ran.err
+        assert number.accepted in ran.err
+    assert sorted(folder.rglob("*")) == before
+
+
+# Outputs that are named in bytes that are not UTF-8, or opened after the run only.
+OPEN = {("sanitize", name) for name in ("output", "out_dir", "report", "html")}
+OPEN |= {("sanitize", "public_report"), ("compare", "lexicon")}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "option"),
+    [
+        pytest.param(
+            name,
+            option,
+            marks=[pytest.mark.xfail(strict=False)] * ((name, option.name) in OPEN),
+        )
+        for name, option in OPTIONS
+        if option.name not in _numbers(ALL[name].callback)
+    ],
+    ids=lambda each: each if isinstance(each, str) else each.name,
+)
+def test_names_of_what_is_not_there(name: str, option: Any, folder: Path) -> None:
+    """No name, file or setting ends in a traceback or a bug, or leaves a file."""
+    before = sorted(folder.rglob("*"))
+    for value in NAMES:
+        ran = tried(name, option, value)
+        if ran.code == 0 or name == "check":  # check prints its findings
+            assert ran.code in (0, 1, 2), ran
+            for path in set(folder.rglob("*")) - set(before):
+                path.unlink() if path.is_file() else None
+            continue
+        refused(ran, 1, 2, 4)
+        assert sorted(folder.rglob("*")) == before, value
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (("sanitize", "--nonsense"), "--nonsense"),
+        (("sanitize", "--epsilon"), "--epsilon"),
+        (("sanitize", "--quiet=3"), "--quiet"),
+        (("sanitise",), "'sanitize'"),
+        (("lexicon", "imprt"), "'import'"),
+        (("lexicon", "import"), "FILE"),
+        (("lexicon", "import", "x", "--name", "y", "--format", "elmo"), "glove"),
+        (("calibrate",), "--risk"),
+        (("--nonsense",), "--nonsense"),
+    ],
+)
+def test_what_the_parser_refuses(given: tuple[str, ...], said: str) -> None:
+    """Options and commands that are not there are one line with the way to help."""
+    ran = here(*given)
+    refused(ran, 2)
+    assert said in ran.err
+
+
+def test_what_an_option_accepts_is_said_exactly() -> None:
+    """The range of a number is in words."""
+    assert Number(int, 1, 256).accepted == "an integer from 1 to 256"
+    assert Number(float, 0.0, None, above=True).accepted == "a number above 0"
+    assert Number(float, 0.0, 1.0).accepted == "a number from 0 to 1"
+    assert Number(int).accepted == "an integer"
+    ran = here("sanitize", "--epsilon", "nan")
+    expected = "dptext: --epsilon nan: not a number; give a number above 0\n"
+    assert (ran.code, ran.err) == (2, expected)
+
+
+def test_without_a_command_there_is_help() -> None:
+    """The bare command and the bare group of commands show their help, code 2."""
+    for given in ((), ("lexicon",)):
+        ran = here(*given)
+        assert ran.code == 2
+        assert b"Usage" in ran.out
+        assert ran.err == ""

@@ -1,0 +1,200 @@
+"""The Python interface takes texts and nothing else, and gives as many back."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dptext
+from dptext.errors import UsageError
+from dptext.report import document
+from tests.cli.running import lexicon
+
+TEXT = "the film was good and the story old"
+KEY = bytes(range(7, 7 + 64))
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> dict[str, Any]:
+    """Return settings of a quick call."""
+    return {
+        "lexicon": lexicon(tmp_path),
+        "epsilon": 3,
+        "overrides": {"tokens": {"number": "mask"}},
+    }
+
+
+def test_one_text_gives_one_text(settings: dict[str, Any]) -> None:
+    """A string is one text, not as many texts as it has characters."""
+    private = dptext.privatize(TEXT, **settings)
+    assert isinstance(private, str)
+    assert len(private.split()) == len(TEXT.split())
+    assert dptext.privatize("", **settings) == ""
+
+
+def test_any_iterable_gives_a_list(settings: dict[str, Any]) -> None:
+    """Lists, tuples, generators and mapped values give a list in their order."""
+    settings["key"] = KEY
+    texts = [TEXT, "", "bread"]
+
+    def generated() -> Iterator[str]:
+        yield from texts
+
+    expected = dptext.privatize(texts, **settings)
+    assert len(expected) == 3
+    assert expected[1] == ""
+    values = dict(enumerate(texts)).values()
+    for given in (tuple(texts), generated(), values, iter(texts)):
+        assert dptext.privatize(given, **settings) == expected
+    assert dptext.privatize([], **settings) == []
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"text": TEXT}, "a dict is no list of texts: give"),
+        (None, "not NoneType"),
+        (5, "not int"),
+        (b"the film", "bytes: decode it"),
+        ({TEXT}, "no order"),
+        ([TEXT, None], "the text at index 1 is no str but NoneType"),
+        ([TEXT, 5.0], "the text at index 1 is no str but float"),
+        ([b"the"], "index 0 is no str but bytes"),
+    ],
+    ids=str,
+)
+def test_what_is_no_text(given: Any, said: str, settings: dict[str, Any]) -> None:
+    """Anything else is a TypeError in one line that says what to do, without text."""
+    with pytest.raises(TypeError) as raised:
+        dptext.privatize(given, **settings)
+    assert said in str(raised.value)
+    assert "film" not in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+def test_a_table_is_not_its_columns(settings: dict[str, Any]) -> None:
+    """A table is refused; one of its columns is taken."""
+    arrow = pytest.importorskip("pyarrow")
+    table = arrow.table({"text": [TEXT, "bread"]})
+    with pytest.raises(TypeError, match="a Table is no list of texts"):
+        dptext.privatize(table, **settings)
+    assert len(dptext.privatize(table["text"].to_pylist(), **settings)) == 2
+
+
+def test_keys(settings: dict[str, Any], tmp_path: Path) -> None:
+    """The same key, as bytes or in a file, gives the same texts; no key others."""
+    path = tmp_path / "key"
+    path.write_bytes(KEY)
+    path.chmod(0o600)
+    texts = [TEXT] * 20
+    first = dptext.privatize(texts, key=KEY, **settings)
+    assert dptext.privatize(texts, key=path, **settings) == first
+    assert dptext.privatize(texts, key=str(path), **settings) == first
+    assert dptext.privatize(texts, **settings) != first
+    assert len(set(first)) > 1, "every position has randomness of its own"
+    with pytest.raises(UsageError, match="at least 32 random bytes"):
+        dptext.privatize(texts, key=b"short", **settings)
+    with pytest.raises(TypeError, match="give bytes or the path"):
+        dptext.privatize(texts, key=5, **settings)  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"epsilon": float("nan")}, "epsilon nan: give a finite number above 0"),
+        ({"epsilon": -1}, "epsilon -1: "),
+        ({"epsilon": "8"}, "epsilon '8': "),
+        ({"risk": 2}, "risk 2: give a share between 0 and 1"),
+        ({"risk": "lots"}, "risk lots: "),
+        ({"risk": 0.2, "epsilon": 1}, "give only one of epsilon, risk"),
+        ({"mechanism": "rnk"}, "did you mean 'rank'"),
+        ({"profile": "balancd"}, "did you mean 'balanced'"),
+        ({"lexicon": "nowhere"}, "nowhere"),
+        ({"overrides": {"tokens": {"number": "hide"}}}, "tokens"),
+        (
+            {"overrides": {"budget": {"epsilon": float("inf"), "risk": None}}},
+            "inf is no finite number",
+        ),
+    ],
+    ids=str,
+)
+def test_wrong_settings(given: dict[str, Any], said: str) -> None:
+    """What is wrong with a setting is said in one line, under the name it has here."""
+    with pytest.raises((UsageError, dptext.errors.LexiconError)) as raised:
+        dptext.privatize(TEXT, **given)
+    assert said in str(raised.value)
+    assert "--" not in str(raised.value)
+
+
+def test_the_report_is_a_second_result(settings: dict[str, Any]) -> None:
+    """With report=True comes what `dptext sanitize --report` writes."""
+    texts, report = dptext.privatize([TEXT, TEXT], report=True, **settings)
+    assert len(texts) == 2
+    assert report.run.settings["tokens"]["number"] == "mask"
+    assert report.guarantee.epsilon == 3
+    assert report.risk is not None
+    assert report.output is None
+    assert report.private is not None
+    assert report.private.records == report.private.texts == 2
+    assert report.private.tokens["word"] + report.private.tokens["stop_word"] == 16
+    public = json.loads(document.encode(document.public(report)))
+    assert public["private"] is None
+    text, _ = dptext.privatize(TEXT, report=True, **settings)
+    assert isinstance(text, str)
+
+
+def test_settings_of_the_command_line(settings: dict[str, Any]) -> None:
+    """Risk and mechanism are those of the options."""
+    _, report = dptext.privatize(
+        TEXT, risk="40%", lexicon=settings["lexicon"], report=True
+    )
+    assert report.risk is not None
+    assert report.risk.success <= 0.4
+    _, report = dptext.privatize(
+        TEXT, mechanism="santext", epsilon=1, lexicon=settings["lexicon"], report=True
+    )
+    assert report.run.settings["mechanism"]["name"] == "santext"
+
+
+def test_types_are_those_of_the_calls(tmp_path: Path) -> None:
+    """A type checker knows that a text gives a text, and a report comes second."""
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import dptext\n"
+        "reveal_type(dptext.privatize('x'))\n"
+        "reveal_type(dptext.privatize(['x']))\n"
+        "reveal_type(dptext.privatize(x for x in 'x'))\n"
+        "text, report = dptext.privatize('x', report=True)\n"
+        "reveal_type(text)\n"
+        "reveal_type(report.guarantee.sentence)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--follow-imports=silent", str(program)],
+        capture_output=True,
+        text=True,
+        cwd=Path(dptext.__file__).parents[1],
+        check=False,
+    )
+    revealed = re.findall(r'Revealed type is "(?:builtins\.)?([^"]*)"', done.stdout)
+    assert [each.replace("builtins.", "") for each in revealed] == [
+        *("str", "list[str]", "list[str]", "str", "str")
+    ], done.stdout
+
+
+def test_readme_shows_what_works() -> None:
+    """The Python section of the README runs as it stands."""
+    readme = Path(__file__).parents[1] / "README.md"
+    section = readme.read_text("utf-8").partition("## From Python")[2]
+    (program,) = re.findall(r"```python\n(.*?)```", section.partition("\n## ")[0], re.S)
+    names: dict[str, Any] = {}
+    exec(program, names)
+    assert isinstance(names["text"], str)
+    assert len(names["texts"]) == 2
+    assert names["report"].guarantee.notion == "LDP"
