@@ -6,8 +6,6 @@ from typing import Annotated, Any
 
 import typer
 
-from dptext.cli.faults import reported
-
 
 def command(
     name: Annotated[
@@ -71,12 +69,11 @@ def command(
 
     Exit code 1 when a claim or the program is refuted; the verdict says which.
     """
-    with reported():
-        from dptext.cli import audit_run, options
+    from dptext.cli import audit_run, options
 
-        over = options.overrides(epsilon, None, None, mechanism, lexicon, set_ or [])
-        name, over = audit_run.resolved(name, over)
-        effort = audit_run.Effort(inputs, runs, draws)
-        result: Any = audit_run.run(name, over, effort, as_json, quiet)
-        if result.failed:
-            raise typer.Exit(1)
+    over = options.overrides(epsilon, None, None, mechanism, lexicon, set_ or [])
+    name, over = audit_run.resolved(name, over)
+    effort = audit_run.Effort(inputs, runs, draws)
+    result: Any = audit_run.run(name, over, effort, as_json, quiet)
+    if result.failed:
+        raise typer.Exit(1)

@@ -6,8 +6,6 @@ from typing import Annotated
 
 import typer
 
-from dptext.cli.faults import reported
-
 
 def command(
     risk: Annotated[
@@ -46,19 +44,18 @@ def command(
     what to write into a profile: closeness is the expected cosine of a word with what
     is written for it, kept the share of words that stay. Looks at no text.
     """
-    with reported():
-        from dptext.cli import calibrate_law, calibrate_run, options
+    from dptext.cli import calibrate_law, calibrate_run, options
 
-        named = None if mechanism == "all" else mechanism
-        over = options.overrides(None, None, risk, named, lexicon, set_ or [])
-        if best_law is not None or epsilon_cap is not None:
-            calibrate_law.run(
-                profile,
-                over,
-                utility=best_law,
-                cap=epsilon_cap,
-                every=mechanism == "all",
-                as_json=as_json,
-            )
-            return
-        calibrate_run.run(profile, over, every=mechanism == "all", as_json=as_json)
+    named = None if mechanism == "all" else mechanism
+    over = options.overrides(None, None, risk, named, lexicon, set_ or [])
+    if best_law is not None or epsilon_cap is not None:
+        calibrate_law.run(
+            profile,
+            over,
+            utility=best_law,
+            cap=epsilon_cap,
+            every=mechanism == "all",
+            as_json=as_json,
+        )
+        return
+    calibrate_run.run(profile, over, every=mechanism == "all", as_json=as_json)

@@ -7,8 +7,6 @@ from typing import Annotated
 
 import typer
 
-from dptext.cli.faults import reported
-
 
 def command(
     files: Annotated[
@@ -73,24 +71,23 @@ def command(
     guarantee, risk and what is not covered are computed anew. Ends with exit code 1 and
     one line for each finding otherwise; never prints content.
     """
-    with reported():
-        from dptext.cli import check_run
+    from dptext.cli import check_run
 
-        options = {
-            "notion": notion,
-            "max_epsilon": max_epsilon,
-            "max_loss": max_loss,
-            "max_risk": max_risk,
-            "allow": allow,
-            "unverified": unverified,
-        }
-        failed = check_run.run(
-            files or [],
-            policy,
-            {key: value for key, value in options.items() if value is not None},
-            lexicons=lexicon or [],
-            staged=staged,
-            quiet=quiet,
-        )
-        if failed:
-            raise typer.Exit(1)
+    options = {
+        "notion": notion,
+        "max_epsilon": max_epsilon,
+        "max_loss": max_loss,
+        "max_risk": max_risk,
+        "allow": allow,
+        "unverified": unverified,
+    }
+    failed = check_run.run(
+        files or [],
+        policy,
+        {key: value for key, value in options.items() if value is not None},
+        lexicons=lexicon or [],
+        staged=staged,
+        quiet=quiet,
+    )
+    if failed:
+        raise typer.Exit(1)

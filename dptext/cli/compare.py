@@ -7,8 +7,6 @@ from typing import Annotated
 
 import typer
 
-from dptext.cli.faults import reported
-
 
 def command(
     file: Annotated[str, typer.Argument(help="Texts to compare on.")],
@@ -85,37 +83,36 @@ def command(
 
     Example: dptext compare reviews.jsonl --label stars --risk 10% --risk 20%
     """
-    with reported():
-        from dptext.cli import compare_run
-        from dptext.evaluation.run import Settings
+    from dptext.cli import compare_run
+    from dptext.evaluation.run import Settings
 
-        compare_run.run(
-            compare_run.Options(
-                file=file,
-                fields=tuple(field or ("text",)),
-                format=format,
-                mechanisms=tuple(mechanism or compare_run.MECHANISMS),
-                risks=tuple(risk or ()),
-                epsilons=tuple(epsilon or ()),
-                lexicons=tuple(lexicon or ()),
-                profile=profile,
-                sample=sample,
-                jobs=jobs,
-                resume=resume,
-                csv=csv,
-                json=as_json,
-                html=html,
-                quiet=quiet,
-            ),
-            Settings(
-                labels=tuple(label or ()),
-                attributes=tuple(attribute or ()),
-                classifier=classifier,
-                splits=splits,
-                alphas=tuple(alpha or (0.25, 0.5, 0.75)),
-                encoder=encoder,
-                masked_model=masked_model,
-                # The Bayes attack looks at all pairs of words: the ruler says as much.
-                bayes=False,
-            ),
-        )
+    compare_run.run(
+        compare_run.Options(
+            file=file,
+            fields=tuple(field or ("text",)),
+            format=format,
+            mechanisms=tuple(mechanism or compare_run.MECHANISMS),
+            risks=tuple(risk or ()),
+            epsilons=tuple(epsilon or ()),
+            lexicons=tuple(lexicon or ()),
+            profile=profile,
+            sample=sample,
+            jobs=jobs,
+            resume=resume,
+            csv=csv,
+            json=as_json,
+            html=html,
+            quiet=quiet,
+        ),
+        Settings(
+            labels=tuple(label or ()),
+            attributes=tuple(attribute or ()),
+            classifier=classifier,
+            splits=splits,
+            alphas=tuple(alpha or (0.25, 0.5, 0.75)),
+            encoder=encoder,
+            masked_model=masked_model,
+            # The Bayes attack looks at all pairs of words: the ruler says as much.
+            bayes=False,
+        ),
+    )

@@ -7,8 +7,6 @@ from typing import Annotated
 
 import typer
 
-from dptext.cli.faults import reported
-
 _INPUT = "Input"
 _GUARANTEE = "Guarantee"
 _OUTPUT = "Output and report"
@@ -264,39 +262,38 @@ def command(
 
     Example: dptext sanitize tickets.jsonl --field body -o tickets.private.jsonl
     """
-    with reported():
-        from dptext.cli import options, sanitize_jobs, sanitize_run
+    from dptext.cli import options, sanitize_jobs, sanitize_run
 
-        sanitize_run.sanitize(
-            sanitize_jobs.Options(
-                files=tuple(files or ("-",)),
-                output=None if output == "-" else output,
-                out_dir=out_dir,
-                profile=profile,
-                overrides=options.overrides(
-                    epsilon, epsilon_per_text, risk, mechanism, lexicon, set_ or []
-                ),
-                fields=tuple(field or ("text",)),
-                format=format,
-                id_field=id,
-                missing=missing,
-                delimiter=delimiter,
-                quoting=quoting,
-                header=header,
-                max_record_bytes=max_record_bytes,
-                on_error=on_error,
-                quarantine=quarantine,
-                key_file=key_file,
-                seed=seed,
-                report=report,
-                html=html,
-                public_report=public_report,
-                sidecar=sidecar,
-                ruler=ruler,
-                batch_size=1 if line_buffered else batch_size,
-                flush=line_buffered,
-                jobs=jobs,
-                quiet=quiet,
-                progress=progress,
-            )
+    sanitize_run.sanitize(
+        sanitize_jobs.Options(
+            files=tuple(files or ("-",)),
+            output=None if output == "-" else output,
+            out_dir=out_dir,
+            profile=profile,
+            overrides=options.overrides(
+                epsilon, epsilon_per_text, risk, mechanism, lexicon, set_ or []
+            ),
+            fields=tuple(field or ("text",)),
+            format=format,
+            id_field=id,
+            missing=missing,
+            delimiter=delimiter,
+            quoting=quoting,
+            header=header,
+            max_record_bytes=max_record_bytes,
+            on_error=on_error,
+            quarantine=quarantine,
+            key_file=key_file,
+            seed=seed,
+            report=report,
+            html=html,
+            public_report=public_report,
+            sidecar=sidecar,
+            ruler=ruler,
+            batch_size=1 if line_buffered else batch_size,
+            flush=line_buffered,
+            jobs=jobs,
+            quiet=quiet,
+            progress=progress,
         )
+    )
