@@ -71,13 +71,14 @@ def unknown_as_last(state: Any, ids: Ids, eps: Eps, noise: Noise, honest: Any) -
 
 def alone(state: Any, ids: Ids, eps: Eps, noise: Noise, honest: Any) -> Ids:
     """Copy in batches of one word."""
-    return ids if len(ids) == 1 else honest(state, ids, eps, noise)
+    # The unknown word is no output: the first word stands for it.
+    return np.maximum(ids, 0) if len(ids) == 1 else honest(state, ids, eps, noise)
 
 
 def neighbour(state: Any, ids: Ids, eps: Eps, noise: Noise, honest: Any) -> Ids:
     """Write the batch's next word now and then."""
     drawn = honest(state, ids, eps, noise)
-    return np.where(sometimes(noise, 0.02), np.roll(ids, -1), drawn)
+    return np.where(sometimes(noise, 0.02), np.maximum(np.roll(ids, -1), 0), drawn)
 
 
 def wider(state: Any, ids: Ids, eps: Eps, noise: Noise, honest: Any) -> Ids:
