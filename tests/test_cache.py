@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from dptext import cache
-from dptext.adversaries import _sampled, bayes, calibrate
+from dptext.adversaries import _crossing, _rule, _sampled, bayes, calibrate
 from dptext.mechanisms import _recalibration
 from dptext.spaces import geometry_of
 from tests import channels, small
@@ -29,6 +29,10 @@ SHARES = (zipf(SIZE) + 0.05) / (zipf(SIZE) + 0.05).sum()
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Give each test an empty cache folder."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    # Fewer draws of searches: what is tested is what is kept.
+    monkeypatch.setattr(_rule, "_TRAINED", 500)
+    monkeypatch.setattr(_rule, "_VALIDATED", 200)
+    monkeypatch.setattr(_crossing, "_SEARCH_DRAWS", 1000)
     return tmp_path / "dptext"
 
 
@@ -42,7 +46,7 @@ def use() -> list[Any]:
         found += [epsilon, bayes.measure(channel, epsilon, SHARES)]
     for name in ("diffractor", "custext", "gumbel"):
         channel = channels.ready(name, lexicon)
-        ids = np.arange(SIZE, dtype=np.int32)
+        ids = np.arange(3, dtype=np.int32)
         if channel.exact:
             weights = channel.module.log_weights(
                 channel.state, ids, np.full(SIZE, 100.0)

@@ -237,11 +237,14 @@ def test_the_share_of_a_word_in_a_long_text_is_refused() -> None:
 def test_a_scale_is_found_once() -> None:
     """The second run reads it from the cache folder."""
     lexicon = small.cloud(20, 3, seed=99)
-    before = set(cache.folder().glob("*.json"))
+    before = set(cache.folder().glob("*.numbers"))
     eta = scale_of(lexicon, 2.5)
-    kept = set(cache.folder().glob("*.json")) - before
-    assert [path.read_text() for path in kept] == [f'{{"eta": {eta!r}}}']
-    kept.pop().write_text('{"eta": 3.0}')
+    kept = set(cache.folder().glob("*.numbers")) - before
+    content = [path.read_text().splitlines()[1] for path in kept]
+    assert content == [f'{{"eta": {eta!r}}}']
+    # As the program would write it, and a scale that holds: it is taken.
+    path = kept.pop()
+    cache._keep(path, path.stem, b'{"eta": 3.0}')
     assert scale_of(lexicon, 2.5) == 3.0
     assert scale_of(lexicon, 2.6) != 3.0
     assert scale_of(lexicon, 2.5, 1.0) != 3.0
