@@ -33,7 +33,7 @@ LAYERS = (
         *("tokens", "lexicons", "spaces", "budgets", "mechanisms", "mappings"),
         *("formats", "metrics", "guarantees", "adversaries"),
     ),
-    ("profile", "pipeline"),
+    ("profile", "pipeline", "naming"),
     ("engines", "report"),
     ("evaluation",),
     ("cli", "__main__"),

@@ -15,8 +15,16 @@ from dptext import lexicons, pipeline, profile
 from dptext.guarantees import account
 from dptext.report import explanation
 from dptext.report.explanation import Explanation, Token
+from dptext.report.figures import share
 
 _BAR = 16
+_STYLES = {
+    "replaced": "bold green",
+    "copied": "yellow",
+    "random digits": "blue",
+    "masked": "magenta",
+    "left out": "dim strike",
+}
 
 
 def run(
@@ -55,6 +63,8 @@ def run(
 
 def show(found: Explanation, console: Console) -> None:
     """Print an explanation as two tables: epsilon, and what each word may become."""
+    if found.tokens:
+        console.print(_legend(found))
     console.print(_spread(found))
     console.print(
         Text(f"epsilon of the words together: {found.epsilon:.6g}\n", style="bold")
@@ -64,6 +74,12 @@ def show(found: Explanation, console: Console) -> None:
         console.print()
     for line in (*found.notes, found.guarantee.sentence, found.guarantee.text_level):
         console.print(Text(line))
+
+
+def _legend(found: Explanation) -> Text:
+    """Name the colours of the treatments that occur."""
+    names = (Text(name, style=_STYLES.get(name, "")) for name in found.treatments)
+    return Text("tokens: ") + Text(", ").join(names)
 
 
 def _spread(found: Explanation) -> Table:
@@ -79,12 +95,12 @@ def _spread(found: Explanation) -> Table:
     table.add_column("", no_wrap=True)
     largest = max((token.epsilon or 0.0 for token in found.tokens), default=0.0)
     for token in found.tokens:
-        cells = [Text(token.text, style="" if token.replaced else "dim")]
+        cells = [Text(token.text, style=_STYLES.get(token.treatment, ""))]
         cells += [Text(_number(token.scores.get(name))) for name in shared]
         if token.replaced:
-            cells += [Text(f"{token.proportion:.1%}"), Text(f"{token.epsilon:.4g}")]
+            cells += [Text(share(token.proportion)), Text(f"{token.epsilon:.4g}")]
         else:
-            cells += [Text(""), Text("–", style="dim")]
+            cells += [Text(""), Text(token.treatment, style="dim")]
         cells.append(Text(bar(token, largest), style="cyan"))
         table.add_row(*cells)
     return table
@@ -98,7 +114,7 @@ def _replacements(found: Explanation) -> Table:
     for token in found.tokens:
         if token.stays is not None:
             table.add_row(
-                Text(token.text), Text(chance(token.stays)), Text(likeliest(token))
+                Text(token.text), Text(share(token.stays)), Text(likeliest(token))
             )
     return table
 
@@ -113,14 +129,9 @@ def bar(token: Token, largest: float) -> str:
 def likeliest(token: Token) -> str:
     """Return the likeliest replacements in one line."""
     return ", ".join(
-        f"{each.word} {chance(each.probability)}" for each in token.likeliest
+        f"{each.word} {share(each.probability)}" for each in token.likeliest
     )
 
 
 def _number(value: float | None) -> str:
     return "" if value is None else f"{value:.3f}"
-
-
-def chance(value: float) -> str:
-    """Write a probability; small ones are not rounded to nothing."""
-    return f"{value:.1%}" if value >= 5e-4 or value == 0.0 else "<0.1%"

@@ -29,6 +29,11 @@ from dptext.report import assemble
 from dptext.types import Record
 
 _EXAMPLES = 3
+ACCURACIES = (
+    "utility, attack: accuracy of a classifier trained and tested on private texts; on "
+    "originals: trained and tested on the texts as they were; by chance: the share of "
+    "the most frequent value."
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ and scales with the page: at 400 pixels its text is about 11 pixels high.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from dptext.report._axis import LEAST, Axis, plain
@@ -155,20 +155,29 @@ def strip(
     *,
     title: str,
     show: Callable[[float], str] = plain,
+    colours: Mapping[str, int] | None = None,
 ) -> Html:
-    """Return one bar divided in proportion to its parts, each named in the legend."""
+    """Return one bar divided in proportion to its parts, each named in the legend.
+
+    colours are the series of the parts by their names, by default in order from 1, for
+    series 0 is an outline; parts of value 0 are left out.
+    """
     kept = [(name, value) for name, value in parts if value > 0]
+    series = [
+        (colours or {}).get(name, number) for number, (name, _) in enumerate(kept, 1)
+    ]
     total = sum(value for _, value in kept) or 1.0
     drawn: list[Html] = []
     x = 0.0
-    for number, (name, value) in enumerate(kept):
+    for number, (name, value) in zip(series, kept, strict=True):
         length = _WIDE * value / total
         pointed = element("title", f"{name}: {show(value)}")
         drawn.append(_bar(x + 1, 6, max(length - 2, 0.5), 24, number, pointed))
         x += length
     names = [f"{name}: {show(value)}" for name, value in kept]
     told = f"A bar in parts, from left to right: {', '.join(names) or 'none'}."
-    return _figure(title, told, 36, drawn, _legend(names, _swatch_bar), Html(""))
+    legend = _legend(names, lambda number: _swatch_bar(series[number]))
+    return _figure(title, told, 36, drawn, legend, Html(""))
 
 
 def _figure(
