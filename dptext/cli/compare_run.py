@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 import numpy as np
-from rich.console import Console
+from rich.console import Console, JustifyMethod
 from rich.progress import Progress
 from rich.table import Table
 from rich.text import Text
@@ -91,7 +91,7 @@ def run(options: Options, settings: Settings) -> None:
         print(msgspec.json.format(msgspec.json.encode(data), indent=2).decode())  # noqa: T201
     else:
         # A table is no use with its columns cut: lines are as long as they need be.
-        show(table, settings, Console(width=max(Console().width, 150)))
+        show(table, settings, Console(width=max(Console().width, 170)))
 
 
 def cells(options: Options) -> list[Cell]:
@@ -220,18 +220,23 @@ def as_csv(table: Sequence[Row], settings: Settings) -> str:
 def show(table: Sequence[Row], settings: Settings, console: Console) -> None:
     """Print the table, and why cells are missing."""
     shown = Table(box=None, padding=(0, 1))
+    lines = [
+        tuple(_cells(flat(row, settings), settings)) for row in table if not row.reason
+    ]
     for number, name in enumerate(_names(settings)):
-        shown.add_column(name, justify="left" if number < 2 else "right")
-    for row in table:
-        if not row.reason:
-            shown.add_row(*_cells(flat(row, settings), settings))
+        # Headings may break, figures not.
+        wide = max((len(line[number]) for line in lines), default=0) if number else 0
+        justify: JustifyMethod = "left" if number < 2 else "right"
+        shown.add_column(name, justify=justify, min_width=wide)
+    for line in lines:
+        shown.add_row(*line)
     console.print(shown)
     for row in table:
         if row.reason:
             console.print(Text(f"{row.mechanism}, {row.level}: {row.reason}"))
     tasks = bool(settings.labels or settings.attributes)
-    for line in (*figures.legend(("risk", *_KEPT)), *[comparison.ACCURACIES] * tasks):
-        console.print(Text(line, style="dim"))
+    for told in (*figures.legend(("risk", *_KEPT)), *[comparison.ACCURACIES] * tasks):
+        console.print(Text(told, style="dim"))
     console.print(Text(OWNER, style="dim"))
 
 
@@ -245,7 +250,9 @@ def _names(settings: Settings) -> list[str]:
 
 
 def _cells(row: dict[str, Any], settings: Settings) -> Iterator[str]:
-    several = f" ({row['lexicon']})" if row["lexicon"] not in ("builtin",) else ""
+    several = (
+        f" ({Path(row['lexicon']).name})" if row["lexicon"] not in ("builtin",) else ""
+    )
     yield f"{row['mechanism']}{several}"
     yield row["level"]
     yield f"{row['epsilon']:.4g}"

@@ -9,7 +9,9 @@ from dptext.evaluation import OWNER
 from dptext.evaluation.classify import Task
 from dptext.evaluation.comparison import ACCURACIES, Row
 from dptext.report import _page, _svg, figures
+from dptext.report._axis import plain
 from dptext.report._page import Html, Section
+from dptext.report._svg import Show
 from dptext.streams import open_output
 
 Value = Callable[[Row], float | None]
@@ -69,25 +71,27 @@ def _loss(row: Row) -> float | None:
     return row.worst_loss
 
 
-_ACROSS: tuple[tuple[str, Value], ...] = (
-    ("risk (best guess of a word)", _risk),
-    ("worst loss of a word, nats", _loss),
+_ACROSS: tuple[tuple[str, Value, Show], ...] = (
+    ("risk (best guess of a word)", _risk, figures.percent),
+    ("worst loss of a word, nats", _loss, plain),
 )
 
 
 def _curves(rows: Sequence[Row]) -> list[Section]:
     """Return a section for each measure that the rows have, against risk and loss."""
     sections = []
-    for title, label, value in (
-        ("Utility", "accuracy on private texts", _utility),
-        ("Attack on the attribute", "accuracy of the attack", _attack),
-        ("Meaning", "CS, mean cosine", _similarity),
-        ("Deniability", "N_w / S_w", _ratio),
+    for title, label, value, shown in (
+        ("Utility", "accuracy on private texts", _utility, figures.percent),
+        ("Attack on the attribute", "accuracy of the attack", _attack, figures.percent),
+        ("Meaning", "CS, mean cosine", _similarity, plain),
+        ("Deniability", "N_w / S_w", _ratio, plain),
     ):
         charts = [
-            _chart(rows, title, label, value, x_label, x)
-            for x_label, x in _ACROSS
-            if any(x(row) is not None and value(row) is not None for row in rows)
+            _chart(rows, title, (label, value, shown), across)
+            for across in _ACROSS
+            if any(
+                across[1](row) is not None and value(row) is not None for row in rows
+            )
         ]
         if charts:
             sections.append(Section(title, (_page.beside(*charts),)))
@@ -95,8 +99,13 @@ def _curves(rows: Sequence[Row]) -> list[Section]:
 
 
 def _chart(
-    rows: Sequence[Row], title: str, label: str, value: Value, x_label: str, x: Value
+    rows: Sequence[Row],
+    title: str,
+    up_by: tuple[str, Value, Show],
+    across_by: tuple[str, Value, Show],
 ) -> Html:
+    label, value, y_show = up_by
+    x_label, x, x_show = across_by
     series = []
     for name in dict.fromkeys(map(_name, rows)):
         points = [
@@ -114,6 +123,8 @@ def _chart(
         title=f"{title} by {x_label}",
         x_label=x_label,
         y_label=label,
+        x_show=x_show,
+        y_show=y_show,
         values=False,
     )
 

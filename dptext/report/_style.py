@@ -114,7 +114,8 @@ clip-path:inset(50%)}
 .cards caption{display:block}
 .cards tr{border-top:2px solid var(--rule);padding:.4rem 0}
 .cards tbody th{border:0;font-weight:600;padding:.1rem 0}
-.cards td{border:0;display:grid;gap:0 1rem;padding:.1rem 0;overflow-wrap:anywhere;
+.cards td{border:0;display:grid;text-align:left;gap:0 1rem;padding:.1rem 0;
+overflow-wrap:anywhere;
 grid-template-columns:minmax(0,1fr) minmax(0,1fr)}
 .cards td:empty{display:none}
 .cards td::before{content:attr(data-label);color:var(--dim)}}

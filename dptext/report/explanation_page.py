@@ -47,7 +47,8 @@ def render(found: Explanation) -> bytes:
     ]
     if any(token.likeliest for token in words):
         sections.append(Section("What each word may become", (_replacements(found),)))
-    sections.append(Section("On what this rests", (_page.bullets(found.notes),)))
+    if found.notes:
+        sections.append(Section("On what this rests", (_page.bullets(found.notes),)))
     lead = _page.note(f"{found.audience}; this page shows the text")
     return _page.page(
         f"How {found.profile} treats a text",

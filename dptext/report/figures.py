@@ -28,6 +28,11 @@ def share(value: float | None) -> str:
     return ">99.9%" if 0.9995 <= value < 1.0 else f"{value:.1%}"
 
 
+def percent(value: float) -> str:
+    """Write a share at an axis, as short as it is."""
+    return f"{100 * value:.4g}%"
+
+
 def accuracy(mean: float | None, spread: float | None = None) -> str:
     """Write an accuracy in percent, with its standard deviation where there is one."""
     if mean is None or spread is None:

@@ -72,8 +72,6 @@ class Recomputer:
         if isinstance(done, Outcome):
             return done
         run = document.run
-        if _misnamed(run):
-            return Outcome(f"its settings are not those of profile {run.profile}")
         told = assemble.stated(done[0], run.key, run.layout, done[1])
         found = [
             path
@@ -156,17 +154,6 @@ def _recipe(run: Run) -> Profile | Outcome:
         if run.dptext != __version__:
             return Outcome(gap=_of_version("run.settings"))
         return Outcome("its settings are none that dptext takes")
-
-
-def _misnamed(run: Run) -> bool:
-    """Tell whether a run bears the name of a profile that ships with other settings."""
-    if run.dptext != __version__ or run.profile not in profile.shipped():
-        return False
-    base, settings = profile.load(run.profile), run.settings
-    chosen = settings["budget"].get("epsilon")
-    if base.budget.name == "uniform" and base.budget.params.risk is not None:
-        base = base.with_epsilon(chosen)
-    return bool(_plain(base.settings()) != settings)
 
 
 def _unknown(run: Run) -> str:
