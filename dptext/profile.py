@@ -23,7 +23,7 @@ from typing import Any
 
 import msgspec
 
-from dptext import registry, streams
+from dptext import naming, registry, streams
 from dptext.errors import UsageError
 from dptext.tokens.policy import Policy
 
@@ -121,10 +121,27 @@ def load(name: str, overrides: Mapping[str, Any] | None = None) -> Profile:
     """Read a profile by name, or from a path that ends in .yaml or .yml.
 
     overrides are laid over it: keys as in the file, parts merged key by key; a part
-    whose name changes starts from its defaults. Raises UsageError with the key's path.
+    whose name changes starts from its defaults. A profile of which something changes is
+    no longer the one of that name, and is named by what differs; so is a file that has
+    the name of a profile that ships and differs from it. Raises UsageError with the
+    key's path.
     """
     path = path_of(name)
-    return parse(merged(read(path), overrides or {}), path.name)
+    data = read(path)
+    found = parse(merged(data, overrides or {}), path.name)
+    return dataclasses.replace(found, name=_name(found, data, path))
+
+
+def _name(found: Profile, data: Mapping[str, Any], path: Path) -> str:
+    """Name a profile by how it differs from the one that ships, or is in its file."""
+    if found.name in shipped():
+        path = folder() / f"{found.name}.yaml"
+        data = read(path)
+    try:
+        base = _parse(data, path.name)
+    except UsageError:  # the file needs the overrides to be a profile
+        base = None
+    return naming.named(base, found)
 
 
 def parse(data: Mapping[str, Any], place: str) -> Profile:

@@ -36,7 +36,7 @@ LAYERS = (
         *("tokens", "lexicons", "spaces", "budgets", "mechanisms", "mappings"),
         *("formats", "metrics", "guarantees", "adversaries"),
     ),
-    ("profile", "identity", "pipeline", "choices"),
+    ("profile", "identity", "pipeline", "choices", "naming"),
     ("engines", "report"),
     ("evaluation", "api"),
     ("cli", "__main__"),

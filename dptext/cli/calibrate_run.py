@@ -19,7 +19,7 @@ from dptext.adversaries.bayes import LIMITS, Risk
 from dptext.cli import screen
 from dptext.errors import UsageError
 from dptext.guarantees.wording import above
-from dptext.report import assemble
+from dptext.report import assemble, figures
 from dptext.types import Lexicon
 
 # How often all words are looked at from each of them, for all mechanisms together.
@@ -200,9 +200,9 @@ def _cells(row: Row) -> list[str]:
     risk = row.risk
     shown = "not measured"
     if risk is not None:
-        shown = f"{risk.success:.2%}"
+        shown = figures.share(risk.success)
         if risk.low is not None:
-            shown = f"{risk.low:.2%} to {shown}"
+            shown = f"{figures.share(risk.low)} to {shown}"
     settings = [
         f"{key}={_brief(value)}"
         for key, value in row.parameters.items()
@@ -215,7 +215,7 @@ def _cells(row: Row) -> list[str]:
         ", ".join(settings),
         f"{row.epsilon:g} {row.unit}",
         shown,
-        "" if row.n_w is None else f"{row.n_w:.3f}",
+        "" if row.n_w is None else figures.share(row.n_w),
         f"{loss}, but for delta {row.delta:g}" if row.delta else loss,
         f"{row.seconds:.1f}",
         row.notion,

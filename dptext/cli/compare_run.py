@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 import numpy as np
-from rich.console import Console
+from rich.console import Console, JustifyMethod
 from rich.progress import Progress
 from rich.table import Table
 from rich.text import Text
@@ -23,14 +23,17 @@ from dptext.errors import InputError, UsageError
 from dptext.evaluation import OWNER, comparison, rows
 from dptext.evaluation.comparison import Cell, Row, Sample
 from dptext.evaluation.run import Settings
+from dptext.report import figures
 from dptext.types import Selection
 
 MECHANISMS = ("rank", "santext", "tem", "laplace", "mahalanobis")
 _RISKS = ("10%", "20%", "35%")
+_KEPT = ("N_w", "S_w", "PP", "CS", "LOW")
 COLUMNS = (
     *("mechanism", "level", "lexicon", "dimensions", "epsilon", "notion"),
     *("worst_loss", "risk", "n_w", "s_w", "pp", "cs", "low"),
-    *("utility", "utility_sd", "utility_original", "attack", "attack_sd"),
+    *("utility", "utility_sd", "utility_original", "utility_chance"),
+    *("attack", "attack_sd", "attack_original", "attack_chance"),
     *("trade_off", "words_per_second", "megabytes", "reason"),
 )
 
@@ -97,7 +100,7 @@ def run(options: Options, settings: Settings) -> None:
         print(msgspec.json.format(msgspec.json.encode(data), indent=2).decode())  # noqa: T201
     else:
         # A table is no use with its columns cut: lines are as long as they need be.
-        show(table, settings, screen.console(width=130))
+        show(table, settings, screen.console(width=max(screen.console().width, 170)))
 
 
 def cells(options: Options) -> list[Cell]:
@@ -201,9 +204,12 @@ def flat(row: Row, settings: Settings) -> dict[str, Any]:
             out["utility"] = task.private.accuracy
             out["utility_sd"] = task.private.accuracy_sd
             out["utility_original"] = task.original.accuracy
+            out["utility_chance"] = task.chance
         for task in result.attribute_attacks[:1]:
             out["attack"] = task.private.accuracy
             out["attack_sd"] = task.private.accuracy_sd
+            out["attack_original"] = task.original.accuracy
+            out["attack_chance"] = task.chance
         for each in result.composite:
             out[f"composite_{each.alpha:g}"] = each.value
     return out
@@ -223,35 +229,53 @@ def as_csv(table: Sequence[Row], settings: Settings) -> str:
 def show(table: Sequence[Row], settings: Settings, console: Console) -> None:
     """Print the table, and why cells are missing."""
     shown = Table(box=None, padding=(0, 1))
-    names = ["mechanism", "level", "epsilon", "loss", "risk", "N_w", "PP", "CS", "LOW"]
-    names += ["utility"] * bool(settings.labels)
-    names += ["attack"] * bool(settings.attributes)
-    for name in (*names, "words/s", "MB"):
-        shown.add_column(name, justify="left" if name in names[:2] else "right")
-    for row in table:
-        if not row.reason:
-            shown.add_row(*_cells(flat(row, settings), settings))
+    lines = [
+        tuple(_cells(flat(row, settings), settings)) for row in table if not row.reason
+    ]
+    for number, name in enumerate(_names(settings)):
+        # Headings may break, figures not.
+        wide = max((len(line[number]) for line in lines), default=0) if number else 0
+        justify: JustifyMethod = "left" if number < 2 else "right"
+        shown.add_column(name, justify=justify, min_width=wide)
+    for line in lines:
+        shown.add_row(*line)
     console.print(shown)
     for row in table:
         if row.reason:
             console.print(Text(f"{row.mechanism}, {row.level}: {row.reason}"))
+    tasks = bool(settings.labels or settings.attributes)
+    for told in (*figures.legend(("risk", *_KEPT)), *[comparison.ACCURACIES] * tasks):
+        console.print(Text(told, style="dim"))
     console.print(Text(OWNER, style="dim"))
 
 
+def _names(settings: Settings) -> list[str]:
+    """Return the names of the columns."""
+    names = ["mechanism", "level", "epsilon", "loss", "risk", *_KEPT]
+    for name, fields in (("utility", settings.labels), ("attack", settings.attributes)):
+        if fields:
+            names += [name, f"{name} on originals", f"{name} by chance"]
+    return [*names, "words/s", "MB"]
+
+
 def _cells(row: dict[str, Any], settings: Settings) -> Iterator[str]:
-    several = f" ({row['lexicon']})" if row["lexicon"] not in ("builtin",) else ""
+    several = (
+        f" ({Path(row['lexicon']).name})" if row["lexicon"] not in ("builtin",) else ""
+    )
     yield f"{row['mechanism']}{several}"
     yield row["level"]
     yield f"{row['epsilon']:.4g}"
     yield "none" if row["worst_loss"] is None else f"{row['worst_loss']:.4g}"
-    for name in ("risk", "n_w", "pp", "cs", "low"):
-        yield _number(row[name])
+    yield figures.share(row["risk"])
+    yield figures.share(row["n_w"])
+    yield figures.distinct(row["s_w"])
+    yield figures.share(row["pp"])
+    yield figures.cosine(row["cs"])
+    yield figures.share(row["low"])
     for name, fields in (("utility", settings.labels), ("attack", settings.attributes)):
         if fields:
-            yield f"{_number(row[name])} ± {_number(row[f'{name}_sd'])}"
+            yield figures.accuracy(row[name], row[f"{name}_sd"])
+            yield figures.accuracy(row[f"{name}_original"])
+            yield figures.share(row[f"{name}_chance"])
     yield f"{row['words_per_second']:,.0f}"
     yield f"{row['megabytes']:.0f}"
-
-
-def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:.3f}"

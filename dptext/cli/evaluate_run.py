@@ -20,6 +20,7 @@ from dptext.evaluation import run as evaluation
 from dptext.evaluation.classify import Task
 from dptext.evaluation.run import Result, Settings
 from dptext.pipeline import Pipeline
+from dptext.report.figures import MEANINGS, cosine, distinct, points, score, share
 from dptext.types import Lexicon, Selection
 
 
@@ -114,16 +115,17 @@ def figures(result: Result) -> Iterator[tuple[str, str]]:
     """Yield names and values of the single figures."""
     kept = result.kept
     yield "texts", f"{kept.texts:,}, of which {kept.compared:,} with as many words"
-    yield "PP, words that changed", share(kept.perturbed)
-    yield "LOW, rare words still there", share(kept.low)
-    yield "CS, similarity", f"{_plain(kept.similarity)} ({kept.encoder})"
+    yield "PP", _told("PP", share(kept.perturbed))
+    yield "LOW", _told("LOW", share(kept.low))
+    yield "CS", f"{_told('CS', cosine(kept.similarity))} (by {kept.encoder})"
     yield (
         "English words",
         f"{share(kept.english)} (before {share(kept.english_before)})",
     )
     if result.deniability is not None:
         deny = result.deniability
-        yield "N_w, S_w", f"{deny.n_w:.3f}, {deny.s_w:.1f} of {deny.runs}"
+        yield "N_w", _told("N_w", share(deny.n_w))
+        yield "S_w", _told("S_w", distinct(deny.s_w, deny.runs))
     for attack in result.word_attacks:
         told = f"{share(attack.success)} of {attack.words:,} words ({attack.assumes})"
         if attack.predicted is not None:
@@ -135,9 +137,9 @@ def figures(result: Result) -> Iterator[tuple[str, str]]:
         told += f", of {masked.words:,} words"
         yield f"attack: masked word, {masked.model}", f"{told} ({masked.assumes})"
     if result.trade_off is not None:
-        yield "trade-off", f"{result.trade_off:+.3f}"
+        yield "trade-off", points(result.trade_off)
     for each in result.composite:
-        yield f"composite, alpha {each.alpha:g}", f"{each.value:.3f}"
+        yield f"composite, alpha {each.alpha:g}", score(each.value)
     if result.composite:
         yield "", result.composite_formula
 
@@ -149,17 +151,12 @@ def _tasks(tasks: tuple[Task, ...]) -> Table:
     for task in tasks:
         table.add_row(
             Text(task.field),
-            f"{task.chance:.3f}",
+            share(task.chance),
             *map(str, (task.original, task.private, task.static)),
-            f"{task.original.macro_f1:.3f} -> {task.private.macro_f1:.3f}",
+            f"{score(task.original.macro_f1)} -> {score(task.private.macro_f1)}",
         )
     return table
 
 
-def share(value: float | None) -> str:
-    """Write a share, or that there is none."""
-    return "none" if value is None else f"{value:.1%}"
-
-
-def _plain(value: float | None) -> str:
-    return "none" if value is None else f"{value:.3f}"
+def _told(name: str, shown: str) -> str:
+    return f"{shown}: {MEANINGS[name]}"

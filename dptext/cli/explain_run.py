@@ -16,8 +16,16 @@ from dptext.cli import screen
 from dptext.guarantees import account
 from dptext.report import explanation
 from dptext.report.explanation import Explanation, Token
+from dptext.report.figures import share
 
 _BAR = 16
+_STYLES = {
+    "replaced": "bold green",
+    "copied": "yellow",
+    "random digits": "blue",
+    "masked": "magenta",
+    "left out": "dim strike",
+}
 
 
 def run(
@@ -56,6 +64,8 @@ def run(
 
 def show(found: Explanation, console: Console) -> None:
     """Print an explanation as two tables: epsilon, and what each word may become."""
+    if found.tokens:
+        console.print(_legend(found))
     console.print(_spread(found))
     console.print(
         Text(f"epsilon of the words together: {found.epsilon:.6g}\n", style="bold")
@@ -65,6 +75,12 @@ def show(found: Explanation, console: Console) -> None:
         console.print()
     for line in (*found.notes, found.guarantee.sentence, found.guarantee.text_level):
         console.print(Text(line))
+
+
+def _legend(found: Explanation) -> Text:
+    """Name the colours of the treatments that occur."""
+    names = (Text(name, style=_STYLES.get(name, "")) for name in found.treatments)
+    return Text("tokens: ") + Text(", ").join(names)
 
 
 def _spread(found: Explanation) -> Table:
@@ -80,12 +96,13 @@ def _spread(found: Explanation) -> Table:
     table.add_column("", no_wrap=True)
     largest = max((token.epsilon or 0.0 for token in found.tokens), default=0.0)
     for token in found.tokens:
-        cells = [Text(screen.escape(token.text), style="" if token.replaced else "dim")]
+        style = _STYLES.get(token.treatment, "")
+        cells = [Text(screen.escape(token.text), style=style)]
         cells += [Text(_number(token.scores.get(name))) for name in shared]
         if token.replaced:
-            cells += [Text(f"{token.proportion:.1%}"), Text(f"{token.epsilon:.4g}")]
+            cells += [Text(share(token.proportion)), Text(f"{token.epsilon:.4g}")]
         else:
-            cells += [Text(""), Text("–", style="dim")]
+            cells += [Text(""), Text(token.treatment, style="dim")]
         cells.append(Text(bar(token, largest), style="cyan"))
         table.add_row(*cells)
     return table
@@ -100,7 +117,7 @@ def _replacements(found: Explanation) -> Table:
         if token.stays is not None:
             table.add_row(
                 Text(screen.escape(token.text)),
-                Text(chance(token.stays)),
+                Text(share(token.stays)),
                 Text(likeliest(token)),
             )
     return table
@@ -116,14 +133,9 @@ def bar(token: Token, largest: float) -> str:
 def likeliest(token: Token) -> str:
     """Return the likeliest replacements in one line."""
     return ", ".join(
-        f"{each.word} {chance(each.probability)}" for each in token.likeliest
+        f"{each.word} {share(each.probability)}" for each in token.likeliest
     )
 
 
 def _number(value: float | None) -> str:
     return "" if value is None else f"{value:.3f}"
-
-
-def chance(value: float) -> str:
-    """Write a probability; small ones are not rounded to nothing."""
-    return f"{value:.1%}" if value >= 5e-4 or value == 0.0 else "<0.1%"

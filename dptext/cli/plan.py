@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -40,6 +41,9 @@ def command(
         bool, typer.Option("--ruler/--no-ruler", help="Whether the risk is measured.")
     ] = True,
     as_json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
+    html: Annotated[
+        Path | None, typer.Option(help="Write a page for browsers instead.")
+    ] = None,
 ) -> None:
     """Say what a run will promise, how much it will change and how long it will take.
 
@@ -60,4 +64,5 @@ def command(
         jobs=jobs,
         ruler=ruler,
         as_json=as_json,
+        html=html,
     )

@@ -103,11 +103,15 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A finished output: its format, size and sha256 of its bytes as they left."""
+    """A finished output: its format, size and sha256 of its bytes as they left.
+
+    copied names the fields that are copied, where a header or a schema names them all.
+    """
 
     format: str
     bytes: int
     sha256: str
+    copied: tuple[str, ...] | None = None
 
 
 def run(
@@ -182,7 +186,8 @@ def _carried_out(
     output.complete()
     tally.fields.update(seen.fields)
     tally.seconds += time.monotonic() - began
-    return Written(chosen, output.size, output.digest or "")
+    copied: tuple[str, ...] | None = getattr(writer, "copied", None)
+    return Written(chosen, output.size, output.digest or "", copied)
 
 
 def _privatized(

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from dptext.errors import UsageError
 from dptext.models import package
+from dptext.report.figures import accuracy
 from dptext.types import Lexicon
 
 Labels = NDArray[np.int64]
@@ -54,8 +55,7 @@ class Score:
 
     def __str__(self) -> str:
         """Write the accuracy, with its spread where there is one."""
-        spread = "" if self.accuracy_sd is None else f" ± {self.accuracy_sd:.3f}"
-        return f"{self.accuracy:.3f}{spread}"
+        return accuracy(self.accuracy, self.accuracy_sd)
 
 
 @dataclass(frozen=True, slots=True)

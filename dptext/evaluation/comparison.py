@@ -32,6 +32,11 @@ from dptext.types import Record
 _EXAMPLES = 3
 # Loaded once for all processes; nothing of these starts a thread.
 _PRELOADED = ("dptext.adversaries.calibrate", "dptext.adversaries.bayes")
+ACCURACIES = (
+    "utility, attack: accuracy of a classifier trained and tested on private texts; on "
+    "originals: trained and tested on the texts as they were; by chance: the share of "
+    "the most frequent value."
+)
 
 
 @dataclass(frozen=True, slots=True)

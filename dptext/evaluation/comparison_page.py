@@ -6,9 +6,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from dptext.evaluation import OWNER
-from dptext.evaluation.comparison import Row
-from dptext.report import _page, _svg
+from dptext.evaluation.classify import Task
+from dptext.evaluation.comparison import ACCURACIES, Row
+from dptext.report import _page, _svg, figures
+from dptext.report._axis import plain
 from dptext.report._page import Html, Section
+from dptext.report._svg import Show
 from dptext.streams import open_output
 
 Value = Callable[[Row], float | None]
@@ -18,7 +21,7 @@ def render(rows: Sequence[Row], originals: Sequence[str]) -> bytes:
     """Return the page as UTF-8; originals are the texts, in their order."""
     done = [row for row in rows if not row.reason]
     sections = [
-        Section("All figures", (_table(done),)),
+        Section("All figures", (_table(done), _meanings())),
         *_curves(done),
         *_composites(done),
         Section("Cost", (_cost(done),)),
@@ -68,25 +71,27 @@ def _loss(row: Row) -> float | None:
     return row.worst_loss
 
 
-_ACROSS: tuple[tuple[str, Value], ...] = (
-    ("risk (best guess of a word)", _risk),
-    ("worst loss of a word, nats", _loss),
+_ACROSS: tuple[tuple[str, Value, Show], ...] = (
+    ("risk (best guess of a word)", _risk, figures.percent),
+    ("worst loss of a word, nats", _loss, plain),
 )
 
 
 def _curves(rows: Sequence[Row]) -> list[Section]:
     """Return a section for each measure that the rows have, against risk and loss."""
     sections = []
-    for title, label, value in (
-        ("Utility", "accuracy on private texts", _utility),
-        ("Attack on the attribute", "accuracy of the attack", _attack),
-        ("Meaning", "CS, mean cosine", _similarity),
-        ("Deniability", "N_w / S_w", _ratio),
+    for title, label, value, shown in (
+        ("Utility", "accuracy on private texts", _utility, figures.percent),
+        ("Attack on the attribute", "accuracy of the attack", _attack, figures.percent),
+        ("Meaning", "CS, mean cosine", _similarity, plain),
+        ("Deniability", "N_w / S_w", _ratio, plain),
     ):
         charts = [
-            _chart(rows, title, label, value, x_label, x)
-            for x_label, x in _ACROSS
-            if any(x(row) is not None and value(row) is not None for row in rows)
+            _chart(rows, title, (label, value, shown), across)
+            for across in _ACROSS
+            if any(
+                across[1](row) is not None and value(row) is not None for row in rows
+            )
         ]
         if charts:
             sections.append(Section(title, (_page.beside(*charts),)))
@@ -94,8 +99,13 @@ def _curves(rows: Sequence[Row]) -> list[Section]:
 
 
 def _chart(
-    rows: Sequence[Row], title: str, label: str, value: Value, x_label: str, x: Value
+    rows: Sequence[Row],
+    title: str,
+    up_by: tuple[str, Value, Show],
+    across_by: tuple[str, Value, Show],
 ) -> Html:
+    label, value, y_show = up_by
+    x_label, x, x_show = across_by
     series = []
     for name in dict.fromkeys(map(_name, rows)):
         points = [
@@ -113,6 +123,8 @@ def _chart(
         title=f"{title} by {x_label}",
         x_label=x_label,
         y_label=label,
+        x_show=x_show,
+        y_show=y_show,
         values=False,
     )
 
@@ -140,10 +152,17 @@ def _composites(rows: Sequence[Row]) -> list[Section]:
     ]
 
 
+def _meanings() -> Html:
+    named = figures.legend(("risk", "N_w", "S_w", "PP", "CS", "LOW"))
+    return _page.join(map(_page.note, (*named, ACCURACIES)))
+
+
 def _table(rows: Sequence[Row]) -> Html:
     headers = (
-        *("mechanism", "level", "epsilon", "guarantee", "worst loss", "risk"),
-        *("N_w", "S_w", "PP", "CS", "LOW", "utility", "attack"),
+        *("mechanism", "level", "epsilon", "guarantee", "worst loss, nats", "risk"),
+        *("N_w", "S_w", "PP", "CS", "LOW"),
+        *("utility", "utility on originals", "utility by chance"),
+        *("attack", "attack on originals", "attack by chance"),
     )
     return _page.table(
         headers,
@@ -154,11 +173,11 @@ def _table(rows: Sequence[Row]) -> Html:
                 f"{row.epsilon:.4g}",
                 row.notion,
                 "none" if row.worst_loss is None else f"{row.worst_loss:.4g}",
-                _number(row.risk),
+                figures.share(row.risk),
                 *_of_mechanism(row),
                 *_of_texts(row),
-                _spread(row, attack=False),
-                _spread(row, attack=True),
+                *_accuracies(row.result.utility if row.result else ()),
+                *_accuracies(row.result.attribute_attacks if row.result else ()),
             )
             for row in rows
         ],
@@ -168,23 +187,28 @@ def _table(rows: Sequence[Row]) -> Html:
 
 def _of_mechanism(row: Row) -> tuple[str, str]:
     deny = row.result.deniability if row.result else None
-    return (_number(deny.n_w), f"{deny.s_w:.1f}") if deny else ("-", "-")
+    if deny is None:
+        return (figures.NOTHING, figures.NOTHING)
+    return (figures.share(deny.n_w), figures.distinct(deny.s_w, deny.runs))
 
 
 def _of_texts(row: Row) -> tuple[str, str, str]:
     if row.result is None:
-        return ("-", "-", "-")
+        return (figures.NOTHING,) * 3
     kept = row.result.kept
-    return (_number(kept.perturbed), _number(kept.similarity), _number(kept.low))
+    return (
+        figures.share(kept.perturbed),
+        figures.cosine(kept.similarity),
+        figures.share(kept.low),
+    )
 
 
-def _spread(row: Row, *, attack: bool) -> str:
-    if row.result is None:
-        return "-"
-    tasks = row.result.attribute_attacks if attack else row.result.utility
+def _accuracies(tasks: Sequence[Task]) -> tuple[str, str, str]:
+    """Return the accuracy on private texts, on originals, and by chance."""
     if not tasks:
-        return "-"
-    return str(tasks[0].private)
+        return (figures.NOTHING,) * 3
+    task = tasks[0]
+    return str(task.private), str(task.original), figures.share(task.chance)
 
 
 def _cost(rows: Sequence[Row]) -> Html:
@@ -216,10 +240,6 @@ def _examples(rows: Sequence[Row], originals: Sequence[str]) -> Html:
 
 def _cut(text: str) -> str:
     return text if len(text) <= 300 else f"{text[:300]} …"
-
-
-def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:.3f}"
 
 
 def write(rows: Sequence[Row], originals: Sequence[str], path: Path) -> None:

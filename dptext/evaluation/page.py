@@ -7,32 +7,30 @@ from pathlib import Path
 
 from dptext.evaluation.classify import Task
 from dptext.evaluation.run import Result
-from dptext.report import _page, _svg
+from dptext.report import _page, _svg, figures
 from dptext.report._page import Html, Section
+from dptext.report.figures import share as _share
 from dptext.streams import open_output
-
-_MEASURES = {
-    "PP": "share of words that came out as others",
-    "LOW": "of the 1000 rarest original words, the share that still occurs",
-    "CS": "mean cosine of a text's meaning before and after",
-    "English": "share of output words that the lexicon holds",
-}
 
 
 def render(result: Result) -> bytes:
     """Return the page as UTF-8."""
     kept = result.kept
     rows = [
-        ("PP", _share(kept.perturbed), _MEASURES["PP"]),
-        ("LOW", _share(kept.low), _MEASURES["LOW"]),
-        ("CS", _plain(kept.similarity), f"{_MEASURES['CS']}, by {kept.encoder}"),
-        ("English", _share(kept.english), _MEASURES["English"]),
+        ("PP", _share(kept.perturbed), figures.MEANINGS["PP"]),
+        ("LOW", _share(kept.low), figures.MEANINGS["LOW"]),
+        (
+            "CS",
+            figures.cosine(kept.similarity),
+            f"{figures.MEANINGS['CS']} (by {kept.encoder})",
+        ),
+        ("English", _share(kept.english), f"{figures.MEANINGS['English']}, after"),
     ]
     if result.deniability is not None:
         deny = result.deniability
-        rows.append(("N_w", _plain(deny.n_w), "chance that a word is drawn as itself"))
-        told = f"distinct outputs of a word in {deny.runs} runs"
-        rows.append(("S_w", f"{deny.s_w:.1f}", told))
+        rows.append(("N_w", _share(deny.n_w), figures.MEANINGS["N_w"]))
+        told = figures.distinct(deny.s_w, deny.runs)
+        rows.append(("S_w", told, figures.MEANINGS["S_w"]))
     sections = [
         Section(
             "What is kept",
@@ -73,17 +71,17 @@ def _tasks(tasks: Iterable[Task], title: str) -> tuple[Html, ...]:
         "trained on originals, tested on private texts",
     )
     picture = _svg.bars(
-        groups, names, title=f"{title}: accuracy", most=1.0, show=_plain, values=False
+        groups, names, title=f"{title}: accuracy", most=1.0, show=_share, values=False
     )
     table = _page.table(
         ("field", "chance", *names, "macro-F1 before", "after"),
         [
             (
                 task.field,
-                _plain(task.chance),
+                _share(task.chance),
                 *map(str, (task.original, task.private, task.static)),
-                _plain(task.original.macro_f1),
-                _plain(task.private.macro_f1),
+                figures.score(task.original.macro_f1),
+                figures.score(task.private.macro_f1),
             )
             for task in found
         ],
@@ -111,22 +109,14 @@ def _words(result: Result) -> Html:
 
 
 def _together(result: Result) -> Html:
-    rows = [(f"alpha {e.alpha:g}", _plain(e.value)) for e in result.composite]
+    rows = [(f"alpha {e.alpha:g}", figures.score(e.value)) for e in result.composite]
     if result.trade_off is not None:
-        rows.append(("trade-off", f"{result.trade_off:+.3f}"))
+        rows.append(("trade-off", figures.points(result.trade_off)))
     told = _page.note(
         f"Composite: {result.composite_formula}. Trade-off: the change in accuracy on "
         "the first label plus what the attack on the first attribute has lost."
     )
     return _page.join((_page.table(("measure", "value"), rows), told))
-
-
-def _share(value: float | None) -> str:
-    return "none" if value is None else f"{value:.1%}"
-
-
-def _plain(value: float | None) -> str:
-    return "none" if value is None else f"{value:.3f}"
 
 
 def write(result: Result, path: Path) -> None:

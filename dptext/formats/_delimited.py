@@ -232,10 +232,18 @@ class Writer(_lines.LineWriter):
         self._delimiter = _delimiter(selection, self.DELIMITER)
         self._quoting = selection.quoting
         self._names: tuple[str, ...] | None = None
+        self._private = selection.fields
         self._quoted: tuple[bool, ...] = ()
         line_break = rb"\r\n|[\r\n]|" + re.escape(self._delimiter)
         self._break = re.compile(line_break)
         self._special = re.compile(line_break + b'|"')
+
+    @property
+    def copied(self) -> tuple[str, ...] | None:
+        """Return the names of the columns that are copied, None without a header."""
+        if self._names is None:
+            return None
+        return tuple(name for name in self._names if name not in self._private)
 
     def write(self, record: Record, texts: Sequence[str]) -> None:
         """Write a row with its new texts put in place."""

@@ -218,6 +218,7 @@ class Writer:
 
     def __init__(self, stream: BinaryIO, selection: Selection) -> None:
         self._sink = _Sink(stream)
+        self._private = selection.fields
         self._head: Head | None = None
         self._file: Any = None
         self._page: Page | None = None
@@ -226,6 +227,13 @@ class Writer:
         self._new: list[list[_arrow.Value]] = []  # the new values of each column
         self._blocks: list[_arrow.Batch] = []  # rows with new texts
         self._rows, self._bytes = 0, 0  # of all blocks
+
+    @property
+    def copied(self) -> tuple[str, ...] | None:
+        """Return the paths of the columns, and fields in them, that are copied."""
+        if self._head is None:
+            return None
+        return tuple(_leaves(self._head.schema, self._private))
 
     def verbatim(self, item: Verbatim) -> None:
         """Take the schema; that of a second input must be the same.
@@ -340,7 +348,12 @@ def copied(stream: BinaryIO, selection: Selection) -> Iterator[str]:
     Raises InputError when a selected one is not there.
     """
     schema = _open(stream, "file").schema_arrow
-    texts = {_paths.joined(_paths.parse(path)) for path in selection.fields}
     for path in selection.fields:
         _arrow.column(schema, path, "file")
-    yield from (path for path in _arrow.leaf_paths(schema) if path not in texts)
+    yield from _leaves(schema, selection.fields)
+
+
+def _leaves(schema: _arrow.Schema, fields: tuple[str, ...]) -> Iterator[str]:
+    """Give the paths of all leaves that are none of these fields."""
+    texts = {_paths.joined(_paths.parse(path)) for path in fields}
+    return (path for path in _arrow.leaf_paths(schema) if path not in texts)

@@ -21,6 +21,7 @@ TONES = ("", "good", "fair", "bad")
 _UNSHOWN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
 )
+_COLUMNS = 3  # more do not fit beside each other on a narrow screen
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; form-action 'none'"
 
 
@@ -37,7 +38,8 @@ class Html(str):
 class Section:
     """A titled part of a page.
 
-    tone colours it as a box, label stands above the title; parts follow each other.
+    tone colours it as a box, label stands above the title, and beside it more labels,
+    each with a tone of its own; parts follow each other.
     """
 
     title: str
@@ -45,6 +47,7 @@ class Section:
     tone: str = ""
     label: str = ""
     boxed: bool = False
+    more: tuple[tuple[str, str], ...] = ()
 
 
 def escape(value: object) -> Html:
@@ -115,7 +118,14 @@ def page(
 def _section(section: Section, name: str) -> Html:
     boxed = section.boxed or section.tone
     classes = " ".join(filter(None, ("box" if boxed else "", section.tone)))
-    label = element("p", section.label, class_="label") if section.label else ""
+    labels = [("", section.label)] if section.label else []
+    label = join(
+        (
+            element("p", text, class_=f"label {tone}".rstrip())
+            for tone, text in (*labels, *section.more)
+        ),
+        " ",
+    )
     title = element("h2", section.title, id=name)
     return element(
         "section",
@@ -183,13 +193,16 @@ def table(
     """Return a table whose first column names the rows.
 
     numbers are the columns set right, by default all but the first. A table that is too
-    wide scrolls by itself.
+    wide scrolls by itself; on a narrow screen one of more than three columns becomes a
+    card for each row, whose values stand beside the names of their columns.
     """
+    cards = len(headers) > _COLUMNS
     right = range(1, len(headers)) if numbers is None else numbers
 
     def cell(name: str, place: int, value: object, scope: str | None) -> Html:
         sort = "n" if place in right else None
-        return element(name, value, class_=sort, scope=scope)
+        label = headers[place] if cards and name == "td" else None
+        return element(name, value, class_=sort, scope=scope, data_label=label)
 
     head = join(cell("th", n, value, "col") for n, value in enumerate(headers))
     body = join(
@@ -208,7 +221,7 @@ def table(
     return element(
         "div",
         Html(inner),
-        class_="scroll",
+        class_="scroll cards" if cards else "scroll",
         tabindex="0",
         role="group",
         aria_label=caption or "Table",

@@ -8,6 +8,7 @@ from dptext.guarantees.scale import Strength
 from dptext.guarantees.statement import Statement
 from dptext.guarantees.terms import MEANINGFUL, MEANINGFUL_TEXT
 from dptext.guarantees.wording import above, factor, number
+from dptext.report.figures import share
 
 _STEPS = (
     "Words for a bound: strong, at most 1 nat (a factor of 2.72); moderate, at most 10 "
@@ -146,10 +147,10 @@ def _beyond(promise: Statement) -> tuple[str, ...]:
 
 
 def _guess(risk: Risk) -> tuple[str, ...]:
-    before, after = f"{risk.baseline:.1%}", f"{risk.success:.1%}"
+    before, after = share(risk.baseline), share(risk.success)
     if risk.low is not None and risk.high is not None:
-        sure = f", with {risk.confidence:.1%} confidence" if risk.confidence else ""
-        after = f"between {risk.low:.1%} and {risk.high:.1%}{sure}"
+        sure = f", with {share(risk.confidence)} confidence" if risk.confidence else ""
+        after = f"between {share(risk.low)} and {share(risk.high)}{sure}"
     return (
         "To see the scale: who guesses one replaced word from public word frequencies "
         f"alone is right {before} of the time; the best possible guess that also looks "

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from dptext.guarantees.wording import above
-from dptext.report import _page, _svg
+from dptext.report import _page, _svg, figures
 from dptext.report._page import Html, Section
 from dptext.report.document import Private
+from dptext.report.figures import share as _share
 
 _MARK = "For the owner of the text only"
-# What the first figure of a metric is, by the metric's name.
-_METRICS = {
-    "PP": "share of replaced words for which another word was drawn",
-    "CS": "mean cosine between the meanings of a text before and after",
-    "LOW": "of the 1000 least frequent original words, the share still in the output",
+# The colour of each treatment, as the series of a chart: none is an outline.
+COLOURS = {
+    "replaced": 1,
+    "copied": 2,
+    "random digits": 3,
+    "masked": 5,
+    "left out": 7,
 }
 
 
@@ -48,10 +51,14 @@ def _tokens(private: Private) -> tuple[Html, ...]:
     )
     if not total:
         return (table, copied)
+    treated: dict[str, int] = {}
+    for _, how, count in named:
+        treated[how] = treated.get(how, 0) + count
     chart = _svg.strip(
-        [(f"{name}, {how}", float(count)) for name, how, count in named],
-        title="Tokens by class and treatment",
+        [(how, float(count)) for how, count in treated.items()],
+        title="Tokens by what happened to them",
         show=lambda count: f"{count:,.0f}",
+        colours=COLOURS,
     )
     return (_page.beside(_page.join((chart, copied)), table),)
 
@@ -87,10 +94,12 @@ def _metrics(private: Private) -> tuple[Html, ...]:
     for name, found in private.metrics.items():
         first, *others = [*found.items(), ("", None)]
         about = ", ".join(
-            f"{key.replace('_', ' ')}: {_value(value)}" for key, value in others if key
+            f"{key.replace('_', ' ')}: {figures.measure('', value)}"
+            for key, value in others
+            if key
         )
-        what = _METRICS.get(name, first[0].replace("_", " "))
-        rows.append((name, what, _value(first[1]), about))
+        what = figures.MEANINGS.get(name, first[0].replace("_", " "))
+        rows.append((name, what, figures.measure(name, first[1]), about))
     headers = ("metric", "what it is", "value", "about")
     return (_page.table(headers, rows, numbers=(2,)),)
 
@@ -109,13 +118,3 @@ def _read(private: Private) -> tuple[Html, ...]:
         ("Words per second", f"{private.words_per_second:,.0f}"),
     )
     return (_page.facts(facts),)
-
-
-def _share(value: float) -> str:
-    return f"{value:.1%}"
-
-
-def _value(value: float | str | None) -> str:
-    if value is None:
-        return "no words"
-    return f"{value:.3f}" if isinstance(value, float) else str(value)

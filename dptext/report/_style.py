@@ -101,8 +101,24 @@ footer{margin-top:3rem;font-size:.875rem;color:var(--dim)}
 gap:.15rem 1.1rem;font-size:.9rem}
 .legend li{margin:0;display:flex;align-items:center;gap:.4rem;overflow-wrap:anywhere}
 .legend svg{flex:none}
+.tokens{line-height:2;max-width:75ch}
+.t{background:none;color:inherit;padding:0 .2rem;border-radius:.2rem;
+border-bottom:3px solid var(--c);background:color-mix(in srgb,var(--c) 16%,transparent)}
+.t.s2{border-bottom-style:dashed}.t.s3{border-bottom-style:dotted}
+.t.s5{border-bottom-style:double}.t.s7{text-decoration:line-through}
 @media (max-width:520px){dl>div{grid-template-columns:minmax(0,1fr)}
-th,td{padding-right:.55rem}table{font-size:.875rem}}
+th,td{padding-right:.55rem}table{font-size:.875rem}
+.cards table,.cards tbody,.cards tr,.cards tbody th,.cards td{display:block}
+.cards thead{position:absolute;width:1px;height:1px;overflow:hidden;
+clip-path:inset(50%)}
+.cards caption{display:block}
+.cards tr{border-top:2px solid var(--rule);padding:.4rem 0}
+.cards tbody th{border:0;font-weight:600;padding:.1rem 0}
+.cards td{border:0;display:grid;text-align:left;gap:0 1rem;padding:.1rem 0;
+overflow-wrap:anywhere;
+grid-template-columns:minmax(0,1fr) minmax(0,1fr)}
+.cards td:empty{display:none}
+.cards td::before{content:attr(data-label);color:var(--dim)}}
 @media (min-width:960px){.pair{grid-template-columns:repeat(2,minmax(0,1fr))}
 .beside{grid-template-columns:repeat(2,minmax(0,1fr))}}
 """

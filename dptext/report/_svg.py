@@ -8,7 +8,7 @@ and scales with the page: at 400 pixels its text is about 11 pixels high.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from dptext.report._axis import LEAST, Axis, plain
@@ -19,6 +19,7 @@ _WIDE = 460
 _LEFT, _RIGHT, _TOP, _BOTTOM = 56, 14, 32, 44
 _HIGH = 284
 _BAR, _GAP, _NAME = 15, 4, 20
+Show = Callable[[float], str]
 _CHARACTER = 7.5  # of a text of 14 units, on average; only to keep texts inside
 
 
@@ -56,14 +57,15 @@ def lines(
     x_log: bool = False,
     x_range: tuple[float, float] | None = None,
     y_range: tuple[float, float] | None = None,
-    show: Callable[[float], str] = plain,
+    x_show: Show = plain,
+    y_show: Show = plain,
     values: bool = True,
 ) -> Html:
     """Return a line chart with a marker at each point.
 
     Ranges follow the points unless given. Points that are not finite, or not above 0 on
     a logarithmic axis, are not drawn; the table, left out without values, has them.
-    show writes a value in table and notes.
+    x_show and y_show write a value at the axes, in table and notes.
     """
     kept = [
         Series(
@@ -81,11 +83,11 @@ def lines(
     points = [p for each in kept for p in each.points]
     across = Axis.of([p.x for p in points], _LEFT, _WIDE - _RIGHT, x_range, x_log)
     up = Axis.of([p.y for p in points], _HIGH - _BOTTOM, _TOP, y_range, False)
-    drawn = [_axes(across, up, x_label, y_label)]
+    drawn = [_axes(across, up, x_label, y_label, x_show, y_show)]
     for number, each in enumerate(kept):
-        drawn.append(_line(each, number, across, up, show))
+        drawn.append(_line(each, number, across, up, x_show, y_show))
     rows = [
-        (each.name, show(p.x), show(p.y), p.note)
+        (each.name, x_show(p.x), y_show(p.y), p.note)
         for each in series
         for p in each.points
     ]
@@ -155,20 +157,29 @@ def strip(
     *,
     title: str,
     show: Callable[[float], str] = plain,
+    colours: Mapping[str, int] | None = None,
 ) -> Html:
-    """Return one bar divided in proportion to its parts, each named in the legend."""
+    """Return one bar divided in proportion to its parts, each named in the legend.
+
+    colours are the series of the parts by their names, by default in order from 1, for
+    series 0 is an outline; parts of value 0 are left out.
+    """
     kept = [(name, value) for name, value in parts if value > 0]
+    series = [
+        (colours or {}).get(name, number) for number, (name, _) in enumerate(kept, 1)
+    ]
     total = sum(value for _, value in kept) or 1.0
     drawn: list[Html] = []
     x = 0.0
-    for number, (name, value) in enumerate(kept):
+    for number, (name, value) in zip(series, kept, strict=True):
         length = _WIDE * value / total
         pointed = element("title", f"{name}: {show(value)}")
         drawn.append(_bar(x + 1, 6, max(length - 2, 0.5), 24, number, pointed))
         x += length
     names = [f"{name}: {show(value)}" for name, value in kept]
     told = f"A bar in parts, from left to right: {', '.join(names) or 'none'}."
-    return _figure(title, told, 36, drawn, _legend(names, _swatch_bar), Html(""))
+    legend = _legend(names, lambda number: _swatch_bar(series[number]))
+    return _figure(title, told, 36, drawn, legend, Html(""))
 
 
 def _figure(
@@ -185,17 +196,19 @@ def _figure(
     return element("figure", join((caption, legend, image, values)), class_="chart")
 
 
-def _axes(across: Axis, up: Axis, x_label: str, y_label: str) -> Html:
+def _axes(
+    across: Axis, up: Axis, x_label: str, y_label: str, x_show: Show, y_show: Show
+) -> Html:
     bottom, right = _HIGH - _BOTTOM, _WIDE - _RIGHT
     made: list[Html] = []
     for value in up.ticks:
         y = up.at(value)
         made.append(_rule(_LEFT, y, right, y, "grid"))
-        made.append(_text(_LEFT - 6, y + 4.5, plain(value), "d", "end"))
+        made.append(_text(_LEFT - 6, y + 4.5, y_show(value), "d", "end"))
     for value in across.ticks:
         x = across.at(value)
         made.append(_rule(x, bottom, x, bottom + 5, "axis"))
-        made.append(_text(x, bottom + 19, plain(value), "d", "middle"))
+        made.append(_text(x, bottom + 19, x_show(value), "d", "middle"))
     made.append(_rule(_LEFT, bottom, right, bottom, "axis"))
     middle = (_LEFT + right) / 2
     made.append(_text(middle, _HIGH - 6, _short(x_label, right), "", "middle"))
@@ -205,13 +218,20 @@ def _axes(across: Axis, up: Axis, x_label: str, y_label: str) -> Html:
 
 
 def _line(
-    series: Series, number: int, across: Axis, up: Axis, show: Callable[[float], str]
+    series: Series,
+    number: int,
+    across: Axis,
+    up: Axis,
+    x_show: Show,
+    y_show: Show,
 ) -> Html:
     places = [(across.at(p.x), up.at(p.y)) for p in series.points]
     path = " ".join(f"{_at(x)},{_at(y)}" for x, y in places)
     made = [element("polyline", points=path, class_="line")] if len(places) > 1 else []
     for point, (x, y) in zip(series.points, places, strict=True):
-        told = f"{series.name}: {show(point.x)}, {show(point.y)} {point.note}".rstrip()
+        told = (
+            f"{series.name}: {x_show(point.x)}, {y_show(point.y)} {point.note}".rstrip()
+        )
         made.append(_mark(x, y, number, told))
     return element("g", join(made), class_=_series(number))
 

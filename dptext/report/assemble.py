@@ -27,6 +27,7 @@ from dptext.report.document import (
     layout,
 )
 from dptext.tokens import kinds
+from dptext.tokens.policy import Policy
 from dptext.types import Eps, Ids, Record
 
 _COPIED = (kinds.STOP_WORD, kinds.UNKNOWN, kinds.IDENTIFIER, kinds.NUMBER)
@@ -122,7 +123,7 @@ def document(
 
 def _output(job: Job, written: Written) -> Output:
     name = Path(job.output).name if job.output else None
-    return Output(name, written.bytes, written.sha256)
+    return Output(name, written.bytes, written.sha256, written.copied)
 
 
 def risk_of(pipeline: Pipeline) -> tuple[bayes.Risk | None, str]:
@@ -173,12 +174,8 @@ def _shown(path: str) -> str:
     return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
-def _private(pipeline: Pipeline, inputs: Sequence[str], tally: Tally) -> Private:
-    policy = pipeline.profile.tokens
-    named = {
-        kinds.NAMES[kind]: int(count)
-        for kind, count in enumerate(tally.tokens[: len(kinds.NAMES)])
-    }
+def treatment(policy: Policy) -> dict[str, str]:
+    """Say for each class of token what happens to it."""
     settings = {
         "word": "perturb",
         "number": policy.number,
@@ -188,13 +185,22 @@ def _private(pipeline: Pipeline, inputs: Sequence[str], tally: Tally) -> Private
         "stop_word": policy.stop_word,
         "unknown": policy.unknown,
     }
+    return {name: _TREATED[value] for name, value in settings.items()}
+
+
+def _private(pipeline: Pipeline, inputs: Sequence[str], tally: Tally) -> Private:
+    named = {
+        kinds.NAMES[kind]: int(count)
+        for kind, count in enumerate(tally.tokens[: len(kinds.NAMES)])
+    }
+    treated = treatment(pipeline.profile.tokens)
     wordlike = sum(
         count for name, count in named.items() if name not in ("punctuation", "space")
     )
     copied = sum(
         named[kinds.NAMES[kind]]
         for kind in _COPIED
-        if settings[kinds.NAMES[kind]] == "keep"
+        if treated[kinds.NAMES[kind]] == "copied"
     )
     spent = tally.spending.result()
     return Private(
@@ -203,7 +209,7 @@ def _private(pipeline: Pipeline, inputs: Sequence[str], tally: Tally) -> Private
         faults=tally.faults,
         texts=spent.pop("texts"),
         tokens=named,
-        treatment={name: _TREATED[value] for name, value in settings.items()},
+        treatment=treated,
         share_copied=copied / wordlike if wordlike else 0.0,
         metrics={name: meter.result() for name, meter in tally.meters.items()},
         epsilon_per_text=spent,

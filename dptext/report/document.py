@@ -74,7 +74,7 @@ class Deniability:
     """N_w, P(a word is drawn as itself); S_w, distinct ones of `runs` draws; means."""
 
     n_w: bayes.Share
-    s_w: Annotated[float, Meta(ge=0.0)]
+    s_w: Annotated[float, Meta(ge=0)]
     runs: Annotated[int, Meta(ge=1)]
     method: str
 
@@ -104,11 +104,16 @@ class Private:
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """The released file: base name, or null for standard output, size and sha256."""
+    """The released file: base name, or null for standard output, size and sha256.
+
+    copied names its fields that are copied unchanged, where it names all of its fields
+    in one place (a header, a schema); else null.
+    """
 
     file: str | None
     bytes: Count
     sha256: Digest
+    copied: tuple[str, ...] | None
 
 
 @dataclass(frozen=True, slots=True)

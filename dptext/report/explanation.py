@@ -15,6 +15,7 @@ from dptext.adversaries import deniability
 from dptext.guarantees.statement import Statement
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
+from dptext.report.assemble import treatment
 from dptext.tokens import kinds
 from dptext.types import Eps, Ids, Record, Words
 
@@ -36,6 +37,7 @@ class Replacement:
 class Token:
     """One token: its class and treatment; for those that are replaced, the rest.
 
+    treatment is as reports name it (replaced, copied, masked, left out, random digits).
     known is the vocabulary's word, None for words that it lacks; stays the probability
     that the word is written again; scores as the budget's table names them; proportion
     of the text's epsilon.
@@ -43,6 +45,7 @@ class Token:
 
     text: str
     kind: str
+    treatment: str
     replaced: bool
     known: str | None = None
     epsilon: float | None = None
@@ -64,6 +67,11 @@ class Explanation:
     notes: tuple[str, ...]
     tokens: tuple[Token, ...]
 
+    @property
+    def treatments(self) -> tuple[str, ...]:
+        """Return the treatments that occur, in the order of the text."""
+        return tuple(dict.fromkeys(token.treatment for token in self.tokens))
+
 
 def explain(
     pipeline: Pipeline, text: str, statement: Statement, listed: int
@@ -74,6 +82,7 @@ def explain(
     columns = _columns(pipeline, words, eps)
     laws = _laws(pipeline, words.ids, eps, listed)
     by_place = dict(zip(words.places.tolist(), range(len(words.ids)), strict=True))
+    treated = treatment(pipeline.profile.tokens)
     tokens = []
     for place, piece in enumerate(words.pieces):
         kind = kinds.NAMES[int(words.flags[place]) & kinds.KIND]
@@ -84,6 +93,7 @@ def explain(
             Token(
                 text=piece.strip(" "),
                 kind=kind,
+                treatment=treated[kind],
                 replaced=number is not None,
                 scores=columns.get(place, {}),
                 proportion=_share(eps, number),

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from dptext.report import _page, _plain, _svg
+from dptext.report import _badges, _page, _svg
 from dptext.report._page import Html, Section
+from dptext.report._private_page import COLOURS
 from dptext.report.explanation import Explanation
+from dptext.report.figures import share
 from dptext.streams import open_output
 
 
 def render(found: Explanation) -> bytes:
     """Return the page as UTF-8."""
     promise = found.guarantee
-    tone, label = _plain.verdict(promise)
+    (tone, label), other = _badges.badges(promise)
     words = [token for token in found.tokens if token.epsilon is not None]
     scores = list(dict.fromkeys(name for token in words for name in token.scores))
     spread = _page.table(
@@ -22,7 +24,7 @@ def render(found: Explanation) -> bytes:
             (
                 token.text,
                 *(_number(token.scores.get(name)) for name in scores),
-                f"{token.proportion:.1%}",
+                share(token.proportion),
                 f"{token.epsilon:.4g}",
             )
             for token in words
@@ -38,12 +40,15 @@ def render(found: Explanation) -> bytes:
             (_page.paragraphs((promise.sentence, promise.text_level)),),
             tone=tone,
             label=label,
+            more=(other,),
         ),
+        Section("What happens to each token", _treated(found)),
         Section("Epsilon", (picture if groups else Html(""), spread)),
     ]
     if any(token.likeliest for token in words):
         sections.append(Section("What each word may become", (_replacements(found),)))
-    sections.append(Section("On what this rests", (_page.bullets(found.notes),)))
+    if found.notes:
+        sections.append(Section("On what this rests", (_page.bullets(found.notes),)))
     lead = _page.note(f"{found.audience}; this page shows the text")
     return _page.page(
         f"How {found.profile} treats a text",
@@ -53,14 +58,28 @@ def render(found: Explanation) -> bytes:
     )
 
 
+def _treated(found: Explanation) -> tuple[Html, Html]:
+    """Return the tokens in the colours of their treatments, and what these mean."""
+    tokens = (_marked(token.text, token.treatment) for token in found.tokens)
+    names = (_page.element("li", _marked(name, name)) for name in found.treatments)
+    return (
+        _page.element("p", _page.join(tokens, " "), class_="tokens"),
+        _page.element("ul", _page.join(names), class_="legend"),
+    )
+
+
+def _marked(text: str, treatment: str) -> Html:
+    return _page.element("mark", text, class_=f"t s{COLOURS.get(treatment, 0)}")
+
+
 def _replacements(found: Explanation) -> Html:
     return _page.table(
         ("token", "stays", "likeliest replacements"),
         [
             (
                 token.text,
-                f"{token.stays:.2%}",
-                ", ".join(f"{e.word} {e.probability:.2%}" for e in token.likeliest),
+                share(token.stays),
+                ", ".join(f"{e.word} {share(e.probability)}" for e in token.likeliest),
             )
             for token in found.tokens
             if token.stays is not None

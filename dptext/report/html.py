@@ -12,10 +12,20 @@ from typing import Any
 
 from dptext.guarantees.terms import MEANINGFUL
 from dptext.guarantees.wording import above, factor, number
-from dptext.report import _page, _plain, _private_page, _svg
+from dptext.report import (
+    _badges,
+    _page,
+    _plain,
+    _private_page,
+    _svg,
+    _use,
+    columns,
+    figures,
+)
 from dptext.report._page import Html, Section
 from dptext.report.document import Document
 from dptext.report.exports import SIDECAR
+from dptext.report.figures import share as _share
 
 _AUDIENCE = {
     "internal": (
@@ -35,6 +45,7 @@ def render(document: Document) -> bytes:
     """Return the page as UTF-8."""
     sections: list[Section | tuple[Section, ...]] = [
         (_guarantee(document), _not_covered(document)),
+        _fields(document),
         _meaning(document),
         _conditions(document),
         _risk(document),
@@ -58,7 +69,7 @@ def render(document: Document) -> bytes:
 
 def _guarantee(document: Document) -> Section:
     promise = document.guarantee
-    tone, label = _plain.verdict(promise)
+    (tone, label), other = _badges.badges(promise)
     more = [f"Whole texts: {promise.text_level}"]
     if promise.translation:
         more.append(promise.translation)
@@ -70,6 +81,7 @@ def _guarantee(document: Document) -> Section:
         ),
         tone=tone,
         label=label,
+        more=(other,),
     )
 
 
@@ -80,8 +92,19 @@ def _not_covered(document: Document) -> Section:
 
 def _meaning(document: Document) -> Section:
     told = _plain.meaning(document.guarantee, document.risk)
-    scale = _page.note(_plain.scale(document.guarantee))
-    return Section("What this means", (_page.paragraphs(told), scale))
+    scales = (_plain.scale(document.guarantee), _badges.SCALE)
+    notes = _page.join(map(_page.note, scales))
+    return Section("What this means", (_page.paragraphs(told), notes))
+
+
+def _fields(document: Document) -> Section:
+    """Say what is made private and what is copied, by name where that is known."""
+    layout, output = document.run.layout, document.output
+    copied = columns.copied(layout, output)
+    facts = [("Made private", columns.private(layout)), ("Copied unchanged", copied)]
+    if layout.id_field is not None:
+        facts.append(("Names a record (copied, too)", layout.id_field))
+    return Section("What is made private and what is copied", (_page.facts(facts),))
 
 
 def _conditions(document: Document) -> Section:
@@ -135,14 +158,19 @@ def _risk(document: Document) -> Section:
         document.risk_note,
     ]
     notes = _page.join(map(_page.note, told))
-    return Section(title, (_page.beside(chart, _page.join((table, notes))),))
+    good = _page.heading("What this risk is good for") + _page.bullets(
+        _use.good_for(risk)
+    )
+    return Section(title, (_page.beside(chart, _page.join((table, notes))), good))
 
 
 def _limits(document: Document) -> str:
     risk = document.risk
     if risk is None or risk.low is None or risk.high is None:
         return ""
-    sure = "" if risk.confidence is None else f" with confidence {risk.confidence:.1%}"
+    sure = (
+        "" if risk.confidence is None else f" with confidence {_share(risk.confidence)}"
+    )
     return (
         f" The success from output lies between {_share(risk.low)} and "
         f"{_share(risk.high)}{sure}; shown is the upper limit, for the bands too."
@@ -211,12 +239,16 @@ def _deniability(document: Document) -> Section:
     )
     told = _page.facts(
         (
-            ("N_w", f"{deny.n_w:.3f}: the probability that a word is drawn as itself"),
-            ("S_w", f"{deny.s_w:.1f} different outputs in {deny.runs} runs"),
+            ("N_w", _share(deny.n_w)),
+            ("S_w", figures.distinct(deny.s_w, deny.runs)),
             ("Method", deny.method),
         )
     )
-    return Section("Plausible deniability", (_page.beside(share, told),))
+    meanings = _page.paragraphs(figures.legend(("N_w", "S_w")))
+    return Section(
+        "Plausible deniability",
+        (_page.beside(share, _page.join((told, meanings))),),
+    )
 
 
 def _run(document: Document) -> Section:
@@ -304,10 +336,6 @@ def _written(value: Any) -> object:
         between = "; " if any(isinstance(each, list) for each in value) else ", "
         return between.join(str(_written(each)) for each in value) or "none"
     return "none" if value == {} else value
-
-
-def _share(value: float) -> str:
-    return f"{value:.1%}"
 
 
 def _nats(value: float) -> str:

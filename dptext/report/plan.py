@@ -12,7 +12,7 @@ from dptext.guarantees import account
 from dptext.guarantees.statement import Statement
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
-from dptext.report import assemble
+from dptext.report import assemble, figures
 from dptext.report.document import Deniability
 from dptext.types import Ids, Record
 
@@ -24,6 +24,9 @@ SENTENCES = (
     "A clever film with a weak ending; the music alone is worth the ticket.",
     "She was treated for a broken wrist and went home on Friday.",
 )
+# What is packed is not opened: compressed texts and tables are mostly 2 to 4 times as
+# long as their files.
+UNPACKED = 3
 _DRAWN = 20_000
 _SECONDS = 0.5
 
@@ -37,12 +40,38 @@ class Example:
 
 
 @dataclass(frozen=True, slots=True)
+class Size:
+    """How large an input is, in bytes; packed are those of compressed files in it."""
+
+    bytes: int
+    packed: int = 0
+
+    @property
+    def text(self) -> int:
+        """Return an estimate of the bytes of text."""
+        return self.bytes + (UNPACKED - 1) * self.packed
+
+    @property
+    def counted(self) -> str:
+        """Say what was counted, and as how much text it is taken."""
+        if not self.packed:
+            return f"if all {self.bytes:,} bytes are text"
+        which = "" if self.packed == self.bytes else f" of {self.bytes:,} bytes"
+        return (
+            f"if the {self.packed:,} compressed bytes{which} hold {UNPACKED} times as "
+            f"many bytes of text (the files are not opened), {self.text:,} in all"
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """What a run will promise and cost.
 
     changed is the expected share of replaced words that come out as others, under the
     public word frequencies (null where epsilon differs from word to word); characters
-    is how many a second one process does here, reading and writing left out.
+    is how many a second one process does here, reading and writing left out. bytes is
+    the size of the input as it lies there, text_bytes the estimate that seconds is for,
+    counted how the one follows from the other.
     """
 
     profile: str
@@ -57,13 +86,15 @@ class Plan:
     examples: tuple[Example, ...]
     characters: float
     bytes: int | None = None
+    text_bytes: int | None = None
+    counted: str = ""
     seconds: float | None = None
 
 
 def plan(
-    pipeline: Pipeline, size: int | None = None, *, jobs: int = 1, ruler: bool = True
+    pipeline: Pipeline, size: Size | None = None, *, jobs: int = 1, ruler: bool = True
 ) -> Plan:
-    """Say what a profile will do; size is that of the input in bytes, taken as text."""
+    """Say what a profile will do; size is that of the input."""
     measures = assemble.Measures.of(pipeline, ruler)
     rate = _characters(pipeline)
     return Plan(
@@ -86,8 +117,10 @@ def plan(
         changed=_changed(pipeline),
         examples=_examples(pipeline),
         characters=rate,
-        bytes=size,
-        seconds=None if size is None else size / rate / jobs,
+        bytes=None if size is None else size.bytes,
+        text_bytes=None if size is None else size.text,
+        counted="" if size is None else size.counted,
+        seconds=None if size is None else size.text / rate / jobs,
     )
 
 
@@ -124,3 +157,39 @@ def _characters(pipeline: Pipeline) -> float:
         done += len(text)
         copies *= 2
     return done / (time.perf_counter() - began)
+
+
+def figures_of(found: Plan) -> list[tuple[str, str]]:
+    """Return names and values of the figures, for people."""
+    rows = [("mechanism", f"{found.mechanism}, epsilon {found.epsilon:g}")]
+    if found.risk is None:
+        rows.append(("risk", found.risk_note))
+    else:
+        rows.append(
+            (
+                "risk",
+                f"best guess of a word succeeds for {figures.share(found.risk.success)}"
+                f" (without output {figures.share(found.risk.baseline)})",
+            )
+        )
+    if found.changed is not None:
+        rows.append(("words that change", f"about {figures.share(found.changed)}"))
+    if found.deniability is not None:
+        deny = found.deniability
+        kept = {
+            "N_w": figures.share(deny.n_w),
+            "S_w": figures.distinct(deny.s_w, deny.runs),
+        }
+        rows += [(k, f"{v}: {figures.MEANINGS[k]}") for k, v in kept.items()]
+    rows.append(("speed here", f"{found.characters / 1e6:.2f} MB of text a second"))
+    if found.seconds is not None:
+        rows.append(("time", f"about {_duration(found.seconds)} {found.counted}"))
+    return rows
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 90:
+        return f"{max(seconds, 1):.0f} s"
+    if seconds < 5400:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"

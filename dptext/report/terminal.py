@@ -11,10 +11,12 @@ from rich.text import Text
 
 from dptext.guarantees.terms import MEANINGFUL
 from dptext.guarantees.wording import above
-from dptext.report import _plain
+from dptext.report import _badges, _plain, _use, columns, figures
 from dptext.report.document import Document
+from dptext.report.figures import share as _share
 
 _SPENT = {"min", "median", "p95", "max", "total"}
+TONES = {"good": "bold green", "fair": "bold yellow", "bad": "bold red"}
 
 
 def show(document: Document, console: Console) -> None:
@@ -22,6 +24,8 @@ def show(document: Document, console: Console) -> None:
     promise = document.guarantee
     tone, _ = _plain.verdict(promise)
     parts = [
+        *(Text(told, style=TONES[tone]) for tone, told in _badges.badges(promise)),
+        Text(""),
         Text(promise.sentence),
         Text(""),
         Text("Whole texts: " + promise.text_level),
@@ -64,7 +68,8 @@ def _risk(document: Document) -> list[Text | Table]:
             _share(band.success_band_known),
         )
     told = [] if risk.low is None else [Text(risk.method, style="dim")]
-    return [table, *told, Text(document.risk_note, style="dim"), Text("")]
+    good = [Text(f"- {line}") for line in _use.good_for(risk)]
+    return [table, *told, Text(document.risk_note, style="dim"), *good, Text("")]
 
 
 def _figures(document: Document) -> Table:
@@ -72,15 +77,14 @@ def _figures(document: Document) -> Table:
     table.add_row("Loss, one word changed", _loss(document))
     if document.deniability is not None:
         deny = document.deniability
-        table.add_row(
-            "N_w, S_w",
-            Text(f"{deny.n_w:.3f}, {deny.s_w:.1f} of {deny.runs} ({deny.method})"),
-        )
+        table.add_row("N_w", _told("N_w", _share(deny.n_w)))
+        table.add_row("S_w", _told("S_w", figures.distinct(deny.s_w, deny.runs)))
+        table.add_row("N_w and S_w by", Text(deny.method))
     private = document.private
     if private is not None:
         for name, metric in private.metrics.items():
             value = next(iter(metric.values()), None)
-            shown = f"{value:.3f}" if isinstance(value, float | int) else "no words"
+            shown = _told(name, figures.measure(name, value))
             table.add_row(Text(f"{name} (from private text)"), shown)
         spent = private.epsilon_per_text
         if _SPENT <= spent.keys():
@@ -105,6 +109,8 @@ def _figures(document: Document) -> Table:
             f"{private.words_per_second:,.0f} words/s",
         )
     run = document.run
+    table.add_row("Made private", Text(columns.private(run.layout)))
+    table.add_row("Copied", Text(columns.copied(run.layout, document.output)))
     table.add_row(
         "Run",
         Text(
@@ -134,8 +140,10 @@ def _loss(document: Document) -> str:
     return told
 
 
-def _share(value: float) -> str:
-    return f"{value:.1%}"
+def _told(name: str, shown: str) -> Text:
+    """Return a figure with the sentence that says what it is."""
+    meaning = figures.MEANINGS.get(name)
+    return Text(shown) if meaning is None else Text(f"{shown}: {meaning}")
 
 
 def _nats(value: float) -> str:

@@ -60,7 +60,11 @@ def verdict(export: Export, policy: ExportPolicy, recomputer: Recomputer) -> Ver
         else:
             accept = f"or accept that with unverified: [{outcome.gap.kind}]"
             findings.append(f"{line}, {accept}")
-    findings += [*_terms(document, policy), *_fields(document, export, policy)]
+    findings += [
+        *_named(document, export),
+        *_terms(document, policy),
+        *_fields(document, export, policy),
+    ]
     return Verdict(tuple(findings), tuple(notes))
 
 
@@ -149,6 +153,21 @@ def _classes(document: Document, policy: ExportPolicy) -> Iterator[str]:
             yield "equal words are shown as equal; the policy does not allow it"
         else:
             yield f"tokens of class {name} are not protected; the policy wants it"
+
+
+def _named(document: Document, export: Export) -> Iterator[str]:
+    """Yield that the report names other copied fields than the file has."""
+    named = document.output.copied if document.output else None
+    if named is None:
+        return
+    try:
+        if tuple(_copied(document.run.layout, export)) == named:
+            return
+    except MissingExtra:
+        return  # what is not installed here cannot tell; _fields says so if asked
+    except (InputError, UsageError):
+        pass
+    yield "its report was changed: it names other copied fields than the file has"
 
 
 def _fields(document: Document, export: Export, policy: ExportPolicy) -> Iterator[str]:

@@ -51,7 +51,8 @@ def test_all_figures(files: tuple[str, str], tmp_path: Path) -> None:
     assert b"What a private file keeps" in page.read_bytes()
     assert b"the ruler&#x27;s figure" in page.read_bytes()
     assert (found["original"], found["private"]) == ("in.jsonl", "out.jsonl")
-    assert found["profile"] == "balanced"
+    changed = "lexicon=words.vec, mechanism.k=8, epsilon=3"
+    assert found["profile"] == f"balanced with {changed}"
     assert found["settings"]["budget"]["epsilon"] == 3
     assert "owner" in found["audience"]
     assert found["word_attacks"][1]["predicted"] > 0
@@ -64,7 +65,7 @@ def test_tables_for_people(files: tuple[str, str], tmp_path: Path) -> None:
     ran = here("evaluate", files[0], files[0], "--label", "label", *lexicon)
     assert ran.code == 0
     shown = " ".join(ran.out.decode().split())
-    assert "PP, words that changed 0.0%" in shown
+    assert "PP 0.0%: of the words" in shown
     assert "owner of the text" in shown
 
 

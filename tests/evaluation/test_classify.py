@@ -70,10 +70,10 @@ def test_one_split_has_no_spread() -> None:
     """A spread is claimed only where there are several figures."""
     one = classify._mean([(0.5, 0.25)])
     assert (one.accuracy, one.accuracy_sd, one.macro_f1_sd) == (0.5, None, None)
-    assert str(one) == "0.500"
+    assert str(one) == "50.0%"
     two = classify._mean([(0.4, 0.2), (0.6, 0.2)])
     assert two.accuracy_sd == pytest.approx(np.sqrt(0.02))
-    assert str(two) == "0.500 ± 0.141"
+    assert str(two) == "50.0% ± 14.1%"
 
 
 def test_texts_without_a_label_are_left_out() -> None:
