@@ -26,8 +26,8 @@ from typing import Any
 
 from dptext import cache, lexicons, load_profile, open_pipeline, pipeline, registry
 from dptext.adversaries import bayes, prior
-from dptext.errors import UsageError
 from dptext.cli.compare_run import MECHANISMS
+from dptext.errors import UsageError
 from dptext.guarantees import account
 from dptext.profile import load, shipped
 from dptext.report.assemble import risk_of
