@@ -21,7 +21,6 @@ import json
 import os
 import stat
 import tempfile
-import zipfile
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -37,11 +36,6 @@ Numbers = dict[str, Any]
 T = TypeVar("T")
 
 _FORMAT = "dptext-cache 2"
-# What reading an entry, or looking at what it says, raises where it is no good.
-_UNFIT = (
-    *(OSError, ValueError, EOFError, KeyError, TypeError, IndexError, OverflowError),
-    *(zipfile.BadZipFile, MemoryError, AttributeError),
-)
 
 
 def folder() -> Path:
@@ -149,7 +143,7 @@ def _entry(
         with progress.step(f"{what}: looking at what was kept"):
             if holds is None or holds(kept):
                 return kept
-    except _UNFIT:
+    except Exception:  # noqa: S110 - however it fails, it is no good
         pass
     with progress.step(what):
         found = compute()
@@ -161,8 +155,10 @@ def _entry(
 def _content(path: Path, key: str) -> bytes:
     """Return the content of an entry; ValueError where it is not what was kept."""
     # A pipe in its stead must not be waited for.
-    opened = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
-    with os.fdopen(opened, "rb") as file:
+    flags = getattr(os, "O_NONBLOCK", 0)
+    with open(
+        path, "rb", opener=lambda name, mode: os.open(name, mode | flags)
+    ) as file:
         if not _private(os.fstat(file.fileno()), stat.S_ISREG):
             msg = "not a file of this user alone"
             raise ValueError(msg)

@@ -48,9 +48,7 @@ def use() -> list[Any]:
         channel = channels.ready(name, lexicon)
         ids = np.arange(3, dtype=np.int32)
         if channel.exact:
-            weights = channel.module.log_weights(
-                channel.state, ids, np.full(SIZE, 100.0)
-            )
+            weights = channel.module.log_weights(channel.state, ids, np.full(3, 100.0))
             found.append(weights.tolist())
     moved = channels.space_of(lexicon, "unit")
     found += [moved.lipschitz, moved.geometry, moved.neighbours[1].tolist()]

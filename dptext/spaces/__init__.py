@@ -27,8 +27,9 @@ _WIDE_INPUTS = 4096
 _WIDE = 768
 # Up to this many rows, all pairs are looked at in seconds.
 _PAIRED = 2**16
-# Rows by which what was kept is looked at before it is used.
-_LOOKED = 24
+# Rows by which what was kept is looked at before it is used, at least; and how many
+# distances take no time.
+_LOOKED, _QUICK = 24, 2**18
 
 
 class SpaceModule(Protocol):
@@ -250,8 +251,9 @@ def geometry_of(
 
 
 def some(count: int) -> list[int]:
-    """Choose a few rows anew each time, by which kept results are looked at."""
-    drawn = np.random.default_rng().choice(count, min(_LOOKED, count), replace=False)
+    """Choose rows anew each time, by which kept results are looked at: all of few."""
+    looked = min(count, max(_LOOKED, _QUICK // count))
+    drawn = np.random.default_rng().choice(count, looked, replace=False)
     return [int(row) for row in drawn]
 
 
