@@ -257,3 +257,47 @@ def test_numbers_that_are_equal_have_equal_digests(tmp_path: Path) -> None:
     other = profile.load(write(tmp_path, SOUND.replace("epsilon: 4", "epsilon: 4.0")))
     assert one.digest() == other.digest()
     assert one.digest() == one.with_epsilon(4).digest()
+
+
+@pytest.mark.parametrize(
+    ("over", "name"),
+    [
+        ({}, "balanced"),
+        ({"budget": {"name": "uniform", "epsilon": None, "risk": 0.2}}, "balanced"),
+        (
+            {
+                "mechanism": {"name": "laplace"},
+                "mapping": None,
+                "budget": {"name": "uniform", "epsilon": 4.0, "risk": None},
+            },
+            "balanced with mechanism=laplace, epsilon=4",
+        ),
+        (
+            {"lexicon": "folder/glove.txt", "budget": {"risk": 0.1}},
+            "balanced with lexicon=glove.txt, risk=10%",
+        ),
+        ({"tokens": {"number": "mask"}}, "balanced with tokens.number=mask"),
+        (
+            {
+                "mechanism": {"k": 8},
+                "strategy": "record",
+                "tokens": {"number": "mask", "unknown": "mask", "stop_word": "keep"},
+            },
+            "custom, from balanced",
+        ),
+    ],
+)
+def test_a_changed_profile_says_what_was_changed(
+    over: dict[str, Any], name: str
+) -> None:
+    """Only what is as it ships bears the plain name."""
+    assert profile.load("balanced", over).name == name
+
+
+def test_a_file_does_not_take_the_name_of_another_profile(tmp_path: Path) -> None:
+    """A changed copy of a profile that ships is not that profile."""
+    copy = (profile.folder() / "balanced.yaml").read_text()
+    assert profile.load(write(tmp_path, copy)).name == "balanced"
+    other = copy.replace("risk: 20%", "risk: 35%")
+    assert profile.load(write(tmp_path, other)).name == "balanced with risk=35%"
+    assert profile.load(write(tmp_path, SOUND)).name == "mine"

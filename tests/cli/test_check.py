@@ -261,6 +261,22 @@ def test_settings_changed_with_their_digest(
     _fails(here("check", str(export)))
 
 
+def test_copied_fields_that_the_file_does_not_have(
+    options: tuple[str, ...], folder: Path
+) -> None:
+    """A report of a table names its copied columns, and those only."""
+    Path("in.csv").write_text("id,text,stars\n1,the film was good,5\n")
+    assert here("sanitize", "in.csv", *options, "-o", "out.csv", "-q").code == 0
+    export = Path("out.csv")
+    output = json.loads(_side(export).read_bytes())["output"]
+    assert output["copied"] == ["id", "stars"]
+    _passes(here("check", "out.csv"))
+    _change(export, _put("output.copied", ["id"]))
+    ran = here("check", "out.csv")
+    assert ran.code == 1
+    assert b"names other copied fields than the file has" in ran.out
+
+
 def test_key_that_stands_twice(export: Path) -> None:
     """A key given twice fails: readers differ in which of the two they take."""
     text = _side(export).read_text()

@@ -82,3 +82,26 @@ def test_faults(tmp_path: Path) -> None:
         ran = here("plan", *arguments, *small(tmp_path))
         assert ran.code in (2, 4)
         assert ran.err.count("\n") == 1
+
+
+def test_compressed_files_say_what_was_counted(tmp_path: Path) -> None:
+    """Compressed bytes are taken as more text, and the plan says so."""
+    packed, plain = tmp_path / "a.jsonl.gz", tmp_path / "b.jsonl"
+    packed.write_bytes(b"x" * 2000)
+    plain.write_bytes(b"x" * 500)
+    ran = here("plan", str(packed), str(plain), *small(tmp_path), "--json")
+    found = json.loads(ran.out)
+    assert (found["bytes"], found["text_bytes"]) == (2500, 500 + 2000 * plans.UNPACKED)
+    ran = here("plan", str(packed), *small(tmp_path))
+    shown = " ".join(ran.out.decode().split())
+    assert f"2,000 compressed bytes hold {plans.UNPACKED} times as many" in shown
+
+
+def test_a_plan_can_be_a_page(tmp_path: Path) -> None:
+    """--html writes it instead, and over no input."""
+    page = tmp_path / "plan.html"
+    ran = here("plan", *small(tmp_path), "--html", str(page))
+    assert (ran.code, ran.out, ran.err) == (0, b"", "")
+    assert b"locally differentially private" in page.read_bytes()
+    ran = here("plan", str(page), *small(tmp_path), "--html", str(page))
+    assert ran.code == 2

@@ -148,11 +148,19 @@ def test_the_command(folder: Path) -> None:
     assert float(rows[0]["epsilon"]) == 2.0
     assert 0.0 <= float(rows[0]["utility"]) <= 1.0
     assert float(rows[0]["composite_0.5"]) > 0
+    for name in ("utility", "attack"):
+        assert 0.0 <= float(rows[0][f"{name}_original"]) <= 1.0
+        assert 0.5 <= float(rows[0][f"{name}_chance"]) <= 1.0
+    (task,) = found["rows"][0]["result"]["utility"]
+    assert task["chance"] == float(rows[0]["utility_chance"])
     texts = Texts()
     texts.feed(page.read_text())
     shown = " ".join(texts.found)
     for part in ("rank:k=5", "too small for gumbel", "Utility", "owner of the text"):
         assert part in shown
+    for part in ("utility on originals", "attack by chance", "how often the best"):
+        assert part in shown
+    assert f"{task['chance']:.1%}" in shown
     assert "http" not in page.read_text().replace("http-equiv", "")
     assert len(kept.read_bytes().splitlines()) == 1
     again = here(*arguments)

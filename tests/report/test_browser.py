@@ -53,6 +53,15 @@ function measure(frame) {
 onload="measure(this)"></iframe></body></html>"""
 
 
+HIDDEN = """<!DOCTYPE html><html><body><pre id="out"></pre><script>
+function measure(frame) {
+  const each = frame.contentDocument.querySelector(".scroll");
+  document.getElementById("out").textContent = each.scrollWidth - each.clientWidth;
+}
+</script><iframe style="border:0;width:%dpx;height:900px" srcdoc="%s"
+onload="measure(this)"></iframe></body></html>"""
+
+
 @lru_cache(maxsize=1)
 def browser() -> str | None:
     """Return the path of a Chromium, None where there is none."""
@@ -158,6 +167,23 @@ def test_pages_follow_the_colours_of_the_reader(tmp_path: Path) -> None:
     dark = measured(page, 400, tmp_path, DARK)
     assert brightness(light["paper"]) > 200 > 60 > brightness(light["ink"])
     assert brightness(dark["paper"]) < 60 < 200 < brightness(dark["ink"])
+
+
+def test_wide_tables_become_cards(tmp_path: Path) -> None:
+    """At 400 pixels a row of many columns is a card: nothing scrolls to the side."""
+    columns = ("mechanism", *(f"a measure number {n}" for n in range(14)))
+    rows = [("rank", *("55.0% ± 7.1%",) * 14)] * 2
+    table = _page.table(columns, rows)
+    page = _page.page("Compared", [_page.Section("All figures", (table,))])
+    hidden = {}
+    for wide in (400, 1000):
+        frame = tmp_path / "frame.html"
+        frame.write_text(HIDDEN % (wide, escaping.escape(page.decode())))
+        options = ("--virtual-time-budget=5000", "--dump-dom")
+        told = run(tmp_path, *options, frame.as_uri()).decode()
+        hidden[wide] = float(told.partition('id="out">')[2].partition("<")[0])
+    assert hidden[400] <= 0.5
+    assert hidden[1000] > 100
 
 
 def brightness(colour: str) -> float:

@@ -1,0 +1,146 @@
+"""Figures have one form and one sentence; bounds of words and texts a badge each."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from dptext import pipeline, profile
+from dptext.adversaries.bayes import Risk
+from dptext.report import _badges, _use, figures, html, plan, plan_page, terminal
+from tests import small
+from tests.report.test_document import made
+from tests.report.test_html import changed, closed
+
+
+def panel(document: Any, folder: Path) -> str:
+    """Return the text of the panel, with single spaces."""
+    with (folder / "panel").open("w") as out:
+        console = Console(record=True, width=100, file=out)
+        terminal.show(document, console)
+        return " ".join(console.export_text().replace("│", " ").split())
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (0.0, "0.0%"),
+        (1e-5, "<0.1%"),
+        (0.0654, "6.5%"),
+        (0.9999, ">99.9%"),
+        (1.0, "100.0%"),
+        (None, "-"),
+    ],
+)
+def test_a_share_is_a_percentage(value: float | None, shown: str) -> None:
+    """What is neither 0 nor 1 is not rounded to it."""
+    assert figures.share(value) == shown
+    assert figures.measure("PP", value) in (shown, "no words")
+
+
+def test_figures_are_the_same_everywhere(tmp_path: Path) -> None:
+    """N_w and S_w stand in panel, page and plan in one form, with what they are."""
+    document = made("rank", tmp_path)
+    deny = document.deniability
+    assert deny is not None
+    recipe = {"mechanism": {"name": "rank", "k": 8}, "budget": {"name": "uniform"}}
+    recipe["budget"]["epsilon"] = 3.0  # type: ignore[assignment]
+    ready = pipeline.build(profile.parse(recipe, "t.yaml"), small.cloud(20, 4))
+    planned = " ".join(f"{a} {b}" for a, b in plan.figures_of(plan.plan(ready)))
+    page = closed(html.render(document)).text
+    for text in (panel(document, tmp_path), page, planned):
+        for part in (
+            figures.share(deny.n_w),
+            figures.distinct(deny.s_w, deny.runs),
+            figures.MEANINGS["N_w"],
+            figures.MEANINGS["S_w"],
+        ):
+            assert part in text
+    for name in ("PP", "CS", "LOW"):
+        assert figures.MEANINGS[name] in page
+        assert figures.MEANINGS[name] in panel(document, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("values", "tone", "words"),
+    [
+        ({"notion": "none"}, "bad", "Whole texts: no guarantee"),
+        ({"worst_loss": 12.0}, "bad", "at most n times 12 nats, no meaningful bound"),
+        ({"worst_loss": 4.0}, "fair", "no meaningful bound from n = 3 on"),
+        ({"worst_loss": 5.0}, "fair", "no meaningful bound from n = 3 on"),
+        ({"worst_loss": None}, "bad", "Whole texts: no bound"),
+        (
+            {"notion": "metric-DP", "worst_loss": 20.0},
+            *("bad", "no meaningful bound for words far from each other"),
+        ),
+        ({"strategy": "record", "worst_loss": 4.0}, "fair", "Whole records of n"),
+        ({"level": "text", "worst_loss": 0.5}, "good", "One replaced word: strong"),
+        ({"level": "text", "worst_loss": 20.0}, "fair", "One replaced word: weak"),
+    ],
+)
+def test_the_other_level_has_its_own_badge(
+    values: dict[str, Any], tone: str, words: str, tmp_path: Path
+) -> None:
+    """Beside the bound of what epsilon is of stands that of the text, or of a word."""
+    named = {f"guarantee__{key}": value for key, value in values.items()}
+    document = changed(made("rank", tmp_path), **named)
+    shown = _badges.badges(document.guarantee)[1]
+    assert shown[0] == tone
+    assert words in shown[1]
+    page = closed(html.render(document))
+    assert shown[1] in page.text
+    assert f"label {tone}" in [a.get("class") for a in page.named("p")]
+    assert shown[1] in panel(document, tmp_path)
+
+
+def test_what_a_risk_is_good_for_is_said(tmp_path: Path) -> None:
+    """Three sentences: one word, a person's whole file, health data."""
+    document = made("risk", tmp_path)
+    assert document.risk is not None
+    word, person, health = _use.good_for(document.risk)
+    assert figures.share(document.risk.success) in word
+    assert "a person's whole file" in person
+    assert "health data" in health
+    page = closed(html.render(document)).text
+    for line in (word, person, health):
+        assert line in page
+        assert line in panel(document, tmp_path)
+    sampled = Risk(0.01, 0.2, (), low=0.1, high=0.2, confidence=0.95)
+    assert "at most 20.0% (with 95.0% confidence)" in _use.good_for(sampled)[0]
+
+
+def test_copied_fields_are_named(tmp_path: Path) -> None:
+    """By their names where the output has them, else as all but the private ones."""
+    layout = {"run__layout__format": "csv", "run__layout__fields": ["body"]}
+    known = changed(made("rank", tmp_path), output__copied=["id", "stars"], **layout)
+    unknown = changed(made("rank", tmp_path), **layout)
+    for document, words in (
+        (known, "Copied unchanged id, stars"),
+        (unknown, "Copied unchanged every field but body"),
+    ):
+        assert words in closed(html.render(document)).text
+        short = words.replace("Copied unchanged", "Copied")
+        assert short in panel(document, tmp_path)
+
+
+def test_no_part_of_a_strip_is_an_outline(tmp_path: Path) -> None:
+    """Copied and replaced tokens have two colours, and no part is an empty box."""
+    page = closed(html.render(made("rank", tmp_path)))
+    bars = {str(a["class"]) for a in page.named("rect")}
+    data = html.render(made("rank", tmp_path)).decode()
+    strip = data.partition("Tokens by what happened to them")[2].partition("</svg>")[0]
+    assert 'class="bar s0"' not in strip
+    assert {"bar s1", "bar s2"} <= bars
+
+
+def test_a_plan_is_a_page() -> None:
+    """The page of a plan is closed and says what the plan says."""
+    recipe = {"mechanism": "rank", "budget": {"name": "uniform", "epsilon": 3.0}}
+    ready = pipeline.build(profile.parse(recipe, "t.yaml"), small.cloud(20, 4))
+    found = plan.plan(ready, plan.Size(900, packed=300))
+    page = closed(plan_page.render(found)).text
+    for part in (found.guarantee.sentence, "300 compressed bytes", plan.SENTENCES[0]):
+        assert part in page
