@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import time
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ import msgspec
 from rich.table import Table
 
 from dptext import lexicons, pipeline, profile, registry
+from dptext import progress as steps
 from dptext.cli import screen
 from dptext.cli.faults import say
 from dptext.errors import UsageError
@@ -67,8 +69,9 @@ def run(
             say(f"audit: {line} ({time.monotonic() - begun:.0f} s so far)")
 
     recipe = profile.load(name, over)
-    progress(f"preparing {recipe.mechanism.name}")
-    made = pipeline.build(recipe, lexicons.find(recipe.lexicon))
+    preparing = f"audit: preparing {recipe.mechanism.name}"
+    with contextlib.nullcontext() if quiet else steps.step(preparing):
+        made = pipeline.build(recipe, lexicons.find(recipe.lexicon))
     if made.spending.kind != "word":
         msg = "audit takes an epsilon per word: give --epsilon"
         raise UsageError(msg)

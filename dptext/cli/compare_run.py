@@ -170,9 +170,12 @@ def _sample(options: Options, settings: Settings) -> Sample:
 
 
 def _read(path: Path | None) -> dict[str, Row]:
-    """Read the rows of an earlier run."""
-    if path is None or not path.exists():
+    """Read the rows of an earlier run; find out now whether rows can be kept."""
+    if path is None:
         return {}
+    streams.check_ends(path, "--resume")
+    with path.open("ab"):
+        pass
     found = {}
     for number, line in enumerate(path.read_bytes().splitlines(), 1):
         try:

@@ -7,6 +7,7 @@ run at once. Rows that are done can be kept and are then not computed again.
 from __future__ import annotations
 
 import hashlib
+import json
 import multiprocessing
 import resource
 import signal
@@ -125,8 +126,10 @@ def run(
 
 def key_of(cell: Cell, sample: Sample, settings: Settings) -> str:
     """Return what decides a row: the cell, the texts, and what is measured."""
-    data = msgspec.json.encode((cell, settings, sample.digest()), order="deterministic")
-    return hashlib.sha256(data).hexdigest()
+    decisive = msgspec.to_builtins((cell, settings, sample.digest()))
+    # In ASCII: names of files may be no UTF-8.
+    data = json.dumps(decisive, sort_keys=True)
+    return hashlib.sha256(data.encode("ascii")).hexdigest()
 
 
 def _apart(cell: Cell, sample: Sample, settings: Settings) -> Row:
