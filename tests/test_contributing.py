@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from dptext import registry
+from tests.test_structure import LAYERS
+
 ROOT = Path(__file__).resolve().parents[1]
 GUIDES = ("CONTRIBUTING.md", "docs/architecture.md")
 PAGES = tuple(
@@ -64,10 +67,22 @@ def test_every_relative_link_resolves(page: str) -> None:
         assert not anchor or anchor in anchors(target.read_text("utf-8")), link
 
 
+def test_the_layers_are_those_that_the_imports_keep() -> None:
+    """The table of docs/architecture.md is that of tests/test_structure.py."""
+    text = (ROOT / "docs/architecture.md").read_text("utf-8")
+    rows = re.findall(r"^\| (\d)\. [^|]*\|([^|]*)\|$", text, re.M)
+    shown = [
+        {
+            part.removesuffix(".py").rstrip("/").replace("/", ".")
+            for part in re.findall(r"`dptext/([\w/.]+)`", row)
+        }
+        for _, row in rows
+    ]
+    assert shown == [set(layer) for layer in LAYERS]
+
+
 def test_every_folder_of_components_is_explained() -> None:
     """CONTRIBUTING.md names the folder of each kind of component, and its tests."""
-    from dptext import registry
-
     text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
     for stage in registry.STAGES:
         folder = stage.replace(".", "/")
