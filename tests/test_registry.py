@@ -72,6 +72,7 @@ def test_members_that_are_asked_for_are_those_of_dptext(stage: str) -> None:
             assert not registry._unfit(stage, registry.find(stage, name)), name
 
 
+@pytest.mark.slow
 def test_broken_mechanisms_break_no_other(tmp_path: Path) -> None:
     """Each is listed with its package and reason; other mechanisms are used as ever."""
     entries = "\n".join(f"{name} = bad_{name}" for name in BROKEN)
@@ -99,6 +100,7 @@ def test_broken_mechanisms_break_no_other(tmp_path: Path) -> None:
     refused(ran, "'exits' of package brokenpack: cannot be imported (SystemExit: 3)")
 
 
+@pytest.mark.slow
 def test_names_of_dptext_are_taken(tmp_path: Path) -> None:
     """A package that takes the name of a component is refused by name, never loaded."""
     text = "raise SystemExit('loaded')"
@@ -122,6 +124,7 @@ def test_a_name_taken_twice_is_nobodys(tmp_path: Path) -> None:
     refused(ran, "one and two", "taken twice")
 
 
+@pytest.mark.slow
 def test_metadata_that_cannot_be_read_is_passed_over(tmp_path: Path) -> None:
     """A package whose entry points are no such file breaks nothing."""
     install(tmp_path, "odd", "dptext.mechanisms", "no equals sign")

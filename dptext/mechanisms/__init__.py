@@ -66,7 +66,7 @@ What these functions are given and return:
   reach, the largest distance, so that epsilon * reach bounds every loss (1.0 for LDP
   with epsilon itself, inf for "none"); source; gaps, sentences for every report;
   reason, why notion "none" promises nothing.
-README.md has a whole mechanism, which the tests install and audit.
+docs/extending.md has a whole mechanism, which the tests install and audit.
 """
 
 from __future__ import annotations

@@ -10,12 +10,12 @@ from pathlib import Path
 
 from tests.cli.running import command, lexicon
 
-README = Path(__file__).resolve().parents[2] / "README.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "extending.md"
 
 
 def example() -> str:
-    """Return the mechanism that the README shows."""
-    section = README.read_text("utf-8").partition("## Adding a mechanism")[2]
+    """Return the mechanism that docs/extending.md shows."""
+    section = PAGE.read_text("utf-8").partition("## Adding a mechanism")[2]
     (program,) = re.findall(r"```python\n(.*?)```", section.partition("\n## ")[0], re.S)
     return str(program)
 

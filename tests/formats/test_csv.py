@@ -277,6 +277,7 @@ def test_faults_name_the_line_where_the_row_begins() -> None:
     assert [fault.place for fault in faults("csv", data)] == ["in:6", "in:9"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("head", "fill", "tail", "line"),
     [

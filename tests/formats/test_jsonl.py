@@ -79,6 +79,7 @@ def lines(draw: st.DrawFn) -> tuple[str, int, int, str]:
     return line + "}" + draw(SPACE), begin, end, text
 
 
+@pytest.mark.slow
 @PATIENT
 @given(st.lists(lines(), max_size=3), st.sampled_from(["\n", "\r\n", "\n\n"]), SPACE)
 def test_unchanged_texts_give_the_same_bytes(

@@ -325,6 +325,7 @@ def mixed(items: tuple[str, ...] | list[str]) -> list[str]:
     return texts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("policy", POLICIES, ids=str)
 def test_the_output_is_a_function_of_drawn_words_and_kept_things(
     policy: Policy,
@@ -340,6 +341,7 @@ ASKING = (
 ).split()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "policy",
     [
@@ -448,6 +450,7 @@ def test_every_mark_is_kept_and_nothing_else_of_its_neighbours(policy: Policy) -
     assert hold(texts, policy) > 500
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(st.lists(st.text(max_size=12), min_size=20, max_size=20))
 @pytest.mark.parametrize("punctuation", ["keep", "drop"])

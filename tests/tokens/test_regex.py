@@ -26,6 +26,7 @@ def test_pieces_joined_are_the_text(text: str) -> None:
     assert "".join(split(text)) == text
 
 
+@pytest.mark.slow
 @settings(max_examples=2000)
 @given(
     st.lists(
@@ -46,6 +47,7 @@ def test_the_short_way_for_plain_words_changes_no_piece(text: str) -> None:
     assert split(text) == re.findall(rf" ?(?:{regex._BODY})|\s+", text)
 
 
+@pytest.mark.slow
 def test_every_character_is_a_piece_by_itself() -> None:
     """No character of Unicode is lost, alone or between letters."""
     for point in range(0x110000):
@@ -71,6 +73,7 @@ def test_only_marks_and_space_count_as_punctuation_and_space(text: str) -> None:
             assert kind in (kinds.WORD, kinds.NUMBER, kinds.IDENTIFIER)
 
 
+@pytest.mark.slow
 def test_no_control_or_invisible_character_is_kept_as_punctuation() -> None:
     """Control, format, private, unassigned and surrogate characters are replaced."""
     for point in range(0x110000):
