@@ -10,7 +10,6 @@ from rich.console import Console
 
 from dptext import pipeline, profile
 from dptext.adversaries.bayes import Risk
-from dptext.guarantees.terms import Loss, TextLoss
 from dptext.report import _badges, _use, figures, html, plan, plan_page, terminal
 from tests import small
 from tests.report.test_document import made
@@ -65,41 +64,46 @@ def test_figures_are_the_same_everywhere(tmp_path: Path) -> None:
         assert figures.MEANINGS[name] in panel(document, tmp_path)
 
 
+def even(nats: float) -> dict[str, float]:
+    """Return the bound on the loss of one word where no distance matters."""
+    return {"nearest": nats, "median": nats, "farthest": nats}
+
+
 @pytest.mark.parametrize(
     ("values", "tone", "words"),
     [
         ({"notion": "none"}, "bad", "Whole texts: no guarantee"),
         (
-            {"text_loss": TextLoss(None, 12.0)},
+            {"text_loss__each": 12.0},
             "bad",
             "at most n times 12 nats, no meaningful bound",
         ),
         (
-            {"text_loss": TextLoss(None, 4.0)},
+            {"text_loss__each": 4.0},
             "fair",
             "no meaningful bound from n = 3 on",
         ),
         (
-            {"text_loss": TextLoss(None, 5.0)},
+            {"text_loss__each": 5.0},
             "fair",
             "no meaningful bound from n = 3 on",
         ),
-        ({"text_loss": TextLoss(None, None)}, "bad", "Whole texts: no bound"),
+        ({"text_loss__each": None}, "bad", "Whole texts: no bound"),
         (
-            {"notion": "metric-DP", "text_loss": TextLoss(None, 20.0)},
+            {"notion": "metric-DP", "text_loss__each": 20.0},
             *("bad", "no meaningful bound for words far from each other"),
         ),
         (
-            {"strategy": "record", "text_loss": TextLoss(None, 4.0)},
+            {"strategy": "record", "text_loss__each": 4.0},
             "fair",
             "Whole records of n",
         ),
         (
-            {"level": "text", "loss": Loss.even(0.5)},
+            {"level": "text", "loss": even(0.5)},
             "good",
             "One replaced word: strong",
         ),
-        ({"level": "text", "loss": Loss.even(20.0)}, "fair", "One replaced word: weak"),
+        ({"level": "text", "loss": even(20.0)}, "fair", "One replaced word: weak"),
     ],
 )
 def test_the_other_level_has_its_own_badge(
