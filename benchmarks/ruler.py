@@ -32,7 +32,7 @@ def main() -> None:
     print("profile               epsilon    low  success  calibrate  measure  bands")
     with tempfile.TemporaryDirectory() as folder:
         os.environ["XDG_CACHE_HOME"] = folder
-        cache.shipped = lambda: cache.folder() / "nothing-ships.json"
+        cache.shipped = lambda key: None
         for name in given.profiles:
             began = time.perf_counter()
             made = pipeline.build(profile.load(name, {"budget": budget}), lexicon)

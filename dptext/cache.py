@@ -64,6 +64,11 @@ def shipped(key: str) -> Numbers | None:
     return dict(known) if known else None
 
 
+def shipped_tables() -> Path:
+    """Return the folder of arrays that ship with the package, KEY.npz each."""
+    return Path(__file__).parent / "data" / "tables"
+
+
 @lru_cache(maxsize=1)
 def _shipped(path: Path, changed: int) -> Mapping[str, Numbers]:
     data = json.loads(path.read_bytes())
@@ -87,15 +92,19 @@ def arrays(
     holds: Callable[[Arrays], bool] | None = None,
     what: str = "preparing public tables",
 ) -> Arrays:
-    """Return the arrays of a key, from the folder or computed now.
+    """Return the arrays of a key, shipped, kept or computed now.
 
     holds tells whether kept ones may be used; where it is False or fails on them they
-    are computed anew. what names the work while it takes long.
+    are computed anew. What ships is taken as it is. what names the work while it takes
+    long.
     """
 
     def read(content: bytes) -> Arrays:
         with np.load(io.BytesIO(content), allow_pickle=False) as stored:
             return {item: stored[item] for item in stored.files}
+
+    with contextlib.suppress(OSError):
+        return read((shipped_tables() / f"{key}.npz").read_bytes())
 
     def write(found: Arrays) -> bytes:
         sink = io.BytesIO()

@@ -11,8 +11,10 @@ from dptext.adversaries import bayes, prior
 from dptext.guarantees.terms import MEANINGFUL
 from dptext.mechanisms import _laws, rank
 from dptext.profile import shipped
+from dptext.randomness import RunKey
 from dptext.report.assemble import risk_of
 from dptext.tokens.policy import Policy
+from dptext.types import Record
 from tests import channels
 
 
@@ -58,3 +60,19 @@ def test_the_default_profile_takes_risks(risk: str) -> None:
     assert found.spending.high < 12.0
     assert found.profile.mechanism.params.law == "steps"
     assert found.profile.mechanism.params == found.channel.params
+
+
+@pytest.mark.parametrize("name", ["santext", "tem", "custext", "diffractor"])
+def test_tables_of_mechanisms_are_not_computed(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the built-in lexicon a first run of a mechanism waits for no table."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    over = {
+        "mechanism": {"name": name},
+        "budget": {"name": "uniform", "epsilon": 10.0, "risk": None},
+    }
+    made = open_pipeline("balanced", over)
+    record = Record(0, ("the doctor said that she was ill",), None)
+    list(made.run([record], RunKey.from_seed(1)))
+    assert not list(tmp_path.rglob("*.arrays")), "run benchmarks/ship_results.py"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -62,8 +63,16 @@ def command(
         typer.Option(help="Folder of a masked language model to attack with."),
     ] = None,
     jobs: Annotated[
-        int, typer.Option("-j", "--jobs", min=1, max=256, help="Cells at once.")
-    ] = 1,
+        int | None,
+        typer.Option(
+            "-j",
+            "--jobs",
+            min=1,
+            max=256,
+            help="Cells at once, else as many as there are processors, 4 at most; with "
+            "1 the speeds shown are those of a machine that does nothing else.",
+        ),
+    ] = None,
     resume: Annotated[
         Path | None,
         typer.Option(help="Keep finished rows in this file, and go on from it."),
@@ -97,7 +106,7 @@ def command(
             lexicons=tuple(lexicon or ()),
             profile=profile,
             sample=sample,
-            jobs=jobs,
+            jobs=jobs or min(4, os.cpu_count() or 1),
             resume=resume,
             csv=csv,
             json=as_json,
