@@ -14,14 +14,14 @@ LONGEST_TEXT = 1e9
 # What stands for the resolution of noise in floating point, in nats.
 _FLOATING = 1e-8
 # The largest share of a promise that its resolution may have.
-_BLURRED = 0.01
+_BLURRED = 0.1
 
 
 def check(channel: Channel, spending: Spending) -> None:
     """Raise UsageError for a budget under which a mechanism cannot be drawn exactly.
 
     One rule for all mechanisms: every epsilon that a word may have is one that can be
-    computed with, and what is promised is no less than 100 times what rounding may add
+    computed with, and what is promised is no less than ten times what rounding may add
     to the loss. Beyond 30 nats it need not be: a statement claims nothing there.
     """
     least, most = _range(spending)
@@ -49,9 +49,9 @@ def _check_claim(channel: Channel, epsilon: float) -> None:
     if not blur <= _BLURRED * loss:
         other = "larger" if loss < 1.0 else "smaller"
         msg = (
-            f"epsilon: {epsilon:.3g} with these settings promises {loss:.2g} nats "
-            f"between the farthest words, but draws are exact to {blur:.2g} nats only; "
-            f"give a {other} epsilon (resolution: at most 1% of what is promised)"
+            f"epsilon: {epsilon:.3g} with these settings promises a loss of at most "
+            f"{loss:.2g} nats, but draws are exact to {blur:.2g} nats only; "
+            f"give a {other} epsilon (resolution: at most a tenth of what is promised)"
         )
         raise UsageError(msg)
 

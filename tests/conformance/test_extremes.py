@@ -183,7 +183,7 @@ def test_every_budget_of_tiny_epsilons_is_refused_in_one_line(name: str) -> None
 
 def test_a_promise_finer_than_the_draws_is_refused() -> None:
     """The line says what is promised, how exact draws are, and what to do."""
-    budget = {"name": "uniform", "epsilon": 1e-12}
+    budget = {"name": "uniform", "epsilon": 1e-13}
     data = {"mechanism": "santext", "budget": budget}
     with pytest.raises(UsageError, match=r"exact to .* nats only; give a larger"):
         pipeline.build(profile.parse(data, "test"), SIX)
