@@ -52,11 +52,7 @@ def run(
 
     def finish() -> Iterator[tuple[Record, tuple[str, ...]]]:
         batch, future = under_way.popleft()
-        try:
-            texts, seen = future.result()
-        except BrokenProcessPool:
-            msg = "a worker process stopped (is there enough memory?); try fewer jobs"
-            raise DptextError(msg) from None
+        texts, seen = future.result()
         if observe is not None:
             for each in seen:
                 observe(*each)
@@ -72,6 +68,9 @@ def run(
                     yield from finish()
             while under_way:
                 yield from finish()
+        except BrokenProcessPool:  # by a batch that is handed out or comes back
+            msg = "a worker process stopped (is there enough memory?); try fewer jobs"
+            raise DptextError(msg) from None
         finally:
             workers.shutdown(wait=True, cancel_futures=True)
 
