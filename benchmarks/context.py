@@ -83,23 +83,25 @@ def guesses(
     model, count = bigrams.model(), len(words)
     forward = np.empty((count, TRIED))
     steps: list[NDArray[np.float64]] = []
-    for place in range(count):
-        here = rows[words[place]]
-        if starts[place]:
-            forward[place] = model.alone[here] + logs[place]
+    for position in range(count):
+        here = rows[words[position]]
+        if starts[position]:
+            forward[position] = model.alone[here] + logs[position]
             steps.append(np.empty(0))
             continue
-        step = model.given(rows[words[place - 1]][:, None], here[None, :])
+        step = model.given(rows[words[position - 1]][:, None], here[None, :])
         steps.append(step)
-        forward[place] = _sum(forward[place - 1][:, None] + step, 0) + logs[place]
+        forward[position] = (
+            _sum(forward[position - 1][:, None] + step, 0) + logs[position]
+        )
     found = np.empty(count, np.int64)
     backward = np.zeros(TRIED)
-    for place in range(count - 1, -1, -1):
-        found[place] = words[place][np.argmax(forward[place] + backward)]
-        if starts[place]:
+    for position in range(count - 1, -1, -1):
+        found[position] = words[position][np.argmax(forward[position] + backward)]
+        if starts[position]:
             backward = np.zeros(TRIED)
         else:
-            backward = _sum(steps[place] + (logs[place] + backward)[None, :], 1)
+            backward = _sum(steps[position] + (logs[position] + backward)[None, :], 1)
     return found
 
 
@@ -120,8 +122,8 @@ def attack(name: str, level: str, at: dict[str, Any], most: int) -> dict[str, An
     def observe(found: Any, chosen: Any, eps: Any) -> None:
         kind = found.flags & kinds.KIND
         wordlike = (kind != kinds.PUNCTUATION) & (kind != kinds.SPACE)
-        places = found.places
-        before = np.where(places > 0, places - 1, 0)
+        positions = found.positions
+        before = np.where(positions > 0, positions - 1, 0)
         first = np.append(True, found.texts[1:] != found.texts[:-1])
         truth.append(np.array(found.ids))
         drawn.append(np.array(chosen))

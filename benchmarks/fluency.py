@@ -36,7 +36,7 @@ from dptext.adversaries import prior
 from dptext.lexicons import store
 from dptext.mechanisms import rank
 from dptext.pipeline import Pipeline
-from dptext.randomness import Noise, RunKey
+from dptext.randomness import RandomBits, RunKey
 from dptext.tokens import inflections
 from dptext.tokens.joining import Joiner
 from dptext.types import Ids, Lexicon, Record, Words
@@ -50,7 +50,7 @@ do does did done doing|I me my mine|he him his|she her hers|we us our ours
 they them their theirs|a an|n't not|don't doesn't didn't|isn't aren't wasn't weren't
 haven't hasn't hadn't|this these|that those
 """
-Drawn = tuple[Words, Ids, Noise]
+Drawn = tuple[Words, Ids, RandomBits]
 
 
 def corpora(dev: bool) -> dict[str, list[str]]:
@@ -117,13 +117,13 @@ class ByBigrams:
         after = np.concatenate(([False], beside)).tolist()
         scores = self._scores(choice, after)
         begin, at, best, back = 0, 0, np.zeros(1), []
-        for place, here in enumerate(choice):
-            wide = len(choice[place - 1]) if after[place] else 1
+        for position, here in enumerate(choice):
+            wide = len(choice[position - 1]) if after[position] else 1
             part = scores[at : at + len(here) * wide].reshape(len(here), wide)
             at += part.size
-            if not after[place]:
-                self._choose(ids, choice, back, begin, place, best)
-                begin, best = place, np.zeros(1)
+            if not after[position]:
+                self._choose(ids, choice, back, begin, position, best)
+                begin, best = position, np.zeros(1)
             whole = part + best
             back.append(whole.argmax(axis=1))
             best = whole.max(axis=1) - PRICE * (np.arange(len(here)) > 0)
@@ -132,8 +132,8 @@ class ByBigrams:
     def _scores(self, choice: list[list[int]], after: list[bool]) -> Any:
         """Return ln P of every form after every form of the word before, in a row."""
         first, second = [], []
-        for place, here in enumerate(choice):
-            before = choice[place - 1] if after[place] else [-1]
+        for position, here in enumerate(choice):
+            before = choice[position - 1] if after[position] else [-1]
             first += [one for _ in here for one in before]
             second += [two for two in here for _ in before]
         one, two = np.array(first), np.array(second)
@@ -146,9 +146,9 @@ class ByBigrams:
     ) -> None:
         """Write the best forms of one unbroken row of words."""
         state = int(np.argmax(best))
-        for place in range(end - 1, begin - 1, -1):
-            ids[place] = choice[place][state]
-            state = int(back[place][state])
+        for position in range(end - 1, begin - 1, -1):
+            ids[position] = choice[position][state]
+            state = int(back[position][state])
 
 
 def forms_of(lexicon: Lexicon) -> dict[int, list[int]]:
@@ -169,10 +169,10 @@ def forms_of(lexicon: Lexicon) -> dict[int, list[int]]:
 def tags_of(words: Words, ids: Ids, tagger: Any, names: tuple[str, ...]) -> list[str]:
     """Return the Penn tag of each drawn word in its text, marks and copies included."""
     wanted = np.zeros(len(words.pieces), bool)
-    wanted[words.places] = True
+    wanted[words.positions] = True
     pieces = [piece.strip() for piece in words.pieces]
-    for place, row in zip(words.places.tolist(), ids.tolist(), strict=True):
-        pieces[place] = names[row] if row >= 0 else "Smith"
+    for position, row in zip(words.positions.tolist(), ids.tolist(), strict=True):
+        pieces[position] = names[row] if row >= 0 else "Smith"
     found, begin = [], 0
     for end in words.ends.tolist():
         full = [i for i in range(begin, end) if pieces[i]]
@@ -186,7 +186,7 @@ def guesses(made: Pipeline) -> Ids:
     """Return the best guess of a word by its replacement alone: (V,)."""
     state = made.channel.state
     weights = prior.replaced(made.lexicon, made.profile.tokens)
-    epsilon = np.array([made.spending.high])
+    epsilon = np.array([made.budget_description.high])
     law = rank.weights(state.params, state.orders.shape[1], epsilon)[0]
     best = np.full(len(weights), int(weights.argmax()), np.int32)
     most = np.full(len(weights), weights.max())
@@ -275,9 +275,9 @@ def false(lexicon: Lexicon) -> None:
         put = joiner.written(given, ids.astype(np.int32))
         here = np.flatnonzero((put != ids) & (given.ids >= 0))
         print(f"{corpus}: {len(here) / len(ids):.2%} of {len(ids)} words")
-        for place in rng.choice(here, 12, replace=False).tolist():
-            around = given.ids[max(0, place - 3) : place + 3].tolist()
-            print("   ", " ".join(names[i] for i in around), "->", names[put[place]])
+        for position in rng.choice(here, 12, replace=False).tolist():
+            around = given.ids[max(0, position - 3) : position + 3].tolist()
+            print("   ", " ".join(names[i] for i in around), "->", names[put[position]])
 
 
 def main() -> None:

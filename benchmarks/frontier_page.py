@@ -84,11 +84,11 @@ def _levels(epsilons: Iterable[str]) -> list[tuple[str, str]]:
     found = {tuple(key.split(" | ")[::2]) for key in epsilons}
     kinds = {"risk": 0, "loss": 1}
 
-    def place(each: tuple[str, ...]) -> tuple[Any, ...]:
+    def position(each: tuple[str, ...]) -> tuple[Any, ...]:
         kind, _, value = each[1].partition(" ")
         return each[0], kinds[kind], float(value.rstrip("%"))
 
-    return [(each[0], each[1]) for each in sorted(found, key=place)]
+    return [(each[0], each[1]) for each in sorted(found, key=position)]
 
 
 def _sorted(found: dict[str, Any], here: Rows) -> list[str]:

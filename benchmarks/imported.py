@@ -62,8 +62,16 @@ def make_all(files: list[Path], wordnet: Path, out: Path) -> None:
     """Import every file in every way."""
     for file in files:
         for kind in KINDS:
-            place = ["--wordnet", str(wordnet), "--out", str(out)]
-            one = [sys.executable, __file__, "make", str(file), *place, "--kind", kind]
+            position = ["--wordnet", str(wordnet), "--out", str(out)]
+            one = [
+                sys.executable,
+                __file__,
+                "make",
+                str(file),
+                *position,
+                "--kind",
+                kind,
+            ]
             subprocess.run(one, check=True)
 
 
@@ -102,7 +110,7 @@ def tasks(given: list[Lexicon], seeds: int, dev: bool) -> None:
         made = at_risk(lexicon)
         cells = _cells(made, work, [1], untouched)
         print(f"{lexicon.name}, unprotected: {cells}", flush=True)
-        epsilon = made.spending.high
+        epsilon = made.budget_description.high
         cells = _cells(made, work, list(range(1, seeds + 1)), privatized)
         same, inflected = orders.kept(made, texts, 1)
         skew, most = skewness(lexicon)
@@ -139,14 +147,18 @@ def risks(lexicon: Lexicon) -> None:
         # What these texts lack is guessed by the lexicon's frequencies.
         real = counts + 0.02 * public * counts.sum()
         found = [
-            words.bayes(made.channel, made.spending.high, by, before, after).success
+            words.bayes(
+                made.channel, made.budget_description.high, by, before, after
+            ).success
             for by in (public, real / real.sum())
         ]
         blind = (before == real.argmax()).mean()
         cells.append(f"{name} {found[0]:.3f} {found[1]:.3f} (blind {blind:.3f})")
     blind = public.max()
     print(
-        f"{lexicon.name}: epsilon {made.spending.high:.2f}, blind {blind:.3f}; ", cells
+        f"{lexicon.name}: epsilon {made.budget_description.high:.2f}, blind "
+        f"{blind:.3f}; ",
+        cells,
     )
 
 

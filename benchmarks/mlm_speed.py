@@ -60,7 +60,7 @@ def main() -> None:
     words = Tokenizer(lexicon, Policy()).words(reviews(given.reviews))
     size = len(words.ids)
     randomness = Randomness(RunKey.from_seed(0), "benchmark")
-    noise = randomness.of([bytes(16)], np.zeros(size, np.int64))
+    bits = randomness.of([bytes(16)], np.zeros(size, np.int64))
     with tempfile.TemporaryDirectory() as folder:
         model = given.model or made(folder)
         for context in ("pair", "masked"):
@@ -69,7 +69,7 @@ def main() -> None:
             outputs = len(mlm.outputs(state))
             mlm.laws(state, 1.0)
             began, used = time.perf_counter(), time.process_time()
-            mlm.choose(state, words, np.full(size, 25.0), noise)
+            mlm.choose(state, words, np.full(size, 25.0), bits)
             took, used = time.perf_counter() - began, time.process_time() - used
             print(
                 f"context {context:<7} {size:>6} words {outputs:>7,} outputs "

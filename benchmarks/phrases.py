@@ -50,19 +50,19 @@ def collocations(folder: Path) -> frozenset[str]:
 def spans(text: str, units: frozenset[str]) -> Iterator[tuple[int, int]]:
     """Yield where units stand: words that only single spaces part."""
     words = list(_WORD.finditer(text))
-    place = 0
-    while place < len(words):
-        for length in range(min(LONGEST, len(words) - place), 1, -1):
-            last = words[place + length - 1]
-            body = text[words[place].start() : last.end()]
+    position = 0
+    while position < len(words):
+        for length in range(min(LONGEST, len(words) - position), 1, -1):
+            last = words[position + length - 1]
+            body = text[words[position].start() : last.end()]
             if (
                 body.count(" ") == length - 1
                 and body.lower().replace(" ", "_") in units
             ):
-                yield words[place].start(), last.end()
-                place += length - 1
+                yield words[position].start(), last.end()
+                position += length - 1
                 break
-        place += 1
+        position += 1
 
 
 def joined(text: str, units: frozenset[str]) -> str:
@@ -189,8 +189,8 @@ def _private(made: Any, texts: tuple[str, ...], seed: int) -> Any:
 
 
 def _split(mark: str, memory: Any, _: Any, texts: list[str], seed: int) -> Any:
-    out, ids, places = memory(tuple(texts), seed)
-    return [text.replace("_", mark) for text in out], ids, places
+    out, ids, positions = memory(tuple(texts), seed)
+    return [text.replace("_", mark) for text in out], ids, positions
 
 
 def main() -> None:

@@ -33,25 +33,25 @@ def rows_of(file: str) -> list[dict[str, Any]]:
     with gzip.open(DATA / "text" / f"{file}.jsonl.gz", "rt", encoding="utf-8") as lines:
         rows = [json.loads(line) for line in lines]
     order = np.random.default_rng(0).permutation(len(rows))
-    return [rows[place] for place in order.tolist()]
+    return [rows[position] for position in order.tolist()]
 
 
 def privatized(by: Pipeline, texts: Sequence[str], seed: int) -> Words:
     """Return private texts, and the drawn words with the text that each stands in."""
     ids: list[Any] = []
-    places: list[Any] = []
+    positions: list[Any] = []
     before = 0
 
     def observe(words: Any, drawn: Any, eps: Any) -> None:
         nonlocal before
         ids.append(np.array(drawn))
-        places.append(words.texts + before)
+        positions.append(words.texts + before)
         before += len(words.ends)
 
     records = (Record(number, (text,), None) for number, text in enumerate(texts))
     key = RunKey.from_seed(seed)
     out = [new[0] for _, new in by.run(records, key, observe=observe)]
-    return out, np.concatenate(ids), np.concatenate(places)
+    return out, np.concatenate(ids), np.concatenate(positions)
 
 
 def untouched(by: Pipeline, texts: list[str], seed: int = 0) -> Words:
@@ -82,12 +82,12 @@ def learned(
 
 def _means(by: Pipeline, found: Words) -> NDArray[np.float64]:
     """Return the mean vector of the known words of each text."""
-    texts, ids, places = found
+    texts, ids, positions = found
     vectors = by.lexicon.vectors.astype(np.float64)
     known = ids >= 0
     sums = np.zeros((len(texts), vectors.shape[1]))
-    np.add.at(sums, places[known], vectors[ids[known]])
-    counts = np.bincount(places[known], minlength=len(texts))
+    np.add.at(sums, positions[known], vectors[ids[known]])
+    counts = np.bincount(positions[known], minlength=len(texts))
     return sums / np.maximum(counts, 1)[:, None]
 
 
@@ -102,18 +102,20 @@ def same_forms(
     """
     tagger, names = _tagger(), by.lexicon.words
     given = by.tokenizer.words(texts).ids
-    _, drawn, places = test
-    drawn, places = drawn[: len(given)], places[: len(given)]
+    _, drawn, positions = test
+    drawn, positions = drawn[: len(given)], positions[: len(given)]
     parts, whole = [], []
-    for place in range(0, len(given), every):
-        if given[place] < 0 or given[place] == drawn[place]:
+    for position in range(0, len(given), every):
+        if given[position] < 0 or given[position] == drawn[position]:
             continue
-        same = np.flatnonzero(places[max(0, place - 2) : place + 3] == places[place])
-        around = same + max(0, place - 2)
+        same = np.flatnonzero(
+            positions[max(0, position - 2) : position + 3] == positions[position]
+        )
+        around = same + max(0, position - 2)
         words = [names[row] if row >= 0 else "Smith" for row in given[around]]
-        middle = around.tolist().index(place)
+        middle = around.tolist().index(position)
         old = tagger.tag(words)[middle][1]
-        words[middle] = names[drawn[place]]
+        words[middle] = names[drawn[position]]
         new = tagger.tag(words)[middle][1]
         parts.append(new[:2] == old[:2])
         whole.append(new == old)

@@ -135,11 +135,11 @@ def table(
 
 def shown(found: Cell, key: str) -> str:
     """Write a figure, with the exact one where there is one."""
-    value, place = (found.n_w, 0) if key == "N_w" else (found.s_w, 1)
+    value, index = (found.n_w, 0) if key == "N_w" else (found.s_w, 1)
     form = ".3f" if key == "N_w" else ".1f"
     if found.exact is None:
         return f"{value:{form}}"
-    return f"{value:{form}} ({found.exact[place]:{form}})"
+    return f"{value:{form}} ({found.exact[index]:{form}})"
 
 
 def trends(cells: dict[tuple[str, str, int], Cell], sets: list[str]) -> bool:

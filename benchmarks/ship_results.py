@@ -124,7 +124,7 @@ def _measured(name: str, made: pipeline.Pipeline) -> list[tuple[str, dict[str, A
     account.statement(
         made.profile,
         made.channel,
-        made.spending,
+        made.budget_description,
         key="system",
         lexicon_given=False,
         identified=False,
@@ -133,12 +133,15 @@ def _measured(name: str, made: pipeline.Pipeline) -> list[tuple[str, dict[str, A
     made.channel.space.translated()
     told = note if risk is None else f"risk {risk.success:.3%}"
     spent = f"{time.process_time():.0f} s CPU so far"
-    print(f"{name}: epsilon {made.spending.high:g}, {told} ({spent})", flush=True)
+    print(
+        f"{name}: epsilon {made.budget_description.high:g}, {told} ({spent})",
+        flush=True,
+    )
     if risk is None:
         return []
     words = prior.replaced(made.lexicon, made.profile.tokens)
     mapping = made.profile.settings().get("mapping")
-    key = bayes.key_of(made.channel, made.spending.high, words, True, mapping)
+    key = bayes.key_of(made.channel, made.budget_description.high, words, True, mapping)
     return [(key, asdict(risk))]
 
 

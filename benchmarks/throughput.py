@@ -45,7 +45,7 @@ def measure(profile: str, path: Path, lexicon: str) -> dict[str, float]:
     report = path.with_suffix(".report.json")
     command = [
         sys.executable, "-m", "dptext", "sanitize", "--profile", profile, "--quiet",
-        "--lexicon", lexicon, "--no-ruler", "--report", str(report),
+        "--lexicon", lexicon, "--no-bayes-risk", "--report", str(report),
     ]  # fmt: skip
     began = time.perf_counter()
     with subprocess.Popen(["cat", str(path)], stdout=subprocess.PIPE) as cat:
@@ -92,7 +92,7 @@ def draws(lexicon: str) -> float:
     count, rounds = 2**17, 20
     rng = np.random.default_rng(0)
     ids = rng.choice(len(found.words), count, p=found.prior).astype(np.int32)
-    eps = np.full(count, made.spending.high)
+    eps = np.full(count, made.budget_description.high)
     randomness = made.randomness(RunKey.fresh())
     records = np.arange(count) // 200
     nonces = [rng.bytes(16) for _ in range(int(records[-1]) + 1)]

@@ -13,14 +13,14 @@ from dptext import budgets, identity, mechanisms, registry, spaces, strategy
 from dptext.adversaries import prior
 from dptext.errors import UsageError
 from dptext.guarantees import account
-from dptext.guarantees.terms import MEANINGFUL
+from dptext.guarantees.terms import MAX_MEANINGFUL_LOSS
 from dptext.mappings import Index
 from dptext.mechanisms import Aim, Channel
 from dptext.profile import DATA_SET, RECORD, TOKEN, Part, Profile
-from dptext.randomness import Noise, Randomness, RunKey
+from dptext.randomness import RandomBits, Randomness, RunKey
 from dptext.tokens.joining import Joiner
 from dptext.tokens.tokenizer import Tokenizer
-from dptext.types import Eps, Ids, Lexicon, Points, Record, Spending, Words
+from dptext.types import BudgetDescription, Eps, Ids, Lexicon, Points, Record, Words
 
 # A batch is full at this many characters, whatever the number of records.
 _CHARACTERS = 2**19
@@ -35,7 +35,7 @@ class Pipeline:
     """A profile made ready: all that is public is done, texts and a key are missing.
 
     profile has its epsilon (a risk has been turned into one); budget is the module
-    and its state; spending is what a statement must know of it. identity is the digest
+    and its state; budget_description says how it spends. identity is the digest
     of all that decides the output besides key and input, files included.
     """
 
@@ -45,7 +45,7 @@ class Pipeline:
     tokenizer: Tokenizer
     joiner: Joiner
     budget: tuple[Any, Any]
-    spending: Spending
+    budget_description: BudgetDescription
     mapping: tuple[Any, Any, Index] | None
     identity: str
 
@@ -62,18 +62,18 @@ class Pipeline:
         words = self.tokenizer.words(texts)
         nonces = [randomness.nonce(record) for record in records]
         records_of_words = record_of_text[words.texts]
-        noise = randomness.of(nonces, records_of_words)
-        drawn, eps = self._drawn(words, noise, records_of_words, randomness)
+        bits = randomness.of(nonces, records_of_words)
+        drawn, eps = self._drawn(words, bits, records_of_words, randomness)
         self._redraw_digits(words, record_of_text, nonces, randomness)
         if observe is not None:
             observe(words, drawn, eps)
-        joined = iter(self.joiner.join(words, drawn, noise))
+        joined = iter(self.joiner.join(words, drawn, bits))
         return [tuple(next(joined) for _ in record.texts) for record in records]
 
     def _drawn(
         self,
         words: Words,
-        noise: Noise,
+        bits: RandomBits,
         records: NDArray[np.int64],
         randomness: Randomness,
     ) -> tuple[Ids, Eps]:
@@ -88,24 +88,24 @@ class Pipeline:
             released: tuple[Ids, Eps] = budget.release(
                 state,
                 words,
-                noise,
-                lambda places, eps: self.draw(
-                    words.ids[places], eps, noise.take(places)
+                bits,
+                lambda positions, eps: self.draw(
+                    words.ids[positions], eps, bits.take(positions)
                 ),
             )
             return released
-        eps: Eps = budget.spread(state, words, noise)
+        eps: Eps = budget.spread(state, words, bits)
         if self.channel.module.FAMILY == "context":
             module = self.channel.module
-            drawn: Ids = module.choose(self.channel.state, words, eps, noise)
+            drawn: Ids = module.choose(self.channel.state, words, eps, bits)
             return drawn, eps
-        return self.replace(words.ids, eps, noise, records, randomness), eps
+        return self.replace(words.ids, eps, bits, records, randomness), eps
 
     def replace(
         self,
         ids: Ids,
         eps: Eps,
-        noise: Noise,
+        bits: RandomBits,
         records: NDArray[np.int64],
         randomness: Randomness,
     ) -> Ids:
@@ -114,7 +114,7 @@ class Pipeline:
         records (n,) which record each word belongs to, non-decreasing.
         """
         if self.profile.strategy == RECORD:
-            return strategy.by_record(ids, eps, noise, records, self.draw)
+            return strategy.by_record(ids, eps, bits, records, self.draw)
         if self.profile.strategy == DATA_SET:
             table = randomness.once(
                 "table",
@@ -122,31 +122,31 @@ class Pipeline:
             )
             drawn: Ids = table.draw(ids, eps, self.draw)
             return drawn
-        return self.draw(ids, eps, noise)
+        return self.draw(ids, eps, bits)
 
-    def draw(self, ids: Ids, eps: Eps, noise: Noise) -> Ids:
+    def draw(self, ids: Ids, eps: Eps, bits: RandomBits) -> Ids:
         """Draw a word for each word: the mechanism, then the mapping if any."""
         if not len(ids):
             return ids
-        drawn = self._chosen(ids, eps, noise)
+        drawn = self._chosen(ids, eps, bits)
         if drawn.min() < 0 or drawn.max() >= len(self.lexicon.words):
             msg = f"mechanism {self.channel.name} drew what is no word; report it"
             raise UsageError(msg)
         return drawn
 
-    def _chosen(self, ids: Ids, eps: Eps, noise: Noise) -> Ids:
+    def _chosen(self, ids: Ids, eps: Eps, bits: RandomBits) -> Ids:
         channel = self.channel
         if self.mapping is None:
-            chosen: Ids = channel.module.choose(channel.state, ids, eps, noise)
+            chosen: Ids = channel.module.choose(channel.state, ids, eps, bits)
             return chosen
         module, params, index = self.mapping
         drawn = np.empty(len(ids), np.int32)
-        for part, noisy in self.points(ids, eps, noise):
-            drawn[part] = module.find(params, index, noisy, noise.take(part))
+        for part, noisy in self.points(ids, eps, bits):
+            drawn[part] = module.find(params, index, noisy, bits.take(part))
         return drawn
 
     def points(
-        self, ids: Ids, eps: Eps, noise: Noise
+        self, ids: Ids, eps: Eps, bits: RandomBits
     ) -> Iterator[tuple[NDArray[np.int64], Points]]:
         """Yield the noisy vectors of a noise mechanism, with the words they are of.
 
@@ -155,10 +155,10 @@ class Pipeline:
         channel = self.channel
         for begin in range(0, len(ids), _POINTS):
             part = np.arange(begin, min(begin + _POINTS, len(ids)))
-            bits = noise.take(part)
+            integers = bits.take(part)
             yield (
                 part,
-                channel.module.perturb(channel.state, ids[part], eps[part], bits),
+                channel.module.perturb(channel.state, ids[part], eps[part], integers),
             )
 
     def run(
@@ -193,11 +193,11 @@ class Pipeline:
         nonces: Sequence[bytes],
         randomness: Randomness,
     ) -> None:
-        places = self.joiner.digit_places(words)
-        if len(places):
-            text = np.searchsorted(words.ends, places, side="right")
-            noise = randomness.of(nonces, record_of_text[text])
-            self.joiner.redraw_digits(words, noise, places)
+        positions = self.joiner.digit_positions(words)
+        if len(positions):
+            text = np.searchsorted(words.ends, positions, side="right")
+            bits = randomness.of(nonces, record_of_text[text])
+            self.joiner.redraw_digits(words, bits, positions)
 
 
 def batches(records: Iterable[Record], size: int) -> Iterator[list[Record]]:
@@ -230,13 +230,13 @@ def build(recipe: Profile, lexicon: Lexicon) -> Pipeline:
     _agree(recipe, module)
     budget = registry.find("budgets", recipe.budget.name)
     recipe, channel, state = _made_ready(recipe, module, budget, space)
-    spending = budget.spending(state)
-    account.check(channel, spending)
+    budget_description = budget.describe(state)
+    account.check(channel, budget_description)
     mapping = None
     if recipe.mapping is not None:
         found = registry.find("mappings", recipe.mapping.name)
-        places = getattr(module, "places", None)
-        vectors = places(channel.state) if places else space.vectors
+        positions = getattr(module, "positions", None)
+        vectors = positions(channel.state) if positions else space.vectors
         index = Index(vectors, space.size)
         mapping = (found, recipe.mapping.params, index)
     states = {
@@ -252,9 +252,9 @@ def build(recipe: Profile, lexicon: Lexicon) -> Pipeline:
         tokenizer=Tokenizer(lexicon, recipe.tokens),
         joiner=Joiner(lexicon, recipe.tokens),
         budget=(budget, state),
-        spending=spending,
+        budget_description=budget_description,
         mapping=mapping,
-        identity=identity.of(recipe, lexicon.digest, states, spending.used),
+        identity=identity.of(recipe, lexicon.digest, states, budget_description.used),
     )
 
 
@@ -271,7 +271,7 @@ def _made_ready(
         aim = Aim(risk=risk, prior=prior.replaced(lexicon, recipe.tokens))
     else:
         state = budgets.prepare(budget, given, lexicon)
-        aim = Aim(epsilon=_of_a_word(budget.spending(state)))
+        aim = Aim(epsilon=_of_a_word(budget.describe(state)))
     name = recipe.mechanism.name
     channel = mechanisms.ready(name, module, recipe.mechanism.params, space, aim)
     recipe = replace(recipe, mechanism=Part(name, channel.params))
@@ -281,11 +281,11 @@ def _made_ready(
     return recipe, channel, state
 
 
-def _of_a_word(spending: Spending) -> float | None:
+def _of_a_word(budget_description: BudgetDescription) -> float | None:
     """Return the epsilon that words have, the largest of several; None for a total."""
-    if spending.rate is not None:
-        return spending.rate
-    return spending.high if spending.total is None else None
+    if budget_description.rate is not None:
+        return budget_description.rate
+    return budget_description.high if budget_description.total is None else None
 
 
 def _with_epsilon(
@@ -302,7 +302,7 @@ def _with_epsilon(
 
     epsilon = calibrate.epsilon_for(channel, risk, words)
     promise = channel.module.guarantee(channel.state, epsilon)
-    if promise.notion == "LDP" and promise.worst(epsilon) > MEANINGFUL:
+    if promise.notion == "LDP" and promise.worst(epsilon) > MAX_MEANINGFUL_LOSS:
         msg = (
             f"a risk of {risk:.3g} would take an epsilon of {epsilon:.4g} with these "
             "parameters, which is no meaningful protection; give a smaller risk, or "

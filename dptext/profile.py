@@ -144,14 +144,14 @@ def _name(found: Profile, data: Mapping[str, Any], path: Path) -> str:
     return naming.named(base, found)
 
 
-def parse(data: Mapping[str, Any], place: str) -> Profile:
+def parse(data: Mapping[str, Any], location: str) -> Profile:
     """Turn plain data into a profile; place names it in messages."""
-    found = _parse(data, place)
+    found = _parse(data, location)
     budget = found.budget
     if budget.name == "uniform" and (budget.params.epsilon is None) == (
         budget.params.risk is None
     ):
-        msg = f"{place}: budget: give either epsilon or risk"
+        msg = f"{location}: budget: give either epsilon or risk"
         raise UsageError(msg)
     return found
 
@@ -168,31 +168,32 @@ def resolved(settings: Mapping[str, Any], name: str, lexicon: str) -> Profile:
     return found
 
 
-def _parse(data: Mapping[str, Any], place: str) -> Profile:
+def _parse(data: Mapping[str, Any], location: str) -> Profile:
     unknown = [key for key in data if key not in _KEYS]
     if unknown:
         hint = registry.suggest(str(unknown[0]), _KEYS)
-        msg = f"{place}: unknown key {unknown[0]!r}; {hint}"
+        msg = f"{location}: unknown key {unknown[0]!r}; {hint}"
         raise UsageError(msg)
-    parts = {key: _part(key, data.get(key), place) for key in STAGES}
+    parts = {key: _part(key, data.get(key), location) for key in STAGES}
     mechanism, budget = parts["mechanism"], parts["budget"]
     if mechanism is None or budget is None:
         missing = "mechanism" if mechanism is None else "budget"
-        msg = f"{place}: {missing} is missing"
+        msg = f"{location}: {missing} is missing"
         raise UsageError(msg)
     noise = registry.find("mechanisms", mechanism.name).FAMILY == "noise"
     if parts["mapping"] is not None and not noise:
         msg = (
-            f"{place}: mapping: {mechanism.name} draws words itself; remove the mapping"
+            f"{location}: mapping: {mechanism.name} draws words itself; remove the "
+            "mapping"
         )
         raise UsageError(msg)
     mapping = parts["mapping"] or (
-        _part("mapping", "nearest", place) if noise else None
+        _part("mapping", "nearest", location) if noise else None
     )
-    space = parts["space"] or _part("space", "identity", place)
+    space = parts["space"] or _part("space", "identity", location)
     assert space is not None
     return Profile(
-        name=str(data.get("name", Path(place).stem)),
+        name=str(data.get("name", Path(location).stem)),
         about=str(data.get("about", "")),
         source=str(data.get("source", "")),
         lexicon=str(data.get("lexicon", "builtin")),
@@ -200,36 +201,36 @@ def _parse(data: Mapping[str, Any], place: str) -> Profile:
         mechanism=mechanism,
         mapping=mapping,
         budget=budget,
-        strategy=_strategy(data.get("strategy", TOKEN), place),
-        tokens=convert(data.get("tokens") or {}, Policy, f"{place}: tokens"),
+        strategy=_strategy(data.get("strategy", TOKEN), location),
+        tokens=convert(data.get("tokens") or {}, Policy, f"{location}: tokens"),
     )
 
 
-def _strategy(given: Any, place: str) -> str:
+def _strategy(given: Any, location: str) -> str:
     if given not in STRATEGIES:
         hint = registry.suggest(str(given), STRATEGIES)
-        msg = f"{place}: strategy: unknown value {given!r}; {hint}"
+        msg = f"{location}: strategy: unknown value {given!r}; {hint}"
         raise UsageError(msg)
     return str(given)
 
 
-def _part(key: str, given: Any, place: str) -> Part | None:
+def _part(key: str, given: Any, location: str) -> Part | None:
     if given is None:
         return None
     if isinstance(given, str):
         given = {"name": given}
     if not isinstance(given, Mapping) or not isinstance(given.get("name"), str):
-        msg = f"{place}: {key}: give a name, or a name and parameters"
+        msg = f"{location}: {key}: give a name, or a name and parameters"
         raise UsageError(msg)
     module = registry.find(STAGES[key], given["name"])
     rest = {item: value for item, value in given.items() if item != "name"}
-    return Part(given["name"], convert(rest, module.Params, f"{place}: {key}"))
+    return Part(given["name"], convert(rest, module.Params, f"{location}: {key}"))
 
 
-def convert(data: Any, kind: type, place: str) -> Any:
+def convert(data: Any, kind: type, location: str) -> Any:
     """Check plain data against a frozen dataclass; refuse keys that it lacks."""
     if not isinstance(data, Mapping):
-        msg = f"{place}: give keys and values"
+        msg = f"{location}: give keys and values"
         raise UsageError(msg)
     known = tuple(field.name for field in dataclasses.fields(kind))
     for key in data:
@@ -237,18 +238,18 @@ def convert(data: Any, kind: type, place: str) -> Any:
             hint = (
                 registry.suggest(str(key), known) if known else "it has no parameters"
             )
-            msg = f"{place}.{key}: unknown key; {hint}"
+            msg = f"{location}.{key}: unknown key; {hint}"
             raise UsageError(msg)
     for key, value in data.items():
         if isinstance(value, float) and not abs(value) < float("inf"):
-            msg = f"{place}.{key}: {value} is no finite number"
+            msg = f"{location}.{key}: {value} is no finite number"
             raise UsageError(msg)
     plain = {key: _number(value) for key, value in data.items()}
     try:
         return msgspec.convert(plain, kind)
     except msgspec.ValidationError as error:
         reason, _, path = str(error).partition(" - at `$")
-        msg = f"{place}{path.rstrip('`')}: {reason}"
+        msg = f"{location}{path.rstrip('`')}: {reason}"
         raise UsageError(msg) from None
 
 

@@ -28,7 +28,7 @@ from dptext.types import Record
 # Part of what a run's nonces follow from (dptext.identity): a new value whenever the
 # bytes drawn for the same key, input and settings change their meaning.
 ALGORITHM = b"dptext/2"
-# Part of every derived key. Public draws (matrices, samples of the ruler) rest on it.
+# Part of every derived key. Public draws (of matrices, for the Bayes risk) rest on it.
 _FORMAT = b"dptext/1"
 KEY_BYTES = 32
 _LONGEST_KEY = 2**20
@@ -147,7 +147,7 @@ class Randomness:
             hashed.update(b"|%d:" % len(encoded) + encoded)
         return hashed.digest()
 
-    def of(self, nonces: Sequence[bytes], records: NDArray[np.int64]) -> Noise:
+    def of(self, nonces: Sequence[bytes], records: NDArray[np.int64]) -> RandomBits:
         """Return the noise of a batch.
 
         nonces (r,) one per record; records (n,) which record each word belongs to,
@@ -158,10 +158,10 @@ class Randomness:
         begins = np.concatenate(([0], begins))
         sizes = np.diff(begins, append=len(records))
         number = np.arange(len(records)) - np.repeat(begins, sizes)
-        return Noise(self._cipher, table[records], number.astype(np.uint64))
+        return RandomBits(self._cipher, table[records], number.astype(np.uint64))
 
 
-class Noise:
+class RandomBits:
     """The random bits of a batch of n words; every lane of a word is independent."""
 
     def __init__(
@@ -175,11 +175,13 @@ class Noise:
         """Return n."""
         return len(self._number)
 
-    def take(self, places: NDArray[np.int64]) -> Noise:
+    def take(self, positions: NDArray[np.int64]) -> RandomBits:
         """Return the noise of some of the words: the same bits as in the whole."""
-        return Noise(self._cipher, self._nonces[places], self._number[places])
+        return RandomBits(
+            self._cipher, self._nonces[positions], self._number[positions]
+        )
 
-    def bits(self, lane: int, lanes: int = 1) -> NDArray[np.uint64]:
+    def integers(self, lane: int, lanes: int = 1) -> NDArray[np.uint64]:
         """Return 128 bits per lane: (n, 2 * lanes) uint64, from lane to lane + lanes.
 
         A mechanism numbers its own lanes from 0; equal lanes give equal bits.
@@ -198,26 +200,26 @@ class Noise:
 
     def uniform(self, lane: int, lanes: int = 1) -> NDArray[np.float64]:
         """Return uniforms strictly between 0 and 1: (n, 2 * lanes) float64, 52 bits."""
-        return self.unit(self.bits(lane, lanes))
+        return self.unit(self.integers(lane, lanes))
 
     @staticmethod
-    def unit(bits: NDArray[np.uint64]) -> NDArray[np.float64]:
+    def unit(integers: NDArray[np.uint64]) -> NDArray[np.float64]:
         """Turn 64-bit values into uniforms strictly between 0 and 1, of 52 bits."""
-        high: NDArray[np.float64] = (bits >> np.uint64(12)).astype(np.float64)
+        high: NDArray[np.float64] = (integers >> np.uint64(12)).astype(np.float64)
         high += 0.5
         high *= 2.0**-52
         return high
 
     @staticmethod
-    def below(bits: NDArray[np.uint64], bound: int) -> NDArray[np.int64]:
+    def below(integers: NDArray[np.uint64], bound: int) -> NDArray[np.int64]:
         """Turn 64-bit values into integers below bound, each within bound / 2^64.
 
         The high half of the product bits * bound, for bound < 2^32.
         """
         wide = np.uint64(bound)
         half = np.uint64(32)
-        low = (bits & np.uint64(0xFFFFFFFF)) * wide >> half
-        below: NDArray[np.int64] = (((bits >> half) * wide + low) >> half).astype(
+        low = (integers & np.uint64(0xFFFFFFFF)) * wide >> half
+        below: NDArray[np.int64] = (((integers >> half) * wide + low) >> half).astype(
             np.int64
         )
         return below

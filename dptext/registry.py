@@ -30,7 +30,7 @@ STAGES = (
 _MEMBERS: Mapping[str, tuple[str | tuple[str, ...], ...]] = {
     "formats": ("SUFFIXES", "read", "Writer"),
     "spaces": ("Params", "METRIC", "transform"),
-    "budgets": ("Params", "spending", ("spread", "release")),
+    "budgets": ("Params", "describe", ("spread", "release")),
     "budgets.scores": ("Params", "prepare", "score", "describe"),
     "mechanisms": ("FAMILY", "Params", "prepare", "guarantee"),
     "mappings": ("Params", "find"),

@@ -15,16 +15,16 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext.randomness import Noise, Randomness
+from dptext.randomness import RandomBits, Randomness
 from dptext.types import Eps, Ids, Record
 
-Draw = Callable[[Ids, Eps, Noise], Ids]
+Draw = Callable[[Ids, Eps, RandomBits], Ids]
 # No record has this ordinal: the nonce of what is drawn once for a whole run.
 _RUN = Record(-2, (), None)
 
 
 def by_record(
-    ids: Ids, eps: Eps, noise: Noise, records: NDArray[np.int64], draw: Draw
+    ids: Ids, eps: Eps, bits: RandomBits, records: NDArray[np.int64], draw: Draw
 ) -> Ids:
     """Draw each distinct word of a record once, by the noise of its first place.
 
@@ -34,9 +34,9 @@ def by_record(
     pairs = records * (int(ids.max(initial=0)) + 2) + ids + 1
     _, first, which = np.unique(pairs, return_index=True, return_inverse=True)
     order = np.argsort(first)
-    places = first[order]
+    positions = first[order]
     drawn = np.empty(len(first), np.int32)
-    drawn[order] = draw(ids[places], eps[places], noise.take(places))
+    drawn[order] = draw(ids[positions], eps[positions], bits.take(positions))
     return drawn[which]
 
 

@@ -62,7 +62,7 @@ class Fault:
     advice says what to do where that is not to leave the record out.
     """
 
-    place: str
+    location: str
     reason: str
     raw: bytes
     advice: str = ""
@@ -98,18 +98,18 @@ class Words:
     pieces: list[str]
     flags: NDArray[np.uint8]
     ends: NDArray[np.int64]
-    places: NDArray[np.int64]
+    positions: NDArray[np.int64]
     texts: NDArray[np.int64]
     ids: Ids
 
 
 @dataclass(frozen=True, slots=True)
-class Spending:
+class BudgetDescription:
     """How a budget spends epsilon: all that a statement must know of it.
 
     kind "word": every replaced word gets high; "text": the replaced words of a text
-    share total in equal parts; "place": epsilon is a public function of the word's
-    place in its text; "type": of the word itself, by a public table; "class": of the
+    share total in equal parts; "position": epsilon is a public function of the word's
+    position in its text; "type": of the word itself, by a public table; "class": of the
     word's class as randomised response with epsilon first released it; "past": of what
     was released before it in its text, at most total for a text; "free": of anything in
     the text, at most total for a text or rate for each of its words.
@@ -126,7 +126,7 @@ class Spending:
 
 
 @dataclass(frozen=True, slots=True)
-class Uneven:
+class VaryingEpsilon:
     """What is left of a guarantee when epsilon differs from word to word.
 
     Two words with epsilons of at most hi lose at most hi * word nats; words with
@@ -163,27 +163,28 @@ class Guarantee:
     notion "eps-delta" delta is that of the largest distance, mu its Gaussian-DP
     parameter. context says that the law of a word looks at all words of its text, so
     that epsilon holds for any two texts and a change of one word counts for every word;
-    uneven, what is left where epsilon differs from word to word (None: nothing).
+    varying_epsilon, what is left where epsilon differs from word to word (None:
+    nothing).
     """
 
     notion: str
     metric: str
     unit: str
-    reach: float
+    max_distance: float
     source: str
     gaps: tuple[str, ...] = ()
     reason: str = ""
     delta: float = 0.0
     mu: float = 0.0
     context: bool = False
-    uneven: Uneven | None = None
+    varying_epsilon: VaryingEpsilon | None = None
     max_loss: float = math.inf
     distance: str = ""
     stretch: float = math.inf
 
     def worst(self, epsilon: float) -> float:
         """Return the most that any two words lose at an epsilon, in nats."""
-        return min(epsilon * self.reach, self.max_loss)
+        return min(epsilon * self.max_distance, self.max_loss)
 
 
 @dataclass(frozen=True, slots=True)

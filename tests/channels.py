@@ -46,7 +46,7 @@ def hold_law(
     size = channel.space.size
     ids = np.tile(repeated(size, 1), times)
     eps = np.array(epsilons)[np.arange(len(ids)) // (size + 1) % len(epsilons)]
-    drawn = channel.module.choose(channel.state, ids, eps, laws.noise(len(ids), seed))
+    drawn = channel.module.choose(channel.state, ids, eps, laws.bits(len(ids), seed))
     assert drawn.dtype == np.int32
     alarm = laws.ALARM / (len(epsilons) * (size + 1))
     for epsilon in epsilons:

@@ -6,13 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from dptext.randomness import Noise, Randomness, RunKey
+from dptext.randomness import RandomBits, Randomness, RunKey
 
 # A correct program fails one test in a million such tests.
 ALARM = 1e-6
 
 
-def noise(size: int, seed: int = 0) -> Noise:
+def bits(size: int, seed: int = 0) -> RandomBits:
     """Return the noise of one record of `size` words."""
     randomness = Randomness(RunKey.from_seed(seed), "tests")
     return randomness.of([bytes(16)], np.zeros(size, np.int64))

@@ -27,7 +27,7 @@ STAGES = {
     "perturbation": ("dptext.metrics.perturbation", "Meter.add"),
     "rare words": ("dptext.metrics.rare_words", "Meter.add"),
     "similarity": ("dptext.metrics.similarity", "Meter.add"),
-    "spending": ("dptext.metrics.spending", "Spending.add"),
+    "epsilons": ("dptext.metrics.epsilons", "EpsilonHistogram.add"),
     "result of a metric": ("dptext.metrics.similarity", "Meter.result"),
     "report": ("dptext.report.assemble", "document"),
     "encoding of the report": ("dptext.report.document", "encode"),
@@ -60,7 +60,7 @@ main()
 TEXT = f"the film was {MARKER} and {MARKER.upper()}, not good"
 
 
-class Place:
+class Workspace:
     """Folders of one run, all inside one that is searched afterwards."""
 
     def __init__(self, folder: Path) -> None:
@@ -109,13 +109,13 @@ class Place:
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Place:
+def workspace(tmp_path: Path) -> Workspace:
     """Make the folders of a run."""
-    return Place(tmp_path)
+    return Workspace(tmp_path)
 
 
-def _records(place: Place) -> str:
-    source = place.inputs / "in.jsonl"
+def _records(workspace: Workspace) -> str:
+    source = workspace.inputs / "in.jsonl"
     rows = ({"text": TEXT, "n": number} for number in range(3))
     source.write_text("".join(json.dumps(row) + "\n" for row in rows))
     return str(source)
@@ -123,20 +123,22 @@ def _records(place: Place) -> str:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("stage", STAGES)
-def test_marker_stays_inside_when_a_stage_fails(stage: str, place: Place) -> None:
+def test_marker_stays_inside_when_a_stage_fails(
+    stage: str, workspace: Workspace
+) -> None:
     """An exception whose message is the text ends in one line without it."""
     module, path = STAGES[stage]
     program = [sys.executable, "-c", BREAK.replace("{marker}", MARKER)]
-    code, told = place.run(
-        [*program, module, path, "ValueError", "sanitize", _records(place)]
+    code, told = workspace.run(
+        [*program, module, path, "ValueError", "sanitize", _records(workspace)]
     )
     assert code == 70, told
     assert told.count(b"\n") == 1 or stage == "panel", told
     assert b"internal error (ValueError at" in told
-    place.check(told)
+    workspace.check(told)
     if stage not in ("report", "encoding of the report", "panel", "result of a metric"):
-        assert not place.output.exists()
-    assert place.report.exists() == (stage == "panel")
+        assert not workspace.output.exists()
+    assert workspace.report.exists() == (stage == "panel")
 
 
 @pytest.mark.slow
@@ -151,25 +153,27 @@ def test_marker_stays_inside_when_a_stage_fails(stage: str, place: Place) -> Non
     ],
 )
 def test_marker_stays_inside_for_every_kind_of_error(
-    kind: str, expected: int, place: Place
+    kind: str, expected: int, workspace: Workspace
 ) -> None:
     """No kind of exception has a way of its own to standard error."""
     program = [sys.executable, "-c", BREAK.replace("{marker}", MARKER)]
     module, path = STAGES["mechanism"]
-    code, told = place.run([*program, module, path, kind, "sanitize", _records(place)])
+    code, told = workspace.run(
+        [*program, module, path, kind, "sanitize", _records(workspace)]
+    )
     assert code == expected, told
     assert told.count(b"\n") == 1, told
-    place.check(told)
-    assert not place.output.exists()
+    workspace.check(told)
+    assert not workspace.output.exists()
 
 
-def test_marker_is_not_in_reports_of_a_good_run(place: Place) -> None:
+def test_marker_is_not_in_reports_of_a_good_run(workspace: Workspace) -> None:
     """Neither report, the panel, the output nor any cache holds a word of the text."""
-    code, told = place.run(running.command("sanitize"), _records(place))
+    code, told = workspace.run(running.command("sanitize"), _records(workspace))
     assert code == 0, told
-    assert place.output.exists()
-    assert place.report.exists()
-    place.check(told)
+    assert workspace.output.exists()
+    assert workspace.report.exists()
+    workspace.check(told)
 
 
 FAULTS = {
@@ -187,17 +191,17 @@ FAULTS = {
 }
 
 
-def test_marker_stays_inside_when_records_are_set_aside(place: Place) -> None:
+def test_marker_stays_inside_when_records_are_set_aside(workspace: Workspace) -> None:
     """Reports of a run that skipped every kind of bad record hold nothing of them."""
-    source = place.inputs / "in.jsonl"
+    source = workspace.inputs / "in.jsonl"
     good = b'{"text":"the film"}'
     source.write_bytes(b"\n".join([good, *FAULTS.values(), good]) + b"\n")
     limit = ("--max-record-bytes", "4000", "--on-error", "skip")
-    code, told = place.run(running.command("sanitize"), str(source), *limit)
+    code, told = workspace.run(running.command("sanitize"), str(source), *limit)
     assert code == 0, told
-    assert json.loads(place.report.read_bytes())["private"]["faults"] == len(FAULTS)
-    assert len(place.output.read_bytes().splitlines()) == 2
-    place.check(told)
+    assert json.loads(workspace.report.read_bytes())["private"]["faults"] == len(FAULTS)
+    assert len(workspace.output.read_bytes().splitlines()) == 2
+    workspace.check(told)
 
 
 @pytest.mark.parametrize("fault", FAULTS)
@@ -205,18 +209,18 @@ def test_marker_stays_inside_when_a_record_stops_the_run(
     fault: str, tmp_path: Path
 ) -> None:
     """A bad record is told by place and reason, not by its text."""
-    place = Place(tmp_path)
-    source = place.inputs / "in.jsonl"
+    workspace = Workspace(tmp_path)
+    source = workspace.inputs / "in.jsonl"
     source.write_bytes(b'{"text":"the film"}\n' + FAULTS[fault] + b"\n")
     ran = running.here(
         "sanitize",
         str(source),
-        *place.options,
-        *("--max-record-bytes", "4000", "-o", str(place.output)),
+        *workspace.options,
+        *("--max-record-bytes", "4000", "-o", str(workspace.output)),
     )
     assert ran.code == 4
     assert ran.err.startswith(f"dptext: {source}:2: ")
     assert ran.err.count("\n") == 1
-    place.check(ran.err.encode())
-    assert not place.output.exists()
-    assert os.listdir(place.rest / "out") == []
+    workspace.check(ran.err.encode())
+    assert not workspace.output.exists()
+    assert os.listdir(workspace.rest / "out") == []

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from dptext.errors import UsageError
-from dptext.randomness import Noise, Randomness, RunKey
+from dptext.randomness import RandomBits, Randomness, RunKey
 from dptext.types import Record
 from tests import laws
 
@@ -23,7 +23,7 @@ def streams(key: RunKey = KEY, settings: str = "settings") -> Randomness:
     return Randomness(key, settings)
 
 
-def of_words(*counts: int, key: RunKey = KEY) -> Noise:
+def of_words(*counts: int, key: RunKey = KEY) -> RandomBits:
     """Return the noise of records with so many words each."""
     made = streams(key)
     nonces = [made.nonce(Record(row, ("x",), None)) for row in range(len(counts))]
@@ -49,10 +49,10 @@ def test_whatever_differs_gives_other_bits(
 ) -> None:
     """Key, settings, ordinal, texts and identity each change every block."""
     made, base = streams(key, settings), streams()
-    places = np.zeros(20, np.int64)
-    bits = made.of([made.nonce(record)], places).bits(0, 4)
-    same = base.of([base.nonce(BASE)], places).bits(0, 4)
-    assert not set(bits.ravel().tolist()) & set(same.ravel().tolist())
+    positions = np.zeros(20, np.int64)
+    integers = made.of([made.nonce(record)], positions).integers(0, 4)
+    same = base.of([base.nonce(BASE)], positions).integers(0, 4)
+    assert not set(integers.ravel().tolist()) & set(same.ravel().tolist())
 
 
 def test_the_same_record_gets_the_same_bits() -> None:
@@ -60,7 +60,7 @@ def test_the_same_record_gets_the_same_bits() -> None:
     for record in (BASE, Record(3, ("\ud800", ""), None, "é")):
         again = Record(record.ordinal, record.texts, object(), record.identity)
         assert streams().nonce(record) == streams().nonce(again)
-    np.testing.assert_array_equal(of_words(5).bits(0), of_words(5).bits(0))
+    np.testing.assert_array_equal(of_words(5).integers(0), of_words(5).integers(0))
 
 
 def test_an_identity_stands_in_for_the_ordinal() -> None:
@@ -100,7 +100,7 @@ def test_bits_do_not_depend_on_the_batch(
     alone = made.of(nonces[row : row + 1], np.zeros(counts[row], np.int64))
     begin = sum(counts[:row])
     part = slice(begin, begin + counts[row])
-    np.testing.assert_array_equal(whole.bits(2, 3)[part], alone.bits(2, 3))
+    np.testing.assert_array_equal(whole.integers(2, 3)[part], alone.integers(2, 3))
     np.testing.assert_array_equal(whole.uniform(1)[part], alone.uniform(1))
 
 
@@ -109,35 +109,35 @@ def test_normals_do_not_depend_on_the_batch_to_the_last_bit(width: int) -> None:
     """A word's normals are bit for bit the same alone and among others."""
     whole = of_words(37)
     normals = whole.normal(0, width)
-    for place in (0, 1, 17, 36):
-        alone = whole.take(np.array([place])).normal(0, width)
-        np.testing.assert_array_equal(normals[place : place + 1], alone)
+    for position in (0, 1, 17, 36):
+        alone = whole.take(np.array([position])).normal(0, width)
+        np.testing.assert_array_equal(normals[position : position + 1], alone)
 
 
 def test_part_of_a_batch_has_the_bits_of_the_whole() -> None:
     """take() returns the same bits, in the order asked for."""
     whole = of_words(4, 0, 7)
-    places = np.array([9, 0, 4, 4])
-    part = whole.take(places)
+    positions = np.array([9, 0, 4, 4])
+    part = whole.take(positions)
     assert len(part) == 4
-    np.testing.assert_array_equal(part.bits(3, 2), whole.bits(3, 2)[places])
-    assert len(whole.take(np.array([], np.int64)).bits(0)) == 0
+    np.testing.assert_array_equal(part.integers(3, 2), whole.integers(3, 2)[positions])
+    assert len(whole.take(np.array([], np.int64)).integers(0)) == 0
 
 
 def test_no_block_ever_repeats() -> None:
     """All lanes of all words of all records are different blocks."""
-    blocks = of_words(*[50] * 40).bits(0, 64).reshape(-1, 2)
+    blocks = of_words(*[50] * 40).integers(0, 64).reshape(-1, 2)
     assert len(np.unique(blocks, axis=0)) == len(blocks) == 40 * 50 * 64
     far = of_words(50)
-    lanes = [far.bits(lane, 2) for lane in (0, 2, 1 << 29, 1 << 30, 1 << 31)]
+    lanes = [far.integers(lane, 2) for lane in (0, 2, 1 << 29, 1 << 30, 1 << 31)]
     joined = np.concatenate([lane.reshape(-1, 2) for lane in lanes])
     assert len(np.unique(joined, axis=0)) == len(joined)
 
 
 def test_lanes_overlap_exactly_where_their_numbers_do() -> None:
     """Lane 5 is lane 5, asked for alone or in a row."""
-    noise = of_words(9)
-    np.testing.assert_array_equal(noise.bits(3, 4)[:, 4:6], noise.bits(5))
+    bits = of_words(9)
+    np.testing.assert_array_equal(bits.integers(3, 4)[:, 4:6], bits.integers(5))
 
 
 def test_uniforms_are_strictly_inside_and_uniform() -> None:
@@ -151,11 +151,11 @@ def test_uniforms_are_strictly_inside_and_uniform() -> None:
 def test_the_extreme_bits_stay_strictly_inside() -> None:
     """All zeros and all ones give the least and largest uniform, not 0 and 1."""
 
-    class Fixed(Noise):
+    class Fixed(RandomBits):
         def __init__(self, value: int) -> None:
             self._value = value
 
-        def bits(self, lane: int, lanes: int = 1) -> np.ndarray:
+        def integers(self, lane: int, lanes: int = 1) -> np.ndarray:
             return np.full((1, 2), self._value, np.uint64)
 
     least, most = Fixed(0).uniform(0)[0, 0], Fixed(2**64 - 1).uniform(0)[0, 0]
@@ -165,17 +165,20 @@ def test_the_extreme_bits_stay_strictly_inside() -> None:
 @pytest.mark.parametrize("bound", [1, 2, 3, 7, 10, 1000])
 def test_bounded_integers_are_uniform(bound: int) -> None:
     """below() stays in range and gives every value its share (alarm 1e-6)."""
-    drawn = Noise.below(of_words(100_000).bits(0).ravel(), bound)
+    drawn = RandomBits.below(of_words(100_000).integers(0).ravel(), bound)
     assert drawn.dtype == np.int64
     laws.assert_follows(drawn, np.full(bound, 1.0 / bound))
 
 
 @given(st.integers(0, 2**64 - 1), st.integers(1, 2**32 - 1))
 def test_bounded_integers_are_the_high_part_of_the_product(
-    bits: int, bound: int
+    integers: int, bound: int
 ) -> None:
     """below() is bits * bound / 2^64, rounded down, for every bound below 2^32."""
-    assert Noise.below(np.array([bits], np.uint64), bound)[0] == bits * bound >> 64
+    assert (
+        RandomBits.below(np.array([integers], np.uint64), bound)[0]
+        == integers * bound >> 64
+    )
 
 
 def test_normals_are_standard_and_independent() -> None:
@@ -274,8 +277,8 @@ def test_negative_and_large_seeds_are_different_keys() -> None:
 
 def test_the_bits_of_a_seed_never_change() -> None:
     """These bits are part of the format: change ALGORITHM if they must change."""
-    noise = laws.noise(2, seed=1)
-    assert [hex(value) for value in noise.bits(0)[1].tolist()] == GOLDEN
+    bits = laws.bits(2, seed=1)
+    assert [hex(value) for value in bits.integers(0)[1].tolist()] == GOLDEN
 
 
 GOLDEN = ["0xc12eed709ba8558f", "0xa24f9fb75f4f06bd"]

@@ -8,7 +8,7 @@ import pytest
 
 from dptext import cache, lexicons, load_profile, open_pipeline, registry
 from dptext.adversaries import bayes, prior
-from dptext.guarantees.terms import MEANINGFUL
+from dptext.guarantees.terms import MAX_MEANINGFUL_LOSS
 from dptext.mechanisms import _laws, rank
 from dptext.profile import shipped
 from dptext.randomness import RunKey
@@ -30,10 +30,12 @@ def test_risks_of_shipped_profiles_are_not_computed(
     made = open_pipeline(name)
     risk_of(made)
     assert not list(tmp_path.rglob("*.numbers")), "run benchmarks/ship_results.py"
-    if made.spending.kind == "word" and made.profile.strategy == "token":
+    if made.budget_description.kind == "word" and made.profile.strategy == "token":
         words = prior.replaced(made.lexicon, made.profile.tokens)
         mapping = made.profile.settings().get("mapping")
-        key = bayes.key_of(made.channel, made.spending.high, words, True, mapping)
+        key = bayes.key_of(
+            made.channel, made.budget_description.high, words, True, mapping
+        )
         assert cache.shipped(key), "run benchmarks/ship_results.py"
 
 
@@ -50,14 +52,14 @@ def test_laws_of_rank_have_their_risks_with_the_built_in_lexicon(table: int) -> 
         best = rank.best_guesses(state, words, row.epsilon, [(0, len(words))])
         found = float(best.sum())
         assert row.risk * 0.997 <= found <= row.risk, "run benchmarks/ship_laws.py"
-        assert row.epsilon <= MEANINGFUL
+        assert row.epsilon <= MAX_MEANINGFUL_LOSS
 
 
 @pytest.mark.parametrize("risk", ["10%", "35%", "60%"])
 def test_the_default_profile_takes_risks(risk: str) -> None:
     """Law fitted makes an epsilon of meaning from risks that one law does not."""
     found = open_pipeline("balanced", {"budget": {"risk": risk}})
-    assert found.spending.high < 12.0
+    assert found.budget_description.high < 12.0
     assert found.profile.mechanism.params.law == "steps"
     assert found.profile.mechanism.params == found.channel.params
 

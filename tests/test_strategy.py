@@ -112,8 +112,8 @@ def test_each_draw_follows_the_law(strategy: str) -> None:
         for seed in range(runs):
             randomness = made.randomness(RunKey.from_seed(seed))
             words = made.tokenizer.words([word])
-            noise = randomness.of([bytes(16)], np.zeros(1, np.int64))
-            drawn.append(int(made._drawn(words, noise, np.zeros(1), randomness)[0][0]))
+            bits = randomness.of([bytes(16)], np.zeros(1, np.int64))
+            drawn.append(int(made._drawn(words, bits, np.zeros(1), randomness)[0][0]))
     else:
         _, seen = observed(made, [(f"{word} {word}",)] * runs, 512)
         drawn = [after for _, after in seen[::2]]
@@ -136,7 +136,7 @@ def test_what_a_strategy_shows_is_said(strategy: str) -> None:
     told = account.statement(
         made.profile,
         made.channel,
-        made.spending,
+        made.budget_description,
         key="key-file",
         lexicon_given=False,
         identified=False,
@@ -164,7 +164,7 @@ def test_forms_are_spoken_of_where_they_may_change(
     told = account.statement(
         made.profile,
         made.channel,
-        made.spending,
+        made.budget_description,
         key="key-file",
         lexicon_given=False,
         identified=False,

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext.randomness import Noise
+from dptext.randomness import RandomBits
 from dptext.types import Eps, Ids
 
 _TRAINED, _VALIDATED = 20_000, 4000
@@ -30,14 +30,14 @@ def wins(
     vectors: NDArray[np.float32],
     epsilon: float,
     prior: NDArray[np.float64],
-    draw: Callable[[Ids, Eps, Noise], Ids],
+    draw: Callable[[Ids, Eps, RandomBits], Ids],
     test: Any,
     plays: Callable[[NDArray[np.float64], int, str], Any],
 ) -> NDArray[np.bool_]:
     """Train and choose a rule on draws of its own; tell which test plays it wins."""
 
     def outputs(sample: Any) -> Ids:
-        return draw(sample.ids, np.full(len(sample.ids), float(epsilon)), sample.noise)
+        return draw(sample.ids, np.full(len(sample.ids), float(epsilon)), sample.bits)
 
     train = plays(prior, _TRAINED, "train")
     written = outputs(train)
@@ -112,15 +112,15 @@ def _search(
     best = np.full(guess.shape, -np.inf, np.float32)
     rows = np.arange(len(outputs))
     for start in range(0, len(worth), _WORDS):
-        places = vectors[start : min(start + _WORDS, len(worth))]
-        squared = points @ (places.T * np.float32(-2.0))
-        squared += np.einsum("md,md->m", places, places)
+        positions = vectors[start : min(start + _WORDS, len(worth))]
+        squared = points @ (positions.T * np.float32(-2.0))
+        squared += np.einsum("md,md->m", positions, positions)
         squared += np.einsum("nd,nd->n", points, points)[:, None]
         np.maximum(squared, 0.0, out=squared)
         powers = {1: np.sqrt(squared), 2: squared}
         for number, (sharp, power) in enumerate(options):
             score = powers[power] * np.float32(-sharp / typical**power)
-            score += worth[start : start + len(places)]
+            score += worth[start : start + len(positions)]
             top = score.argmax(axis=1)
             better = score[rows, top] > best[number]
             best[number, better] = score[rows, top][better]

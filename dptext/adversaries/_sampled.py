@@ -22,12 +22,12 @@ from dptext import cache
 from dptext.adversaries import _rule
 from dptext.guarantees import binomial
 from dptext.mechanisms import Channel
-from dptext.randomness import Noise, Randomness, RunKey
+from dptext.randomness import RandomBits, Randomness, RunKey
 from dptext.types import Eps, Ids
 
 DRAWS = 20_000
 CONFIDENCE = 0.95
-Drawing = Callable[[Ids, Eps, Noise], Ids]
+Drawing = Callable[[Ids, Eps, RandomBits], Ids]
 Bands = Sequence[tuple[int, int]]
 Wins = NDArray[np.bool_]
 # Scores are made in tiles of this many points and words, which fit a cache.
@@ -46,11 +46,11 @@ class Plays:
     """Words drawn from the prior, (n,), and the bits for their noise."""
 
     ids: Ids
-    noise: Noise
+    bits: RandomBits
 
-    def take(self, places: NDArray[np.int64]) -> Plays:
+    def take(self, positions: NDArray[np.int64]) -> Plays:
         """Return some of the plays, with the same bits."""
-        return Plays(self.ids[places], self.noise.take(places))
+        return Plays(self.ids[positions], self.bits.take(positions))
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,15 +67,15 @@ def plays(prior: NDArray[np.float64], count: int, name: str) -> Plays:
     """Draw words from the prior by public randomness; each name is another sample."""
     alone = np.zeros(count, np.int64)
 
-    def bits(purpose: str) -> Noise:
+    def public_bits(purpose: str) -> RandomBits:
         public = Randomness(RunKey.from_seed(0), f"ruler/{name}/{purpose}")
         return public.of([bytes(16)], alone)
 
     steps = np.cumsum(prior)
-    target = bits("words").uniform(0)[:, 0] * steps[-1]
+    target = public_bits("words").uniform(0)[:, 0] * steps[-1]
     ids = np.searchsorted(steps, target, side="right")
     last = np.flatnonzero(prior)[-1]
-    return Plays(np.minimum(ids, last).astype(np.int32), bits("noise"))
+    return Plays(np.minimum(ids, last).astype(np.int32), public_bits("noise"))
 
 
 def bands_of(size: int) -> list[tuple[int, int]]:
@@ -207,7 +207,7 @@ def wins(
     for begin in range(0, len(sample.ids), _POINTS):
         part = np.arange(begin, min(begin + _POINTS, len(sample.ids)))
         ids, eps = sample.ids[part], np.full(len(part), float(epsilon))
-        points = reveal(channel.state, ids, eps, sample.noise.take(part))
+        points = reveal(channel.state, ids, eps, sample.bits.take(part))
         game = _Game(channel, prior, ids, eps, points)
         best, guess, own = game.scores(bands)
         rows = np.arange(len(part))

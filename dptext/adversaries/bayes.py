@@ -2,8 +2,8 @@
 
 The attacker knows the mechanism, epsilon and the public unigram prior over V, sees one
 output word y, and guesses argmax_x prior(x) P(y|x). Exact for every mechanism that
-gives its law, between limits for the others (dptext.adversaries._sampled); the ruler by
-which mechanisms are compared (docs/guarantees.md, 6).
+gives its output distribution, between limits for the others
+(dptext.adversaries._sampled). Mechanisms are compared by it (docs/guarantees.md, 6).
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ def _kept_guesses(
     what = f"measuring the risk of {channel.name}"
     # A closed form is as quick as the look at what was kept.
     quick = hasattr(channel.module, "best_guesses")
-    if quick and not hasattr(channel.module, "rough"):
+    if quick and not hasattr(channel.module, "risk_estimate"):
         return compute()
     return cache.arrays(key, lambda: {"best": compute()}, holds, what)["best"]
 
@@ -217,7 +217,11 @@ def _sampled_risk(
 ) -> Risk:
     def compute() -> cache.Arrays:
         played = _sampled.Played.of(channel, epsilon, prior, draw)
-        return {name: bits for name, bits in asdict(played).items() if bits is not None}
+        return {
+            name: integers
+            for name, integers in asdict(played).items()
+            if integers is not None
+        }
 
     def holds(kept: cache.Arrays) -> bool:
         played = _sampled.Played(kept.get("won"), kept.get("right"))

@@ -77,9 +77,9 @@ def problem(
     ends = np.unique(np.minimum(EDGES, ranks))
     step = np.searchsorted(ends, np.arange(ranks), side="right")
     best = np.zeros((state.outputs, len(ends) + 1))
-    for place in range(ranks):
-        words = state.orders[:-1, place].astype(np.int64)
-        np.maximum.at(best[:, step[place]], words, prior)
+    for position in range(ranks):
+        words = state.orders[:-1, position].astype(np.int64)
+        np.maximum.at(best[:, step[position]], words, prior)
     best[:, -1] = prior.max()
     each = worth(state, space, prior, utility)
     worths = np.bincount(step, each, len(ends) + 1).astype(np.float64)

@@ -117,10 +117,10 @@ def _found(
     """Search by what the mechanism offers; success is that with so many inputs."""
     size = len(prior)
     whole = success(size)
-    make = getattr(channel.module, "rough", None)
-    rough = make(channel.state, prior) if make and size > _EXACT else None
-    if rough is not None:
-        return _by_rough(rough, whole, target, grid)
+    make = getattr(channel.module, "risk_estimate", None)
+    risk_estimate = make(channel.state, prior) if make and size > _EXACT else None
+    if risk_estimate is not None:
+        return _by_rough(risk_estimate, whole, target, grid)
     if hasattr(channel.module, "best_guesses") or size <= _QUICK:
         return _first_crossing(whole, target, grid, 1e-4)
     found = _first_crossing(success(_QUICK), target, grid, 2e-3)
@@ -128,7 +128,7 @@ def _found(
     return _agreed(success(_INPUTS), whole, target, top, reached=found is not None)
 
 
-class Rough(Protocol):
+class RiskEstimate(Protocol):
     """An estimate of the success; learn makes it good near an epsilon.
 
     drift: success grows at most like exp(drift epsilon).
@@ -144,26 +144,30 @@ class Rough(Protocol):
 
 
 def _by_rough(
-    rough: Rough, whole: Success, target: float, grid: list[float]
+    risk_estimate: RiskEstimate, whole: Success, target: float, grid: list[float]
 ) -> float | None:
     """Return a point that meets the target, found by an estimate; None if all do.
 
     Whatever the estimate is worth, whole decides.
     """
-    point = _first_crossing(rough.success, target, grid, 5e-3, rough.drift)
+    point = _first_crossing(
+        risk_estimate.success, target, grid, 5e-3, risk_estimate.drift
+    )
     if point is None and whole(grid[-1]) <= target:
         return None
     point = grid[-1] if point is None else point
-    rough.learn(point)
+    risk_estimate.learn(point)
     wanted, best = target * (1.0 - 1e-4), 0.0
     for _ in range(_TURNS):
-        point = rounded(max(_near(rough.success, wanted, point, grid[-1]), _STEP))
+        point = rounded(
+            max(_near(risk_estimate.success, wanted, point, grid[-1]), _STEP)
+        )
         found = whole(point)
         if found <= target:
             best = max(best, point)
             if found >= target * (1.0 - _ENOUGH):
                 return best
-        wanted = rough.success(point) * (target / found) * (1.0 - 1e-4)
+        wanted = risk_estimate.success(point) * (target / found) * (1.0 - 1e-4)
     if best:
         return best
     while point >= _STEP and whole(point) > target:

@@ -33,7 +33,7 @@ class Hidden:
     """A released text in pieces, the places of words in it, and the words before."""
 
     pieces: Sequence[str]
-    places: Sequence[int]
+    positions: Sequence[int]
     words: Sequence[str]
 
 
@@ -107,22 +107,22 @@ def _questions(
     mask: str, texts: Sequence[Hidden], most: int
 ) -> Iterator[tuple[str, str]]:
     """Yield texts with one word masked, and the original word in lower case."""
-    total = sum(len(text.places) for text in texts)
+    total = sum(len(text.positions) for text in texts)
     chosen = set(np.linspace(0, total - 1, min(most, total)).astype(int).tolist())
     number = 0
     for text in texts:
-        for place, word in zip(text.places, text.words, strict=True):
+        for position, word in zip(text.positions, text.words, strict=True):
             if number in chosen:
-                yield _masked(mask, text.pieces, place), word.lower()
+                yield _masked(mask, text.pieces, position), word.lower()
             number += 1
 
 
-def _masked(mask: str, pieces: Sequence[str], place: int) -> str:
-    begin = max(0, min(place - _WINDOW // 2, len(pieces) - _WINDOW))
+def _masked(mask: str, pieces: Sequence[str], position: int) -> str:
+    begin = max(0, min(position - _WINDOW // 2, len(pieces) - _WINDOW))
     shown = list(pieces[begin : begin + _WINDOW])
     # A piece holds the space in front of it.
-    space = " " if shown[place - begin].startswith(" ") else ""
-    shown[place - begin] = space + mask
+    space = " " if shown[position - begin].startswith(" ") else ""
+    shown[position - begin] = space + mask
     return "".join(shown)
 
 

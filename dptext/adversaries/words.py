@@ -1,7 +1,8 @@
 """Attacks on single words of a released text, and how often they are right.
 
 nearest guess: the original is the word that was written. Bayes: the likeliest original
-under the public word frequencies and the mechanism's exact law, the ruler's attacker.
+under the public word frequencies and the mechanism's exact output
+distribution, the attacker of the Bayes risk.
 Both take words to be replaced one by one in their places; neither uses context. Words
 outside the vocabulary are not attacked, and all numbers are one word.
 """

@@ -5,7 +5,7 @@ A budget module holds
 - `EXAMPLE`, settings as a profile gives them, for help and tests;
 - `prepare(params, lexicon) -> state`, public work done once; without it the parameters
   are the state;
-- `spending(state) -> Spending`, all that a statement must know;
+- `describe(state) -> BudgetDescription`, all that a statement must know;
 - `spread(state, words, noise) -> (n,) float64 > 0`, the epsilon of each word, or
   `release(state, words, noise, draw) -> (ids, eps)` where an epsilon looks at what was
   drawn before: draw(places, eps) draws the words at these places, (m,) int64.
@@ -24,8 +24,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext.randomness import Noise
-from dptext.types import Eps, Ids, Lexicon, Spending, Words
+from dptext.randomness import RandomBits
+from dptext.types import BudgetDescription, Eps, Ids, Lexicon, Words
 
 # Far above the lanes of any mechanism or mapping, below those of the joiner.
 BUDGET_LANE = 1 << 28
@@ -38,10 +38,10 @@ class Budget(Protocol):
     Params: type
     EXAMPLE: Mapping[str, Any]
 
-    def spending(self, state: Any) -> Spending:
+    def describe(self, state: Any) -> BudgetDescription:
         """Say how epsilon is spent."""
 
-    def spread(self, state: Any, words: Words, noise: Noise) -> Eps:
+    def spread(self, state: Any, words: Words, bits: RandomBits) -> Eps:
         """Return the epsilon of each word."""
 
 
@@ -51,7 +51,7 @@ def prepare(module: Any, params: Any, lexicon: Lexicon) -> Any:
     return made(params, lexicon) if made else params
 
 
-def places_in_text(words: Words) -> NDArray[np.int64]:
+def positions_in_text(words: Words) -> NDArray[np.int64]:
     """Return the place of each word among the replaced words of its text, from 0."""
     first = np.searchsorted(words.texts, words.texts, side="left")
     return np.arange(len(words.texts)) - first

@@ -92,7 +92,7 @@ def classes(lexicon: Lexicon, by: str, table: str) -> Classes:
     if by == "part-of-speech":
         fixed = PARTS
     names = tuple(dict.fromkeys((*fixed, *sorted(set(named)), UNKNOWN, A_NUMBER)))
-    number = {name: place for place, name in enumerate(names)}
+    number = {name: position for position, name in enumerate(names)}
     return Classes(names, np.array([number[name] for name in named]), content)
 
 

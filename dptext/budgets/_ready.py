@@ -99,7 +99,7 @@ def _checked(each: Ready, words: Words) -> Column:
 
 def _settings(name: str, given: Any, module: Any) -> tuple[float, Any]:
     """Return weight and parameters."""
-    place = f"budget: scores.{name}"
+    location = f"budget: scores.{name}"
     if not isinstance(given, Mapping):
         given = {"weight": given}
     rest = {key: value for key, value in given.items() if key != "weight"}
@@ -107,15 +107,15 @@ def _settings(name: str, given: Any, module: Any) -> tuple[float, Any]:
     for key in rest:
         if key not in known:
             hint = registry.suggest(str(key), ("weight", *known))
-            msg = f"{place}.{key}: unknown key; {hint}"
+            msg = f"{location}.{key}: unknown key; {hint}"
             raise UsageError(msg)
     weight = given.get("weight", 1.0)
     if not isinstance(weight, int | float) or not 0 <= weight <= 1e6:
-        msg = f"{place}: the weight is a number from 0 to 1000000, true or false"
+        msg = f"{location}: the weight is a number from 0 to 1000000, true or false"
         raise UsageError(msg)
     try:
         return float(weight), msgspec.convert(rest, module.Params)
     except msgspec.ValidationError as error:
         reason, _, path = str(error).partition(" - at `$")
-        msg = f"{place}{path.rstrip('`')}: {reason}"
+        msg = f"{location}{path.rstrip('`')}: {reason}"
         raise UsageError(msg) from None

@@ -21,11 +21,11 @@ Places = NDArray[np.int64]
 
 def bodies(words: Words) -> list[str]:
     """Return the words as written, without the space in front."""
-    leads = (words.flags[words.places] & kinds.LEAD) != 0
+    leads = (words.flags[words.positions] & kinds.LEAD) != 0
     pieces = words.pieces
     return [
-        pieces[place][1:] if lead else pieces[place]
-        for place, lead in zip(words.places.tolist(), leads.tolist(), strict=True)
+        pieces[position][1:] if lead else pieces[position]
+        for position, lead in zip(words.positions.tolist(), leads.tolist(), strict=True)
     ]
 
 
@@ -38,8 +38,8 @@ def offsets(words: Words) -> Places:
 def spans(words: Words) -> tuple[Places, Places]:
     """Return begin and end of each word, (n,) each, the space in front left out."""
     at = offsets(words)
-    lead = (words.flags[words.places] & kinds.LEAD) != 0
-    return at[words.places] + lead, at[words.places + 1]
+    lead = (words.flags[words.positions] & kinds.LEAD) != 0
+    return at[words.positions] + lead, at[words.positions + 1]
 
 
 def greatest(
@@ -95,9 +95,9 @@ def windows(words: Words, most: int) -> Iterator[tuple[int, int, int, int]]:
         for number in range(parts):
             low = begin + count * number // parts
             high = begin + count * (number + 1) // parts
-            left = begin_piece if number == 0 else int(words.places[low - 1]) + 1
+            left = begin_piece if number == 0 else int(words.positions[low - 1]) + 1
             last = number == parts - 1
-            right = end_piece if last else int(words.places[high - 1]) + 1
+            right = end_piece if last else int(words.positions[high - 1]) + 1
             yield left, right, low, high
         begin_piece, begin = end_piece, begin + count
 
@@ -111,13 +111,13 @@ def every_token(words: Words, index: dict[str, int]) -> tuple[Words, Places]:
     kind = words.flags & kinds.KIND
     named = (kind != kinds.PUNCTUATION) & (kind != kinds.SPACE)
     named &= kind != kinds.IDENTIFIER
-    named[words.places] = True
-    places = np.flatnonzero(named)
-    texts = np.searchsorted(words.ends, places, side="right")
-    wide = replace(words, places=places, texts=texts, ids=np.empty(0, np.int32))
+    named[words.positions] = True
+    positions = np.flatnonzero(named)
+    texts = np.searchsorted(words.ends, positions, side="right")
+    wide = replace(words, positions=positions, texts=texts, ids=np.empty(0, np.int32))
     rows = [index.get(body.lower(), -1) for body in bodies(wide)]
     ids = np.array(rows, np.int32)
-    replaced = np.searchsorted(places, words.places)
+    replaced = np.searchsorted(positions, words.positions)
     ids[replaced] = words.ids
     return replace(wide, ids=ids), replaced
 

@@ -15,8 +15,8 @@ from msgspec import Meta
 from numpy.typing import NDArray
 
 from dptext.budgets import BUDGET_LANE, _classes
-from dptext.randomness import Noise
-from dptext.types import Eps, Lexicon, Spending, Words
+from dptext.randomness import RandomBits
+from dptext.types import BudgetDescription, Eps, Lexicon, Words
 
 Epsilon = Annotated[float, Meta(gt=0, le=1e6)]
 
@@ -56,27 +56,27 @@ def content(state: State) -> Mapping[str, str]:
     return state.classes.content
 
 
-def spending(state: State) -> Spending:
+def describe(state: State) -> BudgetDescription:
     """Say that the class is drawn first."""
     low, high = float(state.epsilons.min()), float(state.epsilons.max())
-    return Spending("class", low, high, first=state.first, used=(state.used,))
+    return BudgetDescription("class", low, high, first=state.first, used=(state.used,))
 
 
-def released(state: State, words: Words, noise: Noise) -> NDArray[np.int64]:
+def released(state: State, words: Words, bits: RandomBits) -> NDArray[np.int64]:
     """Draw the class of each word by randomised response over c classes: (n,) int64.
 
     The true class has e^first times the weight of any other.
     """
     own = state.classes.ids(words.ids)
     count = len(state.classes.names)
-    bits = noise.bits(BUDGET_LANE)
+    integers = bits.integers(BUDGET_LANE)
     # With probability c / (e^first + c - 1) any class, each equally likely: else the
     # true one, which then has weight e^first against 1.
     spared = np.expm1(state.first) / (np.expm1(state.first) + count)
-    stays = noise.unit(bits[:, 0]) < spared
-    return np.where(stays, own, noise.below(bits[:, 1], count))
+    stays = bits.unit(integers[:, 0]) < spared
+    return np.where(stays, own, bits.below(integers[:, 1], count))
 
 
-def spread(state: State, words: Words, noise: Noise) -> Eps:
+def spread(state: State, words: Words, bits: RandomBits) -> Eps:
     """Return the epsilon of each word's drawn class, (n,) float64."""
-    return state.epsilons[released(state, words, noise)]
+    return state.epsilons[released(state, words, bits)]

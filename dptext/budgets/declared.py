@@ -16,8 +16,8 @@ from msgspec import Meta
 from numpy.typing import NDArray
 
 from dptext.budgets import _classes
-from dptext.randomness import Noise
-from dptext.types import Eps, Lexicon, Spending, Words
+from dptext.randomness import RandomBits
+from dptext.types import BudgetDescription, Eps, Lexicon, Words
 
 EXAMPLE = {"epsilons": {"top-100": 10.0, "top-1000": 9.0, "other": 7.0}}
 
@@ -58,12 +58,12 @@ def content(state: State) -> Mapping[str, str]:
     return state.content
 
 
-def spending(state: State) -> Spending:
+def describe(state: State) -> BudgetDescription:
     """Say that epsilon follows from the word, by a public table."""
     low, high = float(state.of.min()), float(state.of.max())
-    return Spending("type", low, high, used=(state.used,))
+    return BudgetDescription("type", low, high, used=(state.used,))
 
 
-def spread(state: State, words: Words, noise: Noise) -> Eps:
+def spread(state: State, words: Words, bits: RandomBits) -> Eps:
     """Return the epsilon of each word's class, (n,) float64."""
     return state.of[words.ids]

@@ -22,8 +22,8 @@ from msgspec import Meta
 from numpy.typing import NDArray
 
 from dptext.budgets import _ready, _sharing, _spans
-from dptext.randomness import Noise
-from dptext.types import Eps, Lexicon, Spending, Words
+from dptext.randomness import RandomBits
+from dptext.types import BudgetDescription, Eps, Lexicon, Words
 
 EXAMPLE = {"epsilon": 40.0}
 
@@ -88,7 +88,7 @@ def prepare(params: Params, lexicon: Lexicon) -> State:
     return State(params, _ready.ready(params.scores, lexicon), index)
 
 
-def spending(state: State) -> Spending:
+def describe(state: State) -> BudgetDescription:
     """Say that anything in the text may choose, within a total or a rate."""
     params = state.params
     longest = np.array([_LONGEST_TEXT])
@@ -103,7 +103,7 @@ def spending(state: State) -> Spending:
         high = min(params.max or params.epsilon, params.epsilon)
     elif params.epsilon_per_word is not None:
         low = min(low, params.epsilon_per_word)
-    return Spending(
+    return BudgetDescription(
         "free",
         low * (1.0 - 1e-9),
         high,
@@ -120,7 +120,7 @@ def content(state: State) -> dict[str, str]:
     }
 
 
-def spread(state: State, words: Words, noise: Noise) -> Eps:
+def spread(state: State, words: Words, bits: RandomBits) -> Eps:
     """Return each word's part of its text's total, (n,) float64."""
     return _shares(state, words)[0]
 
@@ -132,10 +132,10 @@ def table(state: State, words: Words) -> dict[str, Any]:
     proportion (before clamping), epsilon.
     """
     _, shared, columns = _shares(state, words)
-    replaced = np.isin(shared.places, words.places)
+    replaced = np.isin(shared.positions, words.positions)
     return {
         "text": shared.texts,
-        "place": shared.places,
+        "position": shared.positions,
         "token": _spans.bodies(shared),
         "replaced": replaced,
         **columns,

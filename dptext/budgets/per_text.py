@@ -12,8 +12,8 @@ from typing import Annotated
 import numpy as np
 from msgspec import Meta
 
-from dptext.randomness import Noise
-from dptext.types import Eps, Spending, Words
+from dptext.randomness import RandomBits
+from dptext.types import BudgetDescription, Eps, Words
 
 EXAMPLE = {"epsilon": 40.0}
 
@@ -25,13 +25,13 @@ class Params:
     epsilon: Annotated[float, Meta(gt=0, le=1e6)]
 
 
-def spending(state: Params) -> Spending:
+def describe(state: Params) -> BudgetDescription:
     """Say that the words of a text share a total in equal parts."""
     # A part may be as small as a text is long.
-    return Spending("text", 0.0, state.epsilon, total=state.epsilon)
+    return BudgetDescription("text", 0.0, state.epsilon, total=state.epsilon)
 
 
-def spread(state: Params, words: Words, noise: Noise) -> Eps:
+def spread(state: Params, words: Words, bits: RandomBits) -> Eps:
     """Return each word's part of its text's total, (n,) float64."""
     counts = np.bincount(words.texts, minlength=len(words.ends))
     parts: Eps = state.epsilon / counts[words.texts]

@@ -8,9 +8,9 @@ from typing import Annotated
 import numpy as np
 from msgspec import Meta
 
-from dptext.budgets import places_in_text
-from dptext.randomness import Noise
-from dptext.types import Eps, Spending, Words
+from dptext.budgets import positions_in_text
+from dptext.randomness import RandomBits
+from dptext.types import BudgetDescription, Eps, Words
 
 Epsilon = Annotated[float, Meta(gt=0, le=1e6)]
 
@@ -25,17 +25,17 @@ class Params:
     rest: Epsilon
 
 
-def spending(state: Params) -> Spending:
+def describe(state: Params) -> BudgetDescription:
     """Say that epsilon follows from the place."""
     every = (*state.epsilons, state.rest)
     told = ", ".join(f"{value:g}" for value in state.epsilons)
     used = f"Epsilon of all words: {state.rest:g}."
     if told:
         used = f"Epsilon from the first word on: {told}; all others {state.rest:g}."
-    return Spending("place", min(every), max(every), used=(used,))
+    return BudgetDescription("position", min(every), max(every), used=(used,))
 
 
-def spread(state: Params, words: Words, noise: Noise) -> Eps:
+def spread(state: Params, words: Words, bits: RandomBits) -> Eps:
     """Return the epsilon of each word's place, (n,) float64."""
     table = np.array((*state.epsilons, state.rest))
-    return table[np.minimum(places_in_text(words), len(table) - 1)]
+    return table[np.minimum(positions_in_text(words), len(table) - 1)]

@@ -16,9 +16,9 @@ import numpy as np
 from msgspec import Meta
 from numpy.typing import NDArray
 
-from dptext.budgets import Draw, _classes, places_in_text
-from dptext.randomness import Noise
-from dptext.types import Eps, Ids, Lexicon, Spending, Words
+from dptext.budgets import Draw, _classes, positions_in_text
+from dptext.randomness import RandomBits
+from dptext.types import BudgetDescription, Eps, Ids, Lexicon, Words
 
 Epsilon = Annotated[float, Meta(gt=0, le=1e6)]
 _LONGEST_TEXT = 1e9
@@ -72,18 +72,22 @@ def content(state: State) -> Mapping[str, str]:
     return state.content
 
 
-def spending(state: State) -> Spending:
+def describe(state: State) -> BudgetDescription:
     """Say that released words choose, within a total."""
     params = state.params
     high = min(max(params.start, params.min, float(state.after.max())), params.epsilon)
     low = min(params.min, params.epsilon / _LONGEST_TEXT)
-    return Spending("past", low, high, total=params.epsilon, used=(state.used,))
+    return BudgetDescription(
+        "past", low, high, total=params.epsilon, used=(state.used,)
+    )
 
 
-def release(state: State, words: Words, noise: Noise, draw: Draw) -> tuple[Ids, Eps]:
+def release(
+    state: State, words: Words, bits: RandomBits, draw: Draw
+) -> tuple[Ids, Eps]:
     """Draw the words of all texts place by place; return them and their epsilons."""
     params = state.params
-    place = places_in_text(words)
+    position = positions_in_text(words)
     counts = np.bincount(words.texts, minlength=len(words.ends))
     # A little is held back, so that rounding never takes a sum above the total.
     total = params.epsilon * (1.0 - 1e-9)
@@ -92,8 +96,8 @@ def release(state: State, words: Words, noise: Noise, draw: Draw) -> tuple[Ids, 
     wanted = np.full(len(words.ends), params.start)
     drawn = np.empty(len(words.ids), np.int32)
     eps = np.empty(len(words.ids))
-    order = np.argsort(place, kind="stable")
-    begins = np.searchsorted(place[order], np.arange(place.max(initial=-1) + 2))
+    order = np.argsort(position, kind="stable")
+    begins = np.searchsorted(position[order], np.arange(position.max(initial=-1) + 2))
     for number, (begin, end) in enumerate(pairwise(begins.tolist())):
         at = order[begin:end]
         texts = words.texts[at]

@@ -8,8 +8,8 @@ from typing import Annotated
 import numpy as np
 from msgspec import Meta
 
-from dptext.randomness import Noise
-from dptext.types import Eps, Spending, Words
+from dptext.randomness import RandomBits
+from dptext.types import BudgetDescription, Eps, Words
 
 EXAMPLE = {"epsilon": 8.0}
 
@@ -22,13 +22,13 @@ class Params:
     risk: Annotated[float, Meta(gt=0, lt=1)] | None = None
 
 
-def spending(state: Params) -> Spending:
+def describe(state: Params) -> BudgetDescription:
     """Say that every replaced word gets the same epsilon."""
     assert state.epsilon is not None  # a risk has been turned into an epsilon by now
-    return Spending("word", state.epsilon, state.epsilon)
+    return BudgetDescription("word", state.epsilon, state.epsilon)
 
 
-def spread(state: Params, words: Words, noise: Noise) -> Eps:
+def spread(state: Params, words: Words, bits: RandomBits) -> Eps:
     """Return the epsilon of each word, (n,) float64."""
     assert state.epsilon is not None
     return np.full(len(words.ids), state.epsilon)

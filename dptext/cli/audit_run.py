@@ -72,11 +72,11 @@ def run(
     preparing = f"audit: preparing {recipe.mechanism.name}"
     with contextlib.nullcontext() if quiet else steps.step(preparing):
         made = pipeline.build(recipe, lexicons.find(recipe.lexicon))
-    if made.spending.kind != "word":
+    if made.budget_description.kind != "word":
         msg = "audit takes an epsilon per word: give --epsilon"
         raise UsageError(msg)
     progress(f"about {_seconds(made, effort):.0f} s of one core are left")
-    epsilon = made.spending.high
+    epsilon = made.budget_description.high
     result = audit.audit(
         made.channel,
         epsilon,

@@ -123,7 +123,7 @@ def _every(name: str, over: dict[str, Any], lexicon: Lexicon) -> Iterator[Row]:
         given = {**over, "mechanism": {**own, "name": each}, "mapping": None}
         try:
             if registry.find("mechanisms", each).FAMILY == "context":
-                msg = "it looks at the whole text, and the ruler measures one word"
+                msg = "it looks at the whole text, and the Bayes risk measures one word"
                 raise UsageError(msg)
             yield row_of(profile.load(name, given), lexicon)[0]
         except UsageError as error:
@@ -143,7 +143,7 @@ def row_of(recipe: profile.Profile, lexicon: Lexicon) -> tuple[Row, pipeline.Pip
     began = time.perf_counter()
     made = pipeline.build(recipe, lexicon)
     seconds = time.perf_counter() - began
-    channel, epsilon = made.channel, made.spending.high
+    channel, epsilon = made.channel, made.budget_description.high
     promise = channel.module.guarantee(channel.state, epsilon)
     risk, _ = assemble.risk_of(made)
     deniable = assemble.deniability_of(made)

@@ -121,7 +121,7 @@ def command(
             alphas=tuple(alpha or (0.25, 0.5, 0.75)),
             encoder=encoder,
             masked_model=masked_model,
-            # The Bayes attack looks at all pairs of words: the ruler says as much.
+            # The Bayes attack looks at all pairs of words: the Bayes risk says as much.
             bayes=False,
         ),
     )

@@ -70,7 +70,7 @@ def run(options: Options, settings: Settings) -> None:
         f"{len(sample.texts):,} texts"
     )
     found: dict[int, Row] = {}
-    places = {id(cell): number for number, cell in enumerate(planned)}
+    positions = {id(cell): number for number, cell in enumerate(planned)}
     console = screen.console(stderr=True, quiet=options.quiet)
     with Progress(console=console, transient=True) as bar:
         task = bar.add_task("cells", total=len(planned))
@@ -82,7 +82,7 @@ def run(options: Options, settings: Settings) -> None:
             done=done,
             keep=lambda key, row: _keep(options.resume, key, row),
         ):
-            found[places[id(cell)]] = row
+            found[positions[id(cell)]] = row
             bar.update(task, advance=1)
             told = row.reason or f"epsilon {row.epsilon:g}"
             count = f"{len(found)} of {len(planned)}"

@@ -129,7 +129,7 @@ def figures(result: Result) -> Iterator[tuple[str, str]]:
     for attack in result.word_attacks:
         told = f"{share(attack.success)} of {attack.words:,} words ({attack.assumes})"
         if attack.predicted is not None:
-            told += f"; the ruler's figure is {share(attack.predicted)}"
+            told += f"; the Bayes risk's figure is {share(attack.predicted)}"
         yield f"attack: {attack.name}", told
     masked = result.masked_word
     if masked is not None:

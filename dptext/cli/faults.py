@@ -127,8 +127,8 @@ def _bug(error: BaseException) -> str:
     """Name the place of an unexpected error; its message could hold record text."""
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if "dptext" in frame.filename] or frames
-    place = f"{os.path.basename(own[-1].filename)}:{own[-1].lineno}" if own else "?"
+    location = f"{os.path.basename(own[-1].filename)}:{own[-1].lineno}" if own else "?"
     return (
-        f"internal error ({type(error).__name__} at {place}); this is a bug, please "
+        f"internal error ({type(error).__name__} at {location}); this is a bug, please "
         "report it with this line (its details are withheld: they could hold your text)"
     )

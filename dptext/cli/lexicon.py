@@ -112,10 +112,10 @@ def import_(
     plain or gzip or zstd; or a folder with vocab.txt and vectors.npy. An existing
     lexicon of the same name is replaced.
     """
-    from dptext.lexicons import places, store
+    from dptext.lexicons import locations, store
     from dptext.lexicons.importing import Settings, make
 
-    folder = places.folder_of(name)
+    folder = locations.folder_of(name)
     settings = Settings(format.value if format else None, max_words, listed, outputs)
     with _progress() as progress:
         lexicon = make(file, name, settings, wordnet=wordnet, progress=progress)

@@ -37,8 +37,11 @@ def command(
     jobs: Annotated[
         int, typer.Option("-j", "--jobs", min=1, max=256, help="As for sanitize.")
     ] = 1,
-    ruler: Annotated[
-        bool, typer.Option("--ruler/--no-ruler", help="Whether the risk is measured.")
+    bayes_risk: Annotated[
+        bool,
+        typer.Option(
+            "--bayes-risk/--no-bayes-risk", help="Whether the risk is measured."
+        ),
     ] = True,
     as_json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
     html: Annotated[
@@ -62,7 +65,7 @@ def command(
         over,
         size=size,
         jobs=jobs,
-        ruler=ruler,
+        bayes_risk=bayes_risk,
         as_json=as_json,
         html=html,
     )

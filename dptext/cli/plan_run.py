@@ -29,7 +29,7 @@ def run(
     *,
     size: str | None,
     jobs: int,
-    ruler: bool,
+    bayes_risk: bool,
     as_json: bool,
     html: Path | None,
 ) -> None:
@@ -45,7 +45,7 @@ def run(
     recipe = profile.load(name, over)
     made = pipeline.build(recipe, lexicons.find(recipe.lexicon))
     with progress.step("planning"):
-        found = plans.plan(made, total, jobs=jobs, ruler=ruler)
+        found = plans.plan(made, total, jobs=jobs, bayes_risk=bayes_risk)
     if html is not None:
         from dptext.report import plan_page
 

@@ -202,10 +202,10 @@ def command(
             rich_help_panel=_OUTPUT,
         ),
     ] = True,
-    ruler: Annotated[
+    bayes_risk: Annotated[
         bool,
         typer.Option(
-            "--ruler/--no-ruler",
+            "--bayes-risk/--no-bayes-risk",
             help="Whether the report measures the risk.",
             rich_help_panel=_OUTPUT,
         ),
@@ -289,7 +289,7 @@ def command(
             html=html,
             public_report=public_report,
             sidecar=sidecar,
-            ruler=ruler,
+            bayes_risk=bayes_risk,
             batch_size=1 if line_buffered else batch_size,
             flush=line_buffered,
             jobs=jobs,

@@ -40,7 +40,7 @@ class Options:
     html: Path | None
     public_report: Path | None
     sidecar: bool
-    ruler: bool
+    bayes_risk: bool
     batch_size: int
     flush: bool
     jobs: int

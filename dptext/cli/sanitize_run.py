@@ -106,7 +106,7 @@ class _Ready:
     ) -> document.Document:
         """Return the internal report of what was done so far."""
         self._measures = self._measures or assemble.Measures.of(
-            self._made, self._options.ruler
+            self._made, self._options.bayes_risk
         )
         return assemble.document(
             self._made, job, self._key, self._tally, written, self._measures

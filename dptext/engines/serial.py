@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from dptext import formats, registry, streams
 from dptext.engines import choosing, seeing
 from dptext.errors import InputError
-from dptext.metrics.spending import Spending
+from dptext.metrics.epsilons import EpsilonHistogram
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
 from dptext.tokens import kinds
@@ -77,7 +77,7 @@ class Tally:
     """What a run counts; everything here is a function of the private text."""
 
     meters: dict[str, Any]
-    spending: Spending = field(default_factory=Spending)
+    epsilons: EpsilonHistogram = field(default_factory=EpsilonHistogram)
     tokens: NDArray[np.int64] = field(default_factory=lambda: np.zeros(8, np.int64))
     records: int = 0
     words: int = 0
@@ -96,7 +96,7 @@ class Tally:
         """Take in a batch."""
         self.tokens += np.bincount(words.flags & kinds.KIND, minlength=8)
         self.words += len(drawn)
-        self.spending.add(words, eps)
+        self.epsilons.add(words, eps)
         for meter in self.meters.values():
             meter.add(words, drawn)
 
@@ -233,16 +233,16 @@ class _Source:
 
     def records(self, module: formats.Format) -> Iterator[Record]:
         """Yield records; what stands between them comes as records without texts."""
-        place, stream = self._streams[0]
-        yield from self._read(module, stream, place)
+        location, stream = self._streams[0]
+        yield from self._read(module, stream, location)
         for name in self._job.inputs[1:]:
             with streams.open_input(name) as stream:
                 yield from self._read(module, stream, _place(name))
 
     def _read(
-        self, module: formats.Format, stream: BinaryIO, place: str
+        self, module: formats.Format, stream: BinaryIO, location: str
     ) -> Iterator[Record]:
-        for item in module.read(stream, self._job.selection, place, self._next):
+        for item in module.read(stream, self._job.selection, location, self._next):
             if isinstance(item, Verbatim):
                 yield Record(-1, (), item)
                 continue
@@ -278,7 +278,7 @@ class _Source:
 def _told(fault: Fault, more: str = "") -> str:
     """Say what is wrong with a record, and the better advice of two."""
     advice = f"; {fault.advice}" if fault.advice else more
-    return f"{fault.place}: {fault.reason}{advice}"
+    return f"{fault.location}: {fault.reason}{advice}"
 
 
 def _place(name: str) -> str:

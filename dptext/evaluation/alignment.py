@@ -65,11 +65,11 @@ class Aligner:
 
 def kinds_of(words: Words) -> NDArray[np.uint8]:
     """Return the kind of each word: (n,)."""
-    kind: NDArray[np.uint8] = words.flags[words.places] & np.uint8(kinds.KIND)
+    kind: NDArray[np.uint8] = words.flags[words.positions] & np.uint8(kinds.KIND)
     return kind
 
 
 def spelled(words: Words, rows: Places) -> Iterator[str]:
     """Yield words as they stand in their texts, in lower case."""
-    for place in words.places[rows].tolist():
-        yield words.pieces[place].strip(" ").lower()
+    for position in words.positions[rows].tolist():
+        yield words.pieces[position].strip(" ").lower()

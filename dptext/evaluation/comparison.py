@@ -67,9 +67,10 @@ class Sample:
 class Row:
     """What was found in a cell; reason says why there is nothing else.
 
-    worst_loss in nats, null without bound; risk the ruler's upper limit; seconds to
-    privatize the sample on one core, words_per_second with that; megabytes the peak
-    memory of the process after that; examples the first texts as they came out.
+    worst_loss in nats, null without bound; risk the upper limit of the Bayes risk;
+    seconds to privatize the sample on one core, words_per_second with that; megabytes
+    the peak memory of the process after that; examples the first texts as they came
+    out.
     """
 
     mechanism: str
@@ -187,7 +188,7 @@ def _computed(cell: Cell, sample: Sample, settings: Settings) -> Row:
     told = account.statement(
         made.profile,
         made.channel,
-        made.spending,
+        made.budget_description,
         key="system",
         lexicon_given=False,
         identified=False,
@@ -200,7 +201,7 @@ def _computed(cell: Cell, sample: Sample, settings: Settings) -> Row:
         level=cell.level,
         lexicon=cell.lexicon,
         dimensions=int(lexicon.vectors.shape[1]),
-        epsilon=made.spending.high,
+        epsilon=made.budget_description.high,
         notion=told.notion,
         worst_loss=told.worst_loss,
         risk=None if risk is None else risk.success,

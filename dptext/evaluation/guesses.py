@@ -29,7 +29,11 @@ class Guesses:
         masked_model: str | None = None,
         masked_words: int = 2000,
     ) -> None:
-        law = made is not None and made.channel.exact and made.spending.kind == "word"
+        law = (
+            made is not None
+            and made.channel.exact
+            and made.budget_description.kind == "word"
+        )
         self._made = made if law and bayes else None
         self._model, self._most = masked_model, masked_words
         self._same = self._words = 0
@@ -63,7 +67,7 @@ class Guesses:
             found.append(
                 words.bayes(
                     made.channel,
-                    made.spending.high,
+                    made.budget_description.high,
                     public,
                     np.concatenate(self._before),
                     np.concatenate(self._after),
@@ -82,7 +86,7 @@ class Guesses:
 def _hidden(found: Aligned) -> list[Hidden]:
     """Return each private text with the words to guess."""
     texts = found.after.texts[found.other]
-    places = found.after.places[found.other]
+    positions = found.after.positions[found.other]
     originals = list(spelled(found.before, found.mine))
     hidden = []
     starts = np.flatnonzero(np.diff(texts, prepend=-1)).tolist()
@@ -90,6 +94,6 @@ def _hidden(found: Aligned) -> list[Hidden]:
         text = int(texts[begin])
         first = int(found.after.ends[text - 1]) if text else 0
         pieces = found.after.pieces[first : int(found.after.ends[text])]
-        at = (places[begin:end] - first).tolist()
+        at = (positions[begin:end] - first).tolist()
         hidden.append(Hidden(pieces, at, originals[begin:end]))
     return hidden

@@ -81,8 +81,8 @@ class Recurrent:
 class FineTuned:
     """A Hugging Face model with a new head, trained for a few epochs."""
 
-    def __init__(self, place: str, epochs: int = 2, seed: int = 0) -> None:
-        self._place, self._epochs, self._seed = place, epochs, seed
+    def __init__(self, location: str, epochs: int = 2, seed: int = 0) -> None:
+        self._place, self._epochs, self._seed = location, epochs, seed
         self._tokenizer: Any = None
         self._model: Any = None
 

@@ -95,7 +95,7 @@ def _words(result: Result) -> Html:
     for each in result.word_attacks:
         told = each.assumes
         if each.predicted is not None:
-            told += f"; the ruler's figure is {_share(each.predicted)}"
+            told += f"; the Bayes risk's figure is {_share(each.predicted)}"
         rows.append((each.name, _share(each.success), f"{each.words:,}", told))
     masked = result.masked_word
     if masked is not None:

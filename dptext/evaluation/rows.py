@@ -79,7 +79,7 @@ def _passes(
         ]
         for first, *others in zip(*passes, strict=True):
             if isinstance(first, Fault):
-                msg = f"{first.place}: {first.reason}"
+                msg = f"{first.location}: {first.reason}"
                 raise InputError(msg)
             if isinstance(first, Record):
                 yield first, others

@@ -61,7 +61,7 @@ class Format(Protocol):
     SUFFIXES: tuple[str, ...]
 
     def read(
-        self, stream: BinaryIO, selection: Selection, place: str, start: int = 0
+        self, stream: BinaryIO, selection: Selection, location: str, start: int = 0
     ) -> Iterator[Record | Verbatim | Fault]:
         """Read a stream; place is its name in messages, start the first ordinal.
 

@@ -29,11 +29,11 @@ class Column:
     """A selected field: the column's number, then the child's in each struct below."""
 
     path: str
-    place: int
+    location: int
     steps: tuple[int, ...]
 
 
-def column(schema: Schema, path: str, place: str, *, is_text: bool = True) -> Column:
+def column(schema: Schema, path: str, location: str, *, is_text: bool = True) -> Column:
     """Find a field by its path; lists on the way are gone through.
 
     Raises InputError when there is no such field or it cannot hold what is asked.
@@ -46,20 +46,20 @@ def column(schema: Schema, path: str, place: str, *, is_text: bool = True) -> Co
         told = f"no field {path!r}; {_fields.advice(path, text_paths(schema))}"
         if name in names:
             told = f"the name {name!r} of field {path!r} occurs twice"
-        msg = f"{place}: {told}"
+        msg = f"{location}: {told}"
         raise InputError(msg)
 
     at = number(list(schema.names), first)
     kind, steps = _inside(schema.field(at).type), []
     for name in names:
         if not is_kind(kind, "is_struct"):
-            msg = f"{place}: field {path!r} leads into {_shown(kind)}, not a struct"
+            msg = f"{location}: field {path!r} leads into {_shown(kind)}, not a struct"
             raise InputError(msg)
         fields = [kind.field(i) for i in range(kind.num_fields)]
         steps.append(number([field.name for field in fields], name))
         kind = _inside(fields[steps[-1]].type)
     if is_text and not _is_text(kind):
-        msg = f"{place}: field {path!r} is of type {_shown(kind)}, not text"
+        msg = f"{location}: field {path!r} is of type {_shown(kind)}, not text"
         raise InputError(msg)
     return Column(path, at, tuple(steps))
 

@@ -50,28 +50,30 @@ class Rest(NamedTuple):
 
 
 def read(
-    stream: BinaryIO, selection: Selection, place: str, start: int, delimiter: str
+    stream: BinaryIO, selection: Selection, location: str, start: int, delimiter: str
 ) -> Iterator[Record | Verbatim | Fault]:
     """Read one record per row, after the header if there is one."""
     spelled = _delimiter(selection, delimiter)
-    layout = Layout(spelled, selection.quoting, selection.max_record_bytes, place)
+    layout = Layout(spelled, selection.quoting, selection.max_record_bytes, location)
     columns: Columns | None = None
     ordinal = start
     for row in rows(stream, layout):
         if not row.fields and row.trouble is None:
             yield Verbatim(row.raw, header=row.raw == BOM)
         elif columns is None and selection.header:
-            names = _names(row, selection, place)
-            columns = _named(names, selection, row.raw, f"{place}:{row.line}")
+            names = _names(row, selection, location)
+            columns = _named(names, selection, row.raw, f"{location}:{row.line}")
             quoted = tuple(field.startswith(QUOTE) for field in row.fields)
             yield Verbatim(Header(row.raw, names, quoted), header=True)
         else:
             if columns is None and row.trouble is None:
-                columns = _numbered(len(row.fields), selection, f"{place}:{row.line}")
+                columns = _numbered(
+                    len(row.fields), selection, f"{location}:{row.line}"
+                )
             try:
                 yield _record(row, columns, selection, ordinal)
             except Unreadable as error:
-                yield Fault(f"{place}:{row.line}", str(error), row.raw)
+                yield Fault(f"{location}:{row.line}", str(error), row.raw)
             ordinal += 1
 
 
@@ -102,13 +104,13 @@ def _delimiter(selection: Selection, default: str) -> bytes:
     return delimiter.encode()
 
 
-def _names(row: Row, selection: Selection, place: str) -> tuple[str, ...]:
+def _names(row: Row, selection: Selection, location: str) -> tuple[str, ...]:
     try:
         if row.trouble is not None:
             raise Unreadable(row.trouble)
         decode(row.raw)
     except Unreadable as error:
-        msg = f"{place}:{row.line}: header: {error}"
+        msg = f"{location}:{row.line}: header: {error}"
         first = row.raw.partition(b"\n")[0].decode("utf-8", "replace")
         for name in selection.fields:
             if (delimiter := other_delimiter(first, name)) is not None:
@@ -122,7 +124,7 @@ def _named(
 ) -> Columns:
     """Find the selected columns by name; raw is the header."""
 
-    def place(name: str) -> int:
+    def location(name: str) -> int:
         if names.count(name) == 1:
             return names.index(name)
         if name in names:
@@ -135,7 +137,7 @@ def _named(
         )
         raise InputError(msg)
 
-    return _columns(names, place, selection)
+    return _columns(names, location, selection)
 
 
 def _hint(name: str, names: tuple[str, ...], header: str) -> str:
@@ -163,7 +165,7 @@ def other_delimiter(header: str, name: str | None = None) -> str | None:
 def _numbered(count: int, selection: Selection, where: str) -> Columns:
     """Find the selected columns by number, from 1."""
 
-    def place(name: str) -> int:
+    def location(name: str) -> int:
         if not re.fullmatch(r"[1-9][0-9]{0,8}", name):
             msg = f"field {name!r}: without header, fields are column numbers from 1"
             raise UsageError(msg)
@@ -172,14 +174,14 @@ def _numbered(count: int, selection: Selection, where: str) -> Columns:
             raise InputError(msg)
         return int(name) - 1
 
-    return _columns(tuple(map(str, range(1, count + 1))), place, selection)
+    return _columns(tuple(map(str, range(1, count + 1))), location, selection)
 
 
 def _columns(
-    names: tuple[str, ...], place: Callable[[str], int], selection: Selection
+    names: tuple[str, ...], location: Callable[[str], int], selection: Selection
 ) -> Columns:
-    texts = tuple(sorted({place(name) for name in selection.fields}))
-    identity = None if selection.id_field is None else place(selection.id_field)
+    texts = tuple(sorted({location(name) for name in selection.fields}))
+    identity = None if selection.id_field is None else location(selection.id_field)
     if identity in texts:
         msg = f"field {selection.id_field!r} cannot be both a text and the id"
         raise UsageError(msg)
@@ -197,7 +199,9 @@ def _record(
         msg = f"{len(fields)} fields where the {first} has {len(columns.names)}"
         raise Unreadable(msg)
     decode(row.raw)
-    texts = tuple(_text(fields[place], selection.quoting) for place in columns.texts)
+    texts = tuple(
+        _text(fields[location], selection.quoting) for location in columns.texts
+    )
     identity = None
     if columns.identity is not None:
         identity = _text(fields[columns.identity], selection.quoting)
@@ -210,8 +214,8 @@ def others(record: Record, selection: Selection) -> Iterator[tuple[str, str]]:
     assert isinstance(record.rest, Rest)
     fields, columns, _ = record.rest
     selected = {*columns.texts, columns.identity}
-    for place, (name, field) in enumerate(zip(columns.names, fields, strict=True)):
-        if place not in selected:
+    for location, (name, field) in enumerate(zip(columns.names, fields, strict=True)):
+        if location not in selected:
             yield name, _text(field, selection.quoting)
 
 
@@ -250,16 +254,16 @@ class Writer(_lines.LineWriter):
         rest = record.rest
         assert isinstance(rest, Rest)
         fields = rest.fields.copy()
-        for place, text in zip(rest.columns.texts, texts, strict=True):
-            fields[place] = self._spell(text.encode(), place, len(fields))
+        for location, text in zip(rest.columns.texts, texts, strict=True):
+            fields[location] = self._spell(text.encode(), location, len(fields))
         self.put(self._delimiter.join(fields) + rest.end)
 
-    def _spell(self, text: bytes, place: int, count: int) -> bytes:
+    def _spell(self, text: bytes, location: int, count: int) -> bytes:
         if not self._quoting:
             return self._break.sub(b" ", text)
         # An empty field alone on its line would read as a blank line.
         alone = count == 1 and not text
-        quoted = bool(self._quoted) and self._quoted[place]
+        quoted = bool(self._quoted) and self._quoted[location]
         if quoted or alone or self._special.search(text):
             return QUOTE + text.replace(QUOTE, b'""') + QUOTE
         return text

@@ -60,7 +60,7 @@ def lines(stream: BinaryIO, limit: int) -> Iterator[bytes | None]:
 def read(
     stream: BinaryIO,
     limit: int,
-    place: str,
+    location: str,
     start: int,
     parse: Parse,
     blank: bytes | None = None,
@@ -75,7 +75,7 @@ def read(
             yield Verbatim(BOM, header=True)
             line = line[len(BOM) :]
         if line is None:
-            yield Fault(f"{place}:{number}", too_long(limit), b"")
+            yield Fault(f"{location}:{number}", too_long(limit), b"")
         elif not line.strip(blank):
             yield Verbatim(line)
             continue
@@ -83,7 +83,7 @@ def read(
             try:
                 yield parse(decode(line), ordinal)
             except Unreadable as error:
-                yield Fault(f"{place}:{number}", str(error), line, error.advice)
+                yield Fault(f"{location}:{number}", str(error), line, error.advice)
         ordinal += 1
 
 

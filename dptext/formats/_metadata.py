@@ -23,10 +23,10 @@ _COPIED = ("index_columns", "column_indexes", "creator", "pandas_version")
 def released(schema: _arrow.Schema, columns: Sequence[_arrow.Column]) -> _arrow.Schema:
     """Return the schema of the output: without what may tell of the selected texts."""
     for column in columns:
-        field = schema.field(column.place)
+        field = schema.field(column.location)
         field = bare(field).with_type(retyped(field.type, column.steps))
-        schema = schema.set(column.place, field)
-    names = {schema.names[column.place] for column in columns}
+        schema = schema.set(column.location, field)
+    names = {schema.names[column.location] for column in columns}
     pandas = _pandas((schema.metadata or {}).get(_PANDAS), names)
     return schema.with_metadata({_PANDAS: pandas} if pandas else None)
 

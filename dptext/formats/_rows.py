@@ -37,7 +37,7 @@ class Layout(NamedTuple):
     delimiter: bytes
     quoting: bool
     limit: int
-    place: str
+    location: str
 
 
 def rows(stream: BinaryIO, layout: Layout) -> Iterator[Row]:
@@ -177,6 +177,7 @@ class _Cutter:
 
     def _unclosed(self, opened: int) -> str:
         return (
-            f"{self._layout.place}:{opened}: a quoted field begins here and is never "
+            f"{self._layout.location}:{opened}: a quoted field begins here and is "
+            "never "
             "closed; close it, or read quotes as ordinary characters with --no-quoting"
         )

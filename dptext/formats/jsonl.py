@@ -37,7 +37,7 @@ class Rest(NamedTuple):
 
 
 def read(
-    stream: BinaryIO, selection: Selection, place: str, start: int = 0
+    stream: BinaryIO, selection: Selection, location: str, start: int = 0
 ) -> Iterator[Record | Verbatim | Fault]:
     """Read one record per line that is not blank."""
     root = _paths.tree(selection)
@@ -65,7 +65,7 @@ def read(
         texts, rest = tuple(scan.texts), Rest(line, scan.spans)
         return Record(ordinal, texts, rest, scan.identity, scan.present)
 
-    return _lines.read(stream, selection.max_record_bytes, place, start, parse)
+    return _lines.read(stream, selection.max_record_bytes, location, start, parse)
 
 
 def _advice(line: str, absent: Node) -> str:

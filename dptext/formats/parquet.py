@@ -53,18 +53,18 @@ class Page:
 
 
 def read(
-    stream: BinaryIO, selection: Selection, place: str, start: int = 0
+    stream: BinaryIO, selection: Selection, location: str, start: int = 0
 ) -> Iterator[Record | Verbatim | Fault]:
     """Read one record per row; rows in messages count from 1."""
-    file = _open(stream, place)
-    head = _head(file, selection, place)
+    file = _open(stream, location)
+    head = _head(file, selection, location)
     identity, schema = None, file.schema_arrow
     if selection.id_field is not None:
-        identity = _arrow.column(schema, selection.id_field, place, is_text=False)
+        identity = _arrow.column(schema, selection.id_field, location, is_text=False)
     yield Verbatim(head, header=True)
     number = 0
-    for batch in _batches(file, place):
-        page = _page(head, batch, identity, f"{place}: rows from {number + 1}")
+    for batch in _batches(file, location):
+        page = _page(head, batch, identity, f"{location}: rows from {number + 1}")
         for row in range(batch.num_rows):
             try:
                 texts, name = _row(page, row, selection)
@@ -72,11 +72,11 @@ def read(
                 yield Record(start + number, texts, rest, name, selection.fields)
             except Unreadable as error:
                 raw = _arrow.json_line(batch, row)
-                yield Fault(f"{place}: row {number + 1}", str(error), raw)
+                yield Fault(f"{location}: row {number + 1}", str(error), raw)
             number += 1
 
 
-def _open(stream: BinaryIO, place: str) -> File:
+def _open(stream: BinaryIO, location: str) -> File:
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -87,7 +87,8 @@ def _open(stream: BinaryIO, place: str) -> File:
         data = stream.read(_IN_MEMORY + 1)
         if len(data) > _IN_MEMORY:
             msg = (
-                f"{place}: over {_IN_MEMORY >> 30} GiB cannot be read from a pipe or "
+                f"{location}: over {_IN_MEMORY >> 30} GiB cannot be read from a pipe "
+                "or "
                 "a compressed file; give the path of a plain one"
             )
             raise InputError(msg)
@@ -95,15 +96,15 @@ def _open(stream: BinaryIO, place: str) -> File:
     try:
         return pq.ParquetFile(stream, pre_buffer=False, buffer_size=2**20)
     except (pa.ArrowException, OSError):
-        msg = f"{place}: not a Parquet file, or cut off; choose with --format"
+        msg = f"{location}: not a Parquet file, or cut off; choose with --format"
         raise InputError(msg) from None
 
 
-def _head(file: File, selection: Selection, place: str) -> Head:
+def _head(file: File, selection: Selection, location: str) -> Head:
     schema, metadata = file.schema_arrow, file.metadata
-    found = {_arrow.column(schema, path, place) for path in selection.fields}
-    columns = tuple(sorted(found, key=lambda column: (column.place, column.steps)))
-    others = _other_leaves(schema, {column.place for column in columns})
+    found = {_arrow.column(schema, path, location) for path in selection.fields}
+    columns = tuple(sorted(found, key=lambda column: (column.location, column.steps)))
+    others = _other_leaves(schema, {column.location for column in columns})
     codec = "SNAPPY"
     if metadata.num_row_groups and others:
         codec = metadata.row_group(0).column(others[0]).compression
@@ -117,35 +118,35 @@ def _other_leaves(schema: _arrow.Schema, selected: set[int]) -> list[int]:
     """Return the numbers, in the file, of all columns without selected texts."""
     found: list[int] = []
     number = 0
-    for place, field in enumerate(schema):
+    for location, field in enumerate(schema):
         count = _arrow.leaves(field.type)
-        found += () if place in selected else range(number, number + count)
+        found += () if location in selected else range(number, number + count)
         number += count
     return found
 
 
-def _batches(file: File, place: str) -> Iterator[_arrow.Batch]:
+def _batches(file: File, location: str) -> Iterator[_arrow.Batch]:
     """Give the rows, some at a time."""
     import pyarrow as pa
 
     try:
         yield from file.iter_batches(batch_size=_ROWS)
     except (pa.ArrowException, OSError):
-        msg = f"{place}: damaged Parquet data; write the file again"
+        msg = f"{location}: damaged Parquet data; write the file again"
         raise InputError(msg) from None
 
 
 def _page(
-    head: Head, batch: _arrow.Batch, identity: _arrow.Column | None, place: str
+    head: Head, batch: _arrow.Batch, identity: _arrow.Column | None, location: str
 ) -> Page:
     def of(column: _arrow.Column) -> list[_arrow.Value]:
-        return _arrow.values(batch.column(column.place), column.steps)
+        return _arrow.values(batch.column(column.location), column.steps)
 
     try:
         identities = None if identity is None else of(identity)
         return Page(head, batch, [of(c) for c in head.columns], identities)
     except UnicodeDecodeError:
-        msg = f"{place}: not valid UTF-8; write the file again with strings as UTF-8"
+        msg = f"{location}: not valid UTF-8; write the file again with strings as UTF-8"
         raise InputError(msg) from None
 
 
@@ -191,7 +192,7 @@ def others(record: Record, selection: Selection) -> Iterator[tuple[str, str]]:
     for path in kept:
         column = _arrow.column(page.head.schema, path, "")
         (value,) = _arrow.values(
-            page.batch.column(column.place)[row:][:1], column.steps
+            page.batch.column(column.location)[row:][:1], column.steps
         )
         yield path, " ".join(text for text in _arrow.texts(value) if text)
 
@@ -325,8 +326,8 @@ class Writer:
         assert self._head is not None
         schema, arrays = self._head.schema, list(batch.columns)
         for column, new in zip(self._head.columns, self._new, strict=True):
-            kind, array = schema.field(column.place).type, arrays[column.place]
-            arrays[column.place] = _arrow.rebuilt(
+            kind, array = schema.field(column.location).type, arrays[column.location]
+            arrays[column.location] = _arrow.rebuilt(
                 array, kind, column.steps, new[: batch.num_rows]
             )
             del new[: batch.num_rows]

@@ -15,11 +15,11 @@ SUFFIXES: tuple[str, ...] = (".txt", ".text")
 
 
 def read(
-    stream: BinaryIO, selection: Selection, place: str, start: int = 0
+    stream: BinaryIO, selection: Selection, location: str, start: int = 0
 ) -> Iterator[Record | Verbatim | Fault]:
     """Read one text per line."""
     limit = selection.max_record_bytes
-    return _lines.read(stream, limit, place, start, _parse, blank=b"\r\n")
+    return _lines.read(stream, limit, location, start, _parse, blank=b"\r\n")
 
 
 def _parse(line: str, ordinal: int) -> Record:

@@ -20,10 +20,10 @@ class Writer(_delimited.Writer):
 
 
 def read(
-    stream: BinaryIO, selection: Selection, place: str, start: int = 0
+    stream: BinaryIO, selection: Selection, location: str, start: int = 0
 ) -> Iterator[Record | Verbatim | Fault]:
     """Read one record per row; the delimiter is a tab unless selected otherwise."""
-    return _delimited.read(stream, selection, place, start, Writer.DELIMITER)
+    return _delimited.read(stream, selection, location, start, Writer.DELIMITER)
 
 
 def copied(stream: BinaryIO, selection: Selection) -> Iterator[str]:

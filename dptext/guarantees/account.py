@@ -4,45 +4,48 @@ from __future__ import annotations
 
 from dptext.errors import UsageError
 from dptext.guarantees.statement import Statement, build
-from dptext.guarantees.terms import MEANINGFUL, Terms
+from dptext.guarantees.terms import MAX_MEANINGFUL_LOSS, Terms
 from dptext.mechanisms import Channel
 from dptext.profile import Profile
-from dptext.types import Spending
+from dptext.types import BudgetDescription
 
 # Words of a text that is longer than any: a share of a total is never smaller.
-LONGEST_TEXT = 1e9
+MAX_WORDS_PER_TEXT = 1e9
 # What stands for the resolution of noise in floating point, in nats.
 _FLOATING = 1e-8
 # The largest share of a promise that its resolution may have.
 _BLURRED = 0.1
 
 
-def check(channel: Channel, spending: Spending) -> None:
+def check(channel: Channel, budget_description: BudgetDescription) -> None:
     """Raise UsageError for a budget under which a mechanism cannot be drawn exactly.
 
     One rule for all mechanisms: every epsilon that a word may have is one that can be
     computed with, and what is promised is no less than ten times what rounding may add
     to the loss. Beyond 30 nats it need not be: a statement claims nothing there.
     """
-    least, most = _range(spending)
+    least, most = _range(budget_description)
     channel.check(least)
     channel.check(most)
-    if spending.kind in ("text", "past", "free"):
+    if budget_description.kind in ("text", "past", "free"):
         # A word's part may be as small as may be; the promise is that of the whole.
-        least = most = spending.total or spending.rate or most
+        least = most = budget_description.total or budget_description.rate or most
     for epsilon in {least, most}:
         _check_claim(channel, epsilon)
 
 
-def _range(spending: Spending) -> tuple[float, float]:
+def _range(budget_description: BudgetDescription) -> tuple[float, float]:
     # The shares of a text's total are as small as the text is long.
-    return spending.low or spending.high / LONGEST_TEXT, spending.high
+    return (
+        budget_description.low or budget_description.high / MAX_WORDS_PER_TEXT,
+        budget_description.high,
+    )
 
 
 def _check_claim(channel: Channel, epsilon: float) -> None:
     promise = channel.module.guarantee(channel.state, epsilon)
     loss = promise.worst(epsilon)
-    if promise.notion == "none" or loss > MEANINGFUL:
+    if promise.notion == "none" or loss > MAX_MEANINGFUL_LOSS:
         return
     blur = _resolution(channel, epsilon)
     blur = _FLOATING if blur is None else blur
@@ -67,7 +70,7 @@ def _resolution(channel: Channel, *epsilons: float) -> float | None:
 def statement(
     recipe: Profile,
     channel: Channel,
-    spending: Spending,
+    budget_description: BudgetDescription,
     *,
     key: str,
     lexicon_given: bool,
@@ -76,17 +79,19 @@ def statement(
 ) -> Statement:
     """Return the statement of a run.
 
-    recipe and spending have their epsilon; key is the origin of the run key; fields are
-    the names of the text fields, None where the whole input is text.
+    recipe and budget_description have their epsilon; key is the origin of the run key;
+    fields are the names of the text fields, None where the whole input is text.
     """
     # A guarantee's figures hold at every epsilon: the budget's largest stands for all.
-    promise = channel.module.guarantee(channel.state, spending.high)
+    promise = channel.module.guarantee(channel.state, budget_description.high)
     own = getattr(channel.module, "geometry", None)
-    geometry = own(channel.state, spending.high) if own else channel.space.geometry
+    geometry = (
+        own(channel.state, budget_description.high) if own else channel.space.geometry
+    )
     return build(
         promise,
         Terms(
-            spending=spending,
+            budget_description=budget_description,
             strategy=recipe.strategy,
             policy=recipe.tokens,
             key=key,
@@ -96,7 +101,7 @@ def statement(
             nearest=geometry.nearest,
             median=geometry.median,
             diameter=geometry.diameter,
-            resolution=_resolution(channel, *_range(spending)),
+            resolution=_resolution(channel, *_range(budget_description)),
             translation=(
                 channel.space.translated(promise.stretch)
                 if promise.notion == "metric-DP"

@@ -12,7 +12,12 @@ import math
 from enum import Enum
 from typing import Protocol
 
-from dptext.guarantees.terms import MEANINGFUL, MEANINGFUL_TEXT, Loss, TextLoss
+from dptext.guarantees.terms import (
+    MAX_MEANINGFUL_LOSS,
+    MAX_MEANINGFUL_TEXT_LOSS,
+    Loss,
+    TextLoss,
+)
 
 # Steps of a bound, in nats: factors of 2.72 and of 22,027. They are the tiers of
 # Ponomareva et al. 2023, "How to DP-fy ML" (arXiv:2303.00654), which means them for all
@@ -56,11 +61,11 @@ def of_word(promise: Promise) -> Strength:
     """Judge the bound on a change of one word; in equal parts, of a text of one."""
     if promise.notion == "none":
         return Strength.NONE
-    if promise.loss.nearest > MEANINGFUL:
+    if promise.loss.nearest > MAX_MEANINGFUL_LOSS:
         return Strength.NOT_MEANINGFUL
     if promise.level == "words":
         return Strength.GROWS
-    if promise.loss.farthest > MEANINGFUL:
+    if promise.loss.farthest > MAX_MEANINGFUL_LOSS:
         return Strength.VARIES
     return _step(promise.loss.farthest, Strength.WEAK)
 
@@ -71,7 +76,7 @@ def of_text(promise: Promise) -> Strength:
         return Strength.NONE
     if promise.text_loss.total is None:
         return Strength.GROWS
-    if promise.text_loss.total > MEANINGFUL_TEXT:
+    if promise.text_loss.total > MAX_MEANINGFUL_TEXT_LOSS:
         return Strength.NOT_MEANINGFUL
     return _step(promise.text_loss.total, Strength.NOT_MEANINGFUL)
 

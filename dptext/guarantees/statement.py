@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from dptext.guarantees import adjacency, exposed, uneven, wording
+from dptext.guarantees import adjacency, exposed, varying_epsilon, wording
 from dptext.guarantees.terms import Claim, Loss, Nats, Terms, TextLoss, unresolved
 from dptext.types import Guarantee
 
@@ -87,7 +87,7 @@ def build(promise: Guarantee, terms: Terms) -> Statement:
 
 def _claim(promise: Guarantee, terms: Terms, words: str, alike: str) -> Claim:
     """Return what holds, by the kind of budget and the notion of the mechanism."""
-    spent = terms.spending
+    spent = terms.budget_description
     # The most that a word loses, which must be resolved whatever a text loses.
     high = spent.high if spent.total is None else min(spent.high, spent.total)
     worst = spent.first + promise.worst(high)
@@ -95,10 +95,10 @@ def _claim(promise: Guarantee, terms: Terms, words: str, alike: str) -> Claim:
         return _nothing(promise, terms, wording.none(promise, terms, worst))
     if spent.kind in ("word", "text") and not promise.context:
         return _even(promise, terms, words, alike)
-    reason = uneven.refusal(promise, terms)
+    reason = varying_epsilon.refusal(promise, terms)
     if reason:
         return _nothing(promise, terms, reason)
-    return uneven.claim(promise, terms, words, alike)
+    return varying_epsilon.claim(promise, terms, words, alike)
 
 
 def _nothing(promise: Guarantee, terms: Terms, sentence: str) -> Claim:
@@ -108,7 +108,7 @@ def _nothing(promise: Guarantee, terms: Terms, sentence: str) -> Claim:
         epsilon=terms.epsilon,
         level=terms.level,
         worst=math.inf,
-        loss=uneven.losses(promise, terms),
+        loss=varying_epsilon.losses(promise, terms),
         sentence=sentence,
         text_level="No guarantee for texts.",
     )
@@ -117,7 +117,7 @@ def _nothing(promise: Guarantee, terms: Terms, sentence: str) -> Claim:
 def _even(promise: Guarantee, terms: Terms, words: str, alike: str) -> Claim:
     """Return what holds when each word, or each text in equal parts, has epsilon."""
     epsilon, worst = terms.epsilon, promise.worst(terms.epsilon)
-    loss, text = uneven.losses(promise, terms), terms.level == "text"
+    loss, text = varying_epsilon.losses(promise, terms), terms.level == "text"
     limit = promise.max_loss if math.isfinite(promise.max_loss) else None
     if promise.notion == "LDP":
         sentence = (
@@ -135,12 +135,14 @@ def _even(promise: Guarantee, terms: Terms, words: str, alike: str) -> Claim:
         epsilon=epsilon,
         level=terms.level,
         # The parts of a long text are small: no cut by epsilon holds for all of them.
-        worst=epsilon * promise.reach if text else worst,
+        worst=epsilon * promise.max_distance if text else worst,
         loss=loss,
         sentence=sentence,
         text_level=wording.text_level(promise, terms),
         text_loss=(
-            TextLoss(epsilon * promise.reach, limit) if text else TextLoss(None, worst)
+            TextLoss(epsilon * promise.max_distance, limit)
+            if text
+            else TextLoss(None, worst)
         ),
         equal_parts=text,
     )

@@ -8,12 +8,12 @@ from typing import Annotated
 from msgspec import Meta
 
 from dptext.tokens.policy import Policy
-from dptext.types import Spending
+from dptext.types import BudgetDescription
 
 # Beyond this many nats a bound does not protect a word (docs/guarantees.md, 8).
-MEANINGFUL = 30.0
+MAX_MEANINGFUL_LOSS = 30.0
 # Beyond this many nats a bound does not protect a text as a whole.
-MEANINGFUL_TEXT = 10.0
+MAX_MEANINGFUL_TEXT_LOSS = 10.0
 # A loss that finite uniforms may exceed by more than this is not claimed at all.
 RESOLVED = 0.01
 Nats = Annotated[float, Meta(ge=0)]
@@ -23,14 +23,14 @@ Nats = Annotated[float, Meta(ge=0)]
 class Terms:
     """All that a statement depends on, besides the mechanism's own guarantee.
 
-    spending is the budget's; strategy how often a word is drawn; key "system",
+    strategy says how often a word is drawn; key is "system",
     "key-file" or "seed"; lexicon_given, whether the user brought the lexicon;
     identified, whether records are named by an id field; resolution, nats that finite
     uniforms may add (None: not bounded, noise in floating point); translation, what
     epsilon counts in the lexicon's own distance, "" where that is the metric.
     """
 
-    spending: Spending
+    budget_description: BudgetDescription
     strategy: str
     policy: Policy
     key: str
@@ -46,17 +46,17 @@ class Terms:
     @property
     def level(self) -> str:
         """Return "text" where the words of a text share epsilon, else "word"."""
-        return "text" if self.spending.kind == "text" else "word"
+        return "text" if self.budget_description.kind == "text" else "word"
 
     @property
     def epsilon(self) -> float:
         """Return the epsilon of each word or of a whole text, by the level."""
-        return self.spending.high
+        return self.budget_description.high
 
     @property
     def used(self) -> str:
         """Say on what the epsilons rest, to be put behind a sentence."""
-        return "".join(f" {line}" for line in self.spending.used)
+        return "".join(f" {line}" for line in self.budget_description.used)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,4 +113,4 @@ def unresolved(terms: Terms, worst: float) -> bool:
     """Tell whether finite uniforms leave the claimed loss of a word without meaning."""
     if terms.resolution is None:
         return False
-    return terms.resolution > RESOLVED and worst > MEANINGFUL
+    return terms.resolution > RESOLVED and worst > MAX_MEANINGFUL_LOSS

@@ -1,7 +1,7 @@
 """What whole texts lose where a change of one word may count for all words.
 
 Where epsilon follows from anything in the text, or the law of a word looks at all words
-(dptext.guarantees.uneven has the rest; docs/guarantees.md, 5, the proofs).
+(dptext.guarantees.varying_epsilon has the rest; docs/guarantees.md, 5, the proofs).
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ import math
 from dptext.guarantees import wording
 from dptext.guarantees.scale import first_beyond
 from dptext.guarantees.terms import (
-    MEANINGFUL,
-    MEANINGFUL_TEXT,
+    MAX_MEANINGFUL_LOSS,
+    MAX_MEANINGFUL_TEXT_LOSS,
     Claim,
     Loss,
     Terms,
@@ -24,7 +24,7 @@ from dptext.types import Guarantee
 
 def of_text(promise: Guarantee, terms: Terms, words: str, alike: str) -> Claim:
     """Claim what is left when epsilon depends on anything in the text."""
-    left, spent = promise.uneven, terms.spending
+    left, spent = promise.varying_epsilon, terms.budget_description
     assert left is not None
     changed = up(min(spent.high * left.word, promise.max_loss))
     total = math.inf if spent.total is None else up(spent.total * left.total)
@@ -61,7 +61,7 @@ def of_text(promise: Guarantee, terms: Terms, words: str, alike: str) -> Claim:
 
 
 def _total(terms: Terms, times: float) -> str:
-    spent = terms.spending
+    spent = terms.budget_description
     if spent.total is not None:
         told = f", in sum at most {number(spent.total)} for a text"
         if times == 1.0:
@@ -126,15 +126,20 @@ def _longer(each: float, changed: float, moved: float) -> str:
 
     Where one word differs, changed and n - 1 times moved may be less.
     """
-    if each > MEANINGFUL:
+    if each > MAX_MEANINGFUL_LOSS:
         return ""
-    whole, word = (first_beyond(each, limit) for limit in (MEANINGFUL_TEXT, MEANINGFUL))
+    whole, word = (
+        first_beyond(each, limit)
+        for limit in (MAX_MEANINGFUL_TEXT_LOSS, MAX_MEANINGFUL_LOSS)
+    )
     if 0.0 < moved < each:
-        word = max(word, first_beyond(moved, MEANINGFUL - changed + moved))
+        word = max(word, first_beyond(moved, MAX_MEANINGFUL_LOSS - changed + moved))
     return (
-        f" From n = {whole} on that is above {MEANINGFUL_TEXT:g} nats, no meaningful "
+        f" From n = {whole} on that is above {MAX_MEANINGFUL_TEXT_LOSS:g} nats, no "
+        "meaningful "
         f"protection of a text as a whole; from n = {word} on a change of one word may "
-        f"lose more than {MEANINGFUL:g}, no meaningful protection of a single word."
+        f"lose more than {MAX_MEANINGFUL_LOSS:g}, no meaningful protection of a "
+        "single word."
     )
 
 
@@ -144,7 +149,7 @@ def in_context(promise: Guarantee, terms: Terms, words: str, alike: str) -> Clai
     Whatever epsilon a word gets, for both texts or for each its own, it loses at most
     hi * word; in sum at most E * total.
     """
-    spent = terms.spending
+    spent = terms.budget_description
     how = (
         " A change of one word is promised no more than a change of all: the law of "
         "each word looks at all words of its text, so that a changed word moves the "

@@ -5,7 +5,12 @@ from __future__ import annotations
 import math
 
 from dptext.guarantees.scale import first_beyond
-from dptext.guarantees.terms import MEANINGFUL, MEANINGFUL_TEXT, Loss, Terms
+from dptext.guarantees.terms import (
+    MAX_MEANINGFUL_LOSS,
+    MAX_MEANINGFUL_TEXT_LOSS,
+    Loss,
+    Terms,
+)
 from dptext.types import Guarantee
 
 # What is drawn once, what is compared, and how two of these differ, by strategy.
@@ -36,7 +41,7 @@ LIKELY = "times as likely under one as under the other"
 
 def factor(nats: float) -> str:
     """Write e^nats for people, rounded up; beyond 30 nats as a power."""
-    if nats > MEANINGFUL:
+    if nats > MAX_MEANINGFUL_LOSS:
         return f"e^{above(nats)}"
     value = math.exp(nats)
     if value < 1000:
@@ -73,7 +78,7 @@ def series(parts: tuple[str, ...]) -> str:
 
 def weak(nats: float) -> str:
     """Begin a sentence whose bound for a word is beyond any meaning."""
-    return "No meaningful protection. " if nats > MEANINGFUL else ""
+    return "No meaningful protection. " if nats > MAX_MEANINGFUL_LOSS else ""
 
 
 def distance(promise: Guarantee, epsilon: str) -> str:
@@ -99,7 +104,8 @@ def none(promise: Guarantee, terms: Terms, worst: float) -> str:
         return f"No guarantee: {promise.reason}"
     return (
         f"No guarantee: these settings allow a single word a loss of {above(worst)} "
-        f"nats, above the {MEANINGFUL:g} up to which a bound means anything, and "
+        f"nats, above the {MAX_MEANINGFUL_LOSS:g} up to which a bound means anything, "
+        "and "
         "outputs that are so rare cannot be drawn with their exact probability."
     )
 
@@ -173,8 +179,10 @@ def factors(loss: Loss) -> str:
         f"is at most about {factor(loss.median)}; for the farthest pair it is at most "
         f"{factor(loss.farthest)}."
     )
-    if loss.nearest <= MEANINGFUL < loss.farthest:
-        told += f" Factors beyond e^{MEANINGFUL:g} are no meaningful protection."
+    if loss.nearest <= MAX_MEANINGFUL_LOSS < loss.farthest:
+        told += (
+            f" Factors beyond e^{MAX_MEANINGFUL_LOSS:g} are no meaningful protection."
+        )
     return told
 
 
@@ -205,7 +213,7 @@ def text_level(promise: Guarantee, terms: Terms) -> str:
 
 
 def _parts(promise: Guarantee, terms: Terms) -> str:
-    epsilon, total = number(terms.epsilon), terms.epsilon * promise.reach
+    epsilon, total = number(terms.epsilon), terms.epsilon * promise.max_distance
     if promise.notion == "LDP":
         return (
             f"A whole text loses at most {epsilon} nats, whatever its length"
@@ -227,31 +235,36 @@ def _parts(promise: Guarantee, terms: Terms) -> str:
 
 def _from(one: float, total: float | None = None) -> str:
     """Say from which length on a word's part of a total is meaningful."""
-    if one <= MEANINGFUL:
+    if one <= MAX_MEANINGFUL_LOSS:
         return ""
-    length = math.ceil((total or one) / MEANINGFUL)
-    return f": at most {MEANINGFUL:g} from n = {length} on, no meaningful bound below"
+    length = math.ceil((total or one) / MAX_MEANINGFUL_LOSS)
+    return (
+        f": at most {MAX_MEANINGFUL_LOSS:g} from n = {length} on, no meaningful "
+        "bound below"
+    )
 
 
 def large(total: float) -> str:
     """Say of a text's bound that it is too large for texts, where it is."""
-    if total <= MEANINGFUL_TEXT:
+    if total <= MAX_MEANINGFUL_TEXT_LOSS:
         return ""
     return (
-        f"; above {MEANINGFUL_TEXT:g} nats that is no meaningful protection of a text "
+        f"; above {MAX_MEANINGFUL_TEXT_LOSS:g} nats that is no meaningful protection "
+        "of a text "
         "as a whole"
     )
 
 
 def beyond(each: float, strategy: str = "token") -> str:
     """Say how many words of a bound each are too many to protect the whole."""
-    if each > MEANINGFUL:
+    if each > MAX_MEANINGFUL_LOSS:
         return ""
-    count = first_beyond(each, MEANINGFUL_TEXT)
+    count = first_beyond(each, MAX_MEANINGFUL_TEXT_LOSS)
     named = _NAMED[strategy]
     which = "in a single word" if count == 1 else f"in {count} words or more"
     return (
-        f" Two {named}s that differ {which} may so lose more than {MEANINGFUL_TEXT:g} "
+        f" Two {named}s that differ {which} may so lose more than "
+        f"{MAX_MEANINGFUL_TEXT_LOSS:g} "
         f"nats, which is no meaningful protection of a {named} as a whole: what is "
         "protected is single words."
     )

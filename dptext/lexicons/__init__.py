@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dptext.errors import LexiconError
-from dptext.lexicons import places
+from dptext.lexicons import locations
 
 if TYPE_CHECKING:
     from dptext.lexicons.importing import Settings
@@ -63,10 +63,10 @@ def locate(name_or_path: str) -> Path | None:
     """Return the folder of a stored lexicon; None for a file to be imported."""
     from dptext.lexicons.store import META
 
-    if name_or_path in (places.BUILTIN, places.ENGLISH):
-        return places.packaged()
-    if places.is_name(name_or_path):
-        folder = places.stored() / name_or_path
+    if name_or_path in (locations.BUILTIN, locations.ENGLISH):
+        return locations.packaged()
+    if locations.is_name(name_or_path):
+        folder = locations.stored() / name_or_path
         if (folder / META).is_file():
             return folder
     folder = Path(name_or_path)
@@ -77,7 +77,7 @@ def builtin_digest() -> str:
     """Return the digest of the built-in lexicon."""
     from dptext.lexicons import store
 
-    return str(store.read_meta(places.packaged())["digest"])
+    return str(store.read_meta(locations.packaged())["digest"])
 
 
 def by_digest(digest: str) -> Lexicon | None:
@@ -87,8 +87,8 @@ def by_digest(digest: str) -> Lexicon | None:
     """
     from dptext.lexicons import store
 
-    folders = [places.packaged()]
-    for parent in (places.stored(), places.cached()):
+    folders = [locations.packaged()]
+    for parent in (locations.stored(), locations.cached()):
         folders += sorted(parent.iterdir()) if parent.is_dir() else []
     for folder in folders:
         try:
@@ -101,10 +101,10 @@ def by_digest(digest: str) -> Lexicon | None:
 
 def installed() -> list[Installed]:
     """List the built-in lexicon and the imported ones, by name."""
-    folders = [(places.BUILTIN, places.packaged())]
-    if places.stored().is_dir():
-        names = sorted(path.name for path in places.stored().iterdir())
-        folders += [(n, places.stored() / n) for n in names if places.is_name(n)]
+    folders = [(locations.BUILTIN, locations.packaged())]
+    if locations.stored().is_dir():
+        names = sorted(path.name for path in locations.stored().iterdir())
+        folders += [(n, locations.stored() / n) for n in names if locations.is_name(n)]
     return [_describe(name, folder) for name, folder in folders]
 
 

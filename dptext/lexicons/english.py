@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext.errors import LexiconError
-from dptext.lexicons import numbers, places
+from dptext.lexicons import locations, numbers
 from dptext.lexicons.build import figures, ordering, resources
 from dptext.lexicons.build.assemble import ORDERS, OUTPUTS, SIZE
 from dptext.lexicons.build.vocabulary import Vocabulary
@@ -39,7 +39,7 @@ _LICENCES = (
 
 def licence() -> Path:
     """Return the file that goes beside data made of WordNet."""
-    return places.packaged() / LICENCE
+    return locations.packaged() / LICENCE
 
 
 class Adopter:

@@ -12,7 +12,7 @@ from dptext.lexicons.raw import RawVectors
 from dptext.lexicons.word2vec import read_header, read_text
 
 
-def read(stream: BinaryIO, place: str, *, limit: int | None = None) -> RawVectors:
+def read(stream: BinaryIO, location: str, *, limit: int | None = None) -> RawVectors:
     """Read a file, or its first `limit` words."""
-    size, dimensions = read_header(stream, place)
-    return read_text(stream, place, size, dimensions, limit)
+    size, dimensions = read_header(stream, location)
+    return read_text(stream, location, size, dimensions, limit)

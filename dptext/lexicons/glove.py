@@ -11,6 +11,6 @@ from dptext.lexicons.lines import read_lines
 from dptext.lexicons.raw import RawVectors
 
 
-def read(stream: BinaryIO, place: str, *, limit: int | None = None) -> RawVectors:
+def read(stream: BinaryIO, location: str, *, limit: int | None = None) -> RawVectors:
     """Read a file, or its first `limit` words; the first line sets the dimensions."""
-    return read_lines(stream, place, limit=limit)
+    return read_lines(stream, location, limit=limit)

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from dptext import cache
 from dptext.errors import LexiconError, OutputError, UsageError
-from dptext.lexicons import numbers, places, sources, store
+from dptext.lexicons import locations, numbers, sources, store
 from dptext.lexicons.orders import check_coordinates
 from dptext.lexicons.raw import RawVectors
 from dptext.lexicons.sources import Progress
@@ -99,7 +99,7 @@ def open_source(
     """
     source = sources.sha256(path)
     key = cache.key_of("lexicon", source, settings.key())
-    folder = places.cached() / key
+    folder = locations.cached() / key
     kept: list[Lexicon] = []
 
     def compute() -> dict[str, str]:
@@ -269,7 +269,7 @@ def _by_count(
 
 
 def _arrange(
-    raw: RawVectors, place: str, arrange: _Arrange, most: int | None
+    raw: RawVectors, location: str, arrange: _Arrange, most: int | None
 ) -> _Arranged:
     """Fold the entries of a file, put them in order, and set numbers and the last row.
 
@@ -278,7 +278,7 @@ def _arrange(
     counts = _zipf(len(raw.words)) if raw.counts is None else raw.counts
     folded = _fold(raw.words, counts)
     if not len(folded.rows):
-        msg = f"{place}: no entry in it is a word"
+        msg = f"{location}: no entry in it is a word"
         raise LexiconError(msg)
     words = [raw.words[row] for row in folded.rows.tolist()]
     counts = _number_counts(folded, most)
@@ -340,8 +340,8 @@ def _fold(words: list[str], counts: NDArray[np.float64]) -> _Folded:
             dropped["numbers"] += 1
         elif kind != kinds.WORD:
             dropped["not_words"] += 1
-        elif (place := kept.setdefault(key_of(words[row]), len(rows))) < len(rows):
-            sums[place] += float(counts[row])
+        elif (location := kept.setdefault(key_of(words[row]), len(rows))) < len(rows):
+            sums[location] += float(counts[row])
             dropped["merged"] += 1
         else:
             rows.append(row)
@@ -370,8 +370,10 @@ def _number_vector(
     chosen = folded.numbers
     if not len(chosen):
         rows = folded.rows.tolist()
-        places = {key_of(word): row for word, row in zip(words, rows, strict=True)}
-        chosen = np.array([places[w] for w in _NUMBER_WORDS if w in places], np.intp)
+        locations = {key_of(word): row for word, row in zip(words, rows, strict=True)}
+        chosen = np.array(
+            [locations[w] for w in _NUMBER_WORDS if w in locations], np.intp
+        )
     # All of them without an index: that would copy the whole matrix.
     vectors = raw.vectors[chosen] if len(chosen) else raw.vectors
     mean: NDArray[np.float64] = vectors.mean(axis=0, dtype=np.float64)

@@ -25,7 +25,7 @@ _numbers = msgspec.json.Decoder(list[float]).decode
 
 def read_lines(
     stream: BinaryIO,
-    place: str,
+    location: str,
     *,
     dimensions: int | None = None,
     first: int = 1,
@@ -39,23 +39,23 @@ def read_lines(
     """
     words: list[str] = []
     flat = array("f")
-    for number, line in enumerate(_whole(stream, place, first), first):
+    for number, line in enumerate(_whole(stream, location, first), first):
         if limit is not None and len(words) == limit:
             break
         if dimensions is None:
-            dimensions = _dimensions(line, place, number)
-        word, values = _divide(line, dimensions, place, number)
+            dimensions = _dimensions(line, location, number)
+        word, values = _divide(line, dimensions, location, number)
         try:
             words.append(word.decode())
         except UnicodeDecodeError:
-            msg = f"{place}, line {number}: the word is not UTF-8"
+            msg = f"{location}, line {number}: the word is not UTF-8"
             raise LexiconError(msg) from None
         flat.fromlist(values)
     vectors = np.frombuffer(flat, np.float32).reshape(len(words), -1 if words else 0)
-    return checked(RawVectors(words, vectors), place, first=first)
+    return checked(RawVectors(words, vectors), location, first=first)
 
 
-def _whole(stream: BinaryIO, place: str, first: int) -> Iterator[bytes]:
+def _whole(stream: BinaryIO, location: str, first: int) -> Iterator[bytes]:
     """Yield the lines; blank ones may only stand at the end."""
     blank = 0
     for number, line in enumerate(stream, first):
@@ -63,24 +63,26 @@ def _whole(stream: BinaryIO, place: str, first: int) -> Iterator[bytes]:
             blank = blank or number
             continue
         if blank:
-            msg = f"{place}, line {blank}: the line is empty"
+            msg = f"{location}, line {blank}: the line is empty"
             raise LexiconError(msg)
         yield line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
 
 
-def _dimensions(line: bytes, place: str, number: int) -> int:
+def _dimensions(line: bytes, location: str, number: int) -> int:
     """Count the numbers at the end of a line; the first field is never one."""
     fields = line.replace(b"\t", b" ").rstrip(_BLANKS).split(b" ")
     count = 0
     while count < len(fields) - 1 and _is_number(fields[-1 - count]):
         count += 1
     if not 0 < count <= MOST_DIMENSIONS:
-        msg = f"{place}, line {number}: expected a word and its numbers, found none"
+        msg = f"{location}, line {number}: expected a word and its numbers, found none"
         raise LexiconError(msg)
     return count
 
 
-def _divide(line: bytes, d: int, place: str, number: int) -> tuple[bytes, list[float]]:
+def _divide(
+    line: bytes, d: int, location: str, number: int
+) -> tuple[bytes, list[float]]:
     word, _, rest = line.partition(b" ")
     try:
         values = _numbers(b"[" + rest.rstrip(_BLANKS).replace(b" ", b",") + b"]")
@@ -88,7 +90,7 @@ def _divide(line: bytes, d: int, place: str, number: int) -> tuple[bytes, list[f
         values = []
     if len(values) == d and word and b"," not in rest:
         return word, values
-    return _divide_slowly(line, d, f"{place}, line {number}")
+    return _divide_slowly(line, d, f"{location}, line {number}")
 
 
 def _divide_slowly(line: bytes, d: int, where: str) -> tuple[bytes, list[float]]:
@@ -106,7 +108,9 @@ def _divide_slowly(line: bytes, d: int, where: str) -> tuple[bytes, list[float]]
         msg = f"{where}: no word before the numbers"
         raise LexiconError(msg)
     wrong = [
-        place for place, field in enumerate(fields[1:], 1) if not _is_number(field)
+        location
+        for location, field in enumerate(fields[1:], 1)
+        if not _is_number(field)
     ]
     if wrong:
         msg = f"{where}: field {wrong[0] + 1} is not one of the {d} numbers expected"

@@ -22,28 +22,28 @@ def files(folder: Path) -> tuple[Path, Path] | None:
     return None
 
 
-def read(folder: Path, place: str, *, limit: int | None = None) -> RawVectors:
+def read(folder: Path, location: str, *, limit: int | None = None) -> RawVectors:
     """Read a folder, or its first `limit` words; the order is by frequency."""
     found = files(folder)
     if found is None:
-        msg = f"{place}: no {VOCABULARY} beside {' or '.join(VECTORS)} in it"
+        msg = f"{location}: no {VOCABULARY} beside {' or '.join(VECTORS)} in it"
         raise LexiconError(msg)
-    words = _read_words(found[0], f"{place}/{VOCABULARY}")
+    words = _read_words(found[0], f"{location}/{VOCABULARY}")
     try:
         vectors = np.load(found[1], mmap_mode="r", allow_pickle=False)
     except (ValueError, EOFError, OSError) as error:
-        msg = f"{place}/{found[1].name}: not a whole array ({type(error).__name__})"
+        msg = f"{location}/{found[1].name}: not a whole array ({type(error).__name__})"
         raise LexiconError(msg) from None
-    return assemble(words, np.asarray(vectors), None, place, limit=limit)
+    return assemble(words, np.asarray(vectors), None, location, limit=limit)
 
 
-def _read_words(path: Path, place: str) -> list[str]:
+def _read_words(path: Path, location: str) -> list[str]:
     lines = path.read_bytes().removesuffix(b"\n").split(b"\n")
     words = []
     for number, line in enumerate(lines, 1):
         try:
             words.append(line.removesuffix(b"\r").decode())
         except UnicodeDecodeError:
-            msg = f"{place}, line {number}: the word is not UTF-8"
+            msg = f"{location}, line {number}: the word is not UTF-8"
             raise LexiconError(msg) from None
     return words

@@ -83,13 +83,13 @@ def vectors(middle: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def rows_in(words: Sequence[str]) -> dict[int, int]:
     """Return the rows of words that are elements, with their places in ELEMENTS."""
-    places = {name: place for place, name in enumerate(NAMES)}
-    return {row: places[word] for row, word in enumerate(words) if is_element(word)}
+    locations = {name: location for location, name in enumerate(NAMES)}
+    return {row: locations[word] for row, word in enumerate(words) if is_element(word)}
 
 
 def barred(words: Sequence[str]) -> list[int]:
     """Return the rows that no other word's order lists: all elements but NUMBER."""
-    return [row for row, place in rows_in(words).items() if place]
+    return [row for row, location in rows_in(words).items() if location]
 
 
 def list_first(found: NDArray[Any], words: Sequence[str]) -> list[int]:
@@ -97,10 +97,10 @@ def list_first(found: NDArray[Any], words: Sequence[str]) -> list[int]:
 
     What their orders listed follows, as far as there is room.
     """
-    row_of = {place: row for row, place in rows_in(words).items()}
+    row_of = {location: row for row, location in rows_in(words).items()}
     order = orders()
-    for place, row in row_of.items():
-        first = [row_of[other] for other in order[place].tolist() if other in row_of]
+    for location, row in row_of.items():
+        first = [row_of[other] for other in order[location].tolist() if other in row_of]
         rest = [other for other in found[row].tolist() if other not in row_of.values()]
         found[row] = (first + rest)[: found.shape[1]]
     return list(row_of.values())

@@ -107,10 +107,10 @@ def far_of_all(vectors: NDArray[Any], orders: NDArray[Any]) -> NDArray[np.float3
     far = np.empty(size + 1, np.float32)
     width = min(listed + _SPARE, size)
     for begin, found, beyond in _search(rows, size, size + 1, width):
-        for place, ids in enumerate(found):
-            rest = np.setdiff1d(ids, orders[begin + place])
-            near = _distances(rows, begin + place, rest).min(initial=np.inf)
-            far[begin + place] = _down(min(float(near), float(beyond[place])))
+        for position, ids in enumerate(found):
+            rest = np.setdiff1d(ids, orders[begin + position])
+            near = _distances(rows, begin + position, rest).min(initial=np.inf)
+            far[begin + position] = _down(min(float(near), float(beyond[position])))
     return far
 
 
@@ -184,10 +184,10 @@ def _largest(
     mask[np.count_nonzero(mask, axis=1) < width] = True
     row, column = _positions(mask)
     many = np.bincount(row, minlength=count)
-    place = np.arange(len(row)) - np.repeat(np.cumsum(many) - many, many)
+    position = np.arange(len(row)) - np.repeat(np.cumsum(many) - many, many)
     left = np.full((count, int(many.max())), -np.inf, np.float32)
     ids = np.zeros(left.shape, np.int64)
-    left[row, place], ids[row, place] = scores[row, column], column
+    left[row, position], ids[row, position] = scores[row, column], column
     best = np.argpartition(-left, width - 1, axis=1)[:, :width]
     least = np.take_along_axis(left, best, axis=1).min(axis=1)
     return np.take_along_axis(ids, best, axis=1), least.astype(np.float64)
@@ -196,15 +196,15 @@ def _largest(
 def _positions(mask: NDArray[np.bool_]) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return the rows and columns of a mask of few True values, like np.nonzero."""
     packed = np.packbits(mask, axis=1)
-    places = np.flatnonzero(packed)
-    hit, bit = np.nonzero(np.unpackbits(packed.ravel()[places][:, None], axis=1))
-    row, byte = np.divmod(places[hit], packed.shape[1])
+    locations = np.flatnonzero(packed)
+    hit, bit = np.nonzero(np.unpackbits(packed.ravel()[locations][:, None], axis=1))
+    row, byte = np.divmod(locations[hit], packed.shape[1])
     return row, byte * 8 + bit
 
 
-def _error(dimensions: int, reach: NDArray[np.float64]) -> NDArray[np.float64]:
+def _error(dimensions: int, max_distance: NDArray[np.float64]) -> NDArray[np.float64]:
     """Bound the error of a squared distance in float32, by either of its formulas."""
-    return (2.0 * dimensions + 16.0) * 2.0**-24 * reach**2
+    return (2.0 * dimensions + 16.0) * 2.0**-24 * max_distance**2
 
 
 def _synonyms_of(x: int, synonyms: Synonyms | None) -> NDArray[np.int64]:
@@ -297,8 +297,8 @@ def _nearest(rows: NDArray[np.float32]) -> NDArray[np.float64]:
     if size < 2:
         return np.zeros(size)
     for begin, found, _ in _search(rows, size, size, min(16, size)):
-        for place, ids in enumerate(found):
-            x = begin + place
+        for position, ids in enumerate(found):
+            x = begin + position
             if x < size:
                 nearest[x] = _distances(rows, x, ids[ids != x]).min()
     return nearest

@@ -30,7 +30,7 @@ class RawVectors:
 
 
 def checked(
-    raw: RawVectors, place: str, *, first: int = 1, unit: str = "line"
+    raw: RawVectors, location: str, *, first: int = 1, unit: str = "line"
 ) -> RawVectors:
     """Return raw if it has words, none twice, and finite vectors.
 
@@ -38,25 +38,25 @@ def checked(
     is, because a file given by mistake may be a private text.
     """
     if not raw.words:
-        msg = f"{place}: no words in it"
+        msg = f"{location}: no words in it"
         raise LexiconError(msg)
     if len(raw.words) != len(set(raw.words)):
-        _refuse_duplicate(raw.words, place, first, unit)
+        _refuse_duplicate(raw.words, location, first, unit)
     for start in range(0, len(raw.words), _ROWS):
         finite = np.isfinite(raw.vectors[start : start + _ROWS]).all(axis=1)
         if not finite.all():
             row = start + int(np.argmin(finite))
-            msg = f"{place}, {unit} {first + row}: a number is NaN or infinite"
+            msg = f"{location}, {unit} {first + row}: a number is NaN or infinite"
             raise LexiconError(msg)
     return raw
 
 
-def _refuse_duplicate(words: list[str], place: str, first: int, unit: str) -> None:
+def _refuse_duplicate(words: list[str], location: str, first: int, unit: str) -> None:
     seen: dict[str, int] = {}
     for row, word in enumerate(words):
         if word in seen:
             msg = (
-                f"{place}, {unit} {first + row}: the same word as {unit} "
+                f"{location}, {unit} {first + row}: the same word as {unit} "
                 f"{first + seen[word]}; remove one of them"
             )
             raise LexiconError(msg)

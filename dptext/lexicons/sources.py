@@ -35,17 +35,17 @@ def read(
     path: Path, format: str | None, limit: int | None, progress: Progress = quiet
 ) -> tuple[RawVectors, str]:
     """Read the first `limit` words of a file or folder; return also its format."""
-    place = str(path)
+    location = str(path)
     streams.check_ends(path, "vectors")
     if path.is_dir():
-        return npy.read(path, place, limit=limit), FOLDER
+        return npy.read(path, location, limit=limit), FOLDER
     if format is not None and format not in FORMATS:
         msg = f"no lexicon format named {format!r}; known: {', '.join(FORMATS)}"
         raise UsageError(msg)
     with opened(path, progress) as stream:
         found = format or detect(path, stream)
         module = importlib.import_module(f"dptext.lexicons.{found}")
-        raw: RawVectors = module.read(stream, place, limit=limit)
+        raw: RawVectors = module.read(stream, location, limit=limit)
     return raw, found
 
 

@@ -179,7 +179,7 @@ def _arrays_of(lexicon: Lexicon) -> dict[str, NDArray[Any]]:
     return {name: array for name, array in found.items() if array is not None}
 
 
-def _check_shape(place: str, name: str, array: NDArray[Any], size: int) -> None:
+def _check_shape(location: str, name: str, array: NDArray[Any], size: int) -> None:
     types, shape = _ARRAYS[name]
     lengths = {_V: size, f"{_V}+1": size + 1}
     wanted = tuple(lengths.get(side) for side in shape)
@@ -191,7 +191,7 @@ def _check_shape(place: str, name: str, array: NDArray[Any], size: int) -> None:
         sides = " x ".join(str(lengths.get(side, side)) for side in shape)
         have = " x ".join(map(str, array.shape))
         msg = (
-            f"{place}: expected {sides} of {' or '.join(types)}, "
+            f"{location}: expected {sides} of {' or '.join(types)}, "
             f"found {have} of {array.dtype.name}"
         )
         raise LexiconError(msg)

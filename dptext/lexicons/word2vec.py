@@ -21,20 +21,23 @@ _LONGEST_WORD = 2**12  # bytes
 _OF_NUMBERS = b"+-.0123456789aefintyAEFINTY"  # "nan" and "infinity" are refused later
 
 
-def read(stream: BinaryIO, place: str, *, limit: int | None = None) -> RawVectors:
+def read(stream: BinaryIO, location: str, *, limit: int | None = None) -> RawVectors:
     """Read a file, or its first `limit` words; text and binary are told apart."""
     if not isinstance(stream, io.BufferedReader):
         stream = io.BufferedReader(cast(Any, stream), 2**20)
-    size, dimensions = read_header(stream, place)
+    size, dimensions = read_header(stream, location)
     reader = read_text if _looks_like_text(stream, dimensions) else read_binary
-    return reader(stream, place, size, dimensions, limit)
+    return reader(stream, location, size, dimensions, limit)
 
 
-def read_header(stream: BinaryIO, place: str) -> tuple[int, int]:
+def read_header(stream: BinaryIO, location: str) -> tuple[int, int]:
     """Read the first line: the numbers of words and of dimensions."""
     header = header_of(stream.readline(64))
     if header is None:
-        msg = f"{place}, line 1: expected a header, the numbers of words and dimensions"
+        msg = (
+            f"{location}, line 1: expected a header, the numbers of words and "
+            "dimensions"
+        )
         raise LexiconError(msg)
     return header
 
@@ -51,21 +54,21 @@ def header_of(line: bytes) -> tuple[int, int] | None:
 
 
 def read_text(
-    stream: BinaryIO, place: str, size: int, dimensions: int, limit: int | None
+    stream: BinaryIO, location: str, size: int, dimensions: int, limit: int | None
 ) -> RawVectors:
     """Read the lines after the header; there must be `size` of them."""
     # One more than the header says, to notice that there are more.
     wanted = size + 1 if limit is None else min(limit, size)
-    raw = read_lines(stream, place, dimensions=dimensions, first=2, limit=wanted)
+    raw = read_lines(stream, location, dimensions=dimensions, first=2, limit=wanted)
     if len(raw.words) > size:
-        msg = f"{place}, line {size + 2}: more than the {size} words of the header"
+        msg = f"{location}, line {size + 2}: more than the {size} words of the header"
         raise LexiconError(msg)
-    _refuse_truncated(len(raw.words), size, place, limit)
+    _refuse_truncated(len(raw.words), size, location, limit)
     return raw
 
 
 def read_binary(
-    stream: BinaryIO, place: str, size: int, dimensions: int, limit: int | None
+    stream: BinaryIO, location: str, size: int, dimensions: int, limit: int | None
 ) -> RawVectors:
     """Read the entries after the header; there must be `size` of them."""
     wanted = size if limit is None else min(limit, size)
@@ -80,33 +83,33 @@ def read_binary(
         space = block.find(b" ", start, start + _LONGEST_WORD)
         if space < 0 or len(block) < space + 1 + width:
             if space < 0 and len(block) - start >= _LONGEST_WORD:
-                msg = f"{place}, word {len(words) + 1}: no end; not word2vec binary"
+                msg = f"{location}, word {len(words) + 1}: no end; not word2vec binary"
                 raise LexiconError(msg)
             break
-        words.append(_word(block[start:space], place, len(words) + 1))
+        words.append(_word(block[start:space], location, len(words) + 1))
         start = space + 1 + width
         flat += block[space + 1 : start]
-    _refuse_truncated(len(words), size, place, limit)
+    _refuse_truncated(len(words), size, location, limit)
     vectors = np.frombuffer(flat, "<f4").astype(np.float32, copy=False)
     raw = RawVectors(words, vectors.reshape(len(words), dimensions))
-    return checked(raw, place, unit="word")
+    return checked(raw, location, unit="word")
 
 
-def _word(field: bytes, place: str, number: int) -> str:
+def _word(field: bytes, location: str, number: int) -> str:
     try:
         word = field.removeprefix(b"\n").decode()
     except UnicodeDecodeError:
-        msg = f"{place}, word {number}: not UTF-8"
+        msg = f"{location}, word {number}: not UTF-8"
         raise LexiconError(msg) from None
     if not word:
-        msg = f"{place}, word {number}: the word is empty"
+        msg = f"{location}, word {number}: the word is empty"
         raise LexiconError(msg)
     return word
 
 
-def _refuse_truncated(found: int, size: int, place: str, limit: int | None) -> None:
+def _refuse_truncated(found: int, size: int, location: str, limit: int | None) -> None:
     if found < (size if limit is None else min(limit, size)):
-        msg = f"{place}: truncated: the header says {size} words, {found} are whole"
+        msg = f"{location}: truncated: the header says {size} words, {found} are whole"
         raise LexiconError(msg)
 
 

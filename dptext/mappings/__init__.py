@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext.randomness import Noise
+from dptext.randomness import RandomBits
 from dptext.types import Ids, Points
 
 # Matrix products are only ever made of whole blocks of this many rows, so that a
@@ -26,7 +26,7 @@ class Mapping(Protocol):
 
     Params: type
 
-    def find(self, params: Any, index: Index, points: Points, noise: Noise) -> Ids:
+    def find(self, params: Any, index: Index, points: Points, bits: RandomBits) -> Ids:
         """Return the word of each point."""
 
 

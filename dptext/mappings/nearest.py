@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dptext.mappings import Index
-from dptext.randomness import Noise
+from dptext.randomness import RandomBits
 from dptext.types import Ids, Points
 
 
@@ -16,6 +16,6 @@ class Params:
     """No parameters."""
 
 
-def find(params: Params, index: Index, points: Points, noise: Noise) -> Ids:
+def find(params: Params, index: Index, points: Points, bits: RandomBits) -> Ids:
     """Return the nearest word of each point: (n, d) -> (n,)."""
     return index.nearest(points, 1)[:, 0].astype(np.int32)

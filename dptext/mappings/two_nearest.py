@@ -15,7 +15,7 @@ import numpy as np
 from msgspec import Meta
 
 from dptext.mappings import Index
-from dptext.randomness import Noise
+from dptext.randomness import RandomBits
 from dptext.types import Ids, Points
 
 # Above the lanes of any noise mechanism, below those of the joiner.
@@ -29,12 +29,12 @@ class Params:
     t: Annotated[float, Meta(ge=0, le=1)] = 0.5
 
 
-def find(params: Params, index: Index, points: Points, noise: Noise) -> Ids:
+def find(params: Params, index: Index, points: Points, bits: RandomBits) -> Ids:
     """Return one of the two nearest words of each point: (n, d) -> (n,)."""
     pair = index.nearest(points, 2)
     far = (1.0 - params.t) * index.distances(points, pair[:, -1])
     both = params.t * index.distances(points, pair[:, 0]) + far
     first = np.divide(far, both, out=np.ones_like(far), where=both > 0)
-    second = noise.uniform(_LANE)[:, 0] >= first
+    second = bits.uniform(_LANE)[:, 0] >= first
     chosen = np.where(second, pair[:, -1], pair[:, 0])
     return chosen.astype(np.int32)

@@ -12,7 +12,7 @@ A mechanism module holds
   `perturb(state, ids, eps, noise) -> (n, d) points`, or for "context"
   `choose(state, words, eps, noise) -> (n,) ids`, words the whole batch of texts;
 - for "choice", `log_weights(state, ids, eps) -> (n, V)` float64: the exact law up to a
-  constant per row, which audits, the ruler and the deniability statistics share.
+  constant per row, which audits, the Bayes risk and the deniability statistics share.
 
 Where it has something to say, it also holds
 - `fitted(params, space, aim) -> Params`: called before prepare; makes parameters that
@@ -20,7 +20,7 @@ Where it has something to say, it also holds
 - `check(state, epsilon)`: UsageError at an epsilon for which it is not defined;
 - `content(state)`: digests of files that its settings name (dptext.content);
 - `resolution(state, epsilon)`: the nats that finite uniforms may add to the loss;
-- `best_guesses(state, prior, epsilon, bands)`: a closed form for the ruler;
+- `best_guesses(state, prior, epsilon, bands)`: a closed form for the Bayes risk;
 - `rough(state, prior)`, with it where it takes seconds: an estimate to search by, with
   `success(epsilon)` and `learn(epsilon)`; or None (dptext.mechanisms._rough);
 - `geometry(state, epsilon)`: the public distances in a metric of its own;
@@ -38,8 +38,8 @@ Where it has something to say, it also holds
   (inf: that of any two words), and with it `least_pair(state) -> (x, x')`, two words
   for which it holds;
 - for "context", `laws(state, epsilon) -> (n, V)`: ln P(y|text) of public example texts;
-- without a law, `log_density(state, points, eps, words) -> (n, m)`, for the ruler: ln
-  of the density of the points (n, d) if each of the words (m,) had been there, up to
+- without a law, `log_density(state, points, eps, words) -> (n, m)`, for the Bayes risk:
+  ln of the density of the points (n, d) if each of the words (m,) had been there, up to
   a constant per point, in the precision of the points;
 - for "choice", `reveal(state, ids, eps, noise) -> (n, j)`, with it: in place of points,
   what an attacker may see who sees the output and more;
@@ -78,7 +78,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext.errors import UsageError
-from dptext.randomness import Noise
+from dptext.randomness import RandomBits
 from dptext.spaces import Space
 from dptext.types import Eps, Guarantee, Ids, Points
 
@@ -103,7 +103,7 @@ class Mechanism(Protocol):
 class Choice(Mechanism, Protocol):
     """A mechanism that draws words."""
 
-    def choose(self, state: Any, ids: Ids, eps: Eps, noise: Noise) -> Ids:
+    def choose(self, state: Any, ids: Ids, eps: Eps, bits: RandomBits) -> Ids:
         """Draw a word for each word."""
 
     def log_weights(self, state: Any, ids: Ids, eps: Eps) -> NDArray[np.float64]:
@@ -113,7 +113,7 @@ class Choice(Mechanism, Protocol):
 class NoiseMechanism(Mechanism, Protocol):
     """A mechanism that moves vectors."""
 
-    def perturb(self, state: Any, ids: Ids, eps: Eps, noise: Noise) -> Points:
+    def perturb(self, state: Any, ids: Ids, eps: Eps, bits: RandomBits) -> Points:
         """Move the vector of each word."""
 
 

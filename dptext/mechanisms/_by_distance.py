@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext.randomness import Noise
+from dptext.randomness import RandomBits
 from dptext.spaces import Space
 from dptext.types import Eps, Ids
 
@@ -83,7 +83,7 @@ class Near:
     space: Space
     every: Lists
     squares: NDArray[np.float64] = field(repr=False)
-    # The last sums of weights that the ruler asked for (dptext.mechanisms._tiles).
+    # The last sums of weights that the Bayes risk asked for (dptext.mechanisms._tiles).
     kept: dict[Any, NDArray[np.float64]] = field(default_factory=dict, repr=False)
 
     @classmethod
@@ -100,32 +100,32 @@ class Near:
         return Lists.of(self.space.vectors, *self.space.wide_neighbours)
 
 
-def choose(near: Near, ids: Ids, eps: Eps, score: Score, noise: Noise) -> Ids:
+def choose(near: Near, ids: Ids, eps: Eps, score: Score, bits: RandomBits) -> Ids:
     """Draw a word for each word: ids (n,), eps (n,) 1/distance -> (n,) ids."""
     rows = ids.astype(np.int64) % (near.space.size + 1)
     drawn = np.empty(len(ids), np.int32)
     wide = rows < len(near.frequent.known)
-    for lists, places in (
+    for lists, positions in (
         (near.frequent, np.flatnonzero(wide)),
         (near.every, np.flatnonzero(~wide)),
     ):
-        if len(places):
-            table = _Table.of(near, lists, rows[places], eps[places], score)
-            drawn[places] = _draw(table, noise.take(places))
+        if len(positions):
+            table = _Table.of(near, lists, rows[positions], eps[positions], score)
+            drawn[positions] = _draw(table, bits.take(positions))
     return drawn
 
 
-def _draw(table: _Table, noise: Noise) -> NDArray[np.int64]:
+def _draw(table: _Table, bits: RandomBits) -> NDArray[np.int64]:
     """Attempt until every word is drawn: (n,)."""
-    drawn = np.empty(len(noise), np.int64)
-    left = np.arange(len(noise))
+    drawn = np.empty(len(bits), np.int64)
+    left = np.arange(len(bits))
     lane = 0
     while len(left):
         # Few words left: several attempts of each at once; the first accepted counts,
         # so the draw does not depend on how many are made together.
         tries = int(np.clip(_CHUNK // len(left), 1, _TRIES))
-        bits = noise.take(left).bits(lane, 2 * tries).reshape(-1, 4)
-        found = table.attempt(np.repeat(table.kind[left], tries), bits)
+        integers = bits.take(left).integers(lane, 2 * tries).reshape(-1, 4)
+        found = table.attempt(np.repeat(table.kind[left], tries), integers)
         found = found.reshape(len(left), tries)
         accepted = found >= 0
         first = accepted.argmax(axis=1)
@@ -181,14 +181,16 @@ class _Table:
         )
 
     def attempt(
-        self, kind: NDArray[np.intp], bits: NDArray[np.uint64]
+        self, kind: NDArray[np.intp], integers: NDArray[np.uint64]
     ) -> NDArray[np.int64]:
         """Make one attempt for each row of bits (m, 4): a word, or -1 if refused."""
-        target = Noise.unit(bits[:, 0]) * self.total[kind]
+        target = RandomBits.unit(integers[:, 0]) * self.total[kind]
         inside = target < self.cumulative[kind, -1]
-        words = Noise.below(bits[:, 1], self.near.space.size)
+        words = RandomBits.below(integers[:, 1], self.near.space.size)
         beyond = np.flatnonzero(~inside)
-        taken = self._accepts(kind[beyond], words[beyond], Noise.unit(bits[beyond, 2]))
+        taken = self._accepts(
+            kind[beyond], words[beyond], RandomBits.unit(integers[beyond, 2])
+        )
         words[beyond[~taken]] = -1
         listed = np.flatnonzero(inside)
         ranks = _count(self.cumulative, kind[listed], target[listed])

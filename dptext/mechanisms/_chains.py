@@ -30,18 +30,18 @@ class Chains:
     """The word at each place, words (c, V), and each row's place, places (c, V + 1)."""
 
     words: NDArray[np.int32]
-    places: NDArray[np.int32]
+    positions: NDArray[np.int32]
 
     @classmethod
     def of(cls, space: Space, count: int, seed: int) -> Chains:
         """Build each chain once for a lexicon, space and seed; then from the cache."""
         words = np.stack([_chain(space, seed, one) for one in range(count)])
-        places = np.empty((count, space.size + 1), np.int32)
+        positions = np.empty((count, space.size + 1), np.int32)
         rows = np.arange(count)[:, None]
-        places[rows, words] = np.arange(space.size, dtype=np.int32)
+        positions[rows, words] = np.arange(space.size, dtype=np.int32)
         nearest, _ = _neighbours.nearest_of_all(space, space.size)
-        places[:, -1] = places[:, nearest]
-        return cls(words, places)
+        positions[:, -1] = positions[:, nearest]
+        return cls(words, positions)
 
     @property
     def size(self) -> int:
@@ -50,7 +50,7 @@ class Chains:
 
     def apart(self, one: NDArray[Any], other: NDArray[Any]) -> NDArray[np.int64]:
         """Return the largest distance in places over the chains, of pairs of rows."""
-        gap = self.places[:, one].astype(np.int64) - self.places[:, other]
+        gap = self.positions[:, one].astype(np.int64) - self.positions[:, other]
         found: NDArray[np.int64] = np.abs(gap).max(axis=0)
         return found
 

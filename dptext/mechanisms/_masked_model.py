@@ -208,7 +208,12 @@ def ask(
     def one(block: NDArray[np.int64]) -> None:
         made = [
             _masked_text.sequence(
-                batch, int(words.texts[n]), int(words.places[n]), mask, frame, longest
+                batch,
+                int(words.texts[n]),
+                int(words.positions[n]),
+                mask,
+                frame,
+                longest,
             )
             for n in block.tolist()
         ]
@@ -259,17 +264,17 @@ def _logits(
     if "token_type_ids" in model.tokenizer.model_input_names:
         given["token_type_ids"] = types
     rows = torch.arange(len(made), device=device)
-    places = torch.tensor([where for _, _, where in made], device=device)
+    positions = torch.tensor([where for _, _, where in made], device=device)
     with torch.inference_mode():
-        model.taken.places = (rows, places)
+        model.taken.positions = (rows, positions)
         try:
             scores = model.network(
                 **{k: torch.from_numpy(v).to(device) for k, v in given.items()}
             ).logits
         finally:
-            model.taken.places = None
+            model.taken.positions = None
         if scores.dim() == 3:
-            scores = scores[rows, places]
+            scores = scores[rows, positions]
         logits: Logits = scores[:, wanted].cpu().numpy()
     return logits
 
@@ -280,8 +285,8 @@ def _take_places(network: Any) -> Any:
     last = network.get_output_embeddings()
 
     def only(_: Any, given: tuple[Any, ...]) -> tuple[Any, ...] | None:
-        places = getattr(taken, "places", None)
-        return None if places is None else (given[0][places], *given[1:])
+        positions = getattr(taken, "positions", None)
+        return None if positions is None else (given[0][positions], *given[1:])
 
     if last is not None:
         last.register_forward_pre_hook(only)

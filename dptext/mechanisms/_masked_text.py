@@ -114,7 +114,7 @@ def tokenize(tokenizer: Any, texts: list[str]) -> list[list[int]]:
 
 
 def sequence(
-    batch: Batch, text: int, place: int, mask: int, frame: Frame, longest: int
+    batch: Batch, text: int, position: int, mask: int, frame: Frame, longest: int
 ) -> tuple[Tokens, Tokens, int]:
     """Return tokens and types of a text with the piece at place masked; where.
 
@@ -122,8 +122,10 @@ def sequence(
     """
     begin = batch.starts[batch.begins[text]]
     own = batch.tokens[begin : batch.starts[batch.ends[text]]]
-    at = int(batch.starts[place] - begin)
-    masked = np.concatenate((own[:at], [mask], own[batch.starts[place + 1] - begin :]))
+    at = int(batch.starts[position] - begin)
+    masked = np.concatenate(
+        (own[:at], [mask], own[batch.starts[position + 1] - begin :])
+    )
     room = longest - frame.room
     parts, types = [frame.before], [frame.before_types]
     if frame.between is not None:

@@ -124,12 +124,12 @@ def _farthest(space: Space) -> NDArray[np.float64]:
     return far
 
 
-def _slack(dimensions: int, reach: NDArray[np.float64]) -> NDArray[np.float64]:
+def _slack(dimensions: int, max_distance: NDArray[np.float64]) -> NDArray[np.float64]:
     """Bound by how much two scores in single precision may stand in wrong order.
 
     A score is half a squared distance, up to a constant.
     """
-    return (dimensions + 8.0) * 2.0**-22 * reach**2
+    return (dimensions + 8.0) * 2.0**-22 * max_distance**2
 
 
 def closest_pair(space: Space) -> float:
@@ -181,8 +181,8 @@ class Left:
         point = self._vectors[row]
         scores = self._halves - self._table @ point
         own = float(np.sqrt(np.einsum("d,d->", point, point, dtype=np.float64)))
-        reach = np.array([own + self._longest])
-        slack = float(_slack(len(point), reach)[0])
+        max_distance = np.array([own + self._longest])
+        slack = float(_slack(len(point), max_distance)[0])
         cut = float(np.partition(scores, count - 1)[count - 1]) + slack
         known = self._ids[np.flatnonzero(scores <= cut)]
         apart = distances(self._vectors, row, known)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext.randomness import Noise
+from dptext.randomness import RandomBits
 from dptext.types import Eps, Points
 
 # Matrix products are only ever made of whole blocks of this many rows, so that a
@@ -19,7 +19,7 @@ _LONGEST = 1e100
 _STEEP = 1e30
 
 
-def radial(noise: Noise, width: int, eps: Eps) -> NDArray[np.float64]:
+def radial(noise: RandomBits, width: int, eps: Eps) -> NDArray[np.float64]:
     """Return noise with density proportional to exp(-eps |z|): eps (n,) -> (n, d).
 
     A uniform direction and a Gamma(d, 1 / eps) length, drawn as sqrt(2 G) / eps times
@@ -62,18 +62,18 @@ def product(
 
 
 def squared_distances(
-    points: NDArray[np.floating], places: NDArray[np.floating]
+    points: NDArray[np.floating], positions: NDArray[np.floating]
 ) -> NDArray[np.floating]:
     """Return |z - v|^2: (n, d), (m, d) -> (n, m), in the precision of the points."""
-    places = places.astype(points.dtype, copy=False)
+    positions = positions.astype(points.dtype, copy=False)
     width = points.shape[1]
     # One product with the lengths in it, in place of three passes over its result.
     left = np.empty((len(points), width + 2), points.dtype)
     np.multiply(points, -2, out=left[:, :width])
     left[:, width], left[:, -1] = 1, np.einsum("nd,nd->n", points, points)
-    right = np.empty((len(places), width + 2), points.dtype)
-    right[:, :width], right[:, -1] = places, 1
-    right[:, width] = np.einsum("md,md->m", places, places)
+    right = np.empty((len(positions), width + 2), points.dtype)
+    right[:, :width], right[:, -1] = positions, 1
+    right[:, width] = np.einsum("md,md->m", positions, positions)
     squared: NDArray[np.floating] = left @ right.T
     np.maximum(squared, 0, out=squared)
     return squared

@@ -186,11 +186,11 @@ class Pairs:
             gap = log_z[columns][None, :] - log_z[rows][:, None]
             np.abs(gap, out=gap)
             gap /= tile
-            place = gap.argmax(axis=1)
-            value = gap[np.arange(len(gap)), place]
+            position = gap.argmax(axis=1)
+            value = gap[np.arange(len(gap)), position]
             more = np.flatnonzero(value > best[rows])
             best[rows.start + more] = value[more]
-            other[rows.start + more] = columns.start + place[more]
+            other[rows.start + more] = columns.start + position[more]
         top = np.argsort(-best, kind="stable")[:few]
         # Where all words lie in one place there is no pair to lose anything.
         apart = self.rows(np.zeros(1, np.int64)).max() > 0.0
@@ -209,16 +209,16 @@ class Pairs:
         apart = np.flatnonzero(self.unknown > 0.0)
         if not len(apart):
             return 0.0, 0
-        gap, reach = log_z[apart] - log_z[-1], self.unknown[apart]
+        gap, max_distance = log_z[apart] - log_z[-1], self.unknown[apart]
         # Seen from the word, the word itself is the output that tells most.
-        loss = 0.5 * eta - gap / reach
+        loss = 0.5 * eta - gap / max_distance
         # Seen from the unknown word that is only a bound: exact where it matters.
-        seen = 0.5 * eta + gap / reach
+        seen = 0.5 * eta + gap / max_distance
         near = np.flatnonzero(seen > max(floor, float(loss.max())))
         exact = 0.5 * eta * self.beyond(apart[near]) + gap[near]
-        loss[near] = np.maximum(loss[near], exact / reach[near])
-        place = int(loss.argmax())
-        return float(loss[place]), int(apart[place])
+        loss[near] = np.maximum(loss[near], exact / max_distance[near])
+        position = int(loss.argmax())
+        return float(loss[position]), int(apart[position])
 
 
 class _Words:

@@ -24,7 +24,7 @@ _ROWS = 4096
 _MOST = 1e15
 
 
-class Rough:
+class RiskEstimate:
     """An estimate of the Bayes vulnerability, by law_of(epsilon) and a prior (V,)."""
 
     def __init__(
@@ -44,7 +44,7 @@ class Rough:
         # All distances in single precision; min with gamma is left to each epsilon.
         plain = _tiles.Law(near, law.rate, squared=law.squared)
         far = np.minimum(near.every.far[:size], _MOST).astype(np.float32)
-        self._far = plain.reach(far)
+        self._far = plain.max_distance(far)
         self._listed = near.every.listed[:size].astype(np.int64)
         self._near = np.empty(self._listed.shape, np.float32)
         self._sampled = np.empty((size, len(sample)), np.float32)
@@ -52,17 +52,17 @@ class Rough:
         for begin in range(0, size, _ROWS):
             part = slice(begin, min(begin + _ROWS, size))
             block = space.vectors[part]
-            for place in range(self._listed.shape[1]):
-                gap = block - space.vectors[self._listed[part, place]]
-                self._near[part, place] = np.sqrt(np.einsum("md,md->m", gap, gap))
+            for position in range(self._listed.shape[1]):
+                gap = block - space.vectors[self._listed[part, position]]
+                self._near[part, position] = np.sqrt(np.einsum("md,md->m", gap, gap))
             # Nearer than far only the listed words are, which are counted apart.
             self._columns[:, part] = distances(
                 space, self._frequent, part.start, part.stop
             )
-        for place, word in enumerate(sample):
-            self._sampled[:, place] = distances(space, np.array([word]), 0, size)[0]
+        for position, word in enumerate(sample):
+            self._sampled[:, position] = distances(space, np.array([word]), 0, size)[0]
         for table in (self._near, self._sampled, self._columns):
-            plain.reach(table)
+            plain.max_distance(table)
         np.maximum(self._sampled, self._far[:, None], out=self._sampled)
         self._factor = np.ones(size)
 
@@ -102,11 +102,11 @@ class Rough:
 
 
 def _weights(
-    law: _tiles.Law, reach: NDArray[np.float32], inputs: NDArray[np.int64]
+    law: _tiles.Law, max_distance: NDArray[np.float32], inputs: NDArray[np.int64]
 ) -> NDArray[np.float32]:
     """Return exp(-rate min(t, gamma)) of a table, the rates those of the inputs."""
     rate = law.rate[:1] if law.even else law.rate[inputs]
-    found: NDArray[np.float32] = reach * -rate.astype(np.float32)
+    found: NDArray[np.float32] = max_distance * -rate.astype(np.float32)
     if law.gamma != np.inf:
         # exp(-rate gamma) is the least weight.
         np.maximum(found, -law.gamma * rate.astype(np.float32), out=found)

@@ -1,4 +1,4 @@
-"""The ruler for P(y|x) = exp(-rate(x) t(x, y)) / Z(x), t a distance, in seconds.
+"""The Bayes risk for P(y|x) = exp(-rate(x) t(x, y)) / Z(x), t a distance, in seconds.
 
 Z of all words is one pass over the pairs of V in tiles, each pair once. Then, with
 c(x) = prior(x) / Z(x), the words x are tried by falling c: a word outside the list of y
@@ -56,7 +56,7 @@ class Law:
         """Return what tells the law from others of the same words."""
         return (hash(self.rate.tobytes()), self.gamma, self.squared)
 
-    def reach(self, apart: NDArray[Any]) -> NDArray[Any]:
+    def max_distance(self, apart: NDArray[Any]) -> NDArray[Any]:
         """Return min(t, gamma) from distances, in place."""
         if self.squared:
             np.multiply(apart, apart, out=apart)
@@ -68,7 +68,7 @@ class Law:
         self, inputs: NDArray[np.int64], outputs: NDArray[np.int64]
     ) -> NDArray[np.float64]:
         """Return exp(-rate min(t, gamma)) of pairs: (n,)."""
-        found = self.reach(of_pairs(self.near.space, inputs, outputs))
+        found = self.max_distance(of_pairs(self.near.space, inputs, outputs))
         found *= -self.rate[inputs]
         weights: NDArray[np.float64] = np.exp(found, out=found)
         return weights
@@ -112,8 +112,8 @@ def _listed(
         block = listed[start : min(start + _LISTED, law.size)]
         hopeful = worth[block] > found[start : start + len(block), None]
         hopeful &= (block >= begin) & (block < end)
-        outputs, places = np.nonzero(hopeful)
-        inputs = block[outputs, places].astype(np.int64)
+        outputs, positions = np.nonzero(hopeful)
+        inputs = block[outputs, positions].astype(np.int64)
         outputs += start
         value = worth[inputs] * law.of_pairs(inputs, outputs)
         np.maximum.at(found, outputs, value)
@@ -129,7 +129,7 @@ def _others(
     """Try the words of a band by falling worth, until no y can gain by one."""
     order = begin + np.argsort(-worth[begin:end], kind="stable")
     # With all of V listed nothing is far; infinity is no number to reckon with.
-    far = law.reach(np.minimum(law.near.every.far[: law.size] * _BELOW, 1e150))
+    far = law.max_distance(np.minimum(law.near.every.far[: law.size] * _BELOW, 1e150))
     most = np.exp(-float(law.rate[begin:end].min()) * far)
     outputs = np.arange(law.size)
     table = _Table.of(law.near.space, outputs)
@@ -144,7 +144,7 @@ def _others(
         inputs = order[start : start + _BLOCK]
         for first in range(0, len(outputs), _COLUMNS):
             part = slice(first, first + _COLUMNS)
-            weights = law.reach(table.distances(inputs, part))
+            weights = law.max_distance(table.distances(inputs, part))
             weights *= -law.rate[inputs][:, None]
             np.exp(weights, out=weights)
             weights *= worth[inputs][:, None]
@@ -212,7 +212,9 @@ def _sums(law: Law, kind: type) -> NDArray[np.float64]:
     rate: NDArray[Any] = law.rate.astype(kind)
     found = np.zeros(size)
     for rows, columns in _pairs(size):
-        tile = law.reach(table.distances(np.arange(rows.start, rows.stop), columns))
+        tile = law.max_distance(
+            table.distances(np.arange(rows.start, rows.stop), columns)
+        )
         other = None
         if columns.start != rows.start:
             # Seen from the columns, whose rates may be others.

@@ -33,9 +33,9 @@ from dptext.mechanisms import (
     _rough,
     _tiles,
 )
-from dptext.randomness import Noise
+from dptext.randomness import RandomBits
 from dptext.spaces import Space
-from dptext.types import Eps, Guarantee, Ids, Uneven
+from dptext.types import Eps, Guarantee, Ids, VaryingEpsilon
 
 FAMILY = "choice"
 _CHUNK = 8192
@@ -116,16 +116,16 @@ def guarantee(state: State, epsilon: float) -> Guarantee:
             notion="LDP",
             metric="1",
             unit="nats",
-            reach=1.0,
+            max_distance=1.0,
             source=source,
-            uneven=Uneven(word=1.0, total=1.0, drift=0.5),
+            varying_epsilon=VaryingEpsilon(word=1.0, total=1.0, drift=0.5),
         )
     alone = int(state.alone().sum())
     return Guarantee(
         notion="none",
         metric="none",
         unit="nats",
-        reach=float("inf"),
+        max_distance=float("inf"),
         source=source,
         reason=(
             "epsilon-LDP holds only inside the published classes (words with the same "
@@ -147,13 +147,13 @@ def published(
     return np.where((a < 0) | (b < 0), np.inf, epsilon)
 
 
-def choose(state: State, ids: Ids, eps: Eps, noise: Noise) -> Ids:
+def choose(state: State, ids: Ids, eps: Eps, bits: RandomBits) -> Ids:
     """Draw a word for each word: ids (n,), eps (n,) nats -> (n,) ids."""
     if isinstance(state, OneSet):
         scaled = state.scaled(ids, eps)
-        return _by_distance.choose(state.near, ids, scaled, state.score, noise)
+        return _by_distance.choose(state.near, ids, scaled, state.score, bits)
     rows = ids.astype(np.int64) % len(state.classes)
-    uniform = noise.uniform(0)[:, 0]
+    uniform = bits.uniform(0)[:, 0]
     drawn = np.empty(len(ids), np.int32)
     for begin in range(0, len(ids), _CHUNK):
         part = slice(begin, begin + _CHUNK)
@@ -162,8 +162,8 @@ def choose(state: State, ids: Ids, eps: Eps, noise: Noise) -> Ids:
         # A product that is rounded up to the whole sum would be beyond the set.
         last = np.nextafter(cumulative[:, -1], 0.0)
         target = np.minimum(uniform[part] * cumulative[:, -1], last)
-        places = (cumulative <= target[:, None]).sum(axis=1)
-        drawn[part] = state.sets[state.classes[rows[part]], places]
+        positions = (cumulative <= target[:, None]).sum(axis=1)
+        drawn[part] = state.sets[state.classes[rows[part]], positions]
     return drawn
 
 
@@ -216,11 +216,13 @@ def _law(state: OneSet, epsilon: float) -> _tiles.Law:
     return _tiles.Law(state.near, rate, squared=state.squared)
 
 
-def rough(state: State, prior: NDArray[np.float64]) -> _rough.Rough | None:
-    """Return an estimate of the ruler at any epsilon; None where it is quick itself."""
+def risk_estimate(
+    state: State, prior: NDArray[np.float64]
+) -> _rough.RiskEstimate | None:
+    """Return an estimate of the Bayes risk at any epsilon; None where that is quick."""
     if not isinstance(state, OneSet):
         return None
-    return _rough.Rough(lambda epsilon: _law(state, epsilon), prior)
+    return _rough.RiskEstimate(lambda epsilon: _law(state, epsilon), prior)
 
 
 def resolution(state: State, epsilon: float) -> float:

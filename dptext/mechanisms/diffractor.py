@@ -28,9 +28,9 @@ from numpy.typing import NDArray
 
 from dptext.mechanisms import _geometric
 from dptext.mechanisms._chains import Chains
-from dptext.randomness import Noise
+from dptext.randomness import RandomBits
 from dptext.spaces import Geometry, Space
-from dptext.types import Eps, Guarantee, Ids, Uneven
+from dptext.types import Eps, Guarantee, Ids, VaryingEpsilon
 
 FAMILY = "choice"
 _ROWS = 32
@@ -85,25 +85,30 @@ def guarantee(state: State, epsilon: float) -> Guarantee:
         metric += f", the largest over {params.chains} chains"
     if params.scale != 1.0:
         metric += f", divided by {params.scale:g}"
-    reach = (state.chains.size - 1) / params.scale
-    uneven, most, distance = None, math.inf, metric
+    max_distance = (state.chains.size - 1) / params.scale
+    varying_epsilon, most, distance = None, math.inf, metric
     if params.law == "tem":
         given = params.gamma
         if given is None:
             # Epsilon times gamma is the same for every epsilon.
             most, named = state.product, f"{_above(state.product)} / epsilon"
         else:
-            reach, named = min(reach, given), _above(given)
+            max_distance, named = min(max_distance, given), _above(given)
         metric = f"min(D, {named}), D the {metric}"
-        uneven = Uneven(word=reach, total=reach, drift=reach / 2.0, most=most / 2.0)
+        varying_epsilon = VaryingEpsilon(
+            word=max_distance,
+            total=max_distance,
+            drift=max_distance / 2.0,
+            most=most / 2.0,
+        )
     return Guarantee(
         notion="metric-DP",
         metric=metric,
         unit="1/place" if params.scale == 1.0 else f"1/({params.scale:g} places)",
-        reach=reach,
+        max_distance=max_distance,
         source="Meisenbacher, Chevli and Matthes 2024",
         gaps=_GAPS,
-        uneven=uneven,
+        varying_epsilon=varying_epsilon,
         max_loss=most,
         distance=distance,
     )
@@ -128,23 +133,23 @@ def geometry(state: State, epsilon: float) -> Geometry:
     """Return nearest, median and largest distance in the guarantee's own metric."""
     scale = state.params.scale
     nearest = float(np.median(state.chains.nearest())) / scale
-    reach = guarantee(state, epsilon).reach
+    max_distance = guarantee(state, epsilon).max_distance
     median = state.chains.median() / scale
-    return Geometry(min(nearest, reach), min(median, reach), reach)
+    return Geometry(min(nearest, max_distance), min(median, max_distance), max_distance)
 
 
-def choose(state: State, ids: Ids, eps: Eps, noise: Noise) -> Ids:
+def choose(state: State, ids: Ids, eps: Eps, bits: RandomBits) -> Ids:
     """Draw a word for each word: ids (n,), eps (n,) 1/place -> (n,) ids."""
-    bits = noise.bits(0)
-    chain = noise.below(bits[:, 0], state.params.chains)
-    place = state.chains.places[chain, ids].astype(np.int64)
+    integers = bits.integers(0)
+    chain = bits.below(integers[:, 0], state.params.chains)
+    position = state.chains.positions[chain, ids].astype(np.int64)
     if state.params.law == "geometric":
-        up = (bits[:, 1] & np.uint64(1)).astype(bool)
+        up = (integers[:, 1] & np.uint64(1)).astype(bool)
         moved = _geometric.moved(
-            place, eps / state.params.scale, up, state.chains.size, noise
+            position, eps / state.params.scale, up, state.chains.size, bits
         )
     else:
-        moved = _tem(state, place, eps, noise)
+        moved = _tem(state, position, eps, bits)
     drawn: Ids = state.chains.words[chain, moved]
     return drawn
 
@@ -164,14 +169,16 @@ class _Window:
     size: int
 
     @classmethod
-    def of(cls, state: State, place: NDArray[np.int64], eps: Eps) -> _Window:
+    def of(cls, state: State, position: NDArray[np.int64], eps: Eps) -> _Window:
         gamma, last = _gamma(state, eps), state.chains.size - 1
-        reach = np.minimum(np.floor(gamma * state.params.scale), last).astype(np.int64)
+        max_distance = np.minimum(np.floor(gamma * state.params.scale), last).astype(
+            np.int64
+        )
         return cls(
             rate=eps / (2.0 * state.params.scale),
             floor=np.exp(eps * gamma / -2.0),
-            left=np.minimum(place, reach),
-            right=np.minimum(last - place, reach),
+            left=np.minimum(position, max_distance),
+            right=np.minimum(last - position, max_distance),
             size=state.chains.size,
         )
 
@@ -190,14 +197,14 @@ class _Window:
 
 
 def _tem(
-    state: State, place: NDArray[np.int64], eps: Eps, noise: Noise
+    state: State, position: NDArray[np.int64], eps: Eps, bits: RandomBits
 ) -> NDArray[np.int64]:
     """Draw a place: any at all, or itself, or one to its left or right."""
-    window = _Window.of(state, place, eps)
-    bits = noise.bits(1)
-    uniform = Noise.unit(bits[:, 0])
+    window = _Window.of(state, position, eps)
+    integers = bits.integers(1)
+    uniform = RandomBits.unit(integers[:, 0])
     target = uniform * window.total() - window.size * window.floor
-    anywhere = noise.below(bits[:, 1], window.size)
+    anywhere = bits.below(integers[:, 1], window.size)
     beyond = target < 0.0
     target -= 1.0 - window.floor
     itself = target < 0.0
@@ -206,8 +213,8 @@ def _tem(
     target = np.where(leftwards, target, target - left)
     most = np.where(leftwards, window.left, window.right)
     step = _steps(window, target, most)
-    moved = place + np.where(leftwards, -step, step)
-    return np.where(beyond, anywhere, np.where(itself, place, moved))
+    moved = position + np.where(leftwards, -step, step)
+    return np.where(beyond, anywhere, np.where(itself, position, moved))
 
 
 def _steps(
@@ -236,16 +243,16 @@ def log_weights(state: State, ids: Ids, eps: Eps) -> NDArray[np.float64]:
 
 
 def _log_law(state: State, number: int, ids: Ids, eps: Eps) -> NDArray[np.float64]:
-    places = state.chains.places[number].astype(np.int64)
+    positions = state.chains.positions[number].astype(np.int64)
     apart: NDArray[np.float64]
-    apart = np.abs(places[ids][:, None] - places[None, :-1]) / state.params.scale
+    apart = np.abs(positions[ids][:, None] - positions[None, :-1]) / state.params.scale
     if state.params.law == "geometric":
         apart *= -eps[:, None]
-        apart += _log_coefficients(state, eps)[:, places[:-1]]
+        apart += _log_coefficients(state, eps)[:, positions[:-1]]
         return apart
     np.minimum(apart, _gamma(state, eps)[:, None], out=apart)
     apart *= (eps / -2.0)[:, None]
-    apart -= np.log(_Window.of(state, places[ids], eps).total())[:, None]
+    apart -= np.log(_Window.of(state, positions[ids], eps).total())[:, None]
     return apart
 
 
@@ -274,19 +281,22 @@ def best_guesses(
     """
     if state.params.chains > 1:
         return _best_of_several(state, prior, epsilon, bands)
-    eps, places = np.array([epsilon]), state.chains.places[0, :-1].astype(np.int64)
+    eps, positions = (
+        np.array([epsilon]),
+        state.chains.positions[0, :-1].astype(np.int64),
+    )
     geometric = state.params.law == "geometric"
     rate = epsilon / (state.params.scale * (1.0 if geometric else 2.0))
-    ramp = rate * np.arange(len(places))
-    each = np.repeat(eps, len(places))
+    ramp = rate * np.arange(len(positions))
+    each = np.repeat(eps, len(positions))
     with np.errstate(divide="ignore"):
         height = np.log(prior)
     if not geometric:
-        height = height - np.log(_Window.of(state, places, each).total())
-    best = np.empty((len(bands), len(places)))
+        height = height - np.log(_Window.of(state, positions, each).total())
+    best = np.empty((len(bands), len(positions)))
     for number, (begin, end) in enumerate(bands):
-        line = np.full(len(places), -np.inf)
-        line[places[begin:end]] = height[begin:end]
+        line = np.full(len(positions), -np.inf)
+        line[positions[begin:end]] = height[begin:end]
         before = np.maximum.accumulate(line + ramp) - ramp
         after = np.maximum.accumulate((line - ramp)[::-1])[::-1] + ramp
         found = np.maximum(before, after)
@@ -295,7 +305,7 @@ def best_guesses(
         else:
             floor = epsilon * float(_gamma(state, eps)[0]) / 2.0
             found = np.maximum(found, line.max() - floor)
-        best[number] = np.exp(found)[places]
+        best[number] = np.exp(found)[positions]
     return best
 
 
@@ -318,13 +328,13 @@ def _best_of_several(
         for start in range(begin, end, _ROWS):
             rows = slice(start, min(start + _ROWS, end))
             law = np.zeros((rows.stop - rows.start, size))
-            for places in state.chains.places[:, :-1]:
-                one = table[np.abs(places[rows, None] - places[None, :])]
+            for positions in state.chains.positions[:, :-1]:
+                one = table[np.abs(positions[rows, None] - positions[None, :])]
                 if geometric:
-                    one *= ends[places]
+                    one *= ends[positions]
                 else:
                     each = np.full(len(one), epsilon)
-                    window = _Window.of(state, places[rows].astype(np.int64), each)
+                    window = _Window.of(state, positions[rows].astype(np.int64), each)
                     one /= window.total()[:, None]
                 law += one
             law *= prior[rows, None] / state.params.chains

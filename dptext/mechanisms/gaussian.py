@@ -29,7 +29,7 @@ from msgspec import Meta
 from numpy.typing import NDArray
 
 from dptext.mechanisms import _noise
-from dptext.randomness import Noise
+from dptext.randomness import RandomBits
 from dptext.spaces import Geometry, Space, geometry_of
 from dptext.types import Eps, Guarantee, Ids, Points
 
@@ -89,14 +89,14 @@ def guarantee(state: State, epsilon: float) -> Guarantee:
         notion="eps-delta",
         metric="1",
         unit="nats",
-        reach=1.0,
+        max_distance=1.0,
         source="Balle and Wang 2018, theorem 8",
         delta=delta,
         mu=mu_of(epsilon, delta),
     )
 
 
-def places(state: State) -> NDArray[np.float32]:
+def positions(state: State) -> NDArray[np.float32]:
     """Return where the words lie for a mapping: the clipped vectors, (V + 1, d)."""
     return state.clipped
 
@@ -106,11 +106,11 @@ def sigma_of(state: State, epsilon: float) -> float:
     return state.sensitivity / mu_of(epsilon, state.params.delta)
 
 
-def perturb(state: State, ids: Ids, eps: Eps, noise: Noise) -> Points:
+def perturb(state: State, ids: Ids, eps: Eps, bits: RandomBits) -> Points:
     """Move each word's clipped vector: ids (n,), eps (n,) nats -> (n, d) float32."""
     width = state.clipped.shape[1]
     sigma = _sigmas(state, eps)[:, None]
-    return _noise.moved(state.clipped[ids], noise.normal(0, width) * sigma)
+    return _noise.moved(state.clipped[ids], bits.normal(0, width) * sigma)
 
 
 def _sigmas(state: State, eps: Eps) -> NDArray[np.float64]:
@@ -123,9 +123,9 @@ def standard(
     state: State, ids: Ids, points: Points, eps: Eps
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
     """Return the noise as unit directions and Gamma(d/2) amounts |z|^2 / 2 sigma^2."""
-    noise = points.astype(np.float64) - state.clipped[ids]
-    directions, lengths = _noise.directed(noise / _sigmas(state, eps)[:, None])
-    return directions, lengths**2 / 2.0, noise.shape[1] / 2.0
+    bits = points.astype(np.float64) - state.clipped[ids]
+    directions, lengths = _noise.directed(bits / _sigmas(state, eps)[:, None])
+    return directions, lengths**2 / 2.0, bits.shape[1] / 2.0
 
 
 def log_density(

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from dptext.errors import UsageError
 from dptext.mechanisms import _by_distance, _neighbours, _truncated_gumbel
-from dptext.randomness import Noise
+from dptext.randomness import RandomBits
 from dptext.spaces import Space
 from dptext.types import Eps, Guarantee, Ids
 
@@ -80,7 +80,7 @@ def guarantee(state: State, epsilon: float) -> Guarantee:
         notion="none",
         metric="none",
         unit="1/distance",
-        reach=float("inf"),
+        max_distance=float("inf"),
         source="Xu et al. 2021, FLAIRS, algorithm 1",
         reason=(
             "the published theorem is false, because a word is always a candidate for "
@@ -157,21 +157,21 @@ def _scales(state: State, eps: Eps) -> NDArray[np.float64]:
     return b
 
 
-def choose(state: State, ids: Ids, eps: Eps, noise: Noise) -> Ids:
+def choose(state: State, ids: Ids, eps: Eps, bits: RandomBits) -> Ids:
     """Draw a word for each word: ids (n,), eps (n,) 1/distance -> (n,) ids."""
     rows = ids.astype(np.int64) % (state.space.size + 1)
     b = _scales(state, eps)
     most = len(state.cumulative)
-    uniform = noise.uniform(0)[:, 0]
+    uniform = bits.uniform(0)[:, 0]
     counts = 1 + np.searchsorted(state.cumulative, uniform, side="right")
     np.minimum(counts, most, out=counts)
     drawn = np.empty(len(ids), np.int32)
     for count in np.unique(counts).tolist():
-        places = np.flatnonzero(counts == count)
-        own = noise.take(places).uniform(1, (count + 1) // 2)[:, :count]
-        values = _truncated_gumbel.draw(own, b[places, None], state.widest)
-        values += state.lists.rows(rows[places])[:, :count]
-        drawn[places] = state.lists.listed[rows[places], values.argmin(axis=1)]
+        positions = np.flatnonzero(counts == count)
+        own = bits.take(positions).uniform(1, (count + 1) // 2)[:, :count]
+        values = _truncated_gumbel.draw(own, b[positions, None], state.widest)
+        values += state.lists.rows(rows[positions])[:, :count]
+        drawn[positions] = state.lists.listed[rows[positions], values.argmin(axis=1)]
     return drawn
 
 

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext.mechanisms import _by_distance, _noise
-from dptext.randomness import Noise
+from dptext.randomness import RandomBits
 from dptext.spaces import Geometry, Space
 from dptext.types import Eps, Guarantee, Ids, Points
 
@@ -63,7 +63,7 @@ def guarantee(state: State, epsilon: float) -> Guarantee:
         notion="metric-DP",
         metric=state.measured.metric,
         unit="1/distance",
-        reach=state.measured.geometry.diameter,
+        max_distance=state.measured.geometry.diameter,
         source="Feyisetan et al. 2020, algorithm 1",
         stretch=1.0 if state.in_space else math.inf,
     )
@@ -81,9 +81,9 @@ def geometry(state: State, epsilon: float) -> Geometry:
     return state.measured.geometry
 
 
-def perturb(state: State, ids: Ids, eps: Eps, noise: Noise) -> Points:
+def perturb(state: State, ids: Ids, eps: Eps, bits: RandomBits) -> Points:
     """Move each word's vector: ids (n,), eps (n,) 1/distance -> (n, d) float32."""
-    drawn = _noise.radial(noise, state.vectors.shape[1], eps)
+    drawn = _noise.radial(bits, state.vectors.shape[1], eps)
     return _noise.moved(state.vectors[ids], drawn * state.stretch)
 
 
@@ -91,9 +91,9 @@ def standard(
     state: State, ids: Ids, points: Points, eps: Eps
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
     """Return the noise as unit directions and Gamma(d) amounts, for audits."""
-    noise = (points.astype(np.float64) - state.vectors[ids]) / state.stretch
-    directions, lengths = _noise.directed(noise)
-    return directions, eps * lengths, float(noise.shape[1])
+    bits = (points.astype(np.float64) - state.vectors[ids]) / state.stretch
+    directions, lengths = _noise.directed(bits)
+    return directions, eps * lengths, float(bits.shape[1])
 
 
 def log_density(

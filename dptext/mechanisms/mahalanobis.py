@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from dptext import cache
 from dptext.mechanisms import _noise
-from dptext.randomness import Noise
+from dptext.randomness import RandomBits
 from dptext.spaces import Geometry, Space, _lipschitz, geometry_of, stretched
 from dptext.types import Eps, Guarantee, Ids, Points
 
@@ -132,7 +132,7 @@ def guarantee(state: State, epsilon: float) -> Guarantee:
             f"most {factor:.4f} times the {state.space.metric}"
         ),
         unit="1/distance",
-        reach=state.geometry.diameter,
+        max_distance=state.geometry.diameter,
         source="Xu et al. 2020, algorithm 1",
         stretch=factor,
     )
@@ -152,10 +152,10 @@ def euclidean_factor(state: State) -> float:
     return state.euclidean
 
 
-def perturb(state: State, ids: Ids, eps: Eps, noise: Noise) -> Points:
+def perturb(state: State, ids: Ids, eps: Eps, bits: RandomBits) -> Points:
     """Move each word's vector: ids (n,), eps (n,) 1/distance -> (n, d) float32."""
     vectors = state.space.vectors
-    drawn = _noise.radial(noise, vectors.shape[1], eps)
+    drawn = _noise.radial(bits, vectors.shape[1], eps)
     return _noise.moved(vectors[ids], _noise.product(drawn, state.root))
 
 
@@ -163,9 +163,9 @@ def standard(
     state: State, ids: Ids, points: Points, eps: Eps
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
     """Return the noise as unit directions and Gamma(d) amounts, for audits."""
-    noise = (points.astype(np.float64) - state.space.vectors[ids]) @ state.inverse
-    directions, lengths = _noise.directed(noise)
-    return directions, eps * lengths, float(noise.shape[1])
+    bits = (points.astype(np.float64) - state.space.vectors[ids]) @ state.inverse
+    directions, lengths = _noise.directed(bits)
+    return directions, eps * lengths, float(bits.shape[1])
 
 
 def log_density(
@@ -173,6 +173,6 @@ def log_density(
 ) -> NDArray[np.floating]:
     """Return -eps d_RM(z, v) of each point at each of the words: (n, m)."""
     inverse = state.inverse.astype(points.dtype)
-    places = state.space.vectors[words] @ inverse
-    found = _noise.squared_distances(points @ inverse, places)
+    positions = state.space.vectors[words] @ inverse
+    found = _noise.squared_distances(points @ inverse, positions)
     return _noise.fallen(np.sqrt(found, out=found), eps)

@@ -35,10 +35,10 @@ from dptext.content import of_path
 from dptext.errors import UsageError
 from dptext.mechanisms import _masked_model
 from dptext.mechanisms._masked_model import Logits, Source
-from dptext.randomness import Noise
+from dptext.randomness import RandomBits
 from dptext.spaces import Space
 from dptext.tokens import kinds
-from dptext.types import Eps, Guarantee, Ids, Uneven, Words
+from dptext.types import Eps, Guarantee, Ids, VaryingEpsilon, Words
 
 FAMILY = "context"
 # exp(epsilon / 2) must leave room in a float64; far above any meaning.
@@ -114,7 +114,7 @@ def guarantee(state: State, epsilon: float) -> Guarantee:
         notion="LDP",
         metric="1",
         unit="nats",
-        reach=1.0,
+        max_distance=1.0,
         source=f"Meisenbacher et al. 2024, arXiv:2407.00637; model {model}",
         gaps=(
             "What the language model learnt from its own texts is not counted.",
@@ -122,7 +122,7 @@ def guarantee(state: State, epsilon: float) -> Guarantee:
         ),
         context=True,
         # Two scores of one word in two texts are any two numbers of the range.
-        uneven=Uneven(word=1.0, total=1.0, drift=float("inf")),
+        varying_epsilon=VaryingEpsilon(word=1.0, total=1.0, drift=float("inf")),
     )
 
 
@@ -141,7 +141,7 @@ def outputs(state: State) -> Ids:
 def scores(state: State, words: Words) -> NDArray[np.float64]:
     """Return s of every output for each word, (n, m) in [0, 1], in memory at once."""
     rows, tokens = _masked_model.outputs(state.source, state.digest, state.words)
-    found = np.empty((len(words.places), len(rows)))
+    found = np.empty((len(words.positions), len(rows)))
 
     def keep(block: NDArray[np.int64], logits: Logits) -> None:
         found[block] = _cut(state.params, logits)
@@ -150,13 +150,13 @@ def scores(state: State, words: Words) -> NDArray[np.float64]:
     return found
 
 
-def choose(state: State, words: Words, eps: Eps, noise: Noise) -> Ids:
+def choose(state: State, words: Words, eps: Eps, bits: RandomBits) -> Ids:
     """Draw a word for each word: eps (n,) nats -> (n,) ids, by one uniform each."""
-    drawn = np.empty(len(words.places), np.int32)
+    drawn = np.empty(len(words.positions), np.int32)
     if not len(drawn):
         return drawn
     rows, tokens = _masked_model.outputs(state.source, state.digest, state.words)
-    uniform = noise.uniform(0)[:, 0]
+    uniform = bits.uniform(0)[:, 0]
 
     def draw(block: NDArray[np.int64], logits: Logits) -> None:
         law = _cut(state.params, logits)
@@ -196,7 +196,7 @@ def laws(state: State, epsilon: float) -> NDArray[np.float64]:
             np.uint8,
         ),
         ends=ends.astype(np.int64),
-        places=(ends - sizes + _DRAWN).astype(np.int64),
+        positions=(ends - sizes + _DRAWN).astype(np.int64),
         texts=np.arange(len(parts)),
         ids=np.full(len(parts), -1, np.int32),
     )

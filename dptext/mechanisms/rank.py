@@ -28,9 +28,9 @@ from dptext import cache
 from dptext.errors import UsageError
 from dptext.mechanisms import Aim, _laws
 from dptext.mechanisms._lists import within
-from dptext.randomness import Noise
+from dptext.randomness import RandomBits
 from dptext.spaces import Space
-from dptext.types import Eps, Guarantee, Ids, Uneven
+from dptext.types import Eps, Guarantee, Ids, VaryingEpsilon
 
 FAMILY = "choice"
 # exp(epsilon) must leave room in a float64; far above any meaning.
@@ -127,7 +127,7 @@ def _cut(params: Params, row: _laws.Row, space: Space) -> Params:
 def _risk(
     params: Params, space: Space, epsilon: float, prior: NDArray[np.float64]
 ) -> float:
-    """Return the success of the best guess of a word, as the ruler has it."""
+    """Return the success of the best guess of a word, as the Bayes risk has it."""
     drawn_from = cache.digest(prior)
     what = (space.lexicon.digest, space.identity, asdict(params), drawn_from, epsilon)
 
@@ -183,10 +183,10 @@ def guarantee(state: State, epsilon: float) -> Guarantee:
         notion="LDP",
         metric="1",
         unit="nats",
-        reach=1.0,
+        max_distance=1.0,
         source="dptext rank mechanism",
         # A weight is e^(epsilon s), s in [0, 1]: d ln Z / d epsilon lies there, too.
-        uneven=Uneven(word=1.0, total=2.0, drift=1.0),
+        varying_epsilon=VaryingEpsilon(word=1.0, total=2.0, drift=1.0),
     )
 
 
@@ -226,15 +226,15 @@ def steps(params: Params, listed: int) -> NDArray[np.float64]:
     return np.asarray(np.log(floor / ranks) / np.log(floor / (1 + c)))
 
 
-def choose(state: State, ids: Ids, eps: Eps, noise: Noise) -> Ids:
+def choose(state: State, ids: Ids, eps: Eps, bits: RandomBits) -> Ids:
     """Draw a word for each word: ids (n,), eps (n,) nats -> (n,) ids.
 
     w = 1 + (w - 1): with probability |O|/Z a uniform output, else a listed rank by w
     - 1. Both parts keep their relative accuracy, whatever epsilon is.
     """
-    bits = noise.bits(0)
-    drawn = noise.below(bits[:, 1], state.outputs).astype(np.int32)
-    uniform = noise.unit(bits[:, 0])
+    integers = bits.integers(0)
+    drawn = bits.below(integers[:, 1], state.outputs).astype(np.int32)
+    uniform = bits.unit(integers[:, 0])
     if (eps == eps[:1]).all():
         values, which = eps[:1], np.zeros(len(eps), np.intp)
     else:
@@ -297,10 +297,10 @@ def best_guesses(
         # Every x that does not list y gives it weight 1, and the others at least 1.
         top = float(own.max())
         best[number, : state.outputs] = top
-        for place, weight in enumerate(law):
+        for position, weight in enumerate(law):
             # Only who is likely enough to beat that is worth a look.
             rows = np.flatnonzero(own * weight > top)
-            words = state.orders[begin + rows, place].astype(np.int64)
+            words = state.orders[begin + rows, position].astype(np.int64)
             np.maximum.at(best[number], words, own[rows] * weight)
     best /= law.sum() + (state.outputs - listed)
     return best

@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 
 from dptext.mechanisms import _by_distance, _rough, _tiles
 from dptext.mechanisms._recalibration import Scales, told
-from dptext.randomness import Noise
+from dptext.randomness import RandomBits
 from dptext.spaces import Space
-from dptext.types import Eps, Guarantee, Ids, Uneven
+from dptext.types import Eps, Guarantee, Ids, VaryingEpsilon
 
 FAMILY = "choice"
 METRIC_LAW = True
@@ -88,17 +88,21 @@ def metric(
 def guarantee(state: State, epsilon: float) -> Guarantee:
     """Return metric DP in the space's distance."""
     space = state.near.space
-    reach = space.geometry.diameter
+    max_distance = space.geometry.diameter
     raised = state.scales is not None
     return Guarantee(
         notion="metric-DP",
         metric=space.metric,
         unit="1/distance",
-        reach=reach,
+        max_distance=max_distance,
         source="Yue et al. 2021, algorithm 1" + (", recalibrated" if raised else ""),
         gaps=(told(epsilon, law_scale(state, epsilon)),) if raised else (),
         # Raised scales of two epsilons may lie apart more than these do.
-        uneven=None if raised else Uneven(word=reach, total=reach, drift=reach / 2.0),
+        varying_epsilon=None
+        if raised
+        else VaryingEpsilon(
+            word=max_distance, total=max_distance, drift=max_distance / 2.0
+        ),
         stretch=1.0,
     )
 
@@ -116,9 +120,9 @@ def _score(
     return distances * -0.5
 
 
-def choose(state: State, ids: Ids, eps: Eps, noise: Noise) -> Ids:
+def choose(state: State, ids: Ids, eps: Eps, bits: RandomBits) -> Ids:
     """Draw a word for each word: ids (n,), eps (n,) 1/distance -> (n,) ids."""
-    return _by_distance.choose(state.near, ids, state.scaled(eps), _score, noise)
+    return _by_distance.choose(state.near, ids, state.scaled(eps), _score, bits)
 
 
 def log_weights(state: State, ids: Ids, eps: Eps) -> NDArray[np.float64]:
@@ -141,12 +145,12 @@ def best_guesses(
     return _tiles.best(_law(state, epsilon), prior, bands)
 
 
-def rough(state: State, prior: NDArray[np.float64]) -> _rough.Rough:
-    """Return an estimate of the ruler at any epsilon, to search by."""
-    return _rough.Rough(lambda epsilon: _law(state, epsilon), prior)
+def risk_estimate(state: State, prior: NDArray[np.float64]) -> _rough.RiskEstimate:
+    """Return an estimate of the Bayes risk at any epsilon, to search by."""
+    return _rough.RiskEstimate(lambda epsilon: _law(state, epsilon), prior)
 
 
 def resolution(state: State, epsilon: float) -> float:
     """Return the nats that finite uniforms may add to the loss."""
-    reach = state.near.space.geometry.diameter
-    return _by_distance.resolution(state.near, law_scale(state, epsilon) * reach)
+    max_distance = state.near.space.geometry.diameter
+    return _by_distance.resolution(state.near, law_scale(state, epsilon) * max_distance)

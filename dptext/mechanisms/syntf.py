@@ -25,9 +25,9 @@ from msgspec import Meta
 from numpy.typing import NDArray
 
 from dptext.errors import UsageError
-from dptext.randomness import Noise
+from dptext.randomness import RandomBits
 from dptext.spaces import Space
-from dptext.types import Eps, Guarantee, Ids, Uneven
+from dptext.types import Eps, Guarantee, Ids, VaryingEpsilon
 
 FAMILY = "choice"
 
@@ -73,9 +73,11 @@ def guarantee(state: State, epsilon: float) -> Guarantee:
         notion="none" if published else "LDP",
         metric="none" if published else "1",
         unit="nats",
-        reach=float("inf") if published else 1.0,
+        max_distance=float("inf") if published else 1.0,
         source="Weggenmann and Kerschbaum 2018, section 4",
-        uneven=None if published else Uneven(word=1.0, total=1.0, drift=0.5),
+        varying_epsilon=None
+        if published
+        else VaryingEpsilon(word=1.0, total=1.0, drift=0.5),
         reason=(
             "only the word and its own synonyms are candidates, so that an output "
             "rules out every word that is neither, and a word without synonyms is "
@@ -115,7 +117,7 @@ def _parts(
     return np.where(rows < state.size, own, 0.0), alike, other
 
 
-def choose(state: State, ids: Ids, eps: Eps, noise: Noise) -> Ids:
+def choose(state: State, ids: Ids, eps: Eps, bits: RandomBits) -> Ids:
     """Draw a word for each word: ids (n,), eps (n,) nats -> (n,) ids.
 
     One uniform finds the part, itself, a synonym or any word; a second finds the word.
@@ -123,16 +125,18 @@ def choose(state: State, ids: Ids, eps: Eps, noise: Noise) -> Ids:
     rows = ids.astype(np.int64) % (state.size + 1)
     own, alike, other = _parts(state, rows, eps)
     counts = state.counts[rows]
-    bits = noise.bits(0)
-    uniform = Noise.unit(bits[:, 0])
+    integers = bits.integers(0)
+    uniform = RandomBits.unit(integers[:, 0])
     target = uniform * (own + counts * alike + state.size * other)
-    drawn = noise.below(bits[:, 1], state.size).astype(np.int32)
+    drawn = bits.below(integers[:, 1], state.size).astype(np.int32)
     itself = target < own
     drawn[itself] = ids[itself]
     few = np.flatnonzero(~itself & (target < own + counts * alike))
     # The second uniform chooses among the synonyms.
-    places = ((bits[few, 1] >> np.uint64(12)) * 2.0**-52 * counts[few]).astype(np.int64)
-    drawn[few] = state.synonyms[state.begins[rows[few]] + places]
+    positions = ((integers[few, 1] >> np.uint64(12)) * 2.0**-52 * counts[few]).astype(
+        np.int64
+    )
+    drawn[few] = state.synonyms[state.begins[rows[few]] + positions]
     return drawn
 
 

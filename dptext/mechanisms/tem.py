@@ -23,9 +23,9 @@ from numpy.typing import NDArray
 
 from dptext.mechanisms import _by_distance, _rough, _tiles
 from dptext.mechanisms._recalibration import Scales, told
-from dptext.randomness import Noise
+from dptext.randomness import RandomBits
 from dptext.spaces import Space
-from dptext.types import Eps, Guarantee, Ids, Uneven
+from dptext.types import Eps, Guarantee, Ids, VaryingEpsilon
 
 FAMILY = "choice"
 METRIC_LAW = True
@@ -120,22 +120,24 @@ def guarantee(state: State, epsilon: float) -> Guarantee:
     """Return metric DP in the truncated distance."""
     space = state.near.space
     fixed, raised = state.gamma is not None, state.scales is not None
-    reach, named = space.geometry.diameter, f"{_above(state.product)} / epsilon"
+    max_distance, named = space.geometry.diameter, f"{_above(state.product)} / epsilon"
     if state.gamma is not None:
-        reach, named = min(state.gamma, reach), _above(state.gamma)
+        max_distance, named = min(state.gamma, max_distance), _above(state.gamma)
     # With gamma from beta, epsilon times gamma is the same for every epsilon.
     most = math.inf if fixed else state.product
-    uneven = Uneven(word=reach, total=reach, drift=reach / 2.0, most=most / 2.0)
+    varying_epsilon = VaryingEpsilon(
+        word=max_distance, total=max_distance, drift=max_distance / 2.0, most=most / 2.0
+    )
     return Guarantee(
         notion="metric-DP",
         metric=f"min(D, {named}), D the {space.metric}",
         unit="1/distance",
-        reach=reach,
+        max_distance=max_distance,
         source="Carvalho et al. 2021, algorithm 1"
         + (", recalibrated" if raised else ""),
         gaps=(told(epsilon, law_scale(state, epsilon)),) if raised else (),
         # Raised scales of two epsilons may lie apart more than these do.
-        uneven=None if raised else uneven,
+        varying_epsilon=None if raised else varying_epsilon,
         max_loss=most,
         distance=space.metric,
         stretch=1.0,
@@ -156,9 +158,9 @@ def _above(value: float) -> str:
     return short if float(short) >= value else repr(value)
 
 
-def choose(state: State, ids: Ids, eps: Eps, noise: Noise) -> Ids:
+def choose(state: State, ids: Ids, eps: Eps, bits: RandomBits) -> Ids:
     """Draw a word for each word: ids (n,), eps (n,) 1/distance -> (n,) ids."""
-    return _by_distance.choose(state.near, ids, eps, state.score, noise)
+    return _by_distance.choose(state.near, ids, eps, state.score, bits)
 
 
 def log_weights(state: State, ids: Ids, eps: Eps) -> NDArray[np.float64]:
@@ -181,12 +183,12 @@ def best_guesses(
     return _tiles.best(_law(state, epsilon), prior, bands)
 
 
-def rough(state: State, prior: NDArray[np.float64]) -> _rough.Rough:
-    """Return an estimate of the ruler at any epsilon, to search by."""
-    return _rough.Rough(lambda epsilon: _law(state, epsilon), prior)
+def risk_estimate(state: State, prior: NDArray[np.float64]) -> _rough.RiskEstimate:
+    """Return an estimate of the Bayes risk at any epsilon, to search by."""
+    return _rough.RiskEstimate(lambda epsilon: _law(state, epsilon), prior)
 
 
 def resolution(state: State, epsilon: float) -> float:
     """Return the nats that finite uniforms may add to the loss."""
-    reach = min(gamma_of(state, epsilon), state.near.space.geometry.diameter)
-    return _by_distance.resolution(state.near, law_scale(state, epsilon) * reach)
+    max_distance = min(gamma_of(state, epsilon), state.near.space.geometry.diameter)
+    return _by_distance.resolution(state.near, law_scale(state, epsilon) * max_distance)

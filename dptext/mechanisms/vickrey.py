@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from dptext.errors import UsageError
 from dptext.mechanisms import _by_distance, laplace
-from dptext.randomness import Noise
+from dptext.randomness import RandomBits
 from dptext.spaces import Space
 from dptext.types import Eps, Guarantee, Ids, Points
 
@@ -54,7 +54,7 @@ class State:
 
     params: Params
     space: Space
-    noise: laplace.State
+    bits: laplace.State
     kept: list[Any] = field(default_factory=list, repr=False)
 
     def index(self) -> Index:
@@ -84,7 +84,7 @@ def guarantee(state: State, epsilon: float) -> Guarantee:
         notion="none",
         metric="none",
         unit="1/distance",
-        reach=float("inf"),
+        max_distance=float("inf"),
         source="Xu et al. 2021, algorithm 1, arXiv:2104.11838",
         reason=(
             "the input word is left out of the search, so that it is never written for "
@@ -119,18 +119,18 @@ def published(
     return np.where((a < 0) | (b < 0), np.inf, bound)
 
 
-def choose(state: State, ids: Ids, eps: Eps, noise: Noise) -> Ids:
+def choose(state: State, ids: Ids, eps: Eps, bits: RandomBits) -> Ids:
     """Draw a word for each word: ids (n,), eps (n,) 1/distance -> (n,) ids."""
     drawn = np.empty(len(ids), np.int32)
     for begin in range(0, len(ids), _CHUNK):
         part = np.arange(begin, min(begin + _CHUNK, len(ids)))
-        drawn[part] = _draw(state, ids[part], eps[part], noise.take(part))
+        drawn[part] = _draw(state, ids[part], eps[part], bits.take(part))
     return drawn
 
 
-def _draw(state: State, ids: Ids, eps: Eps, noise: Noise) -> NDArray[np.int64]:
-    points = laplace.perturb(state.noise, ids, eps, noise)
-    return _written(state, ids, points, state.index().nearest(points, 3), noise)
+def _draw(state: State, ids: Ids, eps: Eps, bits: RandomBits) -> NDArray[np.int64]:
+    points = laplace.perturb(state.bits, ids, eps, bits)
+    return _written(state, ids, points, state.index().nearest(points, 3), bits)
 
 
 def _written(
@@ -138,14 +138,14 @@ def _written(
     ids: Ids,
     points: Points,
     three: NDArray[np.int64],
-    noise: Noise,
+    bits: RandomBits,
 ) -> NDArray[np.int64]:
     """Choose between the two nearest words but for the input: (n,)."""
     # The two places left when the input word, if it is among the three, is taken out.
     others = three != ids[:, None]
     others[others.all(axis=1), 2] = False
     pair = three[others].reshape(-1, 2)
-    second = noise.uniform(_LANE)[:, 0] >= _first(state, points, pair)
+    second = bits.uniform(_LANE)[:, 0] >= _first(state, points, pair)
     drawn: NDArray[np.int64] = np.where(second, pair[:, 1], pair[:, 0])
     return drawn
 
@@ -160,18 +160,18 @@ def _first(
     return np.divide(far, both, out=np.ones_like(far), where=both > 0)
 
 
-def reveal(state: State, ids: Ids, eps: Eps, noise: Noise) -> NDArray[np.float32]:
+def reveal(state: State, ids: Ids, eps: Eps, bits: RandomBits) -> NDArray[np.float32]:
     """Return the noisy vector, and what the word y written there says: (n, d + 5).
 
     Appended are the nearest and the second nearest word's rows, exact in float32, and
     ln P(y | the vector, x) for x the nearest, the second nearest, any other word.
     """
-    points = laplace.perturb(state.noise, ids, eps, noise)
+    points = laplace.perturb(state.bits, ids, eps, bits)
     three = state.index().nearest(points, 3)
-    written = _written(state, ids, points, three, noise)
+    written = _written(state, ids, points, three, bits)
     told: list[NDArray[Any]] = [points, three[:, :2]]
-    for places in ([1, 2], [0, 2], [0, 1]):
-        pair = three[:, places]
+    for positions in ([1, 2], [0, 2], [0, 1]):
+        pair = three[:, positions]
         first = _first(state, points, pair)
         chance = np.where(written == pair[:, 0], first, 0.0)
         chance += np.where(written == pair[:, 1], 1.0 - first, 0.0)
@@ -185,7 +185,7 @@ def log_density(
 ) -> NDArray[np.floating]:
     """Return ln of the density of what `reveal` gave, for each of the words: (n, m)."""
     near, second, if_near, if_second, other = points[:, -5:].T
-    found = laplace.log_density(state.noise, points[:, :-5], eps, words)
+    found = laplace.log_density(state.bits, points[:, :-5], eps, words)
     rows, columns, values = [], [], []
     order = np.argsort(words)
     for excluded, chance in ((near, if_near), (second, if_second)):

@@ -23,7 +23,7 @@ class Count:
 
     def add(self, words: Words) -> None:
         """Take in a batch."""
-        counted = np.isin(words.flags[words.places] & kinds.KIND, _WORDS)
+        counted = np.isin(words.flags[words.positions] & kinds.KIND, _WORDS)
         self._words += int(np.count_nonzero(counted))
         self._known += int(np.count_nonzero(words.ids[counted] >= 0))
 

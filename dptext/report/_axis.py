@@ -70,10 +70,12 @@ def plain(value: float) -> str:
     return f"{value:.4g}"
 
 
-def _step(rough: float) -> float:
+def _step(risk_estimate: float) -> float:
     """Return the round number, 1, 2 or 5 times a power of ten, at or above another."""
-    power = 10.0 ** math.floor(math.log10(rough))
-    return float(next(power * m for m in (1, 2, 5, 10) if power * m >= rough * 0.999))
+    power = 10.0 ** math.floor(math.log10(risk_estimate))
+    return float(
+        next(power * m for m in (1, 2, 5, 10) if power * m >= risk_estimate * 0.999)
+    )
 
 
 def _decades(low: float, high: float) -> tuple[float, float]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dptext.guarantees import scale
 from dptext.guarantees.scale import Strength
 from dptext.guarantees.statement import Statement
-from dptext.guarantees.terms import MEANINGFUL_TEXT
+from dptext.guarantees.terms import MAX_MEANINGFUL_TEXT_LOSS
 from dptext.guarantees.wording import above
 from dptext.report import _plain
 
@@ -29,7 +29,8 @@ _WORD = {
     Strength.STRONG: ("good", "strong bound"),
 }
 SCALE = (
-    f"Whole texts: above {MEANINGFUL_TEXT:g} nats (a factor of 22,027) there is no "
+    f"Whole texts: above {MAX_MEANINGFUL_TEXT_LOSS:g} nats (a factor of 22,027) there "
+    "is no "
     "meaningful protection of a text as a whole, because the losses of its words add "
     "up and a text is often one of a few that come into question."
 )
@@ -51,7 +52,7 @@ def _of_text(promise: Statement) -> Badge:
         return "bad", f"{named}: no bound"
     if not each:
         return "good", f"{named}: nothing is lost"
-    length = scale.first_beyond(each, MEANINGFUL_TEXT)
+    length = scale.first_beyond(each, MAX_MEANINGFUL_TEXT_LOSS)
     if promise.notion == "metric-DP":
         told = f"{named}: no meaningful bound for words far from each other"
         if length == 1:

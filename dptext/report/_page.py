@@ -86,15 +86,15 @@ def page(
     """
     rows = [(each,) if isinstance(each, Section) else tuple(each) for each in sections]
     names = _names([each.title for row in rows for each in row])
-    links, body, place = [], [], 0
+    links, body, position = [], [], 0
     for row in rows:
         made = []
         for each in row:
             links.append(
-                Html(f'<li><a href="#{names[place]}">{escape(each.title)}</a></li>')
+                Html(f'<li><a href="#{names[position]}">{escape(each.title)}</a></li>')
             )
-            made.append(_section(each, names[place]))
-            place += 1
+            made.append(_section(each, names[position]))
+            position += 1
         body.append(
             made[0] if len(made) == 1 else element("div", join(made), class_="pair")
         )
@@ -199,9 +199,9 @@ def table(
     cards = len(headers) > _COLUMNS
     right = range(1, len(headers)) if numbers is None else numbers
 
-    def cell(name: str, place: int, value: object, scope: str | None) -> Html:
-        sort = "n" if place in right else None
-        label = headers[place] if cards and name == "td" else None
+    def cell(name: str, position: int, value: object, scope: str | None) -> Html:
+        sort = "n" if position in right else None
+        label = headers[position] if cards and name == "td" else None
         return element(name, value, class_=sort, scope=scope, data_label=label)
 
     head = join(cell("th", n, value, "col") for n, value in enumerate(headers))

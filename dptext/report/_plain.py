@@ -6,7 +6,7 @@ from dptext.adversaries.bayes import Risk
 from dptext.guarantees import scale as scales
 from dptext.guarantees.scale import Strength
 from dptext.guarantees.statement import Statement
-from dptext.guarantees.terms import MEANINGFUL, MEANINGFUL_TEXT
+from dptext.guarantees.terms import MAX_MEANINGFUL_LOSS, MAX_MEANINGFUL_TEXT_LOSS
 from dptext.guarantees.wording import above, factor, number
 from dptext.report.figures import share
 
@@ -15,16 +15,18 @@ _STEPS = (
     "nats (a factor of 22,027); "
 )
 _OF_WORDS = (
-    f"{_STEPS}weak, at most {MEANINGFUL:g}; above {MEANINGFUL:g} nats no meaningful "
+    f"{_STEPS}weak, at most {MAX_MEANINGFUL_LOSS:g}; above {MAX_MEANINGFUL_LOSS:g} "
+    "nats no meaningful "
     "protection. The steps at 1 and 10 are often used for all data of a person; here "
     "they are about {about}, so that a person with many words has less."
 )
 _OF_TEXTS = (
-    f"{_STEPS}above {MEANINGFUL_TEXT:g} nats no meaningful protection of a text as a "
+    f"{_STEPS}above {MAX_MEANINGFUL_TEXT_LOSS:g} nats no meaningful protection of a "
+    "text as a "
     "whole. The steps at 1 and 10 are often used for all data of a person; here they "
     "are about one whole text, so that a person with several texts has less. Single "
     "words are judged by what a change of one word loses, weak up to "
-    f"{MEANINGFUL:g} nats and no meaningful protection above."
+    f"{MAX_MEANINGFUL_LOSS:g} nats and no meaningful protection above."
 )
 _ABOUT = {
     "word": "one replaced word",

@@ -225,10 +225,12 @@ def _line(
     x_show: Show,
     y_show: Show,
 ) -> Html:
-    places = [(across.at(p.x), up.at(p.y)) for p in series.points]
-    path = " ".join(f"{_at(x)},{_at(y)}" for x, y in places)
-    made = [element("polyline", points=path, class_="line")] if len(places) > 1 else []
-    for point, (x, y) in zip(series.points, places, strict=True):
+    positions = [(across.at(p.x), up.at(p.y)) for p in series.points]
+    path = " ".join(f"{_at(x)},{_at(y)}" for x, y in positions)
+    made = (
+        [element("polyline", points=path, class_="line")] if len(positions) > 1 else []
+    )
+    for point, (x, y) in zip(series.points, positions, strict=True):
         told = (
             f"{series.name}: {x_show(point.x)}, {y_show(point.y)} {point.note}".rstrip()
         )

@@ -40,7 +40,7 @@ _TREATED = {
     "restore": "replaced",
 }
 
-NO_RULER = "not measured (--no-ruler)"
+NO_BAYES_RISK = "not measured (--no-bayes-risk)"
 _SEEDED = "not measured: whoever knows the seed of this run can repeat every draw"
 
 
@@ -53,9 +53,9 @@ class Measures:
     deniability: Deniability | None
 
     @classmethod
-    def of(cls, pipeline: Pipeline, ruler: bool = True) -> Measures:
-        """Measure; without the ruler no risk."""
-        risk, note = risk_of(pipeline) if ruler else (None, NO_RULER)
+    def of(cls, pipeline: Pipeline, bayes_risk: bool = True) -> Measures:
+        """Measure; without the Bayes risk no risk."""
+        risk, note = risk_of(pipeline) if bayes_risk else (None, NO_BAYES_RISK)
         return cls(risk, note, deniability_of(pipeline))
 
 
@@ -80,7 +80,7 @@ def stated(pipeline: Pipeline, key: str, layout: Layout, measures: Measures) -> 
     guarantee = account.statement(
         pipeline.profile,
         pipeline.channel,
-        pipeline.spending,
+        pipeline.budget_description,
         key=key,
         lexicon_given=pipeline.lexicon.digest != lexicons.builtin_digest(),
         identified=layout.id_field is not None,
@@ -130,14 +130,15 @@ def risk_of(pipeline: Pipeline) -> tuple[bayes.Risk | None, str]:
     """Measure the risk where every word is drawn alone, and at one epsilon."""
     if pipeline.channel.module.FAMILY == "context":
         return None, f"not measured: {pipeline.channel.name} looks at the whole text"
-    if pipeline.spending.kind != "word":
+    if pipeline.budget_description.kind != "word":
         return None, "not measured: epsilon differs from word to word"
     if pipeline.profile.strategy != "token":
         return None, (
-            "not measured: the attacker of the ruler sees one draw, and a word that is "
+            "not measured: the attacker of the Bayes risk sees one draw, and a word "
+            "that is "
             "drawn once for all its places shows more"
         )
-    epsilon = pipeline.spending.high
+    epsilon = pipeline.budget_description.high
     words = prior.replaced(pipeline.lexicon, pipeline.profile.tokens)
     mapping = pipeline.profile.settings().get("mapping")
     risk = bayes.measure(pipeline.channel, epsilon, words, pipeline.draw, mapping)
@@ -146,9 +147,12 @@ def risk_of(pipeline: Pipeline) -> tuple[bayes.Risk | None, str]:
 
 def deniability_of(pipeline: Pipeline) -> Deniability | None:
     """Measure N_w and S_w where one epsilon holds for every word."""
-    if pipeline.spending.kind != "word" or pipeline.channel.module.FAMILY == "context":
+    if (
+        pipeline.budget_description.kind != "word"
+        or pipeline.channel.module.FAMILY == "context"
+    ):
         return None
-    epsilon = pipeline.spending.high
+    epsilon = pipeline.budget_description.high
     draw = public_draw(pipeline, epsilon)
     return Deniability(**deniability.measure(pipeline.channel, epsilon, draw))
 
@@ -162,9 +166,9 @@ def public_draw(pipeline: Pipeline, epsilon: float) -> Callable[[Ids], Ids]:
 
     def draw(ids: Ids) -> Ids:
         nonce = randomness.nonce(Record(0, (), None))
-        noise = randomness.of([nonce], np.zeros(len(ids), np.int64))
+        bits = randomness.of([nonce], np.zeros(len(ids), np.int64))
         eps: Eps = np.full(len(ids), float(epsilon))
-        return pipeline.draw(ids, eps, noise)
+        return pipeline.draw(ids, eps, bits)
 
     return draw
 
@@ -202,7 +206,7 @@ def _private(pipeline: Pipeline, inputs: Sequence[str], tally: Tally) -> Private
         for kind in _COPIED
         if treated[kinds.NAMES[kind]] == "copied"
     )
-    spent = tally.spending.result()
+    spent = tally.epsilons.result()
     return Private(
         inputs=tuple(map(_shown, inputs)),
         records=tally.records,

@@ -24,12 +24,12 @@ def of(pipeline: Pipeline) -> Draws:
         return randomness.nonce(Record(next(numbers), (), None))
 
     def words(ids: Ids, eps: Eps) -> Ids:
-        noise = randomness.of([nonce(randomness)], np.zeros(len(ids), np.int64))
-        return pipeline.draw(ids, eps, noise)
+        bits = randomness.of([nonce(randomness)], np.zeros(len(ids), np.int64))
+        return pipeline.draw(ids, eps, bits)
 
     def points(ids: Ids, eps: Eps) -> Iterator[tuple[NDArray[np.int64], Points]]:
-        noise = randomness.of([nonce(randomness)], np.zeros(len(ids), np.int64))
-        return pipeline.points(ids, eps, noise)
+        bits = randomness.of([nonce(randomness)], np.zeros(len(ids), np.int64))
+        return pipeline.points(ids, eps, bits)
 
     def released(ids: Ids, epsilon: float, times: int) -> Ids:
         if pipeline.profile.strategy == DATA_SET:
@@ -46,9 +46,9 @@ def of(pipeline: Pipeline) -> Draws:
         """Draw for records that hold each word twice; what its second place shows."""
         texts = np.tile(np.tile(ids, 2), times)
         records = np.repeat(np.arange(times), 2 * len(ids))
-        noise = stream.of([nonce(stream) for _ in range(times)], records)
+        bits = stream.of([nonce(stream) for _ in range(times)], records)
         eps = np.full(len(texts), float(epsilon))
-        drawn = pipeline.replace(texts, eps, noise, records, stream)
+        drawn = pipeline.replace(texts, eps, bits, records, stream)
         return drawn.reshape(times, 2, len(ids))[:, 1]
 
     noisy = pipeline.channel.module.FAMILY == "noise"

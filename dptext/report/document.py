@@ -175,7 +175,7 @@ def encode(document: Document) -> bytes:
     return msgspec.json.format(msgspec.json.encode(document), indent=2) + b"\n"
 
 
-def decode(data: bytes, place: str) -> Document:
+def decode(data: bytes, location: str) -> Document:
     """Read a document. Raises UsageError when it does not follow the schema."""
     try:
         return msgspec.json.decode(data, type=Document)
@@ -183,12 +183,13 @@ def decode(data: bytes, place: str) -> Document:
         # The library's message may quote a value; the place it names is enough.
         where = str(error).rpartition(" - at `")[2].rstrip("`") or "$"
         msg = (
-            f"{place}: not a dptext report of version {VERSION} (wrong or missing at "
+            f"{location}: not a dptext report of version {VERSION} (wrong or missing "
+            "at "
             f"{where})"
         )
         raise UsageError(msg) from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        msg = f"{place}: not JSON"
+        msg = f"{location}: not JSON"
         raise UsageError(msg) from None
 
 

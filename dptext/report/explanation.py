@@ -19,7 +19,7 @@ from dptext.report.assemble import treatment
 from dptext.tokens import kinds
 from dptext.types import Eps, Ids, Record, Words
 
-_LISTED_ELSEWHERE = ("text", "place", "token", "replaced", "epsilon", "proportion")
+_LISTED_ELSEWHERE = ("text", "position", "token", "replaced", "epsilon", "proportion")
 _ONE_DRAW = (
     "Epsilon rests on draws: shown is one of many ways in which this text may be drawn."
 )
@@ -81,21 +81,21 @@ def explain(
     eps = _epsilons(pipeline, words)
     columns = _columns(pipeline, words, eps)
     laws = _laws(pipeline, words.ids, eps, listed)
-    by_place = dict(zip(words.places.tolist(), range(len(words.ids)), strict=True))
+    by_place = dict(zip(words.positions.tolist(), range(len(words.ids)), strict=True))
     treated = treatment(pipeline.profile.tokens)
     tokens = []
-    for place, piece in enumerate(words.pieces):
-        kind = kinds.NAMES[int(words.flags[place]) & kinds.KIND]
+    for position, piece in enumerate(words.pieces):
+        kind = kinds.NAMES[int(words.flags[position]) & kinds.KIND]
         if kind == "space":
             continue
-        number = by_place.get(place)
+        number = by_place.get(position)
         tokens.append(
             Token(
                 text=piece.strip(" "),
                 kind=kind,
                 treatment=treated[kind],
                 replaced=number is not None,
-                scores=columns.get(place, {}),
+                scores=columns.get(position, {}),
                 proportion=_share(eps, number),
                 epsilon=None if number is None else float(eps[number]),
                 **({} if number is None else _of(pipeline, int(words.ids[number]))),
@@ -120,18 +120,18 @@ def _epsilons(pipeline: Pipeline, words: Words) -> Eps:
         return np.empty(0)
     randomness = pipeline.randomness(RunKey.fresh())
     nonce = randomness.nonce(Record(0, (), None))
-    noise = randomness.of([nonce], np.zeros(len(words.ids), np.int64))
+    bits = randomness.of([nonce], np.zeros(len(words.ids), np.int64))
     if hasattr(budget, "release"):
         released: tuple[Ids, Eps] = budget.release(
             state,
             words,
-            noise,
-            lambda places, eps: pipeline.draw(
-                words.ids[places], eps, noise.take(places)
+            bits,
+            lambda positions, eps: pipeline.draw(
+                words.ids[positions], eps, bits.take(positions)
             ),
         )
         return released[1]
-    eps: Eps = budget.spread(state, words, noise)
+    eps: Eps = budget.spread(state, words, bits)
     return eps
 
 
@@ -143,8 +143,8 @@ def _columns(pipeline: Pipeline, words: Words, eps: Eps) -> dict[int, dict[str, 
     table = budget.table(state, words)
     names = [name for name in table if name not in _LISTED_ELSEWHERE]
     return {
-        int(place): {name: float(table[name][row]) for name in names}
-        for row, place in enumerate(table["place"])
+        int(position): {name: float(table[name][row]) for name in names}
+        for row, position in enumerate(table["position"])
     }
 
 
@@ -185,8 +185,8 @@ def _top(law: NDArray[np.float64], count: int) -> NDArray[np.int64]:
 
 
 def _notes(pipeline: Pipeline, known: bool) -> tuple[str, ...]:
-    notes = list(pipeline.spending.used)
-    if pipeline.spending.kind in ("past", "class"):
+    notes = list(pipeline.budget_description.used)
+    if pipeline.budget_description.kind in ("past", "class"):
         notes.append(_ONE_DRAW)
     if not known:
         notes.append(

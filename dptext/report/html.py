@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
-from dptext.guarantees.terms import MEANINGFUL
+from dptext.guarantees.terms import MAX_MEANINGFUL_LOSS
 from dptext.guarantees.wording import above, factor, number
 from dptext.report import (
     _badges,
@@ -198,7 +198,8 @@ def _loss(document: Document) -> Section:
     parts = [
         _page.table(("words compared", "loss in nats, at most", "factor"), rows),
         _page.note(
-            f"A loss of x nats is a factor of e^x. Above {MEANINGFUL:g} nats there is "
+            f"A loss of x nats is a factor of e^x. Above {MAX_MEANINGFUL_LOSS:g} nats "
+            "there is "
             "no meaningful protection."
             + (
                 " In a longer text, one changed word loses no more."

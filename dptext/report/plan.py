@@ -92,20 +92,24 @@ class Plan:
 
 
 def plan(
-    pipeline: Pipeline, size: Size | None = None, *, jobs: int = 1, ruler: bool = True
+    pipeline: Pipeline,
+    size: Size | None = None,
+    *,
+    jobs: int = 1,
+    bayes_risk: bool = True,
 ) -> Plan:
     """Say what a profile will do; size is that of the input."""
-    measures = assemble.Measures.of(pipeline, ruler)
+    measures = assemble.Measures.of(pipeline, bayes_risk)
     rate = _characters(pipeline)
     return Plan(
         profile=pipeline.profile.name,
         mechanism=pipeline.channel.name,
         lexicon=pipeline.lexicon.name,
-        epsilon=pipeline.spending.high,
+        epsilon=pipeline.budget_description.high,
         guarantee=account.statement(
             pipeline.profile,
             pipeline.channel,
-            pipeline.spending,
+            pipeline.budget_description,
             key="system",
             lexicon_given=pipeline.profile.lexicon not in ("builtin", "english"),
             identified=False,
@@ -126,14 +130,17 @@ def plan(
 
 def _changed(pipeline: Pipeline) -> float | None:
     """Return the share of words of the prior that change, from public draws."""
-    if pipeline.spending.kind != "word" or pipeline.channel.module.FAMILY == "context":
+    if (
+        pipeline.budget_description.kind != "word"
+        or pipeline.channel.module.FAMILY == "context"
+    ):
         return None
     weights = prior.replaced(pipeline.lexicon, pipeline.profile.tokens)
     # Evenly spaced quantiles: the same words each time, in proportion to the prior.
-    places = (np.arange(_DRAWN) + 0.5) / _DRAWN
-    rows = np.minimum(np.searchsorted(np.cumsum(weights), places), len(weights) - 1)
+    positions = (np.arange(_DRAWN) + 0.5) / _DRAWN
+    rows = np.minimum(np.searchsorted(np.cumsum(weights), positions), len(weights) - 1)
     ids: Ids = rows.astype(np.int32)
-    drawn = assemble.public_draw(pipeline, pipeline.spending.high)(ids)
+    drawn = assemble.public_draw(pipeline, pipeline.budget_description.high)(ids)
     return float((drawn != ids).mean())
 
 

@@ -92,15 +92,15 @@ class Recomputer:
 
     def _of(self, document: Document) -> tuple[Pipeline, Measures] | Outcome:
         run = document.run
-        ruler = document.risk_note != assemble.NO_RULER and run.key != "seed"
-        what = (run.settings, run.profile, run.lexicon, run.lexicon_digest, ruler)
+        bayes_risk = document.risk_note != assemble.NO_BAYES_RISK and run.key != "seed"
+        what = (run.settings, run.profile, run.lexicon, run.lexicon_digest, bayes_risk)
         key = msgspec.json.encode(what, order="deterministic")
         if key not in self._done:
-            self._done[key] = self._made(document, ruler)
+            self._done[key] = self._made(document, bayes_risk)
         return self._done[key]
 
     def _made(
-        self, document: Document, ruler: bool
+        self, document: Document, bayes_risk: bool
     ) -> tuple[Pipeline, Measures] | Outcome:
         run = document.run
         recipe = _recipe(run)
@@ -115,7 +115,7 @@ class Recomputer:
         try:
             ready = pipeline.build(recipe, lexicon)
             with self._patience():
-                return ready, Measures.of(ready, ruler)
+                return ready, Measures.of(ready, bayes_risk)
         except DptextError as error:
             return Outcome(gap=Gap("parts", str(error)))
         except (ArithmeticError, ValueError, TypeError, MemoryError):

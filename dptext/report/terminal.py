@@ -9,7 +9,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from dptext.guarantees.terms import MEANINGFUL
+from dptext.guarantees.terms import MAX_MEANINGFUL_LOSS
 from dptext.guarantees.wording import above
 from dptext.report import _badges, _plain, _use, columns, figures
 from dptext.report.document import Document
@@ -150,4 +150,6 @@ def _nats(value: float) -> str:
     if math.isinf(value):
         return "unbounded"
     shown = f"{above(value)} nats"
-    return shown if value <= MEANINGFUL else f"{shown} (no meaningful protection)"
+    return (
+        shown if value <= MAX_MEANINGFUL_LOSS else f"{shown} (no meaningful protection)"
+    )

@@ -96,8 +96,10 @@ def _beyond(
         excess[np.tri(*excess.shape) > 0] = -np.inf  # each pair once
     # A product of k terms errs by at most k u sum |a| |b|, u = 2^-53; the squared
     # lengths among the terms err by as much again. Here twice that.
-    reach = 4.0 * (after.largest(one, other) + scale * before.largest(one, other))
-    slack = 4.0 * left.shape[1] * 2.0**-53 * reach
+    max_distance = 4.0 * (
+        after.largest(one, other) + scale * before.largest(one, other)
+    )
+    slack = 4.0 * left.shape[1] * 2.0**-53 * max_distance
     if excess.max() <= -slack:
         return np.empty(0, np.int64), np.empty(0, np.int64)
     rows, columns = np.nonzero(excess > -slack)

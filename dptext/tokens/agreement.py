@@ -49,9 +49,9 @@ class Articles:
         here = self._article[ids[:-1]] & beside & (ids[1:] != self._unknown)
         if free is not None:
             here &= free[:-1] | free[1:]
-        place = np.flatnonzero(here)
-        vowel = self._vowel[ids[place + 1]]
-        ids[place] = np.where(vowel, self._pair[1], self._pair[0])
+        position = np.flatnonzero(here)
+        vowel = self._vowel[ids[position + 1]]
+        ids[position] = np.where(vowel, self._pair[1], self._pair[0])
 
 
 class Inflector:

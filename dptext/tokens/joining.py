@@ -25,7 +25,7 @@ from functools import cache, partial
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext.randomness import Noise
+from dptext.randomness import RandomBits
 from dptext.tokens import kinds
 from dptext.tokens.agreement import Articles, Inflector
 from dptext.tokens.numbers import Numbers
@@ -73,7 +73,7 @@ class Joiner:
         # Kinds of piece that a reader of the output takes for words.
         self._written = _WORDLIKE & (self._treatment != DROP)
 
-    def join(self, words: Words, drawn: Ids, noise: Noise) -> list[str]:
+    def join(self, words: Words, drawn: Ids, bits: RandomBits) -> list[str]:
         """Return the texts with the drawn words (n,) in their places."""
         pieces = np.array([*words.pieces, ""], dtype=object)[:-1]
         if self._policy.punctuation == "drop":
@@ -84,30 +84,30 @@ class Joiner:
         spaced = self._spaces(words, drawn)
         out = self._shown[drawn]
         out[spaced] = self._spaced[drawn[spaced]]
-        places = self._numbers.drawn(drawn)
-        if len(places):
-            written = self._numbers.written(drawn[places], noise.take(places))
-            for place, text in zip(places.tolist(), written, strict=True):
-                out[place] = f" {text}" if spaced[place] else text
+        positions = self._numbers.drawn(drawn)
+        if len(positions):
+            written = self._numbers.written(drawn[positions], bits.take(positions))
+            for position, text in zip(positions.tolist(), written, strict=True):
+                out[position] = f" {text}" if spaced[position] else text
         self._recase(words, out)
-        pieces[words.places] = out
+        pieces[words.positions] = out
         self._mask(words, pieces)
         return _cut(pieces, words.ends)
 
     def redraw_digits(
-        self, words: Words, noise: Noise, places: NDArray[np.int64]
+        self, words: Words, bits: RandomBits, positions: NDArray[np.int64]
     ) -> None:
         """Replace every digit of the pieces at places by a random one, in place."""
-        for number, place in enumerate(places.tolist()):
-            piece = words.pieces[place]
+        for number, position in enumerate(positions.tolist()):
+            piece = words.pieces[position]
             count = len(_DIGIT.findall(piece))
-            alone = noise.take(np.array([number]))
-            bits = alone.bits(_DIGITS_LANE, (count + 17) // 18).ravel()
-            chunks = alone.below(bits, 10**9).tolist()
+            alone = bits.take(np.array([number]))
+            integers = alone.integers(_DIGITS_LANE, (count + 17) // 18).ravel()
+            chunks = alone.below(integers, 10**9).tolist()
             digits = iter("".join(f"{chunk:09d}" for chunk in chunks))
-            words.pieces[place] = _DIGIT.sub(lambda _, d=digits: next(d), piece)  # type: ignore[misc]
+            words.pieces[position] = _DIGIT.sub(lambda _, d=digits: next(d), piece)  # type: ignore[misc]
 
-    def digit_places(self, words: Words) -> NDArray[np.int64]:
+    def digit_positions(self, words: Words) -> NDArray[np.int64]:
         """Return the pieces whose digits are to be redrawn: (m,) int64."""
         treatment = self._treatment[words.flags & kinds.KIND]
         return np.flatnonzero(treatment == DIGITS)
@@ -116,13 +116,13 @@ class Joiner:
         """Tell which drawn words get a space in front: (n,) bool."""
         if self._policy.punctuation == "drop":
             written = self._written[words.flags & kinds.KIND]
-            between = self._follows(words, written)[words.places]
+            between = self._follows(words, written)[words.positions]
             spaced: NDArray[np.bool_] = between & ~self._clitic[drawn]
             return spaced
         wordlike = _WORDLIKE[words.flags & kinds.KIND]
         beside = _beside(words, wordlike)
-        lead = (words.flags[words.places] & kinds.LEAD) != 0
-        return np.where(beside[words.places], ~self._clitic[drawn], lead)
+        lead = (words.flags[words.positions] & kinds.LEAD) != 0
+        return np.where(beside[words.positions], ~self._clitic[drawn], lead)
 
     def _agree(self, words: Words, drawn: Ids, pieces: NDArray[np.object_]) -> Ids:
         """Return the words to be written: the drawn ones in agreement, (n,).
@@ -131,31 +131,31 @@ class Joiner:
         """
         if self._agreement is None or not len(drawn):
             return drawn
-        places, texts, free = words.places, words.texts, None
+        positions, texts, free = words.positions, words.texts, None
         kind = words.flags & kinds.KIND
         ids = drawn.astype(np.int32)
         if self._policy.stop_word == "keep":
             drawn_here = self._drawn[kind]
-            places = np.flatnonzero((kind == kinds.STOP_WORD) | drawn_here)
-            texts = _texts(words)[places]
-            free = drawn_here[places]
-            ids = np.empty(len(places), np.int32)
+            positions = np.flatnonzero((kind == kinds.STOP_WORD) | drawn_here)
+            texts = _texts(words)[positions]
+            free = drawn_here[positions]
+            ids = np.empty(len(positions), np.int32)
             ids[free] = drawn
-            kept = places[~free]
+            kept = positions[~free]
             stop = map(words.pieces.__getitem__, kept.tolist())
             rows = map(self._row_of, stop)
             before = np.fromiter(rows, np.int32, count=len(kept))
             ids[~free] = before
         if self._policy.punctuation == "drop":
             # What stood between the words is not to be seen, nor is that it did.
-            places = np.cumsum(self._written[kind])[places]
-        beside = (places[1:] == places[:-1] + 1) & (texts[1:] == texts[:-1])
+            positions = np.cumsum(self._written[kind])[positions]
+        beside = (positions[1:] == positions[:-1] + 1) & (texts[1:] == texts[:-1])
         self._agreement.write(ids, beside, free)
         if free is None:
             return ids
         changed = ids[~free] != before
-        for place, row in zip(kept[changed], ids[~free][changed], strict=True):
-            pieces[place] = _instead(pieces[place], self._shown[row])
+        for position, row in zip(kept[changed], ids[~free][changed], strict=True):
+            pieces[position] = _instead(pieces[position], self._shown[row])
         out: Ids = ids[free]
         return out
 
@@ -181,31 +181,33 @@ class Joiner:
         here = after & (treatment != PERTURB) & ~both
         stop = np.flatnonzero(here & (kind == kinds.STOP_WORD))
         pieces[stop] = [_after_stop(piece) for piece in pieces[stop]]
-        for place in np.flatnonzero(here & (kind != kinds.STOP_WORD)).tolist():
-            copy = treatment[place] == KEEP
-            body = pieces[place]
-            pieces[place] = _after_word(body) if copy else " " + body.lstrip(" ")
+        for position in np.flatnonzero(here & (kind != kinds.STOP_WORD)).tolist():
+            copy = treatment[position] == KEEP
+            body = pieces[position]
+            pieces[position] = _after_word(body) if copy else " " + body.lstrip(" ")
 
     def _drop_marks(self, words: Words, pieces: NDArray[np.object_]) -> None:
         """Blank marks and spaces; one space goes before every word but the first."""
         written = self._written[words.flags & kinds.KIND]
         pieces[~written] = ""
         follows = self._follows(words, written)
-        for place in np.flatnonzero(written).tolist():
-            pieces[place] = (" " if follows[place] else "") + pieces[place].lstrip(" ")
+        for position in np.flatnonzero(written).tolist():
+            pieces[position] = (" " if follows[position] else "") + pieces[
+                position
+            ].lstrip(" ")
 
     def _recase(self, words: Words, out: NDArray[np.object_]) -> None:
         if self._policy.case == "lower":
             return
-        flags = words.flags[words.places]
+        flags = words.flags[words.positions]
         if self._policy.case == "copy":
             title = (flags & kinds.TITLE) != 0
-            for place in np.flatnonzero((flags & kinds.UPPER) != 0).tolist():
-                out[place] = out[place].upper()
+            for position in np.flatnonzero((flags & kinds.UPPER) != 0).tolist():
+                out[position] = out[position].upper()
         else:
             title = self._sentence_starts(words)
-        for place in np.flatnonzero(title).tolist():
-            out[place] = _capital(out[place])
+        for position in np.flatnonzero(title).tolist():
+            out[position] = _capital(out[position])
 
     def _sentence_starts(self, words: Words) -> NDArray[np.bool_]:
         """Tell which drawn words begin a text or follow a kept sentence end: (n,)."""
@@ -220,16 +222,16 @@ class Joiner:
         )
         starts = np.zeros(len(kind), bool)
         starts[wordlike] = begins
-        out: NDArray[np.bool_] = starts[words.places]
+        out: NDArray[np.bool_] = starts[words.positions]
         return out
 
     def _mask(self, words: Words, pieces: NDArray[np.object_]) -> None:
         """Write the fixed symbols of `mask`, and nothing for `drop`."""
         kind = words.flags & kinds.KIND
         treatment = self._treatment[kind]
-        for place in np.flatnonzero(treatment == MASK).tolist():
-            space = " " if pieces[place][:1] == " " else ""
-            pieces[place] = space + _MASKS[int(kind[place])]
+        for position in np.flatnonzero(treatment == MASK).tolist():
+            space = " " if pieces[position][:1] == " " else ""
+            pieces[position] = space + _MASKS[int(kind[position])]
         pieces[(treatment == DROP) & _WORDLIKE[kind]] = ""
 
 

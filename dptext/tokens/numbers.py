@@ -21,7 +21,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext.randomness import Noise
+from dptext.randomness import RandomBits
 from dptext.types import NUMBER, Ids, Lexicon
 
 # Far above any lane of a mechanism.
@@ -190,8 +190,8 @@ WITH_AN = frozenset(
     if (str(e.first)[0] == str(e.last)[0] == "8" and e.first * 10 > e.last)
     or 1800 <= e.first <= e.last < 1900
 )
-_PLACE = {name: place for place, name in enumerate(NAMES)}
-_LAST_OF = {element.kind: place for place, element in enumerate(ELEMENTS)}
+_PLACE = {name: position for position, name in enumerate(NAMES)}
+_LAST_OF = {element.kind: position for position, element in enumerate(ELEMENTS)}
 
 
 def is_element(word: str) -> bool:
@@ -215,13 +215,13 @@ def rows(lexicon: Lexicon) -> Ids:
 def element_of(text: str) -> int:
     """Return the place in ELEMENTS of a number as the splitter yields it."""
     text = text.lower()
-    for pattern, ranges, place in _BY_SHAPE.get(_shape(text), ()):
+    for pattern, ranges, position in _BY_SHAPE.get(_shape(text), ()):
         match = pattern.fullmatch(text)
         if match and all(
             one.holds(number)
             for one, number in zip(ranges, match.groups(), strict=True)
         ):
-            return place
+            return position
     return _LAST_OF.get(_kind(text), 0)
 
 
@@ -247,9 +247,9 @@ def _kind(text: str) -> str:
 def _by_shape() -> dict[str, list[tuple[re.Pattern[str], list[Part], int]]]:
     """Return by shape the forms of that shape, their ranges, and their elements."""
     shapes: dict[str, list[tuple[re.Pattern[str], list[Part], int]]] = {}
-    for place, element in enumerate(ELEMENTS):
+    for position, element in enumerate(ELEMENTS):
         # What NUMBER is written as has elements of its own.
-        for form in element.forms if place else ():
+        for form in element.forms if position else ():
             ranges = [part for part in form if not part.text]
             for widths in product(*(part.widths for part in ranges)):
                 wide, groups = iter(widths), iter(widths)
@@ -258,7 +258,7 @@ def _by_shape() -> dict[str, list[tuple[re.Pattern[str], list[Part], int]]]:
                     re.escape(part.text) if part.text else rf"(\d{{{next(groups)}}})"
                     for part in form
                 )
-                entry = (re.compile(pattern), ranges, place)
+                entry = (re.compile(pattern), ranges, position)
                 shapes.setdefault(_shape(text), []).append(entry)
     return shapes
 
@@ -271,8 +271,10 @@ class Numbers:
 
     def __init__(self, lexicon: Lexicon) -> None:
         self._places = {int(row): _PLACE[lexicon.words[row]] for row in rows(lexicon)}
-        known = {place: row for row, place in self._places.items()}
-        self._rows = [known.get(place, known[0]) for place in range(len(ELEMENTS))]
+        known = {position: row for row, position in self._places.items()}
+        self._rows = [
+            known.get(position, known[0]) for position in range(len(ELEMENTS))
+        ]
         self._are = np.zeros(len(lexicon.words), bool)
         self._are[list(self._places)] = True
 
@@ -292,32 +294,32 @@ class Numbers:
         vague: NDArray[np.int64] = found[np.array(several, bool)]
         return vague
 
-    def written(self, ids: Ids, noise: Noise) -> list[str]:
+    def written(self, ids: Ids, bits: RandomBits) -> list[str]:
         """Write drawn elements (m,) as random numbers of their forms."""
         out = [""] * len(ids)
-        bits = noise.bits(_LANE, _LANES)
+        integers = bits.integers(_LANE, _LANES)
         for row in np.unique(ids).tolist():
             forms = ELEMENTS[self._places[row]].forms
             where = np.flatnonzero(ids == row)
-            which = noise.below(bits[where, 0], len(forms))
+            which = bits.below(integers[where, 0], len(forms))
             for number, form in enumerate(forms):
                 some = where[which == number]
-                for place, text in zip(
-                    some.tolist(), _random(form, bits[some, 1:], noise), strict=True
+                for position, text in zip(
+                    some.tolist(), _random(form, integers[some, 1:], bits), strict=True
                 ):
-                    out[place] = text
+                    out[position] = text
         return out
 
 
 def _random(
-    form: tuple[Part, ...], bits: NDArray[np.uint64], noise: Noise
+    form: tuple[Part, ...], integers: NDArray[np.uint64], bits: RandomBits
 ) -> Iterator[str]:
     """Yield a number of a form for each row of bits, all of them equally likely."""
-    fill = iter(range(bits.shape[1]))
+    fill = iter(range(integers.shape[1]))
     columns = [
-        [0] * len(bits)
+        [0] * len(integers)
         if part.text
-        else (part.first + noise.below(bits[:, next(fill)], part.span)).tolist()
+        else (part.first + bits.below(integers[:, next(fill)], part.span)).tolist()
         for part in form
     ]
     for numbers in zip(*columns, strict=True):

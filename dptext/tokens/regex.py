@@ -128,9 +128,9 @@ MARK = -2
 
 def _weave(parts: list[str], ids: list[int]) -> list[tuple[str, int]]:
     woven: list[tuple[str, int]] = []
-    for place, part in enumerate(parts):
-        if place % 2:
+    for position, part in enumerate(parts):
+        if position % 2:
             woven.append((part, MARK))
         elif part:
-            woven.append((part, ids[place // 2]))
+            woven.append((part, ids[position // 2]))
     return woven

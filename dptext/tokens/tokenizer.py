@@ -62,10 +62,10 @@ class Tokenizer:
             pieces, codes, ends = self._divide(pieces, codes, ends)
             self._long.clear()
         flags = (codes & 0xFF).astype(np.uint8)
-        places = np.flatnonzero(self._perturbed[flags & kinds.KIND])
-        ids: Ids = ((codes[places] >> 8) - 1).astype(np.int32)
+        positions = np.flatnonzero(self._perturbed[flags & kinds.KIND])
+        ids: Ids = ((codes[positions] >> 8) - 1).astype(np.int32)
         of_text = np.repeat(np.arange(len(texts)), np.diff(ends, prepend=0))
-        return Words(pieces, flags, ends, places, of_text[places], ids)
+        return Words(pieces, flags, ends, positions, of_text[positions], ids)
 
     def _divide(
         self, pieces: list[str], codes: np.ndarray, ends: np.ndarray
@@ -75,14 +75,14 @@ class Tokenizer:
         out_codes: list[np.ndarray] = []
         grown = np.zeros(len(pieces) + 1, np.int64)
         before = 0
-        for place in np.flatnonzero(codes == _SEVERAL).tolist():
-            piece = pieces[place]
+        for position in np.flatnonzero(codes == _SEVERAL).tolist():
+            piece = pieces[position]
             parts = self._parts[piece] if len(piece) < _LONG else self._long[piece]
-            out += pieces[before:place]
+            out += pieces[before:position]
             out += [part for part, _ in parts]
-            out_codes += [codes[before:place], np.array([code for _, code in parts])]
-            grown[place + 1] = len(parts) - 1
-            before = place + 1
+            out_codes += [codes[before:position], np.array([code for _, code in parts])]
+            grown[position + 1] = len(parts) - 1
+            before = position + 1
         out += pieces[before:]
         out_codes.append(codes[before:])
         return out, np.concatenate(out_codes), ends + np.cumsum(grown)[ends]

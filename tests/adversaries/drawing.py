@@ -1,11 +1,11 @@
-"""Draws for the ruler: a mechanism, and the nearest word where it moves vectors."""
+"""Draws for the Bayes risk: a mechanism, and the nearest word of its vectors."""
 
 from __future__ import annotations
 
 from dptext.adversaries._sampled import Drawing
 from dptext.mappings import Index, nearest
 from dptext.mechanisms import Channel
-from dptext.randomness import Noise
+from dptext.randomness import RandomBits
 from dptext.types import Eps, Ids
 
 
@@ -13,13 +13,13 @@ def drawing(channel: Channel) -> Drawing:
     """Return what draws a word for each word."""
     module, state = channel.module, channel.state
     if module.FAMILY == "choice":
-        return lambda ids, eps, noise: module.choose(state, ids, eps, noise)
-    places = getattr(module, "places", None)
-    vectors = places(state) if places else channel.space.vectors
+        return lambda ids, eps, bits: module.choose(state, ids, eps, bits)
+    positions = getattr(module, "positions", None)
+    vectors = positions(state) if positions else channel.space.vectors
     index = Index(vectors, channel.space.size)
 
-    def draw(ids: Ids, eps: Eps, noise: Noise) -> Ids:
-        points = module.perturb(state, ids, eps, noise)
-        return nearest.find(nearest.Params(), index, points, noise)
+    def draw(ids: Ids, eps: Eps, bits: RandomBits) -> Ids:
+        points = module.perturb(state, ids, eps, bits)
+        return nearest.find(nearest.Params(), index, points, bits)
 
     return draw

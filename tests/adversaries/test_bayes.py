@@ -111,7 +111,7 @@ def test_guessing_succeeds_as_often_as_measured(
     rng = np.random.default_rng(1)
     ids = rng.choice(size, plays, p=shares).astype(np.int32)
     drawn = channel.module.choose(
-        channel.state, ids, np.full(plays, 3.0), laws.noise(plays)
+        channel.state, ids, np.full(plays, 3.0), laws.bits(plays)
     )
     guesses = joint(channel, 3.0, shares).argmax(axis=0)
     won = (guesses[drawn] == ids).astype(np.int64)

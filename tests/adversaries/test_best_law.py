@@ -38,10 +38,10 @@ def worth_of(space: Any, prior: NDArray[np.float64], listed: int) -> Any:
     rows = space.lexicon.vectors.astype(float)
     found = np.zeros(listed)
     for word, order in enumerate(space.lexicon.orders[:-1].astype(int)):
-        for place in range(listed):
-            a, b = rows[word], rows[order[place]]
+        for position in range(listed):
+            a, b = rows[word], rows[order[position]]
             cosine = a @ b / np.sqrt((a @ a) * (b @ b))
-            found[place] += prior[word] * max(cosine, 0.0)
+            found[position] += prior[word] * max(cosine, 0.0)
     return found
 
 
@@ -89,14 +89,14 @@ def test_cuts_solve_the_whole_program(utility: str) -> None:
     for word, order in enumerate(space.lexicon.orders[:-1].astype(int)):
         for output in range(size):
             row = np.zeros(wide)
-            place = np.flatnonzero(order[:listed] == output)
-            row[place[0] if len(place) else listed] = prior[word]
+            position = np.flatnonzero(order[:listed] == output)
+            row[position[0] if len(position) else listed] = prior[word]
             row[listed + 1 + output] = -1.0
             rows.append(row)
             limits.append(0.0)
-    for place in range(listed):
+    for position in range(listed):
         row = np.zeros(wide)
-        row[place], row[place + 1] = -1.0, 1.0
+        row[position], row[position + 1] = -1.0, 1.0
         rows.append(row)
         limits.append(0.0)
     row = np.zeros(wide)

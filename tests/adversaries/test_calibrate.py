@@ -81,9 +81,9 @@ def test_a_wrong_estimate_is_no_trap(
 ) -> None:
     """An estimate that is always too small or too large still leads to the target."""
     monkeypatch.setattr(calibrate, "_EXACT", 8)
-    estimate = _rough.Rough.success
+    estimate = _rough.RiskEstimate.success
     monkeypatch.setattr(
-        _rough.Rough, "success", lambda self, at: wrong * estimate(self, at)
+        _rough.RiskEstimate, "success", lambda self, at: wrong * estimate(self, at)
     )
     channel = channels.ready("santext", small.cloud(300, 3, listed=9, seed=5))
     shares = zipf(300)
@@ -100,7 +100,7 @@ def test_more_words_than_the_search_looks_at_are_no_trap(
     monkeypatch.setattr(calibrate, "_QUICK", 8)
     monkeypatch.setattr(calibrate, "_INPUTS", 30)
     monkeypatch.delattr(santext, "best_guesses")
-    monkeypatch.delattr(santext, "rough")
+    monkeypatch.delattr(santext, "risk_estimate")
     channel = channels.ready("santext", small.cloud(300, 3, listed=9, seed=5))
     flat = np.full(300, 1.0 / 300)
     for target in (0.05, 0.09, 0.2, 0.5):

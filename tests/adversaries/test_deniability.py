@@ -27,7 +27,7 @@ def test_exact_statistics_are_those_of_many_runs(
     words = np.unique(np.geomspace(1, size, size).astype(np.int32) - 1)
     ids = np.repeat(words, games * 100)
     drawn = channel.module.choose(
-        channel.state, ids, np.full(len(ids), 1.5), laws.noise(len(ids))
+        channel.state, ids, np.full(len(ids), 1.5), laws.bits(len(ids))
     ).reshape(len(words), games, 100)
     own = (drawn == words[:, None, None]).mean(axis=2)
     seen = np.zeros((len(words), games, size), bool)

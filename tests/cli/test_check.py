@@ -308,7 +308,7 @@ def test_numbers_that_are_none(export: Path, number: str) -> None:
         ("--set", "tokens.punctuation=drop", "--set", "tokens.number=digits"),
         ("--set", "space=unit"),
         ("--id", "n"),
-        ("--no-ruler",),
+        ("--no-bayes-risk",),
         ("--seed", "3"),
     ],
 )
@@ -450,7 +450,7 @@ def test_risk(options: tuple[str, ...], folder: Path) -> None:
     export = _export(options)
     _passes(here("check", str(export), "--max-risk", "99%"))
     _fails(here("check", str(export), "--max-risk", "0.1%"), "risk is", "0.10%")
-    export = _export(options, "--no-ruler")
+    export = _export(options, "--no-bayes-risk")
     _passes(here("check", str(export)))
     _fails(here("check", str(export), "--max-risk", "99%"), "not measured")
 

@@ -49,7 +49,7 @@ def test_all_figures(files: tuple[str, str], tmp_path: Path) -> None:
     # One label in both parts: what utility loses, the attack loses, too.
     assert found["trade_off"] == pytest.approx(0.0)
     assert b"What a private file keeps" in page.read_bytes()
-    assert b"the ruler&#x27;s figure" in page.read_bytes()
+    assert b"the Bayes risk&#x27;s figure" in page.read_bytes()
     assert (found["original"], found["private"]) == ("in.jsonl", "out.jsonl")
     changed = "lexicon=words.vec, mechanism.k=8, epsilon=3"
     assert found["profile"] == f"balanced with {changed}"

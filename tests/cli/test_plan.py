@@ -53,7 +53,7 @@ def test_the_share_that_changes_is_the_expected_one(
         "test.yaml",
     )
     made = pipeline.build(recipe, lexicons.find(recipe.lexicon))
-    found = plans.plan(made, ruler=False)
+    found = plans.plan(made, bayes_risk=False)
     weights = prior.replaced(made.lexicon, recipe.tokens)
     ids = np.arange(len(weights), dtype=np.int32)
     law = deniability.exact_law(made.channel, ids, 2.0)

@@ -70,7 +70,7 @@ def test_reports_of_others(options: tuple[str, ...], tmp_path: Path) -> None:
     """A report whose texts hold control characters is shown without them."""
     source, path = tmp_path / "in.jsonl", tmp_path / "r.json"
     source.write_text('{"text":"the film"}\n')
-    run = ("sanitize", str(source), *options, "-q", "--no-ruler")
+    run = ("sanitize", str(source), *options, "-q", "--no-bayes-risk")
     assert here(*run, "--report", str(path)).code == 0
     report = json.loads(path.read_text())
     report["run"]["profile"] = HOSTILE

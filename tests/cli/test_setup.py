@@ -55,9 +55,9 @@ def test_check_shows_where_things_are(tmp_path: Path) -> None:
     done = run(tmp_path, "--check", "--json", data=data)
     rows = {row["name"]: row for row in json.loads(done.stdout)}
     for name, path in models.NLTK_DATA.items():
-        assert rows[name]["place"] == f"{data}/{path}"
+        assert rows[name]["path"] == f"{data}/{path}"
         assert rows[name]["command"] == f"python -m nltk.downloader {name}"
-    missing = [row for row in rows.values() if row["place"] is None]
+    missing = [row for row in rows.values() if row["path"] is None]
     assert done.returncode == bool(missing)
     assert done.stderr == ""
 

@@ -58,7 +58,7 @@ def hold(made: Pipeline, epsilon: float) -> None:
     """Draw all inputs at an epsilon and hold it against law and promise (1e-6)."""
     channel, size = made.channel, len(made.lexicon.words)
     ids = np.repeat(EVERY, TIMES)
-    drawn = made.draw(ids, np.full(len(ids), epsilon), laws.noise(len(ids), 5))
+    drawn = made.draw(ids, np.full(len(ids), epsilon), laws.bits(len(ids), 5))
     assert ((drawn >= 0) & (drawn < size)).all()
     hits = np.array(
         [np.bincount(row, minlength=size) for row in drawn.reshape(len(EVERY), TIMES)]
@@ -70,9 +70,9 @@ def hold(made: Pipeline, epsilon: float) -> None:
         law = laws.normalised(logs)
         low, high = laws.limits(hits, TIMES, 1e-9)
         assert ((law >= low) & (law <= high)).all()
-    if promise.notion == "none" or epsilon * promise.reach > 300.0:
+    if promise.notion == "none" or epsilon * promise.max_distance > 300.0:
         return
-    bound = epsilon * promise.reach
+    bound = epsilon * promise.max_distance
     low, high = laws.limits(hits, TIMES, 1e-9)
     with np.errstate(divide="ignore"):
         # A delta is a chance besides: take it off what was seen.

@@ -64,11 +64,14 @@ def test_the_guarantee_is_complete(name: str, epsilon: float) -> None:
     assert promise.metric
     assert promise.unit
     assert promise.source
-    assert promise.reach > 0
-    assert (promise.notion == "none") == np.isinf(promise.reach)
+    assert promise.max_distance > 0
+    assert (promise.notion == "none") == np.isinf(promise.max_distance)
     assert (promise.notion == "none") == bool(promise.reason)
     # Statements count on it: what follows from epsilon is said by max_loss.
-    assert channel.module.guarantee(channel.state, 1.0).reach == promise.reach
+    assert (
+        channel.module.guarantee(channel.state, 1.0).max_distance
+        == promise.max_distance
+    )
     assert np.isinf(promise.max_loss) or promise.distance
 
 
@@ -81,7 +84,7 @@ def draw(
     seed: int = 0,
 ) -> Ids:
     """Draw a word for each word, by mechanism and mapping."""
-    return built(lexicon, *path).draw(ids, eps, laws.noise(len(ids), seed))
+    return built(lexicon, *path).draw(ids, eps, laws.bits(len(ids), seed))
 
 
 @pytest.mark.parametrize("path", PATHS)
@@ -113,13 +116,13 @@ def test_a_split_of_the_batch_changes_nothing(path: tuple[str, str | None]) -> N
     rng = np.random.default_rng(3)
     ids = rng.integers(-1, 12, size).astype(np.int32)
     eps = rng.choice([0.5, 2.0, 9.0], size)
-    noise = laws.noise(size)
+    bits = laws.bits(size)
     made = built("ENGLISH", *path)
-    whole = made.draw(ids, eps, noise)
+    whole = made.draw(ids, eps, bits)
     for sizes in (1, 7, 400):
         for begin in range(0, min(size, 40 * sizes), sizes):
             part = np.arange(begin, min(begin + sizes, size))
-            again = made.draw(ids[part], eps[part], noise.take(part))
+            again = made.draw(ids[part], eps[part], bits.take(part))
             np.testing.assert_array_equal(again, whole[part])
 
 
@@ -234,9 +237,7 @@ def test_a_larger_epsilon_keeps_more_words(path: tuple[str, str | None]) -> None
 def test_points_have_the_shape_of_the_space(name: str) -> None:
     """Perturb gives (n, d) float32."""
     channel = built("SIX", name, components.MAPPINGS[0]).channel
-    points = channel.module.perturb(
-        channel.state, EVERY, np.full(7, 2.0), laws.noise(7)
-    )
+    points = channel.module.perturb(channel.state, EVERY, np.full(7, 2.0), laws.bits(7))
     assert points.shape == (7, 3)
     assert points.dtype == np.float32
 

@@ -14,7 +14,7 @@ from dptext.mappings import Index
 from dptext.mechanisms import Channel
 from dptext.tokens.policy import Policy
 from dptext.tokens.tokenizer import Tokenizer
-from dptext.types import Eps, Spending, Words
+from dptext.types import BudgetDescription, Eps, Words
 from tests import channels, laws, small
 from tests.conformance.components import (
     BUDGETS,
@@ -129,12 +129,12 @@ def test_a_mapping_gives_words_and_does_not_depend_on_the_batch(name: str) -> No
     rng = np.random.default_rng(2)
     points = rng.normal(size=(600, 6)).astype(np.float32) * 3
     points[:5] *= 1e6
-    noise = laws.noise(600)
-    found = module.find(module.Params(), index, points, noise)
+    bits = laws.bits(600)
+    found = module.find(module.Params(), index, points, bits)
     assert found.dtype == np.int32
     assert ((found >= 0) & (found < 50)).all()
     for part in (np.array([0]), np.array([599]), np.arange(255, 260), np.arange(400)):
-        again = module.find(module.Params(), index, points[part], noise.take(part))
+        again = module.find(module.Params(), index, points[part], bits.take(part))
         np.testing.assert_array_equal(again, found[part])
 
 
@@ -158,41 +158,43 @@ def words_of(*texts: str) -> Words:
     return Tokenizer(ENGLISH, Policy()).words(texts)
 
 
-def spread(name: str, words: Words) -> tuple[Spending, Eps]:
+def spread(name: str, words: Words) -> tuple[BudgetDescription, Eps]:
     """Spread the example of a budget; a released past draws the input words again."""
     module: Any = registry.find("budgets", name)
     params = profile.convert(module.EXAMPLE, module.Params, name)
     state = budgets.prepare(module, params, ENGLISH)
-    noise = laws.noise(len(words.ids), 5)
+    bits = laws.bits(len(words.ids), 5)
     if hasattr(module, "release"):
         drawn, eps = module.release(
-            state, words, noise, lambda places, _: np.abs(words.ids[places])
+            state, words, bits, lambda positions, _: np.abs(words.ids[positions])
         )
         np.testing.assert_array_equal(drawn, np.abs(words.ids))
     else:
-        eps = module.spread(state, words, noise)
-    return module.spending(state), eps
+        eps = module.spread(state, words, bits)
+    return module.describe(state), eps
 
 
 @pytest.mark.parametrize("name", BUDGETS)
 def test_a_budget_spends_what_it_says(name: str) -> None:
     """(n,) float64, positive, within the stated bounds, of one word and of a text."""
     words = words_of("the cat runs", "", "dog", "...", "do do do do zq 42", "zq " * 300)
-    spending, eps = spread(name, words)
+    budget_description, eps = spread(name, words)
     assert eps.dtype == np.float64
     assert eps.shape == words.ids.shape
     assert ((eps > 0) & np.isfinite(eps)).all()
-    assert (eps >= spending.low).all()
-    assert (eps <= spending.high).all()
+    assert (eps >= budget_description.low).all()
+    assert (eps <= budget_description.high).all()
     sums = np.bincount(words.texts, eps, minlength=6)
     counts = np.bincount(words.texts, minlength=6)
-    if spending.total is not None:
-        assert (sums <= spending.total * (1 + 1e-12)).all()
-    if spending.rate is not None:
-        assert (sums <= spending.rate * counts * (1 + 1e-12)).all()
-    if spending.kind == "text":
-        assert spending.total is not None
-        np.testing.assert_allclose(sums[counts > 0], spending.total, rtol=1e-12)
+    if budget_description.total is not None:
+        assert (sums <= budget_description.total * (1 + 1e-12)).all()
+    if budget_description.rate is not None:
+        assert (sums <= budget_description.rate * counts * (1 + 1e-12)).all()
+    if budget_description.kind == "text":
+        assert budget_description.total is not None
+        np.testing.assert_allclose(
+            sums[counts > 0], budget_description.total, rtol=1e-12
+        )
     for nothing in (words_of(), words_of("", "!")):
         assert len(spread(name, nothing)[1]) == 0
 
@@ -201,11 +203,11 @@ def test_a_budget_spends_what_it_says(name: str) -> None:
 def test_a_budget_looks_at_no_more_than_its_kind_says(name: str) -> None:
     """Kinds word, text and place: equal counts, equal epsilons; type: equal words."""
     one, two = words_of("the cat", "dog"), words_of("zq, 42!", "Paris")
-    spending, first = spread(name, one)
+    budget_description, first = spread(name, one)
     _, second = spread(name, two)
-    if spending.kind in ("word", "text", "place"):
+    if budget_description.kind in ("word", "text", "position"):
         np.testing.assert_array_equal(first, second)
-    if spending.kind == "type":
+    if budget_description.kind == "type":
         apart = np.concatenate(
             [spread(name, words_of(t))[1] for t in ("the cat", "dog")]
         )
@@ -215,9 +217,11 @@ def test_a_budget_looks_at_no_more_than_its_kind_says(name: str) -> None:
 @pytest.mark.parametrize("name", BUDGETS)
 def test_a_budget_does_not_depend_on_the_batch(name: str) -> None:
     """A text gets the same epsilons alone as among others."""
-    spending, whole = spread(name, words_of("the cat runs", "dog and the zq of Paris"))
+    budget_description, whole = spread(
+        name, words_of("the cat runs", "dog and the zq of Paris")
+    )
     _, alone = spread(name, words_of("the cat runs"))
-    if spending.kind != "class":  # its noise is another here
+    if budget_description.kind != "class":  # its noise is another here
         np.testing.assert_array_equal(whole[: len(alone)], alone)
 
 

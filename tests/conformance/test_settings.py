@@ -206,12 +206,12 @@ def test_data_of_nltk_enters_the_nonces(
     scores = {score: settings}
     recipe = {"budget": {"name": "linguistic", "epsilon": 30.0, "scores": scores}}
     found = []
-    for place in ("one", "two"):
+    for position in ("one", "two"):
         for name, path in models.NLTK_DATA.items():
-            folder = tmp_path / place / path
+            folder = tmp_path / position / path
             folder.mkdir(parents=True)
             (folder / "data").write_text(name)
-        monkeypatch.setattr(nltk.data, "path", [str(tmp_path / place)])
+        monkeypatch.setattr(nltk.data, "path", [str(tmp_path / position)])
         found.append(built_nonce({"mechanism": "rank", **recipe}))
     assert found[0] == found[1]
     for name, path in models.NLTK_DATA.items():

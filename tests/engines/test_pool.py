@@ -77,7 +77,7 @@ def test_bytes_and_counts_are_those_of_one_process(
         serial.run(job, made, KEY, tally)
         measures = {name: meter.result() for name, meter in tally.meters.items()}
         counts = (tally.records, tally.words, tally.tokens.tolist())
-        found.append((target.read_bytes(), counts, tally.spending.result(), measures))
+        found.append((target.read_bytes(), counts, tally.epsilons.result(), measures))
     assert found[0][0] == found[1][0]
     assert found[0][0] != source.read_bytes()
     assert found[0][1] == found[1][1]

@@ -25,17 +25,17 @@ SETTINGS = Settings(labels=("label",), attributes=("who",), splits=2, bayes=Fals
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Give a folder with a small lexicon and a file of 80 labelled texts."""
-    place = tmp_path_factory.mktemp("compare")
-    running.lexicon(place)
+    position = tmp_path_factory.mktemp("compare")
+    running.lexicon(position)
     rng = np.random.default_rng(0)
-    with (place / "in.jsonl").open("w") as file:
+    with (position / "in.jsonl").open("w") as file:
         for number in range(80):
             label, who = number % 2, int(rng.integers(0, 2))
             words = [WORDS[int(rng.integers(0, 3)) + 3 * label] for _ in range(5)]
             row = {"text": " ".join(words), "label": label, "who": f"w{who}"}
             file.write(json.dumps(row) + "\n")
         file.write('{"text": "", "label": 1, "who": "w0"}\n{"text": "x"}\n')
-    return place
+    return position
 
 
 def cells(folder: Path, *mechanisms: str) -> list[Cell]:

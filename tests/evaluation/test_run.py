@@ -74,7 +74,7 @@ def test_the_figures_are_those_of_the_run_itself() -> None:
 
 
 def test_the_bayes_attack_meets_the_ruler() -> None:
-    """On words drawn from the prior its success is the ruler's.
+    """On words drawn from the prior its success is the Bayes risk's.
 
     5000 words: within 5 standard deviations, false alarms below 1e-6.
     """
@@ -84,7 +84,7 @@ def test_the_bayes_attack_meets_the_ruler() -> None:
     found = evaluate(map(Pair, given, after), LEXICON, Settings(), ready)
     near, bayes = found.word_attacks
     assert bayes.predicted is not None
-    # The ruler's prior knows the number element, which these texts lack.
+    # The Bayes risk's prior knows the number element, which these texts lack.
     share = 1.0 - LEXICON.prior[-1]
     spread = 5.0 * sqrt(0.25 / bayes.words) + (1.0 - share)
     assert abs(bayes.success - bayes.predicted) < spread
@@ -178,7 +178,7 @@ def test_the_words_to_guess_stand_in_their_private_texts() -> None:
     found = _hidden(Aligner(LEXICON)(before, after))
     assert ["".join(text.pieces) for text in found] == [after[0], after[2]]
     assert [list(text.words) for text in found] == [[WORDS[0], WORDS[1]], [WORDS[2]]]
-    shown = [[text.pieces[at].strip() for at in text.places] for text in found]
+    shown = [[text.pieces[at].strip() for at in text.positions] for text in found]
     assert shown == [[WORDS[3], WORDS[4]], [WORDS[5]]]
 
 

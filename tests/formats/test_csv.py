@@ -257,7 +257,7 @@ def test_faults(row: bytes, reason: str) -> None:
     """A bad row is a fault with its bytes; the next row is read."""
     fault, following = items("csv", b"text,n\n" + row + b"next,1\n")[1:]
     assert isinstance(fault, Fault)
-    assert fault.place == "in:2"
+    assert fault.location == "in:2"
     assert reason in fault.reason
     assert "secret" not in fault.reason
     assert fault.raw == row
@@ -274,7 +274,7 @@ def test_broken_quotes_never_shift_text_into_another_column() -> None:
 def test_faults_name_the_line_where_the_row_begins() -> None:
     """Lines inside quoted fields and blank lines count."""
     data = b'text,n\n"a\nb\n",1\n\nbad\n"c\n",2\nbad\n'
-    assert [fault.place for fault in faults("csv", data)] == ["in:6", "in:9"]
+    assert [fault.location for fault in faults("csv", data)] == ["in:6", "in:9"]
 
 
 @pytest.mark.slow
@@ -304,11 +304,11 @@ def test_row_too_long_takes_constant_memory(
     assert peak < LONG // 2
     assert isinstance(fault, Fault)
     assert fault.reason.startswith("longer than 1000 bytes")
-    assert (fault.place, fault.raw) == ("in:2", b"")
+    assert (fault.location, fault.raw) == ("in:2", b"")
     assert isinstance(record, Record)
     assert record.texts == ("b",)
     assert isinstance(bad, Fault)
-    assert bad.place == f"in:{line + 1}"
+    assert bad.location == f"in:{line + 1}"
 
 
 def test_without_quoting_quotes_are_ordinary() -> None:

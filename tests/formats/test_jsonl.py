@@ -177,7 +177,7 @@ def test_faults(line: bytes, reason: str) -> None:
     data = line + b'\n{"text": "next"}'
     fault, following = items("jsonl", data)
     assert fault in faults("jsonl", data)
-    assert fault.place == "in:1"  # type: ignore[union-attr]
+    assert fault.location == "in:1"  # type: ignore[union-attr]
     assert reason in fault.reason  # type: ignore[union-attr]
     assert "secret" not in fault.reason  # type: ignore[union-attr]
     assert fault.raw == line + b"\n"  # type: ignore[union-attr]

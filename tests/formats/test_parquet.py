@@ -272,7 +272,7 @@ def test_null_is_a_fault_with_its_row_as_json() -> None:
     )
     data = spelled(table)
     (fault,) = faults("parquet", data)
-    assert (fault.place, fault.reason) == ("in: row 2", "field 'text' is null")
+    assert (fault.location, fault.reason) == ("in: row 2", "field 'text' is null")
     assert fault.raw.endswith(b"\n")
     assert json.loads(fault.raw)["n"] == 2
     found = records("parquet", data)

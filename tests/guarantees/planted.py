@@ -12,12 +12,12 @@ import numpy as np
 from dptext import pipeline, profile
 from dptext.guarantees import audit
 from dptext.pipeline import Pipeline
-from dptext.randomness import Noise
+from dptext.randomness import RandomBits
 from dptext.report import audit_draws
 from dptext.types import Eps, Ids, Lexicon
 
 # state, ids, eps, noise and the honest function -> ids or points
-Fault = Callable[[Any, Ids, Eps, Noise, Any], Any]
+Fault = Callable[[Any, Ids, Eps, RandomBits, Any], Any]
 
 
 def built(lexicon: Lexicon, mechanism: Any, epsilon: float, **keys: Any) -> Pipeline:
@@ -33,8 +33,8 @@ def planted(made: Pipeline, fault: Fault, **members: Any) -> Pipeline:
     name = "perturb" if module.FAMILY == "noise" else "choose"
     honest = getattr(module, name)
 
-    def wrong(state: Any, ids: Ids, eps: Eps, noise: Noise) -> Any:
-        return fault(state, ids, eps, noise, honest)
+    def wrong(state: Any, ids: Ids, eps: Eps, bits: RandomBits) -> Any:
+        return fault(state, ids, eps, bits, honest)
 
     fields = {**vars(module), name: wrong, **members}
     fields = {key: value for key, value in fields.items() if value is not None}
@@ -45,19 +45,19 @@ def planted(made: Pipeline, fault: Fault, **members: Any) -> Pipeline:
 def audited(made: Pipeline, **effort: Any) -> audit.Finding:
     """Audit a pipeline at its epsilon."""
     draws = audit_draws.of(made)
-    return audit.audit(made.channel, made.spending.high, draws, **effort)
+    return audit.audit(made.channel, made.budget_description.high, draws, **effort)
 
 
-def sometimes(noise: Noise, chance: float) -> Any:
+def sometimes(bits: RandomBits, chance: float) -> Any:
     """Return where a fault strikes, (n,), by bits that no mechanism uses."""
-    return noise.uniform(2**20)[:, 0] < chance
+    return bits.uniform(2**20)[:, 0] < chance
 
 
 def copied(chance: float) -> Fault:
     """Copy the input with a chance."""
 
-    def fault(state: Any, ids: Ids, eps: Eps, noise: Noise, honest: Any) -> Ids:
-        drawn = honest(state, ids, eps, noise)
-        return np.where(sometimes(noise, chance) & (ids >= 0), ids, drawn)
+    def fault(state: Any, ids: Ids, eps: Eps, bits: RandomBits, honest: Any) -> Ids:
+        drawn = honest(state, ids, eps, bits)
+        return np.where(sometimes(bits, chance) & (ids >= 0), ids, drawn)
 
     return fault

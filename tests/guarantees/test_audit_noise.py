@@ -11,7 +11,7 @@ import pytest
 
 from dptext import lexicons
 from dptext.pipeline import Pipeline
-from dptext.randomness import Noise
+from dptext.randomness import RandomBits
 from dptext.types import Eps, Ids, Points
 from tests import small
 from tests.conformance import components
@@ -37,50 +37,52 @@ def centre(made_state: Any, ids: Ids) -> Any:
     return made_state.space.vectors[ids]
 
 
-def half(state: Any, ids: Ids, eps: Eps, noise: Noise, honest: Any) -> Points:
+def half(state: Any, ids: Ids, eps: Eps, bits: RandomBits, honest: Any) -> Points:
     """Draw noise for twice the epsilon that is claimed."""
-    return honest(state, ids, 2.0 * eps, noise)
+    return honest(state, ids, 2.0 * eps, bits)
 
 
-def coordinates(state: Any, ids: Ids, eps: Eps, noise: Noise, honest: Any) -> Points:
+def coordinates(
+    state: Any, ids: Ids, eps: Eps, bits: RandomBits, honest: Any
+) -> Points:
     """Add Laplace noise of scale 1 / epsilon to each coordinate."""
     vectors = centre(state, ids)
-    uniform = noise.uniform(0, vectors.shape[1])[:, : vectors.shape[1]] - 0.5
+    uniform = bits.uniform(0, vectors.shape[1])[:, : vectors.shape[1]] - 0.5
     drawn = -np.sign(uniform) * np.log1p(-2.0 * np.abs(uniform)) / eps[:, None]
     return (vectors + drawn).astype(np.float32)
 
 
-def fixed(state: Any, ids: Ids, eps: Eps, noise: Noise, honest: Any) -> Points:
+def fixed(state: Any, ids: Ids, eps: Eps, bits: RandomBits, honest: Any) -> Points:
     """Keep the direction and give the noise its mean length."""
     vectors = centre(state, ids)
-    gap = honest(state, ids, eps, noise) - vectors
+    gap = honest(state, ids, eps, bits) - vectors
     lengths = np.linalg.norm(gap, axis=1, keepdims=True)
     scale = lengths.mean() * eps.mean() / eps[:, None]
     return (vectors + gap / lengths * scale).astype(np.float32)
 
 
-def one_sided(state: Any, ids: Ids, eps: Eps, noise: Noise, honest: Any) -> Points:
+def one_sided(state: Any, ids: Ids, eps: Eps, bits: RandomBits, honest: Any) -> Points:
     """Draw no negative first coordinate."""
     vectors = centre(state, ids)
-    gap = honest(state, ids, eps, noise) - vectors
+    gap = honest(state, ids, eps, bits) - vectors
     gap[:, 0] = np.abs(gap[:, 0])
     return vectors + gap
 
 
-def one_word(state: Any, ids: Ids, eps: Eps, noise: Noise, honest: Any) -> Points:
+def one_word(state: Any, ids: Ids, eps: Eps, bits: RandomBits, honest: Any) -> Points:
     """Add no noise to one word."""
-    points = honest(state, ids, eps, noise)
+    points = honest(state, ids, eps, bits)
     return np.where((ids == 77)[:, None], centre(state, ids), points)
 
 
-def shared(state: Any, ids: Ids, eps: Eps, noise: Noise, honest: Any) -> Points:
+def shared(state: Any, ids: Ids, eps: Eps, bits: RandomBits, honest: Any) -> Points:
     """Give the words of a batch the noise of every second one."""
-    return honest(state, ids, eps, noise.take(np.arange(len(ids)) // 2 * 2))
+    return honest(state, ids, eps, bits.take(np.arange(len(ids)) // 2 * 2))
 
 
-def first(state: Any, ids: Ids, eps: Eps, noise: Noise, honest: Any) -> Points:
+def first(state: Any, ids: Ids, eps: Eps, bits: RandomBits, honest: Any) -> Points:
     """Take the epsilon of the batch's first word for all."""
-    return honest(state, ids, np.full(len(eps), eps[0]), noise)
+    return honest(state, ids, np.full(len(eps), eps[0]), bits)
 
 
 FAULTS = (half, coordinates, fixed, one_sided, one_word, shared, first)
@@ -158,7 +160,9 @@ def test_a_black_box_that_copies_is_refuted() -> None:
     """Without any formula the draws of two words tell them apart."""
 
     def ldp(state: Any, epsilon: float) -> Any:
-        return replace(honest(state, epsilon), notion="LDP", metric="1", reach=1.0)
+        return replace(
+            honest(state, epsilon), notion="LDP", metric="1", max_distance=1.0
+        )
 
     made = built(small.cloud(20, 3), "laplace", 2.0)
     honest = made.channel.module.guarantee

@@ -27,7 +27,7 @@ def draws(channel: Channel) -> audit.Draws:
 
     def draw(ids: Ids, eps: Eps) -> Ids:
         drawn: Ids = channel.module.choose(
-            channel.state, ids, eps, laws.noise(len(ids), next(calls))
+            channel.state, ids, eps, laws.bits(len(ids), next(calls))
         )
         return drawn
 

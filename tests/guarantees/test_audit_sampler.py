@@ -16,7 +16,7 @@ from dptext import lexicons, pipeline
 from dptext.guarantees import audit
 from dptext.guarantees.audit import program
 from dptext.pipeline import Pipeline
-from dptext.randomness import Noise
+from dptext.randomness import RandomBits
 from dptext.types import Eps, Ids
 from tests import small
 from tests.conformance import components
@@ -41,49 +41,51 @@ def small_one(name: str, **keys: Any) -> Pipeline:
     return built(small.cloud(60, 5), mechanism, 4.0, **keys)
 
 
-def shifted(state: Any, ids: Ids, eps: Eps, noise: Noise, honest: Any) -> Ids:
+def shifted(state: Any, ids: Ids, eps: Eps, bits: RandomBits, honest: Any) -> Ids:
     """Write the word one row further in the vocabulary, now and then."""
-    drawn = honest(state, ids, eps, noise)
-    return np.where(sometimes(noise, 0.02), (ids + 1) % 60, drawn).astype(np.int32)
+    drawn = honest(state, ids, eps, bits)
+    return np.where(sometimes(bits, 0.02), (ids + 1) % 60, drawn).astype(np.int32)
 
 
-def off_by_one(state: Any, ids: Ids, eps: Eps, noise: Noise, honest: Any) -> Ids:
+def off_by_one(state: Any, ids: Ids, eps: Eps, bits: RandomBits, honest: Any) -> Ids:
     """Begin the order of replacements at the second word."""
     orders = np.roll(state.orders, -1, axis=1)
-    return honest(replace(state, orders=orders), ids, eps, noise)
+    return honest(replace(state, orders=orders), ids, eps, bits)
 
 
-def first_epsilon(state: Any, ids: Ids, eps: Eps, noise: Noise, honest: Any) -> Ids:
+def first_epsilon(state: Any, ids: Ids, eps: Eps, bits: RandomBits, honest: Any) -> Ids:
     """Take the epsilon of the batch's first word for all."""
-    return honest(state, ids, np.full(len(eps), eps[0]), noise)
+    return honest(state, ids, np.full(len(eps), eps[0]), bits)
 
 
-def never_seven(state: Any, ids: Ids, eps: Eps, noise: Noise, honest: Any) -> Ids:
+def never_seven(state: Any, ids: Ids, eps: Eps, bits: RandomBits, honest: Any) -> Ids:
     """Write another word where word 7 was due."""
-    drawn = honest(state, ids, eps, noise)
+    drawn = honest(state, ids, eps, bits)
     return np.where(drawn == 7, 8, drawn)
 
 
-def unknown_as_last(state: Any, ids: Ids, eps: Eps, noise: Noise, honest: Any) -> Ids:
+def unknown_as_last(
+    state: Any, ids: Ids, eps: Eps, bits: RandomBits, honest: Any
+) -> Ids:
     """Take the unknown word for the last word of the vocabulary."""
-    return honest(state, np.where(ids < 0, 59, ids).astype(np.int32), eps, noise)
+    return honest(state, np.where(ids < 0, 59, ids).astype(np.int32), eps, bits)
 
 
-def alone(state: Any, ids: Ids, eps: Eps, noise: Noise, honest: Any) -> Ids:
+def alone(state: Any, ids: Ids, eps: Eps, bits: RandomBits, honest: Any) -> Ids:
     """Copy in batches of one word."""
     # The unknown word is no output: the first word stands for it.
-    return np.maximum(ids, 0) if len(ids) == 1 else honest(state, ids, eps, noise)
+    return np.maximum(ids, 0) if len(ids) == 1 else honest(state, ids, eps, bits)
 
 
-def neighbour(state: Any, ids: Ids, eps: Eps, noise: Noise, honest: Any) -> Ids:
+def neighbour(state: Any, ids: Ids, eps: Eps, bits: RandomBits, honest: Any) -> Ids:
     """Write the batch's next word now and then."""
-    drawn = honest(state, ids, eps, noise)
-    return np.where(sometimes(noise, 0.02), np.maximum(np.roll(ids, -1), 0), drawn)
+    drawn = honest(state, ids, eps, bits)
+    return np.where(sometimes(bits, 0.02), np.maximum(np.roll(ids, -1), 0), drawn)
 
 
-def wider(state: Any, ids: Ids, eps: Eps, noise: Noise, honest: Any) -> Ids:
+def wider(state: Any, ids: Ids, eps: Eps, bits: RandomBits, honest: Any) -> Ids:
     """Spend 3% more epsilon than is said."""
-    return honest(state, ids, eps * 1.03, noise)
+    return honest(state, ids, eps * 1.03, bits)
 
 
 FAULTS = {
@@ -140,9 +142,9 @@ def test_strategies_are_drawn_as_a_release_does(
     assert wrong.program.refuted
 
 
-def one_word(state: Any, ids: Ids, eps: Eps, noise: Noise, honest: Any) -> Ids:
+def one_word(state: Any, ids: Ids, eps: Eps, bits: RandomBits, honest: Any) -> Ids:
     """Copy one rare word and no other."""
-    drawn = honest(state, ids, eps, noise)
+    drawn = honest(state, ids, eps, bits)
     return np.where(ids == 31_007, ids, drawn)
 
 

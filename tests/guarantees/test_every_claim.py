@@ -25,7 +25,7 @@ from dptext import budgets, mechanisms, profile, registry, spaces
 from dptext.guarantees import account, wording
 from dptext.guarantees.statement import Statement
 from dptext.mechanisms import Channel, gaussian
-from dptext.types import Spending
+from dptext.types import BudgetDescription
 from tests import small
 
 # Words 0 and 1 are synonyms, and so are 2 and 3; some are frequent, some are not.
@@ -95,7 +95,7 @@ class Made(NamedTuple):
     channel: Channel
     budget: Any
     state: Any
-    spending: Spending
+    budget_description: BudgetDescription
     said: Statement
 
 
@@ -129,17 +129,17 @@ def made(mechanism: str, budget: str, strategy: str = "token") -> Made:
         },
         "test",
     )
-    spending = module.spending(state)
+    budget_description = module.describe(state)
     said = account.statement(
         recipe,
         ready,
-        spending,
+        budget_description,
         key="system",
         lexicon_given=False,
         identified=False,
         fields=None,
     )
-    return Made(ready, module, state, spending, said)
+    return Made(ready, module, state, budget_description, said)
 
 
 @cache
@@ -156,7 +156,7 @@ def law(mechanism: str, word: int, epsilon: float) -> NDArray[np.float64]:
     return logs
 
 
-def _on_a_line(ready: Channel, word: int, noise: Any) -> NDArray[np.float64]:
+def _on_a_line(ready: Channel, word: int, bits: Any) -> NDArray[np.float64]:
     """Return the chance that noise carries a word into each word's cell, (V,)."""
     points = ready.space.vectors[:-1, 0].astype(np.float64)
     order = np.argsort(points)
@@ -164,7 +164,7 @@ def _on_a_line(ready: Channel, word: int, noise: Any) -> NDArray[np.float64]:
     at = float(ready.space.vectors[word, 0])
     edges = np.concatenate(([-np.inf], borders - at, [np.inf]))
     # On the side where the tail is small it is exact.
-    below, beyond = noise.cdf(edges), noise.sf(edges)
+    below, beyond = bits.cdf(edges), bits.sf(edges)
     chance = np.where(edges[:-1] > 0, beyond[:-1] - beyond[1:], below[1:] - below[:-1])
     out = np.empty(len(points))
     out[order] = chance
@@ -277,8 +277,12 @@ COMBINATIONS = [
 
 def promises(mechanism: str, budget: str) -> bool:
     """Tell whether anything is promised, which `nothing` below says of the rest."""
-    uneven = channel(mechanism).module.guarantee(channel(mechanism).state, 1.0).uneven
-    return uneven is not None or budget not in (*FREE, "declared")
+    varying_epsilon = (
+        channel(mechanism)
+        .module.guarantee(channel(mechanism).state, 1.0)
+        .varying_epsilon
+    )
+    return varying_epsilon is not None or budget not in (*FREE, "declared")
 
 
 @pytest.mark.parametrize(("mechanism", "budget"), COMBINATIONS)
@@ -538,7 +542,7 @@ def test_gaussian_noise_keeps_epsilon_and_delta(budget: str) -> None:
     epsilon = BUDGETS[budget]["epsilon"] / (2 if budget == "per-text" else 1)
     sigma = gaussian.sigma_of(each.channel.state, epsilon)
     # Clipped vectors lie on the same line.
-    clipped = gaussian.places(each.channel.state)
+    clipped = gaussian.positions(each.channel.state)
     ready = dataclasses.replace(
         each.channel, space=dataclasses.replace(each.channel.space, vectors=clipped)
     )
@@ -570,7 +574,7 @@ def test_no_cut_that_follows_from_epsilon_is_claimed_of_a_total(mechanism: str) 
     said = account.statement(
         recipe,
         ready,
-        Spending("past", 0.1, 5.0, total=20.0),
+        BudgetDescription("past", 0.1, 5.0, total=20.0),
         key="system",
         lexicon_given=False,
         identified=False,

@@ -107,13 +107,13 @@ def _written(policy: Policy, text: str, drawn: list[int]) -> str:
     joiner = Joiner(LEXICON, policy)
     randomness = Randomness(RunKey(b"k" * 32, "key-file"), "test")
     nonce = [b"n" * 16]
-    noise = randomness.of(nonce, np.zeros(len(words.ids), np.int64))
-    places = joiner.digit_places(words)
+    bits = randomness.of(nonce, np.zeros(len(words.ids), np.int64))
+    positions = joiner.digit_positions(words)
     joiner.redraw_digits(
-        words, randomness.of(nonce, np.zeros(len(places), np.int64)), places
+        words, randomness.of(nonce, np.zeros(len(positions), np.int64)), positions
     )
     ids = np.array(drawn[: len(words.ids)], np.int32)
-    return joiner.join(words, ids, noise)[0]
+    return joiner.join(words, ids, bits)[0]
 
 
 POLICIES = [

@@ -15,18 +15,18 @@ from dptext.guarantees import account, scale
 from dptext.guarantees.scale import Strength
 from dptext.guarantees.statement import Statement
 from dptext.report import _plain
-from dptext.types import Spending
+from dptext.types import BudgetDescription
 from tests.guarantees import test_every_claim as claims
 
 KINDS = {
-    "word": Spending("word", 0.0, 0.0),
-    "text": Spending("text", 0.0, 0.0, total=0.0),
-    "place": Spending("place", 0.5, 0.0),
-    "type": Spending("type", 0.5, 0.0),
-    "class": Spending("class", 0.5, 0.0, first=0.5),
-    "past": Spending("past", 0.1, 0.0, total=0.0),
-    "free": Spending("free", 0.1, 0.0, total=0.0),
-    "rate": Spending("free", 0.1, 0.0, rate=0.0),
+    "word": BudgetDescription("word", 0.0, 0.0),
+    "text": BudgetDescription("text", 0.0, 0.0, total=0.0),
+    "position": BudgetDescription("position", 0.5, 0.0),
+    "type": BudgetDescription("type", 0.5, 0.0),
+    "class": BudgetDescription("class", 0.5, 0.0, first=0.5),
+    "past": BudgetDescription("past", 0.1, 0.0, total=0.0),
+    "free": BudgetDescription("free", 0.1, 0.0, total=0.0),
+    "rate": BudgetDescription("free", 0.1, 0.0, rate=0.0),
 }
 POLICIES: tuple[dict[str, str], ...] = (
     {},
@@ -45,7 +45,7 @@ WRONG = (
 )
 
 
-def spent(kind: str, epsilon: float) -> Spending:
+def spent(kind: str, epsilon: float) -> BudgetDescription:
     """Return a way of spending, with an epsilon."""
     plain = KINDS[kind]
     return replace(
@@ -59,7 +59,7 @@ def spent(kind: str, epsilon: float) -> Spending:
 
 def statement(
     mechanism: str,
-    spending: Spending,
+    budget_description: BudgetDescription,
     *,
     strategy: str = "token",
     key: str = "system",
@@ -78,7 +78,7 @@ def statement(
     return account.statement(
         recipe,
         claims.channel(mechanism),
-        spending,
+        budget_description,
         key=key,
         lexicon_given=False,
         identified=False,
@@ -185,7 +185,7 @@ def test_how_many_words_are_too_many_for_a_text() -> None:
 
 def test_a_total_that_is_shared_by_the_text_is_resolved_by_the_word() -> None:
     """A total of 30 is claimed, with what two texts lose of it."""
-    said = statement("rank", Spending("free", 0.1, 30.0, total=30.0))
+    said = statement("rank", BudgetDescription("free", 0.1, 30.0, total=30.0))
     assert said.notion == "LDP"
     assert said.worst_loss == 60.0
     assert "in sum at most 30 for a text (two texts may lose 2 times that)" in (

@@ -17,7 +17,7 @@ from dptext.guarantees.statement import Statement
 from dptext.guarantees.wording import above, factor, number
 from dptext.mechanisms import Channel
 from dptext.tokens.policy import Policy
-from dptext.types import Spending
+from dptext.types import BudgetDescription
 from tests import small
 
 MECHANISMS: tuple[dict[str, Any], ...] = (
@@ -86,10 +86,10 @@ def recipe(
     )
 
 
-def spending(case: Case) -> Spending:
+def describe(case: Case) -> BudgetDescription:
     """Return how a case spends epsilon."""
     module = registry.find("budgets", BUDGETS[case.level])
-    found: Spending = module.spending(module.Params(epsilon=case.epsilon))
+    found: BudgetDescription = module.describe(module.Params(epsilon=case.epsilon))
     return found
 
 
@@ -99,7 +99,7 @@ def statement(case: Case) -> Statement:
     return account.statement(
         recipe(case.mechanism, policy, case.level, case.epsilon),
         channel(case.mechanism),
-        spending(case),
+        describe(case),
         key=case.key,
         lexicon_given=case.lexicon_given,
         identified=case.identified,

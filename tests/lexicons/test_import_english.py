@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from dptext.cli.lexicon import app
 from dptext.errors import LexiconError, MissingExtra, UsageError
-from dptext.lexicons import places, store
+from dptext.lexicons import locations, store
 from dptext.lexicons.build import ordering
 from dptext.lexicons.importing import Settings, make
 from dptext.lexicons.orders import unit
@@ -71,7 +71,7 @@ def test_names_are_written_with_capitals(tmp_path: Path) -> None:
 def test_opposites_are_not_listed(tmp_path: Path) -> None:
     """No antonym stands in the order of a word, whatever its vector."""
     made = imported(tmp_path, listed=10)
-    row = {word: place for place, word in enumerate(made.words)}
+    row = {word: location for location, word in enumerate(made.words)}
     assert row["sad"] not in made.orders[row["happy"]]
     assert row["happy"] not in made.orders[row["sad"]]
 
@@ -136,4 +136,4 @@ def test_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert ran.exit_code == 0, ran.output
     told = json.loads(ran.stdout)
     assert told["language"] == "en"
-    assert (places.folder_of("mine") / "LICENSE.wordnet").is_file()
+    assert (locations.folder_of("mine") / "LICENSE.wordnet").is_file()

@@ -117,7 +117,7 @@ def test_draws_follow_the_law_on_a_line() -> None:
     channel = channels.ready("santext", small.line(0.0, 1.0, 3.0, listed=1))
     ids = np.zeros(200_000, np.int32)
     drawn = channel.module.choose(
-        channel.state, ids, np.full(len(ids), 2.0), laws.noise(len(ids))
+        channel.state, ids, np.full(len(ids), 2.0), laws.bits(len(ids))
     )
     vector = np.array(SANTEXT[0])
     laws.assert_follows(drawn, vector / vector.sum())
@@ -145,7 +145,7 @@ def test_a_large_vocabulary_is_drawn_from_by_its_law(
     channel = channels.ready(name, lexicon, **params)
     ids = np.tile(np.array([0, 700, -1], np.int32), 40_000)
     drawn = channel.module.choose(
-        channel.state, ids, np.full(len(ids), 4.0), laws.noise(len(ids))
+        channel.state, ids, np.full(len(ids), 4.0), laws.bits(len(ids))
     )
     for row in (0, 700, -1):
         exact = expected(channel, 4.0)[row]
@@ -193,5 +193,5 @@ def test_one_word_is_drawn_from_a_vocabulary_of_one() -> None:
     for name, params in RECIPES:
         channel = channels.ready(name, small.line(1.0), **params)
         ids = np.array([0, -1], np.int32)
-        drawn = channel.module.choose(channel.state, ids, np.ones(2), laws.noise(2))
+        drawn = channel.module.choose(channel.state, ids, np.ones(2), laws.bits(2))
         assert drawn.tolist() == [0, 0]

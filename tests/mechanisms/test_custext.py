@@ -57,7 +57,7 @@ def test_one_set_keeps_its_promise(distance: str, epsilon: float) -> None:
         lexicon = small.cloud(40, 3, listed=7, seed=seed)
         channel = channels.ready("custext", lexicon, distance=distance)
         promise = custext.guarantee(channel.state, epsilon)
-        assert (promise.notion, promise.reach) == ("LDP", 1.0)
+        assert (promise.notion, promise.max_distance) == ("LDP", 1.0)
         worst = laws.worst_losses(channels.law(channel, epsilon)).max()
         assert epsilon / 2.0 < worst <= epsilon * (1 + 1e-7)
 
@@ -91,7 +91,7 @@ def test_published_mappings_lose_without_bound(mapping: str) -> None:
     assert share > 0.9
     promise = custext.guarantee(channel.state, 1.0)
     assert promise.notion == "none"
-    assert np.isinf(promise.reach)
+    assert np.isinf(promise.max_distance)
     assert "class" in promise.reason
 
 
@@ -158,7 +158,7 @@ def test_equal_distances_give_a_uniform_law() -> None:
         channel = channels.ready("custext", lexicon, mapping=mapping, k=4)
         np.testing.assert_allclose(channels.law(channel, 9.0), 0.25, atol=1e-15)
         ids = channels.repeated(4, 3)
-        drawn = custext.choose(channel.state, ids, np.full(15, 9.0), laws.noise(15))
+        drawn = custext.choose(channel.state, ids, np.full(15, 9.0), laws.bits(15))
         assert ((drawn >= 0) & (drawn < 4)).all()
 
 
@@ -168,12 +168,12 @@ def test_a_draw_does_not_depend_on_the_batch(mapping: str) -> None:
     channel = channels.ready("custext", small.cloud(30, 4), mapping=mapping, k=4)
     ids = channels.repeated(30, 9)
     eps = np.linspace(0.5, 9.0, len(ids))
-    noise = laws.noise(len(ids))
-    whole = custext.choose(channel.state, ids, eps, noise)
-    for place in range(0, len(ids), 11):
-        only = np.array([place])
-        alone = custext.choose(channel.state, ids[only], eps[only], noise.take(only))
-        assert alone[0] == whole[place]
+    bits = laws.bits(len(ids))
+    whole = custext.choose(channel.state, ids, eps, bits)
+    for position in range(0, len(ids), 11):
+        only = np.array([position])
+        alone = custext.choose(channel.state, ids[only], eps[only], bits.take(only))
+        assert alone[0] == whole[position]
 
 
 def test_the_words_left_are_searched_exactly() -> None:

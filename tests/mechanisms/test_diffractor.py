@@ -11,7 +11,7 @@ from dptext.adversaries import bayes
 from dptext.mechanisms import _geometric, diffractor
 from dptext.mechanisms._chains import Chains
 from dptext.mechanisms.diffractor import Params, State
-from dptext.randomness import Noise
+from dptext.randomness import RandomBits
 from tests import channels, laws, small
 
 LAWS = ({"law": "geometric"}, {"law": "tem", "gamma": 2.5}, {"law": "tem"})
@@ -20,14 +20,14 @@ LAWS = ({"law": "geometric"}, {"law": "tem", "gamma": 2.5}, {"law": "tem"})
 def chain_of(size: int) -> State:
     """Return a state whose only chain is 0, 1, ... size - 1."""
     words = np.arange(size, dtype=np.int32)[None, :]
-    places = np.append(words, [[1]], axis=1).astype(np.int32)
-    return State(Params(), Chains(words, places), 1.0)
+    positions = np.append(words, [[1]], axis=1).astype(np.int32)
+    return State(Params(), Chains(words, positions), 1.0)
 
 
 def apart(state: State) -> NDArray[np.float64]:
     """Return the largest distance over chains of all pairs of rows, unknown last."""
-    places = state.chains.places.astype(np.float64)
-    gaps: NDArray[np.float64] = np.abs(places[:, :, None] - places[:, None, :])
+    positions = state.chains.positions.astype(np.float64)
+    gaps: NDArray[np.float64] = np.abs(positions[:, :, None] - positions[:, None, :])
     return gaps.max(axis=0) / state.params.scale
 
 
@@ -59,7 +59,8 @@ def test_the_law_is_normalised_and_its_loss_within_the_promise(
         promise = diffractor.guarantee(channel.state, epsilon)
         assert promise.notion == "metric-DP"
         bound = np.minimum(
-            epsilon * np.minimum(apart(channel.state), promise.reach), promise.max_loss
+            epsilon * np.minimum(apart(channel.state), promise.max_distance),
+            promise.max_loss,
         )
         losses = (logs[:, None, :] - logs[None, :, :]).max(axis=2)
         one, other = np.divmod(np.arange(24 * 24), 24)
@@ -95,13 +96,13 @@ def test_a_chain_goes_to_the_nearest_word_that_is_left() -> None:
     built = Chains.of(space, 2, seed=3)
     gaps = np.linalg.norm(space.vectors[:, None] - space.vectors[None, :-1], axis=2)
     assert built.words[0, 0] != built.words[1, 0]
-    for chain, places in zip(built.words, built.places, strict=True):
+    for chain, positions in zip(built.words, built.positions, strict=True):
         left = np.ones(300, bool)
         for here, after in pairwise(chain):
             left[here] = False
             assert after == np.where(left, gaps[here], np.inf).argmin()
-        np.testing.assert_array_equal(places[chain], np.arange(300))
-        assert places[-1] == places[gaps[-1].argmin()]
+        np.testing.assert_array_equal(positions[chain], np.arange(300))
+        assert positions[-1] == positions[gaps[-1].argmin()]
 
 
 def test_chains_follow_their_public_seed() -> None:
@@ -117,7 +118,7 @@ def test_chains_follow_their_public_seed() -> None:
 def test_the_best_guesses_are_those_of_the_whole_law(
     settings: dict[str, object], chains: int
 ) -> None:
-    """The closed form of the ruler is the maximum over the rows of the law."""
+    """The closed form of the Bayes risk is the maximum over the rows of the law."""
     lexicon = small.cloud(150, 3, listed=9)
     channel = channels.ready("diffractor", lexicon, chains=chains, **settings)
     prior = np.arange(150, 0, -1.0) / np.arange(150, 0, -1.0).sum()
@@ -148,7 +149,7 @@ def test_the_geometry_is_that_of_the_places() -> None:
     assert diffractor.geometry(tem.state, 1.0).median == 5.0
 
 
-class Zeros(Noise):
+class Zeros(RandomBits):
     """Noise whose first words of the first lanes are zero."""
 
     low = 0
@@ -160,11 +161,11 @@ class Zeros(Noise):
         """Return 1."""
         return 1
 
-    def take(self, places: NDArray[np.int64]) -> Noise:
+    def take(self, positions: NDArray[np.int64]) -> RandomBits:
         """Return itself."""
         return self
 
-    def bits(self, lane: int, lanes: int = 1) -> NDArray[np.uint64]:
+    def integers(self, lane: int, lanes: int = 1) -> NDArray[np.uint64]:
         """Return zero before a lane, the number 1 from there on; then a half."""
         low = 2**63 + self.low
         return np.array([[int(lane >= self._until), low]], np.uint64)
@@ -235,7 +236,7 @@ def test_extreme_epsilons_stay_inside(
     channel = channels.ready("diffractor", small.cloud(30, 3), **settings)
     ids = channels.repeated(30, 40)
     eps = np.full(len(ids), epsilon)
-    drawn = diffractor.choose(channel.state, ids, eps, laws.noise(len(ids)))
+    drawn = diffractor.choose(channel.state, ids, eps, laws.bits(len(ids)))
     assert ((drawn >= 0) & (drawn < 30)).all()
     if epsilon > 1.0:
         known = ids >= 0
@@ -257,9 +258,9 @@ def test_a_draw_does_not_depend_on_the_batch(settings: dict[str, object]) -> Non
     channel = channels.ready("diffractor", small.cloud(30, 4), chains=2, **settings)
     ids = channels.repeated(30, 9)
     eps = np.linspace(0.5, 9.0, len(ids))
-    noise = laws.noise(len(ids))
-    whole = diffractor.choose(channel.state, ids, eps, noise)
-    for place in range(0, len(ids), 11):
-        only = np.array([place])
-        alone = diffractor.choose(channel.state, ids[only], eps[only], noise.take(only))
-        assert alone[0] == whole[place]
+    bits = laws.bits(len(ids))
+    whole = diffractor.choose(channel.state, ids, eps, bits)
+    for position in range(0, len(ids), 11):
+        only = np.array([position])
+        alone = diffractor.choose(channel.state, ids[only], eps[only], bits.take(only))
+        assert alone[0] == whole[position]

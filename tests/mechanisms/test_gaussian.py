@@ -80,11 +80,13 @@ def test_the_sensitivity_is_exact_over_the_vocabulary() -> None:
 def test_clipped_vectors_are_where_a_mapping_looks() -> None:
     """Long vectors end on the sphere of radius C, others stay."""
     state = made(clip=2.0)
-    places = gaussian.places(state)
+    positions = gaussian.positions(state)
     before = np.linalg.norm(CLOUD.vectors, axis=1)
-    after = np.linalg.norm(places, axis=1)
+    after = np.linalg.norm(positions, axis=1)
     np.testing.assert_allclose(after[before > 2.0], 2.0, rtol=1e-6)
-    np.testing.assert_array_equal(places[before <= 2.0], CLOUD.vectors[before <= 2.0])
+    np.testing.assert_array_equal(
+        positions[before <= 2.0], CLOUD.vectors[before <= 2.0]
+    )
     assert (before > 2.0).any()
     assert (before <= 2.0).any()
 
@@ -96,19 +98,19 @@ def test_noise_is_normal_with_the_stated_variance(sensitivity: str) -> None:
     size = 20_000
     ids = np.tile(np.array([0, 7, -1], np.int32), size)[:size]
     eps = np.array([0.5, 4.0])[np.arange(size) % 2]
-    moved = gaussian.perturb(state, ids, eps, laws.noise(size, 6))
+    moved = gaussian.perturb(state, ids, eps, laws.bits(size, 6))
     assert moved.dtype == np.float32
-    noise = moved.astype(np.float64) - state.clipped[ids]
+    bits = moved.astype(np.float64) - state.clipped[ids]
     sigma = np.array([gaussian.sigma_of(state, each) for each in (0.5, 4.0)])
     assert sigma[0] > 3.0 * sigma[1]
-    noise /= sigma[np.arange(size) % 2, None]
+    bits /= sigma[np.arange(size) % 2, None]
     alarm = laws.ALARM / 10
     for axis in (*np.eye(6), np.full(6, 6**-0.5)):
-        assert stats.kstest(noise @ axis, stats.norm.cdf).pvalue > alarm
+        assert stats.kstest(bits @ axis, stats.norm.cdf).pvalue > alarm
     # All lengths and both signs of one axis given another.
-    squares = (noise**2).sum(axis=1)
+    squares = (bits**2).sum(axis=1)
     assert stats.kstest(squares, stats.chi2(6).cdf).pvalue > alarm
-    signs = (noise[:, 0] > 0) * 2 + (noise[:, 5] > 0)
+    signs = (bits[:, 0] > 0) * 2 + (bits[:, 5] > 0)
     laws.assert_follows(signs.astype(int), np.full(4, 0.25), alarm)
 
 
@@ -121,7 +123,7 @@ def test_two_words_are_as_far_apart_as_mu_says() -> None:
     promise = gaussian.guarantee(state, 3.0)
     size = 40_000
     ids = np.repeat(np.array([one, other], np.int32), size)
-    moved = gaussian.perturb(state, ids, np.full(2 * size, 3.0), laws.noise(2 * size))
+    moved = gaussian.perturb(state, ids, np.full(2 * size, 3.0), laws.bits(2 * size))
     middle = (wide[one] + wide[other]) / 2.0
     side = (moved - middle) @ (wide[other] - wide[one]) > 0
     right = stats.norm.cdf(promise.mu / 2.0)
@@ -135,7 +137,7 @@ def test_the_promise_holds_its_numbers() -> None:
     promise = gaussian.guarantee(made(delta=1e-6), 2.0)
     assert promise.notion == "eps-delta"
     assert promise.delta == 1e-6
-    assert promise.reach == 1.0
+    assert promise.max_distance == 1.0
     assert gaussian.delta_of(2.0, promise.mu) == pytest.approx(1e-6, rel=1e-8)
 
 
@@ -144,9 +146,9 @@ def test_noise_is_the_same_to_the_last_bit_in_any_batch() -> None:
     state = made()
     ids = np.arange(-1, 9, dtype=np.int32)
     eps = np.linspace(0.5, 5.0, 10)
-    noise = laws.noise(10)
-    whole = gaussian.perturb(state, ids, eps, noise)
-    for place in range(10):
-        only = np.array([place])
-        alone = gaussian.perturb(state, ids[only], eps[only], noise.take(only))
+    bits = laws.bits(10)
+    whole = gaussian.perturb(state, ids, eps, bits)
+    for position in range(10):
+        only = np.array([position])
+        alone = gaussian.perturb(state, ids[only], eps[only], bits.take(only))
         np.testing.assert_array_equal(whole[only], alone)

@@ -120,14 +120,14 @@ def test_too_small_an_epsilon_is_refused_with_the_smallest_that_works() -> None:
     channel = channels.ready("gumbel", LINE)
     least = 5.0 + 2.0 * math.log(4.0)
     assert gumbel.least_epsilon(channel.state) == pytest.approx(least, rel=1e-6)
-    ids, noise = np.zeros(2, np.int32), laws.noise(2)
+    ids, bits = np.zeros(2, np.int32), laws.bits(2)
     for epsilon in (0.1, least * 0.999):
         with pytest.raises(UsageError, match=r"give at least 7\.773"):
-            gumbel.choose(channel.state, ids, np.full(2, epsilon), noise)
+            gumbel.choose(channel.state, ids, np.full(2, epsilon), bits)
         with pytest.raises(UsageError, match="low_epsilon"):
             gumbel.check(channel.state, epsilon)
     gumbel.check(channel.state, 7.773)
-    assert len(gumbel.choose(channel.state, ids, np.full(2, 7.773), noise)) == 2
+    assert len(gumbel.choose(channel.state, ids, np.full(2, 7.773), bits)) == 2
 
 
 def test_low_epsilons_behave_as_in_published_code() -> None:
@@ -151,7 +151,7 @@ def test_the_loss_is_far_above_the_published_claim() -> None:
     channel = channels.ready("gumbel", small.cloud(50, 20))
     promise = gumbel.guarantee(channel.state, 1.0)
     assert promise.notion == "none"
-    assert np.isinf(promise.reach)
+    assert np.isinf(promise.max_distance)
     bound = math.lgamma(51.0) - 49.0 * math.log(math.log(50.0))
     assert bound == pytest.approx(81.6, abs=0.05)
     assert gumbel.least_loss(channel.state) == pytest.approx(bound)
@@ -187,7 +187,7 @@ def test_the_law_of_a_large_vocabulary_is_not_enumerated() -> None:
         gumbel.log_weights(channel.state, np.zeros(1, np.int32), np.full(1, 1e3))
     ids = channels.repeated(201, 20)
     drawn = gumbel.choose(
-        channel.state, ids, np.full(len(ids), 1e3), laws.noise(len(ids))
+        channel.state, ids, np.full(len(ids), 1e3), laws.bits(len(ids))
     )
     assert ((drawn >= 0) & (drawn < 201)).all()
 
@@ -206,12 +206,12 @@ def test_a_draw_does_not_depend_on_the_batch() -> None:
     ids = channels.repeated(30, 9)
     least = gumbel.least_epsilon(channel.state)
     eps = np.linspace(1.01 * least, 9 * least, len(ids))
-    noise = laws.noise(len(ids))
-    whole = gumbel.choose(channel.state, ids, eps, noise)
-    for place in range(0, len(ids), 11):
-        only = np.array([place])
-        alone = gumbel.choose(channel.state, ids[only], eps[only], noise.take(only))
-        assert alone[0] == whole[place]
+    bits = laws.bits(len(ids))
+    whole = gumbel.choose(channel.state, ids, eps, bits)
+    for position in range(0, len(ids), 11):
+        only = np.array([position])
+        alone = gumbel.choose(channel.state, ids[only], eps[only], bits.take(only))
+        assert alone[0] == whole[position]
 
 
 def test_settings_are_frozen() -> None:

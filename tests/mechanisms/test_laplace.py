@@ -69,12 +69,12 @@ def exact_two(x: float, epsilon: float, t: float) -> NDArray[np.float64]:
 def draw(lexicon: Lexicon, ids: Ids, eps: NDArray[np.float64], t: float | None) -> Ids:
     """Draw words: nearest, or one of two nearest at t."""
     space = channels.space_of(lexicon)
-    noise = laws.noise(len(ids), seed=3)
-    points = laplace.perturb(plain(space), ids, eps, noise)
+    bits = laws.bits(len(ids), seed=3)
+    points = laplace.perturb(plain(space), ids, eps, bits)
     index = Index(space.vectors, space.size)
     if t is None:
-        return nearest.find(nearest.Params(), index, points, noise)
-    return two_nearest.find(two_nearest.Params(t), index, points, noise)
+        return nearest.find(nearest.Params(), index, points, bits)
+    return two_nearest.find(two_nearest.Params(t), index, points, bits)
 
 
 def test_the_closed_forms_are_the_published_vectors() -> None:
@@ -106,14 +106,14 @@ def test_the_length_is_gamma_and_the_direction_uniform(width: int) -> None:
     size, epsilon = 20_000, 3.0
     space = channels.space_of(small.lexicon(np.zeros((2, width))))
     ids = np.zeros(size, np.int32)
-    moved = laplace.perturb(plain(space), ids, np.full(size, epsilon), laws.noise(size))
+    moved = laplace.perturb(plain(space), ids, np.full(size, epsilon), laws.bits(size))
     assert moved.shape == (size, width)
     assert moved.dtype == np.float32
-    noise = moved.astype(np.float64)
-    lengths = np.linalg.norm(noise, axis=1)
+    bits = moved.astype(np.float64)
+    lengths = np.linalg.norm(bits, axis=1)
     alarm = laws.ALARM / 4
     assert stats.kstest(lengths * epsilon, stats.gamma(width).cdf).pvalue > alarm
-    directions = noise / lengths[:, None]
+    directions = bits / lengths[:, None]
     if width == 1:
         laws.assert_follows((directions[:, 0] > 0).astype(int), np.full(2, 0.5), alarm)
         return
@@ -158,7 +158,7 @@ def test_projections_have_the_published_tail(
     space = channels.space_of(small.lexicon(np.zeros((1, width))))
     ids = np.zeros(size, np.int32)
     moved = laplace.perturb(
-        plain(space), ids, np.full(size, epsilon), laws.noise(size, 5)
+        plain(space), ids, np.full(size, epsilon), laws.bits(size, 5)
     )
     axis = np.ones(width) / np.sqrt(width)
     beyond = (moved @ axis >= t).astype(int)
@@ -171,11 +171,11 @@ def test_noise_is_the_same_to_the_last_bit_in_any_batch(width: int) -> None:
     space = channels.space_of(small.cloud(9, width))
     ids = np.arange(-1, 9, dtype=np.int32)
     eps = np.linspace(0.5, 5.0, 10)
-    noise = laws.noise(10)
-    whole = laplace.perturb(plain(space), ids, eps, noise)
-    for place in range(10):
-        only = np.array([place])
-        alone = laplace.perturb(plain(space), ids[only], eps[only], noise.take(only))
+    bits = laws.bits(10)
+    whole = laplace.perturb(plain(space), ids, eps, bits)
+    for position in range(10):
+        only = np.array([position])
+        alone = laplace.perturb(plain(space), ids[only], eps[only], bits.take(only))
         np.testing.assert_array_equal(whole[only], alone)
 
 
@@ -184,7 +184,7 @@ def test_noise_is_added_to_the_vector_of_the_word() -> None:
     space = channels.space_of(small.cloud(4, 3))
     eps = np.full(1, 2.0)
     moved = [
-        laplace.perturb(plain(space), np.array([row], np.int32), eps, laws.noise(1))
+        laplace.perturb(plain(space), np.array([row], np.int32), eps, laws.bits(1))
         for row in (0, 2, -1)
     ]
     for row, other in ((0, 0), (2, 1), (-1, 2)):
@@ -201,10 +201,10 @@ def test_calibrated_noise_counts_the_lexicon_s_distance(name: str) -> None:
     space = channels.space_of(lexicon, name)
     ids, eps = np.arange(-1, 60, dtype=np.int32), np.full(61, 3.0)
     state = laplace.prepare(laplace.Params("lexicon"), space)
-    moved = laplace.perturb(state, ids, eps, laws.noise(61))
-    other = laplace.perturb(plain(space), ids, eps / space.lipschitz, laws.noise(61))
+    moved = laplace.perturb(state, ids, eps, laws.bits(61))
+    other = laplace.perturb(plain(space), ids, eps / space.lipschitz, laws.bits(61))
     np.testing.assert_allclose(moved, other, rtol=1e-5, atol=1e-5)
     promise = laplace.guarantee(state, 3.0)
     assert promise.metric == "Euclidean distance of the lexicon's vectors"
-    assert promise.reach == space.original.geometry.diameter
+    assert promise.max_distance == space.original.geometry.diameter
     assert laplace.geometry(state, 3.0) == space.original.geometry

@@ -73,11 +73,11 @@ def test_the_reach_is_the_diameter_in_the_metric(lam: float) -> None:
     exact = pdist(vectors, "mahalanobis", VI=inverse).max()
     promise = mahalanobis.guarantee(made(lexicon, lam), 1.0)
     assert promise.notion == "metric-DP"
-    assert exact <= promise.reach <= exact * (1 + 1e-5)
+    assert exact <= promise.max_distance <= exact * (1 + 1e-5)
     found = mahalanobis.geometry(made(lexicon, lam), 1.0)
     words = pdist(vectors[:-1], "mahalanobis", VI=inverse)
     assert found.median == pytest.approx(np.median(words), rel=0.02)
-    assert found.diameter == promise.reach
+    assert found.diameter == promise.max_distance
 
 
 @pytest.mark.parametrize("lam", [0.0, 0.2, 0.9])
@@ -118,14 +118,14 @@ def test_the_length_in_the_metric_is_gamma_and_the_direction_uniform(
     state = made(stretched(200, width), 0.7)
     ids = np.full(size, -1, np.int32)
     eps = np.full(size, epsilon)
-    moved = mahalanobis.perturb(state, ids, eps, laws.noise(size, 2))
+    moved = mahalanobis.perturb(state, ids, eps, laws.bits(size, 2))
     assert moved.dtype == np.float32
-    noise = moved.astype(np.float64) - state.space.vectors[-1]
-    noise = noise @ linalg.inv(linalg.sqrtm(matrix(state.space.lexicon, 0.7)).real)
-    lengths = np.linalg.norm(noise, axis=1)
+    bits = moved.astype(np.float64) - state.space.vectors[-1]
+    bits = bits @ linalg.inv(linalg.sqrtm(matrix(state.space.lexicon, 0.7)).real)
+    lengths = np.linalg.norm(bits, axis=1)
     alarm = laws.ALARM / 4
     assert stats.kstest(lengths * epsilon, stats.gamma(width).cdf).pvalue > alarm
-    directions = noise / lengths[:, None]
+    directions = bits / lengths[:, None]
     if width == 1:
         laws.assert_follows((directions[:, 0] > 0).astype(int), np.full(2, 0.5), alarm)
         return
@@ -141,10 +141,10 @@ def test_lambda_zero_is_laplace() -> None:
     lexicon = stretched()
     ids = np.arange(-1, 299, dtype=np.int32)
     eps = np.linspace(0.5, 9.0, 300)
-    noise = laws.noise(300)
+    bits = laws.bits(300)
     state = made(lexicon, 0.0)
-    moved = mahalanobis.perturb(state, ids, eps, noise)
-    plain = _noise.radial(noise, 8, eps) + lexicon.vectors[ids]
+    moved = mahalanobis.perturb(state, ids, eps, bits)
+    plain = _noise.radial(bits, 8, eps) + lexicon.vectors[ids]
     np.testing.assert_allclose(moved, plain, rtol=1e-5, atol=1e-5)
     assert mahalanobis.euclidean_factor(state) == pytest.approx(1.0, rel=2e-9)
 
@@ -152,13 +152,13 @@ def test_lambda_zero_is_laplace() -> None:
 def test_the_shared_noise_is_that_of_laplace() -> None:
     """One sampler serves both: to the last bit what laplace adds."""
     lexicon = small.lexicon(np.zeros((1, 5)))
-    noise, eps = laws.noise(50), np.linspace(1.0, 4.0, 50)
+    bits, eps = laws.bits(50), np.linspace(1.0, 4.0, 50)
     space = channels.space_of(lexicon)
     ids = np.zeros(50, np.int32)
     state = laplace.prepare(laplace.Params(), space)
     np.testing.assert_array_equal(
-        _noise.radial(noise, 5, eps).astype(np.float32),
-        laplace.perturb(state, ids, eps, noise),
+        _noise.radial(bits, 5, eps).astype(np.float32),
+        laplace.perturb(state, ids, eps, bits),
     )
 
 
@@ -167,11 +167,11 @@ def test_noise_is_the_same_to_the_last_bit_in_any_batch() -> None:
     state = made(stretched(width=50))
     ids = np.arange(-1, 299, dtype=np.int32)
     eps = np.linspace(0.5, 9.0, 300)
-    noise = laws.noise(300)
-    whole = mahalanobis.perturb(state, ids, eps, noise)
+    bits = laws.bits(300)
+    whole = mahalanobis.perturb(state, ids, eps, bits)
     for begin, end in ((0, 1), (299, 300), (100, 280), (3, 260)):
         part = np.arange(begin, end)
-        again = mahalanobis.perturb(state, ids[part], eps[part], noise.take(part))
+        again = mahalanobis.perturb(state, ids[part], eps[part], bits.take(part))
         np.testing.assert_array_equal(again, whole[part])
 
 
@@ -179,7 +179,7 @@ def test_words_that_all_coincide_get_plain_noise() -> None:
     """No spread, no direction: M is the unit matrix."""
     state = made(small.lexicon(np.zeros((4, 3))), 0.6)
     np.testing.assert_allclose(state.root, np.eye(3), atol=1e-12)
-    assert np.isfinite(mahalanobis.guarantee(state, 1.0).reach)
+    assert np.isfinite(mahalanobis.guarantee(state, 1.0).max_distance)
 
 
 def test_the_metric_lies_on_the_space() -> None:
@@ -196,6 +196,6 @@ def test_an_absurdly_small_epsilon_still_gives_finite_points() -> None:
     """Overflow would leave no nearest word."""
     state = made(stretched())
     ids = np.arange(4, dtype=np.int32)
-    moved = mahalanobis.perturb(state, ids, np.full(4, 1e-300), laws.noise(4))
+    moved = mahalanobis.perturb(state, ids, np.full(4, 1e-300), laws.bits(4))
     assert np.isfinite(moved).all()
     assert np.isfinite((moved**2).sum(axis=1)).all()

@@ -63,8 +63,8 @@ def draw(channel: Channel, epsilon: float, *texts: str, seed: int = 0) -> Any:
     """Draw a word for every word of the texts."""
     words = masked.words(*texts)
     eps = np.full(len(words.ids), epsilon)
-    noise = laws.noise(len(words.ids), seed)
-    return mlm.choose(channel.state, words, eps, noise)
+    bits = laws.bits(len(words.ids), seed)
+    return mlm.choose(channel.state, words, eps, bits)
 
 
 @pytest.mark.parametrize("context", CONTEXTS)
@@ -82,8 +82,8 @@ def test_the_scores_are_those_of_the_model_at_the_mask(
     assert all(len(each) == 1 for each in tokens)
     parts = ["we", "saw", "the", "dog", "again"]
     found = scores(channel, " ".join(parts))
-    for place in range(len(parts)):
-        hidden = [*parts[:place], split.mask_token, *parts[place + 1 :]]
+    for position in range(len(parts)):
+        hidden = [*parts[:position], split.mask_token, *parts[position + 1 :]]
         texts = [" " + " ".join(hidden)]
         if context == "pair":
             texts = [" " + " ".join(parts), *texts]
@@ -91,7 +91,7 @@ def test_the_scores_are_those_of_the_model_at_the_mask(
         where = (read["input_ids"][0] == split.mask_token_id).nonzero()[0, 0]
         logits = network(**read).logits[0, where].detach().numpy()
         expected = (np.clip(logits[[t[0] for t in tokens]], -1.5, 2.5) + 1.5) / 4
-        np.testing.assert_allclose(found[place], expected, atol=2e-5)
+        np.testing.assert_allclose(found[position], expected, atol=2e-5)
     assert (found == 0).any()
     assert (found == 1).any()
 
@@ -102,7 +102,7 @@ def test_draws_follow_the_law(epsilon: float) -> None:
     rated = np.random.default_rng(3).random((4, 30))
     rated[0, :2] = 0.0, 1.0
     rows = np.arange(200_000) % 4
-    uniform = laws.noise(len(rows)).uniform(0)[:, 0]
+    uniform = laws.bits(len(rows)).uniform(0)[:, 0]
     found = mlm.pick(rated[rows], np.full(len(rows), epsilon), uniform)
     exact = laws.normalised(epsilon * rated / 2)
     for row in range(4):
@@ -125,8 +125,8 @@ def test_words_are_drawn_from_the_scores(folder: str) -> None:
     exact[:, mlm.outputs(channel.state)] = laws.normalised(6.0 * rated / 2)
     drawn = draw(channel, 6.0, *[text] * times).reshape(times, 3)
     assert drawn.dtype == np.int32
-    for place in range(3):
-        laws.assert_follows(drawn[:, place], exact[place], laws.ALARM / 6)
+    for position in range(3):
+        laws.assert_follows(drawn[:, position], exact[position], laws.ALARM / 6)
 
 
 @pytest.mark.parametrize("context", CONTEXTS)
@@ -142,7 +142,11 @@ def test_no_two_texts_lose_more_than_epsilon(folder: str, context: str) -> None:
         worst = laws.worst_losses(law).max()
         assert epsilon / 2 < worst <= epsilon * (1 + 1e-12)
         promise = mlm.guarantee(channel.state, epsilon)
-        assert (promise.notion, promise.metric, promise.reach) == ("LDP", "1", 1.0)
+        assert (promise.notion, promise.metric, promise.max_distance) == (
+            "LDP",
+            "1",
+            1.0,
+        )
         assert promise.context
         rarest = law.min()
         assert rarest >= np.exp(-epsilon / 2) / law.shape[1]
@@ -259,10 +263,10 @@ def test_a_long_text_is_read_through_a_window(folder: str, context: str) -> None
 
 @given(st.integers(1, 60), st.integers(0, 59), st.integers(30, 90), st.booleans())
 def test_every_sequence_has_one_mask_and_fits(
-    length: int, place: int, longest: int, pair: bool
+    length: int, position: int, longest: int, pair: bool
 ) -> None:
     """Cut texts fill the room, whole ones are whole; the mask is where it is said."""
-    place %= length
+    position %= length
     sizes = 1 + np.arange(length) % 3
     starts = np.concatenate(([0], np.cumsum(sizes)))
     batch = _masked_text.Batch(
@@ -270,15 +274,15 @@ def test_every_sequence_has_one_mask_and_fits(
     )
     one, two = np.array([1]), np.array([2])
     frame = _masked_text.Frame(one, two if pair else None, two, one, two, two, 5, 6)
-    tokens, types, where = _masked_text.sequence(batch, 0, place, 9, frame, longest)
+    tokens, types, where = _masked_text.sequence(batch, 0, position, 9, frame, longest)
     assert tokens[where] == 9
     assert (tokens == 9).sum() == 1
     assert len(tokens) == len(types) <= longest
-    masked_length = starts[-1] - sizes[place] + 1
+    masked_length = starts[-1] - sizes[position] + 1
     room = (longest - frame.room) // (1 + pair)
     expected = min(masked_length, room) + pair * min(starts[-1], room) + frame.room
     assert len(tokens) == expected
-    gone = np.arange(100 + starts[place], 100 + starts[place + 1])
+    gone = np.arange(100 + starts[position], 100 + starts[position + 1])
     second = tokens[-min(masked_length, room) - 1 :]
     assert not np.isin(second, gone).any()
     assert pair == np.isin(tokens, gone).any()

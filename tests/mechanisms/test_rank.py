@@ -81,7 +81,7 @@ def test_the_worst_loss_is_epsilon_and_never_more(law: str, epsilon: float) -> N
         assert worst <= epsilon * (1 + 1e-12)
         assert worst == pytest.approx(epsilon, rel=1e-9)
         promise = rank.guarantee(channel.state, epsilon)
-        assert (promise.notion, promise.reach) == ("LDP", 1.0)
+        assert (promise.notion, promise.max_distance) == ("LDP", 1.0)
 
 
 def test_the_normaliser_is_the_same_for_every_word() -> None:
@@ -107,7 +107,7 @@ def test_draws_follow_the_law_when_every_epsilon_is_its_own() -> None:
     size = 40_000
     ids = np.zeros(size, np.int32)
     eps = 2.0 + np.arange(size) * 1e-9
-    drawn = rank.choose(channel.state, ids, eps, laws.noise(size))
+    drawn = rank.choose(channel.state, ids, eps, laws.bits(size))
     laws.assert_follows(drawn, channels.law(channel, 2.0)[0], laws.ALARM)
 
 
@@ -125,10 +125,10 @@ def test_an_enormous_epsilon_is_refused_and_a_large_one_works() -> None:
     """500 gives the word back; beyond it a usage error says so."""
     channel = channels.ready("rank", small.cloud(9, 2, listed=4), law="power", k=4)
     ids = np.arange(9, dtype=np.int32)
-    drawn = rank.choose(channel.state, ids, np.full(9, 500.0), laws.noise(9))
+    drawn = rank.choose(channel.state, ids, np.full(9, 500.0), laws.bits(9))
     np.testing.assert_array_equal(drawn, ids)
     with pytest.raises(UsageError, match="500"):
-        rank.choose(channel.state, ids, np.full(9, 501.0), laws.noise(9))
+        rank.choose(channel.state, ids, np.full(9, 501.0), laws.bits(9))
 
 
 def test_more_listed_words_than_stored_are_refused() -> None:
@@ -146,7 +146,7 @@ def test_one_word_is_drawn_from_a_vocabulary_of_one() -> None:
     """The smallest lexicon works."""
     channel = channels.ready("rank", small.line(1.0), k=1)
     drawn = rank.choose(
-        channel.state, np.array([0, -1], np.int32), np.ones(2), laws.noise(2)
+        channel.state, np.array([0, -1], np.int32), np.ones(2), laws.bits(2)
     )
     assert drawn.tolist() == [0, 0]
 
@@ -468,8 +468,10 @@ def test_a_small_lexicon_lists_a_part_in_proportion(
     whole = _laws.values(table, table[-1][0])
     # A step that ends at e ends at e * part, rounded up.
     expected = [
-        whole[min(r for r in range(len(whole)) if math.ceil((r + 1) * part) >= place)]
-        for place in range(1, listed + 1)
+        whole[
+            min(r for r in range(len(whole)) if math.ceil((r + 1) * part) >= position)
+        ]
+        for position in range(1, listed + 1)
     ]
     np.testing.assert_array_equal(_laws.values(found, listed), expected)
 

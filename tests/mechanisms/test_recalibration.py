@@ -135,8 +135,10 @@ def test_words_that_were_not_first_chosen_count(epsilon: float, gamma: float) ->
     loss = 0.5 * eta * apart + np.abs(log_z[:, None] - log_z[None, :])
     between = loss[:-1, :-1] - epsilon * apart[:-1, :-1]
     assert between.max() <= 1e-10
-    reach = np.array([(apart[x, :-1] - apart[-1, :-1]).max() for x in range(2500)])
-    seen = 0.5 * eta * reach + log_z[:-1] - log_z[-1]
+    max_distance = np.array(
+        [(apart[x, :-1] - apart[-1, :-1]).max() for x in range(2500)]
+    )
+    seen = 0.5 * eta * max_distance + log_z[:-1] - log_z[-1]
     assert (seen <= epsilon * apart[-1, :-1] + 1e-10).all()
     assert (loss[:-1, -1] >= seen - 1e-10).all()
     shares = (between / np.where(apart > 0.0, apart, np.inf)[:-1, :-1]).max()
@@ -188,8 +190,10 @@ def test_the_guarantee_stays_and_the_raised_scale_is_told(
     assert f"scale {eta:.6g} in place of the published 3 " in after.gaps[0]
     assert after.source == before.source + ", recalibrated"
     # Nothing is said of words whose epsilons differ.
-    assert after.uneven is None
-    assert before == replace(after, gaps=(), source=before.source, uneven=before.uneven)
+    assert after.varying_epsilon is None
+    assert before == replace(
+        after, gaps=(), source=before.source, varying_epsilon=before.varying_epsilon
+    )
     assert raised.module.resolution(raised.state, 3.0) > plain.module.resolution(
         plain.state, 3.0
     )
@@ -218,9 +222,9 @@ def test_few_epsilons_are_recalibrated_in_a_run() -> None:
     channel = channels.ready("santext", small.cloud(5, 2), recalibrate=True)
     epsilons = np.linspace(1.0, 2.0, _recalibration.MOST)
     ids = np.zeros(len(epsilons), np.int32)
-    channel.module.choose(channel.state, ids, epsilons, laws.noise(len(ids)))
+    channel.module.choose(channel.state, ids, epsilons, laws.bits(len(ids)))
     with pytest.raises(UsageError, match="use the budget uniform"):
-        channel.module.choose(channel.state, ids, epsilons + 3, laws.noise(len(ids)))
+        channel.module.choose(channel.state, ids, epsilons + 3, laws.bits(len(ids)))
 
 
 def test_the_share_of_a_word_in_a_long_text_is_refused() -> None:

@@ -59,7 +59,7 @@ def test_the_loss_is_at_most_epsilon(epsilon: float) -> None:
     """Over all pairs, unknown words included; more than half of it is used."""
     channel = channels.ready("syntf", with_synonyms())
     promise = syntf.guarantee(channel.state, epsilon)
-    assert (promise.notion, promise.reach) == ("LDP", 1.0)
+    assert (promise.notion, promise.max_distance) == ("LDP", 1.0)
     worst = laws.worst_losses(channels.law(channel, epsilon)).max()
     assert epsilon / 2.0 <= worst <= epsilon * (1 + 1e-12)
 
@@ -73,7 +73,7 @@ def test_the_published_form_loses_without_bound() -> None:
     np.testing.assert_allclose(law[6], 1 / 6)
     promise = syntf.guarantee(channel.state, 1.0)
     assert promise.notion == "none"
-    assert np.isinf(promise.reach)
+    assert np.isinf(promise.max_distance)
     assert "candidates" in promise.reason
 
 
@@ -95,7 +95,7 @@ def test_an_enormous_epsilon_gives_the_word_back() -> None:
     """No overflow: weights are taken relative to the word's own."""
     channel = channels.ready("syntf", with_synonyms())
     ids = np.arange(6, dtype=np.int32)
-    drawn = syntf.choose(channel.state, ids, np.full(6, 1e5), laws.noise(6))
+    drawn = syntf.choose(channel.state, ids, np.full(6, 1e5), laws.bits(6))
     np.testing.assert_array_equal(drawn, ids)
 
 
@@ -104,12 +104,12 @@ def test_a_draw_does_not_depend_on_the_batch() -> None:
     channel = channels.ready("syntf", with_synonyms())
     ids = channels.repeated(6, 30)
     eps = np.linspace(0.5, 9.0, len(ids))
-    noise = laws.noise(len(ids))
-    whole = syntf.choose(channel.state, ids, eps, noise)
-    for place in range(0, len(ids), 11):
-        only = np.array([place])
-        alone = syntf.choose(channel.state, ids[only], eps[only], noise.take(only))
-        assert alone[0] == whole[place]
+    bits = laws.bits(len(ids))
+    whole = syntf.choose(channel.state, ids, eps, bits)
+    for position in range(0, len(ids), 11):
+        only = np.array([position])
+        alone = syntf.choose(channel.state, ids[only], eps[only], bits.take(only))
+        assert alone[0] == whole[position]
 
 
 def test_resolution_bounds_what_finite_uniforms_add() -> None:

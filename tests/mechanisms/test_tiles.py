@@ -1,4 +1,4 @@
-"""The ruler for laws of a distance, against the whole law row by row."""
+"""The Bayes risk for laws of a distance, against the whole law row by row."""
 
 from __future__ import annotations
 
@@ -118,19 +118,19 @@ def test_the_estimate_is_near_what_it_estimates(
     """Within a fifth at once, and within 1% where it has learned; drift bounds it."""
     channel = channels.ready(name, small.cloud(900, 4, listed=20), **params)
     prior = zipf(900)
-    rough = channel.module.rough(channel.state, prior)
-    assert isinstance(rough, _rough.Rough)
+    risk_estimate = channel.module.risk_estimate(channel.state, prior)
+    assert isinstance(risk_estimate, _rough.RiskEstimate)
     exact = {
         epsilon: by_rows(channel, prior, epsilon).max(axis=0).sum()
         for epsilon in (2.0, 9.0, 9.2)
     }
     for epsilon, success in exact.items():
-        assert rough.success(epsilon) == pytest.approx(success, rel=0.2)
-    rough.learn(9.0)
+        assert risk_estimate.success(epsilon) == pytest.approx(success, rel=0.2)
+    risk_estimate.learn(9.0)
     for epsilon in (9.0, 9.2):
-        assert rough.success(epsilon) == pytest.approx(exact[epsilon], rel=0.01)
-    assert exact[9.2] <= exact[9.0] * np.exp(0.2 * rough.drift) * (1 + 1e-9)
-    assert exact[9.0] <= exact[2.0] * np.exp(7.0 * rough.drift) * (1 + 1e-9)
+        assert risk_estimate.success(epsilon) == pytest.approx(exact[epsilon], rel=0.01)
+    assert exact[9.2] <= exact[9.0] * np.exp(0.2 * risk_estimate.drift) * (1 + 1e-9)
+    assert exact[9.0] <= exact[2.0] * np.exp(7.0 * risk_estimate.drift) * (1 + 1e-9)
 
 
 def test_few_outputs_are_left_soon() -> None:

@@ -44,7 +44,7 @@ def exact(x: int, at: float, epsilon: float, t: float) -> NDArray[np.float64]:
 def draw(ids: Ids, eps: NDArray[np.float64], t: float) -> Ids:
     """Draw words of the line."""
     channel = channels.ready("vickrey", LINE, t=t)
-    drawn: Ids = vickrey.choose(channel.state, ids, eps, laws.noise(len(ids), 5))
+    drawn: Ids = vickrey.choose(channel.state, ids, eps, laws.bits(len(ids), 5))
     return drawn
 
 
@@ -77,7 +77,7 @@ def test_the_guarantee_is_none_and_says_what_to_use() -> None:
     for epsilon in (0.01, 100.0):
         promise = vickrey.guarantee(state, epsilon)
         assert promise.notion == "none"
-        assert np.isinf(promise.reach)
+        assert np.isinf(promise.max_distance)
         assert np.isinf(vickrey.least_loss(state))
         assert "never written for itself" in promise.reason
         assert "two-nearest" in promise.reason
@@ -97,7 +97,7 @@ def test_three_words_are_needed() -> None:
         channels.ready("vickrey", small.line(0.0, 1.0))
     channel = channels.ready("vickrey", small.line(0.0, 1.0, 2.0))
     ids = np.zeros(500, np.int32)
-    drawn = vickrey.choose(channel.state, ids, np.full(500, 0.1), laws.noise(500))
+    drawn = vickrey.choose(channel.state, ids, np.full(500, 0.1), laws.bits(500))
     assert set(drawn.tolist()) == {1, 2}
 
 
@@ -106,9 +106,9 @@ def test_a_draw_does_not_depend_on_the_batch() -> None:
     channel = channels.ready("vickrey", small.cloud(30, 4))
     ids = np.resize(channels.repeated(30, 1), 5000)
     eps = np.linspace(0.5, 9.0, len(ids))
-    noise = laws.noise(len(ids))
-    whole = vickrey.choose(channel.state, ids, eps, noise)
+    bits = laws.bits(len(ids))
+    whole = vickrey.choose(channel.state, ids, eps, bits)
     for begin, end in ((0, 1), (17, 40), (4090, 4100), (4999, 5000)):
         part = np.arange(begin, end)
-        again = vickrey.choose(channel.state, ids[part], eps[part], noise.take(part))
+        again = vickrey.choose(channel.state, ids[part], eps[part], bits.take(part))
         np.testing.assert_array_equal(again, whole[part])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dptext.metrics import perturbation, rare_words, similarity
-from dptext.metrics.spending import Spending
+from dptext.metrics.epsilons import EpsilonHistogram
 from dptext.tokens.policy import Policy
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import NUMBER, Ids, Words
@@ -102,30 +102,30 @@ def test_similarity_stops_after_enough_texts(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_spending_adds_up_per_text() -> None:
     """Least, largest and total are exact; texts without a word spend nothing."""
-    spending = Spending()
+    epsilons = EpsilonHistogram()
     words = words_of("the cat", "", "dog", "...")
-    spending.add(words, np.array([1.5, 2.5, 0.25]))
-    found = spending.result()
+    epsilons.add(words, np.array([1.5, 2.5, 0.25]))
+    found = epsilons.result()
     assert (found["texts"], found["min"], found["max"]) == (4, 0.25, 4.0)
     assert found["total"] == 4.25
-    assert Spending().result() == {"texts": 0, "total": 0.0}
-    spending.add(words_of(), np.empty(0))
-    assert spending.result() == found
+    assert EpsilonHistogram().result() == {"texts": 0, "total": 0.0}
+    epsilons.add(words_of(), np.empty(0))
+    assert epsilons.result() == found
 
 
 @pytest.mark.parametrize("spread", [0.001, 1.0, 8.0])
 def test_spending_quantiles_are_within_half_a_percent(spread: float) -> None:
     """Median and p95 against the sorted sums, over batches, whatever the range."""
     rng = np.random.default_rng(1)
-    spending, sums = Spending(), []
+    epsilons, sums = EpsilonHistogram(), []
     for _ in range(5):
         texts = ["cat " * int(count) for count in rng.integers(1, 30, 200)]
         words = words_of(*texts)
         eps = np.exp(rng.normal(0, spread, len(words.ids)))
-        spending.add(words, eps)
+        epsilons.add(words, eps)
         sums.append(np.bincount(words.texts, eps))
     every = np.sort(np.concatenate(sums))
-    found = spending.result()
+    found = epsilons.result()
     for name, share in (("median", 0.5), ("p95", 0.95)):
         exact = every[int(np.ceil(share * len(every))) - 1]
         assert found[name] == pytest.approx(exact, rel=0.005)
@@ -137,7 +137,7 @@ def test_spending_quantiles_are_within_half_a_percent(spread: float) -> None:
 
 def test_equal_texts_have_exact_quantiles() -> None:
     """A histogram step never shows where all texts spend the same."""
-    spending = Spending()
-    spending.add(words_of(*["the cat"] * 9), np.full(18, 0.7))
-    found = spending.result()
+    epsilons = EpsilonHistogram()
+    epsilons.add(words_of(*["the cat"] * 9), np.full(18, 0.7))
+    found = epsilons.result()
     assert found["min"] == found["median"] == found["p95"] == found["max"]

@@ -110,7 +110,7 @@ def test_report_of_several_outputs_names_none(tmp_path: Path) -> None:
         RunKey.fresh(),
         serial.Tally.of(ready),
         written,
-        assemble.Measures.of(ready, ruler=False),
+        assemble.Measures.of(ready, bayes_risk=False),
     )
     assert found.output is None
     assert found.risk is None

@@ -35,7 +35,7 @@ def explained(made: Pipeline, text: str, listed: int = 3) -> Explanation:
     told = account.statement(
         made.profile,
         made.channel,
-        made.spending,
+        made.budget_description,
         key="system",
         lexicon_given=False,
         identified=False,

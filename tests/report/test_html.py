@@ -314,17 +314,17 @@ def test_points_lie_where_their_values_say(
     found = re.findall(
         r'<g class="s\d">(.*?)</g>', chart.partition("</ul>")[2], re.DOTALL
     )
-    places = []
+    positions = []
     for inner in found:
-        places += [
+        positions += [
             (float(x), float(y))
             for x, y in re.findall(r"translate\(([-\d.]+) ([-\d.]+)\)", inner)
         ]
     kept = [(x, y) for points in drawn for x, y in points if x >= 1e-300 or not log]
-    assert len(places) == len(kept)
-    assert all(0 <= x <= 460 and 0 <= y <= 284 for x, y in places)
-    for (x, y), (left, top) in zip(kept, places, strict=True):
-        for (x2, y2), (left2, top2) in zip(kept, places, strict=True):
+    assert len(positions) == len(kept)
+    assert all(0 <= x <= 460 and 0 <= y <= 284 for x, y in positions)
+    for (x, y), (left, top) in zip(kept, positions, strict=True):
+        for (x2, y2), (left2, top2) in zip(kept, positions, strict=True):
             assert x >= x2 or left <= left2
             assert y >= y2 or top >= top2
 

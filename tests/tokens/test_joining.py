@@ -63,9 +63,9 @@ def written(
     """Write one text with the drawn words in the places of its own."""
     words = Tokenizer(lexicon, policy).words([text])
     joiner = Joiner(lexicon, policy)
-    places = joiner.digit_places(words)
-    joiner.redraw_digits(words, laws.noise(len(places), seed), places)
-    return joiner.join(words, drawn, laws.noise(len(words.ids), seed))[0]
+    positions = joiner.digit_positions(words)
+    joiner.redraw_digits(words, laws.bits(len(positions), seed), positions)
+    return joiner.join(words, drawn, laws.bits(len(words.ids), seed))[0]
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_every_word_drawn_as_itself_gives_the_text_back() -> None:
     policy = Policy(case="copy")
     words = Tokenizer(ENGLISH, policy).words([text])
     assert (words.ids >= 0).all()
-    assert Joiner(ENGLISH, policy).join(words, words.ids, laws.noise(20))[0] == text
+    assert Joiner(ENGLISH, policy).join(words, words.ids, laws.bits(20))[0] == text
 
 
 def test_the_number_element_is_written_as_any_number() -> None:
@@ -138,7 +138,7 @@ def test_the_number_element_is_written_as_any_number() -> None:
     size = 4000
     words = Tokenizer(ENGLISH, Policy()).words(["dog " * size])
     drawn = np.full(size, ENGLISH.words.index(NUMBER), np.int32)
-    parts = Joiner(ENGLISH, Policy()).join(words, drawn, laws.noise(size))[0].split()
+    parts = Joiner(ENGLISH, Policy()).join(words, drawn, laws.bits(size))[0].split()
     assert len(parts) == size
     assert all(str(int(part)) == part for part in parts)
     lengths = np.array([len(part) - 1 for part in parts])
@@ -167,12 +167,12 @@ def test_texts_of_a_batch_do_not_touch_each_other() -> None:
         tokenizer, joiner = Tokenizer(ENGLISH, policy), Joiner(ENGLISH, policy)
         words = tokenizer.words(texts)
         drawn = np.arange(len(words.ids), dtype=np.int32) % 10
-        whole = joiner.join(words, drawn, laws.noise(len(drawn)))
+        whole = joiner.join(words, drawn, laws.bits(len(drawn)))
         alone = [
             joiner.join(
                 tokenizer.words([text]),
                 drawn[words.texts == row],
-                laws.noise(int((words.texts == row).sum())),
+                laws.bits(int((words.texts == row).sum())),
             )[0]
             for row, text in enumerate(texts)
         ]
@@ -190,7 +190,7 @@ class Seen:
     A gap is kept between two words only when both are copied as they stand.
     """
 
-    places: tuple[object, ...]
+    positions: tuple[object, ...]
 
 
 def form(body: str, flags: int, treatment: str, policy: Policy) -> object:
@@ -214,13 +214,13 @@ def seen(pieces: list[str], flags_of: list[int], policy: Policy) -> Seen:
         kinds.NUMBER: policy.number,
         kinds.STOP_WORD: policy.stop_word,
     }
-    places: list[object] = []
+    positions: list[object] = []
     before: str | None = None  # treatment of the word just before, None at a mark
     for piece, flags in zip(pieces, flags_of, strict=True):
         kind = flags & kinds.KIND
         if kind not in WORDLIKE:
             if policy.punctuation == "keep":
-                places.append(("mark", piece))
+                positions.append(("mark", piece))
                 before = None
             continue
         treatment = copied.get(kind, "perturb")
@@ -230,9 +230,9 @@ def seen(pieces: list[str], flags_of: list[int], policy: Policy) -> Seen:
         if policy.punctuation == "keep" and (before is None or both):
             shown.append(gap)
         shown.append(form(piece.lstrip(" "), flags, treatment, policy))
-        places.append(tuple(shown))
+        positions.append(tuple(shown))
         before = treatment
-    return Seen(tuple(places))
+    return Seen(tuple(positions))
 
 
 ITEMS = (
@@ -270,9 +270,9 @@ def all_written(
     joiner = Joiner(lexicon, policy)
     same = [bytes(16)] * len(texts)
     randomness = Randomness(RunKey.from_seed(turn), "tests")
-    places = joiner.digit_places(words)
-    of_text = np.searchsorted(words.ends, places, side="right")
-    joiner.redraw_digits(words, randomness.of(same, of_text), places)
+    positions = joiner.digit_positions(words)
+    of_text = np.searchsorted(words.ends, positions, side="right")
+    joiner.redraw_digits(words, randomness.of(same, of_text), positions)
     starts = np.searchsorted(words.texts, words.texts, side="left")
     nth = np.arange(len(starts)) - starts
     rng = np.random.default_rng(turn)
@@ -320,8 +320,8 @@ def mixed(items: tuple[str, ...] | list[str]) -> list[str]:
         length = int(rng.integers(2, 5))
         few = rng.choice(items, length).tolist()
         mark = MARKS[int(rng.integers(3))] if rng.random() < 0.7 else " "
-        place = int(rng.integers(1, length))
-        texts.append(" ".join(few[:place]) + mark + " ".join(few[place:]))
+        position = int(rng.integers(1, length))
+        texts.append(" ".join(few[:position]) + mark + " ".join(few[position:]))
     return texts
 
 
@@ -481,5 +481,5 @@ def test_articles_are_rewritten_before_drawn_words_only() -> None:
     ):
         ids = np.array(drawn, np.int32)
         randomness = Randomness(RunKey.from_seed(0), "tests")
-        noise = randomness.of([bytes(16)] * 2, words.texts)
-        assert joiner.join(words, ids, noise) == texts
+        bits = randomness.of([bytes(16)] * 2, words.texts)
+        assert joiner.join(words, ids, bits) == texts

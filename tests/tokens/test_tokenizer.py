@@ -45,14 +45,14 @@ def test_pieces_joined_are_the_texts(texts: list[str], unknown: str) -> None:
     assert len(words.flags) == len(words.pieces)
     assert words.flags.dtype == np.uint8
     assert words.ids.dtype == np.int32
-    for array in (words.ends, words.places, words.texts):
+    for array in (words.ends, words.positions, words.texts):
         assert array.dtype == np.int64
-    assert len(words.places) == len(words.texts) == len(words.ids)
-    assert (np.diff(words.places) > 0).all()
+    assert len(words.positions) == len(words.texts) == len(words.ids)
+    assert (np.diff(words.positions) > 0).all()
     assert (np.diff(words.texts) >= 0).all()
     begins = np.concatenate(([0], words.ends[:-1])) if texts else words.ends
-    assert (begins[words.texts] <= words.places).all()
-    assert (words.places < words.ends[words.texts]).all()
+    assert (begins[words.texts] <= words.positions).all()
+    assert (words.positions < words.ends[words.texts]).all()
     assert ((words.ids >= -1) & (words.ids < len(ENGLISH.words))).all()
 
 
@@ -72,7 +72,7 @@ def test_a_text_is_divided_the_same_in_any_batch(texts: list[str], cut: int) -> 
 def test_words_are_looked_up_by_their_parts() -> None:
     """Known words, clitics, numbers, unknown words and identifiers get their rows."""
     words = words_of("The CAT's don't 42, zq @x well-known.")
-    parts = [words.pieces[place] for place in words.places]
+    parts = [words.pieces[position] for position in words.positions]
     assert parts == [
         *("The", " CAT", "'s", " do", "n't", " 42", " zq", " @x", " well", "known")
     ]
@@ -151,7 +151,7 @@ def test_only_perturbed_classes_become_words(
 ) -> None:
     """What a policy keeps, masks or drops is no word for the mechanism."""
     words = words_of("the cat, zq! 42 @x's", policy=policy)
-    assert [words.pieces[place] for place in words.places] == replaced
+    assert [words.pieces[position] for position in words.positions] == replaced
 
 
 def test_memory_starts_anew_and_changes_nothing(

@@ -52,8 +52,8 @@ def _of_windows(
     groups, rows = [], []
     for begin, end, low, high in parts:
         pieces = words.pieces[begin:end]
-        places = words.places[low:high] - begin
-        texts = ["".join(pieces[:at] + pieces[at + 1 :]) for at in places.tolist()]
+        positions = words.positions[low:high] - begin
+        texts = ["".join(pieces[:at] + pieces[at + 1 :]) for at in positions.tolist()]
         # The whole is of the group, and equal texts are encoded once.
         distinct = list(dict.fromkeys(["".join(pieces), *texts]))
         number = {text: row for row, text in enumerate(distinct)}

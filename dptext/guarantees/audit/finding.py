@@ -159,23 +159,23 @@ class Tally:
         """Take in pairs (n,): losses, the outputs that show them, claims of two."""
         self.pairs += len(loss)
         self.infinite += int(np.isinf(loss).sum())
-        place = int(loss.argmax())
-        if loss[place] > self.worst[0]:
-            named = int(a[place]), int(b[place]), int(output[place])
-            self.worst = (float(loss[place]), *named, float(claim[place]))
+        position = int(loss.argmax())
+        if loss[position] > self.worst[0]:
+            named = int(a[position]), int(b[position]), int(output[position])
+            self.worst = (float(loss[position]), *named, float(claim[position]))
         ratio = over(loss, claim)
-        place = int(ratio.argmax())
-        if ratio[place] > self.ratio[0]:
-            self.ratio = (float(ratio[place]), int(a[place]), int(b[place]))
+        position = int(ratio.argmax())
+        if ratio[position] > self.ratio[0]:
+            self.ratio = (float(ratio[position]), int(a[position]), int(b[position]))
         self.excess = max(self.excess, excess(loss, claim))
         if stated is None:
             return
         ratio = over(loss, stated)
-        place = int(ratio.argmax())
-        if ratio[place] > self.published[0]:
-            pair = int(a[place]), int(b[place])
-            values = float(loss[place]), float(stated[place])
-            self.published = (float(ratio[place]), *pair, *values)
+        position = int(ratio.argmax())
+        if ratio[position] > self.published[0]:
+            pair = int(a[position]), int(b[position])
+            values = float(loss[position]), float(stated[position])
+            self.published = (float(ratio[position]), *pair, *values)
         before = -math.inf if self.beyond is None else self.beyond
         self.beyond = max(before, excess(loss, stated))
 

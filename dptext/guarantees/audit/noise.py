@@ -98,8 +98,8 @@ def _standard(
     if hasattr(module, "standard"):
         directions, amounts, shape = module.standard(channel.state, ids, points, eps)
         return directions, amounts, float(shape)
-    noise = points.astype(np.float64) - channel.space.vectors[ids]
-    return None, eps * np.linalg.norm(noise, axis=1), float(noise.shape[1])
+    bits = points.astype(np.float64) - channel.space.vectors[ids]
+    return None, eps * np.linalg.norm(bits, axis=1), float(bits.shape[1])
 
 
 def _fine(channel: Channel, epsilon: float, draws: Draws) -> bool:

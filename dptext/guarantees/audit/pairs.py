@@ -113,9 +113,9 @@ def _with_formula(channel: Channel, epsilon: float, sampled: Finding) -> Finding
 
 def _vectors(channel: Channel) -> NDArray[np.float32]:
     """Return where the words lie before noise, (V + 1, d)."""
-    places: Callable[..., NDArray[np.float32]] | None
-    places = getattr(channel.module, "places", None)
-    return places(channel.state) if places else channel.space.vectors
+    positions: Callable[..., NDArray[np.float32]] | None
+    positions = getattr(channel.module, "positions", None)
+    return positions(channel.state) if positions else channel.space.vectors
 
 
 def _pairs(channel: Channel, epsilon: float, draws: Draws) -> list[Pair]:

@@ -141,7 +141,7 @@ def _placed(
         seed=SEED,
     )
     known = english.grammatical
-    return grammar.place(keys, placed, groups.groups(), _classes(), known, SEED + 2)
+    return grammar.placement(keys, placed, groups.groups(), _classes(), known, SEED + 2)
 
 
 def _classes() -> dict[str, list[str]]:

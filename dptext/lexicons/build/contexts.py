@@ -40,10 +40,10 @@ def meanings(wordnet: WordNet, roots: Mapping[str, int]) -> csr_matrix:
         row = roots.get(lemma)
         if row is None:
             continue
-        for place, (synset, count) in enumerate(senses):
+        for position, (synset, count) in enumerate(senses):
             rows.append(row)
             columns.append(synset)
-            weights.append(count + SENSE_PRIOR * SENSE_DECAY**place)
+            weights.append(count + SENSE_PRIOR * SENSE_DECAY**position)
     shape = (len(roots), len(wordnet.synsets))
     matrix = sparse.csr_matrix((weights, (rows, columns)), shape=shape)
     sums = np.asarray(matrix.sum(axis=1)).ravel()

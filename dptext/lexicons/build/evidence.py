@@ -63,8 +63,8 @@ def gather(wordnet: WordNet) -> Evidence:
     for (lemma, _), senses in wordnet.senses.items():
         tagged = sum(count for _, count in senses)
         if tagged and " " not in lemma:
-            for place, (synset_number, count) in enumerate(senses):
-                weight = 3.0 * count + (place == 0)
+            for position, (synset_number, count) in enumerate(senses):
+                weight = 3.0 * count + (position == 0)
                 form = _as_in(wordnet.synsets[synset_number], lemma)
                 evidence.write(form, weight)
     return evidence
@@ -81,9 +81,9 @@ def _gather_gloss(gloss: str, evidence: Evidence) -> None:
             evidence.used[key_of(word)] += DEFINITION_WEIGHT  # type: ignore[assignment]
             evidence.write(word, DEFINITION_WEIGHT)
     for text in examples:
-        for place, word in enumerate(words_of(text)):
+        for position, word in enumerate(words_of(text)):
             evidence.used[key_of(word)] += EXAMPLE_WEIGHT  # type: ignore[assignment]
-            if place:
+            if position:
                 evidence.write(word, EXAMPLE_WEIGHT)
 
 

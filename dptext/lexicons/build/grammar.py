@@ -18,7 +18,7 @@ OWN = 0.15  # the part of the row that the word had
 APART = 0.2  # a direction of its own, so that no two words coincide
 
 
-def place(
+def placement(
     words: Sequence[str],
     placed: NDArray[np.float64],
     groups: Sequence[tuple[str, ...]],

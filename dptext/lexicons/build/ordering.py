@@ -144,12 +144,12 @@ class _Given:
         scores -= weights.polarity * np.abs(apart, out=apart)
         rarer = np.maximum(self.logs[rows][:, None] - self.logs[:outputs][None], 0.0)
         scores -= weights.rarer * rarer
-        for place, row in enumerate(rows.tolist()):
-            _add(scores[place], figures.synonyms[row], weights.synonym)
-            _add(scores[place], figures.groups[row], weights.group)
-            _add(scores[place], figures.antonyms[row], _NEVER)
+        for position, row in enumerate(rows.tolist()):
+            _add(scores[position], figures.synonyms[row], weights.synonym)
+            _add(scores[position], figures.groups[row], weights.group)
+            _add(scores[position], figures.antonyms[row], _NEVER)
             if row < outputs:
-                scores[place, row] = 2 * _NEVER
+                scores[position, row] = 2 * _NEVER
         return np.rint(scores * _GRID)
 
 

@@ -78,8 +78,10 @@ def of_synsets(
     seeds = np.zeros(len(wordnet.synsets))
     for text, sign in ((_GOOD, 1.0), (_BAD, -1.0)):
         for pos, lemma in _seeds(text):
-            for place, (synset, _) in enumerate(wordnet.senses.get((lemma, pos), ())):
-                seeds[synset] += sign / (1 + place) ** 2
+            for position, (synset, _) in enumerate(
+                wordnet.senses.get((lemma, pos), ())
+            ):
+                seeds[synset] += sign / (1 + position) ** 2
     matrix = _matrix(wordnet, links)
     here = seeds.copy()
     for _ in range(_STEPS):

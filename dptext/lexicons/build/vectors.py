@@ -105,21 +105,21 @@ def _mixture(
     """Return each word's parts of roots (V, roots) and of inflections (V, shifts)."""
     from scipy import sparse
 
-    places, columns, parts = [], [], []
+    locations, columns, parts = [], [], []
     shifts = np.zeros((len(words), SHIFTS))
     for row, word in enumerate(words):
         ties = links.get(word) or (Link(word, "", "base", 1.0),)
         uses = [tie.share * weights.get((tie.lemma, tie.pos), 1.0) for tie in ties]
         for tie, use in zip(ties, uses, strict=True):
             part = use / sum(uses)
-            places.append(row)
+            locations.append(row)
             columns.append(roots.get(tie.lemma, rows[word]))
             parts.append(part)
             shifts[row, len(FORMS) + _class(tie.pos)] += part * CLASS_SHIFT
             if tie.kind in FORMS:
                 shifts[row, FORMS.index(tie.kind)] += part * FORM_SHIFT
     shape = (len(words), len(roots))
-    return sparse.csr_matrix((parts, (places, columns)), shape=shape), shifts
+    return sparse.csr_matrix((parts, (locations, columns)), shape=shape), shifts
 
 
 def _class(pos: str) -> int:

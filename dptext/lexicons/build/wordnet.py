@@ -139,11 +139,11 @@ def _senses(
     found: dict[tuple[str, str], list[tuple[int, int, int]]] = {}
     for number, line in enumerate(_lines(path), 1):
         try:
-            key, offset, place, count = line.split()
+            key, offset, position, count = line.split()
             lemma, _, rest = key.partition("%")
             pos = _TYPES[int(rest[0]) - 1]
             synset = numbers[pos, int(offset)]
-            sense = (int(place), synset, int(count))
+            sense = (int(position), synset, int(count))
         except (ValueError, IndexError, KeyError):
             msg = f"{path}: line {number} does not fit the data files"
             raise LexiconError(msg) from None

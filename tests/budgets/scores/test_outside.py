@@ -25,7 +25,7 @@ def prepare(params, lexicon):
 
 
 def score(state, words):
-    return np.array([float(len(words.pieces[p].strip())) for p in words.places])
+    return np.array([float(len(words.pieces[p].strip())) for p in words.positions])
 
 
 def describe(state):
@@ -51,7 +51,7 @@ def test_an_outside_score_is_used_by_name(tmp_path: Path) -> None:
     report = tmp_path / "report.json"
     done = subprocess.run(
         command(
-            *("sanitize", "--profile", str(tmp_path / "own.yaml"), "--no-ruler"),
+            *("sanitize", "--profile", str(tmp_path / "own.yaml"), "--no-bayes-risk"),
             *("--lexicon", lexicon(tmp_path), "--report", str(report)),
         ),
         input='{"text": "a good story of the house"}\n',

@@ -34,7 +34,7 @@ def test_the_lexicon_gives_cosines_of_weighted_means() -> None:
     batch = texts.words("a b c")
     ids = np.array([0, 1, 2], np.int32)
     batch = type(batch)(
-        batch.pieces, batch.flags, batch.ends, batch.places, batch.texts, ids
+        batch.pieces, batch.flags, batch.ends, batch.positions, batch.texts, ids
     )
     rows = lexicon.vectors[:3] * (1e-3 / (1e-3 + lexicon.prior))[:, None]
     total = rows.sum(axis=0)
@@ -74,9 +74,10 @@ def test_a_sentence_model_is_asked_as_its_own_library_does() -> None:
     model = models.sentence_model(str(models.sentence_place(name)), "cpu")
     pieces = batch.pieces
     without = [
-        "".join(pieces[:place] + pieces[place + 1 :]) for place in batch.places.tolist()
+        "".join(pieces[:position] + pieces[position + 1 :])
+        for position in batch.positions.tolist()
     ]
-    bodies = [pieces[place].strip() for place in batch.places.tolist()]
+    bodies = [pieces[position].strip() for position in batch.positions.tolist()]
     rows = model.encode([texts.THESIS, *without, *bodies], show_progress_bar=False)
     alike = rows[1:] @ rows[0]
     size = len(bodies)

@@ -4,7 +4,7 @@ For each profile: epsilon at the risk, the limits, the success of the best guess
 word in each frequency band, and the seconds of calibrating and of measuring, with
 nothing kept from earlier runs.
 
-    python benchmarks/ruler.py [--risk 0.2] [--lexicon builtin] [PROFILE ...]
+    python benchmarks/bayes_risk.py [--risk 0.2] [--lexicon builtin] [PROFILE ...]
 """
 
 from __future__ import annotations
@@ -43,7 +43,8 @@ def main() -> None:
             low = risk.success if risk.low is None else risk.low
             bands = " ".join(f"{band.success:.1%}" for band in risk.bands)
             print(
-                f"{name:20} {made.spending.high:8.4g} {low:6.2%} {risk.success:8.2%} "
+                f"{name:20} {made.budget_description.high:8.4g} {low:6.2%} "
+                f"{risk.success:8.2%} "
                 f"{built - began:10.1f} {ended - built:8.1f}  {bands}"
             )
 

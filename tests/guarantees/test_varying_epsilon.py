@@ -19,11 +19,11 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from dptext import budgets, mechanisms, profile, registry, spaces
-from dptext.guarantees import account, uneven
+from dptext.guarantees import account, varying_epsilon
 from dptext.guarantees.statement import Statement
 from dptext.guarantees.terms import Claim
 from dptext.mechanisms import Channel
-from dptext.types import Guarantee, Spending, Uneven
+from dptext.types import BudgetDescription, Guarantee, VaryingEpsilon
 from tests import small
 
 # Words 0 and 1 are synonyms, and so are 2 and 3.
@@ -70,7 +70,7 @@ def pair_law(one: NDArray[np.float64], two: NDArray[np.float64]) -> NDArray[np.f
     return (one[:, None] + two[None, :]).ravel()
 
 
-def told(given_: dict[str, Any], spending: Spending) -> Statement:
+def told(given_: dict[str, Any], budget_description: BudgetDescription) -> Statement:
     """Return the statement of a mechanism with a way of spending."""
     made = channel(given_)
     recipe = profile.parse(
@@ -79,7 +79,7 @@ def told(given_: dict[str, Any], spending: Spending) -> Statement:
     return account.statement(
         recipe,
         made,
-        spending,
+        budget_description,
         key="system",
         lexicon_given=False,
         identified=False,
@@ -106,17 +106,19 @@ def test_budgets_that_follow_the_text(which: int, data: st.DataObject) -> None:
     words = [data.draw(st.integers(-1, 4)) for _ in range(4)]
     first = pair_law(law(made, words[0], eps[0, 0]), law(made, words[1], eps[0, 1]))
     second = pair_law(law(made, words[2], eps[1, 0]), law(made, words[3], eps[1, 1]))
-    said = told(SPLITTING[which], Spending("free", low, high, total=total))
+    said = told(SPLITTING[which], BudgetDescription("free", low, high, total=total))
     assert said.notion == "LDP"
     bound = said.epsilon if said.level == "text" else 2 * said.epsilon
     assert loss(first, second) <= bound + 1e-9
     # One word of two changed, epsilons moved: hi * word + (hi - lo) * drift.
-    left = made.module.guarantee(made.state, high).uneven
+    left = made.module.guarantee(made.state, high).varying_epsilon
     third = pair_law(law(made, words[2], eps[1, 0]), law(made, words[1], eps[1, 1]))
     if high > low:
         moved = high * left.word + (high - low) * left.drift
         assert loss(first, third) <= moved + 1e-9
-    per_word = told(SPLITTING[which], Spending("free", low, high, rate=total / 2))
+    per_word = told(
+        SPLITTING[which], BudgetDescription("free", low, high, rate=total / 2)
+    )
     assert per_word.level == "words"
     assert loss(first, second) <= 2 * per_word.epsilon + 1e-9
 
@@ -128,7 +130,7 @@ def test_budgets_that_follow_the_word(which: int, low: float, high: float) -> No
     """Words under two epsilons lose at most what is said for each word."""
     low, high = min(low, high), max(low, high)
     made = channel(SPLITTING[which])
-    said = told(SPLITTING[which], Spending("type", low, high))
+    said = told(SPLITTING[which], BudgetDescription("type", low, high))
     assert said.level == "word"
     assert said.metric == "1"
     for x, other in itertools.product(range(-1, 5), repeat=2):
@@ -155,7 +157,7 @@ def test_class_first(which: int, first: float) -> None:
         laws = [np.exp(law(made, word, float(e))) for e in state.epsilons]
         return np.log(weights @ np.array(laws))
 
-    said = told(SPLITTING[which], module.spending(state))
+    said = told(SPLITTING[which], module.describe(state))
     assert said.worst_loss is not None
     for x, other in itertools.product(range(-1, 5), repeat=2):
         assert loss(mixed(x), mixed(other)) <= said.worst_loss + 1e-9
@@ -172,7 +174,7 @@ def test_the_class_is_drawn_by_randomised_response() -> None:
     state = budgets.prepare(module, params, LEXICON)
     count, runs = len(state.classes.names), 30_000
     words = Tokenizer(LEXICON, Policy()).words([" ".join([LEXICON.words[0]] * runs)])
-    drawn = module.released(state, words, laws.noise(runs, 3))
+    drawn = module.released(state, words, laws.bits(runs, 3))
     own = int(state.classes.of[0])
     expected = np.where(np.arange(count) == own, math.e, 1.0)
     laws.assert_follows(drawn, expected / expected.sum())
@@ -195,7 +197,7 @@ def test_a_budget_of_the_released_past(which: int) -> None:
             out.append(chance + law(made, words[1], float(wanted)))
         return np.array(out).ravel()
 
-    said = told(SPLITTING[which], module.spending(state))
+    said = told(SPLITTING[which], module.describe(state))
     assert said.worst_loss is not None
     texts = list(itertools.product(range(-1, 5), repeat=2))
     laws_ = [text(each) for each in texts]
@@ -227,8 +229,8 @@ def test_the_counterexample_of_two_words() -> None:
     assert "computed from the whole text" in said.text_level
 
 
-def _free(**given_: float) -> Spending:
-    return Spending("free", 0.01, 100.0, **given_)  # type: ignore[arg-type]
+def _free(**given_: float) -> BudgetDescription:
+    return BudgetDescription("free", 0.01, 100.0, **given_)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("kind", ["free", "type"])
@@ -237,21 +239,23 @@ def test_noise_promises_nothing_when_epsilon_tells_words_apart(
     kind: str, name: str
 ) -> None:
     """Two scales of noise have an unbounded ratio of densities."""
-    said = told({"name": name}, Spending(kind, 0.5, 2.0, total=4.0))
+    said = told({"name": name}, BudgetDescription(kind, 0.5, 2.0, total=4.0))
     assert said.notion == "none"
     assert said.worst_loss is None
     assert "No guarantee" in said.sentence
 
 
-@pytest.mark.parametrize("kind", ["place", "past", "class"])
+@pytest.mark.parametrize("kind", ["position", "past", "class"])
 def test_noise_keeps_its_metric_when_epsilon_is_public(kind: str) -> None:
     """What both texts share does not tell them apart."""
-    said = told({"name": "laplace"}, Spending(kind, 0.5, 2.0, total=4.0, first=0.3))
+    said = told(
+        {"name": "laplace"}, BudgetDescription(kind, 0.5, 2.0, total=4.0, first=0.3)
+    )
     assert said.notion == "metric-DP"
     assert said.worst_loss is not None
 
 
-@pytest.mark.parametrize("kind", ["word", "text", "place", "type", "class", "free"])
+@pytest.mark.parametrize("kind", ["word", "text", "position", "type", "class", "free"])
 def test_a_law_that_looks_at_the_text_promises_nothing_better_for_one_word(
     kind: str,
 ) -> None:
@@ -260,18 +264,20 @@ def test_a_law_that_looks_at_the_text_promises_nothing_better_for_one_word(
         notion="LDP",
         metric="1",
         unit="nats",
-        reach=1.0,
+        max_distance=1.0,
         source="",
         context=True,
-        uneven=Uneven(1.0, 1.0, math.inf),
+        varying_epsilon=VaryingEpsilon(1.0, 1.0, math.inf),
     )
     total = 6.0 if kind in ("text", "free") else None
-    spending = Spending(kind, 0.5, 6.0 if kind == "text" else 2.0, total=total)
+    budget_description = BudgetDescription(
+        kind, 0.5, 6.0 if kind == "text" else 2.0, total=total
+    )
     recipe = profile.load("balanced", {"budget": {"epsilon": 1, "risk": None}})
     from dptext.guarantees.terms import Terms
 
     terms = Terms(
-        spending=spending,
+        budget_description=budget_description,
         strategy="token",
         policy=recipe.tokens,
         key="system",
@@ -283,7 +289,7 @@ def test_a_law_that_looks_at_the_text_promises_nothing_better_for_one_word(
         diameter=1.0,
         resolution=1e-12,
     )
-    made = uneven.claim(promise, terms, "words", "the same number of words")
+    made = varying_epsilon.claim(promise, terms, "words", "the same number of words")
     assert isinstance(made, Claim)
     assert made.level == ("text" if total else "words")
     assert made.epsilon == (6.0 if total else 2.0)

@@ -16,7 +16,7 @@ from dptext.types import Eps, Words
 _STEP = np.log1p(0.005)
 
 
-class Spending:
+class EpsilonHistogram:
     """Add up the epsilons of texts; texts without a replaced word spend nothing."""
 
     def __init__(self) -> None:

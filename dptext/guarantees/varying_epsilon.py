@@ -1,10 +1,10 @@
 """What holds when epsilon differs from word to word, or a law looks at the whole text.
 
 docs/guarantees.md, section 5, proves each bound. For a mechanism that says what is left
-(`Guarantee.uneven`): two words with epsilons up to hi lose at most hi * word; texts
-whose epsilons sum to at most E lose at most E * total; a word that stays but whose
-epsilon moves within [lo, hi] loses at most (hi - lo) * drift. No two words lose more
-than `Guarantee.max_loss`, whatever their epsilons.
+(`Guarantee.varying_epsilon`): two words with epsilons up to hi lose at most hi * word;
+texts whose epsilons sum to at most E lose at most E * total; a word that stays but
+whose epsilon moves within [lo, hi] loses at most (hi - lo) * drift. No two words lose
+more than `Guarantee.max_loss`, whatever their epsilons.
 """
 
 from __future__ import annotations
@@ -30,7 +30,10 @@ def refusal(promise: Guarantee, terms: Terms) -> str:
     """Say why nothing is left of the mechanism's guarantee; "" where something is."""
     if promise.notion == "eps-delta":
         return _MIXED
-    if terms.spending.kind in ("type", "free") and promise.uneven is None:
+    if (
+        terms.budget_description.kind in ("type", "free")
+        and promise.varying_epsilon is None
+    ):
         return _TELLS
     return ""
 
@@ -39,16 +42,16 @@ def claim(promise: Guarantee, terms: Terms, words: str, alike: str) -> Claim:
     """Return the claim where `refusal` has nothing to say."""
     if promise.context:
         return together.in_context(promise, terms, words, alike)
-    return _MAKERS[terms.spending.kind](promise, terms, words, alike)
+    return _MAKERS[terms.budget_description.kind](promise, terms, words, alike)
 
 
 def losses(promise: Guarantee, terms: Terms, extra: float = 0.0) -> Loss:
     """Return the bounds for one word at the largest epsilon, plus extra."""
-    high = terms.spending.high
+    high = terms.budget_description.high
     if promise.notion != "metric-DP":
         return Loss.even(high + extra)
     near, middle, far = (
-        min(high * min(apart, promise.reach), promise.max_loss) + extra
+        min(high * min(apart, promise.max_distance), promise.max_loss) + extra
         for apart in (terms.nearest, terms.median, terms.diameter)
     )
     return Loss(near, middle, far)
@@ -73,8 +76,8 @@ def _of_words(epsilon: float, words: str, alike: str, how: str) -> Claim:
     )
 
 
-def _of_place(promise: Guarantee, terms: Terms, words: str, alike: str) -> Claim:
-    high = terms.spending.high
+def _of_position(promise: Guarantee, terms: Terms, words: str, alike: str) -> Claim:
+    high = terms.budget_description.high
     loss, worst = losses(promise, terms), promise.worst(high)
     ldp = promise.notion == "LDP"
     bound = "e^epsilon" if ldp else "e^(epsilon d)"
@@ -116,10 +119,10 @@ def _of_place(promise: Guarantee, terms: Terms, words: str, alike: str) -> Claim
 
 
 def _of_type(promise: Guarantee, terms: Terms, words: str, alike: str) -> Claim:
-    assert promise.uneven is not None
-    low, high = terms.spending.low, terms.spending.high
+    assert promise.varying_epsilon is not None
+    low, high = terms.budget_description.low, terms.budget_description.high
     return _of_words(
-        wording.up(min(high * promise.uneven.word, promise.max_loss)),
+        wording.up(min(high * promise.varying_epsilon.word, promise.max_loss)),
         words,
         alike,
         " The mechanism's epsilon of a word follows from the word alone, by a public "
@@ -128,7 +131,7 @@ def _of_type(promise: Guarantee, terms: Terms, words: str, alike: str) -> Claim:
 
 
 def _of_class(promise: Guarantee, terms: Terms, words: str, alike: str) -> Claim:
-    first, high = terms.spending.first, terms.spending.high
+    first, high = terms.budget_description.first, terms.budget_description.high
     how = (
         " The class of each word is drawn first, by randomised response at epsilon "
         f"{number(first)}; the word is drawn with the epsilon of the drawn class, at "
@@ -167,14 +170,14 @@ def _of_class(promise: Guarantee, terms: Terms, words: str, alike: str) -> Claim
 
 
 def _of_past(promise: Guarantee, terms: Terms, words: str, alike: str) -> Claim:
-    total, high = terms.spending.total, terms.spending.high
+    total, high = terms.budget_description.total, terms.budget_description.high
     assert total is not None
     chosen = (
         " The epsilon of a word is chosen by what was released before it in its text, "
         f"never by the text itself.{terms.used}"
     )
     # However epsilon moves, what follows a changed word looks at outputs alone.
-    worst = total * promise.reach
+    worst = total * promise.max_distance
     each = promise.worst(high)
     text_loss = TextLoss(worst, each)
     if promise.notion == "LDP":
@@ -223,7 +226,7 @@ def _of_past(promise: Guarantee, terms: Terms, words: str, alike: str) -> Claim:
 
 
 _MAKERS = {
-    "place": _of_place,
+    "position": _of_position,
     "type": _of_type,
     "class": _of_class,
     "past": _of_past,
