@@ -32,12 +32,10 @@ _MEMBERS: Mapping[str, tuple[str | tuple[str, ...], ...]] = {
     "spaces": ("Params", "METRIC", "transform"),
     "budgets": ("Params", "describe", ("spread", "release")),
     "budgets.scores": ("Params", "prepare", "score", "describe"),
-    "mechanisms": ("FAMILY", "Params", "prepare", "guarantee"),
+    "mechanisms": ("Params",),
     "mappings": ("Params", "find"),
     "metrics": ("NAME", "Meter"),
 }
-# What draws, by the family of a mechanism.
-_DRAWS = {"choice": "choose", "context": "choose", "noise": "perturb"}
 
 
 @cache
@@ -100,11 +98,11 @@ def _unfit(stage: str, module: ModuleType) -> str:
             return f"lacks {' or '.join(choices)}"
     if hasattr(module, "Params") and not dataclasses.is_dataclass(module.Params):
         return "has Params that are no dataclass"
-    family = str(getattr(module, "FAMILY", ""))
-    if stage == "mechanisms" and family not in _DRAWS:
-        return f"has the FAMILY {family!r}, which is none of {', '.join(_DRAWS)}"
-    if stage == "mechanisms" and not hasattr(module, _DRAWS[family]):
-        return f"lacks {_DRAWS[family]}"
+    if stage == "mechanisms":
+        from dptext.mechanisms import Params
+
+        if not issubclass(module.Params, Params):
+            return "has Params that are no subclass of dptext.mechanisms.Params"
     return ""
 
 
@@ -115,7 +113,7 @@ def _own(stage: str) -> frozenset[str]:
     return frozenset(
         info.name.replace("_", "-")
         for info in pkgutil.iter_modules(package.__path__)
-        if not info.ispkg and not info.name.startswith("_")
+        if not info.name.startswith("_") and f"{stage}.{info.name}" not in STAGES
     )
 
 
@@ -148,6 +146,17 @@ def _readable() -> Iterator[EntryPoint]:
             if package.name not in seen:
                 yield from tuple(package.entry_points)
             seen.add(package.name)
+
+
+def name_of(stage: str, module: str) -> str:
+    """Return the name of the component that a module belongs to."""
+    within = f"dptext.{stage}."
+    if module.startswith(within):
+        return module.removeprefix(within).partition(".")[0].replace("_", "-")
+    for name, entries in _outside(stage).items():
+        if any(entry.value == module for entry in entries):
+            return name
+    return module
 
 
 def code(stage: str, name: str) -> str:

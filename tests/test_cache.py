@@ -18,7 +18,7 @@ from dptext import cache
 from dptext.adversaries import _crossing, _rule, _sampled, bayes, calibrate
 from dptext.mechanisms import _recalibration
 from dptext.spaces import geometry_of
-from tests import channels, small
+from tests import prepared, small
 from tests.adversaries.test_bayes import zipf
 
 SIZE = 70
@@ -41,16 +41,16 @@ def use() -> list[Any]:
     _sampled._tested.clear()
     lexicon, found = small.cloud(SIZE, 3, listed=9), []
     for name, target in (("santext", 0.5), ("laplace", 0.6)):
-        channel = channels.ready(name, lexicon)
+        channel = prepared.ready(name, lexicon)
         epsilon = calibrate.epsilon_for(channel, target, SHARES)
         found += [epsilon, bayes.measure(channel, epsilon, SHARES)]
     for name in ("diffractor", "custext", "gumbel"):
-        channel = channels.ready(name, lexicon)
+        channel = prepared.ready(name, lexicon)
         ids = np.arange(3, dtype=np.int32)
         if channel.exact:
             weights = channel.module.log_weights(channel.state, ids, np.full(3, 100.0))
             found.append(weights.tolist())
-    moved = channels.space_of(lexicon, "unit")
+    moved = prepared.space_of(lexicon, "unit")
     found += [moved.lipschitz, moved.geometry, moved.neighbours[1].tolist()]
     found.append(moved.wide_neighbours[1].tolist())
     found.append(_recalibration.scale(moved, 3.0))
@@ -170,7 +170,7 @@ def test_a_forged_epsilon_is_measured_before_it_is_used(
     name: str, folder: Path
 ) -> None:
     """With a digest that matches an epsilon of a larger risk is still not used."""
-    channel = channels.ready(name, small.cloud(SIZE, 3, listed=9))
+    channel = prepared.ready(name, small.cloud(SIZE, 3, listed=9))
     epsilon = calibrate.epsilon_for(channel, 0.5, SHARES)
     _sampled._tested.clear()
     (entry,) = kept(folder, "epsilon")
@@ -186,7 +186,7 @@ def test_forged_guesses_are_noticed(folder: Path) -> None:
 
     300 inputs by the prior all miss 5% of it with probability 2e-7.
     """
-    channel = channels.ready("santext", small.cloud(SIZE, 3, listed=9))
+    channel = prepared.ready("santext", small.cloud(SIZE, 3, listed=9))
     risk = bayes.measure(channel, 3.0, SHARES)
     (entry,) = kept(folder, "best")
     best = np.load(io.BytesIO(entry.read_bytes().partition(b"\n")[2]))["best"]
@@ -199,7 +199,7 @@ def test_forged_wins_are_noticed(folder: Path) -> None:
 
     512 of 20,000 plays all miss 1,000 with probability below 1e-11.
     """
-    channel = channels.ready("laplace", small.cloud(SIZE, 3, listed=9))
+    channel = prepared.ready("laplace", small.cloud(SIZE, 3, listed=9))
     risk = bayes.measure(channel, 3.0, SHARES)
     (entry,) = kept(folder, "won")
     won = np.load(io.BytesIO(entry.read_bytes().partition(b"\n")[2]))["won"]
@@ -213,7 +213,7 @@ def test_forged_distances_and_scales_are_noticed(folder: Path) -> None:
     lexicon = small.cloud(SIZE, 3, listed=9)
 
     def constants() -> tuple[Any, ...]:
-        space = channels.space_of(lexicon, "unit")
+        space = prepared.space_of(lexicon, "unit")
         diameter = geometry_of(space, lambda: space.vectors, "a test").diameter
         far = space.neighbours[1]
         return diameter, space.lipschitz, _recalibration.scale(space, 3.0), far.tolist()

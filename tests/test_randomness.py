@@ -12,7 +12,7 @@ from scipy import stats
 from dptext.errors import UsageError
 from dptext.randomness import RandomBits, Randomness, RunKey
 from dptext.types import Record
-from tests import laws
+from tests import distributions
 
 KEY = RunKey.from_seed(1)
 BASE = Record(0, ("a text",), None)
@@ -145,7 +145,7 @@ def test_uniforms_are_strictly_inside_and_uniform() -> None:
     values = of_words(20_000).uniform(0, 5).ravel()
     assert values.min() > 0.0
     assert values.max() < 1.0
-    assert stats.kstest(values, "uniform").pvalue > laws.ALARM
+    assert stats.kstest(values, "uniform").pvalue > distributions.ALARM
 
 
 def test_the_extreme_bits_stay_strictly_inside() -> None:
@@ -167,7 +167,7 @@ def test_bounded_integers_are_uniform(bound: int) -> None:
     """below() stays in range and gives every value its share (alarm 1e-6)."""
     drawn = RandomBits.below(of_words(100_000).integers(0).ravel(), bound)
     assert drawn.dtype == np.int64
-    laws.assert_follows(drawn, np.full(bound, 1.0 / bound))
+    distributions.assert_follows(drawn, np.full(bound, 1.0 / bound))
 
 
 @given(st.integers(0, 2**64 - 1), st.integers(1, 2**32 - 1))
@@ -185,8 +185,8 @@ def test_normals_are_standard_and_independent() -> None:
     """Normals pass Kolmogorov-Smirnov; pairs are uncorrelated (alarm 1e-6 in all)."""
     values = of_words(40_000).normal(0, 5)
     assert values.shape == (40_000, 5)
-    assert stats.kstest(values.ravel(), "norm").pvalue > laws.ALARM / 12
-    limit = stats.norm.isf(laws.ALARM / 24) / np.sqrt(len(values))
+    assert stats.kstest(values.ravel(), "norm").pvalue > distributions.ALARM / 12
+    limit = stats.norm.isf(distributions.ALARM / 24) / np.sqrt(len(values))
     assert np.abs(values.mean(axis=0)).max() < limit
     for moved in (values, values**2 - 1.0):
         scale = (moved**2).mean()
@@ -199,7 +199,7 @@ def test_normals_are_standard_and_independent() -> None:
 def test_words_are_uncorrelated_with_their_neighbours() -> None:
     """Uniforms of words side by side and of lanes side by side do not correlate."""
     values = of_words(50_000).uniform(0, 2) - 0.5
-    limit = stats.norm.isf(laws.ALARM / 20) / np.sqrt(len(values)) / 12.0
+    limit = stats.norm.isf(distributions.ALARM / 20) / np.sqrt(len(values)) / 12.0
     assert abs((values[1:, 0] * values[:-1, 0]).mean()) < limit
     for one in range(4):
         for two in range(one):
@@ -277,7 +277,7 @@ def test_negative_and_large_seeds_are_different_keys() -> None:
 
 def test_the_bits_of_a_seed_never_change() -> None:
     """These bits are part of the format: change ALGORITHM if they must change."""
-    bits = laws.bits(2, seed=1)
+    bits = distributions.bits(2, seed=1)
     assert [hex(value) for value in bits.integers(0)[1].tolist()] == GOLDEN
 
 

@@ -15,7 +15,7 @@ from dptext.randomness import RunKey
 from dptext.report.assemble import risk_of
 from dptext.tokens.policy import Policy
 from dptext.types import Record
-from tests import channels
+from tests import prepared
 
 
 @pytest.mark.parametrize("name", shipped())
@@ -45,7 +45,7 @@ def test_laws_of_rank_have_their_risks_with_the_built_in_lexicon(table: int) -> 
     lexicon = lexicons.find("builtin")
     policy = Policy(stop_word="keep" if table else "perturb")
     words = prior.replaced(lexicon, policy)
-    space = channels.space_of(lexicon)
+    space = prepared.space_of(lexicon)
     for row in _laws.shipped()[table]:
         params = rank.Params(law="steps", steps=row.steps)
         state = rank.prepare(params, space)

@@ -1,162 +1,60 @@
-"""Mechanisms: the randomised step, one file each.
+"""Mechanisms: the randomised step, one file or package each.
 
-A mechanism module holds
+A mechanism is a module (or package) with
 - a docstring with the sections Guarantee, Source, Known gaps and Example, a command
   that works; Instead, where a form of it promises nothing;
-- `FAMILY`, "choice" (words out), "noise" (vectors out, a mapping finds words) or
-  "context" (words out, by a law that looks at the whole text);
-- `Params`, a frozen dataclass: the schema of its settings in a profile;
-- `prepare(params, space) -> state`, public work done once;
-- `guarantee(state, epsilon) -> Guarantee`, what one word is promised;
-- `choose(state, ids, eps, noise) -> (n,) ids`,
-  `perturb(state, ids, eps, noise) -> (n, d) points`, or for "context"
-  `choose(state, words, eps, noise) -> (n,) ids`, words the whole batch of texts;
-- for "choice", `log_weights(state, ids, eps) -> (n, V)` float64: the exact law up to a
-  constant per row, which audits, the Bayes risk and the deniability statistics share.
+- `Params`, a frozen dataclass and subclass of `mechanisms.Params`: the settings in a
+  profile, with `family` and `prepare(space, aim)`, which does the public work once and
+  returns the mechanism itself;
+- that mechanism: a frozen dataclass and subclass of `WordMechanism` (words out),
+  `NoiseMechanism` (vectors out, a mapping finds words) or `TextMechanism` (words out,
+  each drawn by a look at its whole text).
 
-Where it has something to say, it also holds
-- `fitted(params, space, aim) -> Params`: called before prepare; makes parameters that
-  follow what a word is meant to have concrete;
-- `check(state, epsilon)`: UsageError at an epsilon for which it is not defined;
-- `content(state)`: digests of files that its settings name (dptext.content);
-- `resolution(state, epsilon)`: the nats that finite uniforms may add to the loss;
-- `best_guesses(state, prior, epsilon, bands)`: a closed form for the Bayes risk;
-- `rough(state, prior)`, with it where it takes seconds: an estimate to search by, with
-  `success(epsilon)` and `learn(epsilon)`; or None (dptext.mechanisms._rough);
-- `geometry(state, epsilon)`: the public distances in a metric of its own;
-- `wants_one_epsilon(params)`: whether it goes with one given epsilon for all alone;
-- `claimed(state, epsilon, a, b)`: its bound on the loss of pairs, for audits;
-- `METRIC_LAW = True` where log_weights is -eps t / 2, t a metric: the claim is eps t;
-- `EXACT = False` or `has_law(state)` when log_weights cannot be asked for;
-- `law_scale(state, epsilon)`, with METRIC_LAW: eta, where log_weights is -eta t / 2;
-- `metric(state, epsilon, ids, begin, end) -> (n, end - begin)`, with METRIC_LAW: t from
-  inputs to the words begin to end, which halves the time of an audit;
-- `published(state, epsilon, a, b) -> (n,)` nats: where nothing is promised, the bound
-  that the paper states for pairs (inf where it says nothing), for audits to hold
-  against what is lost;
-- `least_loss(state)`: a proven lower bound on the worst loss where nothing is promised
-  (inf: that of any two words), and with it `least_pair(state) -> (x, x')`, two words
-  for which it holds;
-- for "context", `laws(state, epsilon) -> (n, V)`: ln P(y|text) of public example texts;
-- without a law, `log_density(state, points, eps, words) -> (n, m)`, for the Bayes risk:
-  ln of the density of the points (n, d) if each of the words (m,) had been there, up to
-  a constant per point, in the precision of the points;
-- for "choice", `reveal(state, ids, eps, noise) -> (n, j)`, with it: in place of points,
-  what an attacker may see who sees the output and more;
-- for "noise", `standard(state, ids, points, eps) -> (directions, amounts, shape)`: the
-  noise in drawn points (n, d) as unit directions (n, d), uniform, and amounts (n,), a
-  Gamma(shape) variable, for audits of the program;
-- for "noise", `places(state)`: where the words lie for the mapping if not at the
-  space's vectors, (V + 1, d) float32.
-
-ids -1 stands for an unknown word. Randomness is always the last argument.
-
-What these functions are given and return:
+What a mechanism must say is abstract in these classes; all else has a default.
+In all of them:
 - space, a `dptext.spaces.Space`: `size` is V, the number of words that can be written;
   `vectors` (V + 1, d) float32, the last row for unknown words; `lexicon.counts` (V,);
-- eps (n,) float64 > 0, the epsilon of each word; ids (n,) int32;
-- noise, a `dptext.randomness.Noise`, the only source of random bits, in numbered lanes:
-  `bits(lane, lanes=1)` (n, 2 * lanes) uint64, `uniform(lane, lanes=1)` the same as
-  float64 strictly between 0 and 1, `normal(lane, width)` (n, width), and
-  `below(bits, bound)`, integers below bound. Different lanes are independent; the same
-  lane gives the same bits again, so each draw needs a lane of its own, from 0 upwards
-  and below 2^28;
-- `Guarantee` (dptext.types): notion "LDP", "metric-DP", "eps-delta" or "none"; metric,
-  the distance that multiplies epsilon, "1" for LDP; unit of epsilon, "nats" for LDP;
-  reach, the largest distance, so that epsilon * reach bounds every loss (1.0 for LDP
-  with epsilon itself, inf for "none"); source; gaps, sentences for every report;
-  reason, why notion "none" promises nothing.
+- ids (n,) int32, rows of V or -1 for an unknown word; eps (n,) float64 > 0, the epsilon
+  of each word; losses and slack are in nats;
+- bits, a `dptext.randomness.RandomBits`, always last, the only source of randomness, in
+  numbered lanes: `integers(lane, lanes=1)` (n, 2 * lanes) uint64, `uniform(lane,
+  lanes=1)` the same as float64 strictly between 0 and 1, `normal(lane, width)`
+  (n, width), and `below(integers, bound)`. Different lanes are independent, the same
+  lane gives the same bits again: each draw needs a lane of its own, from 0 up to 2^28.
 docs/extending.md has a whole mechanism, which the tests install and audit.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Protocol
+from enum import StrEnum
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dptext import registry
 from dptext.errors import UsageError
+from dptext.geometry import pairs
 from dptext.randomness import RandomBits
-from dptext.spaces import Space
-from dptext.types import Eps, Guarantee, Ids, Points
+from dptext.spaces import Geometry, Space
+from dptext.types import Eps, Guarantee, Ids, Points, Words
 
 # The epsilon that a word may have. Beyond these, quotients of it and of distances,
 # scales and clips are no longer numbers with all their digits.
 LEAST_EPSILON, LARGEST_EPSILON = 1e-40, 1e7
+# Begin and end of frequency bands, by row of the vocabulary.
+Bands = Sequence[tuple[int, int]]
 
 
-class Mechanism(Protocol):
-    """What every file in this folder defines."""
+class Family(StrEnum):
+    """What a mechanism draws, and from what."""
 
-    FAMILY: str
-    Params: type
-
-    def prepare(self, params: Any, space: Space) -> Any:
-        """Do the public work once."""
-
-    def guarantee(self, state: Any, epsilon: float) -> Guarantee:
-        """Say what one word is promised."""
-
-
-class Choice(Mechanism, Protocol):
-    """A mechanism that draws words."""
-
-    def choose(self, state: Any, ids: Ids, eps: Eps, bits: RandomBits) -> Ids:
-        """Draw a word for each word."""
-
-    def log_weights(self, state: Any, ids: Ids, eps: Eps) -> NDArray[np.float64]:
-        """Return the exact law, (n, V), up to a constant per row."""
-
-
-class NoiseMechanism(Mechanism, Protocol):
-    """A mechanism that moves vectors."""
-
-    def perturb(self, state: Any, ids: Ids, eps: Eps, bits: RandomBits) -> Points:
-        """Move the vector of each word."""
-
-
-@dataclass(frozen=True, slots=True)
-class Channel:
-    """A mechanism made ready for a space: from a word's row to an output word's law."""
-
-    name: str
-    module: Any
-    params: Any
-    state: Any
-    space: Space
-
-    @property
-    def exact(self) -> bool:
-        """Tell whether the law can be had from `log_weights`.
-
-        Noise mechanisms have none; a choice mechanism may say `EXACT = False`, or tell
-        by `has_law(state)`.
-        """
-        if self.module.FAMILY != "choice" or not getattr(self.module, "EXACT", True):
-            return False
-        has_law = getattr(self.module, "has_law", None)
-        return has_law is None or bool(has_law(self.state))
-
-    def check(self, epsilon: float) -> None:
-        """Raise UsageError at an epsilon of a word for which nothing can be drawn."""
-        if not LEAST_EPSILON <= epsilon <= LARGEST_EPSILON:
-            msg = (
-                f"epsilon: {epsilon:.3g} for a word is outside of what is computed, "
-                f"{LEAST_EPSILON:g} to {LARGEST_EPSILON:g} (a total is shared by up to "
-                "1e9 words)"
-            )
-            raise UsageError(msg)
-        defined = getattr(self.module, "check", None)
-        if defined is not None:
-            defined(self.state, epsilon)
-
-    @property
-    def identity(self) -> tuple[object, ...]:
-        """Return all that decides the law besides epsilon, as plain data."""
-        space = self.space
-        return (space.lexicon.digest, space.identity, self.name, asdict(self.params))
+    WORDS = "words"
+    NOISE = "noise"
+    TEXTS = "texts"
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,11 +66,262 @@ class Aim:
     epsilon: float | None = None
 
 
-def ready(
-    name: str, module: Any, params: Any, space: Space, aim: Aim | None = None
-) -> Channel:
-    """Do a mechanism's public work for a space; some parameters follow the aim."""
-    fitted = getattr(module, "fitted", None)
-    if fitted is not None:
-        params = fitted(params, space, aim or Aim())
-    return Channel(name, module, params, module.prepare(params, space), space)
+@dataclass(frozen=True)
+class Params(ABC):
+    """The settings of a mechanism in a profile: fields with types, bounds, defaults."""
+
+    family: ClassVar[Family] = Family.WORDS
+
+    @property
+    def needs_one_epsilon(self) -> bool:
+        """Tell whether the public work is done for one given epsilon alone."""
+        return False
+
+    @abstractmethod
+    def prepare(self, space: Space, aim: Aim) -> Mechanism:
+        """Do the public work once; settings may follow what a word is meant to have.
+
+        Raises UsageError where the lexicon or the space does not serve.
+        """
+
+
+class RiskEstimate(Protocol):
+    """About how often a word is guessed, at any epsilon: to search by, never to report.
+
+    drift: the success grows at most like exp(drift epsilon).
+    """
+
+    drift: float
+
+    def success(self, epsilon: float) -> float:
+        """Estimate the success of the best guess."""
+
+    def learn(self, epsilon: float) -> None:
+        """Look at all words at one epsilon, so that estimates near it are good."""
+
+
+@dataclass(frozen=True, eq=False)
+class Mechanism(ABC):
+    """A mechanism made ready for a space; params are the settings that made it."""
+
+    params: Params
+    space: Space
+
+    @property
+    def name(self) -> str:
+        """Return the name by which a profile asks for it."""
+        return registry.name_of("mechanisms", type(self.params).__module__)
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        """Return all that decides the output distribution besides epsilon, as data."""
+        space = self.space
+        return (space.lexicon.digest, space.identity, self.name, asdict(self.params))
+
+    @property
+    def content(self) -> Mapping[str, str]:
+        """Return the digests of files that the settings name (dptext.content)."""
+        return {}
+
+    @abstractmethod
+    def guarantee(self, epsilon: float) -> Guarantee:
+        """Return what one application to one word promises, as data."""
+
+    def check(self, epsilon: float) -> None:
+        """Raise UsageError at an epsilon of a word for which nothing can be drawn."""
+        if not LEAST_EPSILON <= epsilon <= LARGEST_EPSILON:
+            msg = (
+                f"epsilon: {epsilon:.3g} for a word is outside of what is computed, "
+                f"{LEAST_EPSILON:g} to {LARGEST_EPSILON:g} (a total is shared by up to "
+                "1e9 words)"
+            )
+            raise UsageError(msg)
+        self.supports(epsilon)
+
+    def supports(self, epsilon: float) -> None:  # noqa: B027
+        """Raise UsageError at an epsilon for which the mechanism is not defined."""
+
+    def numerical_slack(self, epsilon: float) -> float | None:
+        """Return the nats that finite random bits may add to the loss.
+
+        None: not bounded (noise in floating point).
+        """
+        return None
+
+    def geometry(self, epsilon: float) -> Geometry:
+        """Return the public distances over V in the guarantee's own metric."""
+        return self.space.geometry
+
+    def claimed_loss(self, a: Ids, b: Ids, epsilon: float) -> NDArray[np.float64]:
+        """Return the promised bound on the loss of pairs of inputs: (n,).
+
+        epsilon times the distance of the space where that is the metric, else what no
+        two words lose more than; inf where nothing is promised.
+        """
+        promise = self.guarantee(epsilon)
+        if promise.notion == "metric-DP" and promise.metric == self.space.metric:
+            return epsilon * pairs.of_ids(self.space, a, b)
+        most = promise.worst(epsilon) if promise.notion != "none" else np.inf
+        return np.full(len(a), most)
+
+    def published_loss(
+        self, a: Ids, b: Ids, epsilon: float
+    ) -> NDArray[np.float64] | None:
+        """Return the bound that the paper states where nothing is promised: (n,).
+
+        inf where the paper says nothing; None where the promise is the paper's own.
+        """
+        return None
+
+    def least_loss(self) -> tuple[float, tuple[int, int]] | None:
+        """Return a proven lower bound on the worst loss at every epsilon, and where.
+
+        With it two words (x, x') whose loss, by the output x, it bounds. None where
+        nothing is proven.
+        """
+        return None
+
+    @property
+    def has_log_probs(self) -> bool:
+        """Tell whether `log_probs` gives the exact output distribution of a word."""
+        return False
+
+    @property
+    def has_log_density(self) -> bool:
+        """Tell whether `log_density` says what is learnt from `observe`."""
+        return False
+
+    def log_probs(self, ids: Ids, eps: Eps) -> NDArray[np.float64]:
+        """Return ln P(y|x) of each word and output, normalised: (n, V) float64.
+
+        -inf for what is never written. Asked for only where `has_log_probs`.
+        """
+        raise NotImplementedError
+
+    def observe(self, ids: Ids, eps: Eps, bits: RandomBits) -> NDArray[np.float32]:
+        """Return what an attacker sees who sees the output and more: (n, j).
+
+        Asked for only where `has_log_density`.
+        """
+        raise NotImplementedError
+
+    def log_density(
+        self, observed: NDArray[np.floating[Any]], eps: Eps, words: Ids
+    ) -> NDArray[np.floating[Any]]:
+        """Return ln of the density of what was observed had each word been there.
+
+        observed (n, j), words (m,) -> (n, m), up to a constant for each observation,
+        in the precision of observed. Asked for only where `has_log_density`.
+        """
+        raise NotImplementedError
+
+    def best_guesses(
+        self, prior: NDArray[np.float64], epsilon: float, bands: Bands
+    ) -> NDArray[np.float64]:
+        """Return max of prior(x) P(y|x) over the x of each band: (bands, V).
+
+        By rows of `log_probs`; a mechanism with a closed form overrides this.
+        """
+        size = len(prior)
+        best = np.zeros((len(bands), size))
+        block = max(1, 2**20 // size)
+        for number, (begin, end) in enumerate(bands):
+            for start in range(begin, end, block):
+                ids = np.arange(start, min(start + block, end), dtype=np.int32)
+                joint = self.log_probs(ids, np.full(len(ids), epsilon))
+                np.exp(joint, out=joint)
+                joint *= prior[ids][:, None]
+                np.maximum(best[number], joint.max(axis=0), out=best[number])
+        return best
+
+    @property
+    def has_best_guesses(self) -> bool:
+        """Tell whether `best_guesses` is a closed form, not made of all rows."""
+        return type(self).best_guesses is not Mechanism.best_guesses
+
+    def risk_estimate(self, prior: NDArray[np.float64]) -> RiskEstimate | None:
+        """Return an estimate to search by, where `best_guesses` takes seconds."""
+        return None
+
+
+@dataclass(frozen=True, eq=False)
+class WordMechanism(Mechanism):
+    """Words in, words out, one by one."""
+
+    @abstractmethod
+    def sample(self, ids: Ids, eps: Eps, bits: RandomBits) -> Ids:
+        """Draw a word for each word: ids (n,), eps (n,) -> (n,) int32."""
+
+    @property
+    def has_log_probs(self) -> bool:
+        """Tell whether `log_probs` gives the exact output distribution of a word."""
+        return True
+
+
+@dataclass(frozen=True, eq=False)
+class NoiseMechanism(Mechanism):
+    """Words in, noisy vectors out; a mapping finds words for them."""
+
+    @abstractmethod
+    def sample(self, ids: Ids, eps: Eps, bits: RandomBits) -> Points:
+        """Move the vector of each word: ids (n,), eps (n,) -> (n, d) float32."""
+
+    @property
+    def output_vectors(self) -> NDArray[np.float32]:
+        """Return where the words lie before noise, for a mapping: (V + 1, d)."""
+        return self.space.vectors
+
+    def observe(self, ids: Ids, eps: Eps, bits: RandomBits) -> NDArray[np.float32]:
+        """Return the noisy vectors: (n, d)."""
+        return self.sample(ids, eps, bits)
+
+    def standard_noise(
+        self, ids: Ids, points: Points, eps: Eps
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], float] | None:
+        """Return the noise in drawn points (n, d) in a standard form, for audits.
+
+        Directions (n, d), uniform unit vectors; amounts (n,), a Gamma(shape) variable;
+        shape. None where there is no such form.
+        """
+        return None
+
+
+@dataclass(frozen=True, eq=False)
+class TextMechanism(Mechanism):
+    """Words out, each drawn by a look at all words of its text."""
+
+    @abstractmethod
+    def sample(self, words: Words, eps: Eps, bits: RandomBits) -> Ids:
+        """Draw a word for each word of a batch of texts: eps (n,) -> (n,) int32."""
+
+    def example_log_probs(self, epsilon: float) -> NDArray[np.float64] | None:
+        """Return ln P(y|text) of one word in each of a few public texts: (m, V).
+
+        None where there are none to audit.
+        """
+        return None
+
+
+@dataclass(frozen=True, eq=False)
+class ExponentialMechanism(WordMechanism):
+    """P(y|x) ~ exp(-scale t(x, y) / 2) for a metric t; the claim is epsilon t.
+
+    With the metric known, all pairs of V are audited, not only some.
+    """
+
+    @abstractmethod
+    def scale(self, epsilon: float) -> float:
+        """Return the scale of the distances, epsilon itself where nothing raises it."""
+
+    @abstractmethod
+    def metric(
+        self, epsilon: float, ids: NDArray[np.int64], begin: int, end: int
+    ) -> NDArray[np.float64]:
+        """Return t from inputs (n,) to the words begin to end: (n, end - begin)."""
+
+
+def log_normalised(log_weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return logarithms of weights with rows that sum to 1, in place: (n, V)."""
+    log_weights -= log_weights.max(axis=1, keepdims=True)
+    log_weights -= np.log(np.exp(log_weights).sum(axis=1, keepdims=True))
+    return log_weights

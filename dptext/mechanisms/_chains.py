@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext import cache
-from dptext.mechanisms import _neighbours
+from dptext.geometry import neighbours
 from dptext.spaces import Space
 
 _LISTED = 64
@@ -39,7 +39,7 @@ class Chains:
         positions = np.empty((count, space.size + 1), np.int32)
         rows = np.arange(count)[:, None]
         positions[rows, words] = np.arange(space.size, dtype=np.int32)
-        nearest, _ = _neighbours.nearest_of_all(space, space.size)
+        nearest, _ = neighbours.nearest_of_all(space, space.size)
         positions[:, -1] = positions[:, nearest]
         return cls(words, positions)
 
@@ -96,8 +96,8 @@ def _chain(space: Space, seed: int, number: int) -> NDArray[np.int32]:
 def _build(space: Space, seed: int, number: int) -> NDArray[np.int32]:
     digest = hashlib.blake2b(b"chain %d of seed %d" % (number, seed)).digest()
     word = int.from_bytes(digest[:8], "big") % space.size
-    near = _neighbours.nearest_words(space, _LISTED)
-    left = _neighbours.Left(space.vectors, space.size)
+    near = neighbours.nearest_words(space, _LISTED)
+    left = neighbours.Left(space.vectors, space.size)
     chain = np.empty(space.size, np.int32)
     for step in range(space.size):
         chain[step] = word

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext import cache
-from dptext.mechanisms import _neighbours
+from dptext.geometry import neighbours
 from dptext.spaces import Space
 
 _PART = 64
@@ -119,13 +119,13 @@ def _sound(space: Space, k: int, sets: NDArray[Any], classes: NDArray[Any]) -> b
 
 def _aggressive(space: Space, k: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
     # Sets are compared as sets: the same k words in another order are the same set.
-    own = np.sort(_neighbours.nearest_words(space, k).astype(np.int32), axis=1)
+    own = np.sort(neighbours.nearest_words(space, k).astype(np.int32), axis=1)
     sets, classes = np.unique(own, axis=0, return_inverse=True)
     return sets, classes.reshape(-1).astype(np.int64)
 
 
 def _balanced(space: Space, k: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    near = _neighbours.nearest_words(space, k).astype(np.int64)
+    near = neighbours.nearest_words(space, k).astype(np.int64)
     classes = np.full(space.size + 1, -1, np.int64)
     leaders: list[int] = []
     for word in range(space.size):
@@ -138,7 +138,7 @@ def _balanced(space: Space, k: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
 
 
 def _conservative(space: Space, k: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    left = _neighbours.Left(space.vectors, space.size)
+    left = neighbours.Left(space.vectors, space.size)
     classes = np.full(space.size + 1, -1, np.int64)
     sets = np.full((-(-space.size // k), k), -1, np.int64)
     count = 0
@@ -151,7 +151,7 @@ def _conservative(space: Space, k: int) -> tuple[NDArray[Any], NDArray[np.int64]
         sets[count, 0], sets[count, 1 : 1 + len(others)] = word, others
         classes[word] = classes[others] = count
         count += 1
-    classes[-1] = classes[_neighbours.nearest_of_all(space, space.size)[0]]
+    classes[-1] = classes[neighbours.nearest_of_all(space, space.size)[0]]
     return sets, classes
 
 

@@ -24,7 +24,6 @@ from numpy.typing import NDArray
 
 from dptext import cache
 from dptext.errors import UsageError
-from dptext.mechanisms import _by_distance
 from dptext.spaces import Space
 
 # No pair may come nearer to its claim than this, relatively: rounding stays below.
@@ -123,7 +122,7 @@ class Pairs:
     def _between(
         self, ids: NDArray[np.int64], begin: int, end: int
     ) -> NDArray[np.float64]:
-        apart = _by_distance.distances(self.space, ids, begin, end)
+        apart = pairs.to_words(self.space, ids, begin, end)
         np.minimum(apart, self.gamma, out=apart)
         return apart
 

@@ -28,7 +28,6 @@ from numpy.typing import NDArray
 
 from dptext.mechanisms import (
     _by_distance,
-    _neighbours,
     _output_sets,
     _rough,
     _tiles,
@@ -87,8 +86,8 @@ def prepare(params: Params, space: Space) -> State:
         space = _directions(space)
     if params.mapping != "one_set":
         return _output_sets.build(space, params.mapping, params.k, squared)
-    spread = _neighbours.farthest(space).copy()
-    low = _neighbours.nearest_of_all(space, space.size)[1]
+    spread = neighbours.farthest(space).copy()
+    low = neighbours.nearest_of_all(space, space.size)[1]
     spread = spread**2 if squared else spread
     # A word is itself in V: only the row of unknown words has no word at distance 0.
     spread[-1] -= low**2 if squared else low

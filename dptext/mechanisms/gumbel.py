@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext.errors import UsageError
-from dptext.mechanisms import _by_distance, _neighbours, _truncated_gumbel
+from dptext.mechanisms import _by_distance, _truncated_gumbel
 from dptext.randomness import RandomBits
 from dptext.spaces import Space
 from dptext.types import Eps, Guarantee, Ids
@@ -60,17 +60,17 @@ class State:
 
 def prepare(params: Params, space: Space) -> State:
     """Measure all pairs of V; UsageError where the mechanism is not defined."""
-    closest = _neighbours.closest_pair(space)
+    closest = neighbours.closest_pair(space)
     if space.size < 2 or closest == 0.0:
         msg = (
             "mechanism gumbel: needs two words and no two with the same vector (the "
             "smallest distance divides its parameters); use tem instead"
         )
         raise UsageError(msg)
-    listed = _neighbours.nearest_words(space, _MOST)
+    listed = neighbours.nearest_words(space, _MOST)
     lists = _by_distance.Lists.of(space.vectors, listed, np.zeros(len(listed)))
     shares = _truncated_gumbel.poisson(space.size, listed.shape[1])
-    widest = float(_neighbours.farthest(space)[: space.size].max())
+    widest = float(neighbours.farthest(space)[: space.size].max())
     return State(params, space, lists, np.cumsum(shares), closest, widest)
 
 
@@ -103,8 +103,8 @@ def least_loss(state: State) -> float:
 def least_pair(state: State) -> tuple[int, int]:
     """Return two words x, x' whose loss, by the output x, least_loss bounds."""
     size = state.space.size
-    word = int(_neighbours.farthest(state.space)[:size].argmax())
-    apart = _by_distance.distances(state.space, np.array([word]), 0, size)[0]
+    word = int(neighbours.farthest(state.space)[:size].argmax())
+    apart = pairs.to_words(state.space, np.array([word]), 0, size)[0]
     # x is the last candidate of x', the last of those as far.
     return size - 1 - int(apart[::-1].argmax()), word
 
@@ -116,7 +116,7 @@ def published(
 
     inf for the unknown word, of which it says nothing.
     """
-    bound = epsilon * _by_distance.of_pairs(state.space, a, b)
+    bound = epsilon * pairs.of_ids(state.space, a, b)
     return np.where((a < 0) | (b < 0), np.inf, bound)
 
 

@@ -22,7 +22,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext.mechanisms import _by_distance, _noise
+from dptext.mechanisms import _noise
 from dptext.randomness import RandomBits
 from dptext.spaces import Geometry, Space
 from dptext.types import Eps, Guarantee, Ids, Points
@@ -73,7 +73,7 @@ def claimed(
     state: State, epsilon: float, a: NDArray[Any], b: NDArray[Any]
 ) -> NDArray[np.float64]:
     """Return epsilon d for pairs of inputs, (n,) nats."""
-    return epsilon * _by_distance.of_pairs(state.measured, a, b)
+    return epsilon * pairs.of_ids(state.measured, a, b)
 
 
 def geometry(state: State, epsilon: float) -> Geometry:

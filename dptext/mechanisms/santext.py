@@ -82,7 +82,7 @@ def metric(
     state: State, epsilon: float, ids: NDArray[np.int64], begin: int, end: int
 ) -> NDArray[np.float64]:
     """Return d from inputs to the words begin to end: (n, end - begin)."""
-    return _by_distance.distances(state.near.space, ids, begin, end)
+    return pairs.to_words(state.near.space, ids, begin, end)
 
 
 def guarantee(state: State, epsilon: float) -> Guarantee:
@@ -111,7 +111,7 @@ def claimed(
     state: State, epsilon: float, a: NDArray[Any], b: NDArray[Any]
 ) -> NDArray[np.float64]:
     """Return epsilon d for pairs of inputs, (n,) nats."""
-    return epsilon * _by_distance.of_pairs(state.near.space, a, b)
+    return epsilon * pairs.of_ids(state.near.space, a, b)
 
 
 def _score(

@@ -112,7 +112,7 @@ def metric(
     state: State, epsilon: float, ids: NDArray[np.int64], begin: int, end: int
 ) -> NDArray[np.float64]:
     """Return min(d, gamma) from inputs to the words begin to end: (n, end - begin)."""
-    apart = _by_distance.distances(state.near.space, ids, begin, end)
+    apart = pairs.to_words(state.near.space, ids, begin, end)
     return np.minimum(apart, gamma_of(state, epsilon), out=apart)
 
 
@@ -148,7 +148,7 @@ def claimed(
     state: State, epsilon: float, a: NDArray[Any], b: NDArray[Any]
 ) -> NDArray[np.float64]:
     """Return epsilon min(d, gamma) for pairs of inputs, (n,) nats."""
-    apart = _by_distance.of_pairs(state.near.space, a, b)
+    apart = pairs.of_ids(state.near.space, a, b)
     return epsilon * np.minimum(apart, gamma_of(state, epsilon))
 
 

@@ -25,7 +25,7 @@ from msgspec import Meta
 from numpy.typing import NDArray
 
 from dptext.errors import UsageError
-from dptext.mechanisms import _by_distance, laplace
+from dptext.mechanisms import laplace
 from dptext.randomness import RandomBits
 from dptext.spaces import Space
 from dptext.types import Eps, Guarantee, Ids, Points
@@ -115,7 +115,7 @@ def published(
 
     inf for the unknown word, of which it says nothing.
     """
-    bound = epsilon * _by_distance.of_pairs(state.space, a, b)
+    bound = epsilon * pairs.of_ids(state.space, a, b)
     return np.where((a < 0) | (b < 0), np.inf, bound)
 
 

@@ -12,7 +12,7 @@ from dptext.errors import UsageError
 from dptext.mechanisms import Channel
 from dptext.tokens.policy import Policy
 from dptext.types import NUMBER
-from tests import channels, laws, small
+from tests import distributions, prepared, small
 
 PRIOR = np.array([0.5, 0.3, 0.2])
 RECIPES: list[tuple[str, dict[str, Any]]] = [
@@ -33,7 +33,7 @@ def zipf(size: int, seed: int = 0) -> NDArray[np.float64]:
 
 def joint(channel: Channel, epsilon: float, shares: NDArray[np.float64]) -> Any:
     """Return prior(x) P(y|x), (V, V)."""
-    return shares[:, None] * channels.law(channel, epsilon)[:-1]
+    return shares[:, None] * prepared.probabilities(channel, epsilon)[:-1]
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_risk_and_leakage_are_the_published_vectors(
     name: str, params: dict[str, Any], success: float, bits: float
 ) -> None:
     """GUARANTEES 13: V1 and log2(V1 / V0) at prior (.5, .3, .2), epsilon 2."""
-    channel = channels.ready(name, small.line(0.0, 1.0, 3.0), **params)
+    channel = prepared.ready(name, small.line(0.0, 1.0, 3.0), **params)
     risk = bayes.measure(channel, 2.0, PRIOR)
     assert risk.baseline == 0.5
     assert risk.success == pytest.approx(success, abs=1e-9)
@@ -63,7 +63,7 @@ def test_the_risk_is_that_of_brute_force(
     """Sum over y of max over x, with its bands, for one, two and three bands."""
     if size == 1 and name == "rank":
         params = {**params, "k": 1}
-    channel = channels.ready(name, small.cloud(size, 3, listed=min(size, 4)), **params)
+    channel = prepared.ready(name, small.cloud(size, 3, listed=min(size, 4)), **params)
     shares = zipf(size)
     found = bayes.measure(channel, 3.0, shares)
     table = joint(channel, 3.0, shares)
@@ -92,7 +92,7 @@ def test_the_closed_form_of_rank_is_the_one_by_rows(
     k: int, law: str, size: int
 ) -> None:
     """O(V k) and row by row agree for every band and output."""
-    channel = channels.ready("rank", small.cloud(size, 2, listed=9), k=k, law=law)
+    channel = prepared.ready("rank", small.cloud(size, 2, listed=9), k=k, law=law)
     shares = zipf(size, seed=3)
     for epsilon in (0.5, 6.0):
         closed = bayes.best_guesses(channel, shares, epsilon, size)
@@ -106,17 +106,17 @@ def test_guessing_succeeds_as_often_as_measured(
 ) -> None:
     """The best attacker plays 200 000 times; the success is within limits (1e-6)."""
     size, plays = 20, 200_000
-    channel = channels.ready(name, small.cloud(size, 3, listed=6), **params)
+    channel = prepared.ready(name, small.cloud(size, 3, listed=6), **params)
     shares = zipf(size)
     rng = np.random.default_rng(1)
     ids = rng.choice(size, plays, p=shares).astype(np.int32)
     drawn = channel.module.choose(
-        channel.state, ids, np.full(plays, 3.0), laws.bits(plays)
+        channel.state, ids, np.full(plays, 3.0), distributions.bits(plays)
     )
     guesses = joint(channel, 3.0, shares).argmax(axis=0)
     won = (guesses[drawn] == ids).astype(np.int64)
     success = bayes.measure(channel, 3.0, shares).success
-    laws.assert_follows(won, np.array([1 - success, success]))
+    distributions.assert_follows(won, np.array([1 - success, success]))
 
 
 @pytest.mark.parametrize(("name", "params"), RECIPES)
@@ -124,7 +124,7 @@ def test_the_risk_keeps_what_differential_privacy_bounds(
     name: str, params: dict[str, Any]
 ) -> None:
     """V0 <= V1 <= V0 e^(worst loss)."""
-    channel = channels.ready(name, small.cloud(25, 3, listed=6), **params)
+    channel = prepared.ready(name, small.cloud(25, 3, listed=6), **params)
     for epsilon in (0.1, 1.0, 5.0):
         risk = bayes.measure(channel, epsilon, zipf(25))
         worst = channel.module.guarantee(channel.state, epsilon).worst(epsilon)
@@ -140,7 +140,7 @@ def test_results_are_kept_apart() -> None:
             for epsilon in (1.0, 2.0):
                 for seed in (0, 1):
                     lexicon = small.cloud(30, 3, listed=listed, seed=seed)
-                    channel = channels.ready("rank", lexicon, law="power", k=k)
+                    channel = prepared.ready("rank", lexicon, law="power", k=k)
                     risk = bayes.measure(channel, epsilon, zipf(30, seed))
                     again = bayes.measure(channel, epsilon, zipf(30, seed))
                     assert risk == again

@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 from dptext.adversaries import best_law, calibrate
 from dptext.errors import UsageError
 from dptext.mechanisms import rank, ready
-from tests import channels, small
+from tests import prepared, small
 
 pytest.importorskip("scipy")
 
 
 def tiny(size: int, listed: int, seed: int = 0) -> tuple[Any, NDArray[np.float64]]:
     """Return a space over a small lexicon and a prior of unequal words."""
-    space = channels.space_of(small.cloud(size, 3, listed=listed, seed=seed))
+    space = prepared.space_of(small.cloud(size, 3, listed=listed, seed=seed))
     return space, np.random.default_rng(seed).dirichlet(np.full(size, 0.7))
 
 

@@ -13,7 +13,7 @@ from scipy import integrate, special
 from dptext.adversaries import _rule, _sampled, bayes, calibrate
 from dptext.errors import UsageError
 from dptext.mechanisms import Channel
-from tests import channels, laws, small
+from tests import distributions, prepared, small
 from tests.adversaries.drawing import drawing
 from tests.adversaries.test_bayes import PRIOR, zipf
 
@@ -48,7 +48,7 @@ def vector_level(channel: Channel, epsilon: float, prior: NDArray[np.float64]) -
 
 def test_laplace_on_a_line_is_the_published_vector(sure: None) -> None:
     """GUARANTEES 13: laplace with the nearest word, V1 = 0.8190144027 at epsilon 2."""
-    channel = channels.ready("laplace", small.line(0.0, 1.0, 3.0))
+    channel = prepared.ready("laplace", small.line(0.0, 1.0, 3.0))
     found = bayes.measure(channel, 2.0, PRIOR, drawing(channel))
     assert found.low is not None
     assert found.high is not None
@@ -63,7 +63,7 @@ def test_laplace_on_a_line_is_the_published_vector(sure: None) -> None:
 
 def test_a_law_in_closed_form_has_no_limits() -> None:
     """GUARANTEES 13: CusText with one set, V1 = 0.5180642324 at epsilon 2, exact."""
-    channel = channels.ready("custext", small.line(0.0, 1.0, 3.0))
+    channel = prepared.ready("custext", small.line(0.0, 1.0, 3.0))
     found = bayes.measure(channel, 2.0, PRIOR)
     assert found.success == pytest.approx(0.5180642324, abs=1e-9)
     assert (found.low, found.high, found.confidence) == (None, None, None)
@@ -76,12 +76,12 @@ def test_the_attacker_who_sees_the_vector_is_the_best_one(
 ) -> None:
     """Wins on a line follow the integral of the best density (one in a million)."""
     rng = np.random.default_rng(seed)
-    channel = channels.ready("laplace", small.line(*rng.normal(0, 2, 6).tolist()))
+    channel = prepared.ready("laplace", small.line(*rng.normal(0, 2, 6).tolist()))
     shares = zipf(6, seed)
     sample = _sampled.plays(shares, 30_000, f"a test {seed}")
     won, _ = _sampled.wins(channel, epsilon, shares, sample, [(0, 6)])
     exact = vector_level(channel, epsilon, shares)
-    laws.assert_follows(won.astype(np.int64), np.array([1 - exact, exact]))
+    distributions.assert_follows(won.astype(np.int64), np.array([1 - exact, exact]))
 
 
 @pytest.mark.parametrize(("name", "params"), NOISE)
@@ -89,7 +89,7 @@ def test_wins_are_those_of_all_scores_in_double_precision(
     name: str, params: dict[str, Any]
 ) -> None:
     """Tiles, bands and single precision change nothing: every play is compared."""
-    channel = channels.ready(name, small.cloud(1300, 5), **params)
+    channel = prepared.ready(name, small.cloud(1300, 5), **params)
     shares, bands, epsilon = zipf(1300), bayes.bands_of(1300), 6.0
     sample = _sampled.plays(shares, 700, "tiles")
     won = _sampled.wins(channel, epsilon, shares, sample, bands)
@@ -143,7 +143,7 @@ def test_vickrey_lies_between_its_limits(sure: None, epsilon: float) -> None:
     """The output looks at the input: the attacker above sees vector and output."""
     positions = np.array([0.0, 1.0, 3.0, 7.0])
     shares = np.array([0.4, 0.3, 0.2, 0.1])
-    channel = channels.ready("vickrey", small.line(*positions.tolist()))
+    channel = prepared.ready("vickrey", small.line(*positions.tolist()))
     law = vickrey_law(positions, epsilon)
     np.testing.assert_allclose(law.sum(axis=1), 1.0, atol=1e-6)
     exact = (shares[:, None] * law).max(axis=0).sum()
@@ -155,7 +155,7 @@ def test_vickrey_lies_between_its_limits(sure: None, epsilon: float) -> None:
 
 def test_without_an_upper_limit_it_is_certainty(sure: None) -> None:
     """Gumbel with more words than its law is enumerated for: a lower limit only."""
-    channel = channels.ready("gumbel", small.cloud(210, 2), low_epsilon=True)
+    channel = prepared.ready("gumbel", small.cloud(210, 2), low_epsilon=True)
     found = bayes.measure(channel, 3.0, zipf(210), drawing(channel))
     assert found.success == found.high == 1.0
     assert found.bands == ()
@@ -168,7 +168,7 @@ def test_without_an_upper_limit_it_is_certainty(sure: None) -> None:
 
 def test_the_lower_limit_is_below_the_best_guess_and_not_far(sure: None) -> None:
     """On a plane: the best rule by the counts of a million other draws, both splits."""
-    channel = channels.ready("laplace", small.cloud(40, 2))
+    channel = prepared.ready("laplace", small.cloud(40, 2))
     shares, draw = zipf(40), drawing(channel)
     found = bayes.measure(channel, 4.0, shares, draw)
     sample = _sampled.plays(shares, 400_000, "many")
@@ -190,7 +190,7 @@ def test_the_limits_cover_as_often_as_stated(monkeypatch: pytest.MonkeyPatch) ->
 
     A program that is right fails with probability below 1e-6: more than 28 of 200.
     """
-    channel = channels.ready("laplace", small.line(0.0, 1.0, 3.0))
+    channel = prepared.ready("laplace", small.line(0.0, 1.0, 3.0))
     draw, plays = drawing(channel), _sampled.plays
     monkeypatch.setattr(_rule, "_TRAINED", 500)
     monkeypatch.setattr(_rule, "_VALIDATED", 200)
@@ -213,7 +213,7 @@ def test_calibrated_noise_meets_the_target_and_nearly_reaches_it(
     name: str, params: dict[str, Any], target: float
 ) -> None:
     """The upper limit is at most the target, on these draws and on others."""
-    channel = channels.ready(name, small.cloud(60, 3), **params)
+    channel = prepared.ready(name, small.cloud(60, 3), **params)
     shares = (zipf(60) + 0.05) / (zipf(60) + 0.05).sum()
     epsilon = calibrate.epsilon_for(channel, target, shares)
     assert bayes.measure(channel, epsilon, shares).success <= target
@@ -225,7 +225,7 @@ def test_calibrated_noise_meets_the_target_and_nearly_reaches_it(
 
 def test_noise_cannot_be_told_from_a_target_too_near() -> None:
     """Nearer to a blind guess than the limits are wide: refused in one line."""
-    channel = channels.ready("laplace", small.cloud(60, 3))
+    channel = prepared.ready("laplace", small.cloud(60, 3))
     shares = zipf(60)
     with pytest.raises(UsageError, match="too near"):
         calibrate.epsilon_for(channel, float(shares.max()) + 1e-4, shares)
@@ -237,7 +237,7 @@ def test_absurd_epsilons_are_measured(
     name: str, params: dict[str, Any], epsilon: float
 ) -> None:
     """No noise is certainty, nothing but noise a blind guess; nothing overflows."""
-    channel = channels.ready(name, small.cloud(30, 3), **params)
+    channel = prepared.ready(name, small.cloud(30, 3), **params)
     shares = zipf(30)
     sample = _sampled.plays(shares, 2000, "absurd")
     with np.errstate(over="ignore"):

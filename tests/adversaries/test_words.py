@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dptext.adversaries import bayes, deniability, words
-from tests import channels, small
+from tests import prepared, small
 
 LEXICON = small.cloud(25, 3)
 
@@ -14,7 +14,7 @@ LEXICON = small.cloud(25, 3)
 @pytest.mark.parametrize("name", ["rank", "santext"])
 def test_the_best_guess_is_the_best(name: str) -> None:
     """Argmax over x of prior(x) P(y|x), with the success that is promised."""
-    channel = channels.ready(name, LEXICON)
+    channel = prepared.ready(name, LEXICON)
     prior = LEXICON.prior
     ids = np.arange(25, dtype=np.int32)
     law = deniability.exact_law(channel, ids, 2.0)
@@ -29,7 +29,7 @@ def test_success_is_counted() -> None:
     """Shares of four words."""
     assert words.nearest(2, 4).success == 0.5
     assert words.nearest(0, 0).success == 0.0
-    channel = channels.ready("rank", LEXICON)
+    channel = prepared.ready("rank", LEXICON)
     outputs = np.array([0, 1, 1, 2], np.int32)
     best = words.best(channel, 2.0, LEXICON.prior, outputs)
     before = np.array([best[0], best[1], best[2] + 1, best[3]], np.int32)

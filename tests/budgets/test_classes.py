@@ -13,7 +13,7 @@ from dptext.budgets import _classes
 from dptext.errors import UsageError
 from dptext.tokens.policy import Policy
 from dptext.tokens.tokenizer import Tokenizer
-from tests import laws, small
+from tests import distributions, small
 
 LEXICON = small.cloud(130, 3)
 WORDS = Tokenizer(LEXICON, Policy()).words(
@@ -26,7 +26,7 @@ def spread(name: str, given: dict[str, Any]) -> list[float]:
     module: Any = registry.find("budgets", name)
     params = profile.convert(given, module.Params, name)
     state = budgets.prepare(module, params, LEXICON)
-    eps: list[float] = module.spread(state, WORDS, laws.bits(4, 1)).tolist()
+    eps: list[float] = module.spread(state, WORDS, distributions.bits(4, 1)).tolist()
     return eps
 
 
@@ -121,7 +121,7 @@ def test_the_released_past_stays_within_its_total() -> None:
     data = {"mechanism": "santext", "budget": {**budget, "epsilons": {"other": 3.0}}}
     made = pipeline.build(profile.parse(data, "test.yaml"), LEXICON)
     words = made.tokenizer.words(["zq " * 40, "zq zq zq", "zq"])
-    bits = laws.bits(len(words.ids), 2)
+    bits = distributions.bits(len(words.ids), 2)
     module, state = made.budget
     _, eps = module.release(
         state,

@@ -14,7 +14,7 @@ from dptext.budgets import linguistic
 from dptext.errors import UsageError
 from dptext.randomness import RunKey
 from dptext.types import Record, Words
-from tests import laws
+from tests import distributions
 from tests.budgets import texts
 
 OFFLINE = {
@@ -33,7 +33,9 @@ def prepared(**settings: Any) -> linguistic.State:
 
 def spread(state: linguistic.State, batch: Words) -> np.ndarray:
     """Return the epsilons, held against what the budget says of them."""
-    eps: np.ndarray = linguistic.spread(state, batch, laws.bits(len(batch.ids)))
+    eps: np.ndarray = linguistic.spread(
+        state, batch, distributions.bits(len(batch.ids))
+    )
     description = linguistic.describe(state)
     assert eps.shape == batch.ids.shape
     assert eps.dtype == np.float64

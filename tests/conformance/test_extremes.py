@@ -14,7 +14,7 @@ from dptext import pipeline, profile, registry
 from dptext.errors import DptextError, LexiconError, UsageError
 from dptext.pipeline import Pipeline
 from dptext.types import Lexicon
-from tests import laws
+from tests import distributions
 from tests.conformance.components import (
     BUDGETS,
     MAPPINGS,
@@ -58,7 +58,7 @@ def hold(made: Pipeline, epsilon: float) -> None:
     """Draw all inputs at an epsilon and hold it against law and promise (1e-6)."""
     channel, size = made.channel, len(made.lexicon.words)
     ids = np.repeat(EVERY, TIMES)
-    drawn = made.draw(ids, np.full(len(ids), epsilon), laws.bits(len(ids), 5))
+    drawn = made.draw(ids, np.full(len(ids), epsilon), distributions.bits(len(ids), 5))
     assert ((drawn >= 0) & (drawn < size)).all()
     hits = np.array(
         [np.bincount(row, minlength=size) for row in drawn.reshape(len(EVERY), TIMES)]
@@ -67,13 +67,13 @@ def hold(made: Pipeline, epsilon: float) -> None:
     if channel.exact:
         logs = channel.module.log_weights(channel.state, EVERY, np.full(7, epsilon))
         assert not np.isnan(logs).any()
-        law = laws.normalised(logs)
-        low, high = laws.limits(hits, TIMES, 1e-9)
+        law = distributions.normalised(logs)
+        low, high = distributions.limits(hits, TIMES, 1e-9)
         assert ((law >= low) & (law <= high)).all()
     if promise.notion == "none" or epsilon * promise.max_distance > 300.0:
         return
     bound = epsilon * promise.max_distance
-    low, high = laws.limits(hits, TIMES, 1e-9)
+    low, high = distributions.limits(hits, TIMES, 1e-9)
     with np.errstate(divide="ignore"):
         # A delta is a chance besides: take it off what was seen.
         least = np.log(np.maximum(low - promise.delta, 0.0))

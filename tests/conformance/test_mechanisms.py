@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from dptext import registry
 from dptext.randomness import RunKey
 from dptext.types import Eps, Guarantee, Ids, Record
-from tests import laws
+from tests import distributions
 from tests.conformance import components
 from tests.conformance.components import (
     CHOICES,
@@ -84,7 +84,7 @@ def draw(
     seed: int = 0,
 ) -> Ids:
     """Draw a word for each word, by mechanism and mapping."""
-    return built(lexicon, *path).draw(ids, eps, laws.bits(len(ids), seed))
+    return built(lexicon, *path).draw(ids, eps, distributions.bits(len(ids), seed))
 
 
 @pytest.mark.parametrize("path", PATHS)
@@ -116,7 +116,7 @@ def test_a_split_of_the_batch_changes_nothing(path: tuple[str, str | None]) -> N
     rng = np.random.default_rng(3)
     ids = rng.integers(-1, 12, size).astype(np.int32)
     eps = rng.choice([0.5, 2.0, 9.0], size)
-    bits = laws.bits(size)
+    bits = distributions.bits(size)
     made = built("ENGLISH", *path)
     whole = made.draw(ids, eps, bits)
     for sizes in (1, 7, 400):
@@ -157,7 +157,7 @@ def test_rows_of_the_law_normalise(name: str) -> None:
         promise = channel.module.guarantee(channel.state, epsilon)
         assert promise.notion == "none" or np.isfinite(logs).all()
         assert not np.isnan(logs).any()
-        law = laws.normalised(logs)
+        law = distributions.normalised(logs)
         np.testing.assert_allclose(law.sum(axis=1), 1.0, atol=1e-12)
 
 
@@ -170,9 +170,9 @@ def test_draws_match_the_exact_law(name: str) -> None:
     drawn = draw((name, None), ids, eps)
     for epsilon in (1.0, 4.0):
         logs = channel.module.log_weights(channel.state, EVERY, np.full(7, epsilon))
-        for row, law in enumerate(laws.normalised(logs)):
+        for row, law in enumerate(distributions.normalised(logs)):
             mine = drawn[(ids == EVERY[row]) & (eps == epsilon)]
-            laws.assert_follows(mine, law, laws.ALARM / 14)
+            distributions.assert_follows(mine, law, distributions.ALARM / 14)
 
 
 @pytest.mark.parametrize("name", EXACT)
@@ -187,14 +187,14 @@ def test_the_exact_loss_is_within_the_promise(name: str, epsilon: float) -> None
         logs = channel.module.log_weights(
             channel.state, ids, np.full(size + 1, epsilon)
         )
-        worst = laws.worst_losses(laws.normalised(logs)).max()
+        worst = distributions.worst_losses(distributions.normalised(logs)).max()
         assert worst <= promise.worst(epsilon) + 1e-6
 
 
 def refuted(hits: NDArray[np.int64], others: NDArray[np.int64], alarm: float) -> float:
     """Return a lower limit of max ln P(y|x) / P(y|x') from counts of two inputs."""
-    low, _ = laws.limits(hits, int(hits.sum()), alarm)
-    _, high = laws.limits(others, int(others.sum()), alarm)
+    low, _ = distributions.limits(hits, int(hits.sum()), alarm)
+    _, high = distributions.limits(others, int(others.sum()), alarm)
     with np.errstate(divide="ignore"):
         return float(np.log(low / high).max())
 
@@ -214,7 +214,7 @@ def test_sampling_does_not_refute_the_promise(path: tuple[str, str | None]) -> N
             bound = promise.worst(epsilon)
             if promise.metric == made.channel.space.metric:
                 bound = epsilon * float(np.linalg.norm(vectors[one] - vectors[other]))
-            found = refuted(hits[one], hits[other], laws.ALARM / 98)
+            found = refuted(hits[one], hits[other], distributions.ALARM / 98)
             assert found <= bound
 
 
@@ -237,7 +237,9 @@ def test_a_larger_epsilon_keeps_more_words(path: tuple[str, str | None]) -> None
 def test_points_have_the_shape_of_the_space(name: str) -> None:
     """Perturb gives (n, d) float32."""
     channel = built("SIX", name, components.MAPPINGS[0]).channel
-    points = channel.module.perturb(channel.state, EVERY, np.full(7, 2.0), laws.bits(7))
+    points = channel.module.perturb(
+        channel.state, EVERY, np.full(7, 2.0), distributions.bits(7)
+    )
     assert points.shape == (7, 3)
     assert points.dtype == np.float32
 
@@ -262,7 +264,7 @@ def test_equal_words_are_drawn_independently(path: tuple[str, str | None]) -> No
     one, other = drawn[0::2].astype(np.int64), drawn[1::2].astype(np.int64)
     share = np.bincount(drawn, minlength=6) / size
     pairs = np.bincount(one * 6 + other, minlength=36)
-    low, high = laws.limits(pairs, size // 2, laws.ALARM)
+    low, high = distributions.limits(pairs, size // 2, distributions.ALARM)
     together = np.outer(share, share).ravel()
     slack = 0.02  # share is itself an estimate
     assert ((together > low - slack) & (together < high + slack)).all()

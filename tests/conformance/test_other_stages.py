@@ -15,7 +15,7 @@ from dptext.mechanisms import Channel
 from dptext.tokens.policy import Policy
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import BudgetDescription, Eps, Words
-from tests import channels, laws, small
+from tests import distributions, prepared, small
 from tests.conformance.components import (
     BUDGETS,
     ENGLISH,
@@ -65,7 +65,7 @@ def test_a_space_is_a_fixed_function_of_public_vectors(name: str) -> None:
 @pytest.mark.parametrize("name", SPACES)
 def test_a_space_knows_its_neighbours_and_its_size(name: str) -> None:
     """Lists hold the nearest words, far bounds the rest, the diameter all."""
-    space = channels.space_of(small.cloud(30, 4, listed=5), name)
+    space = prepared.space_of(small.cloud(30, 4, listed=5), name)
     wide = space.vectors.astype(np.float64)
     gaps = np.linalg.norm(wide[:, None, :] - wide[None, :-1, :], axis=2)
     listed, far = space.neighbours
@@ -124,12 +124,12 @@ def test_zero_vectors_have_a_place_in_every_space(name: str) -> None:
 def test_a_mapping_gives_words_and_does_not_depend_on_the_batch(name: str) -> None:
     """(n,) int32 below V; the same alone and among others; far points included."""
     module: Any = registry.find("mappings", name)
-    space = channels.space_of(small.cloud(50, 6))
+    space = prepared.space_of(small.cloud(50, 6))
     index = Index(space.vectors, space.size)
     rng = np.random.default_rng(2)
     points = rng.normal(size=(600, 6)).astype(np.float32) * 3
     points[:5] *= 1e6
-    bits = laws.bits(600)
+    bits = distributions.bits(600)
     found = module.find(module.Params(), index, points, bits)
     assert found.dtype == np.int32
     assert ((found >= 0) & (found < 50)).all()
@@ -140,7 +140,7 @@ def test_a_mapping_gives_words_and_does_not_depend_on_the_batch(name: str) -> No
 
 def test_the_index_finds_the_nearest_words() -> None:
     """Nearest first, by direct float64 distances, but for ties within rounding."""
-    space = channels.space_of(small.cloud(80, 5))
+    space = prepared.space_of(small.cloud(80, 5))
     index = Index(space.vectors, space.size)
     points = np.random.default_rng(4).normal(size=(700, 5)).astype(np.float32)
     found = index.nearest(points, 3)
@@ -163,7 +163,7 @@ def spread(name: str, words: Words) -> tuple[BudgetDescription, Eps]:
     module: Any = registry.find("budgets", name)
     params = profile.convert(module.EXAMPLE, module.Params, name)
     state = budgets.prepare(module, params, ENGLISH)
-    bits = laws.bits(len(words.ids), 5)
+    bits = distributions.bits(len(words.ids), 5)
     if hasattr(module, "release"):
         drawn, eps = module.release(
             state, words, bits, lambda positions, _: np.abs(words.ids[positions])

@@ -15,7 +15,7 @@ from dptext.guarantees import audit
 from dptext.mechanisms import Channel, gumbel, ready, santext, tem
 from dptext.report import audit_draws
 from dptext.types import Eps, Ids, Lexicon
-from tests import channels, laws, small
+from tests import distributions, prepared, small
 from tests.conformance import components
 from tests.conformance.components import PROMISING, built
 from tests.mechanisms.test_syntf import with_synonyms
@@ -27,7 +27,7 @@ def draws(channel: Channel) -> audit.Draws:
 
     def draw(ids: Ids, eps: Eps) -> Ids:
         drawn: Ids = channel.module.choose(
-            channel.state, ids, eps, laws.bits(len(ids), next(calls))
+            channel.state, ids, eps, distributions.bits(len(ids), next(calls))
         )
         return drawn
 
@@ -55,7 +55,7 @@ def test_every_claim_holds(
 @pytest.mark.parametrize("epsilon", [0.1, 8.0])
 def test_custext_between_sets_is_refuted(mapping: str, epsilon: float) -> None:
     """A word of one set is never written for a word of another: infinite loss."""
-    channel = channels.ready("custext", small.cloud(60, 5), mapping=mapping, k=5)
+    channel = prepared.ready("custext", small.cloud(60, 5), mapping=mapping, k=5)
     found = audit.audit(channel, epsilon, None)
     assert (found.claims, found.refuted, found.failed) == (False, False, True)
     assert found.worst == math.inf
@@ -64,7 +64,7 @@ def test_custext_between_sets_is_refuted(mapping: str, epsilon: float) -> None:
     assert found.published.bound == epsilon
     assert found.published.loss == found.published.ratio == math.inf
     # Counted from the supports alone.
-    law = channels.law(channel, epsilon) > 0
+    law = prepared.probabilities(channel, epsilon) > 0
     lost = (law[:, None, :] & ~law[None, :, :]).any(axis=2)
     assert found.infinite == pytest.approx(lost.sum() / (61 * 60))
     assert found.infinite > 0.9
@@ -72,7 +72,7 @@ def test_custext_between_sets_is_refuted(mapping: str, epsilon: float) -> None:
 
 def test_custext_in_one_set_is_not() -> None:
     """Of what dptext claims itself nothing published is looked at."""
-    found = audit.audit(channels.ready("custext", small.cloud(60, 5)), 2.0, None)
+    found = audit.audit(prepared.ready("custext", small.cloud(60, 5)), 2.0, None)
     assert found.claims
     assert found.published is None
     assert not found.failed
@@ -80,7 +80,7 @@ def test_custext_in_one_set_is_not() -> None:
 
 def test_a_single_published_set_is_not_refuted() -> None:
     """Where all words share one output set the published claim is true."""
-    channel = channels.ready("custext", small.cloud(6, 2), mapping="aggressive", k=6)
+    channel = prepared.ready("custext", small.cloud(6, 2), mapping="aggressive", k=6)
     found = audit.audit(channel, 2.0, None)
     assert not found.claims
     assert found.published is not None
@@ -90,7 +90,7 @@ def test_a_single_published_set_is_not_refuted() -> None:
 
 def test_published_synonyms_are_refuted() -> None:
     """An output rules out every word that is neither it nor a synonym of it."""
-    channel = channels.ready("syntf", with_synonyms(), published=True)
+    channel = prepared.ready("syntf", with_synonyms(), published=True)
     found = audit.audit(channel, 4.0, None)
     assert found.worst == math.inf
     assert found.published is not None
@@ -104,7 +104,7 @@ def test_vickrey_is_refuted_by_proof_and_seen_in_samples(epsilon: float) -> None
 
     The samples miss at a rate below 1e-6: what they show is far above what is asked.
     """
-    channel = channels.ready("vickrey", small.cloud(20, 2))
+    channel = prepared.ready("vickrey", small.cloud(20, 2))
     found = audit.audit(channel, epsilon, draws(channel), runs=4000)
     assert found.worst == found.proven == math.inf
     assert found.infinite == 1.0
@@ -123,7 +123,7 @@ def test_vickrey_is_refuted_by_proof_and_seen_in_samples(epsilon: float) -> None
 @pytest.mark.parametrize("size", [20, 30, 50])
 def test_gumbel_loses_a_finite_and_huge_amount(size: int) -> None:
     """Exact loss above ln W! - (W - 1) ln ln W, finite, and above epsilon d."""
-    channel = channels.ready("gumbel", small.cloud(size, 8 if size < 50 else 40))
+    channel = prepared.ready("gumbel", small.cloud(size, 8 if size < 50 else 40))
     epsilon = gumbel.least_epsilon(channel.state) * 1.01
     found = audit.audit(channel, epsilon, None)
     least = special.gammaln(size + 1) - (size - 1) * math.log(math.log(size))
@@ -142,7 +142,7 @@ def test_gumbel_loses_a_finite_and_huge_amount(size: int) -> None:
 
 def test_the_proven_pair_of_gumbel_loses_what_is_proven() -> None:
     """The loss of the pair that is named is at least the bound, by its own law."""
-    channel = channels.ready("gumbel", small.cloud(40, 6))
+    channel = prepared.ready("gumbel", small.cloud(40, 6))
     epsilon = gumbel.least_epsilon(channel.state) * 3.0
     x, other = gumbel.least_pair(channel.state)
     ids = np.array([x, other], np.int32)
@@ -152,7 +152,7 @@ def test_the_proven_pair_of_gumbel_loses_what_is_proven() -> None:
 
 def test_gumbel_of_many_words_is_refuted_by_proof() -> None:
     """Without a law the proven bound stands against epsilon times the diameter."""
-    channel = channels.ready("gumbel", small.cloud(400, 30, listed=64))
+    channel = prepared.ready("gumbel", small.cloud(400, 30, listed=64))
     epsilon = gumbel.least_epsilon(channel.state) * 1.01
     found = audit.audit(channel, epsilon, draws(channel), runs=200)
     assert found.published is not None
@@ -181,11 +181,11 @@ def test_the_unknown_word_is_among_the_pairs(
     modules: tuple[tuple[ModuleType, dict[str, float]], ...]
     modules = ((santext, {}), (tem, {"gamma": 2.0}))
     for module, settings in modules:
-        space = channels.space_of(lexicon)
+        space = prepared.space_of(lexicon)
         params = module.Params(recalibrate=recalibrate, **settings)
         channel = ready(module.__name__.rsplit(".", 1)[1], module, params, space)
         found = audit.audit(channel, 2.0, None)
-        losses = laws.worst_losses(channels.law(channel, 2.0))
+        losses = distributions.worst_losses(prepared.probabilities(channel, 2.0))
         rows = space.vectors.astype(np.float64)
         apart = np.linalg.norm(rows[:, None] - rows[None], axis=2)
         claim = 2.0 * np.minimum(apart, settings.get("gamma", np.inf))
@@ -198,17 +198,17 @@ def test_the_unknown_word_is_among_the_pairs(
 
 def test_the_worst_pair_may_be_one_with_the_unknown_word() -> None:
     """It is named, with the output that shows the loss."""
-    found = audit.audit(channels.ready("santext", star()), 2.0, None)
+    found = audit.audit(prepared.ready("santext", star()), 2.0, None)
     far = star().words[20]
     assert found.worst_pair == (far, "<unknown word>")
     assert found.worst_output == far
-    near = audit.audit(channels.ready("santext", small.cloud(12, 8, seed=3)), 2, None)
+    near = audit.audit(prepared.ready("santext", small.cloud(12, 8, seed=3)), 2, None)
     assert "<unknown word>" in near.ratio_pair
 
 
 def test_words_in_one_place_lose_nothing() -> None:
     """Equal vectors have equal laws and a claim of 0, which holds."""
-    found = audit.audit(channels.ready("santext", small.line(0, 1, 1, 4)), 2.0, None)
+    found = audit.audit(prepared.ready("santext", small.line(0, 1, 1, 4)), 2.0, None)
     assert not found.refuted
     assert math.isfinite(found.ratio)
 

@@ -167,17 +167,17 @@ def test_the_class_is_drawn_by_randomised_response() -> None:
     """Sampled classes against e^first / (e^first + c - 1); false alarm below 1e-6."""
     from dptext.tokens.policy import Policy
     from dptext.tokens.tokenizer import Tokenizer
-    from tests import laws
+    from tests import distributions
 
     module: Any = registry.find("budgets", "class-first")
     params = module.Params(first=1.0, epsilons={"other": 2.0})
     state = budgets.prepare(module, params, LEXICON)
     count, runs = len(state.classes.names), 30_000
     words = Tokenizer(LEXICON, Policy()).words([" ".join([LEXICON.words[0]] * runs)])
-    drawn = module.released(state, words, laws.bits(runs, 3))
+    drawn = module.released(state, words, distributions.bits(runs, 3))
     own = int(state.classes.of[0])
     expected = np.where(np.arange(count) == own, math.e, 1.0)
-    laws.assert_follows(drawn, expected / expected.sum())
+    distributions.assert_follows(drawn, expected / expected.sum())
 
 
 @pytest.mark.parametrize("which", range(len(SPLITTING)))

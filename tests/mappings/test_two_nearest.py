@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dptext.mappings import Index, two_nearest
-from tests import laws
+from tests import distributions
 
 # Words at 0, 1 and 3 on a line; the last row is for unknown words.
 VECTORS = np.array([[0.0], [1.0], [3.0], [9.0]], np.float32)
@@ -17,7 +17,9 @@ INDEX = Index(VECTORS, 3)
 def test_the_ends_of_t_take_the_nearest_or_the_second(t: float, word: int) -> None:
     """At 1.8 the nearest word is that at 1, the second that at 3."""
     points = np.full((50, 1), 1.8, np.float32)
-    words = two_nearest.find(two_nearest.Params(t), INDEX, points, laws.bits(50))
+    words = two_nearest.find(
+        two_nearest.Params(t), INDEX, points, distributions.bits(50)
+    )
     assert set(words.tolist()) == {word}
 
 
@@ -28,15 +30,19 @@ def test_the_share_of_the_nearest_follows_the_distances(t: float) -> None:
     points = np.full((size, 1), 1.8, np.float32)
     near, far = 0.8, 1.2
     share = (1 - t) * far / (t * near + (1 - t) * far)
-    words = two_nearest.find(two_nearest.Params(t), INDEX, points, laws.bits(size))
+    words = two_nearest.find(
+        two_nearest.Params(t), INDEX, points, distributions.bits(size)
+    )
     hits = np.array([(words == 1).sum(), (words == 2).sum()])
     assert hits.sum() == size
-    low, high = laws.limits(hits, size, laws.ALARM)
+    low, high = distributions.limits(hits, size, distributions.ALARM)
     assert low[0] < share < high[0]
 
 
 def test_a_point_on_a_word_stays_there() -> None:
     """Nothing is nearer than a distance of 0."""
     points = np.full((100, 1), 3.0, np.float32)
-    words = two_nearest.find(two_nearest.Params(), INDEX, points, laws.bits(100))
+    words = two_nearest.find(
+        two_nearest.Params(), INDEX, points, distributions.bits(100)
+    )
     assert set(words.tolist()) == {2}

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dptext.mechanisms import Channel, tem
 from dptext.types import Lexicon
-from tests import channels, laws, small
+from tests import distributions, prepared, small
 
 LINE = small.line(0.0, 1.0, 3.0)
 SANTEXT = [
@@ -50,7 +50,7 @@ def reach_of(channel: Channel, epsilon: float) -> float:
 def expected(channel: Channel, epsilon: float) -> NDArray[np.float64]:
     """Return the law by its definition."""
     gap = np.minimum(distances(channel.space.lexicon), reach_of(channel, epsilon))
-    return laws.normalised(-epsilon * gap / 2.0)
+    return distributions.normalised(-epsilon * gap / 2.0)
 
 
 @pytest.mark.parametrize(
@@ -61,9 +61,9 @@ def test_the_law_is_the_published_vector(
     name: str, params: dict[str, Any], vector: list[list[float]]
 ) -> None:
     """GUARANTEES 13: all rows of {0, 1, 3} at epsilon 2."""
-    exact = channels.law(channels.ready(name, LINE, **params), 2.0)[:3]
+    exact = prepared.probabilities(prepared.ready(name, LINE, **params), 2.0)[:3]
     np.testing.assert_allclose(exact, vector, rtol=0, atol=1e-10)
-    losses = laws.worst_losses(exact)
+    losses = distributions.worst_losses(exact)
     if name == "santext":
         assert losses[0, 2] == pytest.approx(2.8208338028, abs=1e-10)
         assert losses[2, 0] == pytest.approx(3.1791661972, abs=1e-10)
@@ -74,10 +74,12 @@ def test_the_law_is_the_published_vector(
 @pytest.mark.parametrize(("name", "params"), RECIPES)
 def test_the_exact_law_is_the_definition(name: str, params: dict[str, Any]) -> None:
     """log_weights normalised is the formula, for words and the unknown one."""
-    channel = channels.ready(name, small.cloud(40, 6, listed=5), **params)
+    channel = prepared.ready(name, small.cloud(40, 6, listed=5), **params)
     for epsilon in (0.1, 3.0, 40.0):
         np.testing.assert_allclose(
-            channels.law(channel, epsilon), expected(channel, epsilon), rtol=1e-6
+            prepared.probabilities(channel, epsilon),
+            expected(channel, epsilon),
+            rtol=1e-6,
         )
 
 
@@ -89,13 +91,15 @@ def test_no_pair_loses_more_than_it_is_promised(
     """Exact audit: max L(x, x') <= epsilon min(d, gamma) for all pairs of clouds."""
     for seed in range(3):
         lexicon = small.cloud(size, 4, listed=2, seed=seed)
-        channel = channels.ready(name, lexicon, **params)
+        channel = prepared.ready(name, lexicon, **params)
         wide = lexicon.vectors.astype(np.float64)
         pairs = np.linalg.norm(wide[:, None, :] - wide[None, :, :], axis=2)
         for epsilon in (0.5, 4.0, 20.0):
             # Distances in float32 lists and Gram products: 1e-6 of slack.
             bound = epsilon * np.minimum(pairs, reach_of(channel, epsilon))
-            losses = laws.worst_losses(channels.law(channel, epsilon))
+            losses = distributions.worst_losses(
+                prepared.probabilities(channel, epsilon)
+            )
             assert (losses <= bound + 1e-6 * epsilon).all()
             promise = channel.module.guarantee(channel.state, epsilon)
             assert promise.notion == "metric-DP"
@@ -108,19 +112,19 @@ def test_draws_follow_the_law_whatever_is_listed(
     name: str, params: dict[str, Any], listed: int
 ) -> None:
     """Sampled against exact with 1 to all words listed, epsilons mixed (1e-6)."""
-    channel = channels.ready(name, small.cloud(7, 3, listed=listed), **params)
-    channels.hold_law(channel, [0.3, 2.0, 7.0], 9_000, seed=listed)
+    channel = prepared.ready(name, small.cloud(7, 3, listed=listed), **params)
+    prepared.hold_draws(channel, [0.3, 2.0, 7.0], 9_000, seed=listed)
 
 
 def test_draws_follow_the_law_on_a_line() -> None:
     """The published vector, sampled with one listed word (alarm 1e-6)."""
-    channel = channels.ready("santext", small.line(0.0, 1.0, 3.0, listed=1))
+    channel = prepared.ready("santext", small.line(0.0, 1.0, 3.0, listed=1))
     ids = np.zeros(200_000, np.int32)
     drawn = channel.module.choose(
-        channel.state, ids, np.full(len(ids), 2.0), laws.bits(len(ids))
+        channel.state, ids, np.full(len(ids), 2.0), distributions.bits(len(ids))
     )
     vector = np.array(SANTEXT[0])
-    laws.assert_follows(drawn, vector / vector.sum())
+    distributions.assert_follows(drawn, vector / vector.sum())
 
 
 def test_draws_follow_the_law_among_equal_and_near_vectors() -> None:
@@ -129,11 +133,11 @@ def test_draws_follow_the_law_among_equal_and_near_vectors() -> None:
     for listed in (1, 2, 6):
         lexicon = small.lexicon(points, listed=listed)
         for name, params in RECIPES:
-            channel = channels.ready(name, lexicon, **params)
+            channel = prepared.ready(name, lexicon, **params)
             np.testing.assert_allclose(
-                channels.law(channel, 2.0), expected(channel, 2.0), atol=1e-7
+                prepared.probabilities(channel, 2.0), expected(channel, 2.0), atol=1e-7
             )
-            channels.hold_law(channel, [0.05, 2.0], 8_000, seed=listed)
+            prepared.hold_draws(channel, [0.05, 2.0], 8_000, seed=listed)
 
 
 @pytest.mark.parametrize(("name", "params"), RECIPES)
@@ -142,10 +146,10 @@ def test_a_large_vocabulary_is_drawn_from_by_its_law(
 ) -> None:
     """More words than a block of the sampler, few of them listed (alarm 1e-6)."""
     lexicon = small.cloud(1500, 2, listed=3)
-    channel = channels.ready(name, lexicon, **params)
+    channel = prepared.ready(name, lexicon, **params)
     ids = np.tile(np.array([0, 700, -1], np.int32), 40_000)
     drawn = channel.module.choose(
-        channel.state, ids, np.full(len(ids), 4.0), laws.bits(len(ids))
+        channel.state, ids, np.full(len(ids), 4.0), distributions.bits(len(ids))
     )
     for row in (0, 700, -1):
         exact = expected(channel, 4.0)[row]
@@ -154,7 +158,9 @@ def test_a_large_vocabulary_is_drawn_from_by_its_law(
         bins = np.empty(len(exact), np.int64)
         bins[order] = (np.cumsum(exact[order]) * 200).clip(max=199).astype(np.int64)
         law = np.bincount(bins, exact, minlength=200)
-        laws.assert_follows(bins[drawn[ids == row]], law, laws.ALARM / 3)
+        distributions.assert_follows(
+            bins[drawn[ids == row]], law, distributions.ALARM / 3
+        )
 
 
 def test_gamma_follows_from_beta() -> None:
@@ -170,28 +176,30 @@ def test_gamma_follows_from_beta() -> None:
         digest="large",
         meta={},
     )
-    state = channels.ready("tem", lexicon, beta=0.001).state
+    state = prepared.ready("tem", lexicon, beta=0.001).state
     assert tem.gamma_of(state, 2.0) == pytest.approx(17.2156741054, abs=1e-10)
     # epsilon * gamma does not depend on epsilon.
     assert 7.0 * tem.gamma_of(state, 7.0) == pytest.approx(2.0 * 17.2156741054)
-    assert tem.gamma_of(channels.ready("tem", lexicon, gamma=3.0).state, 2.0) == 3.0
+    assert tem.gamma_of(prepared.ready("tem", lexicon, gamma=3.0).state, 2.0) == 3.0
 
 
 @pytest.mark.parametrize("beta", [0.3, 0.01])
 def test_beta_bounds_the_far_outputs(beta: float) -> None:
     """An output farther than gamma has probability at most beta, for every input."""
     lexicon = small.cloud(80, 5, listed=3)
-    channel = channels.ready("tem", lexicon, beta=beta)
+    channel = prepared.ready("tem", lexicon, beta=beta)
     for epsilon in (2.0, 6.0, 30.0):
         far = distances(lexicon) > tem.gamma_of(channel.state, epsilon)
-        share = (channels.law(channel, epsilon) * far).sum(axis=1)
+        share = (prepared.probabilities(channel, epsilon) * far).sum(axis=1)
         assert (share[:-1] <= beta * (1 + 1e-6)).all()
 
 
 def test_one_word_is_drawn_from_a_vocabulary_of_one() -> None:
     """The smallest lexicon works."""
     for name, params in RECIPES:
-        channel = channels.ready(name, small.line(1.0), **params)
+        channel = prepared.ready(name, small.line(1.0), **params)
         ids = np.array([0, -1], np.int32)
-        drawn = channel.module.choose(channel.state, ids, np.ones(2), laws.bits(2))
+        drawn = channel.module.choose(
+            channel.state, ids, np.ones(2), distributions.bits(2)
+        )
         assert drawn.tolist() == [0, 0]

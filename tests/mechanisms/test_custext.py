@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dptext.mechanisms import _neighbours, _output_sets, custext
-from tests import channels, laws, small
+from dptext.mechanisms import _output_sets, custext
+from tests import distributions, prepared, small
 
 LINE = small.line(0.0, 1.0, 3.0)
 MAPPINGS = ("aggressive", "balanced", "conservative")
@@ -12,7 +12,7 @@ MAPPINGS = ("aggressive", "balanced", "conservative")
 
 def test_one_set_is_the_published_vector() -> None:
     """The vector of the specification: one set {0, 1, 3} at epsilon 2."""
-    law = channels.law(channels.ready("custext", LINE), 2.0)
+    law = prepared.probabilities(prepared.ready("custext", LINE), 2.0)
     expected = [
         [0.4797518911, 0.3437572513, 0.1764908576],
         [0.3071958857, 0.5064803911, 0.1863237232],
@@ -24,16 +24,18 @@ def test_one_set_is_the_published_vector() -> None:
 @pytest.mark.parametrize("mapping", MAPPINGS)
 def test_a_set_of_all_words_is_the_published_vector(mapping: str) -> None:
     """With k = V every published mapping has one set, with the same law."""
-    channel = channels.ready("custext", LINE, mapping=mapping, k=3)
-    one = channels.law(channels.ready("custext", LINE), 2.0)
-    np.testing.assert_allclose(channels.law(channel, 2.0), one, rtol=0, atol=1e-12)
+    channel = prepared.ready("custext", LINE, mapping=mapping, k=3)
+    one = prepared.probabilities(prepared.ready("custext", LINE), 2.0)
+    np.testing.assert_allclose(
+        prepared.probabilities(channel, 2.0), one, rtol=0, atol=1e-12
+    )
 
 
 @pytest.mark.parametrize("distance", ["euclidean", "cosine"])
 def test_the_law_of_one_set_is_the_formula(distance: str) -> None:
     """P(y|x) ~ exp(eps u / 2), u from the least and largest distance of x over V."""
     lexicon = small.cloud(25, 4, listed=6)
-    channel = channels.ready("custext", lexicon, distance=distance)
+    channel = prepared.ready("custext", lexicon, distance=distance)
     wide = lexicon.vectors.astype(np.float64)
     if distance == "cosine":
         wide /= np.linalg.norm(wide, axis=1, keepdims=True)
@@ -43,10 +45,12 @@ def test_the_law_of_one_set_is_the_formula(distance: str) -> None:
         gaps = np.linalg.norm(wide[:, None] - wide[None, :-1], axis=2)
     low, high = gaps.min(axis=1, keepdims=True), gaps.max(axis=1, keepdims=True)
     utility = 1.0 - (gaps - low) / (high - low)
-    exact = laws.normalised(3.0 * utility / 2.0)
+    exact = distributions.normalised(3.0 * utility / 2.0)
     # Directions are stored in single precision.
     atol = 1e-6 if distance == "cosine" else 1e-8
-    np.testing.assert_allclose(channels.law(channel, 3.0), exact, rtol=0, atol=atol)
+    np.testing.assert_allclose(
+        prepared.probabilities(channel, 3.0), exact, rtol=0, atol=atol
+    )
 
 
 @pytest.mark.parametrize("distance", ["euclidean", "cosine"])
@@ -55,18 +59,20 @@ def test_one_set_keeps_its_promise(distance: str, epsilon: float) -> None:
     """The exact loss of all pairs, unknown words included, is at most epsilon."""
     for seed in range(3):
         lexicon = small.cloud(40, 3, listed=7, seed=seed)
-        channel = channels.ready("custext", lexicon, distance=distance)
+        channel = prepared.ready("custext", lexicon, distance=distance)
         promise = custext.guarantee(channel.state, epsilon)
         assert (promise.notion, promise.max_distance) == ("LDP", 1.0)
-        worst = laws.worst_losses(channels.law(channel, epsilon)).max()
+        worst = distributions.worst_losses(
+            prepared.probabilities(channel, epsilon)
+        ).max()
         assert epsilon / 2.0 < worst <= epsilon * (1 + 1e-7)
 
 
 def test_a_large_set_comes_near_its_bound() -> None:
     """A few far words against many near ones lose almost epsilon."""
     points = [0.0, *np.linspace(0.999, 1.0, 400)]
-    law = channels.law(channels.ready("custext", small.line(*points)), 2.0)
-    assert laws.worst_losses(law).max() > 0.98 * 2.0
+    law = prepared.probabilities(prepared.ready("custext", small.line(*points)), 2.0)
+    assert distributions.worst_losses(law).max() > 0.98 * 2.0
 
 
 @pytest.mark.parametrize("mapping", ["one_set", *MAPPINGS])
@@ -74,17 +80,17 @@ def test_a_large_set_comes_near_its_bound() -> None:
 def test_draws_follow_the_law(mapping: str, distance: str) -> None:
     """Sampled against exact for every input, epsilons mixed in a batch (1e-6)."""
     lexicon = small.cloud(9, 3, listed=4)
-    channel = channels.ready(
+    channel = prepared.ready(
         "custext", lexicon, mapping=mapping, distance=distance, k=4
     )
-    channels.hold_law(channel, [0.3, 3.0, 9.0], 6000)
+    prepared.hold_draws(channel, [0.3, 3.0, 9.0], 6000)
 
 
 @pytest.mark.parametrize("mapping", MAPPINGS)
 def test_published_mappings_lose_without_bound(mapping: str) -> None:
     """Across sets the loss is infinite, and the guarantee says none and why."""
-    channel = channels.ready("custext", small.cloud(60, 10), mapping=mapping, k=5)
-    law = channels.law(channel, 1.0)[:60]
+    channel = prepared.ready("custext", small.cloud(60, 10), mapping=mapping, k=5)
+    law = prepared.probabilities(channel, 1.0)[:60]
     # A pair is infinitely apart where one row rules out what the other writes.
     ruled_out = ((law[:, None] > 0) & (law[None, :] == 0)).any(axis=2)
     share = ruled_out.mean() * 60 / 59
@@ -98,18 +104,18 @@ def test_published_mappings_lose_without_bound(mapping: str) -> None:
 @pytest.mark.parametrize("mapping", MAPPINGS)
 def test_inside_a_class_the_loss_is_at_most_epsilon(mapping: str) -> None:
     """What the published proof shows: words of equal sets lose at most epsilon."""
-    channel = channels.ready("custext", small.cloud(60, 10), mapping=mapping, k=5)
-    law = channels.law(channel, 4.0)
+    channel = prepared.ready("custext", small.cloud(60, 10), mapping=mapping, k=5)
+    law = prepared.probabilities(channel, 4.0)
     classes = channel.state.classes
     for one in np.unique(classes):
         members = np.flatnonzero(classes == one)
         inside = law[np.ix_(members, channel.state.sets[one])]
-        assert laws.worst_losses(inside).max() <= 4.0 * (1 + 1e-12)
+        assert distributions.worst_losses(inside).max() <= 4.0 * (1 + 1e-12)
 
 
 def test_conservative_sets_divide_the_vocabulary() -> None:
     """Each word is in one set, its own; the last set holds what is left over."""
-    space = channels.space_of(small.cloud(63, 6))
+    space = prepared.space_of(small.cloud(63, 6))
     built = _output_sets.build(space, "conservative", 5, False)
     assert built.sets.shape == (13, 5)
     np.testing.assert_array_equal(np.sort(built.sets.ravel()), [-1, -1, *range(63)])
@@ -127,9 +133,9 @@ def test_conservative_sets_divide_the_vocabulary() -> None:
 
 def test_balanced_sets_are_the_nearest_words_of_their_first() -> None:
     """A word without a set opens one; near words without a set join it."""
-    space = channels.space_of(small.cloud(60, 10))
+    space = prepared.space_of(small.cloud(60, 10))
     built = _output_sets.build(space, "balanced", 5, False)
-    near = _neighbours.nearest_words(space, 5)
+    near = neighbours.nearest_words(space, 5)
     expected: dict[int, int] = {}
     for word in range(60):
         if word not in expected:
@@ -143,7 +149,7 @@ def test_balanced_sets_are_the_nearest_words_of_their_first() -> None:
 
 def test_aggressive_words_have_their_own_nearest_words() -> None:
     """The set of a row is its k nearest words, unknown words included."""
-    space = channels.space_of(small.cloud(40, 6))
+    space = prepared.space_of(small.cloud(40, 6))
     built = _output_sets.build(space, "aggressive", 7, False)
     gaps = np.linalg.norm(space.vectors[:, None] - space.vectors[None, :-1], axis=2)
     for row in range(41):
@@ -155,20 +161,24 @@ def test_equal_distances_give_a_uniform_law() -> None:
     """Max = min: u is 1 for every word of the set."""
     lexicon = small.lexicon(np.zeros((4, 2)))
     for mapping in ("one_set", *MAPPINGS):
-        channel = channels.ready("custext", lexicon, mapping=mapping, k=4)
-        np.testing.assert_allclose(channels.law(channel, 9.0), 0.25, atol=1e-15)
-        ids = channels.repeated(4, 3)
-        drawn = custext.choose(channel.state, ids, np.full(15, 9.0), laws.bits(15))
+        channel = prepared.ready("custext", lexicon, mapping=mapping, k=4)
+        np.testing.assert_allclose(
+            prepared.probabilities(channel, 9.0), 0.25, atol=1e-15
+        )
+        ids = prepared.repeated(4, 3)
+        drawn = custext.choose(
+            channel.state, ids, np.full(15, 9.0), distributions.bits(15)
+        )
         assert ((drawn >= 0) & (drawn < 4)).all()
 
 
 @pytest.mark.parametrize("mapping", ["one_set", *MAPPINGS])
 def test_a_draw_does_not_depend_on_the_batch(mapping: str) -> None:
     """Words drawn alone are the words drawn together."""
-    channel = channels.ready("custext", small.cloud(30, 4), mapping=mapping, k=4)
-    ids = channels.repeated(30, 9)
+    channel = prepared.ready("custext", small.cloud(30, 4), mapping=mapping, k=4)
+    ids = prepared.repeated(30, 9)
     eps = np.linspace(0.5, 9.0, len(ids))
-    bits = laws.bits(len(ids))
+    bits = distributions.bits(len(ids))
     whole = custext.choose(channel.state, ids, eps, bits)
     for position in range(0, len(ids), 11):
         only = np.array([position])
@@ -178,8 +188,8 @@ def test_a_draw_does_not_depend_on_the_batch(mapping: str) -> None:
 
 def test_the_words_left_are_searched_exactly() -> None:
     """Nearest of the words that are left, as words are taken away."""
-    space = channels.space_of(small.cloud(300, 8))
-    left = _neighbours.Left(space.vectors, 300)
+    space = prepared.space_of(small.cloud(300, 8))
+    left = neighbours.Left(space.vectors, 300)
     rng = np.random.default_rng(1)
     gaps = np.linalg.norm(space.vectors[:, None] - space.vectors[None, :-1], axis=2)
     while len(left) > 7:
@@ -195,11 +205,9 @@ def test_the_farthest_word_is_found_exactly() -> None:
     points = np.random.default_rng(2).normal(size=(90, 3))
     points[40:] /= np.linalg.norm(points[40:], axis=1, keepdims=True)
     points[0] = 0.0
-    space = channels.space_of(small.lexicon(points))
+    space = prepared.space_of(small.lexicon(points))
     wide = space.vectors.astype(np.float64)
     gaps = np.linalg.norm(wide[:, None] - wide[None, :-1], axis=2)
-    np.testing.assert_allclose(
-        _neighbours.farthest(space), gaps.max(axis=1), rtol=1e-15
-    )
+    np.testing.assert_allclose(neighbours.farthest(space), gaps.max(axis=1), rtol=1e-15)
     pairs = gaps[:-1][np.triu_indices(90, 1)]
-    assert _neighbours.closest_pair(space) == pytest.approx(pairs.min(), rel=1e-14)
+    assert neighbours.closest_pair(space) == pytest.approx(pairs.min(), rel=1e-14)

@@ -12,7 +12,7 @@ from dptext.mechanisms import _geometric, diffractor
 from dptext.mechanisms._chains import Chains
 from dptext.mechanisms.diffractor import Params, State
 from dptext.randomness import RandomBits
-from tests import channels, laws, small
+from tests import distributions, prepared, small
 
 LAWS = ({"law": "geometric"}, {"law": "tem", "gamma": 2.5}, {"law": "tem"})
 
@@ -50,10 +50,10 @@ def test_the_law_is_normalised_and_its_loss_within_the_promise(
     """Rows sum to 1; each pair loses at most epsilon times its distance."""
     lexicon = small.cloud(23, 3, listed=5)
     for epsilon, scale in ((0.3, 1.0), (2.0, 1.0), (2.0, 3.0)):
-        channel = channels.ready(
+        channel = prepared.ready(
             "diffractor", lexicon, chains=chains, scale=scale, **settings
         )
-        ids = channels.repeated(23, 1)
+        ids = prepared.repeated(23, 1)
         logs = diffractor.log_weights(channel.state, ids, np.full(24, epsilon))
         np.testing.assert_allclose(np.exp(logs).sum(axis=1), 1.0, atol=1e-12)
         promise = diffractor.guarantee(channel.state, epsilon)
@@ -76,23 +76,23 @@ def test_the_law_is_normalised_and_its_loss_within_the_promise(
 def test_draws_follow_the_law(settings: dict[str, object], chains: int) -> None:
     """Sampled against exact for every input, epsilons mixed in a batch (1e-6)."""
     lexicon = small.cloud(9, 3, listed=4)
-    channel = channels.ready("diffractor", lexicon, chains=chains, **settings)
-    channels.hold_law(channel, [0.2, 1.0, 4.0], 6000)
-    scaled = channels.ready("diffractor", lexicon, chains=chains, scale=2.5, **settings)
-    channels.hold_law(scaled, [1.0], 6000)
+    channel = prepared.ready("diffractor", lexicon, chains=chains, **settings)
+    prepared.hold_draws(channel, [0.2, 1.0, 4.0], 6000)
+    scaled = prepared.ready("diffractor", lexicon, chains=chains, scale=2.5, **settings)
+    prepared.hold_draws(scaled, [1.0], 6000)
 
 
 def test_tem_is_the_exponential_mechanism_of_the_cut_distance() -> None:
     """P ~ exp(-eps min(|i - j|, gamma) / 2), whatever way it is drawn."""
-    channel = channels.ready("diffractor", small.cloud(12, 2), law="tem", gamma=3.2)
+    channel = prepared.ready("diffractor", small.cloud(12, 2), law="tem", gamma=3.2)
     gaps = np.minimum(apart(channel.state), 3.2)[:, :-1]
-    exact = laws.normalised(1.7 * gaps / -2.0)
-    np.testing.assert_allclose(channels.law(channel, 1.7), exact, rtol=1e-12)
+    exact = distributions.normalised(1.7 * gaps / -2.0)
+    np.testing.assert_allclose(prepared.probabilities(channel, 1.7), exact, rtol=1e-12)
 
 
 def test_a_chain_goes_to_the_nearest_word_that_is_left() -> None:
     """Step by step, also where all listed neighbours have been visited."""
-    space = channels.space_of(small.cloud(300, 4))
+    space = prepared.space_of(small.cloud(300, 4))
     built = Chains.of(space, 2, seed=3)
     gaps = np.linalg.norm(space.vectors[:, None] - space.vectors[None, :-1], axis=2)
     assert built.words[0, 0] != built.words[1, 0]
@@ -107,7 +107,7 @@ def test_a_chain_goes_to_the_nearest_word_that_is_left() -> None:
 
 def test_chains_follow_their_public_seed() -> None:
     """The same seed gives the same chains, another seed others."""
-    space = channels.space_of(small.cloud(60, 3))
+    space = prepared.space_of(small.cloud(60, 3))
     one, same, other = (Chains.of(space, 1, seed).words for seed in (1, 1, 2))
     np.testing.assert_array_equal(one, same)
     assert (one != other).any()
@@ -120,7 +120,7 @@ def test_the_best_guesses_are_those_of_the_whole_law(
 ) -> None:
     """The closed form of the Bayes risk is the maximum over the rows of the law."""
     lexicon = small.cloud(150, 3, listed=9)
-    channel = channels.ready("diffractor", lexicon, chains=chains, **settings)
+    channel = prepared.ready("diffractor", lexicon, chains=chains, **settings)
     prior = np.arange(150, 0, -1.0) / np.arange(150, 0, -1.0).sum()
     prior[7] = 0.0
     for epsilon in (0.2, 3.0):
@@ -132,19 +132,19 @@ def test_the_best_guesses_are_those_of_the_whole_law(
 def test_the_geometry_is_that_of_the_places() -> None:
     """Nearest, median and largest distance are in the guarantee's own metric."""
     lexicon = small.cloud(400, 3)
-    one = channels.ready("diffractor", lexicon, scale=2.0)
+    one = prepared.ready("diffractor", lexicon, scale=2.0)
     found = diffractor.geometry(one.state, 1.0)
     pairs = apart(one.state)[:-1, :-1][np.triu_indices(400, 1)]
     assert found.nearest == 0.5
     assert found.diameter == 399 / 2.0
     assert found.median == pytest.approx(np.median(pairs), rel=0.02)
-    three = channels.ready("diffractor", lexicon, chains=3)
+    three = prepared.ready("diffractor", lexicon, chains=3)
     gaps = apart(three.state)[:-1, :-1]
     np.fill_diagonal(gaps, np.inf)
     nearest = three.state.chains.nearest()
     assert (nearest >= gaps.min(axis=1)).all()
     assert (nearest == gaps.min(axis=1)).mean() > 0.5
-    tem = channels.ready("diffractor", lexicon, law="tem", gamma=5.0)
+    tem = prepared.ready("diffractor", lexicon, law="tem", gamma=5.0)
     assert diffractor.geometry(tem.state, 1.0).diameter == 5.0
     assert diffractor.geometry(tem.state, 1.0).median == 5.0
 
@@ -201,10 +201,10 @@ def test_leading_zeros_are_counted_exactly() -> None:
 @pytest.mark.parametrize("chains", [1, 2])
 def test_no_word_stays_more_often_than_its_law_says(chains: int) -> None:
     """At tiny epsilons both ends are drawn alike, and never the word itself (1e-6)."""
-    channel = channels.ready("diffractor", small.cloud(9, 3), chains=chains)
-    channels.hold_law(channel, [1e-300, 1e-30, 1e-9], 4000)
-    wide = channels.ready("diffractor", small.cloud(9, 3), chains=chains, scale=1e12)
-    channels.hold_law(wide, [1e-30, 1.0], 4000)
+    channel = prepared.ready("diffractor", small.cloud(9, 3), chains=chains)
+    prepared.hold_draws(channel, [1e-300, 1e-30, 1e-9], 4000)
+    wide = prepared.ready("diffractor", small.cloud(9, 3), chains=chains, scale=1e12)
+    prepared.hold_draws(wide, [1e-30, 1.0], 4000)
 
 
 @pytest.mark.parametrize("rate", [1e-40, 1e-17, 1e-5, 0.3, 0.5, 3.0, 40.0, 690.0])
@@ -233,10 +233,10 @@ def test_extreme_epsilons_stay_inside(
     settings: dict[str, object], epsilon: float
 ) -> None:
     """Every output is a word; a large epsilon gives the word back."""
-    channel = channels.ready("diffractor", small.cloud(30, 3), **settings)
-    ids = channels.repeated(30, 40)
+    channel = prepared.ready("diffractor", small.cloud(30, 3), **settings)
+    ids = prepared.repeated(30, 40)
     eps = np.full(len(ids), epsilon)
-    drawn = diffractor.choose(channel.state, ids, eps, laws.bits(len(ids)))
+    drawn = diffractor.choose(channel.state, ids, eps, distributions.bits(len(ids)))
     assert ((drawn >= 0) & (drawn < 30)).all()
     if epsilon > 1.0:
         known = ids >= 0
@@ -248,17 +248,17 @@ def test_extreme_epsilons_stay_inside(
 def test_a_vocabulary_of_one_or_two_words_works(settings: dict[str, object]) -> None:
     """The smallest chains."""
     for points in ((1.0,), (1.0, 2.0)):
-        channel = channels.ready("diffractor", small.line(*points), **settings)
-        channels.hold_law(channel, [1.0], 3000)
+        channel = prepared.ready("diffractor", small.line(*points), **settings)
+        prepared.hold_draws(channel, [1.0], 3000)
 
 
 @pytest.mark.parametrize("settings", LAWS)
 def test_a_draw_does_not_depend_on_the_batch(settings: dict[str, object]) -> None:
     """Words drawn alone are the words drawn together."""
-    channel = channels.ready("diffractor", small.cloud(30, 4), chains=2, **settings)
-    ids = channels.repeated(30, 9)
+    channel = prepared.ready("diffractor", small.cloud(30, 4), chains=2, **settings)
+    ids = prepared.repeated(30, 9)
     eps = np.linspace(0.5, 9.0, len(ids))
-    bits = laws.bits(len(ids))
+    bits = distributions.bits(len(ids))
     whole = diffractor.choose(channel.state, ids, eps, bits)
     for position in range(0, len(ids), 11):
         only = np.array([position])

@@ -9,14 +9,14 @@ from scipy.spatial.distance import pdist
 
 from dptext.mechanisms import gaussian
 from dptext.mechanisms.gaussian import Params, State
-from tests import channels, laws, small
+from tests import distributions, prepared, small
 
 CLOUD = small.cloud(200, 6, seed=12)
 
 
 def made(**params: Any) -> State:
     """Make the mechanism ready for the cloud."""
-    return gaussian.prepare(Params(**params), channels.space_of(CLOUD))
+    return gaussian.prepare(Params(**params), prepared.space_of(CLOUD))
 
 
 @pytest.mark.parametrize(
@@ -98,20 +98,20 @@ def test_noise_is_normal_with_the_stated_variance(sensitivity: str) -> None:
     size = 20_000
     ids = np.tile(np.array([0, 7, -1], np.int32), size)[:size]
     eps = np.array([0.5, 4.0])[np.arange(size) % 2]
-    moved = gaussian.perturb(state, ids, eps, laws.bits(size, 6))
+    moved = gaussian.perturb(state, ids, eps, distributions.bits(size, 6))
     assert moved.dtype == np.float32
     bits = moved.astype(np.float64) - state.clipped[ids]
     sigma = np.array([gaussian.sigma_of(state, each) for each in (0.5, 4.0)])
     assert sigma[0] > 3.0 * sigma[1]
     bits /= sigma[np.arange(size) % 2, None]
-    alarm = laws.ALARM / 10
+    alarm = distributions.ALARM / 10
     for axis in (*np.eye(6), np.full(6, 6**-0.5)):
         assert stats.kstest(bits @ axis, stats.norm.cdf).pvalue > alarm
     # All lengths and both signs of one axis given another.
     squares = (bits**2).sum(axis=1)
     assert stats.kstest(squares, stats.chi2(6).cdf).pvalue > alarm
     signs = (bits[:, 0] > 0) * 2 + (bits[:, 5] > 0)
-    laws.assert_follows(signs.astype(int), np.full(4, 0.25), alarm)
+    distributions.assert_follows(signs.astype(int), np.full(4, 0.25), alarm)
 
 
 def test_two_words_are_as_far_apart_as_mu_says() -> None:
@@ -123,13 +123,17 @@ def test_two_words_are_as_far_apart_as_mu_says() -> None:
     promise = gaussian.guarantee(state, 3.0)
     size = 40_000
     ids = np.repeat(np.array([one, other], np.int32), size)
-    moved = gaussian.perturb(state, ids, np.full(2 * size, 3.0), laws.bits(2 * size))
+    moved = gaussian.perturb(
+        state, ids, np.full(2 * size, 3.0), distributions.bits(2 * size)
+    )
     middle = (wide[one] + wide[other]) / 2.0
     side = (moved - middle) @ (wide[other] - wide[one]) > 0
     right = stats.norm.cdf(promise.mu / 2.0)
     law = np.array([right, 1.0 - right])
-    laws.assert_follows(side[:size].astype(int), law, laws.ALARM / 2)
-    laws.assert_follows(side[size:].astype(int), law[::-1], laws.ALARM / 2)
+    distributions.assert_follows(side[:size].astype(int), law, distributions.ALARM / 2)
+    distributions.assert_follows(
+        side[size:].astype(int), law[::-1], distributions.ALARM / 2
+    )
 
 
 def test_the_promise_holds_its_numbers() -> None:
@@ -146,7 +150,7 @@ def test_noise_is_the_same_to_the_last_bit_in_any_batch() -> None:
     state = made()
     ids = np.arange(-1, 9, dtype=np.int32)
     eps = np.linspace(0.5, 5.0, 10)
-    bits = laws.bits(10)
+    bits = distributions.bits(10)
     whole = gaussian.perturb(state, ids, eps, bits)
     for position in range(10):
         only = np.array([position])

@@ -11,7 +11,7 @@ from scipy import integrate, special
 
 from dptext.errors import UsageError
 from dptext.mechanisms import _truncated_gumbel, gumbel
-from tests import channels, laws, small
+from tests import distributions, prepared, small
 
 LINE = small.line(0.0, 1.0, 2.2, 3.7)
 
@@ -57,7 +57,7 @@ def by_hand(
 
 def test_the_parameters_are_the_published_vectors() -> None:
     """The vectors of the specification: alpha, b and the law of k."""
-    state = channels.ready("gumbel", LINE).state
+    state = prepared.ready("gumbel", LINE).state
     size, eps = 4, np.array([20.0])
     assert state.closest == pytest.approx(1.0, rel=1e-7)
     assert state.widest == pytest.approx(3.7, rel=1e-7)
@@ -80,7 +80,7 @@ def test_the_law_is_the_published_vector() -> None:
     expected = [0.7854286382, 0.1840170578, 0.0287316633, 0.0018226408]
     np.testing.assert_allclose(row, expected, rtol=0, atol=1e-10)
     # Vectors of a lexicon are single precision.
-    law = channels.law(channels.ready("gumbel", LINE), 20.0)
+    law = prepared.probabilities(prepared.ready("gumbel", LINE), 20.0)
     np.testing.assert_allclose(law[0], expected, rtol=0, atol=1e-7)
 
 
@@ -108,19 +108,19 @@ def test_lambert_is_scipys() -> None:
 def test_draws_follow_the_law() -> None:
     """Sampled against quadrature for every input, epsilons mixed (alarm 1e-6)."""
     lexicon = small.cloud(7, 3)
-    channel = channels.ready("gumbel", lexicon)
+    channel = prepared.ready("gumbel", lexicon)
     least = gumbel.least_epsilon(channel.state)
-    channels.hold_law(channel, [least * 1.2, least * 5, least * 100], 8000)
-    low = channels.ready("gumbel", lexicon, low_epsilon=True)
-    channels.hold_law(low, [0.5, least * 2], 8000)
+    prepared.hold_draws(channel, [least * 1.2, least * 5, least * 100], 8000)
+    low = prepared.ready("gumbel", lexicon, low_epsilon=True)
+    prepared.hold_draws(low, [0.5, least * 2], 8000)
 
 
 def test_too_small_an_epsilon_is_refused_with_the_smallest_that_works() -> None:
     """The error names (5 + 2 ln V) / Delta_min, rounded up."""
-    channel = channels.ready("gumbel", LINE)
+    channel = prepared.ready("gumbel", LINE)
     least = 5.0 + 2.0 * math.log(4.0)
     assert gumbel.least_epsilon(channel.state) == pytest.approx(least, rel=1e-6)
-    ids, bits = np.zeros(2, np.int32), laws.bits(2)
+    ids, bits = np.zeros(2, np.int32), distributions.bits(2)
     for epsilon in (0.1, least * 0.999):
         with pytest.raises(UsageError, match=r"give at least 7\.773"):
             gumbel.choose(channel.state, ids, np.full(2, epsilon), bits)
@@ -139,7 +139,7 @@ def test_low_epsilons_behave_as_in_published_code() -> None:
 
 def test_an_epsilon_without_any_scale_is_refused() -> None:
     """Where the real part of W0 is not positive, published code has no b either."""
-    channel = channels.ready("gumbel", LINE, low_epsilon=True)
+    channel = prepared.ready("gumbel", LINE, low_epsilon=True)
     # alpha = 0: W0(0) = 0.
     zero = 2.0 * (1.0 + math.log(4.0)) / channel.state.closest
     with pytest.raises(UsageError, match="no positive scale"):
@@ -148,7 +148,7 @@ def test_an_epsilon_without_any_scale_is_refused() -> None:
 
 def test_the_loss_is_far_above_the_published_claim() -> None:
     """Finite, above the stated lower bound at any epsilon, and above epsilon d."""
-    channel = channels.ready("gumbel", small.cloud(50, 20))
+    channel = prepared.ready("gumbel", small.cloud(50, 20))
     promise = gumbel.guarantee(channel.state, 1.0)
     assert promise.notion == "none"
     assert np.isinf(promise.max_distance)
@@ -169,7 +169,7 @@ def test_the_loss_is_far_above_the_published_claim() -> None:
 
 def test_a_published_claim_is_refuted_by_enumeration() -> None:
     """At a valid epsilon some pair of words loses more than epsilon times d."""
-    channel = channels.ready("gumbel", small.cloud(50, 40))
+    channel = prepared.ready("gumbel", small.cloud(50, 40))
     epsilon = gumbel.least_epsilon(channel.state) * 1.01
     ids = np.arange(50, dtype=np.int32)
     logs = gumbel.log_weights(channel.state, ids, np.full(50, epsilon))
@@ -181,13 +181,13 @@ def test_a_published_claim_is_refuted_by_enumeration() -> None:
 
 def test_the_law_of_a_large_vocabulary_is_not_enumerated() -> None:
     """Beyond 200 words it can only be sampled, and says so."""
-    channel = channels.ready("gumbel", small.cloud(201, 6, listed=20))
+    channel = prepared.ready("gumbel", small.cloud(201, 6, listed=20))
     assert not gumbel.has_law(channel.state)
     with pytest.raises(UsageError, match="at most 200 words"):
         gumbel.log_weights(channel.state, np.zeros(1, np.int32), np.full(1, 1e3))
-    ids = channels.repeated(201, 20)
+    ids = prepared.repeated(201, 20)
     drawn = gumbel.choose(
-        channel.state, ids, np.full(len(ids), 1e3), laws.bits(len(ids))
+        channel.state, ids, np.full(len(ids), 1e3), distributions.bits(len(ids))
     )
     assert ((drawn >= 0) & (drawn < 201)).all()
 
@@ -195,18 +195,18 @@ def test_the_law_of_a_large_vocabulary_is_not_enumerated() -> None:
 def test_words_with_the_same_vector_are_refused() -> None:
     """Delta_min of 0 leaves no parameters."""
     with pytest.raises(UsageError, match="tem"):
-        channels.ready("gumbel", small.line(0.0, 1.0, 1.0))
+        prepared.ready("gumbel", small.line(0.0, 1.0, 1.0))
     with pytest.raises(UsageError, match="two words"):
-        channels.ready("gumbel", small.line(0.0))
+        prepared.ready("gumbel", small.line(0.0))
 
 
 def test_a_draw_does_not_depend_on_the_batch() -> None:
     """Words drawn alone are the words drawn together."""
-    channel = channels.ready("gumbel", small.cloud(30, 4))
-    ids = channels.repeated(30, 9)
+    channel = prepared.ready("gumbel", small.cloud(30, 4))
+    ids = prepared.repeated(30, 9)
     least = gumbel.least_epsilon(channel.state)
     eps = np.linspace(1.01 * least, 9 * least, len(ids))
-    bits = laws.bits(len(ids))
+    bits = distributions.bits(len(ids))
     whole = gumbel.choose(channel.state, ids, eps, bits)
     for position in range(0, len(ids), 11):
         only = np.array([position])
@@ -216,6 +216,6 @@ def test_a_draw_does_not_depend_on_the_batch() -> None:
 
 def test_settings_are_frozen() -> None:
     """A state cannot be changed after preparation."""
-    channel = channels.ready("gumbel", LINE)
+    channel = prepared.ready("gumbel", LINE)
     with pytest.raises(dataclasses.FrozenInstanceError):
         channel.state.closest = 1.0

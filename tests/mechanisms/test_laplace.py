@@ -11,7 +11,7 @@ from dptext.mappings import Index, nearest, two_nearest
 from dptext.mechanisms import laplace
 from dptext.spaces import Space
 from dptext.types import Ids, Lexicon
-from tests import channels, laws, small
+from tests import distributions, prepared, small
 
 LINE = small.line(0.0, 1.0, 3.0)
 NEAREST = [
@@ -68,8 +68,8 @@ def exact_two(x: float, epsilon: float, t: float) -> NDArray[np.float64]:
 
 def draw(lexicon: Lexicon, ids: Ids, eps: NDArray[np.float64], t: float | None) -> Ids:
     """Draw words: nearest, or one of two nearest at t."""
-    space = channels.space_of(lexicon)
-    bits = laws.bits(len(ids), seed=3)
+    space = prepared.space_of(lexicon)
+    bits = distributions.bits(len(ids), seed=3)
     points = laplace.perturb(plain(space), ids, eps, bits)
     index = Index(space.vectors, space.size)
     if t is None:
@@ -97,25 +97,29 @@ def test_draws_on_a_line_follow_the_law(t: float | None) -> None:
         for epsilon in (2.0, 0.7):
             law = exact_nearest(x, epsilon) if not t else exact_two(x, epsilon, t)
             mine = drawn[(ids == row) & (eps == epsilon)]
-            laws.assert_follows(mine, law / law.sum(), laws.ALARM / 8)
+            distributions.assert_follows(mine, law / law.sum(), distributions.ALARM / 8)
 
 
 @pytest.mark.parametrize("width", [1, 2, 3, 50, 51])
 def test_the_length_is_gamma_and_the_direction_uniform(width: int) -> None:
     """|noise| ~ Gamma(d, 1/eps) and any axis of the direction is as it should be."""
     size, epsilon = 20_000, 3.0
-    space = channels.space_of(small.lexicon(np.zeros((2, width))))
+    space = prepared.space_of(small.lexicon(np.zeros((2, width))))
     ids = np.zeros(size, np.int32)
-    moved = laplace.perturb(plain(space), ids, np.full(size, epsilon), laws.bits(size))
+    moved = laplace.perturb(
+        plain(space), ids, np.full(size, epsilon), distributions.bits(size)
+    )
     assert moved.shape == (size, width)
     assert moved.dtype == np.float32
     bits = moved.astype(np.float64)
     lengths = np.linalg.norm(bits, axis=1)
-    alarm = laws.ALARM / 4
+    alarm = distributions.ALARM / 4
     assert stats.kstest(lengths * epsilon, stats.gamma(width).cdf).pvalue > alarm
     directions = bits / lengths[:, None]
     if width == 1:
-        laws.assert_follows((directions[:, 0] > 0).astype(int), np.full(2, 0.5), alarm)
+        distributions.assert_follows(
+            (directions[:, 0] > 0).astype(int), np.full(2, 0.5), alarm
+        )
         return
     # (u . axis + 1) / 2 of a uniform direction is Beta((d - 1) / 2, (d - 1) / 2).
     half = (width - 1) / 2.0
@@ -155,23 +159,23 @@ def test_projections_have_the_published_tail(
     exact = integrate.quad(tail, low, peak + spread, points=[peak], limit=300)[0]
     assert exact == pytest.approx(expected, abs=2e-10)
     size = 20_000
-    space = channels.space_of(small.lexicon(np.zeros((1, width))))
+    space = prepared.space_of(small.lexicon(np.zeros((1, width))))
     ids = np.zeros(size, np.int32)
     moved = laplace.perturb(
-        plain(space), ids, np.full(size, epsilon), laws.bits(size, 5)
+        plain(space), ids, np.full(size, epsilon), distributions.bits(size, 5)
     )
     axis = np.ones(width) / np.sqrt(width)
     beyond = (moved @ axis >= t).astype(int)
-    laws.assert_follows(beyond, np.array([1 - exact, exact]))
+    distributions.assert_follows(beyond, np.array([1 - exact, exact]))
 
 
 @pytest.mark.parametrize("width", [1, 2, 7, 50])
 def test_noise_is_the_same_to_the_last_bit_in_any_batch(width: int) -> None:
     """A word's noisy vector does not depend on the words drawn with it."""
-    space = channels.space_of(small.cloud(9, width))
+    space = prepared.space_of(small.cloud(9, width))
     ids = np.arange(-1, 9, dtype=np.int32)
     eps = np.linspace(0.5, 5.0, 10)
-    bits = laws.bits(10)
+    bits = distributions.bits(10)
     whole = laplace.perturb(plain(space), ids, eps, bits)
     for position in range(10):
         only = np.array([position])
@@ -181,10 +185,12 @@ def test_noise_is_the_same_to_the_last_bit_in_any_batch(width: int) -> None:
 
 def test_noise_is_added_to_the_vector_of_the_word() -> None:
     """Same bits at two words differ by the difference of their vectors."""
-    space = channels.space_of(small.cloud(4, 3))
+    space = prepared.space_of(small.cloud(4, 3))
     eps = np.full(1, 2.0)
     moved = [
-        laplace.perturb(plain(space), np.array([row], np.int32), eps, laws.bits(1))
+        laplace.perturb(
+            plain(space), np.array([row], np.int32), eps, distributions.bits(1)
+        )
         for row in (0, 2, -1)
     ]
     for row, other in ((0, 0), (2, 1), (-1, 2)):
@@ -198,11 +204,13 @@ def test_noise_is_added_to_the_vector_of_the_word() -> None:
 def test_calibrated_noise_counts_the_lexicon_s_distance(name: str) -> None:
     """The noise is longer by the exact constant; reach and metric are the lexicon's."""
     lexicon = small.cloud(60, 4)
-    space = channels.space_of(lexicon, name)
+    space = prepared.space_of(lexicon, name)
     ids, eps = np.arange(-1, 60, dtype=np.int32), np.full(61, 3.0)
     state = laplace.prepare(laplace.Params("lexicon"), space)
-    moved = laplace.perturb(state, ids, eps, laws.bits(61))
-    other = laplace.perturb(plain(space), ids, eps / space.lipschitz, laws.bits(61))
+    moved = laplace.perturb(state, ids, eps, distributions.bits(61))
+    other = laplace.perturb(
+        plain(space), ids, eps / space.lipschitz, distributions.bits(61)
+    )
     np.testing.assert_allclose(moved, other, rtol=1e-5, atol=1e-5)
     promise = laplace.guarantee(state, 3.0)
     assert promise.metric == "Euclidean distance of the lexicon's vectors"

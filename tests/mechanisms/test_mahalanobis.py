@@ -11,7 +11,7 @@ from scipy.spatial.distance import pdist
 from dptext.mechanisms import _noise, laplace, mahalanobis
 from dptext.mechanisms.mahalanobis import Params, State
 from dptext.types import Lexicon
-from tests import channels, laws, small
+from tests import distributions, prepared, small
 
 
 def stretched(size: int = 300, width: int = 8, seed: int = 4) -> Lexicon:
@@ -23,7 +23,7 @@ def stretched(size: int = 300, width: int = 8, seed: int = 4) -> Lexicon:
 
 def made(lexicon: Lexicon, lam: float = 0.2, space: str = "identity") -> State:
     """Make the mechanism ready."""
-    return mahalanobis.prepare(Params(lam), channels.space_of(lexicon, space))
+    return mahalanobis.prepare(Params(lam), prepared.space_of(lexicon, space))
 
 
 def matrix(lexicon: Lexicon, lam: float) -> NDArray[np.float64]:
@@ -59,7 +59,7 @@ def test_the_covariance_is_taken_over_the_words_alone() -> None:
     np.testing.assert_array_equal(
         made(stretched()).root,
         mahalanobis.prepare(
-            Params(0.2), channels.space_of(small.lexicon(moved[:-1]))
+            Params(0.2), prepared.space_of(small.lexicon(moved[:-1]))
         ).root,
     )
 
@@ -118,16 +118,18 @@ def test_the_length_in_the_metric_is_gamma_and_the_direction_uniform(
     state = made(stretched(200, width), 0.7)
     ids = np.full(size, -1, np.int32)
     eps = np.full(size, epsilon)
-    moved = mahalanobis.perturb(state, ids, eps, laws.bits(size, 2))
+    moved = mahalanobis.perturb(state, ids, eps, distributions.bits(size, 2))
     assert moved.dtype == np.float32
     bits = moved.astype(np.float64) - state.space.vectors[-1]
     bits = bits @ linalg.inv(linalg.sqrtm(matrix(state.space.lexicon, 0.7)).real)
     lengths = np.linalg.norm(bits, axis=1)
-    alarm = laws.ALARM / 4
+    alarm = distributions.ALARM / 4
     assert stats.kstest(lengths * epsilon, stats.gamma(width).cdf).pvalue > alarm
     directions = bits / lengths[:, None]
     if width == 1:
-        laws.assert_follows((directions[:, 0] > 0).astype(int), np.full(2, 0.5), alarm)
+        distributions.assert_follows(
+            (directions[:, 0] > 0).astype(int), np.full(2, 0.5), alarm
+        )
         return
     # (u . axis + 1) / 2 of a uniform direction is Beta((d - 1) / 2, (d - 1) / 2).
     half = (width - 1) / 2.0
@@ -141,7 +143,7 @@ def test_lambda_zero_is_laplace() -> None:
     lexicon = stretched()
     ids = np.arange(-1, 299, dtype=np.int32)
     eps = np.linspace(0.5, 9.0, 300)
-    bits = laws.bits(300)
+    bits = distributions.bits(300)
     state = made(lexicon, 0.0)
     moved = mahalanobis.perturb(state, ids, eps, bits)
     plain = _noise.radial(bits, 8, eps) + lexicon.vectors[ids]
@@ -152,8 +154,8 @@ def test_lambda_zero_is_laplace() -> None:
 def test_the_shared_noise_is_that_of_laplace() -> None:
     """One sampler serves both: to the last bit what laplace adds."""
     lexicon = small.lexicon(np.zeros((1, 5)))
-    bits, eps = laws.bits(50), np.linspace(1.0, 4.0, 50)
-    space = channels.space_of(lexicon)
+    bits, eps = distributions.bits(50), np.linspace(1.0, 4.0, 50)
+    space = prepared.space_of(lexicon)
     ids = np.zeros(50, np.int32)
     state = laplace.prepare(laplace.Params(), space)
     np.testing.assert_array_equal(
@@ -167,7 +169,7 @@ def test_noise_is_the_same_to_the_last_bit_in_any_batch() -> None:
     state = made(stretched(width=50))
     ids = np.arange(-1, 299, dtype=np.int32)
     eps = np.linspace(0.5, 9.0, 300)
-    bits = laws.bits(300)
+    bits = distributions.bits(300)
     whole = mahalanobis.perturb(state, ids, eps, bits)
     for begin, end in ((0, 1), (299, 300), (100, 280), (3, 260)):
         part = np.arange(begin, end)
@@ -196,6 +198,6 @@ def test_an_absurdly_small_epsilon_still_gives_finite_points() -> None:
     """Overflow would leave no nearest word."""
     state = made(stretched())
     ids = np.arange(4, dtype=np.int32)
-    moved = mahalanobis.perturb(state, ids, np.full(4, 1e-300), laws.bits(4))
+    moved = mahalanobis.perturb(state, ids, np.full(4, 1e-300), distributions.bits(4))
     assert np.isfinite(moved).all()
     assert np.isfinite((moved**2).sum(axis=1)).all()

@@ -16,7 +16,7 @@ from dptext.guarantees import audit
 from dptext.mechanisms import Channel, _masked_model, _masked_text, mlm
 from dptext.randomness import RunKey
 from dptext.types import Record
-from tests import channels, laws, small
+from tests import distributions, prepared, small
 from tests.cli.running import here
 from tests.mechanisms import masked
 
@@ -51,7 +51,7 @@ def folder(request: pytest.FixtureRequest, folders: dict[str, str]) -> str:
 
 def ready(folder: str, **params: Any) -> Channel:
     """Make the mechanism ready for a small lexicon."""
-    return channels.ready("mlm", masked.LEXICON, model=folder, **params)
+    return prepared.ready("mlm", masked.LEXICON, model=folder, **params)
 
 
 def scores(channel: Channel, *texts: str) -> NDArray[np.float64]:
@@ -63,7 +63,7 @@ def draw(channel: Channel, epsilon: float, *texts: str, seed: int = 0) -> Any:
     """Draw a word for every word of the texts."""
     words = masked.words(*texts)
     eps = np.full(len(words.ids), epsilon)
-    bits = laws.bits(len(words.ids), seed)
+    bits = distributions.bits(len(words.ids), seed)
     return mlm.choose(channel.state, words, eps, bits)
 
 
@@ -102,11 +102,13 @@ def test_draws_follow_the_law(epsilon: float) -> None:
     rated = np.random.default_rng(3).random((4, 30))
     rated[0, :2] = 0.0, 1.0
     rows = np.arange(200_000) % 4
-    uniform = laws.bits(len(rows)).uniform(0)[:, 0]
+    uniform = distributions.bits(len(rows)).uniform(0)[:, 0]
     found = mlm.pick(rated[rows], np.full(len(rows), epsilon), uniform)
-    exact = laws.normalised(epsilon * rated / 2)
+    exact = distributions.normalised(epsilon * rated / 2)
     for row in range(4):
-        laws.assert_follows(found[rows == row], exact[row], laws.ALARM / 12)
+        distributions.assert_follows(
+            found[rows == row], exact[row], distributions.ALARM / 12
+        )
 
 
 def test_uniforms_at_the_ends_pick_the_ends() -> None:
@@ -122,11 +124,13 @@ def test_words_are_drawn_from_the_scores(folder: str) -> None:
     times, text = 700, "the cat runs"
     exact = np.zeros((3, len(masked.LEXICON.words)))
     rated = scores(channel, text)
-    exact[:, mlm.outputs(channel.state)] = laws.normalised(6.0 * rated / 2)
+    exact[:, mlm.outputs(channel.state)] = distributions.normalised(6.0 * rated / 2)
     drawn = draw(channel, 6.0, *[text] * times).reshape(times, 3)
     assert drawn.dtype == np.int32
     for position in range(3):
-        laws.assert_follows(drawn[:, position], exact[position], laws.ALARM / 6)
+        distributions.assert_follows(
+            drawn[:, position], exact[position], distributions.ALARM / 6
+        )
 
 
 @pytest.mark.parametrize("context", CONTEXTS)
@@ -138,8 +142,8 @@ def test_no_two_texts_lose_more_than_epsilon(folder: str, context: str) -> None:
     texts = [" ".join(rng.choice(names, 1 + row % 7)) for row in range(30)]
     rated = scores(channel, *texts, *ODD)
     for epsilon in (0.5, 10.0):
-        law = laws.normalised(epsilon * rated / 2)
-        worst = laws.worst_losses(law).max()
+        law = distributions.normalised(epsilon * rated / 2)
+        worst = distributions.worst_losses(law).max()
         assert epsilon / 2 < worst <= epsilon * (1 + 1e-12)
         promise = mlm.guarantee(channel.state, epsilon)
         assert (promise.notion, promise.metric, promise.max_distance) == (
@@ -318,7 +322,7 @@ def test_the_laws_of_public_texts_can_be_audited(folder: str) -> None:
     third = np.searchsorted(words.texts, np.arange(len(ids))) + 2
     rows = mlm.outputs(channel.state)
     np.testing.assert_allclose(
-        law[:, rows], laws.normalised(2.5 * rated[third]), rtol=1e-4
+        law[:, rows], distributions.normalised(2.5 * rated[third]), rtol=1e-4
     )
     found = audit.audit(channel, 5.0, None)
     assert 0 < found.worst <= 5.0
@@ -340,7 +344,7 @@ def test_weights_of_both_kinds_are_read(
 def refusal(**params: Any) -> DptextError:
     """Return the error of settings that do not do, one line and exit code 2."""
     with pytest.raises(DptextError) as caught:
-        scores(channels.ready("mlm", masked.LEXICON, **params), "the cat")
+        scores(prepared.ready("mlm", masked.LEXICON, **params), "the cat")
     assert caught.value.exit_code == 2
     assert "\n" not in str(caught.value)
     return caught.value
@@ -382,7 +386,7 @@ def test_a_tokenizer_without_a_mask_is_refused(tmp_path: Path) -> None:
 def test_a_lexicon_of_other_words_is_refused(folder: str) -> None:
     """No output at all is an error, not an endless text."""
     foreign = small.english("zqxv", "unbelievableness")
-    channel = channels.ready("mlm", foreign, model=folder)
+    channel = prepared.ready("mlm", foreign, model=folder)
     with pytest.raises(UsageError, match="no word of the lexicon"):
         mlm.outputs(channel.state)
 

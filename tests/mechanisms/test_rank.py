@@ -15,7 +15,7 @@ from dptext.errors import UsageError
 from dptext.guarantees.audit import audit
 from dptext.mechanisms import Aim, _laws, rank, ready
 from dptext.types import Lexicon
-from tests import channels, laws, small
+from tests import distributions, prepared, small
 
 LINE = small.line(0.0, 1.0, 3.0)
 
@@ -31,8 +31,8 @@ def test_the_law_is_the_published_vector(
     law: str, k: int, expected: list[float]
 ) -> None:
     """GUARANTEES 13: ranks 1 to 3 of {0, 1, 3} at epsilon 2, c = 0."""
-    channel = channels.ready("rank", LINE, law=law, k=k, c=0.0)
-    exact = channels.law(channel, 2.0)
+    channel = prepared.ready("rank", LINE, law=law, k=k, c=0.0)
+    exact = prepared.probabilities(channel, 2.0)
     by_rank = np.take_along_axis(exact, LINE.orders.astype(np.int64), axis=1)
     np.testing.assert_allclose(by_rank, np.tile(expected, (4, 1)), rtol=0, atol=1e-10)
 
@@ -46,7 +46,7 @@ def test_weights_are_the_closed_form(law: str, c: float, k: int, listed: int) ->
     lexicon = small.cloud(size, 3, listed=listed)
     if k > listed and listed < size:
         pytest.skip("refused: see below")
-    channel = channels.ready("rank", lexicon, law=law, k=k, c=c)
+    channel = prepared.ready("rank", lexicon, law=law, k=k, c=c)
     shown = min(k, listed)
 
     def weight(rank_of: int) -> float:
@@ -56,7 +56,7 @@ def test_weights_are_the_closed_form(law: str, c: float, k: int, listed: int) ->
         return ((shown + 1 + c) / (min(rank_of, shown + 1) + c)) ** power
 
     weights = np.array([weight(rank_of) for rank_of in range(1, size + 1)])
-    exact = channels.law(channel, epsilon)
+    exact = prepared.probabilities(channel, epsilon)
     np.testing.assert_allclose(
         np.sort(exact, axis=1),
         np.tile(np.sort(weights / weights.sum()), (size + 1, 1)),
@@ -74,10 +74,10 @@ def test_the_worst_loss_is_epsilon_and_never_more(law: str, epsilon: float) -> N
     """Over all pairs of words, unknown ones included, the loss reaches epsilon."""
     for seed in range(4):
         lexicon = small.cloud(30, 3, listed=6, seed=seed)
-        channel = channels.ready("rank", lexicon, law=law, k=5, c=2.0)
-        ids = channels.repeated(30, 1)
+        channel = prepared.ready("rank", lexicon, law=law, k=5, c=2.0)
+        ids = prepared.repeated(30, 1)
         logs = rank.log_weights(channel.state, ids, np.full(31, epsilon))
-        worst = laws.worst_losses(laws.normalised(logs)).max()
+        worst = distributions.worst_losses(distributions.normalised(logs)).max()
         assert worst <= epsilon * (1 + 1e-12)
         assert worst == pytest.approx(epsilon, rel=1e-9)
         promise = rank.guarantee(channel.state, epsilon)
@@ -86,8 +86,8 @@ def test_the_worst_loss_is_epsilon_and_never_more(law: str, epsilon: float) -> N
 
 def test_the_normaliser_is_the_same_for_every_word() -> None:
     """Z depends on no input: what makes the loss exactly a ratio of weights."""
-    channel = channels.ready("rank", small.cloud(40, 2, listed=9), k=9)
-    ids = channels.repeated(40, 1)
+    channel = prepared.ready("rank", small.cloud(40, 2, listed=9), k=9)
+    ids = prepared.repeated(40, 1)
     sums = np.exp(rank.log_weights(channel.state, ids, np.full(41, 7.0))).sum(axis=1)
     np.testing.assert_allclose(sums, sums[0], rtol=1e-13)
 
@@ -97,18 +97,20 @@ def test_the_normaliser_is_the_same_for_every_word() -> None:
 def test_draws_follow_the_law(law: str, listed: int) -> None:
     """Sampled against exact for every input, epsilons mixed in a batch (1e-6)."""
     lexicon = small.cloud(7, 2, listed=listed)
-    channel = channels.ready("rank", lexicon, law=law, k=listed, c=1.0)
-    channels.hold_law(channel, [0.2, 2.0, 6.0], 30_000)
+    channel = prepared.ready("rank", lexicon, law=law, k=listed, c=1.0)
+    prepared.hold_draws(channel, [0.2, 2.0, 6.0], 30_000)
 
 
 def test_draws_follow_the_law_when_every_epsilon_is_its_own() -> None:
     """Many distinct epsilons take another path through the table; same law (1e-6)."""
-    channel = channels.ready("rank", small.cloud(5, 2, listed=3), k=3, c=0.5)
+    channel = prepared.ready("rank", small.cloud(5, 2, listed=3), k=3, c=0.5)
     size = 40_000
     ids = np.zeros(size, np.int32)
     eps = 2.0 + np.arange(size) * 1e-9
-    drawn = rank.choose(channel.state, ids, eps, laws.bits(size))
-    laws.assert_follows(drawn, channels.law(channel, 2.0)[0], laws.ALARM)
+    drawn = rank.choose(channel.state, ids, eps, distributions.bits(size))
+    distributions.assert_follows(
+        drawn, prepared.probabilities(channel, 2.0)[0], distributions.ALARM
+    )
 
 
 def test_both_ways_to_find_a_rank_agree() -> None:
@@ -123,51 +125,53 @@ def test_both_ways_to_find_a_rank_agree() -> None:
 
 def test_an_enormous_epsilon_is_refused_and_a_large_one_works() -> None:
     """500 gives the word back; beyond it a usage error says so."""
-    channel = channels.ready("rank", small.cloud(9, 2, listed=4), law="power", k=4)
+    channel = prepared.ready("rank", small.cloud(9, 2, listed=4), law="power", k=4)
     ids = np.arange(9, dtype=np.int32)
-    drawn = rank.choose(channel.state, ids, np.full(9, 500.0), laws.bits(9))
+    drawn = rank.choose(channel.state, ids, np.full(9, 500.0), distributions.bits(9))
     np.testing.assert_array_equal(drawn, ids)
     with pytest.raises(UsageError, match="500"):
-        rank.choose(channel.state, ids, np.full(9, 501.0), laws.bits(9))
+        rank.choose(channel.state, ids, np.full(9, 501.0), distributions.bits(9))
 
 
 def test_more_listed_words_than_stored_are_refused() -> None:
     """K beyond the lexicon's orders is an error, unless they hold all of V."""
     with pytest.raises(UsageError, match=r"mechanism\.k: 5 is more than the 4"):
-        channels.ready("rank", small.cloud(9, 2, listed=4), law="power", k=5)
+        prepared.ready("rank", small.cloud(9, 2, listed=4), law="power", k=5)
     steps = ((1, 1.0), (5, 0.5))
     with pytest.raises(UsageError, match=r"mechanism\.steps: 5 is more than the 4"):
-        channels.ready("rank", small.cloud(9, 2, listed=4), law="steps", steps=steps)
-    long = channels.ready("rank", small.cloud(9, 2), law="power", k=50)
+        prepared.ready("rank", small.cloud(9, 2, listed=4), law="steps", steps=steps)
+    long = prepared.ready("rank", small.cloud(9, 2), law="power", k=50)
     assert long.state.orders.shape == (10, 9)
 
 
 def test_one_word_is_drawn_from_a_vocabulary_of_one() -> None:
     """The smallest lexicon works."""
-    channel = channels.ready("rank", small.line(1.0), k=1)
+    channel = prepared.ready("rank", small.line(1.0), k=1)
     drawn = rank.choose(
-        channel.state, np.array([0, -1], np.int32), np.ones(2), laws.bits(2)
+        channel.state, np.array([0, -1], np.int32), np.ones(2), distributions.bits(2)
     )
     assert drawn.tolist() == [0, 0]
 
 
 def test_resolution_bounds_what_finite_uniforms_add() -> None:
     """The rarest output is 1/Z; its cell is off by at most 2^-51 of the whole."""
-    channel = channels.ready("rank", small.cloud(50, 2, listed=5), k=5)
+    channel = prepared.ready("rank", small.cloud(50, 2, listed=5), k=5)
     for epsilon in (1.0, 10.0, 30.0):
-        rarest = channels.law(channel, epsilon).min()
+        rarest = prepared.probabilities(channel, epsilon).min()
         added = -math.log1p(-min(2.0**-51 / rarest, 0.5))
         assert rank.resolution(channel.state, epsilon) >= added
 
 
 def test_orders_longer_than_k_are_cut() -> None:
     """Only the first k stored entries count."""
-    long = channels.ready("rank", small.cloud(20, 2, listed=9), k=4)
+    long = prepared.ready("rank", small.cloud(20, 2, listed=9), k=4)
     cut = dataclasses.replace(
         small.cloud(20, 2, listed=9), orders=small.cloud(20, 2, listed=9).orders[:, :4]
     )
-    short = channels.ready("rank", cut, k=4)
-    np.testing.assert_array_equal(channels.law(long, 3.0), channels.law(short, 3.0))
+    short = prepared.ready("rank", cut, k=4)
+    np.testing.assert_array_equal(
+        prepared.probabilities(long, 3.0), prepared.probabilities(short, 3.0)
+    )
 
 
 def _with_outputs(size: int, outputs: int, listed: int) -> Lexicon:
@@ -194,14 +198,14 @@ def test_with_outputs_every_input_has_the_same_law_on_them(
     Whether the lexicon says which words are outputs, or the setting cuts them out.
     """
     lexicon = _with_outputs(30, 12, 5) if named is None else small.cloud(30, 3)
-    channel = channels.ready("rank", lexicon, law=law, k=5, outputs=named)
-    exact = channels.law(channel, epsilon)
+    channel = prepared.ready("rank", lexicon, law=law, k=5, outputs=named)
+    exact = prepared.probabilities(channel, epsilon)
     assert (exact[:, 12:] == 0).all()
     assert (exact[:, :12] > 0).all()
     np.testing.assert_allclose(
         np.sort(exact[:, :12]), np.tile(np.sort(exact[0, :12]), (31, 1)), rtol=1e-12
     )
-    worst = laws.worst_losses(exact[:, :12]).max()
+    worst = distributions.worst_losses(exact[:, :12]).max()
     assert worst == pytest.approx(epsilon, rel=1e-9)
     own = exact[np.arange(12), np.arange(12)]
     np.testing.assert_allclose(own, exact.max(), rtol=1e-12)
@@ -209,32 +213,34 @@ def test_with_outputs_every_input_has_the_same_law_on_them(
 
 def test_both_ways_to_outputs_give_one_law() -> None:
     """A lexicon of outputs and a setting that cuts them out agree."""
-    one = channels.ready("rank", _with_outputs(25, 10, 6), k=6)
-    two = channels.ready("rank", small.cloud(25, 3), k=6, outputs=10)
-    np.testing.assert_array_equal(channels.law(one, 4.0), channels.law(two, 4.0))
+    one = prepared.ready("rank", _with_outputs(25, 10, 6), k=6)
+    two = prepared.ready("rank", small.cloud(25, 3), k=6, outputs=10)
+    np.testing.assert_array_equal(
+        prepared.probabilities(one, 4.0), prepared.probabilities(two, 4.0)
+    )
 
 
 def test_short_lists_are_filled_with_the_nearest() -> None:
     """Where the stored orders name too few outputs the nearest others follow."""
     short = small.cloud(40, 3, listed=6)
-    filled = channels.ready("rank", short, k=6, outputs=9)
-    whole = channels.ready("rank", small.cloud(40, 3), k=6, outputs=9)
+    filled = prepared.ready("rank", short, k=6, outputs=9)
+    whole = prepared.ready("rank", small.cloud(40, 3), k=6, outputs=9)
     np.testing.assert_array_equal(filled.state.orders, whole.state.orders)
 
 
 def test_draws_follow_the_law_of_outputs() -> None:
     """Sampled against exact, words outside the outputs included (1e-6)."""
-    channel = channels.ready("rank", _with_outputs(9, 5, 3), k=3, law="arch")
-    channels.hold_law(channel, [0.3, 5.0], 30_000)
+    channel = prepared.ready("rank", _with_outputs(9, 5, 3), k=3, law="arch")
+    prepared.hold_draws(channel, [0.3, 5.0], 30_000)
 
 
 @pytest.mark.parametrize("named", [None, 8])
 def test_best_guesses_are_those_of_the_law(named: int | None) -> None:
     """The closed form is the maximum over the rows of each band."""
     lexicon = small.cloud(30, 3)
-    channel = channels.ready("rank", lexicon, k=5, law="arch", outputs=named)
+    channel = prepared.ready("rank", lexicon, k=5, law="arch", outputs=named)
     prior = np.random.default_rng(4).dirichlet(np.full(30, 0.3))
-    joint = prior[:, None] * channels.law(channel, 3.0)[:30]
+    joint = prior[:, None] * prepared.probabilities(channel, 3.0)[:30]
     bands = [(0, 3), (3, 11), (11, 30)]
     expected = np.array([joint[a:b].max(axis=0) for a, b in bands])
     found = rank.best_guesses(channel.state, prior, 3.0, bands)
@@ -270,17 +276,17 @@ def test_every_law_falls_from_one_to_the_floor(
 def test_more_outputs_than_words_are_refused() -> None:
     """Outputs are words of the vocabulary; a list is no longer than they are."""
     with pytest.raises(UsageError, match=r"mechanism\.outputs: 10 is more than the 9"):
-        channels.ready("rank", small.cloud(9, 2), outputs=10)
-    assert channels.ready(
+        prepared.ready("rank", small.cloud(9, 2), outputs=10)
+    assert prepared.ready(
         "rank", small.cloud(9, 2), law="arch", outputs=4, k=50
     ).state.orders.shape == (10, 4)
     with pytest.raises(UsageError, match=r"mechanism\.k: 6 is more than the 5"):
-        channels.ready("rank", _with_outputs(30, 12, 5), law="arch", k=6)
+        prepared.ready("rank", _with_outputs(30, 12, 5), law="arch", k=6)
 
 
 def test_an_audit_of_outputs_finds_epsilon() -> None:
     """Words that no input gives are no infinite loss."""
-    channel = channels.ready("rank", _with_outputs(30, 12, 5), k=5)
+    channel = prepared.ready("rank", _with_outputs(30, 12, 5), k=5)
     found = audit(channel, 4.0, None)
     assert found.infinite == 0.0
     assert found.worst == pytest.approx(4.0)
@@ -315,11 +321,11 @@ def test_a_law_by_table_has_permuted_rows_and_loses_epsilon(
     The weights of a row are those of the table, up to k, and 1 beyond.
     """
     lexicon = small.cloud(30, 3)
-    channel = channels.ready(
+    channel = prepared.ready(
         "rank", lexicon, law="steps", steps=table, k=k, outputs=outputs
     )
     size = outputs or 30
-    exact = channels.law(channel, epsilon)
+    exact = prepared.probabilities(channel, epsilon)
     assert (exact[:, size:] == 0).all()
     exact = exact[:, :size]
     np.testing.assert_allclose(
@@ -331,7 +337,7 @@ def test_a_law_by_table_has_permuted_rows_and_loses_epsilon(
         before = last
     expected /= expected.sum()
     np.testing.assert_allclose(np.sort(exact[0])[::-1], expected, rtol=1e-11)
-    worst = laws.worst_losses(exact).max()
+    worst = distributions.worst_losses(exact).max()
     assert worst <= epsilon * (1 + 1e-12)
     # Less than epsilon only where the lists hold every output, so that none has w = 1.
     loss = math.log(expected[0] / expected[-1])
@@ -343,8 +349,8 @@ def test_a_law_by_table_has_permuted_rows_and_loses_epsilon(
 def test_draws_follow_a_law_by_table() -> None:
     """Sampled against exact for every input, epsilons mixed in a batch (1e-6)."""
     table = ((2, 1.0), (3, 0.6), (5, 0.25))
-    channel = channels.ready("rank", small.cloud(7, 2), law="steps", steps=table)
-    channels.hold_law(channel, [0.4, 4.0], 30_000)
+    channel = prepared.ready("rank", small.cloud(7, 2), law="steps", steps=table)
+    prepared.hold_draws(channel, [0.4, 4.0], 30_000)
 
 
 @pytest.mark.parametrize(
@@ -408,7 +414,7 @@ LARGE = _large()
 @pytest.mark.parametrize(("epsilon", "risk"), [(None, 0.2), (8.7, 0.19), (99.0, 0.9)])
 def test_fitted_becomes_a_table_by_epsilon(epsilon: float | None, risk: float) -> None:
     """The first of at least as much epsilon; that of risk 20% if there is none."""
-    space = channels.space_of(LARGE)
+    space = prepared.space_of(LARGE)
     found = ready("rank", rank, rank.Params(), space, Aim(epsilon=epsilon)).params
     (steps,) = (row.steps for row in _laws.shipped()[0] if row.risk == risk)
     assert found == rank.Params(law="steps", steps=steps, k=steps[-1][0])
@@ -416,7 +422,7 @@ def test_fitted_becomes_a_table_by_epsilon(epsilon: float | None, risk: float) -
 
 def test_fitted_becomes_the_table_of_the_risk_of_its_own_prior() -> None:
     """The first of each prior whose own epsilon has the risk, of these the nearest."""
-    space, size = channels.space_of(LARGE), len(LARGE.words)
+    space, size = prepared.space_of(LARGE), len(LARGE.words)
     prior = np.random.default_rng(2).dirichlet(np.full(size, 0.5))
 
     def risk_at(row: _laws.Row) -> float:
@@ -447,7 +453,7 @@ def test_fitted_is_cut_to_what_is_stored() -> None:
         (short, None, 30),
         (LARGE, 7, 7),
     ):
-        channel = channels.ready("rank", lexicon, k=k)
+        channel = prepared.ready("rank", lexicon, k=k)
         assert channel.params.law == "steps"
         assert channel.params.steps[-1][0] == channel.params.k == longest
         assert channel.state.orders.shape[1] == longest
@@ -478,5 +484,5 @@ def test_a_small_lexicon_lists_a_part_in_proportion(
 
 def test_fitted_of_a_tiny_lexicon_is_randomised_response() -> None:
     """One word of six is listed, so that a large epsilon gives the word back."""
-    channel = channels.ready("rank", small.cloud(6, 3))
+    channel = prepared.ready("rank", small.cloud(6, 3))
     assert channel.params.steps == ((1, 1.0),)

@@ -12,7 +12,7 @@ from dptext import lexicons, pipeline, profile
 from dptext.randomness import RunKey
 from dptext.tokens import numbers
 from dptext.types import Record
-from tests import laws
+from tests import distributions
 
 # The epsilon of the profile balanced, so that nothing is calibrated here.
 EPSILON = 8.75
@@ -31,7 +31,7 @@ def exact(made: pipeline.Pipeline, text: str) -> np.ndarray:
     """Return the probability of each output for a text of one number: (V,)."""
     ids = made.tokenizer.words([text]).ids
     module, state = made.channel.module, made.channel.state
-    law = laws.normalised(module.log_weights(state, ids, np.full(1, EPSILON)))
+    law = distributions.normalised(module.log_weights(state, ids, np.full(1, EPSILON)))
     row: np.ndarray = law[0]
     return row
 
@@ -64,7 +64,9 @@ def test_a_number_becomes_a_number_as_often_as_the_list_allows(
     assert likely == pytest.approx(1.0 - floor * (outputs - len(rows)), abs=1e-12)
     assert likely > 0.89
     hits = sum(map(is_number, written(made, text)))
-    low, high = laws.limits(np.array([hits]), DRAWS, laws.ALARM / len(FORMS))
+    low, high = distributions.limits(
+        np.array([hits]), DRAWS, distributions.ALARM / len(FORMS)
+    )
     assert low[0] <= likely <= high[0]
 
 
@@ -100,8 +102,8 @@ def test_not_even_that_it_was_a_number_is_certain(made: pipeline.Pipeline) -> No
     ids = np.unique(made.tokenizer.words([words]).ids)
     module, state = made.channel.module, made.channel.state
     logs = module.log_weights(state, ids, np.full(len(ids), EPSILON))
-    law = laws.normalised(logs)[:, : state.outputs]
-    assert laws.worst_losses(law).max() == pytest.approx(EPSILON, abs=1e-9)
+    law = distributions.normalised(logs)[:, : state.outputs]
+    assert distributions.worst_losses(law).max() == pytest.approx(EPSILON, abs=1e-9)
     assert (law > 0).all()
 
 

@@ -17,7 +17,7 @@ from dptext.errors import UsageError
 from dptext.guarantees import audit
 from dptext.mechanisms import _recalibration, santext, tem
 from dptext.types import Lexicon
-from tests import channels, laws, small
+from tests import distributions, prepared, small
 
 RECIPES: list[tuple[str, dict[str, Any]]] = [
     ("santext", {}),
@@ -36,7 +36,9 @@ def distances(lexicon: Lexicon, gamma: float = math.inf) -> NDArray[np.float64]:
 
 def losses(apart: NDArray[np.float64], eta: float) -> NDArray[np.float64]:
     """Return the loss of all ordered pairs of inputs at a scale, by definition."""
-    return laws.worst_losses(laws.normalised(-0.5 * eta * apart[:, :-1]))
+    return distributions.worst_losses(
+        distributions.normalised(-0.5 * eta * apart[:, :-1])
+    )
 
 
 def largest(apart: NDArray[np.float64], eta: float) -> float:
@@ -47,7 +49,7 @@ def largest(apart: NDArray[np.float64], eta: float) -> float:
 
 def scale_of(lexicon: Lexicon, epsilon: float, gamma: float = math.inf) -> float:
     """Return the raised scale in the lexicon's own space."""
-    return _recalibration.scale(channels.space_of(lexicon), epsilon, gamma)
+    return _recalibration.scale(prepared.space_of(lexicon), epsilon, gamma)
 
 
 def unknown_as_first(lexicon: Lexicon, digest: str) -> Lexicon:
@@ -152,7 +154,7 @@ def test_draws_follow_the_law_at_the_raised_scale(
 ) -> None:
     """Sampled against the formula with eta in place of epsilon (alarm 1e-6)."""
     lexicon = small.cloud(7, 3, listed=3)
-    channel = channels.ready(name, lexicon, recalibrate=True, **params)
+    channel = prepared.ready(name, lexicon, recalibrate=True, **params)
     epsilons = [0.4, 2.0, 6.0]
     for epsilon in epsilons:
         gamma = math.inf
@@ -162,8 +164,8 @@ def test_draws_follow_the_law_at_the_raised_scale(
         assert eta == scale_of(lexicon, epsilon, gamma) > epsilon
         apart = distances(lexicon, gamma)
         np.testing.assert_allclose(
-            channels.law(channel, epsilon),
-            laws.normalised(-0.5 * eta * apart[:, :-1]),
+            prepared.probabilities(channel, epsilon),
+            distributions.normalised(-0.5 * eta * apart[:, :-1]),
             rtol=1e-6,
         )
         rows = np.append(np.arange(7), -1)
@@ -171,7 +173,7 @@ def test_draws_follow_the_law_at_the_raised_scale(
             channel.state, epsilon, np.repeat(rows, 8), np.tile(rows, 8)
         )
         np.testing.assert_allclose(claim.reshape(8, 8), epsilon * apart, atol=1e-9)
-    channels.hold_law(channel, epsilons, 9_000, seed=3)
+    prepared.hold_draws(channel, epsilons, 9_000, seed=3)
 
 
 @pytest.mark.parametrize(("name", "params"), RECIPES)
@@ -180,8 +182,8 @@ def test_the_guarantee_stays_and_the_raised_scale_is_told(
 ) -> None:
     """Metric, reach and epsilon are those of the published law."""
     lexicon = small.cloud(30, 4)
-    plain = channels.ready(name, lexicon, **params)
-    raised = channels.ready(name, lexicon, recalibrate=True, **params)
+    plain = prepared.ready(name, lexicon, **params)
+    raised = prepared.ready(name, lexicon, recalibrate=True, **params)
     before = plain.module.guarantee(plain.state, 3.0)
     after = raised.module.guarantee(raised.state, 3.0)
     assert not before.gaps
@@ -205,37 +207,39 @@ def test_the_audit_meets_the_claim(
     name: str, params: dict[str, Any], epsilon: float
 ) -> None:
     """The law uses all that is claimed, and no more."""
-    channel = channels.ready(name, small.cloud(120, 8), recalibrate=True, **params)
+    channel = prepared.ready(name, small.cloud(120, 8), recalibrate=True, **params)
     found = audit.audit(channel, epsilon, None)
     assert found.ratio == pytest.approx(1.0, abs=1e-6)
     assert found.ratio <= 1.0
     assert found.claims
     assert not found.refuted
     plain = audit.audit(
-        channels.ready(name, small.cloud(120, 8), **params), epsilon, None
+        prepared.ready(name, small.cloud(120, 8), **params), epsilon, None
     )
     assert plain.ratio < 0.97
 
 
 def test_few_epsilons_are_recalibrated_in_a_run() -> None:
     """Each costs passes over all pairs: more than a few are refused, in one line."""
-    channel = channels.ready("santext", small.cloud(5, 2), recalibrate=True)
+    channel = prepared.ready("santext", small.cloud(5, 2), recalibrate=True)
     epsilons = np.linspace(1.0, 2.0, _recalibration.MOST)
     ids = np.zeros(len(epsilons), np.int32)
-    channel.module.choose(channel.state, ids, epsilons, laws.bits(len(ids)))
+    channel.module.choose(channel.state, ids, epsilons, distributions.bits(len(ids)))
     with pytest.raises(UsageError, match="use the budget uniform"):
-        channel.module.choose(channel.state, ids, epsilons + 3, laws.bits(len(ids)))
+        channel.module.choose(
+            channel.state, ids, epsilons + 3, distributions.bits(len(ids))
+        )
 
 
 def test_the_share_of_a_word_in_a_long_text_is_refused() -> None:
     """At an epsilon near 0 rounding would decide; without recalibrate it is fine."""
     for module in (santext, tem):
         name = module.__name__.rpartition(".")[2]
-        raised = channels.ready(name, small.cloud(5, 2), recalibrate=True)
+        raised = prepared.ready(name, small.cloud(5, 2), recalibrate=True)
         with pytest.raises(UsageError, match="an epsilon of each word"):
             module.check(raised.state, 1e-9)
         module.check(raised.state, 1.0)
-        module.check(channels.ready(name, small.cloud(5, 2)).state, 1e-9)
+        module.check(prepared.ready(name, small.cloud(5, 2)).state, 1e-9)
 
 
 def test_a_scale_is_found_once() -> None:

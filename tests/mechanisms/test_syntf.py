@@ -9,7 +9,7 @@ from dptext.adversaries import bayes
 from dptext.errors import UsageError
 from dptext.mechanisms import syntf
 from dptext.types import Lexicon
-from tests import channels, laws, small
+from tests import distributions, prepared, small
 
 # Word 0 has two synonyms, 1 and 4 have one, the others none.
 SYNONYMS = [[1, 4], [0], [], [], [0], []]
@@ -39,35 +39,37 @@ def ratings(synonym: float) -> np.ndarray:
 @pytest.mark.parametrize("epsilon", [0.5, 6.0])
 def test_the_law_is_the_formula(synonym: float, epsilon: float) -> None:
     """P(y|x) ~ exp(eps rho / 2) over all of V; unknown words give a uniform word."""
-    channel = channels.ready("syntf", with_synonyms(), synonym=synonym)
-    exact = laws.normalised(epsilon * ratings(synonym) / 2.0)
-    np.testing.assert_allclose(channels.law(channel, epsilon), exact, rtol=1e-12)
+    channel = prepared.ready("syntf", with_synonyms(), synonym=synonym)
+    exact = distributions.normalised(epsilon * ratings(synonym) / 2.0)
+    np.testing.assert_allclose(
+        prepared.probabilities(channel, epsilon), exact, rtol=1e-12
+    )
 
 
 @pytest.mark.parametrize("published", [False, True])
 @pytest.mark.parametrize("synonym", [0.0, 0.6, 1.0])
 def test_draws_follow_the_law(synonym: float, published: bool) -> None:
     """Sampled against exact for every input, epsilons mixed in a batch (1e-6)."""
-    channel = channels.ready(
+    channel = prepared.ready(
         "syntf", with_synonyms(), synonym=synonym, published=published
     )
-    channels.hold_law(channel, [0.3, 3.0, 9.0], 9000)
+    prepared.hold_draws(channel, [0.3, 3.0, 9.0], 9000)
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 2.0, 20.0])
 def test_the_loss_is_at_most_epsilon(epsilon: float) -> None:
     """Over all pairs, unknown words included; more than half of it is used."""
-    channel = channels.ready("syntf", with_synonyms())
+    channel = prepared.ready("syntf", with_synonyms())
     promise = syntf.guarantee(channel.state, epsilon)
     assert (promise.notion, promise.max_distance) == ("LDP", 1.0)
-    worst = laws.worst_losses(channels.law(channel, epsilon)).max()
+    worst = distributions.worst_losses(prepared.probabilities(channel, epsilon)).max()
     assert epsilon / 2.0 <= worst <= epsilon * (1 + 1e-12)
 
 
 def test_the_published_form_loses_without_bound() -> None:
     """Only the word and its synonyms come out: most pairs are told apart for sure."""
-    channel = channels.ready("syntf", with_synonyms(), published=True)
-    law = channels.law(channel, 1.0)
+    channel = prepared.ready("syntf", with_synonyms(), published=True)
+    law = prepared.probabilities(channel, 1.0)
     np.testing.assert_array_equal(law[:6] > 0, ratings(0.5)[:6] > 0)
     assert law[2, 2] == 1.0
     np.testing.assert_allclose(law[6], 1 / 6)
@@ -79,8 +81,10 @@ def test_the_published_form_loses_without_bound() -> None:
 
 def test_the_published_form_weighs_its_candidates_alike() -> None:
     """Among the candidates the weights are those of the full form."""
-    full = channels.law(channels.ready("syntf", with_synonyms()), 3.0)[0]
-    own = channels.law(channels.ready("syntf", with_synonyms(), published=True), 3.0)[0]
+    full = prepared.probabilities(prepared.ready("syntf", with_synonyms()), 3.0)[0]
+    own = prepared.probabilities(
+        prepared.ready("syntf", with_synonyms(), published=True), 3.0
+    )[0]
     few = [0, 1, 4]
     np.testing.assert_allclose(own[few], full[few] / full[few].sum(), rtol=1e-12)
 
@@ -88,23 +92,23 @@ def test_the_published_form_weighs_its_candidates_alike() -> None:
 def test_a_lexicon_without_synonyms_is_refused() -> None:
     """The error names the lexicon and what to do."""
     with pytest.raises(UsageError, match=r"'small' has no synonyms.*built-in"):
-        channels.ready("syntf", small.cloud(5, 2))
+        prepared.ready("syntf", small.cloud(5, 2))
 
 
 def test_an_enormous_epsilon_gives_the_word_back() -> None:
     """No overflow: weights are taken relative to the word's own."""
-    channel = channels.ready("syntf", with_synonyms())
+    channel = prepared.ready("syntf", with_synonyms())
     ids = np.arange(6, dtype=np.int32)
-    drawn = syntf.choose(channel.state, ids, np.full(6, 1e5), laws.bits(6))
+    drawn = syntf.choose(channel.state, ids, np.full(6, 1e5), distributions.bits(6))
     np.testing.assert_array_equal(drawn, ids)
 
 
 def test_a_draw_does_not_depend_on_the_batch() -> None:
     """Words drawn alone are the words drawn together."""
-    channel = channels.ready("syntf", with_synonyms())
-    ids = channels.repeated(6, 30)
+    channel = prepared.ready("syntf", with_synonyms())
+    ids = prepared.repeated(6, 30)
     eps = np.linspace(0.5, 9.0, len(ids))
-    bits = laws.bits(len(ids))
+    bits = distributions.bits(len(ids))
     whole = syntf.choose(channel.state, ids, eps, bits)
     for position in range(0, len(ids), 11):
         only = np.array([position])
@@ -114,9 +118,9 @@ def test_a_draw_does_not_depend_on_the_batch() -> None:
 
 def test_resolution_bounds_what_finite_uniforms_add() -> None:
     """The rarest output has probability 1/Z; its cell is off by at most 2^-51."""
-    channel = channels.ready("syntf", with_synonyms())
+    channel = prepared.ready("syntf", with_synonyms())
     for epsilon in (1.0, 10.0, 30.0):
-        rarest = channels.law(channel, epsilon).min()
+        rarest = prepared.probabilities(channel, epsilon).min()
         assert syntf.resolution(channel.state, epsilon) >= 2.0**-51 / rarest
 
 
@@ -133,7 +137,7 @@ def test_the_best_guesses_are_those_of_the_rows(
         [int(other) for other in rng.choice(1100, count, replace=False) if other != row]
         for row, count in enumerate(counts)
     ]
-    channel = channels.ready(
+    channel = prepared.ready(
         "syntf", with_synonyms(lists), synonym=synonym, published=published
     )
     prior = np.sort(rng.pareto(1.0, 1100))[::-1]

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from dptext.adversaries import bayes
 from dptext.mechanisms import Channel, _rough, _tiles
-from tests import channels, small
+from tests import prepared, small
 from tests.adversaries.test_bayes import zipf
 
 RECIPES: list[tuple[str, dict[str, Any]]] = [
@@ -66,7 +66,7 @@ def test_best_guesses_are_those_of_the_rows(
 ) -> None:
     """For every band and output, whatever is listed and however even the prior."""
     lexicon = small.cloud(size, width, listed=min(listed, size), seed=seed)
-    channel = channels.ready(recipe[0], lexicon, **recipe[1])
+    channel = prepared.ready(recipe[0], lexicon, **recipe[1])
     prior = np.full(size, 1.0 / size) if flat else zipf(size, seed)
     with tiny_tiles():
         found = bayes.best_guesses(channel, prior, epsilon, size)
@@ -79,7 +79,7 @@ def test_three_bands_and_words_in_one_place(name: str, params: dict[str, Any]) -
     points = np.random.default_rng(5).normal(size=(1200, 3))
     points[7] = points[1100]
     points[8] = points[500] + 1e-7
-    channel = channels.ready(name, small.lexicon(points, listed=9), **params)
+    channel = prepared.ready(name, small.lexicon(points, listed=9), **params)
     prior = zipf(1200)
     prior[[3, 40, 1150]] = 0.0
     for epsilon in (0.5, 8.0, 40.0):
@@ -91,7 +91,7 @@ def test_three_bands_and_words_in_one_place(name: str, params: dict[str, Any]) -
 
 def test_results_of_other_priors_and_epsilons_are_kept_apart() -> None:
     """What is kept belongs to one law, prior and set of bands."""
-    channel = channels.ready("santext", small.cloud(50, 3, listed=5))
+    channel = prepared.ready("santext", small.cloud(50, 3, listed=5))
     for _ in range(2):
         for epsilon in (1.0, 4.0):
             for seed in (0, 1):
@@ -104,7 +104,7 @@ def test_results_of_other_priors_and_epsilons_are_kept_apart() -> None:
 @pytest.mark.parametrize(("name", "params"), DISTANCES)
 def test_single_precision_is_near(name: str, params: dict[str, Any]) -> None:
     """The sums that a search may take are near those that count."""
-    channel = channels.ready(name, small.cloud(300, 5, listed=9), **params)
+    channel = prepared.ready(name, small.cloud(300, 5, listed=9), **params)
     law = channel.module._law(channel.state, 6.0)
     with tiny_tiles():
         quick, exact = (_tiles.sums(law, kind) for kind in (np.float32, np.float64))
@@ -116,7 +116,7 @@ def test_the_estimate_is_near_what_it_estimates(
     name: str, params: dict[str, Any]
 ) -> None:
     """Within a fifth at once, and within 1% where it has learned; drift bounds it."""
-    channel = channels.ready(name, small.cloud(900, 4, listed=20), **params)
+    channel = prepared.ready(name, small.cloud(900, 4, listed=20), **params)
     prior = zipf(900)
     risk_estimate = channel.module.risk_estimate(channel.state, prior)
     assert isinstance(risk_estimate, _rough.RiskEstimate)
@@ -135,7 +135,7 @@ def test_the_estimate_is_near_what_it_estimates(
 
 def test_few_outputs_are_left_soon() -> None:
     """Words that are far from all that is left are not looked at one by one."""
-    channel = channels.ready("santext", small.cloud(2000, 3, listed=60))
+    channel = prepared.ready("santext", small.cloud(2000, 3, listed=60))
     looked = []
     whole = _tiles._Table.distances
 

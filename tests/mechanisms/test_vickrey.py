@@ -10,7 +10,7 @@ from scipy import integrate
 from dptext.errors import UsageError
 from dptext.mechanisms import vickrey
 from dptext.types import Ids
-from tests import channels, laws, small
+from tests import distributions, prepared, small
 
 POINTS = [0.0, 1.0, 3.0, 3.5]
 LINE = small.line(*POINTS)
@@ -43,8 +43,10 @@ def exact(x: int, at: float, epsilon: float, t: float) -> NDArray[np.float64]:
 
 def draw(ids: Ids, eps: NDArray[np.float64], t: float) -> Ids:
     """Draw words of the line."""
-    channel = channels.ready("vickrey", LINE, t=t)
-    drawn: Ids = vickrey.choose(channel.state, ids, eps, laws.bits(len(ids), 5))
+    channel = prepared.ready("vickrey", LINE, t=t)
+    drawn: Ids = vickrey.choose(
+        channel.state, ids, eps, distributions.bits(len(ids), 5)
+    )
     return drawn
 
 
@@ -59,7 +61,9 @@ def test_draws_on_a_line_follow_the_law(t: float) -> None:
     for row, at in zip((0, 1, 2, 3, -1), (*POINTS, unknown), strict=True):
         for epsilon in (2.0, 0.7):
             mine = drawn[(ids == row) & (eps == epsilon)]
-            laws.assert_follows(mine, exact(row, at, epsilon, t), laws.ALARM / 10)
+            distributions.assert_follows(
+                mine, exact(row, at, epsilon, t), distributions.ALARM / 10
+            )
 
 
 def test_an_output_rules_out_one_input_for_sure() -> None:
@@ -73,7 +77,7 @@ def test_an_output_rules_out_one_input_for_sure() -> None:
 
 def test_the_guarantee_is_none_and_says_what_to_use() -> None:
     """No epsilon changes it."""
-    state = channels.ready("vickrey", LINE).state
+    state = prepared.ready("vickrey", LINE).state
     for epsilon in (0.01, 100.0):
         promise = vickrey.guarantee(state, epsilon)
         assert promise.notion == "none"
@@ -85,7 +89,7 @@ def test_the_guarantee_is_none_and_says_what_to_use() -> None:
 
 def test_there_is_no_closed_law() -> None:
     """It says so, instead of giving a wrong one."""
-    state = channels.ready("vickrey", LINE).state
+    state = prepared.ready("vickrey", LINE).state
     assert not vickrey.EXACT
     with pytest.raises(UsageError, match="no closed form"):
         vickrey.log_weights(state, np.zeros(1, np.int32), np.ones(1))
@@ -94,19 +98,21 @@ def test_there_is_no_closed_law() -> None:
 def test_three_words_are_needed() -> None:
     """Without the input two words must be left."""
     with pytest.raises(UsageError, match="at least three words"):
-        channels.ready("vickrey", small.line(0.0, 1.0))
-    channel = channels.ready("vickrey", small.line(0.0, 1.0, 2.0))
+        prepared.ready("vickrey", small.line(0.0, 1.0))
+    channel = prepared.ready("vickrey", small.line(0.0, 1.0, 2.0))
     ids = np.zeros(500, np.int32)
-    drawn = vickrey.choose(channel.state, ids, np.full(500, 0.1), laws.bits(500))
+    drawn = vickrey.choose(
+        channel.state, ids, np.full(500, 0.1), distributions.bits(500)
+    )
     assert set(drawn.tolist()) == {1, 2}
 
 
 def test_a_draw_does_not_depend_on_the_batch() -> None:
     """Words drawn alone, or beyond one chunk, are the words drawn together."""
-    channel = channels.ready("vickrey", small.cloud(30, 4))
-    ids = np.resize(channels.repeated(30, 1), 5000)
+    channel = prepared.ready("vickrey", small.cloud(30, 4))
+    ids = np.resize(prepared.repeated(30, 1), 5000)
     eps = np.linspace(0.5, 9.0, len(ids))
-    bits = laws.bits(len(ids))
+    bits = distributions.bits(len(ids))
     whole = vickrey.choose(channel.state, ids, eps, bits)
     for begin, end in ((0, 1), (17, 40), (4090, 4100), (4999, 5000)):
         part = np.arange(begin, end)

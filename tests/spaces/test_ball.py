@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dptext.spaces import ball, unit
-from tests import channels, small
+from tests import prepared, small
 
 
 def test_only_vectors_outside_the_ball_are_moved() -> None:
@@ -24,7 +24,7 @@ def test_the_projection_never_parts_words(scale: float) -> None:
     """Its constant is at most 1, but for the rounding of vectors."""
     rng = np.random.default_rng(1)
     lexicon = small.lexicon(rng.normal(size=(300, 5)) * scale)
-    assert channels.space_of(lexicon, "ball").lipschitz <= 1.0 + 1e-5
+    assert prepared.space_of(lexicon, "ball").lipschitz <= 1.0 + 1e-5
 
 
 def test_long_vectors_alone_make_it_the_unit_space() -> None:
@@ -33,6 +33,6 @@ def test_long_vectors_alone_make_it_the_unit_space() -> None:
     vectors = rng.normal(size=(100, 30))
     vectors += 2.0
     lexicon = small.lexicon(vectors)
-    one, other = (channels.space_of(lexicon, name) for name in ("ball", "unit"))
+    one, other = (prepared.space_of(lexicon, name) for name in ("ball", "unit"))
     np.testing.assert_array_equal(one.vectors, other.vectors)
     assert one.lipschitz == other.lipschitz < 1.0

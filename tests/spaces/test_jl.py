@@ -6,7 +6,7 @@ from scipy import stats
 
 from dptext import spaces
 from dptext.spaces import jl, unit
-from tests import laws, small
+from tests import distributions, small
 
 
 @pytest.mark.parametrize("degrees", [1, 2, 5, 49, 50, 300, 2001])
@@ -44,7 +44,7 @@ def test_the_matrix_is_gaussian_and_public() -> None:
     np.testing.assert_array_equal(drawn, jl.matrix(3, 400, 50))
     assert not np.array_equal(drawn, jl.matrix(4, 400, 50))
     entries = (drawn * np.sqrt(50)).ravel()
-    assert stats.kstest(entries, stats.norm.cdf).pvalue > laws.ALARM
+    assert stats.kstest(entries, stats.norm.cdf).pvalue > distributions.ALARM
 
 
 def test_vectors_are_multiplied_by_the_matrix() -> None:

@@ -7,7 +7,7 @@ from scipy.spatial.distance import pdist
 
 from dptext import registry
 from dptext.spaces import _lipschitz
-from tests import channels, small
+from tests import prepared, small
 
 
 def brute(before: NDArray[np.float32], after: NDArray[np.float32]) -> float:
@@ -78,7 +78,7 @@ def test_half_precision_is_read_exactly() -> None:
 @pytest.mark.parametrize("name", registry.names("spaces"))
 def test_every_space_knows_its_constant(name: str) -> None:
     """The constant of V + 1 rows is exact; that of the vectors as they are is 1."""
-    space = channels.space_of(small.cloud(200, 6), name)
+    space = prepared.space_of(small.cloud(200, 6), name)
     exact = brute(space.lexicon.vectors, space.vectors)
     assert exact <= space.lipschitz <= exact * (1.0 + 1.1e-9)
     assert space.original.lipschitz == 1.0

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dptext.spaces import observed_range
-from tests import channels, small
+from tests import prepared, small
 
 LEXICON = small.cloud(300, 9, seed=5)
 
@@ -23,7 +23,7 @@ def test_it_is_interval_at_another_scale() -> None:
     words = LEXICON.vectors[:-1].astype(np.float64)
     half = (words.max() - words.min()) / 2.0
     one, other = (
-        channels.space_of(LEXICON, name) for name in ("observed-range", "interval")
+        prepared.space_of(LEXICON, name) for name in ("observed-range", "interval")
     )
     assert one.lipschitz == pytest.approx(half * other.lipschitz, rel=1e-4)
     assert one.geometry.diameter == pytest.approx(half * other.geometry.diameter)

@@ -13,7 +13,7 @@ from dptext.tokens.joining import Joiner
 from dptext.tokens.policy import Policy
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import NUMBER, PARTS, Ids, Lexicon
-from tests import laws, small
+from tests import distributions, small
 
 ENGLISH = small.english(
     *("the", "cat", "dog", "do", "n't", "'s", "Paris", "runs", "Is", "well", "known"),
@@ -64,8 +64,8 @@ def written(
     words = Tokenizer(lexicon, policy).words([text])
     joiner = Joiner(lexicon, policy)
     positions = joiner.digit_positions(words)
-    joiner.redraw_digits(words, laws.bits(len(positions), seed), positions)
-    return joiner.join(words, drawn, laws.bits(len(words.ids), seed))[0]
+    joiner.redraw_digits(words, distributions.bits(len(positions), seed), positions)
+    return joiner.join(words, drawn, distributions.bits(len(words.ids), seed))[0]
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,10 @@ def test_every_word_drawn_as_itself_gives_the_text_back() -> None:
     policy = Policy(case="copy")
     words = Tokenizer(ENGLISH, policy).words([text])
     assert (words.ids >= 0).all()
-    assert Joiner(ENGLISH, policy).join(words, words.ids, laws.bits(20))[0] == text
+    assert (
+        Joiner(ENGLISH, policy).join(words, words.ids, distributions.bits(20))[0]
+        == text
+    )
 
 
 def test_the_number_element_is_written_as_any_number() -> None:
@@ -138,13 +141,17 @@ def test_the_number_element_is_written_as_any_number() -> None:
     size = 4000
     words = Tokenizer(ENGLISH, Policy()).words(["dog " * size])
     drawn = np.full(size, ENGLISH.words.index(NUMBER), np.int32)
-    parts = Joiner(ENGLISH, Policy()).join(words, drawn, laws.bits(size))[0].split()
+    parts = (
+        Joiner(ENGLISH, Policy())
+        .join(words, drawn, distributions.bits(size))[0]
+        .split()
+    )
     assert len(parts) == size
     assert all(str(int(part)) == part for part in parts)
     lengths = np.array([len(part) - 1 for part in parts])
-    laws.assert_follows(lengths, np.full(4, 0.25), laws.ALARM / 2)
+    distributions.assert_follows(lengths, np.full(4, 0.25), distributions.ALARM / 2)
     ones = np.array([int(part) for part in parts if len(part) == 1])
-    laws.assert_follows(ones, np.full(10, 0.1), laws.ALARM / 2)
+    distributions.assert_follows(ones, np.full(10, 0.1), distributions.ALARM / 2)
 
 
 def test_digits_are_drawn_anew_and_the_form_stays() -> None:
@@ -157,7 +164,7 @@ def test_digits_are_drawn_anew_and_the_form_stays() -> None:
         assert len(text) == 12
     assert len(set(texts)) > 1
     long = written("7" * 20_000, drawn_as(), policy)
-    laws.assert_follows(np.array([int(c) for c in long]), np.full(10, 0.1))
+    distributions.assert_follows(np.array([int(c) for c in long]), np.full(10, 0.1))
 
 
 def test_texts_of_a_batch_do_not_touch_each_other() -> None:
@@ -167,12 +174,12 @@ def test_texts_of_a_batch_do_not_touch_each_other() -> None:
         tokenizer, joiner = Tokenizer(ENGLISH, policy), Joiner(ENGLISH, policy)
         words = tokenizer.words(texts)
         drawn = np.arange(len(words.ids), dtype=np.int32) % 10
-        whole = joiner.join(words, drawn, laws.bits(len(drawn)))
+        whole = joiner.join(words, drawn, distributions.bits(len(drawn)))
         alone = [
             joiner.join(
                 tokenizer.words([text]),
                 drawn[words.texts == row],
-                laws.bits(int((words.texts == row).sum())),
+                distributions.bits(int((words.texts == row).sum())),
             )[0]
             for row, text in enumerate(texts)
         ]

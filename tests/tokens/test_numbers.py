@@ -10,7 +10,7 @@ from dptext.tokens.numbers import ELEMENTS, NAMES, Numbers, element_of
 from dptext.tokens.regex import kind_of, split
 from dptext.tokens.tokenizer import Policy, Tokenizer
 from dptext.types import NUMBER, Ids
-from tests import laws, small
+from tests import distributions, small
 
 ALL = small.lexicon(np.random.default_rng(2).normal(size=(len(NAMES), 4)), words=NAMES)
 
@@ -53,7 +53,7 @@ def test_what_is_written_is_a_number_of_that_element() -> None:
     """Each number that may be drawn is one token, and of the element it stands for."""
     ids = np.repeat(np.arange(len(NAMES), dtype=np.int32), 40)
     for row, text in zip(
-        ids, Numbers(ALL).written(ids, laws.bits(len(ids))), strict=True
+        ids, Numbers(ALL).written(ids, distributions.bits(len(ids))), strict=True
     ):
         assert split(f" {text}") == [f" {text}"]
         assert kind_of(text) == kinds.NUMBER
@@ -64,18 +64,20 @@ def test_what_is_written_is_a_number_of_that_element() -> None:
 def test_every_number_of_an_element_is_equally_likely() -> None:
     """The numbers 40 to 49, at a false-alarm rate of one in a million."""
     ids = drawn("<number 40-49>", times=4000)
-    written = Numbers(ALL).written(ids, laws.bits(len(ids)))
-    laws.assert_follows(np.array(written, int) - 40, np.full(10, 0.1))
+    written = Numbers(ALL).written(ids, distributions.bits(len(ids)))
+    distributions.assert_follows(np.array(written, int) - 40, np.full(10, 0.1))
 
 
 def test_what_is_written_depends_on_the_drawn_element_alone() -> None:
     """With equal bits the written number is the same whatever number stood there."""
     tokenizer = Tokenizer(ALL, Policy())
     ids = drawn("<number 40-49>", "<number 1990-1999>", "<number {3-4}.{0-9}>")
-    written = Numbers(ALL).written(ids, laws.bits(3))
+    written = Numbers(ALL).written(ids, distributions.bits(3))
     assert len({len(tokenizer.words([t]).ids) for t in ("1 2 3", "47 0.5 2nd")}) == 1
     for order in ([2, 0, 1], [1, 2, 0]):
-        again = Numbers(ALL).written(ids[order], laws.bits(3).take(np.array(order)))
+        again = Numbers(ALL).written(
+            ids[order], distributions.bits(3).take(np.array(order))
+        )
         assert again == [written[position] for position in order]
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext.guarantees.audit.program import Program
-from dptext.mechanisms import Channel, _by_distance
+from dptext.mechanisms import Channel
 from dptext.types import Ids
 
 # Rounding that an exact audit forgives, relative to the claim and in nats (distances
@@ -93,7 +93,7 @@ def claimed(
         return bound
     promise = module.guarantee(channel.state, epsilon)
     if promise.notion == "metric-DP" and promise.metric == channel.space.metric:
-        return epsilon * _by_distance.of_pairs(channel.space, a, b)
+        return epsilon * pairs.of_ids(channel.space, a, b)
     most = promise.worst(epsilon) if promise.notion != "none" else math.inf
     return np.full(len(a), most)
 

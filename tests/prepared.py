@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext import mechanisms, registry, spaces
-from dptext.mechanisms import Channel
+from dptext import registry, spaces
+from dptext.mechanisms import Aim, Mechanism, WordMechanism
 from dptext.spaces import Space
 from dptext.types import Ids, Lexicon
-from tests import laws
+from tests import distributions
 
 
 def space_of(lexicon: Lexicon, name: str = "identity") -> Space:
@@ -20,17 +20,19 @@ def space_of(lexicon: Lexicon, name: str = "identity") -> Space:
     return spaces.prepare(lexicon, name, module, module.Params())
 
 
-def ready(name: str, lexicon: Lexicon, **params: Any) -> Channel:
+def ready(name: str, lexicon: Lexicon, **params: Any) -> Any:
     """Make a mechanism ready for a lexicon's own vectors."""
     module = registry.find("mechanisms", name)
-    return mechanisms.ready(name, module, module.Params(**params), space_of(lexicon))
+    mechanism: Mechanism = module.Params(**params).prepare(space_of(lexicon), Aim())
+    return mechanism
 
 
-def law(channel: Channel, epsilon: float) -> NDArray[np.float64]:
+def probabilities(mechanism: Mechanism, epsilon: float) -> NDArray[np.float64]:
     """Return P(y|x) for all words x, and for unknown words in the last row."""
-    ids = np.append(np.arange(channel.space.size), -1).astype(np.int32)
-    eps = np.full(len(ids), epsilon)
-    return laws.normalised(channel.module.log_weights(channel.state, ids, eps))
+    ids = np.append(np.arange(mechanism.space.size), -1).astype(np.int32)
+    rows = np.exp(mechanism.log_probs(ids, np.full(len(ids), epsilon)))
+    np.testing.assert_allclose(rows.sum(axis=1), 1.0, rtol=0, atol=1e-9)
+    return rows
 
 
 def repeated(size: int, times: int) -> Ids:
@@ -39,19 +41,19 @@ def repeated(size: int, times: int) -> Ids:
     return np.tile(ids, times)
 
 
-def hold_law(
-    channel: Channel, epsilons: list[float], times: int, seed: int = 0
+def hold_draws(
+    mechanism: WordMechanism, epsilons: list[float], times: int, seed: int = 0
 ) -> None:
-    """Hold draws against the exact law: all inputs, epsilons mixed in one batch."""
-    size = channel.space.size
+    """Hold draws against exact distributions: all inputs, epsilons in one batch."""
+    size = mechanism.space.size
     ids = np.tile(repeated(size, 1), times)
     eps = np.array(epsilons)[np.arange(len(ids)) // (size + 1) % len(epsilons)]
-    drawn = channel.module.choose(channel.state, ids, eps, laws.bits(len(ids), seed))
+    drawn = mechanism.sample(ids, eps, distributions.bits(len(ids), seed))
     assert drawn.dtype == np.int32
-    alarm = laws.ALARM / (len(epsilons) * (size + 1))
+    alarm = distributions.ALARM / (len(epsilons) * (size + 1))
     for epsilon in epsilons:
-        exact = law(channel, epsilon)
+        exact = probabilities(mechanism, epsilon)
         for row in range(size + 1):
             input_id = row if row < size else -1
             mine = drawn[(eps == epsilon) & (ids == input_id)]
-            laws.assert_follows(mine, exact[row], alarm)
+            distributions.assert_follows(mine, exact[row], alarm)

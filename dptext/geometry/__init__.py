@@ -1,0 +1,1 @@
+"""Public distances between the words of a space: of pairs, nearest and farthest."""
