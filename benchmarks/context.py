@@ -49,14 +49,14 @@ def tried(
 
     By descending prior(x) P(y|x); its first is the guess without context.
     """
-    channel, size = by.channel, len(by.lexicon.words)
+    mechanism, size = by.mechanism, len(by.lexicon.words)
     with np.errstate(divide="ignore"):
         often = np.log(prior.replaced(by.lexicon, by.profile.tokens))
     words = np.zeros((len(outputs), TRIED), np.int64)
     logs = np.full((len(outputs), TRIED), -np.inf)
     for begin in range(0, size, _BLOCK):
         ids = np.arange(begin, min(begin + _BLOCK, size), dtype=np.int32)
-        law = channel.module.log_weights(channel.state, ids, np.full(len(ids), epsilon))
+        law = mechanism.log_probs(ids, np.full(len(ids), epsilon))
         top = law.max(axis=1, keepdims=True)
         law = law - top - np.log(np.exp(law - top).sum(axis=1, keepdims=True))
         law = law[:, outputs].T

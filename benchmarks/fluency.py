@@ -184,7 +184,7 @@ def tags_of(words: Words, ids: Ids, tagger: Any, names: tuple[str, ...]) -> list
 
 def guesses(made: Pipeline) -> Ids:
     """Return the best guess of a word by its replacement alone: (V,)."""
-    state = made.channel.state
+    state = made.mechanism.state
     weights = prior.replaced(made.lexicon, made.profile.tokens)
     epsilon = np.array([made.budget_description.high])
     law = rank.weights(state.params, state.orders.shape[1], epsilon)[0]

@@ -45,7 +45,7 @@ class Search:
         else:
             mechanism, epsilon = self._at_risk(float(value[:-1]) / 100)
         found = self._made(mechanism, {"epsilon": epsilon})
-        if found.channel.exact:
+        if found.mechanism.has_log_probs:
             risk, _ = assemble.risk_of(found)
             shown = None if risk is None else risk.success
         else:
@@ -61,7 +61,7 @@ class Search:
             "epsilon": round(epsilon, 6),
             "worst_loss": round(loss, 3) if math.isfinite(loss) else None,
             "risk": None if shown is None else round(shown, 4),
-            "exact": found.channel.exact,
+            "exact": found.mechanism.has_log_probs,
         }
 
     def _made(self, mechanism: dict[str, Any], budget: dict[str, Any]) -> Pipeline:
@@ -73,7 +73,7 @@ class Search:
         if risk <= guess:
             msg = f"below the {guess:.1%} of a guess without any output"
             raise DptextError(msg)
-        if not known.channel.exact:
+        if not known.mechanism.has_log_probs:
             return self.mechanism, self._noise(risk)
         if not math.isfinite(_claimed(known, 1.0)):
             least = self._made(self.mechanism, {"epsilon": 0.01})
@@ -105,7 +105,7 @@ class Search:
             by = self._made(self.mechanism, {"epsilon": epsilon})
             words = prior.replaced(by.lexicon, by.profile.tokens)
             test = _sampled.plays(words, _sampled.DRAWS, "test")
-            vectors, plays = by.channel.space.vectors, _sampled.plays
+            vectors, plays = by.mechanism.space.vectors, _sampled.plays
             right = _rule.wins(vectors, epsilon, words, by.draw, test, plays)
             found = max(_sampled.limits(right)[0], float(words.max()))
             self._attacked[epsilon] = found
@@ -116,7 +116,7 @@ class Search:
         for point in AUDITS:
             if point not in self._worst:
                 by = self._made(self.mechanism, {"epsilon": point})
-                self._worst[point] = float(audit.audit(by.channel, point, None).worst)
+                self._worst[point] = float(audit.audit(by.mechanism, point, None).worst)
         return float(np.interp(epsilon, AUDITS, [self._worst[p] for p in AUDITS]))
 
 
@@ -149,7 +149,7 @@ def _fixed(found: Pipeline, mechanism: dict[str, Any]) -> dict[str, Any]:
 
 
 def _claimed(found: Pipeline, epsilon: float) -> float:
-    promise = found.channel.module.guarantee(found.channel.state, epsilon)
+    promise = found.mechanism.guarantee(epsilon)
     return float(promise.worst(epsilon)) if promise.notion != "none" else math.inf
 
 

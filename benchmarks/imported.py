@@ -114,7 +114,7 @@ def tasks(given: list[Lexicon], seeds: int, dev: bool) -> None:
         cells = _cells(made, work, list(range(1, seeds + 1)), privatized)
         same, inflected = orders.kept(made, texts, 1)
         skew, most = skewness(lexicon)
-        state = made.channel.state
+        state = made.mechanism.state
         assert isinstance(state, rank.State)
         print(
             f"{lexicon.name}: epsilon {epsilon:.2f} {orders.masses(state, epsilon)}; "
@@ -148,7 +148,7 @@ def risks(lexicon: Lexicon) -> None:
         real = counts + 0.02 * public * counts.sum()
         found = [
             words.bayes(
-                made.channel, made.budget_description.high, by, before, after
+                made.mechanism, made.budget_description.high, by, before, after
             ).success
             for by in (public, real / real.sum())
         ]

@@ -71,7 +71,7 @@ def risk_of(state: rank.State, prior: NDArray[np.float64], epsilon: float) -> fl
 
 def epsilon_at(lexicon: Lexicon, law: dict[str, Any], risk: float) -> float:
     """Return the epsilon of a risk, nan if none up to 40 has it."""
-    state = ranked(lexicon, law, 1.0).channel.state
+    state = ranked(lexicon, law, 1.0).mechanism.state
     low, high = 0.01, 40.0
     if risk_of(state, lexicon.prior, high) < risk:
         return float("nan")
@@ -123,7 +123,7 @@ def lists(lexicon: Lexicon) -> None:
     for risk in RISKS:
         for law in (OLD_LAW, *LAWS.values()):
             epsilon = epsilon_at(lexicon, law, risk)
-            state = ranked(lexicon, law, 1.0).channel.state
+            state = ranked(lexicon, law, 1.0).mechanism.state
             told = "out of reach" if np.isnan(epsilon) else masses(state, epsilon)
             print(f"  risk {risk:.0%} {law}: epsilon {epsilon:.3f} {told}")
 
@@ -133,13 +133,13 @@ def lists(lexicon: Lexicon) -> None:
 
 def laws(lexicon: Lexicon) -> None:
     """Print the expected closeness of the best law and of others, equal bounds."""
-    channel = ranked(lexicon, {"law": "staircase", "k": 1}, 1.0).channel
+    mechanism = ranked(lexicon, {"law": "staircase", "k": 1}, 1.0).mechanism
     prior = lexicon.prior
-    given = best_law.problem(rank.Params(), channel.space, prior, "closeness")
+    given = best_law.problem(rank.Params(), mechanism.space, prior, "closeness")
     shapes = [OLD_LAW, *LAWS.values(), {"law": "staircase", "k": 16}]
     for epsilon in (6.0, 8.8, 10.5):
         for law in shapes:
-            other = ranked(lexicon, law, 1.0).channel
+            other = ranked(lexicon, law, 1.0).mechanism
             risk = risk_of(other.state, prior, epsilon)
             mine = best_law.achieved(other, prior, epsilon, "closeness")
             best, steps = best_law.solve(given, risk, epsilon)
@@ -278,9 +278,9 @@ def tasks(new: Lexicon, old: Lexicon, seeds: int, dev: bool) -> None:
         )
     for loss in LOSSES:
         law = LAWS[0.1 if loss < 7 else 0.2 if loss < 9 else 0.35]
-        state = ranked(new, law, loss).channel.state
+        state = ranked(new, law, loss).mechanism.state
         risk = risk_of(state, new.prior, loss)
-        before = risk_of(ranked(old, OLD_LAW, loss).channel.state, old.prior, loss)
+        before = risk_of(ranked(old, OLD_LAW, loss).mechanism.state, old.prior, loss)
         show(
             f"loss {loss:g} old risk {before:.2f}",
             ranked(old, OLD_LAW, loss),

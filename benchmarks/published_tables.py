@@ -95,14 +95,14 @@ def chosen(size: int) -> np.ndarray[Any, np.dtype[np.int32]]:
 
 def cell(made: Pipeline, epsilon: float) -> Cell:
     """Measure one mechanism at one epsilon."""
-    words = chosen(made.channel.space.size)
+    words = chosen(made.mechanism.space.size)
     draw = public_draw(made, epsilon)
     drawn = draw(np.repeat(words, RUNS)).reshape(len(words), RUNS)
     own = float((drawn == words[:, None]).mean())
     distinct = float(np.mean([len(np.unique(row)) for row in drawn]))
     exact = None
-    if made.channel.exact:
-        found = deniability.measure(made.channel, epsilon, draw)
+    if made.mechanism.has_log_probs:
+        found = deniability.measure(made.mechanism, epsilon, draw)
         exact = found["n_w"], found["s_w"]
     return Cell(own, distinct, exact)
 

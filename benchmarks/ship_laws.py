@@ -40,13 +40,13 @@ def laws(lexicon: Lexicon, space: Space, policy: Policy) -> Iterator[dict[str, A
         if risk < 1.1 * words.max():
             continue
         law = best_law.find(given, None, risk)
-        channel = mechanisms.ready("rank", rank, law.params, space)
+        mechanism = mechanisms.ready("rank", rank, law.params, space)
         try:
-            epsilon = calibrate.epsilon_for(channel, risk, words)
+            epsilon = calibrate.epsilon_for(mechanism, risk, words)
         except UsageError:
             print(f"{risk:.3g}: out of reach")
             continue
-        found = best_law.achieved(channel, words, epsilon, UTILITY)
+        found = best_law.achieved(mechanism, words, epsilon, UTILITY)
         print(
             f"{risk:.3g}: for {law.epsilon:g} nats {law.worth:.4f}, with rounded steps "
             f"{epsilon:g} {found:.4f} {law.params.steps}",

@@ -66,7 +66,7 @@ def tables() -> None:
             }
             made = pipeline.build(load("balanced", over), lexicons.find("builtin"))
             if mechanism == "santext":
-                made.channel.state.near.frequent.rows(np.zeros(1, np.int64))
+                made.mechanism.state.near.frequent.rows(np.zeros(1, np.int64))
         into.mkdir()
         for path in sorted((Path(folder) / "dptext").glob("*.arrays")):
             content = path.read_bytes().partition(b"\n")[2]
@@ -123,14 +123,14 @@ def _measured(name: str, made: pipeline.Pipeline) -> list[tuple[str, dict[str, A
     risk, note = risk_of(made)
     account.statement(
         made.profile,
-        made.channel,
+        made.mechanism,
         made.budget_description,
         key="system",
         lexicon_given=False,
         identified=False,
         fields=None,
     )
-    made.channel.space.translated()
+    made.mechanism.space.translated()
     told = note if risk is None else f"risk {risk.success:.3%}"
     spent = f"{time.process_time():.0f} s CPU so far"
     print(
@@ -141,7 +141,9 @@ def _measured(name: str, made: pipeline.Pipeline) -> list[tuple[str, dict[str, A
         return []
     words = prior.replaced(made.lexicon, made.profile.tokens)
     mapping = made.profile.settings().get("mapping")
-    key = bayes.key_of(made.channel, made.budget_description.high, words, True, mapping)
+    key = bayes.key_of(
+        made.mechanism, made.budget_description.high, words, True, mapping
+    )
     return [(key, asdict(risk))]
 
 

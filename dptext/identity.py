@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 
 from dptext import __version__, registry
+from dptext.mechanisms import Mechanism
 from dptext.profile import STAGES, Profile
 from dptext.randomness import ALGORITHM
 
@@ -33,7 +34,10 @@ def of(
     for key, state in states.items():
         stage, name = STAGES[key], settings[key]["name"]
         content = getattr(registry.find(stage, name), "content", None)
-        digests = dict(content(state)) if content else {}
+        if isinstance(state, Mechanism):
+            digests = dict(state.content)
+        else:
+            digests = dict(content(state)) if content else {}
         for path in digests:
             _remove(settings[key], path.split("."))
         code = registry.code(stage, name)

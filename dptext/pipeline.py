@@ -15,7 +15,14 @@ from dptext.errors import UsageError
 from dptext.guarantees import account
 from dptext.guarantees.terms import MAX_MEANINGFUL_LOSS
 from dptext.mappings import Index
-from dptext.mechanisms import Aim, Channel
+from dptext.mechanisms import (
+    Aim,
+    Family,
+    Mechanism,
+    NoiseMechanism,
+    TextMechanism,
+    WordMechanism,
+)
 from dptext.profile import DATA_SET, RECORD, TOKEN, Part, Profile
 from dptext.randomness import RandomBits, Randomness, RunKey
 from dptext.tokens.joining import Joiner
@@ -41,7 +48,7 @@ class Pipeline:
 
     profile: Profile
     lexicon: Lexicon
-    channel: Channel
+    mechanism: Mechanism
     tokenizer: Tokenizer
     joiner: Joiner
     budget: tuple[Any, Any]
@@ -95,10 +102,8 @@ class Pipeline:
             )
             return released
         eps: Eps = budget.spread(state, words, bits)
-        if self.channel.module.FAMILY == "context":
-            module = self.channel.module
-            drawn: Ids = module.choose(self.channel.state, words, eps, bits)
-            return drawn, eps
+        if isinstance(self.mechanism, TextMechanism):
+            return self.mechanism.sample(words, eps, bits), eps
         return self.replace(words.ids, eps, bits, records, randomness), eps
 
     def replace(
@@ -130,15 +135,14 @@ class Pipeline:
             return ids
         drawn = self._chosen(ids, eps, bits)
         if drawn.min() < 0 or drawn.max() >= len(self.lexicon.words):
-            msg = f"mechanism {self.channel.name} drew what is no word; report it"
+            msg = f"mechanism {self.mechanism.name} drew what is no word; report it"
             raise UsageError(msg)
         return drawn
 
     def _chosen(self, ids: Ids, eps: Eps, bits: RandomBits) -> Ids:
-        channel = self.channel
-        if self.mapping is None:
-            chosen: Ids = channel.module.choose(channel.state, ids, eps, bits)
-            return chosen
+        if isinstance(self.mechanism, WordMechanism):
+            return self.mechanism.sample(ids, eps, bits)
+        assert self.mapping is not None
         module, params, index = self.mapping
         drawn = np.empty(len(ids), np.int32)
         for part, noisy in self.points(ids, eps, bits):
@@ -152,14 +156,10 @@ class Pipeline:
 
         Vectors are large: a few thousand words at a time keep the memory bounded.
         """
-        channel = self.channel
+        assert isinstance(self.mechanism, NoiseMechanism)
         for begin in range(0, len(ids), _POINTS):
             part = np.arange(begin, min(begin + _POINTS, len(ids)))
-            integers = bits.take(part)
-            yield (
-                part,
-                channel.module.perturb(channel.state, ids[part], eps[part], integers),
-            )
+            yield part, self.mechanism.sample(ids[part], eps[part], bits.take(part))
 
     def run(
         self,
@@ -226,29 +226,27 @@ def build(recipe: Profile, lexicon: Lexicon) -> Pipeline:
         registry.find("spaces", recipe.space.name),
         recipe.space.params,
     )
-    module = registry.find("mechanisms", recipe.mechanism.name)
-    _agree(recipe, module)
+    _agree(recipe)
     budget = registry.find("budgets", recipe.budget.name)
-    recipe, channel, state = _made_ready(recipe, module, budget, space)
+    recipe, mechanism, state = _made_ready(recipe, budget, space)
     budget_description = budget.describe(state)
-    account.check(channel, budget_description)
+    account.check(mechanism, budget_description)
     mapping = None
     if recipe.mapping is not None:
         found = registry.find("mappings", recipe.mapping.name)
-        positions = getattr(module, "positions", None)
-        vectors = positions(channel.state) if positions else space.vectors
-        index = Index(vectors, space.size)
+        assert isinstance(mechanism, NoiseMechanism)
+        index = Index(mechanism.output_vectors, space.size)
         mapping = (found, recipe.mapping.params, index)
     states = {
         "space": recipe.space.params,
-        "mechanism": channel.state,
+        "mechanism": mechanism,
         "budget": state,
         **({"mapping": recipe.mapping.params} if recipe.mapping else {}),
     }
     return Pipeline(
         profile=recipe,
         lexicon=lexicon,
-        channel=channel,
+        mechanism=mechanism,
         tokenizer=Tokenizer(lexicon, recipe.tokens),
         joiner=Joiner(lexicon, recipe.tokens),
         budget=(budget, state),
@@ -259,8 +257,8 @@ def build(recipe: Profile, lexicon: Lexicon) -> Pipeline:
 
 
 def _made_ready(
-    recipe: Profile, module: Any, budget: Any, space: spaces.Space
-) -> tuple[Profile, Channel, Any]:
+    recipe: Profile, budget: Any, space: spaces.Space
+) -> tuple[Profile, Mechanism, Any]:
     """Make mechanism and budget ready, which may follow one another.
 
     The profile returned says with which parameters and epsilon.
@@ -272,13 +270,12 @@ def _made_ready(
     else:
         state = budgets.prepare(budget, given, lexicon)
         aim = Aim(epsilon=_of_a_word(budget.describe(state)))
-    name = recipe.mechanism.name
-    channel = mechanisms.ready(name, module, recipe.mechanism.params, space, aim)
-    recipe = replace(recipe, mechanism=Part(name, channel.params))
+    mechanism: Mechanism = recipe.mechanism.params.prepare(space, aim)
+    recipe = replace(recipe, mechanism=Part(recipe.mechanism.name, mechanism.params))
     if aim.risk is not None and aim.prior is not None:
-        recipe = _with_epsilon(recipe, channel, aim.risk, aim.prior)
+        recipe = _with_epsilon(recipe, mechanism, aim.risk, aim.prior)
         state = budgets.prepare(budget, recipe.budget.params, lexicon)
-    return recipe, channel, state
+    return recipe, mechanism, state
 
 
 def _of_a_word(budget_description: BudgetDescription) -> float | None:
@@ -289,7 +286,7 @@ def _of_a_word(budget_description: BudgetDescription) -> float | None:
 
 
 def _with_epsilon(
-    recipe: Profile, channel: Channel, risk: float, words: NDArray[np.float64]
+    recipe: Profile, mechanism: Mechanism, risk: float, words: NDArray[np.float64]
 ) -> Profile:
     """Turn a risk into an epsilon."""
     if recipe.strategy != TOKEN:
@@ -300,8 +297,8 @@ def _with_epsilon(
         raise UsageError(msg)
     from dptext.adversaries import calibrate
 
-    epsilon = calibrate.epsilon_for(channel, risk, words)
-    promise = channel.module.guarantee(channel.state, epsilon)
+    epsilon = calibrate.epsilon_for(mechanism, risk, words)
+    promise = mechanism.guarantee(epsilon)
     if promise.notion == "LDP" and promise.worst(epsilon) > MAX_MEANINGFUL_LOSS:
         msg = (
             f"a risk of {risk:.3g} would take an epsilon of {epsilon:.4g} with these "
@@ -312,7 +309,7 @@ def _with_epsilon(
     return recipe.with_epsilon(epsilon)
 
 
-def _agree(recipe: Profile, module: Any) -> None:
+def _agree(recipe: Profile) -> None:
     """Refuse strategies and budgets that do not go with a mechanism or each other."""
     budget = registry.find("budgets", recipe.budget.name)
     name = recipe.mechanism.name
@@ -322,8 +319,8 @@ def _agree(recipe: Profile, module: Any) -> None:
             "must have one epsilon: use the budget uniform"
         )
         raise UsageError(msg)
-    picky = getattr(module, "wants_one_epsilon", None)
-    if picky is not None and picky(recipe.mechanism.params):
+    params: mechanisms.Params = recipe.mechanism.params
+    if params.needs_one_epsilon:
         plain = recipe.budget.name == "uniform" and recipe.budget.params.epsilon
         if not plain:
             msg = (
@@ -331,7 +328,7 @@ def _agree(recipe: Profile, module: Any) -> None:
                 "epsilon: use the budget uniform with an epsilon, not a risk"
             )
             raise UsageError(msg)
-    if module.FAMILY != "context":
+    if params.family is not Family.TEXTS:
         return
     if recipe.strategy != TOKEN:
         msg = f"{name} draws every word in its context: use the strategy token"

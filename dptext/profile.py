@@ -180,7 +180,7 @@ def _parse(data: Mapping[str, Any], location: str) -> Profile:
         missing = "mechanism" if mechanism is None else "budget"
         msg = f"{location}: {missing} is missing"
         raise UsageError(msg)
-    noise = registry.find("mechanisms", mechanism.name).FAMILY == "noise"
+    noise = mechanism.params.family == "noise"
     if parts["mapping"] is not None and not noise:
         msg = (
             f"{location}: mapping: {mechanism.name} draws words itself; remove the "

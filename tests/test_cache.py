@@ -41,14 +41,14 @@ def use() -> list[Any]:
     _sampled._tested.clear()
     lexicon, found = small.cloud(SIZE, 3, listed=9), []
     for name, target in (("santext", 0.5), ("laplace", 0.6)):
-        channel = prepared.ready(name, lexicon)
-        epsilon = calibrate.epsilon_for(channel, target, SHARES)
-        found += [epsilon, bayes.measure(channel, epsilon, SHARES)]
+        mechanism = prepared.ready(name, lexicon)
+        epsilon = calibrate.epsilon_for(mechanism, target, SHARES)
+        found += [epsilon, bayes.measure(mechanism, epsilon, SHARES)]
     for name in ("diffractor", "custext", "gumbel"):
-        channel = prepared.ready(name, lexicon)
+        mechanism = prepared.ready(name, lexicon)
         ids = np.arange(3, dtype=np.int32)
-        if channel.exact:
-            weights = channel.module.log_weights(channel.state, ids, np.full(3, 100.0))
+        if mechanism.has_log_probs:
+            weights = mechanism.log_probs(ids, np.full(3, 100.0))
             found.append(weights.tolist())
     moved = prepared.space_of(lexicon, "unit")
     found += [moved.lipschitz, moved.geometry, moved.neighbours[1].tolist()]
@@ -170,15 +170,15 @@ def test_a_forged_epsilon_is_measured_before_it_is_used(
     name: str, folder: Path
 ) -> None:
     """With a digest that matches an epsilon of a larger risk is still not used."""
-    channel = prepared.ready(name, small.cloud(SIZE, 3, listed=9))
-    epsilon = calibrate.epsilon_for(channel, 0.5, SHARES)
+    mechanism = prepared.ready(name, small.cloud(SIZE, 3, listed=9))
+    epsilon = calibrate.epsilon_for(mechanism, 0.5, SHARES)
     _sampled._tested.clear()
     (entry,) = kept(folder, "epsilon")
     forge(entry, {"epsilon": 1.2 * epsilon})
-    assert calibrate.epsilon_for(channel, 0.5, SHARES) == epsilon
+    assert calibrate.epsilon_for(mechanism, 0.5, SHARES) == epsilon
     # One that meets the target is taken without a search.
     forge(entry, {"epsilon": 0.5 * epsilon})
-    assert calibrate.epsilon_for(channel, 0.5, SHARES) == 0.5 * epsilon
+    assert calibrate.epsilon_for(mechanism, 0.5, SHARES) == 0.5 * epsilon
 
 
 def test_forged_guesses_are_noticed(folder: Path) -> None:
@@ -186,12 +186,12 @@ def test_forged_guesses_are_noticed(folder: Path) -> None:
 
     300 inputs by the prior all miss 5% of it with probability 2e-7.
     """
-    channel = prepared.ready("santext", small.cloud(SIZE, 3, listed=9))
-    risk = bayes.measure(channel, 3.0, SHARES)
+    mechanism = prepared.ready("santext", small.cloud(SIZE, 3, listed=9))
+    risk = bayes.measure(mechanism, 3.0, SHARES)
     (entry,) = kept(folder, "best")
     best = np.load(io.BytesIO(entry.read_bytes().partition(b"\n")[2]))["best"]
     forge(entry, {"best": best * (1.0 - 0.05 / risk.success)})
-    assert bayes.measure(channel, 3.0, SHARES) == risk
+    assert bayes.measure(mechanism, 3.0, SHARES) == risk
 
 
 def test_forged_wins_are_noticed(folder: Path) -> None:
@@ -199,13 +199,13 @@ def test_forged_wins_are_noticed(folder: Path) -> None:
 
     512 of 20,000 plays all miss 1,000 with probability below 1e-11.
     """
-    channel = prepared.ready("laplace", small.cloud(SIZE, 3, listed=9))
-    risk = bayes.measure(channel, 3.0, SHARES)
+    mechanism = prepared.ready("laplace", small.cloud(SIZE, 3, listed=9))
+    risk = bayes.measure(mechanism, 3.0, SHARES)
     (entry,) = kept(folder, "won")
     won = np.load(io.BytesIO(entry.read_bytes().partition(b"\n")[2]))["won"]
     won[0, np.flatnonzero(won[0])[:1000]] = False
     forge(entry, {"won": won})
-    assert bayes.measure(channel, 3.0, SHARES) == risk
+    assert bayes.measure(mechanism, 3.0, SHARES) == risk
 
 
 def test_forged_distances_and_scales_are_noticed(folder: Path) -> None:

@@ -34,7 +34,7 @@ def test_risks_of_shipped_profiles_are_not_computed(
         words = prior.replaced(made.lexicon, made.profile.tokens)
         mapping = made.profile.settings().get("mapping")
         key = bayes.key_of(
-            made.channel, made.budget_description.high, words, True, mapping
+            made.mechanism, made.budget_description.high, words, True, mapping
         )
         assert cache.shipped(key), "run benchmarks/ship_results.py"
 
@@ -61,7 +61,7 @@ def test_the_default_profile_takes_risks(risk: str) -> None:
     found = open_pipeline("balanced", {"budget": {"risk": risk}})
     assert found.budget_description.high < 12.0
     assert found.profile.mechanism.params.law == "steps"
-    assert found.profile.mechanism.params == found.channel.params
+    assert found.profile.mechanism.params == found.mechanism.params
 
 
 @pytest.mark.parametrize("name", ["santext", "tem", "custext", "diffractor"])

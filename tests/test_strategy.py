@@ -117,9 +117,7 @@ def test_each_draw_follows_the_law(strategy: str) -> None:
     else:
         _, seen = observed(made, [(f"{word} {word}",)] * runs, 512)
         drawn = [after for _, after in seen[::2]]
-    weights = made.channel.module.log_weights(
-        made.channel.state, np.array([2], np.int32), np.array([1.0])
-    )[0]
+    weights = made.mechanism.log_probs(np.array([2], np.int32), np.array([1.0]))[0]
     law = np.exp(weights) / np.exp(weights).sum()
     counts = np.bincount(drawn, minlength=len(law))
     # Bernstein: P(|count - n p| > t) <= 2 exp(-t^2 / (2 n p q + 2 t / 3)).
@@ -135,7 +133,7 @@ def test_what_a_strategy_shows_is_said(strategy: str) -> None:
     made = built(strategy)
     told = account.statement(
         made.profile,
-        made.channel,
+        made.mechanism,
         made.budget_description,
         key="key-file",
         lexicon_given=False,
@@ -163,7 +161,7 @@ def test_forms_are_spoken_of_where_they_may_change(
     made = built(strategy, tokens={"agreement": agreement})
     told = account.statement(
         made.profile,
-        made.channel,
+        made.mechanism,
         made.budget_description,
         key="key-file",
         lexicon_given=False,

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from dptext.adversaries import _sampled
 from dptext.errors import UsageError
-from dptext.mechanisms import Channel
+from dptext.mechanisms import Mechanism
 
 # Draws of the search, and what is then tried, as shares of what it found: a few where
 # the first is met almost for sure.
@@ -32,7 +32,7 @@ _LEAST, _MOST = 1e-6, 1e6
 SETTINGS = (_SEARCH_DRAWS, _TRIED, _TRIED_NEAR, _FEW, _WIDER)
 
 
-def search(channel: Channel, target: float, prior: NDArray[np.float64]) -> float:
+def search(mechanism: Mechanism, target: float, prior: NDArray[np.float64]) -> float:
     """Return about the largest epsilon whose risk is at most target.
 
     Raises UsageError where none is.
@@ -43,7 +43,7 @@ def search(channel: Channel, target: float, prior: NDArray[np.float64]) -> float
 
     def won(epsilon: float, plays: NDArray[np.int64]) -> _sampled.Wins:
         part = sample.take(plays)
-        wins: _sampled.Wins = _sampled.wins(channel, epsilon, prior, part, bands)[0]
+        wins: _sampled.Wins = _sampled.wins(mechanism, epsilon, prior, part, bands)[0]
         return wins
 
     found = _Crossing.of(won, goal, _SEARCH_DRAWS)
@@ -58,7 +58,7 @@ def search(channel: Channel, target: float, prior: NDArray[np.float64]) -> float
     for share in found.shares():
         tried = rounded(share * found.epsilon)
         if (
-            _sampled.limits(_sampled.measured_wins(channel, tried, prior)[0])[1]
+            _sampled.limits(_sampled.measured_wins(mechanism, tried, prior)[0])[1]
             > target
         ):
             break

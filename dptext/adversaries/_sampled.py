@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from dptext import cache
 from dptext.adversaries import _rule
 from dptext.guarantees import binomial
-from dptext.mechanisms import Channel
+from dptext.mechanisms import Mechanism
 from dptext.randomness import RandomBits, Randomness, RunKey
 from dptext.types import Eps, Ids
 
@@ -84,9 +84,9 @@ def bands_of(size: int) -> list[tuple[int, int]]:
     return list(pairwise(edges))
 
 
-def bounded(channel: Channel) -> bool:
+def bounded(mechanism: Mechanism) -> bool:
     """Tell whether an upper limit can be had."""
-    return hasattr(channel.module, "log_density")
+    return mechanism.has_log_density
 
 
 def limits(wins: Wins) -> tuple[float, float]:
@@ -115,7 +115,7 @@ class Played:
     @classmethod
     def of(
         cls,
-        channel: Channel,
+        mechanism: Mechanism,
         epsilon: float,
         prior: NDArray[np.float64],
         draw: Drawing | None,
@@ -123,26 +123,28 @@ class Played:
     ) -> Played:
         """Play; draw runs mechanism and mapping."""
         won = (
-            measured_wins(channel, epsilon, prior, draws) if bounded(channel) else None
+            measured_wins(mechanism, epsilon, prior, draws)
+            if bounded(mechanism)
+            else None
         )
         right = None
         if draw is not None:
             sample = plays(prior, draws, "test")
-            vectors = channel.space.vectors
+            vectors = mechanism.space.vectors
             right = _rule.wins(vectors, epsilon, prior, draw, sample, plays)
         return cls(won, right)
 
     def holds(
-        self, channel: Channel, epsilon: float, prior: NDArray[np.float64]
+        self, mechanism: Mechanism, epsilon: float, prior: NDArray[np.float64]
     ) -> bool:
         """Tell whether plays chosen now at random come out as they did."""
         if self.right is not None and self.right.shape != (DRAWS,):
             return False
         if self.won is None:
-            return not bounded(channel)
+            return not bounded(mechanism)
         some = np.random.default_rng().choice(DRAWS, _REPLAYED, replace=False)
         sample = plays(prior, DRAWS, "test").take(some)
-        won = wins(channel, epsilon, prior, sample, bands_of(len(prior)))
+        won = wins(mechanism, epsilon, prior, sample, bands_of(len(prior)))
         return bool(self.won.shape == (2, DRAWS) and (self.won[:, some] == won).all())
 
     def limits(self, prior: NDArray[np.float64]) -> Limits:
@@ -172,7 +174,7 @@ class Played:
 
 
 def measured_wins(
-    channel: Channel,
+    mechanism: Mechanism,
     epsilon: float,
     prior: NDArray[np.float64],
     draws: int = DRAWS,
@@ -181,17 +183,17 @@ def measured_wins(
 
     A search tries an epsilon with them just before it is measured.
     """
-    key = cache.key_of(*channel.identity, cache.digest(prior), epsilon, draws)
+    key = cache.key_of(*mechanism.identity, cache.digest(prior), epsilon, draws)
     if key not in _tested:
         while len(_tested) >= _KEPT:
             _tested.pop(next(iter(_tested)))
         sample = plays(prior, draws, "test")
-        _tested[key] = wins(channel, epsilon, prior, sample, bands_of(len(prior)))
+        _tested[key] = wins(mechanism, epsilon, prior, sample, bands_of(len(prior)))
     return _tested[key]
 
 
 def wins(
-    channel: Channel,
+    mechanism: Mechanism,
     epsilon: float,
     prior: NDArray[np.float64],
     sample: Plays,
@@ -203,12 +205,11 @@ def wins(
     equally good count as right.
     """
     won = np.empty((2, len(sample.ids)), np.bool_)
-    reveal = getattr(channel.module, "reveal", None) or channel.module.perturb
     for begin in range(0, len(sample.ids), _POINTS):
         part = np.arange(begin, min(begin + _POINTS, len(sample.ids)))
         ids, eps = sample.ids[part], np.full(len(part), float(epsilon))
-        points = reveal(channel.state, ids, eps, sample.bits.take(part))
-        game = _Game(channel, prior, ids, eps, points)
+        points = mechanism.observe(ids, eps, sample.bits.take(part))
+        game = _Game(mechanism, prior, ids, eps, points)
         best, guess, own = game.scores(bands)
         rows = np.arange(len(part))
         firsts = [first for first, _ in bands]
@@ -222,7 +223,7 @@ def wins(
 class _Game:
     """A block of plays: what an attacker sees of each, and the words to be guessed."""
 
-    channel: Channel
+    mechanism: Mechanism
     prior: NDArray[np.float64]
     ids: Ids
     eps: Eps
@@ -245,9 +246,7 @@ class _Game:
             for start in range(first, last, _WORDS)
         ]
         for number, words in tiles:
-            score = self.channel.module.log_density(
-                self.channel.state, self.points, self.eps, words
-            )
+            score = self.mechanism.log_density(self.points, self.eps, words)
             score += worth[words]
             top = score.argmax(axis=1)
             value = score[rows, top]
@@ -263,11 +262,10 @@ class _Game:
     ) -> Wins:
         """Tell which words are as good as the best guess, near ones in float64."""
         found: Wins = guess == self.ids
-        module, state = self.channel.module, self.channel.state
         for row in np.flatnonzero(~found & (best - own < _DOUBT)):
             words = np.array([self.ids[row], guess[row]], np.int32)
             point = self.points[row : row + 1].astype(np.float64)
-            exact = module.log_density(state, point, self.eps[row : row + 1], words)[0]
+            exact = self.mechanism.log_density(point, self.eps[row : row + 1], words)[0]
             exact = exact + np.log(self.prior[words])
             found[row] = exact[0] >= exact[1]
         return found

@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 from dptext import cache
 from dptext.adversaries import _sampled
 from dptext.adversaries._sampled import bands_of
-from dptext.mechanisms import Channel
-from dptext.types import Eps, Ids
+from dptext.mechanisms import Mechanism
 
 # Sums of probabilities may end a rounding error above 1.
 Share = Annotated[float, Meta(ge=0.0, le=1.0 + 1e-9)]
@@ -70,7 +69,7 @@ class Risk:
 
 
 def measure(
-    channel: Channel,
+    mechanism: Mechanism,
     epsilon: float,
     prior: NDArray[np.float64],
     draw: _sampled.Drawing | None = None,
@@ -84,65 +83,62 @@ def measure(
     mapping, for the lower limit of a sampled risk; mapping is plain data that tells one
     mapping from another.
     """
-    key = key_of(channel, epsilon, prior, draw is not None, mapping)
+    key = key_of(mechanism, epsilon, prior, draw is not None, mapping)
     known = cache.shipped(key)
     if known is not None:
         return Risk(bands=tuple(Band(**band) for band in known.pop("bands")), **known)
-    if channel.exact:
-        return _risk(prior, _kept_guesses(key, channel, prior, epsilon))
-    return _sampled_risk(key, channel, epsilon, prior, draw)
+    if mechanism.has_log_probs:
+        return _risk(prior, _kept_guesses(key, mechanism, prior, epsilon))
+    return _sampled_risk(key, mechanism, epsilon, prior, draw)
 
 
 def key_of(
-    channel: Channel,
+    mechanism: Mechanism,
     epsilon: float,
     prior: NDArray[np.float64],
     drawn: bool,
     mapping: object,
 ) -> str:
     """Return the key under which `measure` keeps its result; drawn: there is a draw."""
-    what: list[object] = ["bayes", 1, *channel.identity, cache.digest(prior), epsilon]
-    if not channel.exact:
+    what: list[object] = ["bayes", 1, *mechanism.identity, cache.digest(prior), epsilon]
+    if not mechanism.has_log_probs:
         what += [_sampled.DRAWS, drawn, mapping]
     return cache.key_of(*what)
 
 
-def success(channel: Channel, epsilon: float, prior: NDArray[np.float64]) -> float:
+def success(mechanism: Mechanism, epsilon: float, prior: NDArray[np.float64]) -> float:
     """Return what no guess succeeds more often than, measured now; sampled as measured.
 
     Raises UsageError where the mechanism is not defined at epsilon.
     """
-    check = getattr(channel.module, "check", None)
-    if check is not None:
-        check(channel.state, epsilon)
-    if channel.exact:
-        best = best_guesses(channel, prior, epsilon, len(prior))
+    mechanism.check(epsilon)
+    if mechanism.has_log_probs:
+        best = best_guesses(mechanism, prior, epsilon, len(prior))
         return float(best.max(axis=0).sum())
-    return _sampled.limits(_sampled.measured_wins(channel, epsilon, prior)[0])[1]
+    return _sampled.limits(_sampled.measured_wins(mechanism, epsilon, prior)[0])[1]
 
 
 def _kept_guesses(
-    key: str, channel: Channel, prior: NDArray[np.float64], epsilon: float
+    key: str, mechanism: Mechanism, prior: NDArray[np.float64], epsilon: float
 ) -> NDArray[np.float64]:
     """Return `best_guesses` of all inputs, from the cache where they take long."""
 
     def compute() -> NDArray[np.float64]:
-        return best_guesses(channel, prior, epsilon, len(prior))
+        return best_guesses(mechanism, prior, epsilon, len(prior))
 
     def holds(kept: cache.Arrays) -> bool:
-        return _covers(kept["best"], channel, prior, epsilon)
+        return _covers(kept["best"], mechanism, prior, epsilon)
 
-    what = f"measuring the risk of {channel.name}"
+    what = f"measuring the risk of {mechanism.name}"
     # A closed form is as quick as the look at what was kept.
-    quick = hasattr(channel.module, "best_guesses")
-    if quick and not hasattr(channel.module, "risk_estimate"):
+    if mechanism.has_best_guesses and mechanism.risk_estimate(prior) is None:
         return compute()
     return cache.arrays(key, lambda: {"best": compute()}, holds, what)["best"]
 
 
 def _covers(
     best: NDArray[np.float64],
-    channel: Channel,
+    mechanism: Mechanism,
     prior: NDArray[np.float64],
     epsilon: float,
 ) -> bool:
@@ -159,64 +155,35 @@ def _covers(
     for start in range(0, _LOOKED, block):
         ids = some[start : start + block]
         band = np.searchsorted([begin for begin, _ in bands], ids, side="right") - 1
-        law = _law(channel, ids, prior, epsilon)
-        if not (law <= best[band] * (1.0 + 1e-9) + 1e-300).all():
+        joint = np.exp(mechanism.log_probs(ids, np.full(len(ids), epsilon)))
+        joint *= prior[ids][:, None]
+        if not (joint <= best[band] * (1.0 + 1e-9) + 1e-300).all():
             return False
     return True
 
 
 def best_guesses(
-    channel: Channel, prior: NDArray[np.float64], epsilon: float, inputs: int
+    mechanism: Mechanism, prior: NDArray[np.float64], epsilon: float, inputs: int
 ) -> NDArray[np.float64]:
-    """Return max of prior(x) P(y|x) over each band's x < inputs: (bands, V).
+    """Return max of prior(x) P(y|x) over each band's x: (bands, V).
 
-    By the mechanism's own closed form where it has one, else row by row of its law.
+    Where there is no closed form only x < inputs are looked at.
     """
-    closed = getattr(channel.module, "best_guesses", None)
-    if closed is not None:
-        found: NDArray[np.float64] = closed(
-            channel.state, prior, epsilon, bands_of(len(prior))
-        )
-        return found
-    return _by_rows(channel, prior, epsilon, inputs)
-
-
-def _by_rows(
-    channel: Channel, prior: NDArray[np.float64], epsilon: float, inputs: int
-) -> NDArray[np.float64]:
-    size = len(prior)
-    bands = bands_of(size)
-    best = np.zeros((len(bands), size))
-    block = max(1, 2**20 // size)
-    for number, (begin, end) in enumerate(bands):
-        for start in range(begin, min(end, inputs), block):
-            ids = np.arange(start, min(start + block, end, inputs), dtype=np.int32)
-            law = _law(channel, ids, prior, epsilon)
-            np.maximum(best[number], law.max(axis=0), out=best[number])
-    return best
-
-
-def _law(
-    channel: Channel, ids: Ids, prior: NDArray[np.float64], epsilon: float
-) -> NDArray[np.float64]:
-    """Return prior(x) P(y|x) of some inputs: (n, V)."""
-    eps: Eps = np.full(len(ids), epsilon)
-    law: NDArray[np.float64] = channel.module.log_weights(channel.state, ids, eps)
-    law -= law.max(axis=1, keepdims=True)
-    np.exp(law, out=law)
-    law *= (prior[ids] / law.sum(axis=1))[:, None]
-    return law
+    bands = bands_of(len(prior))
+    if not mechanism.has_best_guesses:
+        bands = [(min(begin, inputs), min(end, inputs)) for begin, end in bands]
+    return mechanism.best_guesses(prior, epsilon, bands)
 
 
 def _sampled_risk(
     key: str,
-    channel: Channel,
+    mechanism: Mechanism,
     epsilon: float,
     prior: NDArray[np.float64],
     draw: _sampled.Drawing | None,
 ) -> Risk:
     def compute() -> cache.Arrays:
-        played = _sampled.Played.of(channel, epsilon, prior, draw)
+        played = _sampled.Played.of(mechanism, epsilon, prior, draw)
         return {
             name: integers
             for name, integers in asdict(played).items()
@@ -226,10 +193,10 @@ def _sampled_risk(
     def holds(kept: cache.Arrays) -> bool:
         played = _sampled.Played(kept.get("won"), kept.get("right"))
         return (played.right is None) == (draw is None) and played.holds(
-            channel, epsilon, prior
+            mechanism, epsilon, prior
         )
 
-    kept = cache.arrays(key, compute, holds, f"measuring the risk of {channel.name}")
+    kept = cache.arrays(key, compute, holds, f"measuring the risk of {mechanism.name}")
     found = _sampled.Played(kept.get("won"), kept.get("right")).limits(prior)
     bands = [
         _band(prior, number, *measured) for number, measured in enumerate(found.bands)

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext.errors import MissingExtra, UsageError
-from dptext.mechanisms import Channel, rank
+from dptext.mechanisms import Mechanism, rank
 
 if TYPE_CHECKING:
     from dptext.spaces import Space
@@ -209,11 +209,11 @@ def _enough(given: Problem, risk: float) -> float:
 
 
 def achieved(
-    channel: Channel, prior: NDArray[np.float64], epsilon: float, utility: str
+    mechanism: Mechanism, prior: NDArray[np.float64], epsilon: float, utility: str
 ) -> float:
     """Return the worth of a law of rank at an epsilon."""
-    state: rank.State = channel.state
-    each = worth(state, channel.space, prior, utility)
+    state: rank.State = mechanism.state
+    each = worth(state, mechanism.space, prior, utility)
     listed = len(each)
     law = rank.weights(state.params, listed, np.array([epsilon]))[0]
     return float(law @ each / (law.sum() + state.outputs - listed))

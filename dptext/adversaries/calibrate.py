@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +20,7 @@ from dptext import cache
 from dptext.adversaries import _crossing, _sampled, bayes
 from dptext.adversaries._crossing import rounded
 from dptext.errors import UsageError
-from dptext.mechanisms import Channel
+from dptext.mechanisms import Mechanism, RiskEstimate
 
 Success = Callable[[float], float]
 # The search looks at this many inputs, first and then; all are looked at in the end.
@@ -35,16 +34,18 @@ _GRID = np.geomspace(1e-2, 400.0, 60)
 _STEP = 1e-4
 
 
-def epsilon_for(channel: Channel, target: float, prior: NDArray[np.float64]) -> float:
+def epsilon_for(
+    mechanism: Mechanism, target: float, prior: NDArray[np.float64]
+) -> float:
     """Return about the largest epsilon up to which the success stays at most target.
 
     Raises UsageError when no epsilon meets the target, be it below what a guess without
     any output achieves or above what any gives away, and for a mechanism that has
     neither a closed law nor an upper limit.
     """
-    if not channel.exact and not _sampled.bounded(channel):
+    if not mechanism.has_log_probs and not _sampled.bounded(mechanism):
         msg = (
-            f"{channel.name} has no closed law of a word here and no upper limit of "
+            f"{mechanism.name} has no closed law of a word here and no upper limit of "
             "the risk; give --epsilon instead of a risk"
         )
         raise UsageError(msg)
@@ -55,34 +56,34 @@ def epsilon_for(channel: Channel, target: float, prior: NDArray[np.float64]) -> 
             f"succeeds for {baseline:.2%} of words; give a risk between these and 100%"
         )
         raise UsageError(msg)
-    search = _search if channel.exact else _crossing.search
-    what = ["calibrate", 2, *channel.identity, cache.digest(prior), target]
-    if not channel.exact:
+    search = _search if mechanism.has_log_probs else _crossing.search
+    what = ["calibrate", 2, *mechanism.identity, cache.digest(prior), target]
+    if not mechanism.has_log_probs:
         what += [_sampled.DRAWS, *_crossing.SETTINGS]
     found = cache.numbers(
         cache.key_of(*what),
-        lambda: {"epsilon": search(channel, target, prior)},
-        lambda kept: bayes.success(channel, kept["epsilon"], prior) <= target,
-        f"finding the epsilon of {channel.name} for risk {target:.3g}",
+        lambda: {"epsilon": search(mechanism, target, prior)},
+        lambda kept: bayes.success(mechanism, kept["epsilon"], prior) <= target,
+        f"finding the epsilon of {mechanism.name} for risk {target:.3g}",
     )
     return float(found["epsilon"])
 
 
-def _search(channel: Channel, target: float, prior: NDArray[np.float64]) -> float:
+def _search(mechanism: Mechanism, target: float, prior: NDArray[np.float64]) -> float:
     size = len(prior)
-    grid = [point for point in _GRID.tolist() if _defined(channel, point)]
+    grid = [point for point in _GRID.tolist() if _defined(mechanism, point)]
 
     def success(inputs: int) -> Success:
         def of(epsilon: float) -> float:
             # Below the smallest epsilon there is nothing to be guessed from.
-            if not _defined(channel, epsilon):
+            if not _defined(mechanism, epsilon):
                 return 0.0
-            best = bayes.best_guesses(channel, prior, epsilon, min(inputs, size))
+            best = bayes.best_guesses(mechanism, prior, epsilon, min(inputs, size))
             return float(best.max(axis=0).sum())
 
         return of
 
-    found = _found(channel, success, target, prior, grid)
+    found = _found(mechanism, success, target, prior, grid)
     if found is None:
         msg = (
             f"risk {target:.2%} is out of reach: with these parameters no epsilon up "
@@ -92,58 +93,42 @@ def _search(channel: Channel, target: float, prior: NDArray[np.float64]) -> floa
     if found < _STEP:
         msg = (
             f"risk {target:.4%} is out of reach: even at epsilon {_STEP:g} a guess "
-            f"from the output of {channel.name} succeeds for "
+            f"from the output of {mechanism.name} succeeds for "
             f"{success(size)(_STEP):.4%} of words, one without any output for "
             f"{float(prior.max()):.4%}; give a larger risk"
         )
         raise UsageError(msg)
     epsilon = rounded(found)
-    if not _defined(channel, epsilon):
+    if not _defined(mechanism, epsilon):
         msg = (
             f"risk {target:.2%} is out of reach: at the smallest epsilon for which "
-            f"{channel.name} is defined a guess succeeds more often; give a larger risk"
+            f"{mechanism.name} is defined a guess succeeds more often; give a larger risk"
         )
         raise UsageError(msg)
     return epsilon
 
 
 def _found(
-    channel: Channel,
+    mechanism: Mechanism,
     success: Callable[[int], Success],
     target: float,
     prior: NDArray[np.float64],
     grid: list[float],
 ) -> float | None:
-    """Search by what the mechanism offers; success is that with so many inputs."""
+    """Search by what the mechanism offers; success, that with so many inputs."""
     size = len(prior)
     whole = success(size)
-    make = getattr(channel.module, "risk_estimate", None)
-    risk_estimate = make(channel.state, prior) if make and size > _EXACT else None
+    risk_estimate = mechanism.risk_estimate(prior) if size > _EXACT else None
     if risk_estimate is not None:
-        return _by_rough(risk_estimate, whole, target, grid)
-    if hasattr(channel.module, "best_guesses") or size <= _QUICK:
+        return _by_estimate(risk_estimate, whole, target, grid)
+    if mechanism.has_best_guesses or size <= _QUICK:
         return _first_crossing(whole, target, grid, 1e-4)
     found = _first_crossing(success(_QUICK), target, grid, 2e-3)
     top = grid[-1] if found is None else found
     return _agreed(success(_INPUTS), whole, target, top, reached=found is not None)
 
 
-class RiskEstimate(Protocol):
-    """An estimate of the success; learn makes it good near an epsilon.
-
-    drift: success grows at most like exp(drift epsilon).
-    """
-
-    drift: float
-
-    def success(self, epsilon: float) -> float:
-        """Estimate the success."""
-
-    def learn(self, epsilon: float) -> None:
-        """Look at all words at one epsilon."""
-
-
-def _by_rough(
+def _by_estimate(
     risk_estimate: RiskEstimate, whole: Success, target: float, grid: list[float]
 ) -> float | None:
     """Return a point that meets the target, found by an estimate; None if all do.
@@ -188,10 +173,10 @@ def _near(success: Success, target: float, point: float, top: float) -> float:
     return top
 
 
-def _defined(channel: Channel, epsilon: float) -> bool:
+def _defined(mechanism: Mechanism, epsilon: float) -> bool:
     """Tell whether a mechanism is defined at an epsilon."""
     try:
-        channel.check(epsilon)
+        mechanism.check(epsilon)
     except UsageError:
         return False
     return True

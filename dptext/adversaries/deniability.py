@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext.mechanisms import Channel
+from dptext.mechanisms import Mechanism
 from dptext.types import Ids
 
 _RUNS = 100
@@ -23,21 +23,21 @@ _WORDS = 25
 
 
 def measure(
-    channel: Channel, epsilon: float, draw: Callable[[Ids], Ids]
+    mechanism: Mechanism, epsilon: float, draw: Callable[[Ids], Ids]
 ) -> dict[str, Any]:
     """Return N_w and S_w at an epsilon, with the method.
 
     draw runs mechanism and mapping once for each id given: for noise mechanisms.
     """
-    size = channel.space.size
+    size = mechanism.space.size
     words = np.unique(np.geomspace(1, size, min(_WORDS, size)).astype(np.int32) - 1)
-    if not channel.exact:
+    if not mechanism.has_log_probs:
         drawn = draw(np.repeat(words, _RUNS)).reshape(len(words), _RUNS)
         own = (drawn == words[:, None]).mean(axis=1)
         distinct = np.array([float(len(np.unique(row))) for row in drawn])
         method = f"sampled: {len(words)} words x {_RUNS} runs"
     else:
-        law = exact_law(channel, words, epsilon)
+        law = exact_law(mechanism, words, epsilon)
         own = law[np.arange(len(words)), words]
         missed = np.exp(_RUNS * np.log1p(-np.minimum(law, 1 - 1e-16)))
         distinct = (1.0 - missed).sum(axis=1)
@@ -50,10 +50,6 @@ def measure(
     }
 
 
-def exact_law(channel: Channel, ids: Ids, epsilon: float) -> NDArray[np.float64]:
+def exact_law(mechanism: Mechanism, ids: Ids, epsilon: float) -> NDArray[np.float64]:
     """Return P(y|x) of a choice mechanism for some inputs: (n, V), rows sum to 1."""
-    eps = np.full(len(ids), epsilon)
-    law: NDArray[np.float64] = channel.module.log_weights(channel.state, ids, eps)
-    law = np.exp(law - law.max(axis=1, keepdims=True))
-    law /= law.sum(axis=1, keepdims=True)
-    return law
+    return np.exp(mechanism.log_probs(ids, np.full(len(ids), epsilon)))

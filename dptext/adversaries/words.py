@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext.mechanisms import Channel
-from dptext.types import Eps, Ids
+from dptext.mechanisms import Mechanism
+from dptext.types import Ids
 
 NEAREST = "guesses that a word was not changed; knows nothing"
 BAYES = (
@@ -40,7 +40,7 @@ def nearest(same: int, words: int) -> Attack:
 
 
 def bayes(
-    channel: Channel,
+    mechanism: Mechanism,
     epsilon: float,
     prior: NDArray[np.float64],
     before: Ids,
@@ -49,13 +49,13 @@ def bayes(
 ) -> Attack:
     """Guess argmax over x of prior(x) P(y|x). Only for mechanisms with a closed law."""
     outputs, which = np.unique(after, return_inverse=True)
-    guesses = best(channel, epsilon, prior, outputs)
+    guesses = best(mechanism, epsilon, prior, outputs)
     right = float((guesses[which] == before).mean()) if len(before) else 0.0
     return Attack("Bayes", right, len(before), BAYES, predicted)
 
 
 def best(
-    channel: Channel, epsilon: float, prior: NDArray[np.float64], outputs: Ids
+    mechanism: Mechanism, epsilon: float, prior: NDArray[np.float64], outputs: Ids
 ) -> Ids:
     """Return the likeliest original of each output: (m,) int32, in O(V^2)."""
     size = len(prior)
@@ -69,11 +69,8 @@ def best(
         ids = ids[np.isfinite(weight[ids])]
         if not len(ids):
             continue
-        eps: Eps = np.full(len(ids), epsilon)
-        law = channel.module.log_weights(channel.state, ids, eps)
-        peak = law.max(axis=1, keepdims=True)
-        total = np.log(np.exp(law - peak).sum(axis=1, keepdims=True)) + peak
-        score = law[:, outputs] + (weight[ids][:, None] - total)
+        log_probs = mechanism.log_probs(ids, np.full(len(ids), epsilon))
+        score = log_probs[:, outputs] + weight[ids][:, None]
         row = score.argmax(axis=0)
         found = score[row, np.arange(len(outputs))]
         better = found > top

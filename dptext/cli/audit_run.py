@@ -18,6 +18,7 @@ from dptext.cli import screen
 from dptext.cli.faults import say
 from dptext.errors import UsageError
 from dptext.guarantees import audit
+from dptext.mechanisms import ExponentialMechanism, NoiseMechanism
 from dptext.report import audit_draws
 
 # CPU seconds of the losses of a pair of words, and of a draw, on one core.
@@ -78,7 +79,7 @@ def run(
     progress(f"about {_seconds(made, effort):.0f} s of one core are left")
     epsilon = made.budget_description.high
     result = audit.audit(
-        made.channel,
+        made.mechanism,
         epsilon,
         audit_draws.of(made),
         inputs=effort.inputs,
@@ -95,18 +96,18 @@ def run(
 
 def _seconds(made: pipeline.Pipeline, effort: Effort) -> float:
     """Estimate the CPU seconds of an audit."""
-    module, size = made.channel.module, made.channel.space.size
-    if module.FAMILY == "noise":
+    mechanism, size = made.mechanism, made.mechanism.space.size
+    if isinstance(mechanism, NoiseMechanism):
         points = effort.draws / 10 + 8 * size + 20 * effort.runs
         return 2.0 + _POINT * points
-    pairs = size if getattr(module, "METRIC_LAW", False) else 6 * effort.inputs
+    pairs = size if isinstance(mechanism, ExponentialMechanism) else 6 * effort.inputs
     return 1.0 + _PAIR * pairs * size + _WORD * (effort.draws + 48 * size)
 
 
 def _plain(found: audit.Finding, made: pipeline.Pipeline, epsilon: float) -> bytes:
     head = {
         "profile": made.profile.name,
-        "mechanism": made.channel.name,
+        "mechanism": made.mechanism.name,
         "epsilon": epsilon,
         "lexicon_digest": made.lexicon.digest,
     }
@@ -125,13 +126,13 @@ def _finite(value: Any) -> Any:
 
 def _show(found: audit.Finding, made: pipeline.Pipeline, epsilon: float) -> None:
     table = Table(box=None, show_header=False, padding=(0, 2))
-    promise = made.channel.module.guarantee(made.channel.state, epsilon)
+    promise = made.mechanism.guarantee(epsilon)
     claim = (
         f"none: {promise.reason}"
         if promise.notion == "none"
         else f"{promise.notion}, epsilon {epsilon:g}, distance {promise.metric}"
     )
-    table.add_row("Claim", f"{made.channel.name}: {claim}")
+    table.add_row("Claim", f"{made.mechanism.name}: {claim}")
     table.add_row("Method", f"{found.method} ({found.pairs:,} ordered pairs)")
     bound = "at least " if found.confidence else ""
     proven = found.proven is not None and found.worst == found.proven

@@ -45,7 +45,7 @@ def run(
     row, pipeline = calibrate_run.row_of(made, lexicon)
     words = prior.replaced(lexicon, recipe.tokens)
     assert row.epsilon is not None
-    value = best_law.achieved(pipeline.channel, words, row.epsilon, utility)
+    value = best_law.achieved(pipeline.mechanism, words, row.epsilon, utility)
     more = {"utility": utility, "worth": value, "settings": block}
     calibrate_run.show(made, target, lexicon, [row], as_json=as_json, **more)
     if as_json:

@@ -122,7 +122,7 @@ def _every(name: str, over: dict[str, Any], lexicon: Lexicon) -> Iterator[Row]:
         own = dict(over.get("mechanism") or {})
         given = {**over, "mechanism": {**own, "name": each}, "mapping": None}
         try:
-            if registry.find("mechanisms", each).FAMILY == "context":
+            if registry.find("mechanisms", each).Params.family == "texts":
                 msg = "it looks at the whole text, and the Bayes risk measures one word"
                 raise UsageError(msg)
             yield row_of(profile.load(name, given), lexicon)[0]
@@ -143,14 +143,14 @@ def row_of(recipe: profile.Profile, lexicon: Lexicon) -> tuple[Row, pipeline.Pip
     began = time.perf_counter()
     made = pipeline.build(recipe, lexicon)
     seconds = time.perf_counter() - began
-    channel, epsilon = made.channel, made.budget_description.high
-    promise = channel.module.guarantee(channel.state, epsilon)
+    mechanism, epsilon = made.mechanism, made.budget_description.high
+    promise = mechanism.guarantee(epsilon)
     risk, _ = assemble.risk_of(made)
     deniable = assemble.deniability_of(made)
     loss = promise.worst(epsilon)
     row = Row(
-        mechanism=channel.name,
-        parameters=dataclasses.asdict(channel.params),
+        mechanism=mechanism.name,
+        parameters=dataclasses.asdict(mechanism.params),
         space=recipe.space.name,
         mapping=None if recipe.mapping is None else recipe.mapping.name,
         epsilon=epsilon,

@@ -44,7 +44,7 @@ def run(
     made = pipeline.build(recipe, lexicons.find(recipe.lexicon))
     told = account.statement(
         made.profile,
-        made.channel,
+        made.mechanism,
         made.budget_description,
         key="system",
         lexicon_given=made.profile.lexicon not in ("builtin", "english"),

@@ -30,7 +30,7 @@ def row(name: str, module: Any) -> dict[str, Any]:
     text = module.__doc__ or ""
     return {
         "mechanism": name,
-        "family": module.FAMILY,
+        "family": module.Params.family.value,
         "guarantee": phrase(section(text, "Guarantee")),
         "parameters": parameters(module),
         "source": section(text, "Source"),
@@ -46,7 +46,7 @@ def whole(name: str, module: Any) -> dict[str, Any]:
     sections = {title: section(text, title) for title in _SECTIONS}
     return {
         "mechanism": name,
-        "family": module.FAMILY,
+        "family": module.Params.family.value,
         "about": about,
         **{
             title.lower().replace(" ", "_"): said

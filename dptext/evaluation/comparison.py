@@ -187,7 +187,7 @@ def _computed(cell: Cell, sample: Sample, settings: Settings) -> Row:
     megabytes = _peak()
     told = account.statement(
         made.profile,
-        made.channel,
+        made.mechanism,
         made.budget_description,
         key="system",
         lexicon_given=False,

@@ -31,7 +31,7 @@ class Guesses:
     ) -> None:
         law = (
             made is not None
-            and made.channel.exact
+            and made.mechanism.has_log_probs
             and made.budget_description.kind == "word"
         )
         self._made = made if law and bayes else None
@@ -66,7 +66,7 @@ class Guesses:
             risk, _ = risk_of(made)
             found.append(
                 words.bayes(
-                    made.channel,
+                    made.mechanism,
                     made.budget_description.high,
                     public,
                     np.concatenate(self._before),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dptext.errors import UsageError
 from dptext.guarantees.statement import Statement, build
 from dptext.guarantees.terms import MAX_MEANINGFUL_LOSS, Terms
-from dptext.mechanisms import Channel
+from dptext.mechanisms import Mechanism
 from dptext.profile import Profile
 from dptext.types import BudgetDescription
 
@@ -17,7 +17,7 @@ _FLOATING = 1e-8
 _BLURRED = 0.1
 
 
-def check(channel: Channel, budget_description: BudgetDescription) -> None:
+def check(mechanism: Mechanism, budget_description: BudgetDescription) -> None:
     """Raise UsageError for a budget under which a mechanism cannot be drawn exactly.
 
     One rule for all mechanisms: every epsilon that a word may have is one that can be
@@ -25,13 +25,13 @@ def check(channel: Channel, budget_description: BudgetDescription) -> None:
     to the loss. Beyond 30 nats it need not be: a statement claims nothing there.
     """
     least, most = _range(budget_description)
-    channel.check(least)
-    channel.check(most)
+    mechanism.check(least)
+    mechanism.check(most)
     if budget_description.kind in ("text", "past", "free"):
         # A word's part may be as small as may be; the promise is that of the whole.
         least = most = budget_description.total or budget_description.rate or most
     for epsilon in {least, most}:
-        _check_claim(channel, epsilon)
+        _check_claim(mechanism, epsilon)
 
 
 def _range(budget_description: BudgetDescription) -> tuple[float, float]:
@@ -42,12 +42,12 @@ def _range(budget_description: BudgetDescription) -> tuple[float, float]:
     )
 
 
-def _check_claim(channel: Channel, epsilon: float) -> None:
-    promise = channel.module.guarantee(channel.state, epsilon)
+def _check_claim(mechanism: Mechanism, epsilon: float) -> None:
+    promise = mechanism.guarantee(epsilon)
     loss = promise.worst(epsilon)
     if promise.notion == "none" or loss > MAX_MEANINGFUL_LOSS:
         return
-    blur = _resolution(channel, epsilon)
+    blur = _resolution(mechanism, epsilon)
     blur = _FLOATING if blur is None else blur
     if not blur <= _BLURRED * loss:
         other = "larger" if loss < 1.0 else "smaller"
@@ -59,17 +59,16 @@ def _check_claim(channel: Channel, epsilon: float) -> None:
         raise UsageError(msg)
 
 
-def _resolution(channel: Channel, *epsilons: float) -> float | None:
+def _resolution(mechanism: Mechanism, *epsilons: float) -> float | None:
     """Return the nats that finite draws may add at any of these; None: not bounded."""
-    found = getattr(channel.module, "resolution", None)
-    if found is None:
-        return None
-    return max(float(found(channel.state, epsilon)) for epsilon in epsilons)
+    slacks = [mechanism.numerical_slack(epsilon) for epsilon in epsilons]
+    bounded = [slack for slack in slacks if slack is not None]
+    return max(bounded) if len(bounded) == len(slacks) else None
 
 
 def statement(
     recipe: Profile,
-    channel: Channel,
+    mechanism: Mechanism,
     budget_description: BudgetDescription,
     *,
     key: str,
@@ -83,11 +82,8 @@ def statement(
     fields are the names of the text fields, None where the whole input is text.
     """
     # A guarantee's figures hold at every epsilon: the budget's largest stands for all.
-    promise = channel.module.guarantee(channel.state, budget_description.high)
-    own = getattr(channel.module, "geometry", None)
-    geometry = (
-        own(channel.state, budget_description.high) if own else channel.space.geometry
-    )
+    promise = mechanism.guarantee(budget_description.high)
+    geometry = mechanism.geometry(budget_description.high)
     return build(
         promise,
         Terms(
@@ -101,9 +97,9 @@ def statement(
             nearest=geometry.nearest,
             median=geometry.median,
             diameter=geometry.diameter,
-            resolution=_resolution(channel, *_range(budget_description)),
+            resolution=_resolution(mechanism, *_range(budget_description)),
             translation=(
-                channel.space.translated(promise.stretch)
+                mechanism.space.translated(promise.stretch)
                 if promise.notion == "metric-DP"
                 else ""
             ),

@@ -275,6 +275,11 @@ class NoiseMechanism(Mechanism):
         """Return the noisy vectors: (n, d)."""
         return self.sample(ids, eps, bits)
 
+    @property
+    def has_standard_noise(self) -> bool:
+        """Tell whether `standard_noise` knows the noise."""
+        return type(self).standard_noise is not NoiseMechanism.standard_noise
+
     def standard_noise(
         self, ids: Ids, points: Points, eps: Eps
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], float] | None:

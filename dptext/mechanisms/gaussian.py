@@ -19,51 +19,64 @@ Example: dptext sanitize reviews.jsonl --mechanism gaussian --epsilon 8
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
-from typing import Annotated, Literal
+from functools import cached_property
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from msgspec import Meta
 from numpy.typing import NDArray
 
-from dptext.mechanisms import _noise
+from dptext import mechanisms, noise
+from dptext.guarantees.gaussian import mu_of
+from dptext.mechanisms import Aim, Family, NoiseMechanism
 from dptext.randomness import RandomBits
 from dptext.spaces import Geometry, Space, geometry_of
 from dptext.types import Eps, Guarantee, Ids, Points
 
-FAMILY = "noise"
-
 
 @dataclass(frozen=True, slots=True)
-class Params:
+class Params(mechanisms.Params):
     """clip: C; delta: the chance left over, for each word.
 
     sensitivity: the largest distance of clipped vectors, exact over the "vocabulary"
     or, whatever the vocabulary, the "worst" case 2 C.
     """
 
+    family: ClassVar[Family] = Family.NOISE
+
     clip: Annotated[float, Meta(ge=1e-9, le=1e9)] = 1.0
     # Normals of 52-bit uniforms end at 8.6 sigma: a smaller delta is not kept.
     delta: Annotated[float, Meta(ge=1e-12, lt=1)] = 1e-5
     sensitivity: Literal["vocabulary", "worst"] = "vocabulary"
 
+    def prepare(self, space: Space, aim: Aim) -> Gaussian:
+        """Clip every vector."""
+        clipped = space.vectors.astype(np.float64)
+        lengths = np.linalg.norm(clipped, axis=1, keepdims=True)
+        clipped /= np.maximum(1.0, lengths / self.clip)
+        return Gaussian(self, space, clipped.astype(np.float32))
 
-@dataclass(frozen=True)
-class State:
-    """clipped (V + 1, d) float32: c of every row."""
+
+@dataclass(frozen=True, eq=False)
+class Gaussian(NoiseMechanism):
+    """output_vectors (V + 1, d) float32: c of every row."""
 
     params: Params
-    space: Space
-    clipped: NDArray[np.float32] = field(repr=False)
+    output_vectors: NDArray[np.float32] = field(repr=False)
 
     @cached_property
-    def geometry(self) -> Geometry:
-        """Return the public distances over V of the clipped vectors."""
+    def _geometry(self) -> Geometry:
         return geometry_of(
-            self.space, lambda: self.clipped, "gaussian", float(self.params.clip)
+            self.space,
+            lambda: self.output_vectors,
+            "gaussian",
+            float(self.params.clip),
         )
+
+    def geometry(self, epsilon: float) -> Geometry:
+        """Return the public distances over V of the clipped vectors."""
+        return self._geometry
 
     @cached_property
     def sensitivity(self) -> float:
@@ -71,113 +84,52 @@ class State:
         if self.params.sensitivity == "worst":
             # Clipped vectors are rounded to float32.
             return 2.0 * self.params.clip * (1.0 + 2.0**-22)
-        return self.geometry.diameter * (1.0 + 1e-12)
+        return self._geometry.diameter * (1.0 + 1e-12)
 
+    def guarantee(self, epsilon: float) -> Guarantee:
+        """Return (epsilon, delta)-LDP over the whole vocabulary."""
+        delta = self.params.delta
+        return Guarantee(
+            notion="eps-delta",
+            metric="1",
+            unit="nats",
+            max_distance=1.0,
+            source="Balle and Wang 2018, theorem 8",
+            delta=delta,
+            mu=mu_of(epsilon, delta),
+        )
 
-def prepare(params: Params, space: Space) -> State:
-    """Clip every vector."""
-    wide = space.vectors.astype(np.float64)
-    lengths = np.linalg.norm(wide, axis=1, keepdims=True)
-    wide /= np.maximum(1.0, lengths / params.clip)
-    return State(params, space, wide.astype(np.float32))
+    def sigma(self, epsilon: float) -> float:
+        """Return the standard deviation of the noise in each coordinate."""
+        return self.sensitivity / mu_of(epsilon, self.params.delta)
 
+    def _sigmas(self, eps: Eps) -> NDArray[np.float64]:
+        values, which = np.unique(eps, return_inverse=True)
+        return np.array([self.sigma(float(value)) for value in values])[which]
 
-def guarantee(state: State, epsilon: float) -> Guarantee:
-    """Return (epsilon, delta)-LDP over the whole vocabulary."""
-    delta = state.params.delta
-    return Guarantee(
-        notion="eps-delta",
-        metric="1",
-        unit="nats",
-        max_distance=1.0,
-        source="Balle and Wang 2018, theorem 8",
-        delta=delta,
-        mu=mu_of(epsilon, delta),
-    )
+    def sample(self, ids: Ids, eps: Eps, bits: RandomBits) -> Points:
+        """Move each word's clipped vector: ids (n,), eps (n,) nats -> (n, d)."""
+        normal = bits.normal(0, self.output_vectors.shape[1])
+        sigma = self._sigmas(eps)[:, None]
+        return noise.moved(self.output_vectors[ids], normal * sigma)
 
+    def standard_noise(
+        self, ids: Ids, points: Points, eps: Eps
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
+        """Return unit directions and Gamma(d / 2) amounts |z|^2 / 2 sigma^2."""
+        drawn = points.astype(np.float64) - self.output_vectors[ids]
+        directions, lengths = noise.directed(drawn / self._sigmas(eps)[:, None])
+        return directions, lengths**2 / 2.0, drawn.shape[1] / 2.0
 
-def positions(state: State) -> NDArray[np.float32]:
-    """Return where the words lie for a mapping: the clipped vectors, (V + 1, d)."""
-    return state.clipped
+    @property
+    def has_log_density(self) -> bool:
+        """Return True."""
+        return True
 
-
-def sigma_of(state: State, epsilon: float) -> float:
-    """Return the standard deviation of the noise in each coordinate."""
-    return state.sensitivity / mu_of(epsilon, state.params.delta)
-
-
-def perturb(state: State, ids: Ids, eps: Eps, bits: RandomBits) -> Points:
-    """Move each word's clipped vector: ids (n,), eps (n,) nats -> (n, d) float32."""
-    width = state.clipped.shape[1]
-    sigma = _sigmas(state, eps)[:, None]
-    return _noise.moved(state.clipped[ids], bits.normal(0, width) * sigma)
-
-
-def _sigmas(state: State, eps: Eps) -> NDArray[np.float64]:
-    """Return the standard deviation of each epsilon: (n,)."""
-    values, which = np.unique(eps, return_inverse=True)
-    return np.array([sigma_of(state, float(value)) for value in values])[which]
-
-
-def standard(
-    state: State, ids: Ids, points: Points, eps: Eps
-) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
-    """Return the noise as unit directions and Gamma(d/2) amounts |z|^2 / 2 sigma^2."""
-    bits = points.astype(np.float64) - state.clipped[ids]
-    directions, lengths = _noise.directed(bits / _sigmas(state, eps)[:, None])
-    return directions, lengths**2 / 2.0, bits.shape[1] / 2.0
-
-
-def log_density(
-    state: State, points: NDArray[np.floating], eps: Eps, words: Ids
-) -> NDArray[np.floating]:
-    """Return -|z - c(v)|^2 / (2 sigma^2) of each point at each word: (n, m)."""
-    found = _noise.squared_distances(points, state.clipped[words])
-    with np.errstate(divide="ignore"):
-        return _noise.fallen(found, 0.5 / _sigmas(state, eps) ** 2)
-
-
-@lru_cache(maxsize=4096)
-def mu_of(epsilon: float, delta: float) -> float:
-    """Return the largest mu with delta(epsilon; mu) <= delta, by bisection."""
-    low, high = 0.0, 1.0
-    while delta_of(epsilon, high) <= delta:
-        low, high = high, 2.0 * high
-    middle = (low + high) / 2.0
-    while low < middle < high:
-        if delta_of(epsilon, middle) <= delta:
-            low = middle
-        else:
-            high = middle
-        middle = (low + high) / 2.0
-    # Rounded down by more than the error of the formula.
-    return low * (1.0 - 1e-12) - 1e-15
-
-
-def delta_of(epsilon: float, mu: float) -> float:
-    """Return the exact delta at epsilon of two normal laws mu apart.
-
-    With a = epsilon/mu - mu/2 and b = epsilon/mu + mu/2, e^epsilon phi(b) = phi(a), so
-    that delta = phi(a) (R(a) - R(b)), R(t) = Phi(-t) / phi(t): nothing overflows.
-    """
-    near, far = epsilon / mu - mu / 2.0, epsilon / mu + mu / 2.0
-    density = math.exp(-(near**2) / 2.0) / math.sqrt(2.0 * math.pi)
-    if near < 0.0:
-        return _upper(near) - density * mills(far)
-    return density * (mills(near) - mills(far))
-
-
-def _upper(value: float) -> float:
-    """Return Phi(-value), the chance of a standard normal beyond value."""
-    return math.erfc(value / math.sqrt(2.0)) / 2.0
-
-
-def mills(value: float) -> float:
-    """Return the chance beyond value >= 0 over the density there."""
-    if value < 5.0:
-        return _upper(value) * math.sqrt(2.0 * math.pi) * math.exp(value**2 / 2.0)
-    # Laplace's continued fraction 1 / (t + 1 / (t + 2 / (t + ...))), from its end.
-    tail = value
-    for step in range(160, 0, -1):
-        tail = value + step / tail
-    return 1.0 / tail
+    def log_density(
+        self, observed: NDArray[np.floating], eps: Eps, words: Ids
+    ) -> NDArray[np.floating]:
+        """Return -|z - c(v)|^2 / (2 sigma^2) of each point at each word: (n, m)."""
+        squares = noise.squared_distances(observed, self.output_vectors[words])
+        with np.errstate(divide="ignore"):
+            return noise.fallen(squares, 0.5 / self._sigmas(eps) ** 2)

@@ -16,89 +16,84 @@ Example: dptext sanitize reviews.jsonl --mechanism laplace --epsilon 50
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext.mechanisms import _noise
+from dptext import mechanisms, noise
+from dptext.geometry import pairs
+from dptext.mechanisms import Aim, Family, NoiseMechanism
 from dptext.randomness import RandomBits
 from dptext.spaces import Geometry, Space
 from dptext.types import Eps, Guarantee, Ids, Points
 
-FAMILY = "noise"
-
 
 @dataclass(frozen=True, slots=True)
-class Params:
+class Params(mechanisms.Params):
     """metric: the distance that epsilon counts, the space's or the lexicon's own."""
+
+    family: ClassVar[Family] = Family.NOISE
 
     metric: Literal["space", "lexicon"] = "space"
 
+    def prepare(self, space: Space, aim: Aim) -> Laplace:
+        """Take the space, and its Lipschitz constant where that calibrates noise."""
+        if self.metric == "space":
+            return Laplace(self, space, space, 1.0)
+        return Laplace(self, space, space.original, space.lipschitz)
 
-@dataclass(frozen=True, slots=True)
-class State:
-    """measured: the space whose distance epsilon counts; stretch of the noise.
 
-    in_space tells whether that is the space of the vectors, or the lexicon's own.
-    """
+@dataclass(frozen=True, eq=False)
+class Laplace(NoiseMechanism):
+    """measured: the space whose distance epsilon counts; stretch of the noise."""
 
     measured: Space
-    vectors: NDArray[np.float32] = field(repr=False)
     stretch: float
-    in_space: bool
 
+    def guarantee(self, epsilon: float) -> Guarantee:
+        """Return metric DP in the distance that epsilon counts."""
+        return Guarantee(
+            notion="metric-DP",
+            metric=self.measured.metric,
+            unit="1/distance",
+            max_distance=self.measured.geometry.diameter,
+            source="Feyisetan et al. 2020, algorithm 1",
+            stretch=1.0 if self.measured is self.space else math.inf,
+        )
 
-def prepare(params: Params, space: Space) -> State:
-    """Take the space, and its Lipschitz constant where the noise is calibrated."""
-    if params.metric == "space":
-        return State(space, space.vectors, 1.0, True)
-    return State(space.original, space.vectors, space.lipschitz, False)
+    def claimed_loss(
+        self, a: NDArray[Any], b: NDArray[Any], epsilon: float
+    ) -> NDArray[np.float64]:
+        """Return epsilon d for pairs of inputs, (n,) nats."""
+        return epsilon * pairs.of_ids(self.measured, a, b)
 
+    def geometry(self, epsilon: float) -> Geometry:
+        """Return nearest, median and largest distance in the guarantee's own metric."""
+        return self.measured.geometry
 
-def guarantee(state: State, epsilon: float) -> Guarantee:
-    """Return metric DP in the distance that epsilon counts."""
-    return Guarantee(
-        notion="metric-DP",
-        metric=state.measured.metric,
-        unit="1/distance",
-        max_distance=state.measured.geometry.diameter,
-        source="Feyisetan et al. 2020, algorithm 1",
-        stretch=1.0 if state.in_space else math.inf,
-    )
+    def sample(self, ids: Ids, eps: Eps, bits: RandomBits) -> Points:
+        """Move each word's vector: ids (n,), eps (n,) 1/distance -> (n, d) float32."""
+        drawn = noise.radial(bits, self.space.vectors.shape[1], eps)
+        return noise.moved(self.space.vectors[ids], drawn * self.stretch)
 
+    def standard_noise(
+        self, ids: Ids, points: Points, eps: Eps
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
+        """Return the noise as unit directions and Gamma(d) amounts."""
+        drawn = points.astype(np.float64) - self.space.vectors[ids]
+        directions, lengths = noise.directed(drawn / self.stretch)
+        return directions, eps * lengths, float(drawn.shape[1])
 
-def claimed(
-    state: State, epsilon: float, a: NDArray[Any], b: NDArray[Any]
-) -> NDArray[np.float64]:
-    """Return epsilon d for pairs of inputs, (n,) nats."""
-    return epsilon * pairs.of_ids(state.measured, a, b)
+    @property
+    def has_log_density(self) -> bool:
+        """Return True."""
+        return True
 
-
-def geometry(state: State, epsilon: float) -> Geometry:
-    """Return nearest, median and largest distance in the guarantee's own metric."""
-    return state.measured.geometry
-
-
-def perturb(state: State, ids: Ids, eps: Eps, bits: RandomBits) -> Points:
-    """Move each word's vector: ids (n,), eps (n,) 1/distance -> (n, d) float32."""
-    drawn = _noise.radial(bits, state.vectors.shape[1], eps)
-    return _noise.moved(state.vectors[ids], drawn * state.stretch)
-
-
-def standard(
-    state: State, ids: Ids, points: Points, eps: Eps
-) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
-    """Return the noise as unit directions and Gamma(d) amounts, for audits."""
-    bits = (points.astype(np.float64) - state.vectors[ids]) / state.stretch
-    directions, lengths = _noise.directed(bits)
-    return directions, eps * lengths, float(bits.shape[1])
-
-
-def log_density(
-    state: State, points: NDArray[np.floating], eps: Eps, words: Ids
-) -> NDArray[np.floating]:
-    """Return -eps |z - v| / stretch of each point at each of the words: (n, m)."""
-    found = _noise.squared_distances(points, state.vectors[words])
-    return _noise.fallen(np.sqrt(found, out=found), eps / state.stretch)
+    def log_density(
+        self, observed: NDArray[np.floating], eps: Eps, words: Ids
+    ) -> NDArray[np.floating]:
+        """Return -eps |z - v| / stretch of each point at each of the words: (n, m)."""
+        squares = noise.squared_distances(observed, self.space.vectors[words])
+        return noise.fallen(np.sqrt(squares, out=squares), eps / self.stretch)

@@ -13,6 +13,7 @@ from dptext.adversaries import bayes, deniability, prior
 from dptext.engines.serial import Job, Tally, Written
 from dptext.guarantees import account
 from dptext.guarantees.statement import Statement
+from dptext.mechanisms import TextMechanism
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
 from dptext.report.document import (
@@ -79,7 +80,7 @@ def stated(pipeline: Pipeline, key: str, layout: Layout, measures: Measures) -> 
         measures = replace(measures, risk=None, risk_note=_SEEDED)
     guarantee = account.statement(
         pipeline.profile,
-        pipeline.channel,
+        pipeline.mechanism,
         pipeline.budget_description,
         key=key,
         lexicon_given=pipeline.lexicon.digest != lexicons.builtin_digest(),
@@ -128,8 +129,8 @@ def _output(job: Job, written: Written) -> Output:
 
 def risk_of(pipeline: Pipeline) -> tuple[bayes.Risk | None, str]:
     """Measure the risk where every word is drawn alone, and at one epsilon."""
-    if pipeline.channel.module.FAMILY == "context":
-        return None, f"not measured: {pipeline.channel.name} looks at the whole text"
+    if isinstance(pipeline.mechanism, TextMechanism):
+        return None, f"not measured: {pipeline.mechanism.name} looks at the whole text"
     if pipeline.budget_description.kind != "word":
         return None, "not measured: epsilon differs from word to word"
     if pipeline.profile.strategy != "token":
@@ -141,20 +142,19 @@ def risk_of(pipeline: Pipeline) -> tuple[bayes.Risk | None, str]:
     epsilon = pipeline.budget_description.high
     words = prior.replaced(pipeline.lexicon, pipeline.profile.tokens)
     mapping = pipeline.profile.settings().get("mapping")
-    risk = bayes.measure(pipeline.channel, epsilon, words, pipeline.draw, mapping)
+    risk = bayes.measure(pipeline.mechanism, epsilon, words, pipeline.draw, mapping)
     return risk, bayes.LIMITS
 
 
 def deniability_of(pipeline: Pipeline) -> Deniability | None:
     """Measure N_w and S_w where one epsilon holds for every word."""
-    if (
-        pipeline.budget_description.kind != "word"
-        or pipeline.channel.module.FAMILY == "context"
+    if pipeline.budget_description.kind != "word" or isinstance(
+        pipeline.mechanism, TextMechanism
     ):
         return None
     epsilon = pipeline.budget_description.high
     draw = public_draw(pipeline, epsilon)
-    return Deniability(**deniability.measure(pipeline.channel, epsilon, draw))
+    return Deniability(**deniability.measure(pipeline.mechanism, epsilon, draw))
 
 
 def public_draw(pipeline: Pipeline, epsilon: float) -> Callable[[Ids], Ids]:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext.guarantees.audit.draws import BATCH, Draws
+from dptext.mechanisms import NoiseMechanism
 from dptext.pipeline import Pipeline
 from dptext.profile import DATA_SET, TOKEN
 from dptext.randomness import Randomness, RunKey
@@ -51,7 +52,7 @@ def of(pipeline: Pipeline) -> Draws:
         drawn = pipeline.replace(texts, eps, bits, records, stream)
         return drawn.reshape(times, 2, len(ids))[:, 1]
 
-    noisy = pipeline.channel.module.FAMILY == "noise"
+    noisy = isinstance(pipeline.mechanism, NoiseMechanism)
     strategy = pipeline.profile.strategy
     return Draws(
         words,

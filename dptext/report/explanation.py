@@ -105,7 +105,7 @@ def explain(
     return Explanation(
         audience="for the owner of the text only",
         profile=pipeline.profile.name,
-        mechanism=pipeline.channel.name,
+        mechanism=pipeline.mechanism.name,
         guarantee=statement,
         epsilon=float(eps.sum()),
         notes=_notes(pipeline, bool(laws)),
@@ -158,7 +158,7 @@ def _of(pipeline: Pipeline, row: int) -> dict[str, Any]:
 
 def _laws(pipeline: Pipeline, ids: Ids, eps: Eps, listed: int) -> list[dict[str, Any]]:
     """Return what each word may become, where the law of a word is known."""
-    if not pipeline.channel.exact:
+    if not pipeline.mechanism.has_log_probs:
         return []
     words = pipeline.lexicon.words
     out: list[dict[str, Any]] = []
@@ -167,7 +167,7 @@ def _laws(pipeline: Pipeline, ids: Ids, eps: Eps, listed: int) -> list[dict[str,
         key = (row, epsilon)
         if key not in remembered:
             law = deniability.exact_law(
-                pipeline.channel, np.array([row], np.int32), epsilon
+                pipeline.mechanism, np.array([row], np.int32), epsilon
             )[0]
             remembered[key] = {
                 "stays": float(law[row]) if row >= 0 else 0.0,
@@ -190,7 +190,7 @@ def _notes(pipeline: Pipeline, known: bool) -> tuple[str, ...]:
         notes.append(_ONE_DRAW)
     if not known:
         notes.append(
-            f"{pipeline.channel.name} has no closed law of a word, so no probabilities "
+            f"{pipeline.mechanism.name} has no closed law of a word, so no probabilities "
             "are shown."
         )
     return tuple(notes)

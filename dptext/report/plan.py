@@ -10,6 +10,7 @@ import numpy as np
 from dptext.adversaries import bayes, prior
 from dptext.guarantees import account
 from dptext.guarantees.statement import Statement
+from dptext.mechanisms import TextMechanism
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
 from dptext.report import assemble, figures
@@ -103,12 +104,12 @@ def plan(
     rate = _characters(pipeline)
     return Plan(
         profile=pipeline.profile.name,
-        mechanism=pipeline.channel.name,
+        mechanism=pipeline.mechanism.name,
         lexicon=pipeline.lexicon.name,
         epsilon=pipeline.budget_description.high,
         guarantee=account.statement(
             pipeline.profile,
-            pipeline.channel,
+            pipeline.mechanism,
             pipeline.budget_description,
             key="system",
             lexicon_given=pipeline.profile.lexicon not in ("builtin", "english"),
@@ -130,9 +131,8 @@ def plan(
 
 def _changed(pipeline: Pipeline) -> float | None:
     """Return the share of words of the prior that change, from public draws."""
-    if (
-        pipeline.budget_description.kind != "word"
-        or pipeline.channel.module.FAMILY == "context"
+    if pipeline.budget_description.kind != "word" or isinstance(
+        pipeline.mechanism, TextMechanism
     ):
         return None
     weights = prior.replaced(pipeline.lexicon, pipeline.profile.tokens)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from dptext.adversaries import bayes, prior
 from dptext.errors import UsageError
-from dptext.mechanisms import Channel
+from dptext.mechanisms import Mechanism
 from dptext.tokens.policy import Policy
 from dptext.types import NUMBER
 from tests import distributions, prepared, small
@@ -31,9 +31,9 @@ def zipf(size: int, seed: int = 0) -> NDArray[np.float64]:
     return found
 
 
-def joint(channel: Channel, epsilon: float, shares: NDArray[np.float64]) -> Any:
+def joint(mechanism: Mechanism, epsilon: float, shares: NDArray[np.float64]) -> Any:
     """Return prior(x) P(y|x), (V, V)."""
-    return shares[:, None] * prepared.probabilities(channel, epsilon)[:-1]
+    return shares[:, None] * prepared.probabilities(mechanism, epsilon)[:-1]
 
 
 @pytest.mark.parametrize(
@@ -47,8 +47,8 @@ def test_risk_and_leakage_are_the_published_vectors(
     name: str, params: dict[str, Any], success: float, bits: float
 ) -> None:
     """GUARANTEES 13: V1 and log2(V1 / V0) at prior (.5, .3, .2), epsilon 2."""
-    channel = prepared.ready(name, small.line(0.0, 1.0, 3.0), **params)
-    risk = bayes.measure(channel, 2.0, PRIOR)
+    mechanism = prepared.ready(name, small.line(0.0, 1.0, 3.0), **params)
+    risk = bayes.measure(mechanism, 2.0, PRIOR)
     assert risk.baseline == 0.5
     assert risk.success == pytest.approx(success, abs=1e-9)
     assert math.log2(risk.success / risk.baseline) == pytest.approx(bits, abs=1e-9)
@@ -63,10 +63,12 @@ def test_the_risk_is_that_of_brute_force(
     """Sum over y of max over x, with its bands, for one, two and three bands."""
     if size == 1 and name == "rank":
         params = {**params, "k": 1}
-    channel = prepared.ready(name, small.cloud(size, 3, listed=min(size, 4)), **params)
+    mechanism = prepared.ready(
+        name, small.cloud(size, 3, listed=min(size, 4)), **params
+    )
     shares = zipf(size)
-    found = bayes.measure(channel, 3.0, shares)
-    table = joint(channel, 3.0, shares)
+    found = bayes.measure(mechanism, 3.0, shares)
+    table = joint(mechanism, 3.0, shares)
     assert found.success == pytest.approx(table.max(axis=0).sum(), rel=1e-9)
     assert found.baseline == shares.max()
     edges = [0, *(edge for edge in (100, 1000) if edge < size), size]
@@ -92,11 +94,11 @@ def test_the_closed_form_of_rank_is_the_one_by_rows(
     k: int, law: str, size: int
 ) -> None:
     """O(V k) and row by row agree for every band and output."""
-    channel = prepared.ready("rank", small.cloud(size, 2, listed=9), k=k, law=law)
+    mechanism = prepared.ready("rank", small.cloud(size, 2, listed=9), k=k, law=law)
     shares = zipf(size, seed=3)
     for epsilon in (0.5, 6.0):
-        closed = bayes.best_guesses(channel, shares, epsilon, size)
-        by_rows = bayes._by_rows(channel, shares, epsilon, size)
+        closed = bayes.best_guesses(mechanism, shares, epsilon, size)
+        by_rows = bayes._by_rows(mechanism, shares, epsilon, size)
         np.testing.assert_allclose(closed, by_rows, rtol=1e-10)
 
 
@@ -106,16 +108,14 @@ def test_guessing_succeeds_as_often_as_measured(
 ) -> None:
     """The best attacker plays 200 000 times; the success is within limits (1e-6)."""
     size, plays = 20, 200_000
-    channel = prepared.ready(name, small.cloud(size, 3, listed=6), **params)
+    mechanism = prepared.ready(name, small.cloud(size, 3, listed=6), **params)
     shares = zipf(size)
     rng = np.random.default_rng(1)
     ids = rng.choice(size, plays, p=shares).astype(np.int32)
-    drawn = channel.module.choose(
-        channel.state, ids, np.full(plays, 3.0), distributions.bits(plays)
-    )
-    guesses = joint(channel, 3.0, shares).argmax(axis=0)
+    drawn = mechanism.sample(ids, np.full(plays, 3.0), distributions.bits(plays))
+    guesses = joint(mechanism, 3.0, shares).argmax(axis=0)
     won = (guesses[drawn] == ids).astype(np.int64)
-    success = bayes.measure(channel, 3.0, shares).success
+    success = bayes.measure(mechanism, 3.0, shares).success
     distributions.assert_follows(won, np.array([1 - success, success]))
 
 
@@ -124,10 +124,10 @@ def test_the_risk_keeps_what_differential_privacy_bounds(
     name: str, params: dict[str, Any]
 ) -> None:
     """V0 <= V1 <= V0 e^(worst loss)."""
-    channel = prepared.ready(name, small.cloud(25, 3, listed=6), **params)
+    mechanism = prepared.ready(name, small.cloud(25, 3, listed=6), **params)
     for epsilon in (0.1, 1.0, 5.0):
-        risk = bayes.measure(channel, epsilon, zipf(25))
-        worst = channel.module.guarantee(channel.state, epsilon).worst(epsilon)
+        risk = bayes.measure(mechanism, epsilon, zipf(25))
+        worst = mechanism.guarantee(epsilon).worst(epsilon)
         assert risk.baseline - 1e-12 <= risk.success
         assert risk.success <= risk.baseline * math.exp(worst) + 1e-9
 
@@ -140,11 +140,11 @@ def test_results_are_kept_apart() -> None:
             for epsilon in (1.0, 2.0):
                 for seed in (0, 1):
                     lexicon = small.cloud(30, 3, listed=listed, seed=seed)
-                    channel = prepared.ready("rank", lexicon, law="power", k=k)
-                    risk = bayes.measure(channel, epsilon, zipf(30, seed))
-                    again = bayes.measure(channel, epsilon, zipf(30, seed))
+                    mechanism = prepared.ready("rank", lexicon, law="power", k=k)
+                    risk = bayes.measure(mechanism, epsilon, zipf(30, seed))
+                    again = bayes.measure(mechanism, epsilon, zipf(30, seed))
                     assert risk == again
-                    table = joint(channel, epsilon, zipf(30, seed))
+                    table = joint(mechanism, epsilon, zipf(30, seed))
                     assert risk.success == pytest.approx(table.max(axis=0).sum())
                     found.append(risk.success)
     assert len(set(found)) >= 8

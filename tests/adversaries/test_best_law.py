@@ -125,10 +125,10 @@ def test_the_law_found_beats_the_closed_forms() -> None:
         rank.Params(law="power", k=40, c=3.0),
         rank.Params(law="staircase", k=4),
     ):
-        channel = ready("rank", rank, params, space)
+        mechanism = ready("rank", rank, params, space)
         epsilon = 4.0
-        guess = rank.best_guesses(channel.state, prior, epsilon, [(0, 120)])
-        mine = best_law.achieved(channel, prior, epsilon, "closeness")
+        guess = rank.best_guesses(mechanism.state, prior, epsilon, [(0, 120)])
+        mine = best_law.achieved(mechanism, prior, epsilon, "closeness")
         best, _ = best_law.solve(given, float(guess.sum()) * (1 + 1e-9), epsilon)
         # Their steps need not end where those of the program do.
         assert best >= mine * 0.995
@@ -140,10 +140,10 @@ def test_what_is_found_meets_the_risk_when_it_is_calibrated() -> None:
     risk = float(prior.max() + 0.2)
     given = best_law.problem(rank.Params(), space, prior, "closeness")
     law = best_law.find(given, None, risk)
-    channel = ready("rank", rank, law.params, space)
-    epsilon = calibrate.epsilon_for(channel, risk, prior)
+    mechanism = ready("rank", rank, law.params, space)
+    epsilon = calibrate.epsilon_for(mechanism, risk, prior)
     assert epsilon == pytest.approx(law.epsilon, rel=0.02)
-    reached = best_law.achieved(channel, prior, epsilon, "closeness")
+    reached = best_law.achieved(mechanism, prior, epsilon, "closeness")
     assert reached == pytest.approx(law.worth, rel=0.02)
     capped = best_law.find(given, None, risk, cap=1.5)
     assert capped.worth < law.worth

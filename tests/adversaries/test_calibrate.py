@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from dptext.adversaries import bayes, calibrate
 from dptext.errors import UsageError
-from dptext.mechanisms import Channel, _rough, santext
+from dptext.mechanisms import Mechanism, _rough, santext
 from tests import prepared, small
 from tests.adversaries.test_bayes import zipf
 
@@ -21,9 +21,9 @@ RECIPES: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
-def success(channel: Channel, epsilon: float, shares: NDArray[np.float64]) -> float:
+def success(mechanism: Mechanism, epsilon: float, shares: NDArray[np.float64]) -> float:
     """Return the exact risk with all inputs."""
-    best = bayes.best_guesses(channel, shares, epsilon, len(shares))
+    best = bayes.best_guesses(mechanism, shares, epsilon, len(shares))
     return float(best.max(axis=0).sum())
 
 
@@ -33,12 +33,12 @@ def test_the_target_is_met_from_below_and_nearly_reached(
     name: str, params: dict[str, Any], target: float
 ) -> None:
     """At the epsilon found the risk is at most the target; 1% more exceeds it."""
-    channel = prepared.ready(name, small.cloud(80, 3, listed=9), **params)
+    mechanism = prepared.ready(name, small.cloud(80, 3, listed=9), **params)
     shares = zipf(80)
     shares = (shares + 0.05) / (shares + 0.05).sum()
-    epsilon = calibrate.epsilon_for(channel, target, shares)
-    assert success(channel, epsilon, shares) <= target
-    assert success(channel, epsilon * 1.01 + 1e-3, shares) > target
+    epsilon = calibrate.epsilon_for(mechanism, target, shares)
+    assert success(mechanism, epsilon, shares) <= target
+    assert success(mechanism, epsilon * 1.01 + 1e-3, shares) > target
     assert epsilon == round(epsilon, 3 if epsilon >= 1.0 else 7)
 
 
@@ -47,16 +47,16 @@ def test_a_target_just_above_the_baseline_is_met(
     name: str, params: dict[str, Any]
 ) -> None:
     """Close to a blind guess the risk is still met, or refused as too close."""
-    channel = prepared.ready(name, small.cloud(60, 3, listed=9), **params)
+    mechanism = prepared.ready(name, small.cloud(60, 3, listed=9), **params)
     flat = np.full(60, 1.0 / 60)
     for more in (1e-4, 1e-3):
         target = 1.0 / 60 + more
-        epsilon = calibrate.epsilon_for(channel, target, flat)
+        epsilon = calibrate.epsilon_for(mechanism, target, flat)
         assert epsilon > 0
-        assert success(channel, epsilon, flat) <= target
+        assert success(mechanism, epsilon, flat) <= target
     for more in (1e-15, 1e-9, 1e-7):
         with pytest.raises(UsageError, match="out of reach"):
-            calibrate.epsilon_for(channel, 1.0 / 60 + more, flat)
+            calibrate.epsilon_for(mechanism, 1.0 / 60 + more, flat)
 
 
 @pytest.mark.parametrize("even", [True, False])
@@ -66,13 +66,13 @@ def test_a_search_by_an_estimate_meets_the_target(
 ) -> None:
     """However good the estimate is, the exact risk decides and is nearly reached."""
     monkeypatch.setattr(calibrate, "_EXACT", 8)
-    channel = prepared.ready(name, small.cloud(300, 3, listed=9, seed=5))
+    mechanism = prepared.ready(name, small.cloud(300, 3, listed=9, seed=5))
     shares = np.full(300, 1.0 / 300) if even else zipf(300)
     for more in (0.03, 0.1, 0.4):
         target = float(shares.max()) + more
-        epsilon = calibrate.epsilon_for(channel, target, shares)
-        assert success(channel, epsilon, shares) <= target
-        assert success(channel, epsilon * 1.02 + 1e-3, shares) > target
+        epsilon = calibrate.epsilon_for(mechanism, target, shares)
+        assert success(mechanism, epsilon, shares) <= target
+        assert success(mechanism, epsilon * 1.02 + 1e-3, shares) > target
 
 
 @pytest.mark.parametrize("wrong", [0.5, 0.9, 1.1, 2.0])
@@ -85,12 +85,12 @@ def test_a_wrong_estimate_is_no_trap(
     monkeypatch.setattr(
         _rough.RiskEstimate, "success", lambda self, at: wrong * estimate(self, at)
     )
-    channel = prepared.ready("santext", small.cloud(300, 3, listed=9, seed=5))
+    mechanism = prepared.ready("santext", small.cloud(300, 3, listed=9, seed=5))
     shares = zipf(300)
     target = float(shares.max()) + 0.2
-    epsilon = calibrate.epsilon_for(channel, target, shares)
-    assert success(channel, epsilon, shares) <= target
-    assert success(channel, epsilon * 1.02, shares) > target
+    epsilon = calibrate.epsilon_for(mechanism, target, shares)
+    assert success(mechanism, epsilon, shares) <= target
+    assert success(mechanism, epsilon * 1.02, shares) > target
 
 
 def test_more_words_than_the_search_looks_at_are_no_trap(
@@ -101,50 +101,50 @@ def test_more_words_than_the_search_looks_at_are_no_trap(
     monkeypatch.setattr(calibrate, "_INPUTS", 30)
     monkeypatch.delattr(santext, "best_guesses")
     monkeypatch.delattr(santext, "risk_estimate")
-    channel = prepared.ready("santext", small.cloud(300, 3, listed=9, seed=5))
+    mechanism = prepared.ready("santext", small.cloud(300, 3, listed=9, seed=5))
     flat = np.full(300, 1.0 / 300)
     for target in (0.05, 0.09, 0.2, 0.5):
-        epsilon = calibrate.epsilon_for(channel, target, flat)
-        assert success(channel, epsilon, flat) <= target
-        assert success(channel, epsilon * 1.02 + 1e-3, flat) > target
+        epsilon = calibrate.epsilon_for(mechanism, target, flat)
+        assert success(mechanism, epsilon, flat) <= target
+        assert success(mechanism, epsilon * 1.02 + 1e-3, flat) > target
 
 
 @pytest.mark.parametrize("target", [0.0, 0.1, 0.4999, 0.5, 1.0, 1.5])
 def test_a_risk_below_a_blind_guess_is_out_of_reach(target: float) -> None:
     """What needs no output cannot be prevented; the message gives both numbers."""
-    channel = prepared.ready("rank", small.line(0.0, 1.0, 3.0), k=1)
+    mechanism = prepared.ready("rank", small.line(0.0, 1.0, 3.0), k=1)
     with pytest.raises(UsageError, match=r"already succeeds for 50\.00%"):
-        calibrate.epsilon_for(channel, target, np.array([0.5, 0.3, 0.2]))
+        calibrate.epsilon_for(mechanism, target, np.array([0.5, 0.3, 0.2]))
 
 
 def test_a_risk_that_no_epsilon_reaches_is_out_of_reach() -> None:
     """A small gamma caps what can leak; the message says so."""
-    channel = prepared.ready("tem", small.cloud(30, 3), gamma=1e-4)
+    mechanism = prepared.ready("tem", small.cloud(30, 3), gamma=1e-4)
     with pytest.raises(UsageError, match="give a smaller risk"):
-        calibrate.epsilon_for(channel, 0.9, np.full(30, 1.0 / 30))
+        calibrate.epsilon_for(mechanism, 0.9, np.full(30, 1.0 / 30))
 
 
 def test_a_small_epsilon_is_an_answer() -> None:
     """Where epsilon counts places on a long chain, it is small and still meaningful."""
-    channel = prepared.ready("diffractor", small.cloud(400, 3), scale=0.01)
+    mechanism = prepared.ready("diffractor", small.cloud(400, 3), scale=0.01)
     shares = zipf(400)
     target = float(shares.max()) + 0.05
-    epsilon = calibrate.epsilon_for(channel, target, shares)
+    epsilon = calibrate.epsilon_for(mechanism, target, shares)
     assert 1e-4 <= epsilon < 1e-2
-    assert success(channel, epsilon, shares) <= target
-    assert success(channel, epsilon * 1.01, shares) > target
+    assert success(mechanism, epsilon, shares) <= target
+    assert success(mechanism, epsilon * 1.01, shares) > target
 
 
 def test_an_epsilon_at_which_nothing_is_defined_is_not_given() -> None:
     """Gumbel is defined above a threshold only: met there, or out of reach."""
-    channel = prepared.ready("gumbel", small.line(0.0, 1.0, 2.5, 4.0))
+    mechanism = prepared.ready("gumbel", small.line(0.0, 1.0, 2.5, 4.0))
     flat = np.full(4, 0.25)
-    least = channel.module.least_epsilon(channel.state)
+    least = mechanism.module.least_epsilon(mechanism.state)
     with pytest.raises(UsageError, match="smallest epsilon for which gumbel is def"):
-        calibrate.epsilon_for(channel, 0.26, flat)
-    lowest, highest = (success(channel, at, flat) for at in (least + 0.01, 300.0))
+        calibrate.epsilon_for(mechanism, 0.26, flat)
+    lowest, highest = (success(mechanism, at, flat) for at in (least + 0.01, 300.0))
     target = (lowest + highest) / 2.0
-    epsilon = calibrate.epsilon_for(channel, target, flat)
+    epsilon = calibrate.epsilon_for(mechanism, target, flat)
     assert least < epsilon < 300.0
-    assert success(channel, epsilon, flat) <= target
-    assert success(channel, epsilon * 1.01, flat) > target
+    assert success(mechanism, epsilon, flat) <= target
+    assert success(mechanism, epsilon * 1.01, flat) > target

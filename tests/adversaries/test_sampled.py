@@ -12,7 +12,7 @@ from scipy import integrate, special
 
 from dptext.adversaries import _rule, _sampled, bayes, calibrate
 from dptext.errors import UsageError
-from dptext.mechanisms import Channel
+from dptext.mechanisms import Mechanism
 from tests import distributions, prepared, small
 from tests.adversaries.drawing import drawing
 from tests.adversaries.test_bayes import PRIOR, zipf
@@ -33,12 +33,14 @@ def sure(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_sampled, "CONFIDENCE", SURE)
 
 
-def vector_level(channel: Channel, epsilon: float, prior: NDArray[np.float64]) -> float:
+def vector_level(
+    mechanism: Mechanism, epsilon: float, prior: NDArray[np.float64]
+) -> float:
     """Return the success of the best guess from a noisy number, by integration.
 
     For laplace on a line: the integral of max_x prior(x) (eps / 2) e^(-eps |z - x|).
     """
-    positions = channel.space.vectors[:-1, 0].astype(float)
+    positions = mechanism.space.vectors[:-1, 0].astype(float)
     z = np.linspace(
         positions.min() - 40 / epsilon, positions.max() + 40 / epsilon, 400_001
     )
@@ -48,12 +50,12 @@ def vector_level(channel: Channel, epsilon: float, prior: NDArray[np.float64]) -
 
 def test_laplace_on_a_line_is_the_published_vector(sure: None) -> None:
     """GUARANTEES 13: laplace with the nearest word, V1 = 0.8190144027 at epsilon 2."""
-    channel = prepared.ready("laplace", small.line(0.0, 1.0, 3.0))
-    found = bayes.measure(channel, 2.0, PRIOR, drawing(channel))
+    mechanism = prepared.ready("laplace", small.line(0.0, 1.0, 3.0))
+    found = bayes.measure(mechanism, 2.0, PRIOR, drawing(mechanism))
     assert found.low is not None
     assert found.high is not None
     assert found.low <= 0.8190144027 <= found.high
-    assert found.low <= vector_level(channel, 2.0, PRIOR) <= found.high
+    assert found.low <= vector_level(mechanism, 2.0, PRIOR) <= found.high
     assert found.high - found.low < 0.05
     assert found.success == found.high
     assert found.baseline == 0.5
@@ -63,8 +65,8 @@ def test_laplace_on_a_line_is_the_published_vector(sure: None) -> None:
 
 def test_a_law_in_closed_form_has_no_limits() -> None:
     """GUARANTEES 13: CusText with one set, V1 = 0.5180642324 at epsilon 2, exact."""
-    channel = prepared.ready("custext", small.line(0.0, 1.0, 3.0))
-    found = bayes.measure(channel, 2.0, PRIOR)
+    mechanism = prepared.ready("custext", small.line(0.0, 1.0, 3.0))
+    found = bayes.measure(mechanism, 2.0, PRIOR)
     assert found.success == pytest.approx(0.5180642324, abs=1e-9)
     assert (found.low, found.high, found.confidence) == (None, None, None)
 
@@ -76,11 +78,11 @@ def test_the_attacker_who_sees_the_vector_is_the_best_one(
 ) -> None:
     """Wins on a line follow the integral of the best density (one in a million)."""
     rng = np.random.default_rng(seed)
-    channel = prepared.ready("laplace", small.line(*rng.normal(0, 2, 6).tolist()))
+    mechanism = prepared.ready("laplace", small.line(*rng.normal(0, 2, 6).tolist()))
     shares = zipf(6, seed)
     sample = _sampled.plays(shares, 30_000, f"a test {seed}")
-    won, _ = _sampled.wins(channel, epsilon, shares, sample, [(0, 6)])
-    exact = vector_level(channel, epsilon, shares)
+    won, _ = _sampled.wins(mechanism, epsilon, shares, sample, [(0, 6)])
+    exact = vector_level(mechanism, epsilon, shares)
     distributions.assert_follows(won.astype(np.int64), np.array([1 - exact, exact]))
 
 
@@ -89,23 +91,23 @@ def test_wins_are_those_of_all_scores_in_double_precision(
     name: str, params: dict[str, Any]
 ) -> None:
     """Tiles, bands and single precision change nothing: every play is compared."""
-    channel = prepared.ready(name, small.cloud(1300, 5), **params)
+    mechanism = prepared.ready(name, small.cloud(1300, 5), **params)
     shares, bands, epsilon = zipf(1300), bayes.bands_of(1300), 6.0
     sample = _sampled.plays(shares, 700, "tiles")
-    won = _sampled.wins(channel, epsilon, shares, sample, bands)
+    won = _sampled.wins(mechanism, epsilon, shares, sample, bands)
     eps = np.full(700, epsilon)
-    points = channel.module.perturb(channel.state, sample.ids, eps, sample.bits)
-    vectors = channel.space.vectors[:1300].astype(float)
+    points = mechanism.sample(sample.ids, eps, sample.bits)
+    vectors = mechanism.space.vectors[:1300].astype(float)
     gap = points[:, None, :].astype(float) - vectors
     if name == "laplace":
         score = -epsilon * np.linalg.norm(gap, axis=2)
     elif name == "mahalanobis":
-        inverse = np.linalg.inv(channel.state.root @ channel.state.root)
+        inverse = np.linalg.inv(mechanism.state.root @ mechanism.state.root)
         score = -epsilon * np.sqrt(np.einsum("nvd,de,nve->nv", gap, inverse, gap))
     else:
-        clipped = channel.state.clipped[:1300].astype(float)
+        clipped = mechanism.state.clipped[:1300].astype(float)
         gap = points[:, None, :].astype(float) - clipped
-        sigma = channel.module.sigma_of(channel.state, epsilon)
+        sigma = mechanism.module.sigma_of(mechanism.state, epsilon)
         score = -(gap**2).sum(axis=2) / (2 * sigma**2)
     score += np.log(shares)
     guess = score.argmax(axis=1)
@@ -143,11 +145,11 @@ def test_vickrey_lies_between_its_limits(sure: None, epsilon: float) -> None:
     """The output looks at the input: the attacker above sees vector and output."""
     positions = np.array([0.0, 1.0, 3.0, 7.0])
     shares = np.array([0.4, 0.3, 0.2, 0.1])
-    channel = prepared.ready("vickrey", small.line(*positions.tolist()))
+    mechanism = prepared.ready("vickrey", small.line(*positions.tolist()))
     law = vickrey_law(positions, epsilon)
     np.testing.assert_allclose(law.sum(axis=1), 1.0, atol=1e-6)
     exact = (shares[:, None] * law).max(axis=0).sum()
-    found = bayes.measure(channel, epsilon, shares, drawing(channel))
+    found = bayes.measure(mechanism, epsilon, shares, drawing(mechanism))
     assert found.low is not None
     assert found.low <= exact <= found.success < 1.0
     assert exact - found.low < 0.03
@@ -155,22 +157,22 @@ def test_vickrey_lies_between_its_limits(sure: None, epsilon: float) -> None:
 
 def test_without_an_upper_limit_it_is_certainty(sure: None) -> None:
     """Gumbel with more words than its law is enumerated for: a lower limit only."""
-    channel = prepared.ready("gumbel", small.cloud(210, 2), low_epsilon=True)
-    found = bayes.measure(channel, 3.0, zipf(210), drawing(channel))
+    mechanism = prepared.ready("gumbel", small.cloud(210, 2), low_epsilon=True)
+    found = bayes.measure(mechanism, 3.0, zipf(210), drawing(mechanism))
     assert found.success == found.high == 1.0
     assert found.bands == ()
     assert "no upper limit is known" in found.method
     assert found.low is not None
     assert found.baseline < found.low < 1.0
     with pytest.raises(UsageError, match="give --epsilon instead"):
-        calibrate.epsilon_for(channel, 0.5, zipf(210))
+        calibrate.epsilon_for(mechanism, 0.5, zipf(210))
 
 
 def test_the_lower_limit_is_below_the_best_guess_and_not_far(sure: None) -> None:
     """On a plane: the best rule by the counts of a million other draws, both splits."""
-    channel = prepared.ready("laplace", small.cloud(40, 2))
-    shares, draw = zipf(40), drawing(channel)
-    found = bayes.measure(channel, 4.0, shares, draw)
+    mechanism = prepared.ready("laplace", small.cloud(40, 2))
+    shares, draw = zipf(40), drawing(mechanism)
+    found = bayes.measure(mechanism, 4.0, shares, draw)
     sample = _sampled.plays(shares, 400_000, "many")
     written = draw(sample.ids, np.full(400_000, 4.0), sample.bits)
     table = np.zeros((40, 40))
@@ -190,8 +192,8 @@ def test_the_limits_cover_as_often_as_stated(monkeypatch: pytest.MonkeyPatch) ->
 
     A program that is right fails with probability below 1e-6: more than 28 of 200.
     """
-    channel = prepared.ready("laplace", small.line(0.0, 1.0, 3.0))
-    draw, plays = drawing(channel), _sampled.plays
+    mechanism = prepared.ready("laplace", small.line(0.0, 1.0, 3.0))
+    draw, plays = drawing(mechanism), _sampled.plays
     monkeypatch.setattr(_rule, "_TRAINED", 500)
     monkeypatch.setattr(_rule, "_VALIDATED", 200)
     assert special.bdtrc(28, 200, 0.05) < 1e-6
@@ -201,7 +203,7 @@ def test_the_limits_cover_as_often_as_stated(monkeypatch: pytest.MonkeyPatch) ->
             _sampled, "plays", lambda p, n, name, r=run: plays(p, n, f"{name} {r}")
         )
         _sampled._tested.clear()
-        played = _sampled.Played.of(channel, 2.0, PRIOR, draw, draws=1000)
+        played = _sampled.Played.of(mechanism, 2.0, PRIOR, draw, draws=1000)
         found = played.limits(PRIOR)
         missed += not found.low <= 0.8190144027 <= found.high
     assert missed <= 28
@@ -213,22 +215,22 @@ def test_calibrated_noise_meets_the_target_and_nearly_reaches_it(
     name: str, params: dict[str, Any], target: float
 ) -> None:
     """The upper limit is at most the target, on these draws and on others."""
-    channel = prepared.ready(name, small.cloud(60, 3), **params)
+    mechanism = prepared.ready(name, small.cloud(60, 3), **params)
     shares = (zipf(60) + 0.05) / (zipf(60) + 0.05).sum()
-    epsilon = calibrate.epsilon_for(channel, target, shares)
-    assert bayes.measure(channel, epsilon, shares).success <= target
+    epsilon = calibrate.epsilon_for(mechanism, target, shares)
+    assert bayes.measure(mechanism, epsilon, shares).success <= target
     sample = _sampled.plays(shares, 40_000, "fresh")
-    won, _ = _sampled.wins(channel, epsilon, shares, sample, [(0, 60)])
+    won, _ = _sampled.wins(mechanism, epsilon, shares, sample, [(0, 60)])
     error = 5.0 * math.sqrt(target * (1 - target) / 40_000)
     assert target - 0.03 - error < won.mean() <= target + error
 
 
 def test_noise_cannot_be_told_from_a_target_too_near() -> None:
     """Nearer to a blind guess than the limits are wide: refused in one line."""
-    channel = prepared.ready("laplace", small.cloud(60, 3))
+    mechanism = prepared.ready("laplace", small.cloud(60, 3))
     shares = zipf(60)
     with pytest.raises(UsageError, match="too near"):
-        calibrate.epsilon_for(channel, float(shares.max()) + 1e-4, shares)
+        calibrate.epsilon_for(mechanism, float(shares.max()) + 1e-4, shares)
 
 
 @pytest.mark.parametrize("epsilon", [1e-300, 1e-9, 1e9, 1e90])
@@ -237,11 +239,11 @@ def test_absurd_epsilons_are_measured(
     name: str, params: dict[str, Any], epsilon: float
 ) -> None:
     """No noise is certainty, nothing but noise a blind guess; nothing overflows."""
-    channel = prepared.ready(name, small.cloud(30, 3), **params)
+    mechanism = prepared.ready(name, small.cloud(30, 3), **params)
     shares = zipf(30)
     sample = _sampled.plays(shares, 2000, "absurd")
     with np.errstate(over="ignore"):
-        won, _ = _sampled.wins(channel, epsilon, shares, sample, [(0, 30)])
+        won, _ = _sampled.wins(mechanism, epsilon, shares, sample, [(0, 30)])
     if name == "gaussian" and epsilon < 1.0:
         return  # its delta lets a little through at every epsilon
     assert won.mean() == (1.0 if epsilon > 1 else (sample.ids == 0).mean())

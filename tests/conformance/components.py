@@ -90,12 +90,14 @@ def modules(stage: str) -> Iterator[tuple[str, Any]]:
 def promises(path: tuple[str, str | None]) -> bool:
     """Tell whether a path's mechanism claims a guarantee."""
     made = built("SIX", path[0], path[1], epsilon=100.0)
-    promise = made.channel.module.guarantee(made.channel.state, 100.0)
+    promise = made.mechanism.guarantee(100.0)
     return bool(promise.notion != "none")
 
 
 # What claims something, and what gives its law on a small lexicon.
 PROMISING = tuple(path for path in PATHS if promises(path))
 EXACT = tuple(
-    name for name in CHOICES if built("SIX", name, None, epsilon=100.0).channel.exact
+    name
+    for name in CHOICES
+    if built("SIX", name, None, epsilon=100.0).mechanism.has_log_probs
 )

@@ -56,16 +56,16 @@ def refused(error: DptextError) -> None:
 
 def hold(made: Pipeline, epsilon: float) -> None:
     """Draw all inputs at an epsilon and hold it against law and promise (1e-6)."""
-    channel, size = made.channel, len(made.lexicon.words)
+    mechanism, size = made.mechanism, len(made.lexicon.words)
     ids = np.repeat(EVERY, TIMES)
     drawn = made.draw(ids, np.full(len(ids), epsilon), distributions.bits(len(ids), 5))
     assert ((drawn >= 0) & (drawn < size)).all()
     hits = np.array(
         [np.bincount(row, minlength=size) for row in drawn.reshape(len(EVERY), TIMES)]
     )
-    promise = channel.module.guarantee(channel.state, epsilon)
-    if channel.exact:
-        logs = channel.module.log_weights(channel.state, EVERY, np.full(7, epsilon))
+    promise = mechanism.guarantee(epsilon)
+    if mechanism.has_log_probs:
+        logs = mechanism.log_probs(EVERY, np.full(7, epsilon))
         assert not np.isnan(logs).any()
         law = distributions.normalised(logs)
         low, high = distributions.limits(hits, TIMES, 1e-9)
@@ -78,7 +78,7 @@ def hold(made: Pipeline, epsilon: float) -> None:
         # A delta is a chance besides: take it off what was seen.
         least = np.log(np.maximum(low - promise.delta, 0.0))
         assert (least[:, None, :] - np.log(high)[None, :, :]).max() <= bound
-    if channel.exact:
+    if mechanism.has_log_probs:
         logs -= np.logaddexp.reduce(logs, axis=1)[:, None]
         lost = (logs[:, None, :] - logs[None, :, :]).max()
         assert lost <= bound * (1.0 + 1e-6) + 1e-13
@@ -161,7 +161,7 @@ def test_every_space_holds_or_refuses_at_the_ends(name: str) -> None:
         }
         made = tried(data)
         if made is not None:
-            assert np.isfinite(made.channel.space.vectors).all()
+            assert np.isfinite(made.mechanism.space.vectors).all()
             hold(made, 1.0)
 
 

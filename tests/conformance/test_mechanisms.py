@@ -58,8 +58,8 @@ def test_a_mechanism_belongs_to_one_family(name: str) -> None:
 def test_the_guarantee_is_complete(name: str, epsilon: float) -> None:
     """Every field is filled in, in the terms that a statement knows."""
     mapping = components.MAPPINGS[0] if name in NOISES else None
-    channel = built("SIX", name, mapping).channel
-    promise: Guarantee = channel.module.guarantee(channel.state, epsilon)
+    mechanism = built("SIX", name, mapping).mechanism
+    promise: Guarantee = mechanism.guarantee(epsilon)
     assert promise.notion in ("LDP", "metric-DP", "eps-delta", "none")
     assert promise.metric
     assert promise.unit
@@ -68,10 +68,7 @@ def test_the_guarantee_is_complete(name: str, epsilon: float) -> None:
     assert (promise.notion == "none") == np.isinf(promise.max_distance)
     assert (promise.notion == "none") == bool(promise.reason)
     # Statements count on it: what follows from epsilon is said by max_loss.
-    assert (
-        channel.module.guarantee(channel.state, 1.0).max_distance
-        == promise.max_distance
-    )
+    assert mechanism.guarantee(1.0).max_distance == promise.max_distance
     assert np.isinf(promise.max_loss) or promise.distance
 
 
@@ -149,12 +146,12 @@ def test_the_output_does_not_depend_on_the_batch_size(
 @pytest.mark.parametrize("name", EXACT)
 def test_rows_of_the_law_normalise(name: str) -> None:
     """(n, V) float64; where anything is promised, no output is ever ruled out."""
-    channel = built("SIX", name, None).channel
+    mechanism = built("SIX", name, None).mechanism
     for epsilon in (0.1, 3.0, 30.0):
-        logs = channel.module.log_weights(channel.state, EVERY, np.full(7, epsilon))
+        logs = mechanism.log_probs(EVERY, np.full(7, epsilon))
         assert logs.shape == (7, 6)
         assert logs.dtype == np.float64
-        promise = channel.module.guarantee(channel.state, epsilon)
+        promise = mechanism.guarantee(epsilon)
         assert promise.notion == "none" or np.isfinite(logs).all()
         assert not np.isnan(logs).any()
         law = distributions.normalised(logs)
@@ -164,12 +161,12 @@ def test_rows_of_the_law_normalise(name: str) -> None:
 @pytest.mark.parametrize("name", EXACT)
 def test_draws_match_the_exact_law(name: str) -> None:
     """Choose follows log_weights for every input of six words (alarm 1e-6)."""
-    channel = built("SIX", name, None).channel
+    mechanism = built("SIX", name, None).mechanism
     ids = np.tile(EVERY, 20_000)
     eps = np.array([1.0, 4.0])[np.arange(len(ids)) // 7 % 2]
     drawn = draw((name, None), ids, eps)
     for epsilon in (1.0, 4.0):
-        logs = channel.module.log_weights(channel.state, EVERY, np.full(7, epsilon))
+        logs = mechanism.log_probs(EVERY, np.full(7, epsilon))
         for row, law in enumerate(distributions.normalised(logs)):
             mine = drawn[(ids == EVERY[row]) & (eps == epsilon)]
             distributions.assert_follows(mine, law, distributions.ALARM / 14)
@@ -180,13 +177,11 @@ def test_draws_match_the_exact_law(name: str) -> None:
 def test_the_exact_loss_is_within_the_promise(name: str, epsilon: float) -> None:
     """Epsilon * reach bounds the loss of every pair, unknown words included."""
     for lexicon in ("SIX", "ENGLISH"):
-        channel = built(lexicon, name, None).channel
-        promise = channel.module.guarantee(channel.state, epsilon)
-        size = channel.space.size
+        mechanism = built(lexicon, name, None).mechanism
+        promise = mechanism.guarantee(epsilon)
+        size = mechanism.space.size
         ids = np.append(np.arange(size), -1).astype(np.int32)
-        logs = channel.module.log_weights(
-            channel.state, ids, np.full(size + 1, epsilon)
-        )
+        logs = mechanism.log_probs(ids, np.full(size + 1, epsilon))
         worst = distributions.worst_losses(distributions.normalised(logs)).max()
         assert worst <= promise.worst(epsilon) + 1e-6
 
@@ -207,12 +202,12 @@ def test_sampling_does_not_refute_the_promise(path: tuple[str, str | None]) -> N
     ids = np.repeat(EVERY, times)
     drawn = draw(path, ids, np.full(len(ids), epsilon), seed=9).reshape(7, times)
     hits = np.array([np.bincount(row, minlength=6) for row in drawn])
-    promise = made.channel.module.guarantee(made.channel.state, epsilon)
-    vectors = made.channel.space.vectors[EVERY].astype(np.float64)
+    promise = made.mechanism.guarantee(epsilon)
+    vectors = made.mechanism.space.vectors[EVERY].astype(np.float64)
     for one in range(7):
         for other in range(7):
             bound = promise.worst(epsilon)
-            if promise.metric == made.channel.space.metric:
+            if promise.metric == made.mechanism.space.metric:
                 bound = epsilon * float(np.linalg.norm(vectors[one] - vectors[other]))
             found = refuted(hits[one], hits[other], distributions.ALARM / 98)
             assert found <= bound
@@ -236,10 +231,8 @@ def test_a_larger_epsilon_keeps_more_words(path: tuple[str, str | None]) -> None
 @pytest.mark.parametrize("name", NOISES)
 def test_points_have_the_shape_of_the_space(name: str) -> None:
     """Perturb gives (n, d) float32."""
-    channel = built("SIX", name, components.MAPPINGS[0]).channel
-    points = channel.module.perturb(
-        channel.state, EVERY, np.full(7, 2.0), distributions.bits(7)
-    )
+    mechanism = built("SIX", name, components.MAPPINGS[0]).mechanism
+    points = mechanism.sample(EVERY, np.full(7, 2.0), distributions.bits(7))
     assert points.shape == (7, 3)
     assert points.dtype == np.float32
 
@@ -247,11 +240,13 @@ def test_points_have_the_shape_of_the_space(name: str) -> None:
 @pytest.mark.parametrize("name", CHOICES)
 def test_resolution_is_small_where_the_promise_means_something(name: str) -> None:
     """At a few nats, finite uniforms add next to nothing; the bound grows with loss."""
-    channel = built("SIX", name, None).channel
-    if not hasattr(channel.module, "resolution"):
-        assert channel.module.guarantee(channel.state, 1.0).notion == "none"
+    mechanism = built("SIX", name, None).mechanism
+    if not hasattr(mechanism.module, "resolution"):
+        assert mechanism.guarantee(1.0).notion == "none"
         return
-    found = [channel.module.resolution(channel.state, eps) for eps in (1.0, 5.0, 60.0)]
+    found = [
+        mechanism.module.resolution(mechanism.state, eps) for eps in (1.0, 5.0, 60.0)
+    ]
     assert 0.0 < found[0] < 1e-9
     assert found == sorted(found)
 

@@ -11,7 +11,7 @@ import pytest
 from dptext import budgets, profile, registry, spaces
 from dptext.errors import UsageError
 from dptext.mappings import Index
-from dptext.mechanisms import Channel
+from dptext.mechanisms import Mechanism
 from dptext.tokens.policy import Policy
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import BudgetDescription, Eps, Words
@@ -106,9 +106,9 @@ def test_results_of_different_spaces_are_kept_apart(name: str) -> None:
             space = spaces.prepare(lexicon, name, space_module, params)
         except UsageError:
             continue
-        channel = Channel(mechanism, module, module.Params(), None, space)
+        mechanism = Mechanism(mechanism, module, module.Params(), None, space)
         moved = space.vectors.tobytes()
-        assert known.setdefault(repr(channel.identity), moved) == moved, params
+        assert known.setdefault(repr(mechanism.identity), moved) == moved, params
 
 
 @pytest.mark.parametrize("name", SPACES)

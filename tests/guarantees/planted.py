@@ -29,7 +29,7 @@ def built(lexicon: Lexicon, mechanism: Any, epsilon: float, **keys: Any) -> Pipe
 
 def planted(made: Pipeline, fault: Fault, **members: Any) -> Pipeline:
     """Put a fault in the place of choose or perturb; other members as they are."""
-    module = made.channel.module
+    module = made.mechanism.module
     name = "perturb" if module.FAMILY == "noise" else "choose"
     honest = getattr(module, name)
 
@@ -38,14 +38,14 @@ def planted(made: Pipeline, fault: Fault, **members: Any) -> Pipeline:
 
     fields = {**vars(module), name: wrong, **members}
     fields = {key: value for key, value in fields.items() if value is not None}
-    channel = replace(made.channel, module=SimpleNamespace(**fields))
-    return replace(made, channel=channel)
+    mechanism = replace(made.mechanism, module=SimpleNamespace(**fields))
+    return replace(made, mechanism=mechanism)
 
 
 def audited(made: Pipeline, **effort: Any) -> audit.Finding:
     """Audit a pipeline at its epsilon."""
     draws = audit_draws.of(made)
-    return audit.audit(made.channel, made.budget_description.high, draws, **effort)
+    return audit.audit(made.mechanism, made.budget_description.high, draws, **effort)
 
 
 def sometimes(bits: RandomBits, chance: float) -> Any:

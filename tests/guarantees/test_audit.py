@@ -12,7 +12,7 @@ from scipy import stats
 
 from dptext.errors import UsageError
 from dptext.guarantees import audit, binomial
-from dptext.mechanisms import Channel, rank, ready, santext, tem
+from dptext.mechanisms import Mechanism, rank, ready, santext, tem
 from dptext.spaces import identity, prepare
 from dptext.types import Eps, Guarantee, Ids, Lexicon
 from tests import small
@@ -20,7 +20,7 @@ from tests import small
 EPSILON = 2.0
 
 
-def channel(module: ModuleType, lexicon: Lexicon, params: object = None) -> Channel:
+def mechanism(module: ModuleType, lexicon: Lexicon, params: object = None) -> Mechanism:
     """Make a mechanism ready on a lexicon as it is."""
     space = prepare(lexicon, "identity", identity, identity.Params())
     chosen = module.Params() if params is None else params
@@ -35,7 +35,7 @@ def brute(law: NDArray[np.float64]) -> float:
 
 def test_identity_finds_the_printed_losses() -> None:
     """Santext on {0, 1, 3}: L(0, 3) and L(3, 0) of the specification's vector."""
-    found = audit.audit(channel(santext, small.line(0, 1, 3)), EPSILON, None)
+    found = audit.audit(mechanism(santext, small.line(0, 1, 3)), EPSILON, None)
     assert found.worst == pytest.approx(3.1791661972, abs=1e-9)
     assert found.claim_of_worst == pytest.approx(6.0)
     assert found.ratio <= 1.0
@@ -47,7 +47,7 @@ def test_identity_equals_brute_force(seed: int) -> None:
     """The identity over all pairs of V agrees with every ratio of probabilities."""
     lexicon = small.cloud(30, 5, seed=seed)
     for module, params in ((santext, None), (tem, tem.Params(gamma=1.5))):
-        made = channel(module, lexicon, params)
+        made = mechanism(module, lexicon, params)
         ids = np.arange(30, dtype=np.int32)
         law = np.exp(made.module.log_weights(made.state, ids, np.full(30, EPSILON)))
         law /= law.sum(axis=1, keepdims=True)
@@ -58,7 +58,7 @@ def test_identity_equals_brute_force(seed: int) -> None:
 
 def test_rank_attains_its_epsilon_and_no_more() -> None:
     """The subset audit of rank finds exactly epsilon."""
-    made = channel(rank, small.cloud(40, 3), rank.Params(k=5, c=1.0))
+    made = mechanism(rank, small.cloud(40, 3), rank.Params(k=5, c=1.0))
     found = audit.audit(made, EPSILON, None)
     assert found.worst == pytest.approx(EPSILON, abs=1e-9)
     assert found.ratio == pytest.approx(1.0, abs=1e-9)
@@ -90,7 +90,7 @@ def liar(factor: float, *, hides: bool = False) -> SimpleNamespace:
 def test_a_false_claim_is_refuted(factor: float, refuted: bool) -> None:
     """A mechanism that loses more than it claims fails, one that does not passes."""
     space = prepare(small.cloud(6, 2), "identity", identity, identity.Params())
-    made = Channel("liar", liar(factor), None, None, space)
+    made = Mechanism("liar", liar(factor), None, None, space)
     found = audit.audit(made, EPSILON, None)
     assert found.worst == pytest.approx(factor * EPSILON)
     assert found.refuted is refuted
@@ -99,14 +99,14 @@ def test_a_false_claim_is_refuted(factor: float, refuted: bool) -> None:
 def test_an_impossible_output_is_an_infinite_loss() -> None:
     """Outputs that one input cannot have are found and counted."""
     space = prepare(small.cloud(6, 2), "identity", identity, identity.Params())
-    made = Channel("liar", liar(1.0, hides=True), None, None, space)
+    made = Mechanism("liar", liar(1.0, hides=True), None, None, space)
     found = audit.audit(made, EPSILON, None)
     assert math.isinf(found.worst)
     assert found.infinite > 0.1
     assert found.refuted
 
 
-def of_texts(**members: object) -> Channel:
+def of_texts(**members: object) -> Mechanism:
     """Make a mechanism of whole texts."""
     space = prepare(small.cloud(6, 2), "identity", identity, identity.Params())
     module = SimpleNamespace(
@@ -114,7 +114,7 @@ def of_texts(**members: object) -> Channel:
         guarantee=lambda state, epsilon: Guarantee("LDP", "1", "nats", 1.0, "test"),
         **members,
     )
-    return Channel("texts", module, None, None, space)
+    return Mechanism("texts", module, None, None, space)
 
 
 @pytest.mark.parametrize(("factor", "refuted"), [(1.0, False), (1.2, True)])
@@ -142,7 +142,7 @@ def test_a_mechanism_of_texts_without_laws_says_what_its_epsilon_rests_on() -> N
     assert "\n" not in str(caught.value)
 
 
-def quiet() -> Channel:
+def quiet() -> Mechanism:
     """Make a mechanism that can only be drawn from."""
     space = prepare(small.cloud(20, 2), "identity", identity, identity.Params())
     module = SimpleNamespace(
@@ -150,7 +150,7 @@ def quiet() -> Channel:
         EXACT=False,
         guarantee=lambda state, epsilon: Guarantee("LDP", "1", "nats", 1.0, "test"),
     )
-    return Channel("quiet", module, None, None, space)
+    return Mechanism("quiet", module, None, None, space)
 
 
 def test_samples_refute_a_mechanism_that_copies() -> None:

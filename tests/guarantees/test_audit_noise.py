@@ -133,7 +133,7 @@ def test_density_ratios_alone_refute_a_claim(fault: Fault) -> None:
     def other(state: Any, epsilon: float) -> Any:
         return replace(honest(state, epsilon), metric="a metric of its own")
 
-    honest = wide("laplace").channel.module.guarantee
+    honest = wide("laplace").mechanism.module.guarantee
     bare = {"standard": None, "guarantee": other}
     found = audited(planted(wide("laplace"), fault, **bare), **QUICK)
     assert found.program is not None
@@ -150,7 +150,7 @@ def test_a_formula_that_loses_more_than_its_claim_is_refuted() -> None:
     def density(state: Any, points: Points, eps: Eps, words: Ids) -> Any:
         return honest(state, points, 2.0 * eps, words)
 
-    honest = wide("laplace").channel.module.log_density
+    honest = wide("laplace").mechanism.module.log_density
     found = audited(planted(wide("laplace"), half, log_density=density), **QUICK)
     assert found.refuted
     assert found.ratio == pytest.approx(2.0, rel=1e-5)
@@ -165,7 +165,7 @@ def test_a_black_box_that_copies_is_refuted() -> None:
         )
 
     made = built(small.cloud(20, 3), "laplace", 2.0)
-    honest = made.channel.module.guarantee
+    honest = made.mechanism.module.guarantee
     found = audited(
         planted(made, lambda *given: centre(*given[:2]), guarantee=ldp, **BARE), **QUICK
     )

@@ -12,7 +12,7 @@ from scipy import special
 
 from dptext import registry
 from dptext.guarantees import audit
-from dptext.mechanisms import Channel, gumbel, ready, santext, tem
+from dptext.mechanisms import Mechanism, gumbel, ready, santext, tem
 from dptext.report import audit_draws
 from dptext.types import Eps, Ids, Lexicon
 from tests import distributions, prepared, small
@@ -21,13 +21,13 @@ from tests.conformance.components import PROMISING, built
 from tests.mechanisms.test_syntf import with_synonyms
 
 
-def draws(channel: Channel) -> audit.Draws:
+def draws(mechanism: Mechanism) -> audit.Draws:
     """Return what draws by a mechanism, each call with other noise."""
     calls = iter(range(10_000))
 
     def draw(ids: Ids, eps: Eps) -> Ids:
-        drawn: Ids = channel.module.choose(
-            channel.state, ids, eps, distributions.bits(len(ids), next(calls))
+        drawn: Ids = mechanism.sample(
+            ids, eps, distributions.bits(len(ids), next(calls))
         )
         return drawn
 
@@ -43,7 +43,7 @@ def test_every_claim_holds(
     """No pair of inputs of any mechanism that claims something loses more than that."""
     made = built(lexicon, *path, epsilon=epsilon)
     draws = audit_draws.of(made)
-    found = audit.audit(made.channel, epsilon, draws, runs=600, number=20_000)
+    found = audit.audit(made.mechanism, epsilon, draws, runs=600, number=20_000)
     assert found.claims
     assert not found.refuted
     assert not found.failed
@@ -55,8 +55,8 @@ def test_every_claim_holds(
 @pytest.mark.parametrize("epsilon", [0.1, 8.0])
 def test_custext_between_sets_is_refuted(mapping: str, epsilon: float) -> None:
     """A word of one set is never written for a word of another: infinite loss."""
-    channel = prepared.ready("custext", small.cloud(60, 5), mapping=mapping, k=5)
-    found = audit.audit(channel, epsilon, None)
+    mechanism = prepared.ready("custext", small.cloud(60, 5), mapping=mapping, k=5)
+    found = audit.audit(mechanism, epsilon, None)
     assert (found.claims, found.refuted, found.failed) == (False, False, True)
     assert found.worst == math.inf
     assert found.published is not None
@@ -64,7 +64,7 @@ def test_custext_between_sets_is_refuted(mapping: str, epsilon: float) -> None:
     assert found.published.bound == epsilon
     assert found.published.loss == found.published.ratio == math.inf
     # Counted from the supports alone.
-    law = prepared.probabilities(channel, epsilon) > 0
+    law = prepared.probabilities(mechanism, epsilon) > 0
     lost = (law[:, None, :] & ~law[None, :, :]).any(axis=2)
     assert found.infinite == pytest.approx(lost.sum() / (61 * 60))
     assert found.infinite > 0.9
@@ -80,8 +80,8 @@ def test_custext_in_one_set_is_not() -> None:
 
 def test_a_single_published_set_is_not_refuted() -> None:
     """Where all words share one output set the published claim is true."""
-    channel = prepared.ready("custext", small.cloud(6, 2), mapping="aggressive", k=6)
-    found = audit.audit(channel, 2.0, None)
+    mechanism = prepared.ready("custext", small.cloud(6, 2), mapping="aggressive", k=6)
+    found = audit.audit(mechanism, 2.0, None)
     assert not found.claims
     assert found.published is not None
     assert 0.0 < found.published.ratio <= 1.0
@@ -90,8 +90,8 @@ def test_a_single_published_set_is_not_refuted() -> None:
 
 def test_published_synonyms_are_refuted() -> None:
     """An output rules out every word that is neither it nor a synonym of it."""
-    channel = prepared.ready("syntf", with_synonyms(), published=True)
-    found = audit.audit(channel, 4.0, None)
+    mechanism = prepared.ready("syntf", with_synonyms(), published=True)
+    found = audit.audit(mechanism, 4.0, None)
     assert found.worst == math.inf
     assert found.published is not None
     assert found.published.refuted
@@ -104,8 +104,8 @@ def test_vickrey_is_refuted_by_proof_and_seen_in_samples(epsilon: float) -> None
 
     The samples miss at a rate below 1e-6: what they show is far above what is asked.
     """
-    channel = prepared.ready("vickrey", small.cloud(20, 2))
-    found = audit.audit(channel, epsilon, draws(channel), runs=4000)
+    mechanism = prepared.ready("vickrey", small.cloud(20, 2))
+    found = audit.audit(mechanism, epsilon, draws(mechanism), runs=4000)
     assert found.worst == found.proven == math.inf
     assert found.infinite == 1.0
     assert found.published is not None
@@ -123,17 +123,19 @@ def test_vickrey_is_refuted_by_proof_and_seen_in_samples(epsilon: float) -> None
 @pytest.mark.parametrize("size", [20, 30, 50])
 def test_gumbel_loses_a_finite_and_huge_amount(size: int) -> None:
     """Exact loss above ln W! - (W - 1) ln ln W, finite, and above epsilon d."""
-    channel = prepared.ready("gumbel", small.cloud(size, 8 if size < 50 else 40))
-    epsilon = gumbel.least_epsilon(channel.state) * 1.01
-    found = audit.audit(channel, epsilon, None)
+    mechanism = prepared.ready("gumbel", small.cloud(size, 8 if size < 50 else 40))
+    epsilon = gumbel.least_epsilon(mechanism.state) * 1.01
+    found = audit.audit(mechanism, epsilon, None)
     least = special.gammaln(size + 1) - (size - 1) * math.log(math.log(size))
     assert found.proven == pytest.approx(least)
     assert least < found.worst < 10 * least
     assert found.infinite == 0.0
     assert not found.claims
     assert found.published is not None
-    x, other = (channel.space.lexicon.words.index(w) for w in found.published.pair)
-    apart = np.linalg.norm(np.subtract(*channel.space.vectors[[x, other]], dtype=float))
+    x, other = (mechanism.space.lexicon.words.index(w) for w in found.published.pair)
+    apart = np.linalg.norm(
+        np.subtract(*mechanism.space.vectors[[x, other]], dtype=float)
+    )
     assert found.published.bound == pytest.approx(epsilon * apart)
     assert found.failed == (found.published.ratio > 1.0)
     if size == 50:
@@ -142,19 +144,19 @@ def test_gumbel_loses_a_finite_and_huge_amount(size: int) -> None:
 
 def test_the_proven_pair_of_gumbel_loses_what_is_proven() -> None:
     """The loss of the pair that is named is at least the bound, by its own law."""
-    channel = prepared.ready("gumbel", small.cloud(40, 6))
-    epsilon = gumbel.least_epsilon(channel.state) * 3.0
-    x, other = gumbel.least_pair(channel.state)
+    mechanism = prepared.ready("gumbel", small.cloud(40, 6))
+    epsilon = gumbel.least_epsilon(mechanism.state) * 3.0
+    x, other = gumbel.least_pair(mechanism.state)
     ids = np.array([x, other], np.int32)
-    mine, theirs = gumbel.log_weights(channel.state, ids, np.full(2, epsilon))
-    assert mine[x] - theirs[x] >= gumbel.least_loss(channel.state)
+    mine, theirs = gumbel.log_weights(mechanism.state, ids, np.full(2, epsilon))
+    assert mine[x] - theirs[x] >= gumbel.least_loss(mechanism.state)
 
 
 def test_gumbel_of_many_words_is_refuted_by_proof() -> None:
     """Without a law the proven bound stands against epsilon times the diameter."""
-    channel = prepared.ready("gumbel", small.cloud(400, 30, listed=64))
-    epsilon = gumbel.least_epsilon(channel.state) * 1.01
-    found = audit.audit(channel, epsilon, draws(channel), runs=200)
+    mechanism = prepared.ready("gumbel", small.cloud(400, 30, listed=64))
+    epsilon = gumbel.least_epsilon(mechanism.state) * 1.01
+    found = audit.audit(mechanism, epsilon, draws(mechanism), runs=200)
     assert found.published is not None
     assert found.published.by == "proof"
     assert found.published.loss == found.proven == found.worst
@@ -183,9 +185,9 @@ def test_the_unknown_word_is_among_the_pairs(
     for module, settings in modules:
         space = prepared.space_of(lexicon)
         params = module.Params(recalibrate=recalibrate, **settings)
-        channel = ready(module.__name__.rsplit(".", 1)[1], module, params, space)
-        found = audit.audit(channel, 2.0, None)
-        losses = distributions.worst_losses(prepared.probabilities(channel, 2.0))
+        mechanism = ready(module.__name__.rsplit(".", 1)[1], module, params, space)
+        found = audit.audit(mechanism, 2.0, None)
+        losses = distributions.worst_losses(prepared.probabilities(mechanism, 2.0))
         rows = space.vectors.astype(np.float64)
         apart = np.linalg.norm(rows[:, None] - rows[None], axis=2)
         claim = 2.0 * np.minimum(apart, settings.get("gamma", np.inf))

@@ -24,7 +24,7 @@ from scipy import stats
 from dptext import budgets, mechanisms, profile, registry, spaces
 from dptext.guarantees import account, wording
 from dptext.guarantees.statement import Statement
-from dptext.mechanisms import Channel, gaussian
+from dptext.mechanisms import Mechanism, gaussian
 from dptext.types import BudgetDescription
 from tests import small
 
@@ -92,7 +92,7 @@ Text = tuple[int, int]
 class Made(NamedTuple):
     """A mechanism made ready, with a budget."""
 
-    channel: Channel
+    mechanism: Mechanism
     budget: Any
     state: Any
     budget_description: BudgetDescription
@@ -100,7 +100,7 @@ class Made(NamedTuple):
 
 
 @cache
-def channel(mechanism: str) -> Channel:
+def mechanism(mechanism: str) -> Mechanism:
     """Make a mechanism ready for a few words."""
     given = dict(MECHANISMS.get(mechanism, {"name": "gaussian", "delta": 0.01}))
     name = given.pop("name")
@@ -115,7 +115,7 @@ def channel(mechanism: str) -> Channel:
 @cache
 def made(mechanism: str, budget: str, strategy: str = "token") -> Made:
     """Make a mechanism and a budget ready and write their statement."""
-    ready = channel(mechanism)
+    ready = mechanism(mechanism)
     given = dict(BUDGETS[budget])
     module: Any = registry.find("budgets", given.pop("name"))
     params = profile.convert(given, module.Params, "test")
@@ -145,7 +145,7 @@ def made(mechanism: str, budget: str, strategy: str = "token") -> Made:
 @cache
 def law(mechanism: str, word: int, epsilon: float) -> NDArray[np.float64]:
     """Return ln P(y | word) at an epsilon, (V,)."""
-    ready = channel(mechanism)
+    ready = mechanism(mechanism)
     if mechanism in NOISE:
         return np.log(_on_a_line(ready, word, stats.laplace(scale=1.0 / epsilon)))
     found: NDArray[np.float64] = ready.module.log_weights(
@@ -156,7 +156,7 @@ def law(mechanism: str, word: int, epsilon: float) -> NDArray[np.float64]:
     return logs
 
 
-def _on_a_line(ready: Channel, word: int, bits: Any) -> NDArray[np.float64]:
+def _on_a_line(ready: Mechanism, word: int, bits: Any) -> NDArray[np.float64]:
     """Return the chance that noise carries a word into each word's cell, (V,)."""
     points = ready.space.vectors[:-1, 0].astype(np.float64)
     order = np.argsort(points)
@@ -173,7 +173,7 @@ def _on_a_line(ready: Channel, word: int, bits: Any) -> NDArray[np.float64]:
 
 def distances(mechanism: str) -> NDArray[np.float64]:
     """Return D of all pairs of inputs, the unknown word last: (V + 1, V + 1)."""
-    ready = channel(mechanism)
+    ready = mechanism(mechanism)
     if hasattr(ready.state, "chains"):
         rows = np.arange(ready.space.size + 1)
         one, other = np.meshgrid(rows, rows, indexing="ij")
@@ -252,7 +252,7 @@ class Pair(NamedTuple):
 
 def pairs(mechanism: str, budget: str) -> Iterator[Pair]:
     """Give every pair of texts of two words, with the worst of their epsilons."""
-    words = range(-1, channel(mechanism).space.size)
+    words = range(-1, mechanism(mechanism).space.size)
     texts = list(itertools.product(words, repeat=2))
     laws = np.array(
         [
@@ -278,8 +278,8 @@ COMBINATIONS = [
 def promises(mechanism: str, budget: str) -> bool:
     """Tell whether anything is promised, which `nothing` below says of the rest."""
     varying_epsilon = (
-        channel(mechanism)
-        .module.guarantee(channel(mechanism).state, 1.0)
+        mechanism(mechanism)
+        .module.guarantee(mechanism(mechanism).state, 1.0)
         .varying_epsilon
     )
     return varying_epsilon is not None or budget not in (*FREE, "declared")
@@ -519,7 +519,7 @@ def test_a_word_that_is_drawn_once_costs_its_loss_once(
 ) -> None:
     """Texts of one pattern of equal words lose what is said of distinct words."""
     said = made(mechanism, "uniform", strategy).said
-    apart, size = distances(mechanism), channel(mechanism).space.size
+    apart, size = distances(mechanism), mechanism(mechanism).space.size
     epsilon = BUDGETS["uniform"]["epsilon"]
     assert said.text_loss.each is not None
     for a, b in itertools.product(range(-1, size), repeat=2):
@@ -540,11 +540,11 @@ def test_gaussian_noise_keeps_epsilon_and_delta(budget: str) -> None:
     each = made("gaussian", budget)
     said, words = each.said, range(-1, LINE.vectors.shape[0] - 1)
     epsilon = BUDGETS[budget]["epsilon"] / (2 if budget == "per-text" else 1)
-    sigma = gaussian.sigma_of(each.channel.state, epsilon)
+    sigma = gaussian.sigma_of(each.mechanism.state, epsilon)
     # Clipped vectors lie on the same line.
-    clipped = gaussian.positions(each.channel.state)
+    clipped = gaussian.positions(each.mechanism.state)
     ready = dataclasses.replace(
-        each.channel, space=dataclasses.replace(each.channel.space, vectors=clipped)
+        each.mechanism, space=dataclasses.replace(each.mechanism.space, vectors=clipped)
     )
     laws = {word: _on_a_line(ready, word, stats.norm(scale=sigma)) for word in words}
     assert said.notion == "eps-delta"
@@ -562,7 +562,7 @@ def test_gaussian_noise_keeps_epsilon_and_delta(budget: str) -> None:
 @pytest.mark.parametrize("mechanism", ["tem-beta", "diffractor-beta"])
 def test_no_cut_that_follows_from_epsilon_is_claimed_of_a_total(mechanism: str) -> None:
     """Four words of epsilon 5 lose more than the cut of one word of epsilon 20."""
-    ready = channel(mechanism)
+    ready = mechanism(mechanism)
     most = ready.module.guarantee(ready.state, 20.0).max_loss
     words = range(-1, ready.space.size)
     lost, one, other = max(

@@ -15,7 +15,7 @@ from dptext import mechanisms, profile, registry, spaces
 from dptext.guarantees import account, adjacency
 from dptext.guarantees.statement import Statement
 from dptext.guarantees.wording import above, factor, number
-from dptext.mechanisms import Channel
+from dptext.mechanisms import Mechanism
 from dptext.tokens.policy import Policy
 from dptext.types import BudgetDescription
 from tests import small
@@ -56,7 +56,7 @@ class Case(NamedTuple):
 
 
 @cache
-def channel(which: int) -> Channel:
+def mechanism(which: int) -> Mechanism:
     """Make a mechanism ready for a cloud of 12 words."""
     given = dict(MECHANISMS[which])
     name = given.pop("name")
@@ -98,7 +98,7 @@ def statement(case: Case) -> Statement:
     policy = tuple(case.policy.items())
     return account.statement(
         recipe(case.mechanism, policy, case.level, case.epsilon),
-        channel(case.mechanism),
+        mechanism(case.mechanism),
         describe(case),
         key=case.key,
         lexicon_given=case.lexicon_given,
@@ -228,7 +228,7 @@ def _plain(which: int, level: str, epsilon: float) -> Statement:
 
 def _losses(which: int, epsilon: float) -> np.ndarray:
     """Return the exact largest loss of each pair of inputs, unknown included."""
-    made = channel(which)
+    made = mechanism(which)
     ids = np.arange(-1, made.space.size, dtype=np.int32)
     weights = made.module.log_weights(made.state, ids, np.full(len(ids), epsilon))
     law = weights - np.log(np.exp(weights).sum(axis=1, keepdims=True))
@@ -261,9 +261,9 @@ def test_exact_loss_of_whole_texts_is_within_the_claim(
 def test_tem_per_text_claims_the_diameter(epsilon: float) -> None:
     """With gamma from beta, a text's words have larger gammas than its total has."""
     made = _plain(3, "text", epsilon)
-    diameter = channel(3).space.geometry.diameter
+    diameter = mechanism(3).space.geometry.diameter
     assert made.worst_loss == pytest.approx(epsilon * diameter)
-    promise = channel(3).module.guarantee(channel(3).state, epsilon)
+    promise = mechanism(3).module.guarantee(mechanism(3).state, epsilon)
     most = min(epsilon * diameter, promise.max_loss)
     assert made.loss.farthest == pytest.approx(most)
     assert f"{number(promise.max_loss)} / ({number(epsilon)} / n))" in made.sentence
@@ -271,7 +271,7 @@ def test_tem_per_text_claims_the_diameter(epsilon: float) -> None:
 
 def test_largest_distance_covers_unknown_words() -> None:
     """The diameter that is claimed is at least the distance to the unknown element."""
-    space = channel(2).space
+    space = mechanism(2).space
     wide = space.vectors.astype(float)
     gaps = np.linalg.norm(wide[:, None] - wide[None, : space.size], axis=2)
     assert gaps.max() <= space.geometry.diameter + 1e-6

@@ -22,7 +22,7 @@ from dptext import budgets, mechanisms, profile, registry, spaces
 from dptext.guarantees import account, varying_epsilon
 from dptext.guarantees.statement import Statement
 from dptext.guarantees.terms import Claim
-from dptext.mechanisms import Channel
+from dptext.mechanisms import Mechanism
 from dptext.types import BudgetDescription, Guarantee, VaryingEpsilon
 from tests import small
 
@@ -45,7 +45,7 @@ SPLITTING: tuple[dict[str, Any], ...] = (
 Law = Callable[[int, float], NDArray[np.float64]]
 
 
-def channel(given_: dict[str, Any]) -> Channel:
+def mechanism(given_: dict[str, Any]) -> Mechanism:
     """Make a mechanism ready for five words."""
     module = registry.find("mechanisms", given_["name"])
     rest = {key: value for key, value in given_.items() if key != "name"}
@@ -55,7 +55,7 @@ def channel(given_: dict[str, Any]) -> Channel:
     return mechanisms.ready(given_["name"], module, params, space)
 
 
-def law(made: Channel, word: int, epsilon: float) -> NDArray[np.float64]:
+def law(made: Mechanism, word: int, epsilon: float) -> NDArray[np.float64]:
     """Return ln P(y | word) at an epsilon."""
     found: NDArray[np.float64] = made.module.log_weights(
         made.state, np.array([word], np.int32), np.array([epsilon])
@@ -72,7 +72,7 @@ def pair_law(one: NDArray[np.float64], two: NDArray[np.float64]) -> NDArray[np.f
 
 def told(given_: dict[str, Any], budget_description: BudgetDescription) -> Statement:
     """Return the statement of a mechanism with a way of spending."""
-    made = channel(given_)
+    made = mechanism(given_)
     recipe = profile.parse(
         {"mechanism": given_, "budget": {"name": "uniform", "epsilon": 1.0}}, "test"
     )
@@ -97,7 +97,7 @@ def loss(one: NDArray[np.float64], two: NDArray[np.float64]) -> float:
 @settings(max_examples=40, deadline=None)
 def test_budgets_that_follow_the_text(which: int, data: st.DataObject) -> None:
     """Any split of a total, any clamps: texts lose at most what is said."""
-    made = channel(SPLITTING[which])
+    made = mechanism(SPLITTING[which])
     total = data.draw(st.sampled_from([0.5, 2.0, 6.0]))
     share = st.floats(0.02, 0.98)
     one, two = (total * data.draw(share) for _ in range(2))
@@ -129,7 +129,7 @@ def test_budgets_that_follow_the_text(which: int, data: st.DataObject) -> None:
 def test_budgets_that_follow_the_word(which: int, low: float, high: float) -> None:
     """Words under two epsilons lose at most what is said for each word."""
     low, high = min(low, high), max(low, high)
-    made = channel(SPLITTING[which])
+    made = mechanism(SPLITTING[which])
     said = told(SPLITTING[which], BudgetDescription("type", low, high))
     assert said.level == "word"
     assert said.metric == "1"
@@ -143,7 +143,7 @@ def test_budgets_that_follow_the_word(which: int, low: float, high: float) -> No
 @pytest.mark.parametrize("first", [0.1, 2.0])
 def test_class_first(which: int, first: float) -> None:
     """The mixture over drawn classes loses at most first, plus the word's loss."""
-    made = channel(SPLITTING[which])
+    made = mechanism(SPLITTING[which])
     table = {"top-100": 1.5, "other": 0.5}
     module: Any = registry.find("budgets", "class-first")
     params = profile.convert({"first": first, "epsilons": table}, module.Params, "test")
@@ -183,7 +183,7 @@ def test_the_class_is_drawn_by_randomised_response() -> None:
 @pytest.mark.parametrize("which", range(len(SPLITTING)))
 def test_a_budget_of_the_released_past(which: int) -> None:
     """Adaptive composition: no pair of texts loses more than the total's statement."""
-    made = channel(SPLITTING[which])
+    made = mechanism(SPLITTING[which])
     module: Any = registry.find("budgets", "released-past")
     given_ = {"epsilon": 3.0, "start": 1.0, "epsilons": {"top-100": 2.5, "other": 0.2}}
     params = profile.convert(given_, module.Params, "test")

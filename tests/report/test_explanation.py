@@ -34,7 +34,7 @@ def explained(made: Pipeline, text: str, listed: int = 3) -> Explanation:
     """Explain a text."""
     told = account.statement(
         made.profile,
-        made.channel,
+        made.mechanism,
         made.budget_description,
         key="system",
         lexicon_given=False,
@@ -57,7 +57,7 @@ def test_every_token_has_its_epsilon_and_law() -> None:
         assert (token.epsilon == 2.0) == token.replaced
         assert (token.stays is not None) == token.replaced
         assert len(token.likeliest) == 3 * token.replaced
-    law = deniability.exact_law(made.channel, np.array([1], np.int32), 2.0)[0]
+    law = deniability.exact_law(made.mechanism, np.array([1], np.int32), 2.0)[0]
     second = found.tokens[1]
     assert second.known == B
     assert second.stays == law[1]

@@ -28,7 +28,12 @@ from dptext.guarantees.audit import identity, noise, pairs, rows, sampler, sampl
 from dptext.guarantees.audit.draws import Draws
 from dptext.guarantees.audit.finding import Finding, Published, Tally, label
 from dptext.guarantees.audit.program import Deviation, Power, Program
-from dptext.mechanisms import Channel
+from dptext.mechanisms import (
+    ExponentialMechanism,
+    Mechanism,
+    NoiseMechanism,
+    TextMechanism,
+)
 
 __all__ = [
     "DRAWS",
@@ -45,7 +50,7 @@ DRAWS = 4_000_000
 
 
 def audit(
-    channel: Channel,
+    mechanism: Mechanism,
     epsilon: float,
     draws: Draws | None,
     *,
@@ -63,39 +68,38 @@ def audit(
     with lines for people. UsageError for a mechanism of whole texts that offers no
     rows of any, and for one that can only be drawn from where draws is None.
     """
-    module = channel.module
-    if module.FAMILY == "context":
+    if isinstance(mechanism, TextMechanism):
         program = Program(False, False, "a mechanism of whole texts is not drawn from")
-        return replace(_of_texts(channel, epsilon), program=program)
-    if module.FAMILY == "noise" and hasattr(module, "perturb"):
-        return _of_noise(channel, epsilon, draws, runs, number // 10, progress)
-    if not channel.exact:
+        return replace(_of_texts(mechanism, epsilon), program=program)
+    if isinstance(mechanism, NoiseMechanism):
+        return _of_noise(mechanism, epsilon, draws, runs, number // 10, progress)
+    if not mechanism.has_log_probs:
         progress(f"drawing pairs of words, {runs:,} draws of each")
         if draws is None:
-            msg = f"audit: {channel.name} can only be judged by draws"
+            msg = f"audit: {mechanism.name} can only be judged by draws"
             raise UsageError(msg)
-        result = samples.audit(channel, epsilon, draws.words, runs)
+        result = samples.audit(mechanism, epsilon, draws.words, runs)
         program = Program(
             False,
             False,
             "there is no exact output distribution of a vocabulary of this size",
             untested=("the program: there is nothing exact to hold it against",),
         )
-        return _proven(channel, epsilon, replace(result, program=program))
-    if getattr(module, "METRIC_LAW", False):
+        return _proven(mechanism, epsilon, replace(result, program=program))
+    if isinstance(mechanism, ExponentialMechanism):
         progress("computing the losses of all pairs of words")
-        result = identity.audit(channel, epsilon)
+        result = identity.audit(mechanism, epsilon)
     else:
         progress(f"computing the losses of all pairs of {inputs} words")
-        result = _proven(channel, epsilon, rows.audit(channel, epsilon, inputs))
+        result = _proven(mechanism, epsilon, rows.audit(mechanism, epsilon, inputs))
     if draws is None:
         return result
-    program = sampler.audit(channel, epsilon, draws, inputs, number, progress)
+    program = sampler.audit(mechanism, epsilon, draws, inputs, number, progress)
     return replace(result, program=program)
 
 
 def _of_noise(
-    channel: Channel,
+    mechanism: NoiseMechanism,
     epsilon: float,
     draws: Draws | None,
     runs: int,
@@ -104,14 +108,14 @@ def _of_noise(
 ) -> Finding:
     """Audit noise: the program first, then pairs of words."""
     if draws is None:
-        msg = f"audit: {channel.name} can only be judged by draws"
+        msg = f"audit: {mechanism.name} can only be judged by draws"
         raise UsageError(msg)
-    program, book = noise.audit(channel, epsilon, draws, number, progress)
+    program, book = noise.audit(mechanism, epsilon, draws, number, progress)
     progress(f"drawing pairs of words, {runs:,} draws of each")
-    result = pairs.audit(channel, epsilon, draws, runs, book)
+    result = pairs.audit(mechanism, epsilon, draws, runs, book)
     tested = program.tested or book.tests > 0
     method = program.method
-    if hasattr(channel.module, "log_density"):
+    if mechanism.has_log_density:
         method = f"{method}; density ratios of {result.sampled_pairs} pairs"
     mapping = "the mapping: it sees the noisy vector alone and can lose no more"
     program = replace(
@@ -124,57 +128,56 @@ def _of_noise(
         deviation=book.worst,
         untested=(*program.untested, mapping),
     )
-    return replace(_proven(channel, epsilon, result), program=program)
+    return replace(_proven(mechanism, epsilon, result), program=program)
 
 
-def _of_texts(channel: Channel, epsilon: float) -> Finding:
+def _of_texts(mechanism: TextMechanism, epsilon: float) -> Finding:
     """Audit the rows of public texts that a mechanism of whole texts offers."""
-    laws = getattr(channel.module, "laws", None)
-    if laws is None:
+    log_probs = mechanism.example_log_probs(epsilon)
+    if log_probs is None:
         msg = (
-            f"{channel.name} looks at the whole text, so there is no table of words to "
+            f"{mechanism.name} looks at the whole text, so there is no table of words to "
             "audit: its epsilon rests on the range to which it cuts its scores (see "
-            f"dptext mechanisms {channel.name})"
+            f"dptext mechanisms {mechanism.name})"
         )
         raise UsageError(msg)
-    law = np.asarray(laws(channel.state, epsilon), np.float64)
-    bound = channel.module.guarantee(channel.state, epsilon).worst(epsilon)
+    bound = mechanism.guarantee(epsilon).worst(epsilon)
     tally = Tally()
-    every = np.arange(len(law))
-    rows.compare(law, every, lambda a, b: np.full(len(a), bound), None, tally)
+    every = np.arange(len(log_probs))
+    rows.compare(log_probs, every, lambda a, b: np.full(len(a), bound), None, tally)
     return tally.finding(
-        channel,
+        mechanism,
         epsilon,
         "exact: public example texts, all outputs",
-        len(law),
+        len(log_probs),
         named=lambda row: f"example text {row + 1}",
     )
 
 
-def _proven(channel: Channel, epsilon: float, found: Finding) -> Finding:
+def _proven(mechanism: Mechanism, epsilon: float, found: Finding) -> Finding:
     """Take in what is proven of the worst loss of a mechanism."""
-    module, state = channel.module, channel.state
-    if not hasattr(module, "least_loss"):
+    proven = mechanism.least_loss()
+    if proven is None:
         return found
-    least = float(module.least_loss(state))
-    a, b = module.least_pair(state)
-    pair = (label(channel, a), label(channel, b))
+    least, (a, b) = proven
+    pair = (label(mechanism, a), label(mechanism, b))
     found = replace(found, proven=least, proven_pair=pair)
     if least > found.worst:
         found = replace(
             found,
             worst=least,
             worst_pair=pair,
-            worst_output=label(channel, a),
+            worst_output=label(mechanism, a),
             claim_of_worst=math.inf,
             infinite=found.infinite if math.isfinite(least) else 1.0,
         )
     if found.published is None or not found.confidence:
         return found
     ids = np.array([a], np.int32), np.array([b], np.int32)
-    bound = float(module.published(state, epsilon, *ids)[0])
-    if least <= bound:
+    stated = mechanism.published_loss(*ids, epsilon)
+    if stated is None or least <= stated[0]:
         return found
+    bound = float(stated[0])
     source = found.published.source
     by = Published(source, True, "proof", least / bound, pair, least, bound)
     return replace(found, published=by)

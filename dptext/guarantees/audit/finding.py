@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext.guarantees.audit.program import Program
-from dptext.mechanisms import Channel
+from dptext.mechanisms import Mechanism
 from dptext.types import Ids
 
 # Rounding that an exact audit forgives, relative to the claim and in nats (distances
@@ -79,44 +79,23 @@ class Finding:
         return self.refuted or (self.published is not None and self.published.refuted)
 
 
-def claimed(
-    channel: Channel, epsilon: float, a: NDArray[Any], b: NDArray[Any]
-) -> NDArray[np.float64]:
-    """Return the claimed bound on the loss of pairs of inputs, (n,) nats.
-
-    The mechanism's own where it gives one (`claimed`), epsilon times the distance of
-    the space where its metric is that, else that of any two words.
-    """
-    module = channel.module
-    if hasattr(module, "claimed"):
-        bound: NDArray[np.float64] = module.claimed(channel.state, epsilon, a, b)
-        return bound
-    promise = module.guarantee(channel.state, epsilon)
-    if promise.notion == "metric-DP" and promise.metric == channel.space.metric:
-        return epsilon * pairs.of_ids(channel.space, a, b)
-    most = promise.worst(epsilon) if promise.notion != "none" else math.inf
-    return np.full(len(a), most)
-
-
-def published(
-    channel: Channel, epsilon: float, a: Ids, b: Ids
+def published_loss(
+    mechanism: Mechanism, epsilon: float, a: Ids, b: Ids
 ) -> NDArray[np.float64] | None:
     """Return the bound that the paper states, (n,) nats; None where ours stands."""
-    if claims(channel, epsilon) or not hasattr(channel.module, "published"):
+    if claims(mechanism, epsilon):
         return None
-    bound: NDArray[np.float64] = channel.module.published(channel.state, epsilon, a, b)
-    return bound
+    return mechanism.published_loss(a, b, epsilon)
 
 
-def claims(channel: Channel, epsilon: float) -> bool:
+def claims(mechanism: Mechanism, epsilon: float) -> bool:
     """Tell whether dptext claims anything of a mechanism."""
-    notion: str = channel.module.guarantee(channel.state, epsilon).notion
-    return notion != "none"
+    return mechanism.guarantee(epsilon).notion != "none"
 
 
-def label(channel: Channel, row: int) -> str:
+def label(mechanism: Mechanism, row: int) -> str:
     """Name an input."""
-    words = channel.space.lexicon.words
+    words = mechanism.space.lexicon.words
     return "<unknown word>" if row in (-1, len(words)) else words[row]
 
 
@@ -181,7 +160,7 @@ class Tally:
 
     def finding(
         self,
-        channel: Channel,
+        mechanism: Mechanism,
         epsilon: float,
         method: str,
         inputs: int,
@@ -192,36 +171,38 @@ class Tally:
         """Draw up an audit; by says what the losses are."""
 
         def name(row: int) -> str:
-            return named(row) if named else label(channel, row)
+            return named(row) if named else label(mechanism, row)
 
         loss, x, other, output, claim = self.worst
-        claiming = claims(channel, epsilon)
+        claiming = claims(mechanism, epsilon)
         return Finding(
             method=method,
             inputs=inputs,
             pairs=self.pairs,
             worst=loss,
             worst_pair=(name(x), name(other)),
-            worst_output=label(channel, output),
+            worst_output=label(mechanism, output),
             claim_of_worst=claim,
             ratio=self.ratio[0],
             ratio_pair=(name(self.ratio[1]), name(self.ratio[2])),
             infinite=self.infinite / self.pairs if self.pairs else 0.0,
             claims=claiming,
             refuted=claiming and self.excess > 0.0,
-            published=self._published(channel, epsilon, by),
+            published=self._published(mechanism, epsilon, by),
         )
 
-    def _published(self, channel: Channel, epsilon: float, by: str) -> Published | None:
+    def _published(
+        self, mechanism: Mechanism, epsilon: float, by: str
+    ) -> Published | None:
         if self.beyond is None:
             return None
         ratio, a, b, loss, bound = self.published
         return Published(
-            source=channel.module.guarantee(channel.state, epsilon).source,
+            source=mechanism.guarantee(epsilon).source,
             refuted=self.beyond > 0.0,
             by=by,
             ratio=ratio,
-            pair=(label(channel, a), label(channel, b)),
+            pair=(label(mechanism, a), label(mechanism, b)),
             loss=loss,
             bound=bound,
         )

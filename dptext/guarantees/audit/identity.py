@@ -13,28 +13,26 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dptext.guarantees.audit.finding import ROUNDING, TOLERANCE, Finding, Tally
-from dptext.mechanisms import Channel
-from dptext.types import Eps
+from dptext.mechanisms import ExponentialMechanism
 
 _ROWS, _COLUMNS = 256, 1024
 # Rows, columns and eta t / 2 between them.
 Tile = tuple[slice, slice, NDArray[np.float64]]
 
 
-def audit(channel: Channel, epsilon: float) -> Finding:
+def audit(mechanism: ExponentialMechanism, epsilon: float) -> Finding:
     """Audit all ordered pairs of the V + 1 inputs."""
-    law = _Law.of(channel, epsilon)
-    size = channel.space.size
-    unknown = -law.rows(np.array([-1]))[0]
-    log_z, ahead, behind = _sums(law, unknown)
+    distribution = _Distribution.of(mechanism, epsilon)
+    size = mechanism.space.size
+    unknown = -distribution.rows(np.array([-1]))[0]
+    log_z, ahead, behind = _sums(distribution, unknown)
     tally = Tally()
-    factor = 2.0 * epsilon / law.eta
+    factor = 2.0 * epsilon / distribution.eta
     claim = unknown * factor
     top = -unknown.min()
     step = log_z - (math.log(np.exp(-unknown - top).sum()) + top)
@@ -42,62 +40,48 @@ def audit(channel: Channel, epsilon: float) -> Finding:
     # The output of the worst pair is looked up at the end, if it is one of these.
     tally.take(words, last, ahead - step, words, claim)
     tally.take(last, words, behind + step, words, claim)
-    for tile in law.tiles():
+    for tile in distribution.tiles():
         _take(tally, tile, log_z, factor)
     tally.pairs = size * (size + 1)
     if size in tally.worst[1:3]:
-        tally.worst = _with_output(law, tally.worst)
+        tally.worst = _with_output(distribution, tally.worst)
     method = "exact: all pairs of V and the unknown word, by the identity"
-    return tally.finding(channel, epsilon, method, size + 1)
+    return tally.finding(mechanism, epsilon, method, size + 1)
 
 
 @dataclass(frozen=True, slots=True)
-class _Law:
-    """A law at an epsilon, by eta t / 2."""
+class _Distribution:
+    """A distribution at an epsilon, by eta t / 2."""
 
-    channel: Channel
+    mechanism: ExponentialMechanism
     epsilon: float
     eta: float
 
     @classmethod
-    def of(cls, channel: Channel, epsilon: float) -> _Law:
-        scale = getattr(channel.module, "law_scale", None)
-        eta = scale(channel.state, epsilon) if scale else epsilon
-        return cls(channel, epsilon, eta)
+    def of(cls, mechanism: ExponentialMechanism, epsilon: float) -> _Distribution:
+        return cls(mechanism, epsilon, mechanism.scale(epsilon))
 
-    def rows(self, ids: NDArray[Any]) -> NDArray[np.float64]:
+    def rows(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return -eta t / 2 from some inputs to all outputs: (n, V)."""
-        eps: Eps = np.full(len(ids), self.epsilon)
-        weights: NDArray[np.float64] = self.channel.module.log_weights(
-            self.channel.state, ids.astype(np.int32), eps
-        )
-        return weights
+        size = self.mechanism.space.size
+        return -0.5 * self.eta * self.mechanism.metric(self.epsilon, rows, 0, size)
 
     def tiles(self) -> Iterator[Tile]:
         """Yield all pairs of words once, but for the square tiles of the diagonal."""
-        size = self.channel.space.size
-        metric = getattr(self.channel.module, "metric", None)
-        # Without a metric of its own whole rows are computed, a few at a time.
-        step = _ROWS if metric else max(1, 2**20 // size)
-        for begin in range(0, size, step):
-            end = min(begin + step, size)
-            ids = np.arange(begin, end)
-            whole = None if metric else -self.rows(ids)
+        size = self.mechanism.space.size
+        for begin in range(0, size, _ROWS):
+            end = min(begin + _ROWS, size)
+            rows = np.arange(begin, end)
             for left, right in pairwise([begin, *range(end, size, _COLUMNS), size]):
                 if left == right:
                     continue
-                if metric:
-                    state = self.channel.state
-                    tile = metric(state, self.epsilon, ids, left, right)
-                    tile *= 0.5 * self.eta
-                else:
-                    assert whole is not None
-                    tile = whole[:, left:right].copy()
+                tile = self.mechanism.metric(self.epsilon, rows, left, right)
+                tile *= 0.5 * self.eta
                 yield slice(begin, end), slice(left, right), tile
 
 
 def _sums(
-    law: _Law, unknown: NDArray[np.float64]
+    distribution: _Distribution, unknown: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Return ln Z of the words, and max over y of ln w(y|x) / w(y|unknown) and back.
 
@@ -106,7 +90,7 @@ def _sums(
     size = len(unknown)
     sums = np.zeros(size)
     ahead, behind = np.full((2, size), -math.inf)
-    for rows, columns, tile in law.tiles():
+    for rows, columns, tile in distribution.tiles():
         gap = unknown[columns] - tile
         np.maximum(ahead[rows], gap.max(axis=1), out=ahead[rows])
         np.maximum(behind[rows], -gap.min(axis=1), out=behind[rows])
@@ -135,7 +119,7 @@ def _take(tally: Tally, tile: Tile, log_z: NDArray[np.float64], factor: float) -
     loss = log_z[columns][None, :] - log_z[rows][:, None]
     np.abs(loss, out=loss)
     if half.min() <= 0.0:
-        # Words in one place have one law.
+        # Words in one place have one distribution.
         same = half <= 0.0
         tally.excess = max(tally.excess, float(loss[same].max()) - ROUNDING)
         half[same] = math.inf
@@ -168,11 +152,9 @@ def _ordered(x: int, other: int, log_z: NDArray[np.float64]) -> tuple[int, int]:
 
 
 def _with_output(
-    law: _Law, worst: tuple[float, int, int, int, float]
+    distribution: _Distribution, worst: tuple[float, int, int, int, float]
 ) -> tuple[float, int, int, int, float]:
     """Name the output that shows the loss of a pair with the unknown word."""
     loss, x, other, _, claim = worst
-    ids = np.array([x, other])
-    ids[ids == law.channel.space.size] = -1
-    mine, theirs = law.rows(ids)
+    mine, theirs = distribution.rows(np.array([x, other]))
     return loss, x, other, int((mine - theirs).argmax()), claim

@@ -26,7 +26,7 @@ from dptext.guarantees.audit.draws import Draws
 from dptext.guarantees.audit.finding import label
 from dptext.guarantees.audit.program import ALARM, Book, Program
 from dptext.guarantees.audit.rows import chosen
-from dptext.mechanisms import Channel
+from dptext.mechanisms import NoiseMechanism
 from dptext.types import Eps, Ids, Points
 
 _SEED = 4
@@ -40,7 +40,7 @@ Progress = Callable[[str], None]
 
 
 def audit(
-    channel: Channel,
+    mechanism: NoiseMechanism,
     epsilon: float,
     draws: Draws,
     number: int,
@@ -48,22 +48,22 @@ def audit(
 ) -> tuple[Program, Book]:
     """Test the noise by so many draws; the book is open for tests of pairs."""
     book = Book()
-    known = hasattr(channel.module, "standard")
-    if not known and not dominated(channel, epsilon):
+    known = mechanism.has_standard_noise
+    if not known and not dominated(mechanism, epsilon):
         untested = ("the noise itself: its distribution is not known to the audit",)
         return Program(False, False, "no formula of the noise", untested=untested), book
-    if not _fine(channel, epsilon, draws):
+    if not _fine(mechanism, epsilon, draws):
         untested = ("the noise itself: it is lost in the rounding of the vectors",)
         return Program(False, False, "noise too small", untested=untested), book
-    ids = chosen(channel, _CHOSEN)
-    if channel.space.size + 1 > _CHOSEN:
+    ids = chosen(mechanism, _CHOSEN)
+    if mechanism.space.size + 1 > _CHOSEN:
         progress(f"drawing every word {_SCREEN} times at epsilon {epsilon:.4g}")
-        extreme = _standing_out(channel, draws, epsilon)
+        extreme = _standing_out(mechanism, draws, epsilon)
         ids = np.unique(np.concatenate((ids, extreme)))
     progress(f"drawing {len(ids)} words {number:,} times, epsilons mixed")
-    tallies = _tallied(channel, epsilon, draws, ids, number)
+    tallies = _tallied(mechanism, epsilon, draws, ids, number)
     for tally in tallies:
-        tally.test(book, channel, ids, ALARM / 2.0 / len(tallies))
+        tally.test(book, mechanism, ids, ALARM / 2.0 / len(tallies))
     method = (
         f"amount and direction of the noise of {len(ids)} words"
         if known
@@ -82,27 +82,26 @@ def audit(
     )
 
 
-def dominated(channel: Channel, epsilon: float) -> bool:
+def dominated(mechanism: NoiseMechanism, epsilon: float) -> bool:
     """Tell whether the claim is epsilon times the distance of the space."""
-    promise = channel.module.guarantee(channel.state, epsilon)
+    promise = mechanism.guarantee(epsilon)
     return bool(
-        promise.notion == "metric-DP" and promise.metric == channel.space.metric
+        promise.notion == "metric-DP" and promise.metric == mechanism.space.metric
     )
 
 
 def _standard(
-    channel: Channel, ids: Ids, points: Points, eps: Eps
+    mechanism: NoiseMechanism, ids: Ids, points: Points, eps: Eps
 ) -> tuple[NDArray[np.float64] | None, NDArray[np.float64], float]:
     """Return directions (n, d) if they are known, amounts (n,) and their shape."""
-    module = channel.module
-    if hasattr(module, "standard"):
-        directions, amounts, shape = module.standard(channel.state, ids, points, eps)
-        return directions, amounts, float(shape)
-    bits = points.astype(np.float64) - channel.space.vectors[ids]
-    return None, eps * np.linalg.norm(bits, axis=1), float(bits.shape[1])
+    standard = mechanism.standard_noise(ids, points, eps)
+    if standard is not None:
+        return standard
+    noise = points.astype(np.float64) - mechanism.space.vectors[ids]
+    return None, eps * np.linalg.norm(noise, axis=1), float(noise.shape[1])
 
 
-def _fine(channel: Channel, epsilon: float, draws: Draws) -> bool:
+def _fine(mechanism: NoiseMechanism, epsilon: float, draws: Draws) -> bool:
     """Tell whether noise is far above the rounding of float32 and below its limit."""
     assert draws.points is not None
     ids = np.zeros(64, np.int32)
@@ -115,10 +114,10 @@ def _fine(channel: Channel, epsilon: float, draws: Draws) -> bool:
     )
 
 
-def _standing_out(channel: Channel, draws: Draws, epsilon: float) -> Ids:
+def _standing_out(mechanism: NoiseMechanism, draws: Draws, epsilon: float) -> Ids:
     """Choose the words whose noise is shortest or longest on average."""
     assert draws.points is not None
-    every = np.append(np.arange(channel.space.size), -1).astype(np.int32)
+    every = np.append(np.arange(mechanism.space.size), -1).astype(np.int32)
     rng = np.random.default_rng(_SEED)
     sums = np.zeros(len(every))
     for _ in range(_SCREEN):
@@ -127,7 +126,7 @@ def _standing_out(channel: Channel, draws: Draws, epsilon: float) -> Ids:
             part = order[begin : begin + _BATCH]
             eps = np.full(len(part), epsilon)
             for at, points in draws.points(every[part], eps):
-                amounts = _standard(channel, every[part[at]], points, eps[at])[1]
+                amounts = _standard(mechanism, every[part[at]], points, eps[at])[1]
                 sums[part[at]] += amounts
     order = np.argsort(sums, kind="stable")
     picked: Ids = every[np.concatenate((order[:_STANDING_OUT], order[-_STANDING_OUT:]))]
@@ -135,7 +134,7 @@ def _standing_out(channel: Channel, draws: Draws, epsilon: float) -> Ids:
 
 
 def _tallied(
-    channel: Channel, epsilon: float, draws: Draws, ids: Ids, number: int
+    mechanism: NoiseMechanism, epsilon: float, draws: Draws, ids: Ids, number: int
 ) -> list[_Tally]:
     assert draws.points is not None
     rng = np.random.default_rng(_SEED + 1)
@@ -146,7 +145,7 @@ def _tallied(
         rows, which = rng.integers(0, len(ids), size), rng.integers(0, 2, size)
         eps = np.array(ladder)[which]
         for at, points in draws.points(ids[rows], eps):
-            parts = _standard(channel, ids[rows[at]], points, eps[at])
+            parts = _standard(mechanism, ids[rows[at]], points, eps[at])
             if not tallies:
                 width = points.shape[1]
                 tallies = [
@@ -227,11 +226,13 @@ class _Tally:
             self.short[:, level] += (short <= turn).sum(axis=0)
             self.near[level] += int((near <= turn).sum())
 
-    def test(self, book: Book, channel: Channel, ids: Ids, alarm: float) -> None:
+    def test(
+        self, book: Book, mechanism: NoiseMechanism, ids: Ids, alarm: float
+    ) -> None:
         """Test all counts; of lengths that are only bounded no long one is a fault."""
         levels, total = _known.LEVELS, int(self.draws.sum())
         at = f"epsilon {self.epsilon:.6g}"
-        exact = hasattr(channel.module, "standard")
+        exact = mechanism.has_standard_noise
 
         def capped(hits: NDArray[np.int64], n: NDArray[np.int64]) -> NDArray[Any]:
             # A bound from above: fewer short lengths than at most is no deviation.
@@ -251,7 +252,7 @@ class _Tally:
             levels,
             alarm / 4.0,
             lambda i: (
-                f"noise of {label(channel, ids[i // len(levels)])!r} below its "
+                f"noise of {label(mechanism, ids[i // len(levels)])!r} below its "
                 f"quantile {levels[i % len(levels)]:g}, {at}"
             ),
         )

@@ -13,7 +13,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -21,11 +21,11 @@ from numpy.typing import NDArray
 
 from dptext.errors import UsageError
 from dptext.guarantees.audit.draws import Draws
-from dptext.guarantees.audit.finding import Finding, Tally, claimed, label, published
+from dptext.guarantees.audit.finding import Finding, Tally, label, published_loss
 from dptext.guarantees.audit.program import ALARM, Book
 from dptext.guarantees.audit.rows import chosen
 from dptext.guarantees.binomial import limits
-from dptext.mechanisms import Channel
+from dptext.mechanisms import NoiseMechanism
 from dptext.types import Ids, Points
 
 _SEED = 5
@@ -39,29 +39,29 @@ Pair = tuple[int, int]
 
 
 def audit(
-    channel: Channel, epsilon: float, draws: Draws, runs: int, book: Book
+    mechanism: NoiseMechanism, epsilon: float, draws: Draws, runs: int, book: Book
 ) -> Finding:
     """Bound the loss of pairs from below; tests of ratios go into the book."""
-    if channel.space.size < 2:
+    if mechanism.space.size < 2:
         msg = "audit: a lower bound from draws needs a lexicon of two words"
         raise UsageError(msg)
-    pairs = _pairs(channel, epsilon, draws)
+    pairs = _pairs(mechanism, epsilon, draws)
     seen = Tally()
     for pair in pairs:
         first, second = (_drawn(draws, row, epsilon, runs) for row in pair)
-        _black_box(seen, channel, epsilon, pair, first, second, len(pairs))
-        if hasattr(channel.module, "log_density"):
+        _black_box(seen, mechanism, epsilon, pair, first, second, len(pairs))
+        if mechanism.has_log_density:
             share = ALARM / 4.0 / len(pairs)
-            spread = _ratios(book, channel, epsilon, pair, (first, second), share)
+            spread = _ratios(book, mechanism, epsilon, pair, (first, second), share)
             if spread > _WIDE:
                 # Words too far apart to meet in draws do so at a smaller epsilon.
                 less = epsilon / spread
                 points = tuple(_drawn(draws, row, less, runs) for row in pair)
-                _ratios(book, channel, less, pair, points, share)
+                _ratios(book, mechanism, less, pair, points, share)
     confidence = 1.0 - ALARM
     method = f"lower bound: {len(pairs)} pairs, {runs:,} draws of each word"
     by = f"samples, {confidence:.1%} confidence"
-    result = seen.finding(channel, epsilon, method, 2 * len(pairs), by=by)
+    result = seen.finding(mechanism, epsilon, method, 2 * len(pairs), by=by)
     sampled = replace(
         result,
         worst_output="a side of a plane between them",
@@ -71,33 +71,35 @@ def audit(
         sampled_output="a side of a plane between them",
         sampled_pairs=len(pairs),
     )
-    return _with_formula(channel, epsilon, sampled)
+    return _with_formula(mechanism, epsilon, sampled)
 
 
-def _with_formula(channel: Channel, epsilon: float, sampled: Finding) -> Finding:
+def _with_formula(
+    mechanism: NoiseMechanism, epsilon: float, sampled: Finding
+) -> Finding:
     """Take in the losses that the density itself says, where there is one."""
-    promise = channel.module.guarantee(channel.state, epsilon)
-    if not hasattr(channel.module, "log_density") or promise.delta > 0.0:
+    promise = mechanism.guarantee(epsilon)
+    if not mechanism.has_log_density or promise.delta > 0.0:
         return sampled
-    ids = chosen(channel, _WORDS)
-    vectors = _vectors(channel)[ids].astype(np.float64)
+    ids = chosen(mechanism, _WORDS)
+    vectors = mechanism.output_vectors[ids].astype(np.float64)
     eps = np.full(len(ids), epsilon)
-    density = channel.module.log_density(channel.state, vectors, eps, ids)
+    density = mechanism.log_density(vectors, eps, ids)
     losses = np.diag(density)[:, None] - density
     tally = Tally()
     for row in range(len(ids)):
         others = np.delete(np.arange(len(ids)), row)
         a, b = np.repeat(ids[row], len(others)), ids[others]
-        claim = claimed(channel, epsilon, a, b)
+        claim = mechanism.claimed_loss(a, b, epsilon)
         clear = claim > _NEAREST * float(np.median(claim))
         others, a, b, claim = others[clear], a[clear], b[clear], claim[clear]
         if len(others):
             loss = losses[row, others] * (1.0 - _SLACK)
-            tally.take(a, b, loss, a, claim, published(channel, epsilon, a, b))
+            tally.take(a, b, loss, a, claim, published_loss(mechanism, epsilon, a, b))
     if not tally.pairs:
         return sampled
     method = "formula: density ratios at the vectors of chosen words"
-    result = tally.finding(channel, epsilon, method, len(ids))
+    result = tally.finding(mechanism, epsilon, method, len(ids))
     return replace(
         result,
         worst_output=f"a point at {result.worst_output}",
@@ -111,32 +113,25 @@ def _with_formula(channel: Channel, epsilon: float, sampled: Finding) -> Finding
     )
 
 
-def _vectors(channel: Channel) -> NDArray[np.float32]:
-    """Return where the words lie before noise, (V + 1, d)."""
-    positions: Callable[..., NDArray[np.float32]] | None
-    positions = getattr(channel.module, "positions", None)
-    return positions(channel.state) if positions else channel.space.vectors
-
-
-def _pairs(channel: Channel, epsilon: float, draws: Draws) -> list[Pair]:
+def _pairs(mechanism: NoiseMechanism, epsilon: float, draws: Draws) -> list[Pair]:
     """Choose words and for each another that draws tell apart neither well nor badly.
 
     And two pairs as far apart as any of some hundred words.
     """
     rng = np.random.default_rng(_SEED)
-    size = channel.space.size
-    ids = chosen(channel, max(4 * _PAIRS, 8))
+    size = mechanism.space.size
+    ids = chosen(mechanism, max(4 * _PAIRS, 8))
     ids = ids[np.linspace(0, len(ids) - 1, _PAIRS).astype(int)]
-    near = np.asarray(channel.space.lexicon.orders)[:, :4].astype(np.int32)
+    near = np.asarray(mechanism.space.lexicon.orders)[:, :4].astype(np.int32)
     pairs: list[Pair] = []
     for row in np.unique(ids).tolist():
         others = np.concatenate((near[row], rng.integers(0, size, _CANDIDATES)))
         others = np.unique(others[others != row]).astype(np.int32)
         if len(others):
-            best = _spread(channel, epsilon, draws, row, others).argmin()
+            best = _spread(mechanism, epsilon, draws, row, others).argmin()
             pairs.append((row, int(others[best])))
-    some = chosen(channel, _WORDS)
-    wide = _vectors(channel)[some].astype(np.float64)
+    some = chosen(mechanism, _WORDS)
+    wide = mechanism.output_vectors[some].astype(np.float64)
     squares = np.einsum("nd,nd->n", wide, wide)
     gaps = squares[:, None] + squares[None] - 2.0 * wide @ wide.T
     for _ in range(_FAR):
@@ -148,17 +143,17 @@ def _pairs(channel: Channel, epsilon: float, draws: Draws) -> list[Pair]:
 
 
 def _spread(
-    channel: Channel, epsilon: float, draws: Draws, row: int, others: Ids
+    mechanism: NoiseMechanism, epsilon: float, draws: Draws, row: int, others: Ids
 ) -> NDArray[np.float64]:
     """Return how far the spread of ln p'/p is from one nat, or else the distance."""
-    vectors = _vectors(channel)
-    if not hasattr(channel.module, "log_density"):
+    vectors = mechanism.output_vectors
+    if not mechanism.has_log_density:
         gap = vectors[others].astype(np.float64) - vectors[row]
         return np.asarray(np.linalg.norm(gap, axis=1))
     points = _drawn(draws, row, epsilon, _PILOT).astype(np.float64)
     words = np.append(others, row).astype(np.int32)
     eps = np.full(_PILOT, epsilon)
-    density = channel.module.log_density(channel.state, points, eps, words)
+    density = mechanism.log_density(points, eps, words)
     spread = (density[:, :-1] - density[:, -1:]).std(axis=0)
     with np.errstate(divide="ignore"):
         return np.asarray(np.abs(np.log(spread)))
@@ -172,20 +167,20 @@ def _drawn(draws: Draws, row: int, epsilon: float, runs: int) -> Points:
 
 def _black_box(
     tally: Tally,
-    channel: Channel,
+    mechanism: NoiseMechanism,
     epsilon: float,
     pair: Pair,
     first: Points,
     second: Points,
     pairs: int,
 ) -> None:
-    vectors = _vectors(channel)
+    vectors = mechanism.output_vectors
     line = vectors[pair[1]].astype(np.float64) - vectors[pair[0]]
     length = float(np.linalg.norm(line))
     if length > 0.0:
         line /= length
     sides = first @ line, second @ line
-    delta = channel.module.guarantee(channel.state, epsilon).delta
+    delta = mechanism.guarantee(epsilon).delta
     alpha = ALARM / (2 * pairs * _EVENTS)
     (a, b), (low, high) = pair, sides
     for x, other, mine, theirs in ((a, b, -low, -high), (b, a, high, low)):
@@ -195,8 +190,8 @@ def _black_box(
             *ids,
             np.array([loss]),
             np.array([x]),
-            claimed(channel, epsilon, *ids),
-            published(channel, epsilon, *ids),
+            mechanism.claimed_loss(*ids, epsilon),
+            published_loss(mechanism, epsilon, *ids),
         )
 
 
@@ -227,7 +222,7 @@ _SHARES = np.concatenate((np.linspace(0.02, 0.98, 49), [0.99, 0.995, 0.999]))
 
 def _ratios(
     book: Book,
-    channel: Channel,
+    mechanism: NoiseMechanism,
     epsilon: float,
     pair: Pair,
     points: Sequence[Points],
@@ -238,9 +233,7 @@ def _ratios(
     eps = np.full(len(points[0]), epsilon)
     logs = [
         np.asarray(
-            channel.module.log_density(
-                channel.state, each.astype(np.float64), eps, words
-            ),
+            mechanism.log_density(each.astype(np.float64), eps, words),
             np.float64,
         )
         for each in points
@@ -251,7 +244,7 @@ def _ratios(
     inner = np.unique(np.quantile(pooled, np.linspace(0.0, 1.0, _BINS + 1)[1:-1]))
     mine = np.concatenate((first[part:], second[part:]))
     counts, totals, chances = _shares(mine, inner)
-    names = f"{label(channel, pair[0])!r} and {label(channel, pair[1])!r}"
+    names = f"{label(mechanism, pair[0])!r} and {label(mechanism, pair[1])!r}"
     book.take(
         counts,
         totals,
@@ -259,7 +252,7 @@ def _ratios(
         alarm / 2.0,
         lambda _: f"the density ratio of {names}, epsilon {epsilon:.6g}",
     )
-    delta = channel.module.guarantee(channel.state, epsilon).delta
+    delta = mechanism.guarantee(epsilon).delta
     if delta > 0.0:
         name = f"a loss of {names} above epsilon {epsilon:.6g} (delta)"
         for losses in (-first, second):

@@ -25,7 +25,7 @@ from dptext.guarantees.audit.draws import BATCH, Draws
 from dptext.guarantees.audit.finding import label
 from dptext.guarantees.audit.program import ALARM, Book, Program
 from dptext.guarantees.audit.rows import chosen
-from dptext.mechanisms import Channel
+from dptext.mechanisms import Mechanism
 from dptext.types import Ids
 
 _SEED = 2
@@ -44,7 +44,7 @@ Progress = Callable[[str], None]
 
 
 def audit(
-    channel: Channel,
+    mechanism: Mechanism,
     epsilon: float,
     draws: Draws,
     inputs: int,
@@ -52,25 +52,25 @@ def audit(
     progress: Progress,
 ) -> Program:
     """Hold the program against its formula by so many draws of chosen words."""
-    ladder = _epsilons(channel, epsilon)
+    ladder = _epsilons(mechanism, epsilon)
     book = Book()
-    screened = channel.space.size + 1 > inputs
-    ids = chosen(channel, inputs)
+    screened = mechanism.space.size + 1 > inputs
+    ids = chosen(mechanism, inputs)
     if screened:
         progress(f"drawing every word {_SCREEN} times at {_listed(ladder)}")
-        ids = np.unique(np.concatenate((ids, _standing_out(channel, draws, ladder))))
+        ids = np.unique(np.concatenate((ids, _standing_out(mechanism, draws, ladder))))
     progress(f"drawing {len(ids):,} words {number:,} times, epsilons mixed")
-    groups = [*_mixed(channel, ladder, draws, ids, number), *_few(ids, ladder, draws)]
+    groups = [*_mixed(mechanism, ladder, draws, ids, number), *_few(ids, ladder, draws)]
     if draws.released is not None:
         groups.append(_as_released(draws, ids, epsilon, number // 8))
     progress("comparing the counts with the exact output distributions")
     for group in groups:
-        _hold(book, channel, ids, group, ALARM / len(groups))
+        _hold(book, mechanism, ids, group, ALARM / len(groups))
     total = sum(len(group.outputs) for group in groups)
     return Program(
         tested=True,
         refuted=book.worst is not None,
-        method=_method(channel, ids, screened, draws),
+        method=_method(mechanism, ids, screened, draws),
         draws=total,
         tests=book.tests,
         epsilons=ladder,
@@ -97,32 +97,28 @@ class _Group:
     power: bool = False
 
 
-def _epsilons(channel: Channel, epsilon: float) -> tuple[float, ...]:
+def _epsilons(mechanism: Mechanism, epsilon: float) -> tuple[float, ...]:
     """Return the epsilon to audit and smaller ones for which it is defined."""
-    module = channel.module
-    picky = getattr(module, "wants_one_epsilon", None)
-    if picky is not None and picky(channel.params):
+    if mechanism.params.needs_one_epsilon:
         return (epsilon,)
     return tuple(
         epsilon * part
         for part, _ in _PARTS
-        if part == 1.0 or _defined(channel, epsilon * part)
+        if part == 1.0 or _defined(mechanism, epsilon * part)
     )
 
 
-def _defined(channel: Channel, epsilon: float) -> bool:
-    check = getattr(channel.module, "check", None)
+def _defined(mechanism: Mechanism, epsilon: float) -> bool:
     try:
-        if check is not None:
-            check(channel.state, epsilon)
+        mechanism.check(epsilon)
     except UsageError:
         return False
     return True
 
 
-def _standing_out(channel: Channel, draws: Draws, ladder: tuple[float, ...]) -> Ids:
+def _standing_out(mechanism: Mechanism, draws: Draws, ladder: tuple[float, ...]) -> Ids:
     """Choose the inputs that are copied most, or are most often one other word."""
-    every = np.append(np.arange(channel.space.size), -1).astype(np.int32)
+    every = np.append(np.arange(mechanism.space.size), -1).astype(np.int32)
     rng = np.random.default_rng(_SEED)
     picked = []
     for epsilon in {ladder[0], ladder[-1]}:
@@ -145,7 +141,7 @@ def _standing_out(channel: Channel, draws: Draws, ladder: tuple[float, ...]) -> 
 
 
 def _mixed(
-    channel: Channel,
+    mechanism: Mechanism,
     ladder: tuple[float, ...],
     draws: Draws,
     ids: Ids,
@@ -203,22 +199,24 @@ def _as_released(draws: Draws, ids: Ids, epsilon: float, number: int) -> _Group:
     return _Group(name, epsilon, rows, outputs.reshape(-1), following, first)
 
 
-def _hold(book: Book, channel: Channel, ids: Ids, group: _Group, alarm: float) -> None:
+def _hold(
+    book: Book, mechanism: Mechanism, ids: Ids, group: _Group, alarm: float
+) -> None:
     """Hold the draws of a group against the exact distribution of each input."""
-    size = channel.space.size
+    size = mechanism.space.size
     outside = (group.outputs < 0) | (group.outputs >= size)
     if outside.any():
         book.fail("an output that is no word", len(outside), int(outside.sum()))
         return
-    pooled = _Pooled.of(channel, ids, group)
+    pooled = _Pooled.of(mechanism, ids, group)
     counts = np.bincount(group.inputs, minlength=len(ids))
     for begin in range(0, len(ids), _ROWS):
         rows = np.arange(begin, min(begin + _ROWS, len(ids)))
-        law = _probabilities(channel, ids[rows], group.epsilon)
+        law = _probabilities(mechanism, ids[rows], group.epsilon)
         mine = np.flatnonzero((group.inputs >= begin) & (group.inputs <= rows[-1]))
         pooled.take(law, begin, mine, counts[rows])
-        _pairs(book, channel, ids, group, mine, law, begin, counts[rows], alarm * 0.4)
-    pooled.test(book, channel, group, alarm * 0.6)
+        _pairs(book, mechanism, ids, group, mine, law, begin, counts[rows], alarm * 0.4)
+    pooled.test(book, mechanism, group, alarm * 0.6)
     if group.power:
         n = int(np.median(counts))
         level = alarm * 0.4 / (2.0 * len(ids) * size)
@@ -226,18 +224,15 @@ def _hold(book: Book, channel: Channel, ids: Ids, group: _Group, alarm: float) -
         book.finds(rare, 1.0 / size, n, level)
 
 
-def _probabilities(channel: Channel, ids: Ids, epsilon: float) -> NDArray[np.float64]:
-    eps = np.full(len(ids), epsilon)
-    law: NDArray[np.float64] = channel.module.log_weights(channel.state, ids, eps)
-    law = law - law.max(axis=1, keepdims=True)
-    np.exp(law, out=law)
-    law /= law.sum(axis=1, keepdims=True)
-    return law
+def _probabilities(
+    mechanism: Mechanism, ids: Ids, epsilon: float
+) -> NDArray[np.float64]:
+    return np.exp(mechanism.log_probs(ids, np.full(len(ids), epsilon)))
 
 
 def _pairs(
     book: Book,
-    channel: Channel,
+    mechanism: Mechanism,
     ids: Ids,
     group: _Group,
     mine: NDArray[np.int64],
@@ -256,8 +251,8 @@ def _pairs(
     share = alarm * len(law) / len(ids)
 
     def named(at: int) -> str:
-        word, other = label(channel, ids[begin + rows[at]]), words[at]
-        return f"{word!r} becomes {label(channel, other)!r}, {group.name}"
+        word, other = label(mechanism, ids[begin + rows[at]]), words[at]
+        return f"{word!r} becomes {label(mechanism, other)!r}, {group.name}"
 
     book.take(
         hits[looked],
@@ -285,11 +280,11 @@ class _Pooled:
     chances: dict[str, float]
 
     @classmethod
-    def of(cls, channel: Channel, ids: Ids, group: _Group) -> _Pooled:
+    def of(cls, mechanism: Mechanism, ids: Ids, group: _Group) -> _Pooled:
         """Name the outputs that a mistake or a leak would show."""
-        size = channel.space.size
+        size = mechanism.space.size
         words = ids[group.inputs].astype(np.int64)
-        near = np.asarray(channel.space.lexicon.orders)[:, :3].astype(np.int64)
+        near = np.asarray(mechanism.space.lexicon.orders)[:, :3].astype(np.int64)
         relations: dict[str, NDArray[Any]] = {
             _COPIES: words,
             "copies of the next word in the batch": group.next_in_batch,
@@ -339,7 +334,9 @@ class _Pooled:
                 self.targets[_RARE_COPIES][rare] = words[rare]
                 self.chances[_RARE_COPIES] += float(chances[chances <= _RARE].sum())
 
-    def test(self, book: Book, channel: Channel, group: _Group, alarm: float) -> None:
+    def test(
+        self, book: Book, mechanism: Mechanism, group: _Group, alarm: float
+    ) -> None:
         """Test outputs, relations and levels, with a third of the alarms each."""
         total, third = len(group.outputs), alarm / 3.0
         hits = np.bincount(group.outputs, minlength=len(self.expected))
@@ -348,7 +345,7 @@ class _Pooled:
             total,
             np.clip(self.expected / total, 0.0, 1.0),
             third,
-            lambda at: f"outputs {label(channel, at)!r}, {group.name}",
+            lambda at: f"outputs {label(mechanism, at)!r}, {group.name}",
         )
         draws = [int((words >= 0).sum()) for words in self.targets.values()]
         seen = [int((words == group.outputs).sum()) for words in self.targets.values()]
@@ -385,10 +382,10 @@ class _Pooled:
             book.finds_missing(f"a word never written, {group.name}", total, level)
 
 
-def _method(channel: Channel, ids: Ids, screened: bool, draws: Draws) -> str:
+def _method(mechanism: Mechanism, ids: Ids, screened: bool, draws: Draws) -> str:
     text = f"{len(ids):,} inputs against their exact output distributions"
     if screened:
-        text += f", {_SCREEN} draws of each of the {channel.space.size + 1:,} inputs"
+        text += f", {_SCREEN} draws of each of the {mechanism.space.size + 1:,} inputs"
         text += " to find those that stand out"
     if draws.released is not None:
         text += f", also by the strategy {draws.strategy}"

@@ -9,11 +9,11 @@ from dataclasses import replace
 import numpy as np
 
 from dptext.errors import UsageError
-from dptext.guarantees.audit.finding import Finding, Tally, claimed, published
+from dptext.guarantees.audit.finding import Finding, Tally, published_loss
 from dptext.guarantees.audit.program import ALARM
 from dptext.guarantees.audit.rows import chosen
 from dptext.guarantees.binomial import limits
-from dptext.mechanisms import Channel
+from dptext.mechanisms import Mechanism
 from dptext.types import Eps, Ids
 
 Draw = Callable[[Ids, Eps], Ids]
@@ -21,7 +21,7 @@ CONFIDENCE = 1.0 - ALARM
 _EVENTS = 4
 
 
-def audit(channel: Channel, epsilon: float, draw: Draw, runs: int) -> Finding:
+def audit(mechanism: Mechanism, epsilon: float, draw: Draw, runs: int) -> Finding:
     """Bound the loss of a few near pairs from below (Clopper-Pearson, split samples).
 
     Half of the runs choose the output words that tell a pair apart most, the other
@@ -29,9 +29,9 @@ def audit(channel: Channel, epsilon: float, draw: Draw, runs: int) -> Finding:
     (epsilon, delta) it is ln((P(y|x) - delta) / P(y|x')) that must not exceed epsilon.
     """
     epsilons = np.full(runs, epsilon)
-    inputs = chosen(channel, 24)
+    inputs = chosen(mechanism, 24)
     inputs = inputs[inputs >= 0][:16]
-    near = channel.space.lexicon.orders[inputs, 1].astype(np.int32)
+    near = mechanism.space.lexicon.orders[inputs, 1].astype(np.int32)
     pairs = [(int(a), int(b)) for a, b in zip(inputs, near, strict=True) if a != b]
     if not pairs:
         msg = "audit: a lower bound from draws needs a lexicon of two words"
@@ -39,21 +39,21 @@ def audit(channel: Channel, epsilon: float, draw: Draw, runs: int) -> Finding:
     alpha = (1.0 - CONFIDENCE) / (2 * len(pairs) * _EVENTS)
     words = sorted({*inputs.tolist(), *near.tolist()})
     found = {row: draw(np.full(runs, row, np.int32), epsilons) for row in words}
-    delta = channel.module.guarantee(channel.state, epsilon).delta
+    delta = mechanism.guarantee(epsilon).delta
     tally = Tally()
     for a, b in [*pairs, *((b, a) for a, b in pairs)]:
-        loss, output = _lower(found[a], found[b], channel.space.size, alpha, delta)
+        loss, output = _lower(found[a], found[b], mechanism.space.size, alpha, delta)
         ids = np.array([a], np.int32), np.array([b], np.int32)
         tally.take(
             *ids,
             np.array([loss]),
             np.array([output]),
-            claimed(channel, epsilon, *ids),
-            published(channel, epsilon, *ids),
+            mechanism.claimed_loss(*ids, epsilon),
+            published_loss(mechanism, epsilon, *ids),
         )
     method = f"lower bound: {len(pairs)} near pairs, {runs} draws of each word"
     by = f"samples, {CONFIDENCE:.1%} confidence"
-    made = tally.finding(channel, epsilon, method, len(words), by=by)
+    made = tally.finding(mechanism, epsilon, method, len(words), by=by)
     return replace(
         made,
         confidence=CONFIDENCE,
