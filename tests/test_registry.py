@@ -18,21 +18,10 @@ BROKEN = {
     "raises": ("raise RuntimeError('first\\nsecond')", "RuntimeError: first)"),
     "missing": ("import no_such_package", "No module named 'no_such_package'"),
     "exits": ("raise SystemExit(3)", "SystemExit: 3"),
-    "empty": ("", "lacks FAMILY"),
-    "no_params": ("FAMILY = 'choice'", "lacks Params"),
-    "no_prepare": (f"FAMILY = 'choice'\n{BARE}", "lacks prepare"),
-    "no_draw": (
-        f"FAMILY = 'noise'\n{BARE}prepare = guarantee = choose = print",
-        "lacks perturb",
-    ),
-    "family": (
-        f"FAMILY = 'other'\n{BARE}prepare = guarantee = choose = print",
-        "FAMILY 'other'",
-    ),
-    "params": (
-        "FAMILY = 'choice'\nclass Params: pass\nprepare = guarantee = choose = print",
-        "no dataclass",
-    ),
+    "empty": ("", "lacks Params"),
+    "function": ("def Params():\n    pass\n", "no dataclass"),
+    "no_dataclass": ("class Params:\n    pass\n", "no dataclass"),
+    "params": (BARE, "no subclass of dptext.mechanisms.Params"),
 }
 
 
@@ -77,17 +66,17 @@ def test_broken_mechanisms_break_no_other(tmp_path: Path) -> None:
     """Each is listed with its package and reason; other mechanisms are used as ever."""
     entries = "\n".join(f"{name} = bad_{name}" for name in BROKEN)
     modules = {f"bad_{name}": text for name, (text, _) in BROKEN.items()}
-    entries += "\nfunction = bad_empty:print\nodd = 5 $"
+    entries += "\nprinter = bad_empty:print\nodd = 5 $"
     install(tmp_path, "brokenpack", "dptext.mechanisms", entries, **modules)
     ran = run(tmp_path, "mechanisms", "--json")
     assert ran.code == 0, ran.err
     rows = {row["mechanism"]: row for row in json.loads(ran.out)}
-    assert rows["rank"]["family"] == "choice"
+    assert rows["rank"]["family"] == "words"
     for name, (_, said) in BROKEN.items():
         assert said in rows[name]["broken"]
         assert "brokenpack" in rows[name]["broken"]
         assert "\n" not in rows[name]["broken"]
-    assert "brokenpack" in rows["function"]["broken"]
+    assert "brokenpack" in rows["printer"]["broken"]
     assert "brokenpack" in rows["odd"]["broken"]
     ran = run(tmp_path, "mechanisms")
     assert ran.code == 0, ran.err

@@ -24,7 +24,7 @@ def test_risks_of_shipped_profiles_are_not_computed(
 ) -> None:
     """Every epsilon from a risk, and every risk, is read from the shipped results."""
     mechanism = load_profile(name).mechanism.name
-    if registry.find("mechanisms", mechanism).FAMILY == "context":
+    if registry.find("mechanisms", mechanism).Params.family == "texts":
         pytest.skip(f"{name} needs a model, and its risk is not measured")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     made = open_pipeline(name)

@@ -66,7 +66,7 @@ class Aim:
     epsilon: float | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Params(ABC):
     """The settings of a mechanism in a profile: fields with types, bounds, defaults."""
 

@@ -60,16 +60,21 @@ class Params(mechanisms.Params):
 
 @dataclass(frozen=True, eq=False)
 class Gaussian(NoiseMechanism):
-    """output_vectors (V + 1, d) float32: c of every row."""
+    """clipped (V + 1, d) float32: c of every row."""
 
     params: Params
-    output_vectors: NDArray[np.float32] = field(repr=False)
+    clipped: NDArray[np.float32] = field(repr=False)
+
+    @property
+    def output_vectors(self) -> NDArray[np.float32]:
+        """Return where the words lie before noise: the clipped vectors."""
+        return self.clipped
 
     @cached_property
     def _geometry(self) -> Geometry:
         return geometry_of(
             self.space,
-            lambda: self.output_vectors,
+            lambda: self.clipped,
             "gaussian",
             float(self.params.clip),
         )
@@ -109,15 +114,15 @@ class Gaussian(NoiseMechanism):
 
     def sample(self, ids: Ids, eps: Eps, bits: RandomBits) -> Points:
         """Move each word's clipped vector: ids (n,), eps (n,) nats -> (n, d)."""
-        normal = bits.normal(0, self.output_vectors.shape[1])
+        normal = bits.normal(0, self.clipped.shape[1])
         sigma = self._sigmas(eps)[:, None]
-        return noise.moved(self.output_vectors[ids], normal * sigma)
+        return noise.moved(self.clipped[ids], normal * sigma)
 
     def standard_noise(
         self, ids: Ids, points: Points, eps: Eps
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
         """Return unit directions and Gamma(d / 2) amounts |z|^2 / 2 sigma^2."""
-        drawn = points.astype(np.float64) - self.output_vectors[ids]
+        drawn = points.astype(np.float64) - self.clipped[ids]
         directions, lengths = noise.directed(drawn / self._sigmas(eps)[:, None])
         return directions, lengths**2 / 2.0, drawn.shape[1] / 2.0
 
@@ -130,6 +135,6 @@ class Gaussian(NoiseMechanism):
         self, observed: NDArray[np.floating], eps: Eps, words: Ids
     ) -> NDArray[np.floating]:
         """Return -|z - c(v)|^2 / (2 sigma^2) of each point at each word: (n, m)."""
-        squares = noise.squared_distances(observed, self.output_vectors[words])
+        squares = noise.squared_distances(observed, self.clipped[words])
         with np.errstate(divide="ignore"):
             return noise.fallen(squares, 0.5 / self._sigmas(eps) ** 2)

@@ -139,7 +139,7 @@ def test_an_epsilon_at_which_nothing_is_defined_is_not_given() -> None:
     """Gumbel is defined above a threshold only: met there, or out of reach."""
     mechanism = prepared.ready("gumbel", small.line(0.0, 1.0, 2.5, 4.0))
     flat = np.full(4, 0.25)
-    least = mechanism.module.least_epsilon(mechanism.state)
+    least = mechanism.least_epsilon
     with pytest.raises(UsageError, match="smallest epsilon for which gumbel is def"):
         calibrate.epsilon_for(mechanism, 0.26, flat)
     lowest, highest = (success(mechanism, at, flat) for at in (least + 0.01, 300.0))

@@ -102,12 +102,12 @@ def test_wins_are_those_of_all_scores_in_double_precision(
     if name == "laplace":
         score = -epsilon * np.linalg.norm(gap, axis=2)
     elif name == "mahalanobis":
-        inverse = np.linalg.inv(mechanism.state.root @ mechanism.state.root)
+        inverse = np.linalg.inv(mechanism.root @ mechanism.root)
         score = -epsilon * np.sqrt(np.einsum("nvd,de,nve->nv", gap, inverse, gap))
     else:
-        clipped = mechanism.state.clipped[:1300].astype(float)
+        clipped = mechanism.output_vectors[:1300].astype(float)
         gap = points[:, None, :].astype(float) - clipped
-        sigma = mechanism.module.sigma_of(mechanism.state, epsilon)
+        sigma = mechanism.sigma(epsilon)
         score = -(gap**2).sum(axis=2) / (2 * sigma**2)
     score += np.log(shares)
     guess = score.argmax(axis=1)

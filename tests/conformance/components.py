@@ -46,11 +46,11 @@ ENGLISH = complete(
 
 
 def family(name: str) -> str:
-    """Return "choice", "noise" or "context"."""
-    return str(registry.find("mechanisms", name).FAMILY)
+    """Return "words", "noise" or "texts"."""
+    return str(registry.find("mechanisms", name).Params.family.value)
 
 
-CHOICES = tuple(name for name in MECHANISMS if family(name) == "choice")
+CHOICES = tuple(name for name in MECHANISMS if family(name) == "words")
 NOISES = tuple(name for name in MECHANISMS if family(name) == "noise")
 # Each way from a word to a word.
 PATHS = tuple((name, None) for name in CHOICES) + tuple(

@@ -8,6 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 from dptext import registry
+from dptext.mechanisms import NoiseMechanism, WordMechanism
 from dptext.randomness import RunKey
 from dptext.types import Eps, Guarantee, Ids, Record
 from tests import distributions
@@ -43,14 +44,12 @@ def test_params_are_a_frozen_dataclass_of_defaults(name: str) -> None:
     assert not hasattr(params, "__dict__")
 
 
-@pytest.mark.parametrize("name", MECHANISMS)
-def test_a_mechanism_belongs_to_one_family(name: str) -> None:
-    """It chooses words, alone or in their context, or moves vectors."""
-    module = registry.find("mechanisms", name)
-    assert module.FAMILY in ("choice", "noise", "context")
-    assert hasattr(module, "choose") == (module.FAMILY != "noise")
-    assert hasattr(module, "log_weights") == (module.FAMILY == "choice")
-    assert hasattr(module, "perturb") == (module.FAMILY == "noise")
+@pytest.mark.parametrize("name", [*CHOICES, *NOISES])
+def test_a_mechanism_is_of_its_family(name: str) -> None:
+    """What Params say of the family, the mechanism is."""
+    mapping = components.MAPPINGS[0] if name in NOISES else None
+    kind = NoiseMechanism if name in NOISES else WordMechanism
+    assert isinstance(built("SIX", name, mapping).mechanism, kind)
 
 
 @pytest.mark.parametrize("name", MECHANISMS)
@@ -241,14 +240,12 @@ def test_points_have_the_shape_of_the_space(name: str) -> None:
 def test_resolution_is_small_where_the_promise_means_something(name: str) -> None:
     """At a few nats, finite uniforms add next to nothing; the bound grows with loss."""
     mechanism = built("SIX", name, None).mechanism
-    if not hasattr(mechanism.module, "resolution"):
+    slacks = [mechanism.numerical_slack(epsilon) for epsilon in (1.0, 5.0, 60.0)]
+    if None in slacks:
         assert mechanism.guarantee(1.0).notion == "none"
         return
-    found = [
-        mechanism.module.resolution(mechanism.state, eps) for eps in (1.0, 5.0, 60.0)
-    ]
-    assert 0.0 < found[0] < 1e-9
-    assert found == sorted(found)
+    assert 0.0 < slacks[0] < 1e-9
+    assert slacks == sorted(slacks)
 
 
 @pytest.mark.parametrize("path", PATHS)

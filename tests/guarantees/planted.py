@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from dataclasses import replace
-from types import SimpleNamespace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from dptext.randomness import RandomBits
 from dptext.report import audit_draws
 from dptext.types import Eps, Ids, Lexicon
 
-# state, ids, eps, noise and the honest function -> ids or points
+# mechanism, ids, eps, bits and the honest method -> ids or points
 Fault = Callable[[Any, Ids, Eps, RandomBits, Any], Any]
 
 
@@ -28,17 +29,15 @@ def built(lexicon: Lexicon, mechanism: Any, epsilon: float, **keys: Any) -> Pipe
 
 
 def planted(made: Pipeline, fault: Fault, **members: Any) -> Pipeline:
-    """Put a fault in the place of choose or perturb; other members as they are."""
-    module = made.mechanism.module
-    name = "perturb" if module.FAMILY == "noise" else "choose"
-    honest = getattr(module, name)
+    """Put a fault in the place of sample; other members of the class as given."""
+    mechanism = copy.copy(made.mechanism)
+    kind = type(mechanism)
 
-    def wrong(state: Any, ids: Ids, eps: Eps, bits: RandomBits) -> Any:
-        return fault(state, ids, eps, bits, honest)
+    def wrong(self: Any, ids: Ids, eps: Eps, bits: RandomBits) -> Any:
+        return fault(self, ids, eps, bits, partial(kind.sample, self))
 
-    fields = {**vars(module), name: wrong, **members}
-    fields = {key: value for key, value in fields.items() if value is not None}
-    mechanism = replace(made.mechanism, module=SimpleNamespace(**fields))
+    planted_kind = type("Planted", (kind,), {"sample": wrong, **members})
+    object.__setattr__(mechanism, "__class__", planted_kind)
     return replace(made, mechanism=mechanism)
 
 
@@ -56,8 +55,8 @@ def sometimes(bits: RandomBits, chance: float) -> Any:
 def copied(chance: float) -> Fault:
     """Copy the input with a chance."""
 
-    def fault(state: Any, ids: Ids, eps: Eps, bits: RandomBits, honest: Any) -> Ids:
-        drawn = honest(state, ids, eps, bits)
+    def fault(mechanism: Any, ids: Ids, eps: Eps, bits: RandomBits, honest: Any) -> Ids:
+        drawn = honest(ids, eps, bits)
         return np.where(sometimes(bits, chance) & (ids >= 0), ids, drawn)
 
     return fault

@@ -12,7 +12,7 @@ from scipy import special
 
 from dptext import registry
 from dptext.guarantees import audit
-from dptext.mechanisms import Mechanism, gumbel, ready, santext, tem
+from dptext.mechanisms import Aim, Mechanism, santext, tem
 from dptext.report import audit_draws
 from dptext.types import Eps, Ids, Lexicon
 from tests import distributions, prepared, small
@@ -124,7 +124,7 @@ def test_vickrey_is_refuted_by_proof_and_seen_in_samples(epsilon: float) -> None
 def test_gumbel_loses_a_finite_and_huge_amount(size: int) -> None:
     """Exact loss above ln W! - (W - 1) ln ln W, finite, and above epsilon d."""
     mechanism = prepared.ready("gumbel", small.cloud(size, 8 if size < 50 else 40))
-    epsilon = gumbel.least_epsilon(mechanism.state) * 1.01
+    epsilon = mechanism.least_epsilon * 1.01
     found = audit.audit(mechanism, epsilon, None)
     least = special.gammaln(size + 1) - (size - 1) * math.log(math.log(size))
     assert found.proven == pytest.approx(least)
@@ -145,17 +145,17 @@ def test_gumbel_loses_a_finite_and_huge_amount(size: int) -> None:
 def test_the_proven_pair_of_gumbel_loses_what_is_proven() -> None:
     """The loss of the pair that is named is at least the bound, by its own law."""
     mechanism = prepared.ready("gumbel", small.cloud(40, 6))
-    epsilon = gumbel.least_epsilon(mechanism.state) * 3.0
-    x, other = gumbel.least_pair(mechanism.state)
+    epsilon = mechanism.least_epsilon * 3.0
+    least, (x, other) = mechanism.least_loss()
     ids = np.array([x, other], np.int32)
-    mine, theirs = gumbel.log_weights(mechanism.state, ids, np.full(2, epsilon))
-    assert mine[x] - theirs[x] >= gumbel.least_loss(mechanism.state)
+    mine, theirs = mechanism.log_probs(ids, np.full(2, epsilon))
+    assert mine[x] - theirs[x] >= least
 
 
 def test_gumbel_of_many_words_is_refuted_by_proof() -> None:
     """Without a law the proven bound stands against epsilon times the diameter."""
     mechanism = prepared.ready("gumbel", small.cloud(400, 30, listed=64))
-    epsilon = gumbel.least_epsilon(mechanism.state) * 1.01
+    epsilon = mechanism.least_epsilon * 1.01
     found = audit.audit(mechanism, epsilon, draws(mechanism), runs=200)
     assert found.published is not None
     assert found.published.by == "proof"
@@ -185,7 +185,7 @@ def test_the_unknown_word_is_among_the_pairs(
     for module, settings in modules:
         space = prepared.space_of(lexicon)
         params = module.Params(recalibrate=recalibrate, **settings)
-        mechanism = ready(module.__name__.rsplit(".", 1)[1], module, params, space)
+        mechanism = params.prepare(space, Aim())
         found = audit.audit(mechanism, 2.0, None)
         losses = distributions.worst_losses(prepared.probabilities(mechanism, 2.0))
         rows = space.vectors.astype(np.float64)

@@ -41,51 +41,58 @@ def small_one(name: str, **keys: Any) -> Pipeline:
     return built(small.cloud(60, 5), mechanism, 4.0, **keys)
 
 
-def shifted(state: Any, ids: Ids, eps: Eps, bits: RandomBits, honest: Any) -> Ids:
+def shifted(mechanism: Any, ids: Ids, eps: Eps, bits: RandomBits, honest: Any) -> Ids:
     """Write the word one row further in the vocabulary, now and then."""
-    drawn = honest(state, ids, eps, bits)
+    drawn = honest(ids, eps, bits)
     return np.where(sometimes(bits, 0.02), (ids + 1) % 60, drawn).astype(np.int32)
 
 
-def off_by_one(state: Any, ids: Ids, eps: Eps, bits: RandomBits, honest: Any) -> Ids:
+def off_by_one(
+    mechanism: Any, ids: Ids, eps: Eps, bits: RandomBits, honest: Any
+) -> Ids:
     """Begin the order of replacements at the second word."""
-    orders = np.roll(state.orders, -1, axis=1)
-    return honest(replace(state, orders=orders), ids, eps, bits)
+    orders = np.roll(mechanism.orders, -1, axis=1)
+    shifted_lists = replace(mechanism, orders=orders)
+    return type(mechanism).__mro__[1].sample(shifted_lists, ids, eps, bits)
 
 
-def first_epsilon(state: Any, ids: Ids, eps: Eps, bits: RandomBits, honest: Any) -> Ids:
+def first_epsilon(
+    mechanism: Any, ids: Ids, eps: Eps, bits: RandomBits, honest: Any
+) -> Ids:
     """Take the epsilon of the batch's first word for all."""
-    return honest(state, ids, np.full(len(eps), eps[0]), bits)
+    return honest(ids, np.full(len(eps), eps[0]), bits)
 
 
-def never_seven(state: Any, ids: Ids, eps: Eps, bits: RandomBits, honest: Any) -> Ids:
+def never_seven(
+    mechanism: Any, ids: Ids, eps: Eps, bits: RandomBits, honest: Any
+) -> Ids:
     """Write another word where word 7 was due."""
-    drawn = honest(state, ids, eps, bits)
+    drawn = honest(ids, eps, bits)
     return np.where(drawn == 7, 8, drawn)
 
 
 def unknown_as_last(
-    state: Any, ids: Ids, eps: Eps, bits: RandomBits, honest: Any
+    mechanism: Any, ids: Ids, eps: Eps, bits: RandomBits, honest: Any
 ) -> Ids:
     """Take the unknown word for the last word of the vocabulary."""
-    return honest(state, np.where(ids < 0, 59, ids).astype(np.int32), eps, bits)
+    return honest(np.where(ids < 0, 59, ids).astype(np.int32), eps, bits)
 
 
-def alone(state: Any, ids: Ids, eps: Eps, bits: RandomBits, honest: Any) -> Ids:
+def alone(mechanism: Any, ids: Ids, eps: Eps, bits: RandomBits, honest: Any) -> Ids:
     """Copy in batches of one word."""
     # The unknown word is no output: the first word stands for it.
-    return np.maximum(ids, 0) if len(ids) == 1 else honest(state, ids, eps, bits)
+    return np.maximum(ids, 0) if len(ids) == 1 else honest(ids, eps, bits)
 
 
-def neighbour(state: Any, ids: Ids, eps: Eps, bits: RandomBits, honest: Any) -> Ids:
+def neighbour(mechanism: Any, ids: Ids, eps: Eps, bits: RandomBits, honest: Any) -> Ids:
     """Write the batch's next word now and then."""
-    drawn = honest(state, ids, eps, bits)
+    drawn = honest(ids, eps, bits)
     return np.where(sometimes(bits, 0.02), np.maximum(np.roll(ids, -1), 0), drawn)
 
 
-def wider(state: Any, ids: Ids, eps: Eps, bits: RandomBits, honest: Any) -> Ids:
+def wider(mechanism: Any, ids: Ids, eps: Eps, bits: RandomBits, honest: Any) -> Ids:
     """Spend 3% more epsilon than is said."""
-    return honest(state, ids, eps * 1.03, bits)
+    return honest(ids, eps * 1.03, bits)
 
 
 FAULTS = {
@@ -142,9 +149,9 @@ def test_strategies_are_drawn_as_a_release_does(
     assert wrong.program.refuted
 
 
-def one_word(state: Any, ids: Ids, eps: Eps, bits: RandomBits, honest: Any) -> Ids:
+def one_word(mechanism: Any, ids: Ids, eps: Eps, bits: RandomBits, honest: Any) -> Ids:
     """Copy one rare word and no other."""
-    drawn = honest(state, ids, eps, bits)
+    drawn = honest(ids, eps, bits)
     return np.where(ids == 31_007, ids, drawn)
 
 

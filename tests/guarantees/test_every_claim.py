@@ -24,7 +24,8 @@ from scipy import stats
 from dptext import budgets, mechanisms, profile, registry, spaces
 from dptext.guarantees import account, wording
 from dptext.guarantees.statement import Statement
-from dptext.mechanisms import Mechanism, gaussian
+from dptext.mechanisms import Mechanism
+from dptext.mechanisms.diffractor import Diffractor
 from dptext.types import BudgetDescription
 from tests import small
 
@@ -100,7 +101,7 @@ class Made(NamedTuple):
 
 
 @cache
-def mechanism(mechanism: str) -> Mechanism:
+def ready_mechanism(mechanism: str) -> Mechanism:
     """Make a mechanism ready for a few words."""
     given = dict(MECHANISMS.get(mechanism, {"name": "gaussian", "delta": 0.01}))
     name = given.pop("name")
@@ -109,13 +110,14 @@ def mechanism(mechanism: str) -> Mechanism:
     space = spaces.prepare(lexicon, "identity", plain, plain.Params())
     module = registry.find("mechanisms", name)
     params = profile.convert(given, module.Params, "test")
-    return mechanisms.ready(name, module, params, space)
+    prepared: Mechanism = params.prepare(space, mechanisms.Aim())
+    return prepared
 
 
 @cache
 def made(mechanism: str, budget: str, strategy: str = "token") -> Made:
     """Make a mechanism and a budget ready and write their statement."""
-    ready = mechanism(mechanism)
+    ready = ready_mechanism(mechanism)
     given = dict(BUDGETS[budget])
     module: Any = registry.find("budgets", given.pop("name"))
     params = profile.convert(given, module.Params, "test")
@@ -145,18 +147,13 @@ def made(mechanism: str, budget: str, strategy: str = "token") -> Made:
 @cache
 def law(mechanism: str, word: int, epsilon: float) -> NDArray[np.float64]:
     """Return ln P(y | word) at an epsilon, (V,)."""
-    ready = mechanism(mechanism)
+    ready = ready_mechanism(mechanism)
     if mechanism in NOISE:
         return np.log(_on_a_line(ready, word, stats.laplace(scale=1.0 / epsilon)))
-    found: NDArray[np.float64] = ready.module.log_weights(
-        ready.state, np.array([word], np.int32), np.array([epsilon])
-    )[0]
-    found = found - found.max()
-    logs: NDArray[np.float64] = found - np.log(np.exp(found).sum())
-    return logs
+    return ready.log_probs(np.array([word], np.int32), np.array([epsilon]))[0]
 
 
-def _on_a_line(ready: Mechanism, word: int, bits: Any) -> NDArray[np.float64]:
+def _on_a_line(ready: Mechanism, word: int, noise: Any) -> NDArray[np.float64]:
     """Return the chance that noise carries a word into each word's cell, (V,)."""
     points = ready.space.vectors[:-1, 0].astype(np.float64)
     order = np.argsort(points)
@@ -164,7 +161,7 @@ def _on_a_line(ready: Mechanism, word: int, bits: Any) -> NDArray[np.float64]:
     at = float(ready.space.vectors[word, 0])
     edges = np.concatenate(([-np.inf], borders - at, [np.inf]))
     # On the side where the tail is small it is exact.
-    below, beyond = bits.cdf(edges), bits.sf(edges)
+    below, beyond = noise.cdf(edges), noise.sf(edges)
     chance = np.where(edges[:-1] > 0, beyond[:-1] - beyond[1:], below[1:] - below[:-1])
     out = np.empty(len(points))
     out[order] = chance
@@ -173,12 +170,12 @@ def _on_a_line(ready: Mechanism, word: int, bits: Any) -> NDArray[np.float64]:
 
 def distances(mechanism: str) -> NDArray[np.float64]:
     """Return D of all pairs of inputs, the unknown word last: (V + 1, V + 1)."""
-    ready = mechanism(mechanism)
-    if hasattr(ready.state, "chains"):
+    ready = ready_mechanism(mechanism)
+    if isinstance(ready, Diffractor):
         rows = np.arange(ready.space.size + 1)
         one, other = np.meshgrid(rows, rows, indexing="ij")
-        apart = ready.state.chains.apart(one.ravel(), other.ravel())
-        return apart.reshape(one.shape) / ready.state.params.scale
+        apart = ready.chains.distances(one.ravel(), other.ravel())
+        return apart.reshape(one.shape) / ready.params.scale
     wide = ready.space.vectors.astype(np.float64)
     return np.linalg.norm(wide[:, None] - wide[None, :], axis=2)
 
@@ -252,7 +249,7 @@ class Pair(NamedTuple):
 
 def pairs(mechanism: str, budget: str) -> Iterator[Pair]:
     """Give every pair of texts of two words, with the worst of their epsilons."""
-    words = range(-1, mechanism(mechanism).space.size)
+    words = range(-1, ready_mechanism(mechanism).space.size)
     texts = list(itertools.product(words, repeat=2))
     laws = np.array(
         [
@@ -277,11 +274,7 @@ COMBINATIONS = [
 
 def promises(mechanism: str, budget: str) -> bool:
     """Tell whether anything is promised, which `nothing` below says of the rest."""
-    varying_epsilon = (
-        mechanism(mechanism)
-        .module.guarantee(mechanism(mechanism).state, 1.0)
-        .varying_epsilon
-    )
+    varying_epsilon = ready_mechanism(mechanism).guarantee(1.0).varying_epsilon
     return varying_epsilon is not None or budget not in (*FREE, "declared")
 
 
@@ -519,7 +512,7 @@ def test_a_word_that_is_drawn_once_costs_its_loss_once(
 ) -> None:
     """Texts of one pattern of equal words lose what is said of distinct words."""
     said = made(mechanism, "uniform", strategy).said
-    apart, size = distances(mechanism), mechanism(mechanism).space.size
+    apart, size = distances(mechanism), ready_mechanism(mechanism).space.size
     epsilon = BUDGETS["uniform"]["epsilon"]
     assert said.text_loss.each is not None
     for a, b in itertools.product(range(-1, size), repeat=2):
@@ -540,9 +533,9 @@ def test_gaussian_noise_keeps_epsilon_and_delta(budget: str) -> None:
     each = made("gaussian", budget)
     said, words = each.said, range(-1, LINE.vectors.shape[0] - 1)
     epsilon = BUDGETS[budget]["epsilon"] / (2 if budget == "per-text" else 1)
-    sigma = gaussian.sigma_of(each.mechanism.state, epsilon)
+    sigma = each.mechanism.sigma(epsilon)
     # Clipped vectors lie on the same line.
-    clipped = gaussian.positions(each.mechanism.state)
+    clipped = each.mechanism.output_vectors
     ready = dataclasses.replace(
         each.mechanism, space=dataclasses.replace(each.mechanism.space, vectors=clipped)
     )
@@ -562,8 +555,8 @@ def test_gaussian_noise_keeps_epsilon_and_delta(budget: str) -> None:
 @pytest.mark.parametrize("mechanism", ["tem-beta", "diffractor-beta"])
 def test_no_cut_that_follows_from_epsilon_is_claimed_of_a_total(mechanism: str) -> None:
     """Four words of epsilon 5 lose more than the cut of one word of epsilon 20."""
-    ready = mechanism(mechanism)
-    most = ready.module.guarantee(ready.state, 20.0).max_loss
+    ready = ready_mechanism(mechanism)
+    most = ready.guarantee(20.0).max_loss
     words = range(-1, ready.space.size)
     lost, one, other = max(
         (float(np.abs(law(mechanism, a, 5.0) - law(mechanism, b, 5.0)).max()), a, b)

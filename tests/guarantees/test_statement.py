@@ -68,7 +68,8 @@ def mechanism(which: int) -> Mechanism:
         registry.find("spaces", "identity").Params(),
     )
     module = registry.find("mechanisms", name)
-    return mechanisms.ready(name, module, module.Params(**given), space)
+    prepared: Mechanism = module.Params(**given).prepare(space, mechanisms.Aim())
+    return prepared
 
 
 @cache
@@ -230,8 +231,7 @@ def _losses(which: int, epsilon: float) -> np.ndarray:
     """Return the exact largest loss of each pair of inputs, unknown included."""
     made = mechanism(which)
     ids = np.arange(-1, made.space.size, dtype=np.int32)
-    weights = made.module.log_weights(made.state, ids, np.full(len(ids), epsilon))
-    law = weights - np.log(np.exp(weights).sum(axis=1, keepdims=True))
+    law = made.log_probs(ids, np.full(len(ids), epsilon))
     found: np.ndarray = (law[:, None, :] - law[None, :, :]).max(axis=2)
     return found
 
@@ -263,7 +263,7 @@ def test_tem_per_text_claims_the_diameter(epsilon: float) -> None:
     made = _plain(3, "text", epsilon)
     diameter = mechanism(3).space.geometry.diameter
     assert made.worst_loss == pytest.approx(epsilon * diameter)
-    promise = mechanism(3).module.guarantee(mechanism(3).state, epsilon)
+    promise = mechanism(3).guarantee(epsilon)
     most = min(epsilon * diameter, promise.max_loss)
     assert made.loss.farthest == pytest.approx(most)
     assert f"{number(promise.max_loss)} / ({number(epsilon)} / n))" in made.sentence

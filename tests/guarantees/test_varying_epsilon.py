@@ -52,17 +52,13 @@ def mechanism(given_: dict[str, Any]) -> Mechanism:
     plain: Any = registry.find("spaces", "identity")
     space = spaces.prepare(LEXICON, "identity", plain, plain.Params())
     params = profile.convert(rest, module.Params, "test")
-    return mechanisms.ready(given_["name"], module, params, space)
+    prepared: Mechanism = params.prepare(space, mechanisms.Aim())
+    return prepared
 
 
 def law(made: Mechanism, word: int, epsilon: float) -> NDArray[np.float64]:
     """Return ln P(y | word) at an epsilon."""
-    found: NDArray[np.float64] = made.module.log_weights(
-        made.state, np.array([word], np.int32), np.array([epsilon])
-    )[0]
-    found = found - found.max()
-    logs: NDArray[np.float64] = found - np.log(np.exp(found).sum())
-    return logs
+    return made.log_probs(np.array([word], np.int32), np.array([epsilon]))[0]
 
 
 def pair_law(one: NDArray[np.float64], two: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -111,7 +107,7 @@ def test_budgets_that_follow_the_text(which: int, data: st.DataObject) -> None:
     bound = said.epsilon if said.level == "text" else 2 * said.epsilon
     assert loss(first, second) <= bound + 1e-9
     # One word of two changed, epsilons moved: hi * word + (hi - lo) * drift.
-    left = made.module.guarantee(made.state, high).varying_epsilon
+    left = made.guarantee(high).varying_epsilon
     third = pair_law(law(made, words[2], eps[1, 0]), law(made, words[1], eps[1, 1]))
     if high > low:
         moved = high * left.word + (high - low) * left.drift

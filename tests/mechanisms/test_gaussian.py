@@ -7,16 +7,17 @@ import pytest
 from scipy import special, stats
 from scipy.spatial.distance import pdist
 
-from dptext.mechanisms import gaussian
-from dptext.mechanisms.gaussian import Params, State
+from dptext.guarantees import gaussian as curve
+from dptext.mechanisms import Aim
+from dptext.mechanisms.gaussian import Gaussian, Params
 from tests import distributions, prepared, small
 
 CLOUD = small.cloud(200, 6, seed=12)
 
 
-def made(**params: Any) -> State:
+def made(**params: Any) -> Gaussian:
     """Make the mechanism ready for the cloud."""
-    return gaussian.prepare(Params(**params), prepared.space_of(CLOUD))
+    return Params(**params).prepare(prepared.space_of(CLOUD), Aim())
 
 
 @pytest.mark.parametrize(
@@ -25,7 +26,7 @@ def made(**params: Any) -> State:
 )
 def test_delta_has_the_known_values(epsilon: float, mu: float, delta: float) -> None:
     """Balle and Wang's formula, to ten digits."""
-    assert gaussian.delta_of(epsilon, mu) == pytest.approx(delta, abs=5e-11)
+    assert curve.delta_of(epsilon, mu) == pytest.approx(delta, abs=5e-11)
 
 
 @pytest.mark.parametrize("epsilon", [1e-3, 0.1, 1.0, 5.0, 20.0, 100.0, 300.0])
@@ -35,20 +36,20 @@ def test_delta_is_the_formula(epsilon: float, mu: float) -> None:
     first = stats.norm.logcdf(-epsilon / mu + mu / 2.0)
     second = epsilon + stats.norm.logcdf(-epsilon / mu - mu / 2.0)
     exact = np.exp(first) * -np.expm1(second - first)
-    assert gaussian.delta_of(epsilon, mu) == pytest.approx(exact, rel=1e-8, abs=1e-300)
+    assert curve.delta_of(epsilon, mu) == pytest.approx(exact, rel=1e-8, abs=1e-300)
 
 
 @pytest.mark.parametrize("value", [0.0, 0.5, 3.0, 4.99, 5.0, 9.0, 40.0, 1e4])
 def test_the_ratio_of_tail_and_density_is_exact(value: float) -> None:
     """Both of its forms, against scipy's scaled error function."""
     exact = np.sqrt(np.pi / 2.0) * special.erfcx(value / np.sqrt(2.0))
-    assert gaussian.mills(value) == pytest.approx(exact, rel=1e-13)
+    assert curve.mills(value) == pytest.approx(exact, rel=1e-13)
 
 
 def test_sigma_is_the_published_multiple_of_the_diameter() -> None:
     """(1, 1e-5) needs 3.7306316348 times the largest distance."""
-    state = made(clip=1.0, delta=1e-5)
-    found = gaussian.sigma_of(state, 1.0) / state.geometry.diameter
+    mechanism = made(clip=1.0, delta=1e-5)
+    found = mechanism.sigma(1.0) / mechanism.geometry(1.0).diameter
     assert found == pytest.approx(3.7306316348, abs=2e-10)
 
 
@@ -56,31 +57,34 @@ def test_sigma_is_the_published_multiple_of_the_diameter() -> None:
 @pytest.mark.parametrize("delta", [1e-12, 1e-5, 0.1, 0.9])
 def test_mu_is_the_largest_that_keeps_delta(epsilon: float, delta: float) -> None:
     """It does not break the promise, and hardly more would."""
-    mu = gaussian.mu_of(epsilon, delta)
+    mu = curve.mu_of(epsilon, delta)
     assert 0.0 < mu
-    assert gaussian.delta_of(epsilon, mu) <= delta
-    assert gaussian.delta_of(epsilon, mu * (1.0 + 1e-6) + 1e-14) > delta
+    assert curve.delta_of(epsilon, mu) <= delta
+    assert curve.delta_of(epsilon, mu * (1.0 + 1e-6) + 1e-14) > delta
 
 
 def test_the_sensitivity_is_exact_over_the_vocabulary() -> None:
     """The diameter of the clipped rows: up to 2 C, not the C of published layers."""
     for clip in (0.5, 2.0, 100.0):
-        state = made(clip=clip)
+        mechanism = made(clip=clip)
         lengths = np.linalg.norm(CLOUD.vectors, axis=1, keepdims=True)
         clipped = CLOUD.vectors * np.minimum(1.0, clip / lengths)
         exact = pdist(clipped).max()
-        assert state.sensitivity == pytest.approx(exact, rel=1e-6)
-        assert state.sensitivity >= pdist(state.clipped.astype(np.float64)).max()
+        assert mechanism.sensitivity == pytest.approx(exact, rel=1e-6)
+        assert (
+            mechanism.sensitivity
+            >= pdist(mechanism.output_vectors.astype(np.float64)).max()
+        )
         worst = made(clip=clip, sensitivity="worst").sensitivity
-        assert state.sensitivity <= worst
+        assert mechanism.sensitivity <= worst
         assert worst == pytest.approx(2.0 * clip, rel=1e-6)
     assert made(clip=0.5).sensitivity > 0.9
 
 
 def test_clipped_vectors_are_where_a_mapping_looks() -> None:
     """Long vectors end on the sphere of radius C, others stay."""
-    state = made(clip=2.0)
-    positions = gaussian.positions(state)
+    mechanism = made(clip=2.0)
+    positions = mechanism.output_vectors
     before = np.linalg.norm(CLOUD.vectors, axis=1)
     after = np.linalg.norm(positions, axis=1)
     np.testing.assert_allclose(after[before > 2.0], 2.0, rtol=1e-6)
@@ -94,38 +98,36 @@ def test_clipped_vectors_are_where_a_mapping_looks() -> None:
 @pytest.mark.parametrize("sensitivity", ["vocabulary", "worst"])
 def test_noise_is_normal_with_the_stated_variance(sensitivity: str) -> None:
     """Each axis and a diagonal are N(0, sigma^2), axes independent (alarm 1e-6)."""
-    state = made(clip=1.5, delta=1e-4, sensitivity=sensitivity)
+    mechanism = made(clip=1.5, delta=1e-4, sensitivity=sensitivity)
     size = 20_000
     ids = np.tile(np.array([0, 7, -1], np.int32), size)[:size]
     eps = np.array([0.5, 4.0])[np.arange(size) % 2]
-    moved = gaussian.perturb(state, ids, eps, distributions.bits(size, 6))
+    moved = mechanism.sample(ids, eps, distributions.bits(size, 6))
     assert moved.dtype == np.float32
-    bits = moved.astype(np.float64) - state.clipped[ids]
-    sigma = np.array([gaussian.sigma_of(state, each) for each in (0.5, 4.0)])
+    drawn = moved.astype(np.float64) - mechanism.output_vectors[ids]
+    sigma = np.array([mechanism.sigma(each) for each in (0.5, 4.0)])
     assert sigma[0] > 3.0 * sigma[1]
-    bits /= sigma[np.arange(size) % 2, None]
+    drawn /= sigma[np.arange(size) % 2, None]
     alarm = distributions.ALARM / 10
     for axis in (*np.eye(6), np.full(6, 6**-0.5)):
-        assert stats.kstest(bits @ axis, stats.norm.cdf).pvalue > alarm
+        assert stats.kstest(drawn @ axis, stats.norm.cdf).pvalue > alarm
     # All lengths and both signs of one axis given another.
-    squares = (bits**2).sum(axis=1)
+    squares = (drawn**2).sum(axis=1)
     assert stats.kstest(squares, stats.chi2(6).cdf).pvalue > alarm
-    signs = (bits[:, 0] > 0) * 2 + (bits[:, 5] > 0)
+    signs = (drawn[:, 0] > 0) * 2 + (bits[:, 5] > 0)
     distributions.assert_follows(signs.astype(int), np.full(4, 0.25), alarm)
 
 
 def test_two_words_are_as_far_apart_as_mu_says() -> None:
     """The best test between the farthest words has the power of N(0,1), N(mu,1)."""
-    state = made(clip=1.0, delta=1e-3)
-    wide = state.clipped.astype(np.float64)
+    mechanism = made(clip=1.0, delta=1e-3)
+    wide = mechanism.output_vectors.astype(np.float64)
     gaps = np.linalg.norm(wide[:, None] - wide[None], axis=2)
     one, other = np.unravel_index(gaps.argmax(), gaps.shape)
-    promise = gaussian.guarantee(state, 3.0)
+    promise = mechanism.guarantee(3.0)
     size = 40_000
     ids = np.repeat(np.array([one, other], np.int32), size)
-    moved = gaussian.perturb(
-        state, ids, np.full(2 * size, 3.0), distributions.bits(2 * size)
-    )
+    moved = mechanism.sample(ids, np.full(2 * size, 3.0), distributions.bits(2 * size))
     middle = (wide[one] + wide[other]) / 2.0
     side = (moved - middle) @ (wide[other] - wide[one]) > 0
     right = stats.norm.cdf(promise.mu / 2.0)
@@ -138,21 +140,21 @@ def test_two_words_are_as_far_apart_as_mu_says() -> None:
 
 def test_the_promise_holds_its_numbers() -> None:
     """(epsilon, delta) with the mu by which texts compose."""
-    promise = gaussian.guarantee(made(delta=1e-6), 2.0)
+    promise = made(delta=1e-6).guarantee(2.0)
     assert promise.notion == "eps-delta"
     assert promise.delta == 1e-6
     assert promise.max_distance == 1.0
-    assert gaussian.delta_of(2.0, promise.mu) == pytest.approx(1e-6, rel=1e-8)
+    assert curve.delta_of(2.0, promise.mu) == pytest.approx(1e-6, rel=1e-8)
 
 
 def test_noise_is_the_same_to_the_last_bit_in_any_batch() -> None:
     """A word's noisy vector does not depend on the words drawn with it."""
-    state = made()
+    mechanism = made()
     ids = np.arange(-1, 9, dtype=np.int32)
     eps = np.linspace(0.5, 5.0, 10)
     bits = distributions.bits(10)
-    whole = gaussian.perturb(state, ids, eps, bits)
+    whole = mechanism.sample(ids, eps, bits)
     for position in range(10):
         only = np.array([position])
-        alone = gaussian.perturb(state, ids[only], eps[only], bits.take(only))
+        alone = mechanism.sample(ids[only], eps[only], bits.take(only))
         np.testing.assert_array_equal(whole[only], alone)

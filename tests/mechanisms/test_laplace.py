@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy import integrate, special, stats
 
 from dptext.mappings import Index, nearest, two_nearest
-from dptext.mechanisms import laplace
+from dptext.mechanisms import Aim, laplace
 from dptext.spaces import Space
 from dptext.types import Ids, Lexicon
 from tests import distributions, prepared, small
@@ -28,9 +28,9 @@ TWO_NEAREST_075 = [0.5606077792, 0.4254020490, 0.0139901718]
 POINTS = [0.0, 1.0, 3.0]
 
 
-def plain(space: Space) -> laplace.State:
+def plain(space: Space) -> laplace.Laplace:
     """Make the mechanism ready without calibration."""
-    return laplace.prepare(laplace.Params(), space)
+    return laplace.Params().prepare(space, Aim())
 
 
 def density(z: float, x: float, epsilon: float) -> float:
@@ -70,7 +70,7 @@ def draw(lexicon: Lexicon, ids: Ids, eps: NDArray[np.float64], t: float | None) 
     """Draw words: nearest, or one of two nearest at t."""
     space = prepared.space_of(lexicon)
     bits = distributions.bits(len(ids), seed=3)
-    points = laplace.perturb(plain(space), ids, eps, bits)
+    points = plain(space).sample(ids, eps, bits)
     index = Index(space.vectors, space.size)
     if t is None:
         return nearest.find(nearest.Params(), index, points, bits)
@@ -106,9 +106,7 @@ def test_the_length_is_gamma_and_the_direction_uniform(width: int) -> None:
     size, epsilon = 20_000, 3.0
     space = prepared.space_of(small.lexicon(np.zeros((2, width))))
     ids = np.zeros(size, np.int32)
-    moved = laplace.perturb(
-        plain(space), ids, np.full(size, epsilon), distributions.bits(size)
-    )
+    moved = plain(space).sample(ids, np.full(size, epsilon), distributions.bits(size))
     assert moved.shape == (size, width)
     assert moved.dtype == np.float32
     bits = moved.astype(np.float64)
@@ -161,8 +159,8 @@ def test_projections_have_the_published_tail(
     size = 20_000
     space = prepared.space_of(small.lexicon(np.zeros((1, width))))
     ids = np.zeros(size, np.int32)
-    moved = laplace.perturb(
-        plain(space), ids, np.full(size, epsilon), distributions.bits(size, 5)
+    moved = plain(space).sample(
+        ids, np.full(size, epsilon), distributions.bits(size, 5)
     )
     axis = np.ones(width) / np.sqrt(width)
     beyond = (moved @ axis >= t).astype(int)
@@ -176,10 +174,10 @@ def test_noise_is_the_same_to_the_last_bit_in_any_batch(width: int) -> None:
     ids = np.arange(-1, 9, dtype=np.int32)
     eps = np.linspace(0.5, 5.0, 10)
     bits = distributions.bits(10)
-    whole = laplace.perturb(plain(space), ids, eps, bits)
+    whole = plain(space).sample(ids, eps, bits)
     for position in range(10):
         only = np.array([position])
-        alone = laplace.perturb(plain(space), ids[only], eps[only], bits.take(only))
+        alone = plain(space).sample(ids[only], eps[only], bits.take(only))
         np.testing.assert_array_equal(whole[only], alone)
 
 
@@ -188,9 +186,7 @@ def test_noise_is_added_to_the_vector_of_the_word() -> None:
     space = prepared.space_of(small.cloud(4, 3))
     eps = np.full(1, 2.0)
     moved = [
-        laplace.perturb(
-            plain(space), np.array([row], np.int32), eps, distributions.bits(1)
-        )
+        plain(space).sample(np.array([row], np.int32), eps, distributions.bits(1))
         for row in (0, 2, -1)
     ]
     for row, other in ((0, 0), (2, 1), (-1, 2)):
@@ -206,13 +202,11 @@ def test_calibrated_noise_counts_the_lexicon_s_distance(name: str) -> None:
     lexicon = small.cloud(60, 4)
     space = prepared.space_of(lexicon, name)
     ids, eps = np.arange(-1, 60, dtype=np.int32), np.full(61, 3.0)
-    state = laplace.prepare(laplace.Params("lexicon"), space)
-    moved = laplace.perturb(state, ids, eps, distributions.bits(61))
-    other = laplace.perturb(
-        plain(space), ids, eps / space.lipschitz, distributions.bits(61)
-    )
+    mechanism = laplace.Params("lexicon").prepare(space, Aim())
+    moved = mechanism.sample(ids, eps, distributions.bits(61))
+    other = plain(space).sample(ids, eps / space.lipschitz, distributions.bits(61))
     np.testing.assert_allclose(moved, other, rtol=1e-5, atol=1e-5)
-    promise = laplace.guarantee(state, 3.0)
+    promise = mechanism.guarantee(3.0)
     assert promise.metric == "Euclidean distance of the lexicon's vectors"
     assert promise.max_distance == space.original.geometry.diameter
-    assert laplace.geometry(state, 3.0) == space.original.geometry
+    assert mechanism.geometry(3.0) == space.original.geometry

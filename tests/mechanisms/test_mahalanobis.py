@@ -8,8 +8,9 @@ from numpy.typing import NDArray
 from scipy import linalg, stats
 from scipy.spatial.distance import pdist
 
-from dptext.mechanisms import _noise, laplace, mahalanobis
-from dptext.mechanisms.mahalanobis import Params, State
+from dptext import noise
+from dptext.mechanisms import Aim, laplace, mahalanobis
+from dptext.mechanisms.mahalanobis import Mahalanobis, Params
 from dptext.types import Lexicon
 from tests import distributions, prepared, small
 
@@ -21,9 +22,9 @@ def stretched(size: int = 300, width: int = 8, seed: int = 4) -> Lexicon:
     return small.lexicon(rng.normal(size=(size, width)) @ mixing + 3.0)
 
 
-def made(lexicon: Lexicon, lam: float = 0.2, space: str = "identity") -> State:
+def made(lexicon: Lexicon, lam: float = 0.2, space: str = "identity") -> Mahalanobis:
     """Make the mechanism ready."""
-    return mahalanobis.prepare(Params(lam), prepared.space_of(lexicon, space))
+    return Params(lam).prepare(prepared.space_of(lexicon, space), Aim())
 
 
 def matrix(lexicon: Lexicon, lam: float) -> NDArray[np.float64]:
@@ -38,13 +39,15 @@ def matrix(lexicon: Lexicon, lam: float) -> NDArray[np.float64]:
 def test_the_roots_are_those_of_the_regularised_covariance(lam: float) -> None:
     """root^2 = M, inverse^2 = M^-1, trace d; lambda 0 is the unit matrix."""
     lexicon = stretched()
-    state = made(lexicon, lam)
+    mechanism = made(lexicon, lam)
     exact = matrix(lexicon, lam)
-    np.testing.assert_allclose(state.root @ state.root, exact, atol=1e-12)
-    np.testing.assert_allclose(state.inverse @ state.root, np.eye(8), atol=1e-12)
-    assert np.trace(state.root @ state.root) == pytest.approx(8.0)
-    assert state.least == pytest.approx(linalg.eigvalsh(exact)[0])
-    assert state.least >= 1.0 - lam
+    np.testing.assert_allclose(mechanism.root @ mechanism.root, exact, atol=1e-12)
+    np.testing.assert_allclose(
+        mechanism.inverse @ mechanism.root, np.eye(8), atol=1e-12
+    )
+    assert np.trace(mechanism.root @ mechanism.root) == pytest.approx(8.0)
+    assert mechanism.least == pytest.approx(linalg.eigvalsh(exact)[0])
+    assert mechanism.least >= 1.0 - lam
 
 
 def test_the_covariance_is_taken_over_the_words_alone() -> None:
@@ -58,9 +61,7 @@ def test_the_covariance_is_taken_over_the_words_alone() -> None:
     moved[-1] += 50.0
     np.testing.assert_array_equal(
         made(stretched()).root,
-        mahalanobis.prepare(
-            Params(0.2), prepared.space_of(small.lexicon(moved[:-1]))
-        ).root,
+        made(small.lexicon(moved[:-1])).root,
     )
 
 
@@ -71,10 +72,10 @@ def test_the_reach_is_the_diameter_in_the_metric(lam: float) -> None:
     vectors = lexicon.vectors.astype(np.float64)
     inverse = linalg.inv(matrix(lexicon, lam))
     exact = pdist(vectors, "mahalanobis", VI=inverse).max()
-    promise = mahalanobis.guarantee(made(lexicon, lam), 1.0)
+    promise = made(lexicon, lam).guarantee(1.0)
     assert promise.notion == "metric-DP"
     assert exact <= promise.max_distance <= exact * (1 + 1e-5)
-    found = mahalanobis.geometry(made(lexicon, lam), 1.0)
+    found = made(lexicon, lam).geometry(1.0)
     words = pdist(vectors[:-1], "mahalanobis", VI=inverse)
     assert found.median == pytest.approx(np.median(words), rel=0.02)
     assert found.diameter == promise.max_distance
@@ -87,26 +88,24 @@ def test_the_euclidean_factor_is_that_of_the_worst_pair(lam: float) -> None:
     vectors = lexicon.vectors.astype(np.float64)
     inverse = linalg.inv(matrix(lexicon, lam))
     exact = (pdist(vectors, "mahalanobis", VI=inverse) / pdist(vectors)).max()
-    state = made(lexicon, lam)
-    found = mahalanobis.euclidean_factor(state)
+    mechanism = made(lexicon, lam)
+    found = mechanism.euclidean_factor
     assert exact * (1 - 1e-12) <= found <= exact * (1 + 2e-9)
-    assert found <= (1 + 2e-9) / np.sqrt(state.least)
+    assert found <= (1 + 2e-9) / np.sqrt(mechanism.least)
     assert found <= (1 + 2e-9) / np.sqrt(1.0 - lam)
-    told = re.search(
-        r"at most ([\d.]+) times", mahalanobis.guarantee(state, 1.0).metric
-    )
+    told = re.search(r"at most ([\d.]+) times", mechanism.guarantee(1.0).metric)
     assert told is not None
     assert found <= float(told[1]) <= found + 2e-4
 
 
 def test_a_large_vocabulary_gets_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where all pairs are too many, the least eigenvalue bounds the factor."""
-    exact = mahalanobis.euclidean_factor(made(stretched()))
+    exact = made(stretched()).euclidean_factor
     monkeypatch.setattr(mahalanobis, "_PAIRED", 10)
-    state = made(stretched())
-    assert mahalanobis.euclidean_factor(state) >= exact
-    bound = mahalanobis.euclidean_factor(state)
-    assert bound == pytest.approx(1 / np.sqrt(state.least))
+    mechanism = made(stretched())
+    assert mechanism.euclidean_factor >= exact
+    bound = mechanism.euclidean_factor
+    assert bound == pytest.approx(1 / np.sqrt(mechanism.least))
 
 
 @pytest.mark.parametrize("width", [1, 2, 8, 51])
@@ -115,13 +114,13 @@ def test_the_length_in_the_metric_is_gamma_and_the_direction_uniform(
 ) -> None:
     """|M^(-1/2) noise| ~ Gamma(d, 1/eps) and its direction is uniform (1e-6)."""
     size, epsilon = 20_000, 3.0
-    state = made(stretched(200, width), 0.7)
+    mechanism = made(stretched(200, width), 0.7)
     ids = np.full(size, -1, np.int32)
     eps = np.full(size, epsilon)
-    moved = mahalanobis.perturb(state, ids, eps, distributions.bits(size, 2))
+    moved = mechanism.sample(ids, eps, distributions.bits(size, 2))
     assert moved.dtype == np.float32
-    bits = moved.astype(np.float64) - state.space.vectors[-1]
-    bits = bits @ linalg.inv(linalg.sqrtm(matrix(state.space.lexicon, 0.7)).real)
+    drawn = moved.astype(np.float64) - mechanism.space.vectors[-1]
+    drawn = drawn @ linalg.inv(linalg.sqrtm(matrix(mechanism.space.lexicon, 0.7)).real)
     lengths = np.linalg.norm(bits, axis=1)
     alarm = distributions.ALARM / 4
     assert stats.kstest(lengths * epsilon, stats.gamma(width).cdf).pvalue > alarm
@@ -144,11 +143,11 @@ def test_lambda_zero_is_laplace() -> None:
     ids = np.arange(-1, 299, dtype=np.int32)
     eps = np.linspace(0.5, 9.0, 300)
     bits = distributions.bits(300)
-    state = made(lexicon, 0.0)
-    moved = mahalanobis.perturb(state, ids, eps, bits)
-    plain = _noise.radial(bits, 8, eps) + lexicon.vectors[ids]
+    mechanism = made(lexicon, 0.0)
+    moved = mechanism.sample(ids, eps, bits)
+    plain = noise.radial(bits, 8, eps) + lexicon.vectors[ids]
     np.testing.assert_allclose(moved, plain, rtol=1e-5, atol=1e-5)
-    assert mahalanobis.euclidean_factor(state) == pytest.approx(1.0, rel=2e-9)
+    assert mechanism.euclidean_factor == pytest.approx(1.0, rel=2e-9)
 
 
 def test_the_shared_noise_is_that_of_laplace() -> None:
@@ -157,47 +156,49 @@ def test_the_shared_noise_is_that_of_laplace() -> None:
     bits, eps = distributions.bits(50), np.linspace(1.0, 4.0, 50)
     space = prepared.space_of(lexicon)
     ids = np.zeros(50, np.int32)
-    state = laplace.prepare(laplace.Params(), space)
+    mechanism = laplace.Params().prepare(space, Aim())
     np.testing.assert_array_equal(
-        _noise.radial(bits, 5, eps).astype(np.float32),
-        laplace.perturb(state, ids, eps, bits),
+        noise.radial(bits, 5, eps).astype(np.float32),
+        mechanism.sample(ids, eps, bits),
     )
 
 
 def test_noise_is_the_same_to_the_last_bit_in_any_batch() -> None:
     """A word's noisy vector does not depend on the words drawn with it."""
-    state = made(stretched(width=50))
+    mechanism = made(stretched(width=50))
     ids = np.arange(-1, 299, dtype=np.int32)
     eps = np.linspace(0.5, 9.0, 300)
     bits = distributions.bits(300)
-    whole = mahalanobis.perturb(state, ids, eps, bits)
+    whole = mechanism.sample(ids, eps, bits)
     for begin, end in ((0, 1), (299, 300), (100, 280), (3, 260)):
         part = np.arange(begin, end)
-        again = mahalanobis.perturb(state, ids[part], eps[part], bits.take(part))
+        again = mechanism.sample(ids[part], eps[part], bits.take(part))
         np.testing.assert_array_equal(again, whole[part])
 
 
 def test_words_that_all_coincide_get_plain_noise() -> None:
     """No spread, no direction: M is the unit matrix."""
-    state = made(small.lexicon(np.zeros((4, 3))), 0.6)
-    np.testing.assert_allclose(state.root, np.eye(3), atol=1e-12)
-    assert np.isfinite(mahalanobis.guarantee(state, 1.0).max_distance)
+    mechanism = made(small.lexicon(np.zeros((4, 3))), 0.6)
+    np.testing.assert_allclose(mechanism.root, np.eye(3), atol=1e-12)
+    assert np.isfinite(mechanism.guarantee(1.0).max_distance)
 
 
 def test_the_metric_lies_on_the_space() -> None:
     """In another space the covariance and the distances are those of that space."""
-    state = made(stretched(), 0.2, "unit")
-    vectors = state.space.vectors.astype(np.float64)
-    assert "scaled to length 1" in mahalanobis.guarantee(state, 1.0).metric
-    whitened = vectors @ state.inverse
-    np.testing.assert_allclose(state.whitened(), whitened, atol=1e-12)
-    assert state.geometry.diameter == pytest.approx(pdist(whitened).max(), rel=1e-5)
+    mechanism = made(stretched(), 0.2, "unit")
+    vectors = mechanism.space.vectors.astype(np.float64)
+    assert "scaled to length 1" in mechanism.guarantee(1.0).metric
+    whitened = vectors @ mechanism.inverse
+    np.testing.assert_allclose(mechanism.whitened(), whitened, atol=1e-12)
+    assert mechanism.geometry(1.0).diameter == pytest.approx(
+        pdist(whitened).max(), rel=1e-5
+    )
 
 
 def test_an_absurdly_small_epsilon_still_gives_finite_points() -> None:
     """Overflow would leave no nearest word."""
-    state = made(stretched())
+    mechanism = made(stretched())
     ids = np.arange(4, dtype=np.int32)
-    moved = mahalanobis.perturb(state, ids, np.full(4, 1e-300), distributions.bits(4))
+    moved = mechanism.sample(ids, np.full(4, 1e-300), distributions.bits(4))
     assert np.isfinite(moved).all()
     assert np.isfinite((moved**2).sum(axis=1)).all()

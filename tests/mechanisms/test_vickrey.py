@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 from scipy import integrate
 
 from dptext.errors import UsageError
-from dptext.mechanisms import vickrey
 from dptext.types import Ids
 from tests import distributions, prepared, small
 
@@ -43,10 +42,8 @@ def exact(x: int, at: float, epsilon: float, t: float) -> NDArray[np.float64]:
 
 def draw(ids: Ids, eps: NDArray[np.float64], t: float) -> Ids:
     """Draw words of the line."""
-    channel = prepared.ready("vickrey", LINE, t=t)
-    drawn: Ids = vickrey.choose(
-        channel.state, ids, eps, distributions.bits(len(ids), 5)
-    )
+    mechanism = prepared.ready("vickrey", LINE, t=t)
+    drawn: Ids = mechanism.sample(ids, eps, distributions.bits(len(ids), 5))
     return drawn
 
 
@@ -77,44 +74,40 @@ def test_an_output_rules_out_one_input_for_sure() -> None:
 
 def test_the_guarantee_is_none_and_says_what_to_use() -> None:
     """No epsilon changes it."""
-    state = prepared.ready("vickrey", LINE).state
+    mechanism = prepared.ready("vickrey", LINE)
     for epsilon in (0.01, 100.0):
-        promise = vickrey.guarantee(state, epsilon)
+        promise = mechanism.guarantee(epsilon)
         assert promise.notion == "none"
         assert np.isinf(promise.max_distance)
-        assert np.isinf(vickrey.least_loss(state))
+        assert np.isinf(mechanism.least_loss()[0])
         assert "never written for itself" in promise.reason
         assert "two-nearest" in promise.reason
 
 
 def test_there_is_no_closed_law() -> None:
     """It says so, instead of giving a wrong one."""
-    state = prepared.ready("vickrey", LINE).state
-    assert not vickrey.EXACT
-    with pytest.raises(UsageError, match="no closed form"):
-        vickrey.log_weights(state, np.zeros(1, np.int32), np.ones(1))
+    mechanism = prepared.ready("vickrey", LINE)
+    assert not mechanism.has_log_probs
 
 
 def test_three_words_are_needed() -> None:
     """Without the input two words must be left."""
     with pytest.raises(UsageError, match="at least three words"):
         prepared.ready("vickrey", small.line(0.0, 1.0))
-    channel = prepared.ready("vickrey", small.line(0.0, 1.0, 2.0))
+    mechanism = prepared.ready("vickrey", small.line(0.0, 1.0, 2.0))
     ids = np.zeros(500, np.int32)
-    drawn = vickrey.choose(
-        channel.state, ids, np.full(500, 0.1), distributions.bits(500)
-    )
+    drawn = mechanism.sample(ids, np.full(500, 0.1), distributions.bits(500))
     assert set(drawn.tolist()) == {1, 2}
 
 
 def test_a_draw_does_not_depend_on_the_batch() -> None:
     """Words drawn alone, or beyond one chunk, are the words drawn together."""
-    channel = prepared.ready("vickrey", small.cloud(30, 4))
+    mechanism = prepared.ready("vickrey", small.cloud(30, 4))
     ids = np.resize(prepared.repeated(30, 1), 5000)
     eps = np.linspace(0.5, 9.0, len(ids))
     bits = distributions.bits(len(ids))
-    whole = vickrey.choose(channel.state, ids, eps, bits)
+    whole = mechanism.sample(ids, eps, bits)
     for begin, end in ((0, 1), (17, 40), (4090, 4100), (4999, 5000)):
         part = np.arange(begin, end)
-        again = vickrey.choose(channel.state, ids[part], eps[part], bits.take(part))
+        again = mechanism.sample(ids[part], eps[part], bits.take(part))
         np.testing.assert_array_equal(again, whole[part])
