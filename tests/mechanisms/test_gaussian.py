@@ -114,7 +114,7 @@ def test_noise_is_normal_with_the_stated_variance(sensitivity: str) -> None:
     # All lengths and both signs of one axis given another.
     squares = (drawn**2).sum(axis=1)
     assert stats.kstest(squares, stats.chi2(6).cdf).pvalue > alarm
-    signs = (drawn[:, 0] > 0) * 2 + (bits[:, 5] > 0)
+    signs = (drawn[:, 0] > 0) * 2 + (drawn[:, 5] > 0)
     distributions.assert_follows(signs.astype(int), np.full(4, 0.25), alarm)
 
 

@@ -121,10 +121,10 @@ def test_the_length_in_the_metric_is_gamma_and_the_direction_uniform(
     assert moved.dtype == np.float32
     drawn = moved.astype(np.float64) - mechanism.space.vectors[-1]
     drawn = drawn @ linalg.inv(linalg.sqrtm(matrix(mechanism.space.lexicon, 0.7)).real)
-    lengths = np.linalg.norm(bits, axis=1)
+    lengths = np.linalg.norm(drawn, axis=1)
     alarm = distributions.ALARM / 4
     assert stats.kstest(lengths * epsilon, stats.gamma(width).cdf).pvalue > alarm
-    directions = bits / lengths[:, None]
+    directions = drawn / lengths[:, None]
     if width == 1:
         distributions.assert_follows(
             (directions[:, 0] > 0).astype(int), np.full(2, 0.5), alarm
