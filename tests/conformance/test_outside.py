@@ -21,7 +21,7 @@ def example() -> str:
 
 
 def test_an_outside_mechanism_is_used_by_name(tmp_path: Path) -> None:
-    """An installed package with an entry point is listed, run, reported and audited."""
+    """An installed package is listed, planned, run, reported and audited."""
     site = tmp_path / "site"
     facts = site / "evenwords-1.0.dist-info"
     facts.mkdir(parents=True)
@@ -58,9 +58,13 @@ def test_an_outside_mechanism_is_used_by_name(tmp_path: Path) -> None:
         given='{"text": "good film"}\n',
     )
     assert json.loads(out)["text"]
-    found = json.loads(report.read_text())
-    assert found["guarantee"]["notion"] == "LDP"
-    assert found["risk"]["success"] > found["risk"]["baseline"]
+    written = json.loads(report.read_text())
+    assert written["guarantee"]["notion"] == "LDP"
+    assert written["risk"]["success"] > written["risk"]["baseline"]
+    assert "even" in run("report", str(report))
+    planned = json.loads(run("plan", "balanced", *where, "--json"))
+    assert planned["mechanism"] == "even"
+    assert planned["risk"] == written["risk"]
     audited = json.loads(run("audit", "balanced", *where, "--json"))
     assert abs(audited["worst"] - 1.0) < 1e-9
     assert not audited["refuted"]
