@@ -151,11 +151,10 @@ def classifier(name: str, lexicon: Lexicon) -> Make:
 
     if name == "lstm":
         return neural.Recurrent
-    folder = neural.folder(name)
-    if folder is None:
+    if not neural.is_model_folder(name):
         msg = f"--classifier {name}: give tfidf, vectors, lstm or a model's folder"
         raise UsageError(msg)
-    return lambda: neural.FineTuned(folder)
+    return lambda: neural.FineTuned(name)
 
 
 @dataclass(frozen=True, slots=True)
