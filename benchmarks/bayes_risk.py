@@ -15,7 +15,7 @@ import tempfile
 import time
 
 from dptext import cache, lexicons, pipeline, profile
-from dptext.report import assemble
+from dptext.measures import public
 
 PROFILES = ("balanced", "cmp", "mahalanobis", "gaussian", "comparative-vickrey")
 
@@ -37,7 +37,7 @@ def main() -> None:
             began = time.perf_counter()
             made = pipeline.build(profile.load(name, {"budget": budget}), lexicon)
             built = time.perf_counter()
-            risk, _ = assemble.risk_of(made)
+            risk, _ = public.risk_of(made)
             ended = time.perf_counter()
             assert risk is not None
             low = risk.success if risk.low is None else risk.low

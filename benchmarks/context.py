@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 from private_rows import ROOT
 
-from dptext.adversaries import prior
+from dptext.measures import prior
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
 from dptext.tokens import kinds

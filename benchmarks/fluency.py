@@ -32,8 +32,8 @@ from orders import accuracies, tasks_of
 from private_rows import DATA, rows_of
 
 from dptext import pipeline, profile
-from dptext.adversaries import prior
 from dptext.lexicons import store
+from dptext.measures import prior
 from dptext.mechanisms import rank
 from dptext.pipeline import Pipeline
 from dptext.randomness import RandomBits, RunKey

@@ -30,7 +30,7 @@ from frontier_search import epsilons_of
 from frontier_setup import CORPORA, MECHANISMS, POLICIES, levels, made, part_of
 from private_rows import ROOT, learned, privatized, same_forms, untouched
 
-from dptext.evaluation.words import Meter
+from dptext.measures.kept import Meter
 
 EPSILONS = ROOT / "docs" / "frontier-epsilons.json"
 ROWS = ROOT / "docs" / "frontier.jsonl"

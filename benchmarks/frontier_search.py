@@ -16,11 +16,10 @@ from frontier_setup import (
     made,
 )
 
-from dptext.adversaries import _rule, _sampled, prior
 from dptext.errors import DptextError
 from dptext.guarantees import audit
+from dptext.measures import guessing_rule, prior, public, sampled_risk
 from dptext.pipeline import Pipeline
-from dptext.report import assemble
 
 
 class Search:
@@ -46,7 +45,7 @@ class Search:
             mechanism, epsilon = self._at_risk(float(value[:-1]) / 100)
         found = self._made(mechanism, {"epsilon": epsilon})
         if found.mechanism.has_log_probs:
-            risk, _ = assemble.risk_of(found)
+            risk, _ = public.risk_of(found)
             shown = None if risk is None else risk.success
         else:
             shown = self.attacked(epsilon)
@@ -77,7 +76,7 @@ class Search:
             return self.mechanism, self._noise(risk)
         if not math.isfinite(_claimed(known, 1.0)):
             least = self._made(self.mechanism, {"epsilon": 0.01})
-            lowest, _ = assemble.risk_of(least)
+            lowest, _ = public.risk_of(least)
             if lowest is not None and lowest.success > risk:
                 msg = f"its candidates alone give {lowest.success:.0%} of words away"
                 raise DptextError(msg)
@@ -104,10 +103,10 @@ class Search:
         if epsilon not in self._attacked:
             by = self._made(self.mechanism, {"epsilon": epsilon})
             words = prior.replaced(by.lexicon, by.profile.tokens)
-            test = _sampled.plays(words, _sampled.DRAWS, "test")
-            vectors, plays = by.mechanism.space.vectors, _sampled.plays
-            right = _rule.wins(vectors, epsilon, words, by.draw, test, plays)
-            found = max(_sampled.limits(right)[0], float(words.max()))
+            test = sampled_risk.plays(words, sampled_risk.DRAWS, "test")
+            vectors, plays = by.mechanism.space.vectors, sampled_risk.plays
+            right = guessing_rule.wins(vectors, epsilon, words, by.draw, test, plays)
+            found = max(sampled_risk.limits(right)[0], float(words.max()))
             self._attacked[epsilon] = found
         return self._attacked[epsilon]
 

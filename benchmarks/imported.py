@@ -32,9 +32,9 @@ import orders
 from private_rows import privatized, rows_of, untouched
 
 from dptext import lexicons, pipeline, profile
-from dptext.adversaries import prior, words
 from dptext.lexicons import english, store
 from dptext.lexicons.importing import Settings, make
+from dptext.measures import attacks, prior
 from dptext.mechanisms import rank
 from dptext.pipeline import Pipeline
 from dptext.types import Lexicon
@@ -147,7 +147,7 @@ def risks(lexicon: Lexicon) -> None:
         # What these texts lack is guessed by the lexicon's frequencies.
         real = counts + 0.02 * public * counts.sum()
         found = [
-            words.bayes(
+            attacks.bayes(
                 made.mechanism, made.budget_description.high, by, before, after
             ).success
             for by in (public, real / real.sum())

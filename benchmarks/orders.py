@@ -33,8 +33,8 @@ from private_rows import (
 )
 
 from dptext import pipeline, profile
-from dptext.adversaries import best_law
 from dptext.lexicons import orders, store
+from dptext.measures import best_law
 from dptext.mechanisms import rank
 from dptext.pipeline import Pipeline
 from dptext.types import Lexicon

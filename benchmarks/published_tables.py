@@ -33,10 +33,10 @@ from typing import Any
 import numpy as np
 
 from dptext import lexicons, load_profile, pipeline
-from dptext.adversaries import deniability
 from dptext.lexicons.importing import Settings
+from dptext.measures import deniability
+from dptext.measures.public import public_draw
 from dptext.pipeline import Pipeline
-from dptext.report.assemble import public_draw
 from dptext.types import Lexicon
 
 ROOT = Path(__file__).parents[1]

@@ -16,8 +16,8 @@ from typing import Any
 
 import dptext
 from dptext import lexicons, mechanisms, registry, spaces
-from dptext.adversaries import best_law, calibrate, prior
 from dptext.errors import UsageError
+from dptext.measures import best_law, calibrate, prior
 from dptext.mechanisms import rank
 from dptext.spaces import Space
 from dptext.tokens.policy import Policy

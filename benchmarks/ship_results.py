@@ -32,12 +32,12 @@ from typing import Any
 import numpy as np
 
 from dptext import cache, lexicons, load_profile, open_pipeline, pipeline, registry
-from dptext.adversaries import bayes, prior
 from dptext.cli.compare_run import MECHANISMS
 from dptext.errors import UsageError
 from dptext.guarantees import account
+from dptext.measures import bayes_risk, prior
+from dptext.measures.public import risk_of
 from dptext.profile import load, shipped
-from dptext.report.assemble import risk_of
 
 # What `dptext compare` asks for unless told otherwise; of other mechanisms only USUAL.
 RISKS = (0.1, 0.2, 0.35)
@@ -141,7 +141,7 @@ def _measured(name: str, made: pipeline.Pipeline) -> list[tuple[str, dict[str, A
         return []
     words = prior.replaced(made.lexicon, made.profile.tokens)
     mapping = made.profile.settings().get("mapping")
-    key = bayes.key_of(
+    key = bayes_risk.key_of(
         made.mechanism, made.budget_description.high, words, True, mapping
     )
     return [(key, asdict(risk))]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 from dptext import choices
 from dptext import profile as profiles
+from dptext.measures.public import PublicMeasures
 from dptext.profile import Profile
 from dptext.randomness import RunKey
 from dptext.types import Record, Selection
@@ -193,5 +194,5 @@ def _report(pipeline: Pipeline, key: RunKey, tally: Any) -> Document:
 
     # Nothing was read from a file or written to one, and there is nothing but texts.
     job = Job(inputs=(), output=None, selection=Selection())
-    measures = assemble.Measures.of(pipeline)
+    measures = PublicMeasures.of(pipeline)
     return assemble.document(pipeline, job, key, tally, (), measures)

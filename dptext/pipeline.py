@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext import budgets, identity, mechanisms, registry, spaces, strategy
-from dptext.adversaries import prior
 from dptext.errors import UsageError
 from dptext.guarantees import account
 from dptext.guarantees.terms import MAX_MEANINGFUL_LOSS
 from dptext.mappings import Index
+from dptext.measures import prior
 from dptext.mechanisms import (
     Aim,
     Family,
@@ -295,7 +295,7 @@ def _with_epsilon(
             "places shows more: give --epsilon instead"
         )
         raise UsageError(msg)
-    from dptext.adversaries import calibrate
+    from dptext.measures import calibrate
 
     epsilon = calibrate.epsilon_for(mechanism, risk, words)
     promise = mechanism.guarantee(epsilon)

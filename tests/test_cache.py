@@ -15,11 +15,17 @@ import numpy as np
 import pytest
 
 from dptext import cache
-from dptext.adversaries import _crossing, _rule, _sampled, bayes, calibrate
+from dptext.measures import (
+    bayes_risk,
+    calibrate,
+    guessing_rule,
+    sampled_crossing,
+    sampled_risk,
+)
 from dptext.mechanisms import _recalibration
 from dptext.spaces import geometry_of
 from tests import prepared, small
-from tests.adversaries.test_bayes import zipf
+from tests.measures.test_bayes import zipf
 
 SIZE = 70
 SHARES = (zipf(SIZE) + 0.05) / (zipf(SIZE) + 0.05).sum()
@@ -30,20 +36,20 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Give each test an empty cache folder."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     # Fewer draws of searches: what is tested is what is kept.
-    monkeypatch.setattr(_rule, "_TRAINED", 500)
-    monkeypatch.setattr(_rule, "_VALIDATED", 200)
-    monkeypatch.setattr(_crossing, "_SEARCH_DRAWS", 1000)
+    monkeypatch.setattr(guessing_rule, "_TRAINED", 500)
+    monkeypatch.setattr(guessing_rule, "_VALIDATED", 200)
+    monkeypatch.setattr(sampled_crossing, "_SEARCH_DRAWS", 1000)
     return tmp_path / "dptext"
 
 
 def use() -> list[Any]:
     """Use every kind of entry once, as a new process would."""
-    _sampled._tested.clear()
+    sampled_risk._tested.clear()
     lexicon, found = small.cloud(SIZE, 3, listed=9), []
     for name, target in (("santext", 0.5), ("laplace", 0.6)):
         mechanism = prepared.ready(name, lexicon)
         epsilon = calibrate.epsilon_for(mechanism, target, SHARES)
-        found += [epsilon, bayes.measure(mechanism, epsilon, SHARES)]
+        found += [epsilon, bayes_risk.measure(mechanism, epsilon, SHARES)]
     for name in ("diffractor", "custext", "gumbel"):
         mechanism = prepared.ready(name, lexicon)
         ids = np.arange(3, dtype=np.int32)
@@ -172,7 +178,7 @@ def test_a_forged_epsilon_is_measured_before_it_is_used(
     """With a digest that matches an epsilon of a larger risk is still not used."""
     mechanism = prepared.ready(name, small.cloud(SIZE, 3, listed=9))
     epsilon = calibrate.epsilon_for(mechanism, 0.5, SHARES)
-    _sampled._tested.clear()
+    sampled_risk._tested.clear()
     (entry,) = kept(folder, "epsilon")
     forge(entry, {"epsilon": 1.2 * epsilon})
     assert calibrate.epsilon_for(mechanism, 0.5, SHARES) == epsilon
@@ -187,11 +193,11 @@ def test_forged_guesses_are_noticed(folder: Path) -> None:
     300 inputs by the prior all miss 5% of it with probability 2e-7.
     """
     mechanism = prepared.ready("santext", small.cloud(SIZE, 3, listed=9))
-    risk = bayes.measure(mechanism, 3.0, SHARES)
+    risk = bayes_risk.measure(mechanism, 3.0, SHARES)
     (entry,) = kept(folder, "best")
     best = np.load(io.BytesIO(entry.read_bytes().partition(b"\n")[2]))["best"]
     forge(entry, {"best": best * (1.0 - 0.05 / risk.success)})
-    assert bayes.measure(mechanism, 3.0, SHARES) == risk
+    assert bayes_risk.measure(mechanism, 3.0, SHARES) == risk
 
 
 def test_forged_wins_are_noticed(folder: Path) -> None:
@@ -200,12 +206,12 @@ def test_forged_wins_are_noticed(folder: Path) -> None:
     512 of 20,000 plays all miss 1,000 with probability below 1e-11.
     """
     mechanism = prepared.ready("laplace", small.cloud(SIZE, 3, listed=9))
-    risk = bayes.measure(mechanism, 3.0, SHARES)
+    risk = bayes_risk.measure(mechanism, 3.0, SHARES)
     (entry,) = kept(folder, "won")
     won = np.load(io.BytesIO(entry.read_bytes().partition(b"\n")[2]))["won"]
     won[0, np.flatnonzero(won[0])[:1000]] = False
     forge(entry, {"won": won})
-    assert bayes.measure(mechanism, 3.0, SHARES) == risk
+    assert bayes_risk.measure(mechanism, 3.0, SHARES) == risk
 
 
 def test_forged_distances_and_scales_are_noticed(folder: Path) -> None:

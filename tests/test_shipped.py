@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from dptext import cache, lexicons, load_profile, open_pipeline, registry
-from dptext.adversaries import bayes, prior
 from dptext.guarantees.terms import MAX_MEANINGFUL_LOSS
+from dptext.measures import bayes_risk, prior
+from dptext.measures.public import risk_of
 from dptext.mechanisms import _laws, rank
 from dptext.profile import shipped
 from dptext.randomness import RunKey
-from dptext.report.assemble import risk_of
 from dptext.tokens.policy import Policy
 from dptext.types import Record
 from tests import prepared
@@ -33,7 +33,7 @@ def test_risks_of_shipped_profiles_are_not_computed(
     if made.budget_description.kind == "word" and made.profile.strategy == "token":
         words = prior.replaced(made.lexicon, made.profile.tokens)
         mapping = made.profile.settings().get("mapping")
-        key = bayes.key_of(
+        key = bayes_risk.key_of(
             made.mechanism, made.budget_description.high, words, True, mapping
         )
         assert cache.shipped(key), "run benchmarks/ship_results.py"

@@ -26,7 +26,7 @@ LAYERS = (
     ("types", "errors"),
     (
         *("streams", "randomness", "registry", "cache", "content", "strategy"),
-        *("models", "progress"),
+        *("models", "progress", "noise"),
     ),
     (
         *("tokens.kinds", "tokens.policy", "tokens.regex", "tokens.spelling"),
@@ -34,7 +34,7 @@ LAYERS = (
     ),
     (
         *("tokens", "lexicons", "spaces", "budgets", "mechanisms", "mappings"),
-        *("formats", "metrics", "guarantees", "adversaries"),
+        *("formats", "metrics", "guarantees", "measures", "geometry", "exponential"),
     ),
     ("profile", "identity", "pipeline", "choices", "naming"),
     ("engines", "report"),
@@ -42,12 +42,14 @@ LAYERS = (
     ("cli", "__main__"),
 )
 STAGES = {
-    "mechanisms": {"spaces", "lexicons.orders"},
+    "geometry": {"spaces", "lexicons.orders"},
+    "exponential": {"geometry", "spaces", "mechanisms"},
+    "mechanisms": {"spaces", "lexicons.orders", "geometry", "exponential"},
     "mappings": {"spaces"},
     "spaces": {"lexicons.orders"},
     # They stand beside the path and look at mechanisms made ready.
     "guarantees": {"mechanisms"},
-    "adversaries": {"mechanisms"},
+    "measures": {"mechanisms", "metrics", "tokens", "spaces"},
 }
 # Known exceptions, each with its reason; a new one is a decision, not an accident.
 ALLOWED = {
@@ -60,7 +62,7 @@ ALLOWED = {
     # The published rule looks for words itself, without the input word.
     ("mechanisms.vickrey", "mappings"),
     # Limits of a sampled risk.
-    ("adversaries._sampled", "guarantees.binomial"),
+    ("measures.sampled_risk", "guarantees.binomial"),
     # Help and reports say the version; another version may draw in another way.
     ("identity", "__init__"),
     ("cli.app", "__init__"),

@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from dptext import lexicons, profile, registry, spaces
-from dptext.adversaries import best_law, prior
 from dptext.cli import calibrate_run
 from dptext.errors import UsageError
+from dptext.measures import best_law, prior
 from dptext.mechanisms import rank
 from dptext.profile import Part
 from dptext.types import Lexicon

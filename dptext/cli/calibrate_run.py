@@ -15,11 +15,12 @@ from rich.table import Table
 from rich.text import Text
 
 from dptext import lexicons, pipeline, profile, progress, registry
-from dptext.adversaries.bayes import LIMITS, Risk
 from dptext.cli import screen
 from dptext.errors import UsageError
 from dptext.guarantees.wording import above
-from dptext.report import assemble, figures
+from dptext.measures import public
+from dptext.measures.bayes_risk import LIMITS, Risk
+from dptext.report import figures
 from dptext.types import Lexicon
 
 # How often all words are looked at from each of them, for all mechanisms together.
@@ -145,8 +146,8 @@ def row_of(recipe: profile.Profile, lexicon: Lexicon) -> tuple[Row, pipeline.Pip
     seconds = time.perf_counter() - began
     mechanism, epsilon = made.mechanism, made.budget_description.high
     promise = mechanism.guarantee(epsilon)
-    risk, _ = assemble.risk_of(made)
-    deniable = assemble.deniability_of(made)
+    risk, _ = public.risk_of(made)
+    deniable = public.deniability_of(made)
     loss = promise.worst(epsilon)
     row = Row(
         mechanism=mechanism.name,

@@ -16,6 +16,7 @@ from dptext.cli import sanitize_jobs, screen
 from dptext.cli.sanitize_jobs import Options
 from dptext.engines import serial
 from dptext.errors import OutputError, UsageError
+from dptext.measures.public import PublicMeasures
 from dptext.pipeline import Pipeline
 from dptext.profile import Profile
 from dptext.randomness import RunKey
@@ -77,7 +78,7 @@ class _Ready:
         self._made = made
         self._key = key
         self._console = console
-        self._measures: assemble.Measures | None = None
+        self._measures: PublicMeasures | None = None
         self._tally = serial.Tally.of(made)
 
     def carry_out(self, job: serial.Job, files: _Files) -> serial.Written:
@@ -105,7 +106,7 @@ class _Ready:
         self, job: serial.Job, written: Sequence[serial.Written]
     ) -> document.Document:
         """Return the internal report of what was done so far."""
-        self._measures = self._measures or assemble.Measures.of(
+        self._measures = self._measures or PublicMeasures.of(
             self._made, self._options.bayes_risk
         )
         return assemble.document(

@@ -26,13 +26,13 @@ from dptext import lexicons, pipeline, profile, progress
 from dptext.errors import DptextError
 from dptext.evaluation.run import Evaluation, Result, Settings
 from dptext.guarantees import account
+from dptext.measures import public
 from dptext.randomness import RunKey
-from dptext.report import assemble
 from dptext.types import Record
 
 _EXAMPLES = 3
 # Loaded once for all processes; nothing of these starts a thread.
-_PRELOADED = ("dptext.adversaries.calibrate", "dptext.adversaries.bayes")
+_PRELOADED = ("dptext.measures.calibrate", "dptext.measures.bayes_risk")
 ACCURACIES = (
     "utility, attack: accuracy of a classifier trained and tested on private texts; on "
     "originals: trained and tested on the texts as they were; by chance: the share of "
@@ -194,7 +194,7 @@ def _computed(cell: Cell, sample: Sample, settings: Settings) -> Row:
         identified=False,
         fields=None,
     )
-    risk, _ = assemble.risk_of(made)
+    risk, _ = public.risk_of(made)
     ready = Evaluation.of(lexicon, settings, sample.texts, sample.values)
     return Row(
         mechanism=cell.mechanism,

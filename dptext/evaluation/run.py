@@ -7,17 +7,17 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from dptext import models
-from dptext.adversaries import masked_word
-from dptext.adversaries.masked_word import Guessed
-from dptext.adversaries.words import Attack
 from dptext.evaluation import OWNER, classify
 from dptext.evaluation.classify import Baseline, Task
-from dptext.evaluation.guesses import Guesses
 from dptext.evaluation.rows import Pair
-from dptext.evaluation.words import Kept, Meter
+from dptext.measures import masked_word
+from dptext.measures.attacks import Attack
+from dptext.measures.deniability import Deniability
+from dptext.measures.guesses import Guesses
+from dptext.measures.kept import Kept, Meter
+from dptext.measures.masked_word import Guessed
+from dptext.measures.public import deniability_of
 from dptext.pipeline import Pipeline
-from dptext.report.assemble import deniability_of
-from dptext.report.document import Deniability
 from dptext.types import Lexicon
 
 _BATCH = 2048

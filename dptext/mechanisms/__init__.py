@@ -198,6 +198,11 @@ class Mechanism(ABC):
         """
         raise NotImplementedError
 
+    def probs(self, ids: Ids, epsilon: float) -> NDArray[np.float64]:
+        """Return P(y|x) of each word and output at one epsilon: (n, V)."""
+        log_probs = self.log_probs(ids, np.full(len(ids), epsilon))
+        return np.exp(log_probs, out=log_probs)
+
     def observe(self, ids: Ids, eps: Eps, bits: RandomBits) -> NDArray[np.float32]:
         """Return what an attacker sees who sees the output and more: (n, j).
 
@@ -228,8 +233,7 @@ class Mechanism(ABC):
         for number, (begin, end) in enumerate(bands):
             for start in range(begin, end, block):
                 ids = np.arange(start, min(start + block, end), dtype=np.int32)
-                joint = self.log_probs(ids, np.full(len(ids), epsilon))
-                np.exp(joint, out=joint)
+                joint = self.probs(ids, epsilon)
                 joint *= prior[ids][:, None]
                 np.maximum(best[number], joint.max(axis=0), out=best[number])
         return best

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from dptext import cache
 from dptext.errors import UsageError
+from dptext.geometry import pairs
 from dptext.spaces import Space
 
 # No pair may come nearer to its claim than this, relatively: rounding stays below.

@@ -26,6 +26,7 @@ import numpy as np
 from msgspec import Meta
 from numpy.typing import NDArray
 
+from dptext.geometry import neighbours
 from dptext.mechanisms import (
     _by_distance,
     _output_sets,

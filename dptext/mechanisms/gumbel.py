@@ -28,6 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext.errors import UsageError
+from dptext.geometry import neighbours, pairs
 from dptext.mechanisms import _by_distance, _truncated_gumbel
 from dptext.randomness import RandomBits
 from dptext.spaces import Space

@@ -21,6 +21,7 @@ import numpy as np
 from msgspec import Meta
 from numpy.typing import NDArray
 
+from dptext.geometry import pairs
 from dptext.mechanisms import _by_distance, _rough, _tiles
 from dptext.mechanisms._recalibration import Scales, told
 from dptext.randomness import RandomBits

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dptext.adversaries.bayes import Risk
 from dptext.guarantees import scale as scales
 from dptext.guarantees.scale import Strength
 from dptext.guarantees.statement import Statement
 from dptext.guarantees.terms import MAX_MEANINGFUL_LOSS, MAX_MEANINGFUL_TEXT_LOSS
 from dptext.guarantees.wording import above, factor, number
+from dptext.measures.bayes_risk import Risk
 from dptext.report.figures import share
 
 _STEPS = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dptext.adversaries.bayes import Risk
+from dptext.measures.bayes_risk import Risk
 from dptext.report.figures import share
 
 

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import numpy as np
-
 from dptext import lexicons
-from dptext.adversaries import bayes, deniability, prior
 from dptext.engines.serial import Job, Tally, Written
 from dptext.guarantees import account
 from dptext.guarantees.statement import Statement
-from dptext.mechanisms import TextMechanism
+from dptext.measures import bayes_risk
+from dptext.measures.deniability import Deniability
+from dptext.measures.public import PublicMeasures
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
 from dptext.report.document import (
     VERSION,
-    Deniability,
     Document,
     Layout,
     Output,
@@ -29,7 +27,6 @@ from dptext.report.document import (
 )
 from dptext.tokens import kinds
 from dptext.tokens.policy import Policy
-from dptext.types import Eps, Ids, Record
 
 _COPIED = (kinds.STOP_WORD, kinds.UNKNOWN, kinds.IDENTIFIER, kinds.NUMBER)
 _TREATED = {
@@ -41,23 +38,7 @@ _TREATED = {
     "restore": "replaced",
 }
 
-NO_BAYES_RISK = "not measured (--no-bayes-risk)"
 _SEEDED = "not measured: whoever knows the seed of this run can repeat every draw"
-
-
-@dataclass(frozen=True, slots=True)
-class Measures:
-    """What is measured on public data only: once, for all outputs of a run."""
-
-    risk: bayes.Risk | None
-    risk_note: str
-    deniability: Deniability | None
-
-    @classmethod
-    def of(cls, pipeline: Pipeline, bayes_risk: bool = True) -> Measures:
-        """Measure; without the Bayes risk no risk."""
-        risk, note = risk_of(pipeline) if bayes_risk else (None, NO_BAYES_RISK)
-        return cls(risk, note, deniability_of(pipeline))
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +47,14 @@ class Stated:
 
     run: Run
     guarantee: Statement
-    risk: bayes.Risk | None
+    risk: bayes_risk.Risk | None
     risk_note: str
     deniability: Deniability | None
 
 
-def stated(pipeline: Pipeline, key: str, layout: Layout, measures: Measures) -> Stated:
+def stated(
+    pipeline: Pipeline, key: str, layout: Layout, measures: PublicMeasures
+) -> Stated:
     """Draw up what a run states: `sanitize` writes it, `check` compares with it.
 
     key is the origin of the run key; measures are those of the pipeline.
@@ -102,7 +85,7 @@ def document(
     key: RunKey,
     tally: Tally,
     written: Sequence[Written],
-    measures: Measures,
+    measures: PublicMeasures,
 ) -> Document:
     """Return the internal report of finished outputs; of several it names none."""
     shape = layout(job.selection, {each.format for each in written})
@@ -125,52 +108,6 @@ def document(
 def _output(job: Job, written: Written) -> Output:
     name = Path(job.output).name if job.output else None
     return Output(name, written.bytes, written.sha256, written.copied)
-
-
-def risk_of(pipeline: Pipeline) -> tuple[bayes.Risk | None, str]:
-    """Measure the risk where every word is drawn alone, and at one epsilon."""
-    if isinstance(pipeline.mechanism, TextMechanism):
-        return None, f"not measured: {pipeline.mechanism.name} looks at the whole text"
-    if pipeline.budget_description.kind != "word":
-        return None, "not measured: epsilon differs from word to word"
-    if pipeline.profile.strategy != "token":
-        return None, (
-            "not measured: the attacker of the Bayes risk sees one draw, and a word "
-            "that is "
-            "drawn once for all its places shows more"
-        )
-    epsilon = pipeline.budget_description.high
-    words = prior.replaced(pipeline.lexicon, pipeline.profile.tokens)
-    mapping = pipeline.profile.settings().get("mapping")
-    risk = bayes.measure(pipeline.mechanism, epsilon, words, pipeline.draw, mapping)
-    return risk, bayes.LIMITS
-
-
-def deniability_of(pipeline: Pipeline) -> Deniability | None:
-    """Measure N_w and S_w where one epsilon holds for every word."""
-    if pipeline.budget_description.kind != "word" or isinstance(
-        pipeline.mechanism, TextMechanism
-    ):
-        return None
-    epsilon = pipeline.budget_description.high
-    draw = public_draw(pipeline, epsilon)
-    return Deniability(**deniability.measure(pipeline.mechanism, epsilon, draw))
-
-
-def public_draw(pipeline: Pipeline, epsilon: float) -> Callable[[Ids], Ids]:
-    """Return what draws once for each public word given, by public randomness.
-
-    So that figures about the mechanism are the same each time; never for texts.
-    """
-    randomness = pipeline.randomness(RunKey.from_seed(0))
-
-    def draw(ids: Ids) -> Ids:
-        nonce = randomness.nonce(Record(0, (), None))
-        bits = randomness.of([nonce], np.zeros(len(ids), np.int64))
-        eps: Eps = np.full(len(ids), float(epsilon))
-        return pipeline.draw(ids, eps, bits)
-
-    return draw
 
 
 def _shown(path: str) -> str:

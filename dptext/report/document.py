@@ -18,9 +18,10 @@ import msgspec
 from msgspec import Meta
 
 from dptext import __version__
-from dptext.adversaries import bayes
 from dptext.errors import UsageError
 from dptext.guarantees.statement import Statement
+from dptext.measures import bayes_risk
+from dptext.measures.deniability import Deniability
 from dptext.pipeline import Pipeline
 from dptext.randomness import ALGORITHM
 from dptext.types import Selection
@@ -70,16 +71,6 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
-class Deniability:
-    """N_w, P(a word is drawn as itself); S_w, distinct ones of `runs` draws; means."""
-
-    n_w: bayes.Share
-    s_w: Annotated[float, Meta(ge=0)]
-    runs: Annotated[int, Meta(ge=1)]
-    method: str
-
-
-@dataclass(frozen=True, slots=True)
 class Private:
     """Functions of the private text: for the owner of the text only.
 
@@ -126,7 +117,7 @@ class Document:
     success: bool
     run: Run
     guarantee: Statement
-    risk: bayes.Risk | None
+    risk: bayes_risk.Risk | None
     risk_note: str
     deniability: Deniability | None
     output: Output | None

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext.adversaries import deniability
 from dptext.guarantees.statement import Statement
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
@@ -166,9 +165,7 @@ def _laws(pipeline: Pipeline, ids: Ids, eps: Eps, listed: int) -> list[dict[str,
     for row, epsilon in zip(ids.tolist(), eps.tolist(), strict=True):
         key = (row, epsilon)
         if key not in remembered:
-            law = deniability.exact_law(
-                pipeline.mechanism, np.array([row], np.int32), epsilon
-            )[0]
+            law = pipeline.mechanism.probs(np.array([row], np.int32), epsilon)[0]
             remembered[key] = {
                 "stays": float(law[row]) if row >= 0 else 0.0,
                 "likeliest": tuple(

@@ -5,17 +5,16 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
-import numpy as np
-
-from dptext.adversaries import bayes, prior
 from dptext.guarantees import account
 from dptext.guarantees.statement import Statement
-from dptext.mechanisms import TextMechanism
+from dptext.measures import public
+from dptext.measures.bayes_risk import Risk
+from dptext.measures.deniability import Deniability
+from dptext.measures.public import PublicMeasures
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
-from dptext.report import assemble, figures
-from dptext.report.document import Deniability
-from dptext.types import Ids, Record
+from dptext.report import figures
+from dptext.types import Record
 
 SENTENCES = (
     "The room was clean and the staff were very friendly, but breakfast was cold.",
@@ -28,7 +27,6 @@ SENTENCES = (
 # What is packed is not opened: compressed texts and tables are mostly 2 to 4 times as
 # long as their files.
 UNPACKED = 3
-_DRAWN = 20_000
 _SECONDS = 0.5
 
 
@@ -80,7 +78,7 @@ class Plan:
     lexicon: str
     epsilon: float
     guarantee: Statement
-    risk: bayes.Risk | None
+    risk: Risk | None
     risk_note: str
     deniability: Deniability | None
     changed: float | None
@@ -100,7 +98,7 @@ def plan(
     bayes_risk: bool = True,
 ) -> Plan:
     """Say what a profile will do; size is that of the input."""
-    measures = assemble.Measures.of(pipeline, bayes_risk)
+    measures = PublicMeasures.of(pipeline, bayes_risk)
     rate = _characters(pipeline)
     return Plan(
         profile=pipeline.profile.name,
@@ -119,7 +117,7 @@ def plan(
         risk=measures.risk,
         risk_note=measures.risk_note,
         deniability=measures.deniability,
-        changed=_changed(pipeline),
+        changed=public.changed_of(pipeline),
         examples=_examples(pipeline),
         characters=rate,
         bytes=None if size is None else size.bytes,
@@ -127,21 +125,6 @@ def plan(
         counted="" if size is None else size.counted,
         seconds=None if size is None else size.text / rate / jobs,
     )
-
-
-def _changed(pipeline: Pipeline) -> float | None:
-    """Return the share of words of the prior that change, from public draws."""
-    if pipeline.budget_description.kind != "word" or isinstance(
-        pipeline.mechanism, TextMechanism
-    ):
-        return None
-    weights = prior.replaced(pipeline.lexicon, pipeline.profile.tokens)
-    # Evenly spaced quantiles: the same words each time, in proportion to the prior.
-    positions = (np.arange(_DRAWN) + 0.5) / _DRAWN
-    rows = np.minimum(np.searchsorted(np.cumsum(weights), positions), len(weights) - 1)
-    ids: Ids = rows.astype(np.int32)
-    drawn = assemble.public_draw(pipeline, pipeline.budget_description.high)(ids)
-    return float((drawn != ids).mean())
 
 
 def _examples(pipeline: Pipeline) -> tuple[Example, ...]:

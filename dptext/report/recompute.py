@@ -13,10 +13,11 @@ import msgspec
 
 from dptext import __version__, lexicons, pipeline, profile, registry
 from dptext.errors import DptextError, UsageError
+from dptext.measures import public
+from dptext.measures.public import PublicMeasures
 from dptext.pipeline import Pipeline
 from dptext.profile import Profile
 from dptext.report import assemble
-from dptext.report.assemble import Measures
 from dptext.report.document import Document, Run
 from dptext.types import Lexicon
 
@@ -64,7 +65,7 @@ class Recomputer:
         self._say = say
         self._lexicons: dict[str, Lexicon | None] = {}
         self._lexicons.update({lexicon.digest: lexicon for lexicon in others})
-        self._done: dict[bytes, tuple[Pipeline, Measures] | Outcome] = {}
+        self._done: dict[bytes, tuple[Pipeline, PublicMeasures] | Outcome] = {}
 
     def compare(self, document: Document) -> Outcome:
         """Compare a report with what its settings, lexicon and layout give."""
@@ -90,9 +91,9 @@ class Recomputer:
             return _chosen(document)
         return Outcome(gap=_of_version(worded[0]))
 
-    def _of(self, document: Document) -> tuple[Pipeline, Measures] | Outcome:
+    def _of(self, document: Document) -> tuple[Pipeline, PublicMeasures] | Outcome:
         run = document.run
-        bayes_risk = document.risk_note != assemble.NO_BAYES_RISK and run.key != "seed"
+        bayes_risk = document.risk_note != public.NO_BAYES_RISK and run.key != "seed"
         what = (run.settings, run.profile, run.lexicon, run.lexicon_digest, bayes_risk)
         key = msgspec.json.encode(what, order="deterministic")
         if key not in self._done:
@@ -101,7 +102,7 @@ class Recomputer:
 
     def _made(
         self, document: Document, bayes_risk: bool
-    ) -> tuple[Pipeline, Measures] | Outcome:
+    ) -> tuple[Pipeline, PublicMeasures] | Outcome:
         run = document.run
         recipe = _recipe(run)
         if isinstance(recipe, Outcome):
@@ -115,7 +116,7 @@ class Recomputer:
         try:
             ready = pipeline.build(recipe, lexicon)
             with self._patience():
-                return ready, Measures.of(ready, bayes_risk)
+                return ready, PublicMeasures.of(ready, bayes_risk)
         except DptextError as error:
             return Outcome(gap=Gap("parts", str(error)))
         except (ArithmeticError, ValueError, TypeError, MemoryError):

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from dptext import lexicons, pipeline, profile
-from dptext.adversaries import deniability, prior
 from dptext.cli.plan_run import parse
 from dptext.errors import UsageError
+from dptext.measures import prior
 from dptext.report import plan as plans
 from tests.cli.running import here, lexicon, small
 
@@ -56,7 +56,7 @@ def test_the_share_that_changes_is_the_expected_one(
     found = plans.plan(made, bayes_risk=False)
     weights = prior.replaced(made.lexicon, recipe.tokens)
     ids = np.arange(len(weights), dtype=np.int32)
-    law = deniability.exact_law(made.mechanism, ids, 2.0)
+    law = made.mechanism.probs(ids, 2.0)
     assert found.changed == pytest.approx(1 - weights @ np.diag(law), abs=0.02)
 
 

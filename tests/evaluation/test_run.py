@@ -11,10 +11,10 @@ import pytest
 
 from dptext import pipeline, profile
 from dptext.evaluation import run
-from dptext.evaluation.alignment import Aligner
-from dptext.evaluation.guesses import Guesses, _hidden
 from dptext.evaluation.rows import Pair
 from dptext.evaluation.run import Evaluation, Settings, evaluate
+from dptext.measures.alignment import Aligner
+from dptext.measures.guesses import Guesses, _hidden
 from dptext.metrics import perturbation, rare_words, similarity
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey

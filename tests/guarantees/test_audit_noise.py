@@ -11,6 +11,7 @@ import pytest
 
 from dptext import lexicons
 from dptext.mechanisms import NoiseMechanism
+from dptext.mechanisms.laplace import Laplace
 from dptext.pipeline import Pipeline
 from dptext.randomness import RandomBits
 from dptext.types import Eps, Ids, Points

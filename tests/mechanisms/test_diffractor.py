@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from dptext.adversaries import bayes
+from dptext.measures import bayes_risk
 from dptext.mechanisms import _geometric, diffractor
 from dptext.mechanisms._chains import Chains
 from dptext.mechanisms.diffractor import Params, State
@@ -124,8 +124,8 @@ def test_the_best_guesses_are_those_of_the_whole_law(
     prior = np.arange(150, 0, -1.0) / np.arange(150, 0, -1.0).sum()
     prior[7] = 0.0
     for epsilon in (0.2, 3.0):
-        quick = bayes.best_guesses(channel, prior, epsilon, 150)
-        slow = bayes._by_rows(channel, prior, epsilon, 150)
+        quick = bayes_risk.best_guesses(channel, prior, epsilon, 150)
+        slow = bayes_risk._by_rows(channel, prior, epsilon, 150)
         np.testing.assert_allclose(quick, slow, rtol=1e-9, atol=1e-300)
 
 

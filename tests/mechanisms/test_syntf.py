@@ -5,8 +5,8 @@ import dataclasses
 import numpy as np
 import pytest
 
-from dptext.adversaries import bayes
 from dptext.errors import UsageError
+from dptext.measures import bayes_risk
 from dptext.mechanisms import syntf
 from dptext.types import Lexicon
 from tests import distributions, prepared, small
@@ -142,6 +142,6 @@ def test_the_best_guesses_are_those_of_the_rows(
     )
     prior = np.sort(rng.pareto(1.0, 1100))[::-1]
     prior = prior / prior.sum()
-    found = bayes.best_guesses(channel, prior, epsilon, 1100)
-    expected = bayes._by_rows(channel, prior, epsilon, 1100)
+    found = bayes_risk.best_guesses(channel, prior, epsilon, 1100)
+    expected = bayes_risk._by_rows(channel, prior, epsilon, 1100)
     np.testing.assert_allclose(found, expected, rtol=1e-9)

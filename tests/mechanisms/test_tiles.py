@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from dptext.adversaries import bayes
+from dptext.measures import bayes_risk
 from dptext.mechanisms import Channel, _rough, _tiles
 from tests import prepared, small
-from tests.adversaries.test_bayes import zipf
+from tests.measures.test_bayes import zipf
 
 RECIPES: list[tuple[str, dict[str, Any]]] = [
     ("santext", {}),
@@ -42,7 +42,7 @@ def by_rows(
     channel: Channel, prior: NDArray[np.float64], epsilon: float
 ) -> NDArray[np.float64]:
     """Return the best guesses from the rows of the law."""
-    return bayes._by_rows(channel, prior, epsilon, len(prior))
+    return bayes_risk._by_rows(channel, prior, epsilon, len(prior))
 
 
 @settings(max_examples=60, deadline=None)
@@ -69,7 +69,7 @@ def test_best_guesses_are_those_of_the_rows(
     channel = prepared.ready(recipe[0], lexicon, **recipe[1])
     prior = np.full(size, 1.0 / size) if flat else zipf(size, seed)
     with tiny_tiles():
-        found = bayes.best_guesses(channel, prior, epsilon, size)
+        found = bayes_risk.best_guesses(channel, prior, epsilon, size)
     np.testing.assert_allclose(found, by_rows(channel, prior, epsilon), rtol=1e-9)
 
 
@@ -83,7 +83,7 @@ def test_three_bands_and_words_in_one_place(name: str, params: dict[str, Any]) -
     prior = zipf(1200)
     prior[[3, 40, 1150]] = 0.0
     for epsilon in (0.5, 8.0, 40.0):
-        found = bayes.best_guesses(channel, prior, epsilon, 1200)
+        found = bayes_risk.best_guesses(channel, prior, epsilon, 1200)
         assert found.shape == (3, 1200)
         expected = by_rows(channel, prior, epsilon)
         np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-300)
@@ -95,7 +95,7 @@ def test_results_of_other_priors_and_epsilons_are_kept_apart() -> None:
     for _ in range(2):
         for epsilon in (1.0, 4.0):
             for seed in (0, 1):
-                found = bayes.best_guesses(channel, zipf(50, seed), epsilon, 50)
+                found = bayes_risk.best_guesses(channel, zipf(50, seed), epsilon, 50)
                 expected = by_rows(channel, zipf(50, seed), epsilon)
                 np.testing.assert_allclose(found, expected, rtol=1e-9)
                 found[:] = 0.0

@@ -14,6 +14,7 @@ import dptext.report
 from dptext import pipeline, profile
 from dptext.engines import serial
 from dptext.errors import UsageError
+from dptext.measures.public import PublicMeasures
 from dptext.randomness import RunKey
 from dptext.report import assemble, document, terminal
 from dptext.types import Selection
@@ -42,7 +43,7 @@ def made(
     tally = serial.Tally.of(ready)
     key = RunKey.fresh()
     written = serial.run(job, ready, key, tally)
-    measures = assemble.Measures.of(ready)
+    measures = PublicMeasures.of(ready)
     return assemble.document(ready, job, key, tally, [written], measures)
 
 
@@ -110,7 +111,7 @@ def test_report_of_several_outputs_names_none(tmp_path: Path) -> None:
         RunKey.fresh(),
         serial.Tally.of(ready),
         written,
-        assemble.Measures.of(ready, bayes_risk=False),
+        PublicMeasures.of(ready, bayes_risk=False),
     )
     assert found.output is None
     assert found.risk is None

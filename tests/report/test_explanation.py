@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from dptext import pipeline, profile
-from dptext.adversaries import deniability
 from dptext.guarantees import account
 from dptext.pipeline import Pipeline
 from dptext.report import explanation
@@ -57,7 +56,7 @@ def test_every_token_has_its_epsilon_and_law() -> None:
         assert (token.epsilon == 2.0) == token.replaced
         assert (token.stays is not None) == token.replaced
         assert len(token.likeliest) == 3 * token.replaced
-    law = deniability.exact_law(made.mechanism, np.array([1], np.int32), 2.0)[0]
+    law = made.mechanism.probs(np.array([1], np.int32), 2.0)[0]
     second = found.tokens[1]
     assert second.known == B
     assert second.stays == law[1]

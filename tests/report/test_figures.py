@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from dptext import pipeline, profile
-from dptext.adversaries.bayes import Risk
+from dptext.measures.bayes_risk import Risk
 from dptext.report import _badges, _use, figures, html, plan, plan_page, terminal
 from tests import small
 from tests.report.test_document import made

@@ -227,7 +227,7 @@ def _hold(
 def _probabilities(
     mechanism: Mechanism, ids: Ids, epsilon: float
 ) -> NDArray[np.float64]:
-    return np.exp(mechanism.log_probs(ids, np.full(len(ids), epsilon)))
+    return mechanism.probs(ids, epsilon)
 
 
 def _pairs(

@@ -3,7 +3,7 @@
 The attacker knows the mechanism, epsilon and the public unigram prior over V, sees one
 output word y, and guesses argmax_x prior(x) P(y|x). Exact for every mechanism that
 gives its output distribution, between limits for the others
-(dptext.adversaries._sampled). Mechanisms are compared by it (docs/guarantees.md, 6).
+(dptext.measures.sampled_risk). Mechanisms are compared by it (docs/guarantees.md, 6).
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from msgspec import Meta
 from numpy.typing import NDArray
 
 from dptext import cache
-from dptext.adversaries import _sampled
-from dptext.adversaries._sampled import bands_of
+from dptext.measures import sampled_risk
+from dptext.measures.sampled_risk import bands_of
 from dptext.mechanisms import Mechanism
 
 # Sums of probabilities may end a rounding error above 1.
@@ -72,7 +72,7 @@ def measure(
     mechanism: Mechanism,
     epsilon: float,
     prior: NDArray[np.float64],
-    draw: _sampled.Drawing | None = None,
+    draw: sampled_risk.Drawing | None = None,
     mapping: object = None,
 ) -> Risk:
     """Return the Bayes vulnerability of a mechanism at an epsilon, exact or sampled.
@@ -102,7 +102,7 @@ def key_of(
     """Return the key under which `measure` keeps its result; drawn: there is a draw."""
     what: list[object] = ["bayes", 1, *mechanism.identity, cache.digest(prior), epsilon]
     if not mechanism.has_log_probs:
-        what += [_sampled.DRAWS, drawn, mapping]
+        what += [sampled_risk.DRAWS, drawn, mapping]
     return cache.key_of(*what)
 
 
@@ -115,7 +115,9 @@ def success(mechanism: Mechanism, epsilon: float, prior: NDArray[np.float64]) ->
     if mechanism.has_log_probs:
         best = best_guesses(mechanism, prior, epsilon, len(prior))
         return float(best.max(axis=0).sum())
-    return _sampled.limits(_sampled.measured_wins(mechanism, epsilon, prior)[0])[1]
+    return sampled_risk.limits(
+        sampled_risk.measured_wins(mechanism, epsilon, prior)[0]
+    )[1]
 
 
 def _kept_guesses(
@@ -155,7 +157,7 @@ def _covers(
     for start in range(0, _LOOKED, block):
         ids = some[start : start + block]
         band = np.searchsorted([begin for begin, _ in bands], ids, side="right") - 1
-        joint = np.exp(mechanism.log_probs(ids, np.full(len(ids), epsilon)))
+        joint = mechanism.probs(ids, epsilon)
         joint *= prior[ids][:, None]
         if not (joint <= best[band] * (1.0 + 1e-9) + 1e-300).all():
             return False
@@ -180,10 +182,10 @@ def _sampled_risk(
     mechanism: Mechanism,
     epsilon: float,
     prior: NDArray[np.float64],
-    draw: _sampled.Drawing | None,
+    draw: sampled_risk.Drawing | None,
 ) -> Risk:
     def compute() -> cache.Arrays:
-        played = _sampled.Played.of(mechanism, epsilon, prior, draw)
+        played = sampled_risk.Played.of(mechanism, epsilon, prior, draw)
         return {
             name: integers
             for name, integers in asdict(played).items()
@@ -191,13 +193,13 @@ def _sampled_risk(
         }
 
     def holds(kept: cache.Arrays) -> bool:
-        played = _sampled.Played(kept.get("won"), kept.get("right"))
+        played = sampled_risk.Played(kept.get("won"), kept.get("right"))
         return (played.right is None) == (draw is None) and played.holds(
             mechanism, epsilon, prior
         )
 
     kept = cache.arrays(key, compute, holds, f"measuring the risk of {mechanism.name}")
-    found = _sampled.Played(kept.get("won"), kept.get("right")).limits(prior)
+    found = sampled_risk.Played(kept.get("won"), kept.get("right")).limits(prior)
     bands = [
         _band(prior, number, *measured) for number, measured in enumerate(found.bands)
     ]
@@ -208,7 +210,7 @@ def _sampled_risk(
         method=found.method,
         low=found.low,
         high=found.high,
-        confidence=_sampled.CONFIDENCE,
+        confidence=sampled_risk.CONFIDENCE,
     )
 
 

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext.adversaries import _sampled
 from dptext.errors import UsageError
+from dptext.measures import sampled_risk
 from dptext.mechanisms import Mechanism
 
 # Draws of the search, and what is then tried, as shares of what it found: a few where
@@ -37,13 +37,15 @@ def search(mechanism: Mechanism, target: float, prior: NDArray[np.float64]) -> f
 
     Raises UsageError where none is.
     """
-    bands = _sampled.bands_of(len(prior))
-    sample = _sampled.plays(prior, _SEARCH_DRAWS, "search")
+    bands = sampled_risk.bands_of(len(prior))
+    sample = sampled_risk.plays(prior, _SEARCH_DRAWS, "search")
     goal = _goal(target)
 
-    def won(epsilon: float, plays: NDArray[np.int64]) -> _sampled.Wins:
+    def won(epsilon: float, plays: NDArray[np.int64]) -> sampled_risk.Wins:
         part = sample.take(plays)
-        wins: _sampled.Wins = _sampled.wins(mechanism, epsilon, prior, part, bands)[0]
+        wins: sampled_risk.Wins = sampled_risk.wins(
+            mechanism, epsilon, prior, part, bands
+        )[0]
         return wins
 
     found = _Crossing.of(won, goal, _SEARCH_DRAWS)
@@ -58,7 +60,9 @@ def search(mechanism: Mechanism, target: float, prior: NDArray[np.float64]) -> f
     for share in found.shares():
         tried = rounded(share * found.epsilon)
         if (
-            _sampled.limits(_sampled.measured_wins(mechanism, tried, prior)[0])[1]
+            sampled_risk.limits(sampled_risk.measured_wins(mechanism, tried, prior)[0])[
+                1
+            ]
             > target
         ):
             break
@@ -67,7 +71,7 @@ def search(mechanism: Mechanism, target: float, prior: NDArray[np.float64]) -> f
         msg = (
             f"risk {target:.4%} is too near to what a guess without any output "
             f"achieves, {float(prior.max()):.4%}, to be met for sure with "
-            f"{_sampled.DRAWS:,} draws; give a larger risk"
+            f"{sampled_risk.DRAWS:,} draws; give a larger risk"
         )
         raise UsageError(msg)
     return epsilon
@@ -78,7 +82,7 @@ class _End:
     """An epsilon and which plays are won at it."""
 
     epsilon: float
-    wins: _sampled.Wins
+    wins: sampled_risk.Wins
 
     @property
     def share(self) -> float:
@@ -87,7 +91,7 @@ class _End:
 
 
 def _bracket(
-    won: Callable[[float], _sampled.Wins], goal: float, about: float
+    won: Callable[[float], sampled_risk.Wins], goal: float, about: float
 ) -> tuple[_End, _End]:
     """Return ends around an epsilon, the goal between them if there is one in reach."""
     low, high = about / _WIDER, about * _WIDER
@@ -102,13 +106,13 @@ def _bracket(
 
 
 def _between(
-    won: Callable[[float, NDArray[np.int64]], _sampled.Wins],
+    won: Callable[[float, NDArray[np.int64]], sampled_risk.Wins],
     epsilon: float,
     low: _End,
     high: _End,
 ) -> _End:
     """Play what is not the same at both ends."""
-    wins: _sampled.Wins = low.wins.copy()
+    wins: sampled_risk.Wins = low.wins.copy()
     plays = np.flatnonzero(low.wins != high.wins)
     if len(plays):
         wins[plays] = won(epsilon, plays)
@@ -117,12 +121,14 @@ def _between(
 
 def _goal(target: float) -> float:
     """Return the share of wins of the last check's draws whose limit is the target."""
-    low, high = 0, _sampled.DRAWS
+    low, high = 0, sampled_risk.DRAWS
     while high - low > 1:
         middle = (low + high) // 2
-        upper = _sampled.limits_of(middle, _sampled.DRAWS, _sampled.CONFIDENCE)[1]
+        upper = sampled_risk.limits_of(
+            middle, sampled_risk.DRAWS, sampled_risk.CONFIDENCE
+        )[1]
         low, high = (middle, high) if upper <= target else (low, middle)
-    return low / _sampled.DRAWS
+    return low / sampled_risk.DRAWS
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +145,7 @@ class _Crossing:
     @classmethod
     def of(
         cls,
-        won: Callable[[float, NDArray[np.int64]], _sampled.Wins],
+        won: Callable[[float, NDArray[np.int64]], sampled_risk.Wins],
         goal: float,
         draws: int,
     ) -> _Crossing | None:
@@ -173,7 +179,7 @@ class _Crossing:
         the draws of the tests have no part in it.
         """
         spread = self.goal * (1.0 - self.goal)
-        spread *= 1.0 / _SEARCH_DRAWS + 1.0 / _sampled.DRAWS
+        spread *= 1.0 / _SEARCH_DRAWS + 1.0 / sampled_risk.DRAWS
         sure = self.near <= self.goal - 3.0 * math.sqrt(spread)
         return _TRIED_NEAR if sure else _TRIED
 

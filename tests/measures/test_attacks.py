@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dptext.adversaries import bayes, deniability, words
+from dptext.measures import attacks, bayes_risk
 from tests import prepared, small
 
 LEXICON = small.cloud(25, 3)
@@ -17,21 +17,21 @@ def test_the_best_guess_is_the_best(name: str) -> None:
     mechanism = prepared.ready(name, LEXICON)
     prior = LEXICON.prior
     ids = np.arange(25, dtype=np.int32)
-    law = deniability.exact_law(mechanism, ids, 2.0)
+    law = mechanism.probs(ids, 2.0)
     joint = prior[:, None] * law
-    guess = words.best(mechanism, 2.0, prior, ids)
+    guess = attacks.best(mechanism, 2.0, prior, ids)
     np.testing.assert_allclose(joint[guess, ids], joint.max(axis=0), rtol=1e-12)
     success = joint[guess, ids].sum()
-    assert success == pytest.approx(bayes.measure(mechanism, 2.0, prior).success)
+    assert success == pytest.approx(bayes_risk.measure(mechanism, 2.0, prior).success)
 
 
 def test_success_is_counted() -> None:
     """Shares of four words."""
-    assert words.nearest(2, 4).success == 0.5
-    assert words.nearest(0, 0).success == 0.0
+    assert attacks.nearest(2, 4).success == 0.5
+    assert attacks.nearest(0, 0).success == 0.0
     mechanism = prepared.ready("rank", LEXICON)
     outputs = np.array([0, 1, 1, 2], np.int32)
-    best = words.best(mechanism, 2.0, LEXICON.prior, outputs)
+    best = attacks.best(mechanism, 2.0, LEXICON.prior, outputs)
     before = np.array([best[0], best[1], best[2] + 1, best[3]], np.int32)
-    found = words.bayes(mechanism, 2.0, LEXICON.prior, before, outputs, 0.7)
+    found = attacks.bayes(mechanism, 2.0, LEXICON.prior, before, outputs, 0.7)
     assert (found.success, found.words, found.predicted) == (0.75, 4, 0.7)

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from dptext.adversaries import bayes, prior
 from dptext.errors import UsageError
+from dptext.measures import bayes_risk, prior
 from dptext.mechanisms import Mechanism
 from dptext.tokens.policy import Policy
 from dptext.types import NUMBER
@@ -48,7 +48,7 @@ def test_risk_and_leakage_are_the_published_vectors(
 ) -> None:
     """GUARANTEES 13: V1 and log2(V1 / V0) at prior (.5, .3, .2), epsilon 2."""
     mechanism = prepared.ready(name, small.line(0.0, 1.0, 3.0), **params)
-    risk = bayes.measure(mechanism, 2.0, PRIOR)
+    risk = bayes_risk.measure(mechanism, 2.0, PRIOR)
     assert risk.baseline == 0.5
     assert risk.success == pytest.approx(success, abs=1e-9)
     assert math.log2(risk.success / risk.baseline) == pytest.approx(bits, abs=1e-9)
@@ -67,7 +67,7 @@ def test_the_risk_is_that_of_brute_force(
         name, small.cloud(size, 3, listed=min(size, 4)), **params
     )
     shares = zipf(size)
-    found = bayes.measure(mechanism, 3.0, shares)
+    found = bayes_risk.measure(mechanism, 3.0, shares)
     table = joint(mechanism, 3.0, shares)
     assert found.success == pytest.approx(table.max(axis=0).sum(), rel=1e-9)
     assert found.baseline == shares.max()
@@ -97,8 +97,8 @@ def test_the_closed_form_of_rank_is_the_one_by_rows(
     mechanism = prepared.ready("rank", small.cloud(size, 2, listed=9), k=k, law=law)
     shares = zipf(size, seed=3)
     for epsilon in (0.5, 6.0):
-        closed = bayes.best_guesses(mechanism, shares, epsilon, size)
-        by_rows = bayes._by_rows(mechanism, shares, epsilon, size)
+        closed = bayes_risk.best_guesses(mechanism, shares, epsilon, size)
+        by_rows = bayes_risk._by_rows(mechanism, shares, epsilon, size)
         np.testing.assert_allclose(closed, by_rows, rtol=1e-10)
 
 
@@ -115,7 +115,7 @@ def test_guessing_succeeds_as_often_as_measured(
     drawn = mechanism.sample(ids, np.full(plays, 3.0), distributions.bits(plays))
     guesses = joint(mechanism, 3.0, shares).argmax(axis=0)
     won = (guesses[drawn] == ids).astype(np.int64)
-    success = bayes.measure(mechanism, 3.0, shares).success
+    success = bayes_risk.measure(mechanism, 3.0, shares).success
     distributions.assert_follows(won, np.array([1 - success, success]))
 
 
@@ -126,7 +126,7 @@ def test_the_risk_keeps_what_differential_privacy_bounds(
     """V0 <= V1 <= V0 e^(worst loss)."""
     mechanism = prepared.ready(name, small.cloud(25, 3, listed=6), **params)
     for epsilon in (0.1, 1.0, 5.0):
-        risk = bayes.measure(mechanism, epsilon, zipf(25))
+        risk = bayes_risk.measure(mechanism, epsilon, zipf(25))
         worst = mechanism.guarantee(epsilon).worst(epsilon)
         assert risk.baseline - 1e-12 <= risk.success
         assert risk.success <= risk.baseline * math.exp(worst) + 1e-9
@@ -141,8 +141,8 @@ def test_results_are_kept_apart() -> None:
                 for seed in (0, 1):
                     lexicon = small.cloud(30, 3, listed=listed, seed=seed)
                     mechanism = prepared.ready("rank", lexicon, law="power", k=k)
-                    risk = bayes.measure(mechanism, epsilon, zipf(30, seed))
-                    again = bayes.measure(mechanism, epsilon, zipf(30, seed))
+                    risk = bayes_risk.measure(mechanism, epsilon, zipf(30, seed))
+                    again = bayes_risk.measure(mechanism, epsilon, zipf(30, seed))
                     assert risk == again
                     table = joint(mechanism, epsilon, zipf(30, seed))
                     assert risk.success == pytest.approx(table.max(axis=0).sum())

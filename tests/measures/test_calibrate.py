@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from dptext.adversaries import bayes, calibrate
 from dptext.errors import UsageError
+from dptext.measures import bayes_risk, calibrate
 from dptext.mechanisms import Mechanism, _rough, santext
 from tests import prepared, small
-from tests.adversaries.test_bayes import zipf
+from tests.measures.test_bayes import zipf
 
 RECIPES: list[tuple[str, dict[str, Any]]] = [
     ("rank", {"law": "power", "k": 4, "c": 1.0}),
@@ -23,7 +23,7 @@ RECIPES: list[tuple[str, dict[str, Any]]] = [
 
 def success(mechanism: Mechanism, epsilon: float, shares: NDArray[np.float64]) -> float:
     """Return the exact risk with all inputs."""
-    best = bayes.best_guesses(mechanism, shares, epsilon, len(shares))
+    best = bayes_risk.best_guesses(mechanism, shares, epsilon, len(shares))
     return float(best.max(axis=0).sum())
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dptext.adversaries._sampled import Drawing
 from dptext.mappings import Index, nearest
+from dptext.measures.sampled_risk import Drawing
 from dptext.mechanisms import Mechanism, NoiseMechanism, WordMechanism
 from dptext.randomness import RandomBits
 from dptext.types import Eps, Ids

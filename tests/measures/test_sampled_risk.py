@@ -10,12 +10,12 @@ import pytest
 from numpy.typing import NDArray
 from scipy import integrate, special
 
-from dptext.adversaries import _rule, _sampled, bayes, calibrate
 from dptext.errors import UsageError
+from dptext.measures import bayes_risk, calibrate, guessing_rule, sampled_risk
 from dptext.mechanisms import Mechanism
 from tests import distributions, prepared, small
-from tests.adversaries.drawing import drawing
-from tests.adversaries.test_bayes import PRIOR, zipf
+from tests.measures.drawing import drawing
+from tests.measures.test_bayes import PRIOR, zipf
 
 NOISE: list[tuple[str, dict[str, Any]]] = [
     ("laplace", {}),
@@ -30,7 +30,7 @@ SURE = 1.0 - 1e-6
 @pytest.fixture
 def sure(monkeypatch: pytest.MonkeyPatch) -> None:
     """Take limits that are wrong once in a million."""
-    monkeypatch.setattr(_sampled, "CONFIDENCE", SURE)
+    monkeypatch.setattr(sampled_risk, "CONFIDENCE", SURE)
 
 
 def vector_level(
@@ -51,7 +51,7 @@ def vector_level(
 def test_laplace_on_a_line_is_the_published_vector(sure: None) -> None:
     """GUARANTEES 13: laplace with the nearest word, V1 = 0.8190144027 at epsilon 2."""
     mechanism = prepared.ready("laplace", small.line(0.0, 1.0, 3.0))
-    found = bayes.measure(mechanism, 2.0, PRIOR, drawing(mechanism))
+    found = bayes_risk.measure(mechanism, 2.0, PRIOR, drawing(mechanism))
     assert found.low is not None
     assert found.high is not None
     assert found.low <= 0.8190144027 <= found.high
@@ -66,7 +66,7 @@ def test_laplace_on_a_line_is_the_published_vector(sure: None) -> None:
 def test_a_law_in_closed_form_has_no_limits() -> None:
     """GUARANTEES 13: CusText with one set, V1 = 0.5180642324 at epsilon 2, exact."""
     mechanism = prepared.ready("custext", small.line(0.0, 1.0, 3.0))
-    found = bayes.measure(mechanism, 2.0, PRIOR)
+    found = bayes_risk.measure(mechanism, 2.0, PRIOR)
     assert found.success == pytest.approx(0.5180642324, abs=1e-9)
     assert (found.low, found.high, found.confidence) == (None, None, None)
 
@@ -80,8 +80,8 @@ def test_the_attacker_who_sees_the_vector_is_the_best_one(
     rng = np.random.default_rng(seed)
     mechanism = prepared.ready("laplace", small.line(*rng.normal(0, 2, 6).tolist()))
     shares = zipf(6, seed)
-    sample = _sampled.plays(shares, 30_000, f"a test {seed}")
-    won, _ = _sampled.wins(mechanism, epsilon, shares, sample, [(0, 6)])
+    sample = sampled_risk.plays(shares, 30_000, f"a test {seed}")
+    won, _ = sampled_risk.wins(mechanism, epsilon, shares, sample, [(0, 6)])
     exact = vector_level(mechanism, epsilon, shares)
     distributions.assert_follows(won.astype(np.int64), np.array([1 - exact, exact]))
 
@@ -92,9 +92,9 @@ def test_wins_are_those_of_all_scores_in_double_precision(
 ) -> None:
     """Tiles, bands and single precision change nothing: every play is compared."""
     mechanism = prepared.ready(name, small.cloud(1300, 5), **params)
-    shares, bands, epsilon = zipf(1300), bayes.bands_of(1300), 6.0
-    sample = _sampled.plays(shares, 700, "tiles")
-    won = _sampled.wins(mechanism, epsilon, shares, sample, bands)
+    shares, bands, epsilon = zipf(1300), bayes_risk.bands_of(1300), 6.0
+    sample = sampled_risk.plays(shares, 700, "tiles")
+    won = sampled_risk.wins(mechanism, epsilon, shares, sample, bands)
     eps = np.full(700, epsilon)
     points = mechanism.sample(sample.ids, eps, sample.bits)
     vectors = mechanism.space.vectors[:1300].astype(float)
@@ -149,7 +149,7 @@ def test_vickrey_lies_between_its_limits(sure: None, epsilon: float) -> None:
     law = vickrey_law(positions, epsilon)
     np.testing.assert_allclose(law.sum(axis=1), 1.0, atol=1e-6)
     exact = (shares[:, None] * law).max(axis=0).sum()
-    found = bayes.measure(mechanism, epsilon, shares, drawing(mechanism))
+    found = bayes_risk.measure(mechanism, epsilon, shares, drawing(mechanism))
     assert found.low is not None
     assert found.low <= exact <= found.success < 1.0
     assert exact - found.low < 0.03
@@ -158,7 +158,7 @@ def test_vickrey_lies_between_its_limits(sure: None, epsilon: float) -> None:
 def test_without_an_upper_limit_it_is_certainty(sure: None) -> None:
     """Gumbel with more words than its law is enumerated for: a lower limit only."""
     mechanism = prepared.ready("gumbel", small.cloud(210, 2), low_epsilon=True)
-    found = bayes.measure(mechanism, 3.0, zipf(210), drawing(mechanism))
+    found = bayes_risk.measure(mechanism, 3.0, zipf(210), drawing(mechanism))
     assert found.success == found.high == 1.0
     assert found.bands == ()
     assert "no upper limit is known" in found.method
@@ -172,13 +172,13 @@ def test_the_lower_limit_is_below_the_best_guess_and_not_far(sure: None) -> None
     """On a plane: the best rule by the counts of a million other draws, both splits."""
     mechanism = prepared.ready("laplace", small.cloud(40, 2))
     shares, draw = zipf(40), drawing(mechanism)
-    found = bayes.measure(mechanism, 4.0, shares, draw)
-    sample = _sampled.plays(shares, 400_000, "many")
+    found = bayes_risk.measure(mechanism, 4.0, shares, draw)
+    sample = sampled_risk.plays(shares, 400_000, "many")
     written = draw(sample.ids, np.full(400_000, 4.0), sample.bits)
     table = np.zeros((40, 40))
     np.add.at(table, (sample.ids, written), 1.0)
     # The sum of maxima is biased upwards, the wins of its rule on other draws are not.
-    other = _sampled.plays(shares, 400_000, "others")
+    other = sampled_risk.plays(shares, 400_000, "others")
     shown = draw(other.ids, np.full(400_000, 4.0), other.bits)
     best = (table.argmax(axis=0)[shown] == other.ids).mean()
     assert found.low is not None
@@ -193,17 +193,17 @@ def test_the_limits_cover_as_often_as_stated(monkeypatch: pytest.MonkeyPatch) ->
     A program that is right fails with probability below 1e-6: more than 28 of 200.
     """
     mechanism = prepared.ready("laplace", small.line(0.0, 1.0, 3.0))
-    draw, plays = drawing(mechanism), _sampled.plays
-    monkeypatch.setattr(_rule, "_TRAINED", 500)
-    monkeypatch.setattr(_rule, "_VALIDATED", 200)
+    draw, plays = drawing(mechanism), sampled_risk.plays
+    monkeypatch.setattr(guessing_rule, "_TRAINED", 500)
+    monkeypatch.setattr(guessing_rule, "_VALIDATED", 200)
     assert special.bdtrc(28, 200, 0.05) < 1e-6
     missed = 0
     for run in range(200):
         monkeypatch.setattr(
-            _sampled, "plays", lambda p, n, name, r=run: plays(p, n, f"{name} {r}")
+            sampled_risk, "plays", lambda p, n, name, r=run: plays(p, n, f"{name} {r}")
         )
-        _sampled._tested.clear()
-        played = _sampled.Played.of(mechanism, 2.0, PRIOR, draw, draws=1000)
+        sampled_risk._tested.clear()
+        played = sampled_risk.Played.of(mechanism, 2.0, PRIOR, draw, draws=1000)
         found = played.limits(PRIOR)
         missed += not found.low <= 0.8190144027 <= found.high
     assert missed <= 28
@@ -218,9 +218,9 @@ def test_calibrated_noise_meets_the_target_and_nearly_reaches_it(
     mechanism = prepared.ready(name, small.cloud(60, 3), **params)
     shares = (zipf(60) + 0.05) / (zipf(60) + 0.05).sum()
     epsilon = calibrate.epsilon_for(mechanism, target, shares)
-    assert bayes.measure(mechanism, epsilon, shares).success <= target
-    sample = _sampled.plays(shares, 40_000, "fresh")
-    won, _ = _sampled.wins(mechanism, epsilon, shares, sample, [(0, 60)])
+    assert bayes_risk.measure(mechanism, epsilon, shares).success <= target
+    sample = sampled_risk.plays(shares, 40_000, "fresh")
+    won, _ = sampled_risk.wins(mechanism, epsilon, shares, sample, [(0, 60)])
     error = 5.0 * math.sqrt(target * (1 - target) / 40_000)
     assert target - 0.03 - error < won.mean() <= target + error
 
@@ -241,9 +241,9 @@ def test_absurd_epsilons_are_measured(
     """No noise is certainty, nothing but noise a blind guess; nothing overflows."""
     mechanism = prepared.ready(name, small.cloud(30, 3), **params)
     shares = zipf(30)
-    sample = _sampled.plays(shares, 2000, "absurd")
+    sample = sampled_risk.plays(shares, 2000, "absurd")
     with np.errstate(over="ignore"):
-        won, _ = _sampled.wins(mechanism, epsilon, shares, sample, [(0, 30)])
+        won, _ = sampled_risk.wins(mechanism, epsilon, shares, sample, [(0, 30)])
     if name == "gaussian" and epsilon < 1.0:
         return  # its delta lets a little through at every epsilon
     assert won.mean() == (1.0 if epsilon > 1 else (sample.ids == 0).mean())

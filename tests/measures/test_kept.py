@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dptext.evaluation.words import Meter
+from dptext.measures.kept import Meter
 from dptext.tokens.policy import Policy
 from tests import small
 

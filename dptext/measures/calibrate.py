@@ -3,7 +3,7 @@
 With a closed law a grid is searched upwards for the first crossing, since success need
 not grow with epsilon for every mechanism, and the answer is checked with all inputs:
 where one check takes seconds the search goes by an estimate.
-Noise is dealt with by dptext.adversaries._crossing.
+Noise is dealt with by dptext.measures.sampled_crossing.
 An epsilon that was kept is only a proposal: the success at it is measured anew, and
 where that is above the target the search is made again.
 """
@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext import cache
-from dptext.adversaries import _crossing, _sampled, bayes
-from dptext.adversaries._crossing import rounded
 from dptext.errors import UsageError
+from dptext.measures import bayes_risk, sampled_crossing, sampled_risk
+from dptext.measures.sampled_crossing import rounded
 from dptext.mechanisms import Mechanism, RiskEstimate
 
 Success = Callable[[float], float]
@@ -43,7 +43,7 @@ def epsilon_for(
     any output achieves or above what any gives away, and for a mechanism that has
     neither a closed law nor an upper limit.
     """
-    if not mechanism.has_log_probs and not _sampled.bounded(mechanism):
+    if not mechanism.has_log_probs and not sampled_risk.bounded(mechanism):
         msg = (
             f"{mechanism.name} has no closed law of a word here and no upper limit of "
             "the risk; give --epsilon instead of a risk"
@@ -56,14 +56,14 @@ def epsilon_for(
             f"succeeds for {baseline:.2%} of words; give a risk between these and 100%"
         )
         raise UsageError(msg)
-    search = _search if mechanism.has_log_probs else _crossing.search
+    search = _search if mechanism.has_log_probs else sampled_crossing.search
     what = ["calibrate", 2, *mechanism.identity, cache.digest(prior), target]
     if not mechanism.has_log_probs:
-        what += [_sampled.DRAWS, *_crossing.SETTINGS]
+        what += [sampled_risk.DRAWS, *sampled_crossing.SETTINGS]
     found = cache.numbers(
         cache.key_of(*what),
         lambda: {"epsilon": search(mechanism, target, prior)},
-        lambda kept: bayes.success(mechanism, kept["epsilon"], prior) <= target,
+        lambda kept: bayes_risk.success(mechanism, kept["epsilon"], prior) <= target,
         f"finding the epsilon of {mechanism.name} for risk {target:.3g}",
     )
     return float(found["epsilon"])
@@ -78,7 +78,7 @@ def _search(mechanism: Mechanism, target: float, prior: NDArray[np.float64]) -> 
             # Below the smallest epsilon there is nothing to be guessed from.
             if not _defined(mechanism, epsilon):
                 return 0.0
-            best = bayes.best_guesses(mechanism, prior, epsilon, min(inputs, size))
+            best = bayes_risk.best_guesses(mechanism, prior, epsilon, min(inputs, size))
             return float(best.max(axis=0).sum())
 
         return of

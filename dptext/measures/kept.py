@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext import models
-from dptext.evaluation.alignment import Aligned, Aligner, spelled
+from dptext.measures.alignment import Aligned, Aligner, spelled
 from dptext.metrics import english, rare_words
 from dptext.metrics.similarity import text_vectors, weighted
 from dptext.tokens import numbers

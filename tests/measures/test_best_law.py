@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from dptext.adversaries import best_law, calibrate
 from dptext.errors import UsageError
+from dptext.measures import best_law, calibrate
 from dptext.mechanisms import rank, ready
 from tests import prepared, small
 

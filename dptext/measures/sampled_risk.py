@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext import cache
-from dptext.adversaries import _rule
 from dptext.guarantees import binomial
+from dptext.measures import guessing_rule
 from dptext.mechanisms import Mechanism
 from dptext.randomness import RandomBits, Randomness, RunKey
 from dptext.types import Eps, Ids
@@ -131,7 +131,7 @@ class Played:
         if draw is not None:
             sample = plays(prior, draws, "test")
             vectors = mechanism.space.vectors
-            right = _rule.wins(vectors, epsilon, prior, draw, sample, plays)
+            right = guessing_rule.wins(vectors, epsilon, prior, draw, sample, plays)
         return cls(won, right)
 
     def holds(

@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dptext.adversaries import deniability
+from dptext.measures import deniability
 from dptext.types import Ids
 from tests import distributions, prepared, small
-from tests.adversaries.test_bayes import RECIPES
+from tests.measures.test_bayes import RECIPES
 
 
 def refuse(ids: Ids) -> Ids:

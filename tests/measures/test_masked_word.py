@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from dptext.adversaries import masked_word
-from dptext.adversaries.masked_word import Hidden
 from dptext.errors import UsageError
+from dptext.measures import masked_word
+from dptext.measures.masked_word import Hidden
 from tests.lexicons.files import real
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from dptext.adversaries import masked_word, prior, words
-from dptext.adversaries.masked_word import Guessed, Hidden
-from dptext.adversaries.words import Attack
-from dptext.evaluation.alignment import Aligned, spelled
+from dptext.measures import attacks, masked_word, prior
+from dptext.measures.alignment import Aligned, spelled
+from dptext.measures.attacks import Attack
+from dptext.measures.masked_word import Guessed, Hidden
+from dptext.measures.public import risk_of
 from dptext.pipeline import Pipeline
-from dptext.report.assemble import risk_of
 from dptext.types import Ids
 
 
@@ -59,13 +59,13 @@ class Guesses:
         """Return how often the attacks are right; none without words."""
         if not self._words:
             return ()
-        found = [words.nearest(self._same, self._words)]
+        found = [attacks.nearest(self._same, self._words)]
         made = self._made
         if made is not None:
             public = prior.replaced(made.lexicon, made.profile.tokens)
             risk, _ = risk_of(made)
             found.append(
-                words.bayes(
+                attacks.bayes(
                     made.mechanism,
                     made.budget_description.high,
                     public,
