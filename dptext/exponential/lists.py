@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dptext.spaces import Space
+
 _AT_ONCE = 64
 
 
@@ -34,6 +36,16 @@ class Lists:
         distances = np.empty(listed.shape)
         known = np.zeros(len(far), bool)
         return cls(vectors, listed, np.asarray(far, np.float64), distances, known)
+
+    @classmethod
+    def of_all(cls, space: Space) -> Lists:
+        """Take the nearest words of every input of a space."""
+        return cls.of(space.vectors, *space.neighbours)
+
+    @classmethod
+    def of_frequent(cls, space: Space) -> Lists:
+        """Take the longer lists of the most frequent words of a space."""
+        return cls.of(space.vectors, *space.wide_neighbours)
 
     def __len__(self) -> int:
         """Return m."""
