@@ -41,26 +41,23 @@ def _search(
 ) -> NDArray[np.float64]:
     best = np.zeros((len(bands), weights.size))
     for row, (begin, end) in enumerate(bands):
-        # A word is at distance 0 of itself.
+        # A word is at distance 0 of itself, and words of other bands are worth nothing.
         best[row, begin:end] = worth[begin:end]
-        _try_listed(weights, worth, begin, end, best[row])
-        _try_others(weights, worth, begin, end, best[row])
+        inside = best[row].copy()
+        if inside.any():
+            _try_listed(weights, inside, best[row])
+            _try_others(weights, inside, best[row])
     return best
 
 
 def _try_listed(
-    weights: Weights,
-    worth: NDArray[np.float64],
-    begin: int,
-    end: int,
-    best: NDArray[np.float64],
+    weights: Weights, worth: NDArray[np.float64], best: NDArray[np.float64]
 ) -> None:
     """Try the words listed for each y."""
     listed = weights.distribution.lists.listed
     for start in range(0, weights.size, _LISTED):
         block = listed[start : min(start + _LISTED, weights.size)]
         hopeful = worth[block] > best[start : start + len(block), None]
-        hopeful &= (block >= begin) & (block < end)
         outputs, positions = np.nonzero(hopeful)
         inputs = block[outputs, positions].astype(np.int64)
         outputs += start
@@ -69,17 +66,14 @@ def _try_listed(
 
 
 def _try_others(
-    weights: Weights,
-    worth: NDArray[np.float64],
-    begin: int,
-    end: int,
-    best: NDArray[np.float64],
+    weights: Weights, worth: NDArray[np.float64], best: NDArray[np.float64]
 ) -> None:
-    """Try the words of a band by falling worth, until no y can gain by one."""
-    order = begin + np.argsort(-worth[begin:end], kind="stable")
+    """Try all words by falling worth, until no y can gain by one."""
+    order = np.argsort(-worth, kind="stable")
     # With all of V listed nothing is far; infinity is no number to reckon with.
     far = np.minimum(weights.distribution.lists.far[: weights.size] * _BELOW, 1e150)
-    most = np.exp(-float(weights.rate[begin:end].min()) * weights.measure(far))
+    slowest = float(weights.rate[worth > 0.0].min())
+    most = np.exp(-slowest * weights.measure(far))
     outputs = np.arange(weights.size)
     product = Product.of(weights.space, outputs)
     for start in range(0, len(order), _BLOCK):

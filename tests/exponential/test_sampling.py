@@ -42,14 +42,14 @@ def distances(lexicon: Lexicon) -> NDArray[np.float64]:
     return found
 
 
-def reach_of(channel: Channel, epsilon: float) -> float:
+def reach_of(mechanism: Channel, epsilon: float) -> float:
     """Return gamma, or infinity for santext."""
-    return tem.gamma_of(channel.state, epsilon) if channel.name == "tem" else math.inf
+    return tem.gamma_of(mechanism.state, epsilon) if mechanism.name == "tem" else math.inf
 
 
-def expected(channel: Channel, epsilon: float) -> NDArray[np.float64]:
+def expected(mechanism: Channel, epsilon: float) -> NDArray[np.float64]:
     """Return the law by its definition."""
-    gap = np.minimum(distances(channel.space.lexicon), reach_of(channel, epsilon))
+    gap = np.minimum(distances(mechanism.space.lexicon), reach_of(mechanism, epsilon))
     return distributions.normalised(-epsilon * gap / 2.0)
 
 
@@ -74,11 +74,11 @@ def test_the_law_is_the_published_vector(
 @pytest.mark.parametrize(("name", "params"), RECIPES)
 def test_the_exact_law_is_the_definition(name: str, params: dict[str, Any]) -> None:
     """log_weights normalised is the formula, for words and the unknown one."""
-    channel = prepared.ready(name, small.cloud(40, 6, listed=5), **params)
+    mechanism = prepared.ready(name, small.cloud(40, 6, listed=5), **params)
     for epsilon in (0.1, 3.0, 40.0):
         np.testing.assert_allclose(
-            prepared.probabilities(channel, epsilon),
-            expected(channel, epsilon),
+            prepared.probabilities(mechanism, epsilon),
+            expected(mechanism, epsilon),
             rtol=1e-6,
         )
 
@@ -91,17 +91,17 @@ def test_no_pair_loses_more_than_it_is_promised(
     """Exact audit: max L(x, x') <= epsilon min(d, gamma) for all pairs of clouds."""
     for seed in range(3):
         lexicon = small.cloud(size, 4, listed=2, seed=seed)
-        channel = prepared.ready(name, lexicon, **params)
+        mechanism = prepared.ready(name, lexicon, **params)
         wide = lexicon.vectors.astype(np.float64)
         pairs = np.linalg.norm(wide[:, None, :] - wide[None, :, :], axis=2)
         for epsilon in (0.5, 4.0, 20.0):
             # Distances in float32 lists and Gram products: 1e-6 of slack.
-            bound = epsilon * np.minimum(pairs, reach_of(channel, epsilon))
+            bound = epsilon * np.minimum(pairs, reach_of(mechanism, epsilon))
             losses = distributions.worst_losses(
-                prepared.probabilities(channel, epsilon)
+                prepared.probabilities(mechanism, epsilon)
             )
             assert (losses <= bound + 1e-6 * epsilon).all()
-            promise = channel.module.guarantee(channel.state, epsilon)
+            promise = mechanism.guarantee(epsilon)
             assert promise.notion == "metric-DP"
             assert losses.max() <= promise.worst(epsilon) + 1e-6 * epsilon
 
@@ -112,16 +112,16 @@ def test_draws_follow_the_law_whatever_is_listed(
     name: str, params: dict[str, Any], listed: int
 ) -> None:
     """Sampled against exact with 1 to all words listed, epsilons mixed (1e-6)."""
-    channel = prepared.ready(name, small.cloud(7, 3, listed=listed), **params)
-    prepared.hold_draws(channel, [0.3, 2.0, 7.0], 9_000, seed=listed)
+    mechanism = prepared.ready(name, small.cloud(7, 3, listed=listed), **params)
+    prepared.hold_draws(mechanism, [0.3, 2.0, 7.0], 9_000, seed=listed)
 
 
 def test_draws_follow_the_law_on_a_line() -> None:
     """The published vector, sampled with one listed word (alarm 1e-6)."""
-    channel = prepared.ready("santext", small.line(0.0, 1.0, 3.0, listed=1))
+    mechanism = prepared.ready("santext", small.line(0.0, 1.0, 3.0, listed=1))
     ids = np.zeros(200_000, np.int32)
-    drawn = channel.module.choose(
-        channel.state, ids, np.full(len(ids), 2.0), distributions.bits(len(ids))
+    drawn = mechanism.sample(
+        ids, np.full(len(ids), 2.0), distributions.bits(len(ids))
     )
     vector = np.array(SANTEXT[0])
     distributions.assert_follows(drawn, vector / vector.sum())
@@ -133,11 +133,11 @@ def test_draws_follow_the_law_among_equal_and_near_vectors() -> None:
     for listed in (1, 2, 6):
         lexicon = small.lexicon(points, listed=listed)
         for name, params in RECIPES:
-            channel = prepared.ready(name, lexicon, **params)
+            mechanism = prepared.ready(name, lexicon, **params)
             np.testing.assert_allclose(
-                prepared.probabilities(channel, 2.0), expected(channel, 2.0), atol=1e-7
+                prepared.probabilities(mechanism, 2.0), expected(mechanism, 2.0), atol=1e-7
             )
-            prepared.hold_draws(channel, [0.05, 2.0], 8_000, seed=listed)
+            prepared.hold_draws(mechanism, [0.05, 2.0], 8_000, seed=listed)
 
 
 @pytest.mark.parametrize(("name", "params"), RECIPES)
@@ -146,13 +146,13 @@ def test_a_large_vocabulary_is_drawn_from_by_its_law(
 ) -> None:
     """More words than a block of the sampler, few of them listed (alarm 1e-6)."""
     lexicon = small.cloud(1500, 2, listed=3)
-    channel = prepared.ready(name, lexicon, **params)
+    mechanism = prepared.ready(name, lexicon, **params)
     ids = np.tile(np.array([0, 700, -1], np.int32), 40_000)
-    drawn = channel.module.choose(
-        channel.state, ids, np.full(len(ids), 4.0), distributions.bits(len(ids))
+    drawn = mechanism.sample(
+        ids, np.full(len(ids), 4.0), distributions.bits(len(ids))
     )
     for row in (0, 700, -1):
-        exact = expected(channel, 4.0)[row]
+        exact = expected(mechanism, 4.0)[row]
         # Rare words in bins of at least one in a thousand.
         order = np.argsort(exact, kind="stable")
         bins = np.empty(len(exact), np.int64)
@@ -187,19 +187,18 @@ def test_gamma_follows_from_beta() -> None:
 def test_beta_bounds_the_far_outputs(beta: float) -> None:
     """An output farther than gamma has probability at most beta, for every input."""
     lexicon = small.cloud(80, 5, listed=3)
-    channel = prepared.ready("tem", lexicon, beta=beta)
+    mechanism = prepared.ready("tem", lexicon, beta=beta)
     for epsilon in (2.0, 6.0, 30.0):
-        far = distances(lexicon) > tem.gamma_of(channel.state, epsilon)
-        share = (prepared.probabilities(channel, epsilon) * far).sum(axis=1)
+        far = distances(lexicon) > tem.gamma_of(mechanism.state, epsilon)
+        share = (prepared.probabilities(mechanism, epsilon) * far).sum(axis=1)
         assert (share[:-1] <= beta * (1 + 1e-6)).all()
 
 
 def test_one_word_is_drawn_from_a_vocabulary_of_one() -> None:
     """The smallest lexicon works."""
     for name, params in RECIPES:
-        channel = prepared.ready(name, small.line(1.0), **params)
+        mechanism = prepared.ready(name, small.line(1.0), **params)
         ids = np.array([0, -1], np.int32)
-        drawn = channel.module.choose(
-            channel.state, ids, np.ones(2), distributions.bits(2)
+        drawn = mechanism.sample(ids, np.ones(2), distributions.bits(2)
         )
         assert drawn.tolist() == [0, 0]

@@ -154,26 +154,26 @@ def test_draws_follow_the_law_at_the_raised_scale(
 ) -> None:
     """Sampled against the formula with eta in place of epsilon (alarm 1e-6)."""
     lexicon = small.cloud(7, 3, listed=3)
-    channel = prepared.ready(name, lexicon, recalibrate=True, **params)
+    mechanism = prepared.ready(name, lexicon, recalibrate=True, **params)
     epsilons = [0.4, 2.0, 6.0]
     for epsilon in epsilons:
         gamma = math.inf
         if name == "tem":
-            gamma = tem.gamma_of(channel.state, epsilon)
-        eta = channel.module.law_scale(channel.state, epsilon)
+            gamma = tem.gamma_of(mechanism.state, epsilon)
+        eta = mechanism.module.law_scale(mechanism.state, epsilon)
         assert eta == scale_of(lexicon, epsilon, gamma) > epsilon
         apart = distances(lexicon, gamma)
         np.testing.assert_allclose(
-            prepared.probabilities(channel, epsilon),
+            prepared.probabilities(mechanism, epsilon),
             distributions.normalised(-0.5 * eta * apart[:, :-1]),
             rtol=1e-6,
         )
         rows = np.append(np.arange(7), -1)
-        claim = channel.module.claimed(
-            channel.state, epsilon, np.repeat(rows, 8), np.tile(rows, 8)
+        claim = mechanism.module.claimed(
+            mechanism.state, epsilon, np.repeat(rows, 8), np.tile(rows, 8)
         )
         np.testing.assert_allclose(claim.reshape(8, 8), epsilon * apart, atol=1e-9)
-    prepared.hold_draws(channel, epsilons, 9_000, seed=3)
+    prepared.hold_draws(mechanism, epsilons, 9_000, seed=3)
 
 
 @pytest.mark.parametrize(("name", "params"), RECIPES)
@@ -207,8 +207,8 @@ def test_the_audit_meets_the_claim(
     name: str, params: dict[str, Any], epsilon: float
 ) -> None:
     """The law uses all that is claimed, and no more."""
-    channel = prepared.ready(name, small.cloud(120, 8), recalibrate=True, **params)
-    found = audit.audit(channel, epsilon, None)
+    mechanism = prepared.ready(name, small.cloud(120, 8), recalibrate=True, **params)
+    found = audit.audit(mechanism, epsilon, None)
     assert found.ratio == pytest.approx(1.0, abs=1e-6)
     assert found.ratio <= 1.0
     assert found.claims
@@ -221,13 +221,12 @@ def test_the_audit_meets_the_claim(
 
 def test_few_epsilons_are_recalibrated_in_a_run() -> None:
     """Each costs passes over all pairs: more than a few are refused, in one line."""
-    channel = prepared.ready("santext", small.cloud(5, 2), recalibrate=True)
+    mechanism = prepared.ready("santext", small.cloud(5, 2), recalibrate=True)
     epsilons = np.linspace(1.0, 2.0, _recalibration.MOST)
     ids = np.zeros(len(epsilons), np.int32)
-    channel.module.choose(channel.state, ids, epsilons, distributions.bits(len(ids)))
+    mechanism.sample(ids, epsilons, distributions.bits(len(ids)))
     with pytest.raises(UsageError, match="use the budget uniform"):
-        channel.module.choose(
-            channel.state, ids, epsilons + 3, distributions.bits(len(ids))
+        mechanism.sample(ids, epsilons + 3, distributions.bits(len(ids))
         )
 
 

@@ -39,10 +39,10 @@ def tiny_tiles() -> Iterator[None]:
 
 
 def by_rows(
-    channel: Channel, prior: NDArray[np.float64], epsilon: float
+    mechanism: Channel, prior: NDArray[np.float64], epsilon: float
 ) -> NDArray[np.float64]:
     """Return the best guesses from the rows of the law."""
-    return bayes._by_rows(channel, prior, epsilon, len(prior))
+    return bayes._by_rows(mechanism, prior, epsilon, len(prior))
 
 
 @settings(max_examples=60, deadline=None)
@@ -66,11 +66,11 @@ def test_best_guesses_are_those_of_the_rows(
 ) -> None:
     """For every band and output, whatever is listed and however even the prior."""
     lexicon = small.cloud(size, width, listed=min(listed, size), seed=seed)
-    channel = prepared.ready(recipe[0], lexicon, **recipe[1])
+    mechanism = prepared.ready(recipe[0], lexicon, **recipe[1])
     prior = np.full(size, 1.0 / size) if flat else zipf(size, seed)
     with tiny_tiles():
-        found = bayes.best_guesses(channel, prior, epsilon, size)
-    np.testing.assert_allclose(found, by_rows(channel, prior, epsilon), rtol=1e-9)
+        found = bayes.best_guesses(mechanism, prior, epsilon, size)
+    np.testing.assert_allclose(found, by_rows(mechanism, prior, epsilon), rtol=1e-9)
 
 
 @pytest.mark.parametrize(("name", "params"), RECIPES)
@@ -79,24 +79,24 @@ def test_three_bands_and_words_in_one_place(name: str, params: dict[str, Any]) -
     points = np.random.default_rng(5).normal(size=(1200, 3))
     points[7] = points[1100]
     points[8] = points[500] + 1e-7
-    channel = prepared.ready(name, small.lexicon(points, listed=9), **params)
+    mechanism = prepared.ready(name, small.lexicon(points, listed=9), **params)
     prior = zipf(1200)
     prior[[3, 40, 1150]] = 0.0
     for epsilon in (0.5, 8.0, 40.0):
-        found = bayes.best_guesses(channel, prior, epsilon, 1200)
+        found = bayes.best_guesses(mechanism, prior, epsilon, 1200)
         assert found.shape == (3, 1200)
-        expected = by_rows(channel, prior, epsilon)
+        expected = by_rows(mechanism, prior, epsilon)
         np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-300)
 
 
 def test_results_of_other_priors_and_epsilons_are_kept_apart() -> None:
     """What is kept belongs to one law, prior and set of bands."""
-    channel = prepared.ready("santext", small.cloud(50, 3, listed=5))
+    mechanism = prepared.ready("santext", small.cloud(50, 3, listed=5))
     for _ in range(2):
         for epsilon in (1.0, 4.0):
             for seed in (0, 1):
-                found = bayes.best_guesses(channel, zipf(50, seed), epsilon, 50)
-                expected = by_rows(channel, zipf(50, seed), epsilon)
+                found = bayes.best_guesses(mechanism, zipf(50, seed), epsilon, 50)
+                expected = by_rows(mechanism, zipf(50, seed), epsilon)
                 np.testing.assert_allclose(found, expected, rtol=1e-9)
                 found[:] = 0.0
 
@@ -104,8 +104,8 @@ def test_results_of_other_priors_and_epsilons_are_kept_apart() -> None:
 @pytest.mark.parametrize(("name", "params"), DISTANCES)
 def test_single_precision_is_near(name: str, params: dict[str, Any]) -> None:
     """The sums that a search may take are near those that count."""
-    channel = prepared.ready(name, small.cloud(300, 5, listed=9), **params)
-    law = channel.module._law(channel.state, 6.0)
+    mechanism = prepared.ready(name, small.cloud(300, 5, listed=9), **params)
+    law = mechanism.module._law(mechanism.state, 6.0)
     with tiny_tiles():
         quick, exact = (_tiles.sums(law, kind) for kind in (np.float32, np.float64))
     np.testing.assert_allclose(quick, exact, rtol=1e-3)
@@ -116,12 +116,12 @@ def test_the_estimate_is_near_what_it_estimates(
     name: str, params: dict[str, Any]
 ) -> None:
     """Within a fifth at once, and within 1% where it has learned; drift bounds it."""
-    channel = prepared.ready(name, small.cloud(900, 4, listed=20), **params)
+    mechanism = prepared.ready(name, small.cloud(900, 4, listed=20), **params)
     prior = zipf(900)
-    risk_estimate = channel.module.risk_estimate(channel.state, prior)
+    risk_estimate = mechanism.module.risk_estimate(mechanism.state, prior)
     assert isinstance(risk_estimate, _rough.RiskEstimate)
     exact = {
-        epsilon: by_rows(channel, prior, epsilon).max(axis=0).sum()
+        epsilon: by_rows(mechanism, prior, epsilon).max(axis=0).sum()
         for epsilon in (2.0, 9.0, 9.2)
     }
     for epsilon, success in exact.items():
@@ -135,7 +135,7 @@ def test_the_estimate_is_near_what_it_estimates(
 
 def test_few_outputs_are_left_soon() -> None:
     """Words that are far from all that is left are not looked at one by one."""
-    channel = prepared.ready("santext", small.cloud(2000, 3, listed=60))
+    mechanism = prepared.ready("santext", small.cloud(2000, 3, listed=60))
     looked = []
     whole = _tiles._Table.distances
 
@@ -144,7 +144,7 @@ def test_few_outputs_are_left_soon() -> None:
         looked.append(found.size)
         return found
 
-    law = channel.module._law(channel.state, 30.0)
+    law = mechanism.module._law(mechanism.state, 30.0)
     _tiles.sums(law)
     with mock.patch.object(_tiles._Table, "distances", counted):
         _tiles.best(law, zipf(2000), [(0, 2000)])
