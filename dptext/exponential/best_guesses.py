@@ -13,9 +13,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext.exponential import sums
+from dptext.exponential import sums, tiles
 from dptext.exponential.distribution import Weights
-from dptext.exponential.tiles import COLUMNS, Product
+from dptext.exponential.tiles import Product
 from dptext.mechanisms import Bands
 
 # Words tried together, and outputs whose lists are looked at together.
@@ -84,8 +84,8 @@ def _try_others(
             outputs = outputs[left]
             product = Product.of(weights.space, outputs)
         inputs = order[start : start + _BLOCK]
-        for first in range(0, len(outputs), COLUMNS):
-            part = slice(first, first + COLUMNS)
+        for first in range(0, len(outputs), tiles.COLUMNS):
+            part = slice(first, first + tiles.COLUMNS)
             joint = weights.measure(product.distances(inputs, part))
             joint *= -weights.rate[inputs][:, None]
             np.exp(joint, out=joint)

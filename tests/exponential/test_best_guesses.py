@@ -1,9 +1,10 @@
-"""The Bayes risk for laws of a distance, against the whole law row by row."""
+"""The Bayes risk by closed forms, against all rows of the output distributions."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from typing import Any
 from unittest import mock
 
@@ -13,10 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from dptext.adversaries import bayes
-from dptext.mechanisms import Channel, _rough, _tiles
+from dptext.exponential import best_guesses, sums, tiles
+from dptext.mechanisms import Mechanism
 from tests import prepared, small
-from tests.adversaries.test_bayes import zipf
+from tests.small import zipf
 
 RECIPES: list[tuple[str, dict[str, Any]]] = [
     ("santext", {}),
@@ -31,18 +32,26 @@ DISTANCES = [recipe for recipe in RECIPES if "mapping" not in recipe[1]]
 
 
 @contextmanager
-def tiny_tiles() -> Iterator[None]:
+def tiny_parts() -> Iterator[None]:
     """Cut all work into small parts, so that small lexicons have many of them."""
-    parts: dict[str, Any] = {"_ROWS": 8, "_COLUMNS": 16, "_BLOCK": 3, "_LISTED": 7}
-    with mock.patch.multiple(_tiles, **parts):
+    with (
+        mock.patch.multiple(tiles, ROWS=8, COLUMNS=16),
+        mock.patch.multiple(best_guesses, _BLOCK=3, _LISTED=7),
+    ):
         yield
 
 
+def bands_of(size: int) -> list[tuple[int, int]]:
+    """Return up to three bands of frequency."""
+    edges = [0, *(edge for edge in (100, 1000) if edge < size), size]
+    return list(pairwise(edges))
+
+
 def by_rows(
-    mechanism: Channel, prior: NDArray[np.float64], epsilon: float
+    mechanism: Mechanism, prior: NDArray[np.float64], epsilon: float
 ) -> NDArray[np.float64]:
-    """Return the best guesses from the rows of the law."""
-    return bayes._by_rows(mechanism, prior, epsilon, len(prior))
+    """Return the best guesses from all rows of the output distribution."""
+    return Mechanism.best_guesses(mechanism, prior, epsilon, bands_of(len(prior)))
 
 
 @settings(max_examples=60, deadline=None)
@@ -68,9 +77,9 @@ def test_best_guesses_are_those_of_the_rows(
     lexicon = small.cloud(size, width, listed=min(listed, size), seed=seed)
     mechanism = prepared.ready(recipe[0], lexicon, **recipe[1])
     prior = np.full(size, 1.0 / size) if flat else zipf(size, seed)
-    with tiny_tiles():
-        found = bayes.best_guesses(mechanism, prior, epsilon, size)
-    np.testing.assert_allclose(found, by_rows(mechanism, prior, epsilon), rtol=1e-9)
+    with tiny_parts():
+        best = mechanism.best_guesses(prior, epsilon, bands_of(size))
+    np.testing.assert_allclose(best, by_rows(mechanism, prior, epsilon), rtol=1e-9)
 
 
 @pytest.mark.parametrize(("name", "params"), RECIPES)
@@ -83,69 +92,49 @@ def test_three_bands_and_words_in_one_place(name: str, params: dict[str, Any]) -
     prior = zipf(1200)
     prior[[3, 40, 1150]] = 0.0
     for epsilon in (0.5, 8.0, 40.0):
-        found = bayes.best_guesses(mechanism, prior, epsilon, 1200)
-        assert found.shape == (3, 1200)
+        best = mechanism.best_guesses(prior, epsilon, bands_of(1200))
+        assert best.shape == (3, 1200)
         expected = by_rows(mechanism, prior, epsilon)
-        np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-300)
+        np.testing.assert_allclose(best, expected, rtol=1e-9, atol=1e-300)
 
 
 def test_results_of_other_priors_and_epsilons_are_kept_apart() -> None:
-    """What is kept belongs to one law, prior and set of bands."""
+    """What is kept belongs to one epsilon, prior and set of bands."""
     mechanism = prepared.ready("santext", small.cloud(50, 3, listed=5))
     for _ in range(2):
         for epsilon in (1.0, 4.0):
             for seed in (0, 1):
-                found = bayes.best_guesses(mechanism, zipf(50, seed), epsilon, 50)
+                best = mechanism.best_guesses(zipf(50, seed), epsilon, bands_of(50))
                 expected = by_rows(mechanism, zipf(50, seed), epsilon)
-                np.testing.assert_allclose(found, expected, rtol=1e-9)
-                found[:] = 0.0
+                np.testing.assert_allclose(best, expected, rtol=1e-9)
+                best[:] = 0.0
 
 
 @pytest.mark.parametrize(("name", "params"), DISTANCES)
 def test_single_precision_is_near(name: str, params: dict[str, Any]) -> None:
     """The sums that a search may take are near those that count."""
     mechanism = prepared.ready(name, small.cloud(300, 5, listed=9), **params)
-    law = mechanism.module._law(mechanism.state, 6.0)
-    with tiny_tiles():
-        quick, exact = (_tiles.sums(law, kind) for kind in (np.float32, np.float64))
+    weights = mechanism.distribution.at(6.0)
+    with tiny_parts():
+        quick, exact = (
+            sums.of_all_words(weights, kind) for kind in (np.float32, np.float64)
+        )
     np.testing.assert_allclose(quick, exact, rtol=1e-3)
-
-
-@pytest.mark.parametrize(("name", "params"), DISTANCES)
-def test_the_estimate_is_near_what_it_estimates(
-    name: str, params: dict[str, Any]
-) -> None:
-    """Within a fifth at once, and within 1% where it has learned; drift bounds it."""
-    mechanism = prepared.ready(name, small.cloud(900, 4, listed=20), **params)
-    prior = zipf(900)
-    risk_estimate = mechanism.module.risk_estimate(mechanism.state, prior)
-    assert isinstance(risk_estimate, _rough.RiskEstimate)
-    exact = {
-        epsilon: by_rows(mechanism, prior, epsilon).max(axis=0).sum()
-        for epsilon in (2.0, 9.0, 9.2)
-    }
-    for epsilon, success in exact.items():
-        assert risk_estimate.success(epsilon) == pytest.approx(success, rel=0.2)
-    risk_estimate.learn(9.0)
-    for epsilon in (9.0, 9.2):
-        assert risk_estimate.success(epsilon) == pytest.approx(exact[epsilon], rel=0.01)
-    assert exact[9.2] <= exact[9.0] * np.exp(0.2 * risk_estimate.drift) * (1 + 1e-9)
-    assert exact[9.0] <= exact[2.0] * np.exp(7.0 * risk_estimate.drift) * (1 + 1e-9)
 
 
 def test_few_outputs_are_left_soon() -> None:
     """Words that are far from all that is left are not looked at one by one."""
     mechanism = prepared.ready("santext", small.cloud(2000, 3, listed=60))
     looked = []
-    whole = _tiles._Table.distances
+    distances = tiles.Product.distances
 
     def counted(self: Any, inputs: Any, part: slice) -> Any:
-        found = whole(self, inputs, part)
-        looked.append(found.size)
-        return found
+        tile = distances(self, inputs, part)
+        looked.append(tile.size)
+        return tile
 
-    law = mechanism.module._law(mechanism.state, 30.0)
-    _tiles.sums(law)
-    with mock.patch.object(_tiles._Table, "distances", counted):
-        _tiles.best(law, zipf(2000), [(0, 2000)])
+    weights = mechanism.distribution.at(30.0)
+    sums.of_all_words(weights)
+    with mock.patch.object(tiles.Product, "distances", counted):
+        best_guesses.best_guesses(weights, zipf(2000), [(0, 2000)])
     assert sum(looked) < 2000 * 2000 / 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from dptext.geometry import neighbours
 from tests import prepared, small

@@ -1,3 +1,5 @@
+"""custext: one output set for all words, and the published ones."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -19,12 +21,12 @@ def test_one_set_is_the_published_vector() -> None:
         [0.3071958857, 0.5064803911, 0.1863237232],
         [0.1955456938, 0.2729060000, 0.5315483062],
     ]
-    np.testing.assert_allclose(law[:3], expected, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(probabilities[:3], expected, rtol=0, atol=1e-10)
 
 
 @pytest.mark.parametrize("mapping", MAPPINGS)
 def test_a_set_of_all_words_is_the_published_vector(mapping: str) -> None:
-    """With k = V every published mapping has one set, with the same law."""
+    """With k = V every published mapping has one set, with the same distribution."""
     mechanism = prepared.ready("custext", LINE, mapping=mapping, k=3)
     one = prepared.probabilities(prepared.ready("custext", LINE), 2.0)
     np.testing.assert_allclose(
@@ -33,7 +35,7 @@ def test_a_set_of_all_words_is_the_published_vector(mapping: str) -> None:
 
 
 @pytest.mark.parametrize("distance", ["euclidean", "cosine"])
-def test_the_law_of_one_set_is_the_formula(distance: str) -> None:
+def test_one_set_is_the_formula(distance: str) -> None:
     """P(y|x) ~ exp(eps u / 2), u from the least and largest distance of x over V."""
     lexicon = small.cloud(25, 4, listed=6)
     mechanism = prepared.ready("custext", lexicon, distance=distance)
@@ -72,13 +74,15 @@ def test_one_set_keeps_its_promise(distance: str, epsilon: float) -> None:
 def test_a_large_set_comes_near_its_bound() -> None:
     """A few far words against many near ones lose almost epsilon."""
     points = [0.0, *np.linspace(0.999, 1.0, 400)]
-    probabilities = prepared.probabilities(prepared.ready("custext", small.line(*points)), 2.0)
-    assert distributions.worst_losses(law).max() > 0.98 * 2.0
+    probabilities = prepared.probabilities(
+        prepared.ready("custext", small.line(*points)), 2.0
+    )
+    assert distributions.worst_losses(probabilities).max() > 0.98 * 2.0
 
 
 @pytest.mark.parametrize("mapping", ["one_set", *MAPPINGS])
 @pytest.mark.parametrize("distance", ["euclidean", "cosine"])
-def test_draws_follow_the_law(mapping: str, distance: str) -> None:
+def test_draws_follow_the_formula(mapping: str, distance: str) -> None:
     """Sampled against exact for every input, epsilons mixed in a batch (1e-6)."""
     lexicon = small.cloud(9, 3, listed=4)
     mechanism = prepared.ready(
@@ -93,7 +97,9 @@ def test_published_mappings_lose_without_bound(mapping: str) -> None:
     mechanism = prepared.ready("custext", small.cloud(60, 10), mapping=mapping, k=5)
     probabilities = prepared.probabilities(mechanism, 1.0)[:60]
     # A pair is infinitely apart where one row rules out what the other writes.
-    ruled_out = ((law[:, None] > 0) & (law[None, :] == 0)).any(axis=2)
+    ruled_out = ((probabilities[:, None] > 0) & (probabilities[None, :] == 0)).any(
+        axis=2
+    )
     share = ruled_out.mean() * 60 / 59
     assert share > 0.9
     promise = mechanism.guarantee(1.0)
@@ -110,7 +116,7 @@ def test_inside_a_class_the_loss_is_at_most_epsilon(mapping: str) -> None:
     classes = mechanism.sets.classes
     for one in np.unique(classes):
         members = np.flatnonzero(classes == one)
-        inside = law[np.ix_(members, mechanism.sets.sets[one])]
+        inside = probabilities[np.ix_(members, mechanism.sets.sets[one])]
         assert distributions.worst_losses(inside).max() <= 4.0 * (1 + 1e-12)
 
 
@@ -158,7 +164,7 @@ def test_aggressive_words_have_their_own_nearest_words() -> None:
         np.testing.assert_array_equal(built.sets[built.classes[row]], nearest)
 
 
-def test_equal_distances_give_a_uniform_law() -> None:
+def test_equal_distances_are_drawn_alike() -> None:
     """Max = min: u is 1 for every word of the set."""
     lexicon = small.lexicon(np.zeros((4, 2)))
     for mapping in ("one_set", *MAPPINGS):
@@ -167,9 +173,7 @@ def test_equal_distances_give_a_uniform_law() -> None:
             prepared.probabilities(mechanism, 9.0), 0.25, atol=1e-15
         )
         ids = prepared.repeated(4, 3)
-        drawn = mechanism.sample(
-            ids, np.full(15, 9.0), distributions.bits(15)
-        )
+        drawn = mechanism.sample(ids, np.full(15, 9.0), distributions.bits(15))
         assert ((drawn >= 0) & (drawn < 4)).all()
 
 
@@ -180,8 +184,8 @@ def test_a_draw_does_not_depend_on_the_batch(mapping: str) -> None:
     ids = prepared.repeated(30, 9)
     eps = np.linspace(0.5, 9.0, len(ids))
     bits = distributions.bits(len(ids))
-    whole = mechanism.sample(ids, eps, bits)
+    together = mechanism.sample(ids, eps, bits)
     for position in range(0, len(ids), 11):
         only = np.array([position])
         alone = mechanism.sample(ids[only], eps[only], bits.take(only))
-        assert alone[0] == whole[position]
+        assert alone[0] == together[position]
