@@ -79,3 +79,11 @@ def english(*words: str, listed: int | None = None, width: int = 3) -> Lexicon:
     rng = np.random.default_rng(11)
     names = (*words, NUMBER)
     return lexicon(rng.normal(size=(len(names), width)), words=names, listed=listed)
+
+
+def zipf(size: int, seed: int = 0) -> NDArray[np.float64]:
+    """Return an uneven prior, most frequent first."""
+    rng = np.random.default_rng(seed)
+    weights = np.sort(rng.pareto(1.0, size) + 0.01)[::-1]
+    prior: NDArray[np.float64] = weights / weights.sum()
+    return prior

@@ -1,13 +1,13 @@
 """TEM: the exponential mechanism of the truncated distance min(d, gamma).
 
-The published two-step form (near words, one far element) is this law; see
-docs/guarantees.md, 3. P(y|x) ~ exp(-eps min(d(x, y), gamma) / 2).
+The published two-step form (near words, one far element) draws from the same
+distribution; see docs/guarantees.md, 3. P(y|x) ~ exp(-eps min(d(x, y), gamma) / 2).
 
 Guarantee: epsilon * min(d, gamma) (metric DP); epsilon * gamma LDP over V. With
-recalibrate the law has a larger scale in place of epsilon, at the same gamma, found so
-that the exact losses of all pairs keep this.
+recalibrate a larger scale takes the place of epsilon in the formula, at the same gamma,
+such that the exact losses of all pairs keep this.
 Source: Carvalho et al. 2021, algorithm 1, arXiv:2107.07928.
-Known gaps: none in the law.
+Known gaps: none in what is drawn.
 Example: dptext sanitize reviews.jsonl --mechanism tem --epsilon 13
 """
 
@@ -15,181 +15,95 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
-import numpy as np
 from msgspec import Meta
-from numpy.typing import NDArray
 
-from dptext.geometry import pairs
-from dptext.mechanisms import _by_distance, _rough, _tiles
-from dptext.mechanisms._recalibration import Scales, told
-from dptext.randomness import RandomBits
+from dptext import mechanisms
+from dptext.exponential.lists import Lists
+from dptext.exponential.mechanism import TruncatedMetricMechanism
+from dptext.exponential.recalibration import Scales
+from dptext.mechanisms import Aim
 from dptext.spaces import Space
-from dptext.types import Eps, Guarantee, Ids, VaryingEpsilon
-
-FAMILY = "choice"
-METRIC_LAW = True
+from dptext.types import Guarantee, VaryingEpsilon
 
 
 @dataclass(frozen=True, slots=True)
-class Params:
+class Params(mechanisms.Params):
     """gamma in distance units; when absent it follows from beta and epsilon.
 
     beta bounds the probability of an output farther than gamma. recalibrate raises the
-    scale of the law as far as the exact losses allow; it looks at all pairs of words,
-    for each epsilon once: minutes for 45 000 words.
+    scale of the distances as far as the exact losses allow; it looks at all pairs of
+    words, for each epsilon once: minutes for 45 000 words.
     """
 
     gamma: Annotated[float, Meta(ge=1e-12, le=1e12)] | None = None
     beta: Annotated[float, Meta(ge=1e-15, lt=1)] = 0.001
     recalibrate: bool = False
 
+    @property
+    def needs_one_epsilon(self) -> bool:
+        """Tell whether public work must be done for each epsilon."""
+        return self.recalibrate
 
-@dataclass(frozen=True, slots=True)
-class State:
-    """The nearest words of the space, and gamma or what gives it.
+    def prepare(self, space: Space, aim: Aim) -> TruncatedExponential:
+        """Take the space's nearest words."""
+        scales = Scales(space) if self.recalibrate else None
+        return TruncatedExponential(self, space, Lists.of_all(space), scales)
 
-    scales is None where epsilon itself is the scale of the law.
-    """
 
-    near: _by_distance.Near
-    gamma: float | None
-    product: float
-    scales: Scales | None
+@dataclass(frozen=True, eq=False)
+class TruncatedExponential(TruncatedMetricMechanism):
+    """No distance counts more than gamma."""
 
-    def score(
-        self, distances: NDArray[np.float64], eps: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
-        """Return -min(d, gamma) / 2, times eta / epsilon, by the epsilon of each row.
+    params: Params
 
-        The law is exp(epsilon * score).
+    @property
+    def product(self) -> float:
+        """Return epsilon * gamma where gamma follows from beta, in nats.
+
+        gamma = (2 / eps) ln((1 - beta)(V - 1) / beta): an output farther than gamma
+        has probability at most beta.
         """
-        gamma = self.product / eps if self.gamma is None else self.gamma
-        factor: NDArray[np.float64] | float = -0.5
-        if self.scales is not None:
-            values, kind = np.unique(eps, return_inverse=True)
-            raised = [law_scale(self, value) / value for value in values.tolist()]
-            factor = -0.5 * np.array(raised)[kind].reshape(eps.shape)
-        return np.minimum(distances, gamma) * factor
+        beta = self.params.beta
+        odds = (1.0 - beta) * (self.space.size - 1) / beta
+        return 2.0 * math.log(max(odds, 1.0 + 1e-9))
 
+    def truncation(self, epsilon: float) -> float:
+        """Return gamma at an epsilon."""
+        gamma = self.params.gamma
+        return self.product / epsilon if gamma is None else gamma
 
-def wants_one_epsilon(params: Params) -> bool:
-    """Tell whether public work must be done for each epsilon."""
-    return params.recalibrate
-
-
-def prepare(params: Params, space: Space) -> State:
-    """Take the space's nearest words and fix gamma, or epsilon * gamma.
-
-    gamma = (2 / eps) ln((1 - beta)(V - 1) / beta), so that an output farther than gamma
-    has probability at most beta.
-    """
-    odds = (1.0 - params.beta) * (space.size - 1) / params.beta
-    product = 2.0 * math.log(max(odds, 1.0 + 1e-9))
-    scales = Scales(space) if params.recalibrate else None
-    return State(_by_distance.Near.of(space), params.gamma, product, scales)
-
-
-def check(state: State, epsilon: float) -> None:
-    """Raise UsageError at an epsilon that cannot be recalibrated."""
-    if state.scales is not None:
-        state.scales.check(epsilon)
-
-
-def law_scale(state: State, epsilon: float) -> float:
-    """Return eta: the law is exp(-eta min(d, gamma) / 2), the claim epsilon min."""
-    if state.scales is None:
-        return epsilon
-    return state.scales.at(epsilon, gamma_of(state, epsilon))
-
-
-def gamma_of(state: State, epsilon: float) -> float:
-    """Return gamma at an epsilon."""
-    return state.product / epsilon if state.gamma is None else state.gamma
-
-
-def metric(
-    state: State, epsilon: float, ids: NDArray[np.int64], begin: int, end: int
-) -> NDArray[np.float64]:
-    """Return min(d, gamma) from inputs to the words begin to end: (n, end - begin)."""
-    apart = pairs.to_words(state.near.space, ids, begin, end)
-    return np.minimum(apart, gamma_of(state, epsilon), out=apart)
-
-
-def guarantee(state: State, epsilon: float) -> Guarantee:
-    """Return metric DP in the truncated distance."""
-    space = state.near.space
-    fixed, raised = state.gamma is not None, state.scales is not None
-    max_distance, named = space.geometry.diameter, f"{_above(state.product)} / epsilon"
-    if state.gamma is not None:
-        max_distance, named = min(state.gamma, max_distance), _above(state.gamma)
-    # With gamma from beta, epsilon times gamma is the same for every epsilon.
-    most = math.inf if fixed else state.product
-    varying_epsilon = VaryingEpsilon(
-        word=max_distance, total=max_distance, drift=max_distance / 2.0, most=most / 2.0
-    )
-    return Guarantee(
-        notion="metric-DP",
-        metric=f"min(D, {named}), D the {space.metric}",
-        unit="1/distance",
-        max_distance=max_distance,
-        source="Carvalho et al. 2021, algorithm 1"
-        + (", recalibrated" if raised else ""),
-        gaps=(told(epsilon, law_scale(state, epsilon)),) if raised else (),
-        # Raised scales of two epsilons may lie apart more than these do.
-        varying_epsilon=None if raised else varying_epsilon,
-        max_loss=most,
-        distance=space.metric,
-        stretch=1.0,
-    )
-
-
-def claimed(
-    state: State, epsilon: float, a: NDArray[Any], b: NDArray[Any]
-) -> NDArray[np.float64]:
-    """Return epsilon min(d, gamma) for pairs of inputs, (n,) nats."""
-    apart = pairs.of_ids(state.near.space, a, b)
-    return epsilon * np.minimum(apart, gamma_of(state, epsilon))
+    def guarantee(self, epsilon: float) -> Guarantee:
+        """Return metric DP in the truncated distance."""
+        metric, gamma = self.space.metric, self.params.gamma
+        max_distance = self.space.geometry.diameter
+        if gamma is None:
+            # epsilon times gamma is the same for every epsilon.
+            max_loss, named = self.product, f"{_above(self.product)} / epsilon"
+        else:
+            max_loss, named = math.inf, _above(gamma)
+            max_distance = min(gamma, max_distance)
+        published = Guarantee(
+            notion="metric-DP",
+            metric=f"min(D, {named}), D the {metric}",
+            unit="1/distance",
+            max_distance=max_distance,
+            source="Carvalho et al. 2021, algorithm 1",
+            varying_epsilon=VaryingEpsilon(
+                word=max_distance,
+                total=max_distance,
+                drift=max_distance / 2.0,
+                most=max_loss / 2.0,
+            ),
+            max_loss=max_loss,
+            distance=metric,
+            stretch=1.0,
+        )
+        return self.with_scale(published, epsilon)
 
 
 def _above(value: float) -> str:
     """Write a distance with six digits, never rounded down."""
     short = f"{value:.6g}"
     return short if float(short) >= value else repr(value)
-
-
-def choose(state: State, ids: Ids, eps: Eps, bits: RandomBits) -> Ids:
-    """Draw a word for each word: ids (n,), eps (n,) 1/distance -> (n,) ids."""
-    return _by_distance.choose(state.near, ids, eps, state.score, bits)
-
-
-def log_weights(state: State, ids: Ids, eps: Eps) -> NDArray[np.float64]:
-    """Return -eta min(d, gamma) / 2 for all outputs, eta epsilon or raised: (n, V)."""
-    return _by_distance.log_weights(state.near.space, ids, eps, state.score)
-
-
-def _law(state: State, epsilon: float) -> _tiles.Law:
-    rate = np.full(state.near.space.size, law_scale(state, epsilon) / 2.0)
-    return _tiles.Law(state.near, rate, gamma_of(state, epsilon))
-
-
-def best_guesses(
-    state: State,
-    prior: NDArray[np.float64],
-    epsilon: float,
-    bands: list[tuple[int, int]],
-) -> NDArray[np.float64]:
-    """Return max of prior(x) P(y|x) over the x of each band: (bands, V)."""
-    return _tiles.best(_law(state, epsilon), prior, bands)
-
-
-def risk_estimate(state: State, prior: NDArray[np.float64]) -> _rough.RiskEstimate:
-    """Return an estimate of the Bayes risk at any epsilon, to search by."""
-    return _rough.RiskEstimate(lambda epsilon: _law(state, epsilon), prior)
-
-
-def resolution(state: State, epsilon: float) -> float:
-    """Return the nats that finite uniforms may add to the loss."""
-    max_distance = min(gamma_of(state, epsilon), state.near.space.geometry.diameter)
-    return _by_distance.resolution(state.near, law_scale(state, epsilon) * max_distance)

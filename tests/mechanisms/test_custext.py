@@ -1,10 +1,12 @@
+"""custext: one output set for all words, and the published ones."""
+
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
 from dptext.geometry import neighbours
-from dptext.mechanisms import _output_sets, custext
+from dptext.mechanisms.custext import output_sets
 from tests import distributions, prepared, small
 
 LINE = small.line(0.0, 1.0, 3.0)
@@ -13,30 +15,30 @@ MAPPINGS = ("aggressive", "balanced", "conservative")
 
 def test_one_set_is_the_published_vector() -> None:
     """The vector of the specification: one set {0, 1, 3} at epsilon 2."""
-    law = prepared.probabilities(prepared.ready("custext", LINE), 2.0)
+    probabilities = prepared.probabilities(prepared.ready("custext", LINE), 2.0)
     expected = [
         [0.4797518911, 0.3437572513, 0.1764908576],
         [0.3071958857, 0.5064803911, 0.1863237232],
         [0.1955456938, 0.2729060000, 0.5315483062],
     ]
-    np.testing.assert_allclose(law[:3], expected, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(probabilities[:3], expected, rtol=0, atol=1e-10)
 
 
 @pytest.mark.parametrize("mapping", MAPPINGS)
 def test_a_set_of_all_words_is_the_published_vector(mapping: str) -> None:
-    """With k = V every published mapping has one set, with the same law."""
-    channel = prepared.ready("custext", LINE, mapping=mapping, k=3)
+    """With k = V every published mapping has one set, with the same distribution."""
+    mechanism = prepared.ready("custext", LINE, mapping=mapping, k=3)
     one = prepared.probabilities(prepared.ready("custext", LINE), 2.0)
     np.testing.assert_allclose(
-        prepared.probabilities(channel, 2.0), one, rtol=0, atol=1e-12
+        prepared.probabilities(mechanism, 2.0), one, rtol=0, atol=1e-12
     )
 
 
 @pytest.mark.parametrize("distance", ["euclidean", "cosine"])
-def test_the_law_of_one_set_is_the_formula(distance: str) -> None:
+def test_one_set_is_the_formula(distance: str) -> None:
     """P(y|x) ~ exp(eps u / 2), u from the least and largest distance of x over V."""
     lexicon = small.cloud(25, 4, listed=6)
-    channel = prepared.ready("custext", lexicon, distance=distance)
+    mechanism = prepared.ready("custext", lexicon, distance=distance)
     wide = lexicon.vectors.astype(np.float64)
     if distance == "cosine":
         wide /= np.linalg.norm(wide, axis=1, keepdims=True)
@@ -50,7 +52,7 @@ def test_the_law_of_one_set_is_the_formula(distance: str) -> None:
     # Directions are stored in single precision.
     atol = 1e-6 if distance == "cosine" else 1e-8
     np.testing.assert_allclose(
-        prepared.probabilities(channel, 3.0), exact, rtol=0, atol=atol
+        prepared.probabilities(mechanism, 3.0), exact, rtol=0, atol=atol
     )
 
 
@@ -60,11 +62,11 @@ def test_one_set_keeps_its_promise(distance: str, epsilon: float) -> None:
     """The exact loss of all pairs, unknown words included, is at most epsilon."""
     for seed in range(3):
         lexicon = small.cloud(40, 3, listed=7, seed=seed)
-        channel = prepared.ready("custext", lexicon, distance=distance)
-        promise = custext.guarantee(channel.state, epsilon)
+        mechanism = prepared.ready("custext", lexicon, distance=distance)
+        promise = mechanism.guarantee(epsilon)
         assert (promise.notion, promise.max_distance) == ("LDP", 1.0)
         worst = distributions.worst_losses(
-            prepared.probabilities(channel, epsilon)
+            prepared.probabilities(mechanism, epsilon)
         ).max()
         assert epsilon / 2.0 < worst <= epsilon * (1 + 1e-7)
 
@@ -72,31 +74,35 @@ def test_one_set_keeps_its_promise(distance: str, epsilon: float) -> None:
 def test_a_large_set_comes_near_its_bound() -> None:
     """A few far words against many near ones lose almost epsilon."""
     points = [0.0, *np.linspace(0.999, 1.0, 400)]
-    law = prepared.probabilities(prepared.ready("custext", small.line(*points)), 2.0)
-    assert distributions.worst_losses(law).max() > 0.98 * 2.0
+    probabilities = prepared.probabilities(
+        prepared.ready("custext", small.line(*points)), 2.0
+    )
+    assert distributions.worst_losses(probabilities).max() > 0.98 * 2.0
 
 
 @pytest.mark.parametrize("mapping", ["one_set", *MAPPINGS])
 @pytest.mark.parametrize("distance", ["euclidean", "cosine"])
-def test_draws_follow_the_law(mapping: str, distance: str) -> None:
+def test_draws_follow_the_formula(mapping: str, distance: str) -> None:
     """Sampled against exact for every input, epsilons mixed in a batch (1e-6)."""
     lexicon = small.cloud(9, 3, listed=4)
-    channel = prepared.ready(
+    mechanism = prepared.ready(
         "custext", lexicon, mapping=mapping, distance=distance, k=4
     )
-    prepared.hold_draws(channel, [0.3, 3.0, 9.0], 6000)
+    prepared.hold_draws(mechanism, [0.3, 3.0, 9.0], 6000)
 
 
 @pytest.mark.parametrize("mapping", MAPPINGS)
 def test_published_mappings_lose_without_bound(mapping: str) -> None:
     """Across sets the loss is infinite, and the guarantee says none and why."""
-    channel = prepared.ready("custext", small.cloud(60, 10), mapping=mapping, k=5)
-    law = prepared.probabilities(channel, 1.0)[:60]
+    mechanism = prepared.ready("custext", small.cloud(60, 10), mapping=mapping, k=5)
+    probabilities = prepared.probabilities(mechanism, 1.0)[:60]
     # A pair is infinitely apart where one row rules out what the other writes.
-    ruled_out = ((law[:, None] > 0) & (law[None, :] == 0)).any(axis=2)
+    ruled_out = ((probabilities[:, None] > 0) & (probabilities[None, :] == 0)).any(
+        axis=2
+    )
     share = ruled_out.mean() * 60 / 59
     assert share > 0.9
-    promise = custext.guarantee(channel.state, 1.0)
+    promise = mechanism.guarantee(1.0)
     assert promise.notion == "none"
     assert np.isinf(promise.max_distance)
     assert "class" in promise.reason
@@ -105,19 +111,19 @@ def test_published_mappings_lose_without_bound(mapping: str) -> None:
 @pytest.mark.parametrize("mapping", MAPPINGS)
 def test_inside_a_class_the_loss_is_at_most_epsilon(mapping: str) -> None:
     """What the published proof shows: words of equal sets lose at most epsilon."""
-    channel = prepared.ready("custext", small.cloud(60, 10), mapping=mapping, k=5)
-    law = prepared.probabilities(channel, 4.0)
-    classes = channel.state.classes
+    mechanism = prepared.ready("custext", small.cloud(60, 10), mapping=mapping, k=5)
+    probabilities = prepared.probabilities(mechanism, 4.0)
+    classes = mechanism.sets.classes
     for one in np.unique(classes):
         members = np.flatnonzero(classes == one)
-        inside = law[np.ix_(members, channel.state.sets[one])]
+        inside = probabilities[np.ix_(members, mechanism.sets.sets[one])]
         assert distributions.worst_losses(inside).max() <= 4.0 * (1 + 1e-12)
 
 
 def test_conservative_sets_divide_the_vocabulary() -> None:
     """Each word is in one set, its own; the last set holds what is left over."""
     space = prepared.space_of(small.cloud(63, 6))
-    built = _output_sets.build(space, "conservative", 5, False)
+    built = output_sets.build(space, "conservative", 5, False)
     assert built.sets.shape == (13, 5)
     np.testing.assert_array_equal(np.sort(built.sets.ravel()), [-1, -1, *range(63)])
     for word in range(63):
@@ -135,7 +141,7 @@ def test_conservative_sets_divide_the_vocabulary() -> None:
 def test_balanced_sets_are_the_nearest_words_of_their_first() -> None:
     """A word without a set opens one; near words without a set join it."""
     space = prepared.space_of(small.cloud(60, 10))
-    built = _output_sets.build(space, "balanced", 5, False)
+    built = output_sets.build(space, "balanced", 5, False)
     near = neighbours.nearest_words(space, 5)
     expected: dict[int, int] = {}
     for word in range(60):
@@ -151,64 +157,35 @@ def test_balanced_sets_are_the_nearest_words_of_their_first() -> None:
 def test_aggressive_words_have_their_own_nearest_words() -> None:
     """The set of a row is its k nearest words, unknown words included."""
     space = prepared.space_of(small.cloud(40, 6))
-    built = _output_sets.build(space, "aggressive", 7, False)
+    built = output_sets.build(space, "aggressive", 7, False)
     gaps = np.linalg.norm(space.vectors[:, None] - space.vectors[None, :-1], axis=2)
     for row in range(41):
         nearest = np.sort(np.argsort(gaps[row], kind="stable")[:7])
         np.testing.assert_array_equal(built.sets[built.classes[row]], nearest)
 
 
-def test_equal_distances_give_a_uniform_law() -> None:
+def test_equal_distances_are_drawn_alike() -> None:
     """Max = min: u is 1 for every word of the set."""
     lexicon = small.lexicon(np.zeros((4, 2)))
     for mapping in ("one_set", *MAPPINGS):
-        channel = prepared.ready("custext", lexicon, mapping=mapping, k=4)
+        mechanism = prepared.ready("custext", lexicon, mapping=mapping, k=4)
         np.testing.assert_allclose(
-            prepared.probabilities(channel, 9.0), 0.25, atol=1e-15
+            prepared.probabilities(mechanism, 9.0), 0.25, atol=1e-15
         )
         ids = prepared.repeated(4, 3)
-        drawn = custext.choose(
-            channel.state, ids, np.full(15, 9.0), distributions.bits(15)
-        )
+        drawn = mechanism.sample(ids, np.full(15, 9.0), distributions.bits(15))
         assert ((drawn >= 0) & (drawn < 4)).all()
 
 
 @pytest.mark.parametrize("mapping", ["one_set", *MAPPINGS])
 def test_a_draw_does_not_depend_on_the_batch(mapping: str) -> None:
     """Words drawn alone are the words drawn together."""
-    channel = prepared.ready("custext", small.cloud(30, 4), mapping=mapping, k=4)
+    mechanism = prepared.ready("custext", small.cloud(30, 4), mapping=mapping, k=4)
     ids = prepared.repeated(30, 9)
     eps = np.linspace(0.5, 9.0, len(ids))
     bits = distributions.bits(len(ids))
-    whole = custext.choose(channel.state, ids, eps, bits)
+    together = mechanism.sample(ids, eps, bits)
     for position in range(0, len(ids), 11):
         only = np.array([position])
-        alone = custext.choose(channel.state, ids[only], eps[only], bits.take(only))
-        assert alone[0] == whole[position]
-
-
-def test_the_words_left_are_searched_exactly() -> None:
-    """Nearest of the words that are left, as words are taken away."""
-    space = prepared.space_of(small.cloud(300, 8))
-    left = neighbours.Left(space.vectors, 300)
-    rng = np.random.default_rng(1)
-    gaps = np.linalg.norm(space.vectors[:, None] - space.vectors[None, :-1], axis=2)
-    while len(left) > 7:
-        row = int(rng.integers(301))
-        found = left.nearest(row, 9)
-        order = np.argsort(np.where(left.alive, gaps[row], np.inf), kind="stable")
-        np.testing.assert_array_equal(found, order[: min(9, len(left))])
-        left.take(rng.choice(np.flatnonzero(left.alive), 7, replace=False))
-
-
-def test_the_farthest_word_is_found_exactly() -> None:
-    """Also where more words than are searched for stand equally far."""
-    points = np.random.default_rng(2).normal(size=(90, 3))
-    points[40:] /= np.linalg.norm(points[40:], axis=1, keepdims=True)
-    points[0] = 0.0
-    space = prepared.space_of(small.lexicon(points))
-    wide = space.vectors.astype(np.float64)
-    gaps = np.linalg.norm(wide[:, None] - wide[None, :-1], axis=2)
-    np.testing.assert_allclose(neighbours.farthest(space), gaps.max(axis=1), rtol=1e-15)
-    pairs = gaps[:-1][np.triu_indices(90, 1)]
-    assert neighbours.closest_pair(space) == pytest.approx(pairs.min(), rel=1e-14)
+        alone = mechanism.sample(ids[only], eps[only], bits.take(only))
+        assert alone[0] == together[position]

@@ -32,8 +32,8 @@ _PART = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Sets:
-    """Output sets of all rows, with utilities that are filled in as needed.
+class OutputSets:
+    """Output sets of all rows, with utilities that are computed as they are needed.
 
     sets (c, k) words, -1 where a set is smaller than k; classes (V + 1,) the set of
     each row; utilities (V + 1, k) float64, u of the words of a row's own set; squared
@@ -47,41 +47,45 @@ class Sets:
     utilities: NDArray[np.float64] = field(repr=False)
     known: NDArray[np.bool_] = field(repr=False)
 
-    def rows(self, ids: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return u = 1 - (d - min) / (max - min) of rows ids (m,): (m, k).
+    def members(self, rows: NDArray[np.int64]) -> NDArray[np.int32]:
+        """Return the words of each row's set: (m,) -> (m, k)."""
+        members: NDArray[np.int32] = self.sets[self.classes[rows]]
+        return members
+
+    def utility(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return u = 1 - (d - min) / (max - min) of each row's set: (m,) -> (m, k).
 
         1 where max = min; -inf where a set is smaller than k.
         """
-        new = np.unique(ids[~self.known[ids]])
+        new = np.unique(rows[~self.known[rows]])
         for begin in range(0, len(new), _PART):
             part = new[begin : begin + _PART]
-            self.utilities[part] = self._utilities(part)
+            self.utilities[part] = self._utility(part)
             self.known[part] = True
-        return self.utilities[ids]
+        return self.utilities[rows]
 
-    def _utilities(self, ids: NDArray[np.int64]) -> NDArray[np.float64]:
-        members = self.sets[self.classes[ids]]
+    def _utility(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        members = self.members(rows)
         gap = self.vectors[members].astype(np.float64)
-        gap -= self.vectors[ids].astype(np.float64)[:, None, :]
-        apart = np.einsum("mkd,mkd->mk", gap, gap)
+        gap -= self.vectors[rows].astype(np.float64)[:, None, :]
+        distances = np.einsum("mkd,mkd->mk", gap, gap)
         if not self.squared:
-            np.sqrt(apart, out=apart)
-        apart[members < 0] = np.inf
-        low = apart.min(axis=1, keepdims=True)
-        high = apart.max(axis=1, keepdims=True, where=members >= 0, initial=0.0)
-        spread = high - low
-        flat = spread == 0.0
-        useful: NDArray[np.float64] = 1.0 - (apart - low) / np.where(flat, 1.0, spread)
-        return useful
+            np.sqrt(distances, out=distances)
+        distances[members < 0] = np.inf
+        low = distances.min(axis=1, keepdims=True)
+        high = distances.max(axis=1, keepdims=True, where=members >= 0, initial=0.0)
+        spread = np.where(high == low, 1.0, high - low)
+        utility: NDArray[np.float64] = 1.0 - (distances - low) / spread
+        return utility
 
-    def alone(self) -> NDArray[np.bool_]:
-        """Tell which words share their set with no other word: (V,)."""
+    @property
+    def alone(self) -> int:
+        """Return how many words share their set with no other word."""
         words = self.classes[:-1]
-        alone: NDArray[np.bool_] = np.bincount(words)[words] == 1
-        return alone
+        return int((np.bincount(words)[words] == 1).sum())
 
 
-def build(space: Space, mapping: str, k: int, squared: bool) -> Sets:
+def build(space: Space, mapping: str, k: int, squared: bool) -> OutputSets:
     """Build the sets of a mapping, once for a lexicon and space; then from the cache.
 
     With squared, space holds vectors of length 1.
@@ -93,15 +97,15 @@ def build(space: Space, mapping: str, k: int, squared: bool) -> Sets:
         return {"sets": sets.astype(np.int32), "classes": classes}
 
     key = cache.key_of("sets", 1, space.lexicon.digest, space.identity, mapping, k)
-    found = cache.arrays(
+    arrays = cache.arrays(
         key, compute, lambda kept: _sound(space, k, **kept), "forming output sets"
     )
     rows = space.size + 1
     # np.empty takes no memory before it is written to.
-    return Sets(
+    return OutputSets(
         vectors=space.vectors,
-        sets=found["sets"],
-        classes=found["classes"],
+        sets=arrays["sets"],
+        classes=arrays["classes"],
         squared=squared,
         utilities=np.empty((rows, k)),
         known=np.zeros(rows, bool),
@@ -119,8 +123,8 @@ def _sound(space: Space, k: int, sets: NDArray[Any], classes: NDArray[Any]) -> b
 
 def _aggressive(space: Space, k: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
     # Sets are compared as sets: the same k words in another order are the same set.
-    own = np.sort(neighbours.nearest_words(space, k).astype(np.int32), axis=1)
-    sets, classes = np.unique(own, axis=0, return_inverse=True)
+    nearest = np.sort(neighbours.nearest_words(space, k).astype(np.int32), axis=1)
+    sets, classes = np.unique(nearest, axis=0, return_inverse=True)
     return sets, classes.reshape(-1).astype(np.int64)
 
 

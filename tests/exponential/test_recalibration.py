@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from dptext import cache
 from dptext.errors import UsageError
+from dptext.exponential import recalibration
 from dptext.guarantees import audit
-from dptext.mechanisms import _recalibration, santext, tem
 from dptext.types import Lexicon
 from tests import distributions, prepared, small
 
@@ -29,27 +29,25 @@ RECIPES: list[tuple[str, dict[str, Any]]] = [
 def distances(lexicon: Lexicon, gamma: float = math.inf) -> NDArray[np.float64]:
     """Return min(d, gamma) of all V + 1 inputs, by direct differences."""
     wide = lexicon.vectors.astype(np.float64)
-    apart = np.linalg.norm(wide[:, None, :] - wide[None, :, :], axis=2)
-    nearer: NDArray[np.float64] = np.minimum(apart, gamma)
+    t = np.linalg.norm(wide[:, None, :] - wide[None, :, :], axis=2)
+    nearer: NDArray[np.float64] = np.minimum(t, gamma)
     return nearer
 
 
-def losses(apart: NDArray[np.float64], eta: float) -> NDArray[np.float64]:
+def losses(t: NDArray[np.float64], eta: float) -> NDArray[np.float64]:
     """Return the loss of all ordered pairs of inputs at a scale, by definition."""
-    return distributions.worst_losses(
-        distributions.normalised(-0.5 * eta * apart[:, :-1])
-    )
+    return distributions.worst_losses(distributions.normalised(-0.5 * eta * t[:, :-1]))
 
 
-def largest(apart: NDArray[np.float64], eta: float) -> float:
-    """Return the largest loss over distance of pairs that are apart."""
-    where = apart > 0.0
-    return float((losses(apart, eta)[where] / apart[where]).max(initial=0.0))
+def largest(t: NDArray[np.float64], eta: float) -> float:
+    """Return the largest loss over distance of different pairs."""
+    where = t > 0.0
+    return float((losses(t, eta)[where] / t[where]).max(initial=0.0))
 
 
 def scale_of(lexicon: Lexicon, epsilon: float, gamma: float = math.inf) -> float:
     """Return the raised scale in the lexicon's own space."""
-    return _recalibration.scale(prepared.space_of(lexicon), epsilon, gamma)
+    return recalibration.scale(prepared.space_of(lexicon), epsilon, gamma)
 
 
 def unknown_as_first(lexicon: Lexicon, digest: str) -> Lexicon:
@@ -60,22 +58,22 @@ def unknown_as_first(lexicon: Lexicon, digest: str) -> Lexicon:
 
 
 def test_the_line_reaches_its_exact_constant() -> None:
-    """{0, 1, 3}: the worst pair of the law, by definition, meets epsilon."""
+    """{0, 1, 3}: the worst pair, by definition, meets epsilon."""
     lexicon = small.line(0.0, 1.0, 3.0)
     for epsilon in (0.5, 2.0, 6.0):
         eta = scale_of(lexicon, epsilon)
         assert epsilon < eta <= 2.0 * epsilon
-        found = largest(distances(lexicon), eta)
-        assert found == pytest.approx(epsilon, rel=1e-7)
-        assert found <= epsilon
+        loss = largest(distances(lexicon), eta)
+        assert loss == pytest.approx(epsilon, rel=1e-7)
+        assert loss <= epsilon
 
 
 def test_an_exact_constant_gives_back_its_scale() -> None:
     """GUARANTEES 13: L(2, 0) / 3 at scale 2 is the epsilon whose scale is 2."""
     lexicon = unknown_as_first(small.line(0.0, 1.0, 3.0), "first")
-    apart = distances(lexicon)
-    assert losses(apart, 2.0)[2, 0] == pytest.approx(3.1791661972, abs=1e-10)
-    epsilon = largest(apart, 2.0)
+    t = distances(lexicon)
+    assert losses(t, 2.0)[2, 0] == pytest.approx(3.1791661972, abs=1e-10)
+    epsilon = largest(t, 2.0)
     # Between 1 and 0, or 3 and 0: the worst of all pairs, not only of that one.
     assert epsilon >= 3.1791661972 / 3.0
     assert scale_of(lexicon, epsilon) == pytest.approx(2.0, rel=1e-6)
@@ -98,10 +96,10 @@ def test_no_pair_loses_more_and_little_is_left(
     lexicon = small.lexicon(np.vstack((points, points[:1])) if doubled else points)
     eta = scale_of(lexicon, epsilon, gamma)
     assert epsilon <= eta <= 2.0 * epsilon
-    apart = distances(lexicon, gamma)
-    assert (losses(apart, eta) <= epsilon * apart + 1e-11).all()
+    t = distances(lexicon, gamma)
+    assert (losses(t, eta) <= epsilon * t + 1e-11).all()
     if eta < 2.0 * epsilon * (1.0 - 1e-6):
-        assert largest(apart, eta * (1.0 + 1e-6)) > epsilon * (1.0 - 1e-8)
+        assert largest(t, eta * (1.0 + 1e-6)) > epsilon * (1.0 - 1e-8)
 
 
 @pytest.mark.parametrize(("epsilon", "gain"), [(1.0, 1.49), (4.0, 2.0), (16.0, 2.0)])
@@ -114,13 +112,13 @@ def test_the_gain_over_words_is_the_published_one(epsilon: float, gain: float) -
 def test_the_unknown_word_takes_part_of_the_gain() -> None:
     """It is no output: the word next to it, seen from it, tells much."""
     lexicon = small.cloud(400, 20)
-    apart = distances(lexicon)
+    t = distances(lexicon)
     gains = []
     for epsilon in (4.0, 16.0):
         eta = scale_of(lexicon, epsilon)
-        found = losses(apart, eta)
-        assert (found <= epsilon * apart + 1e-11).all()
-        shares = found / np.where(apart > 0.0, apart, np.inf)
+        loss = losses(t, eta)
+        assert (loss <= epsilon * t + 1e-11).all()
+        shares = loss / np.where(t > 0.0, t, np.inf)
         assert shares[-1].max() == pytest.approx(epsilon, rel=1e-7)
         gains.append(eta / epsilon)
     assert gains == pytest.approx([1.40, 1.14], abs=0.02)
@@ -132,63 +130,55 @@ def test_words_that_were_not_first_chosen_count(epsilon: float, gamma: float) ->
     """2500 words in two dimensions: all pairs by the identity, in one block."""
     lexicon = small.cloud(2500, 2, listed=4)
     eta = scale_of(lexicon, epsilon, gamma)
-    apart = distances(lexicon, gamma)
-    log_z = np.log(np.exp(-0.5 * eta * apart[:, :-1]).sum(axis=1))
-    loss = 0.5 * eta * apart + np.abs(log_z[:, None] - log_z[None, :])
-    between = loss[:-1, :-1] - epsilon * apart[:-1, :-1]
+    t = distances(lexicon, gamma)
+    log_z = np.log(np.exp(-0.5 * eta * t[:, :-1]).sum(axis=1))
+    loss = 0.5 * eta * t + np.abs(log_z[:, None] - log_z[None, :])
+    between = loss[:-1, :-1] - epsilon * t[:-1, :-1]
     assert between.max() <= 1e-10
-    max_distance = np.array(
-        [(apart[x, :-1] - apart[-1, :-1]).max() for x in range(2500)]
-    )
+    max_distance = np.array([(t[x, :-1] - t[-1, :-1]).max() for x in range(2500)])
     seen = 0.5 * eta * max_distance + log_z[:-1] - log_z[-1]
-    assert (seen <= epsilon * apart[-1, :-1] + 1e-10).all()
+    assert (seen <= epsilon * t[-1, :-1] + 1e-10).all()
     assert (loss[:-1, -1] >= seen - 1e-10).all()
-    shares = (between / np.where(apart > 0.0, apart, np.inf)[:-1, :-1]).max()
-    shares = max(shares, float((seen / apart[-1, :-1]).max()) - epsilon)
+    shares = (between / np.where(t > 0.0, t, np.inf)[:-1, :-1]).max()
+    shares = max(shares, float((seen / t[-1, :-1]).max()) - epsilon)
     assert -1e-6 * epsilon < shares <= 0.0
 
 
 @pytest.mark.parametrize(("name", "params"), RECIPES)
-def test_draws_follow_the_law_at_the_raised_scale(
-    name: str, params: dict[str, Any]
-) -> None:
+def test_draws_are_exact_at_the_raised_scale(name: str, params: dict[str, Any]) -> None:
     """Sampled against the formula with eta in place of epsilon (alarm 1e-6)."""
     lexicon = small.cloud(7, 3, listed=3)
-    channel = prepared.ready(name, lexicon, recalibrate=True, **params)
+    mechanism = prepared.ready(name, lexicon, recalibrate=True, **params)
     epsilons = [0.4, 2.0, 6.0]
     for epsilon in epsilons:
-        gamma = math.inf
-        if name == "tem":
-            gamma = tem.gamma_of(channel.state, epsilon)
-        eta = channel.module.law_scale(channel.state, epsilon)
+        gamma = mechanism.truncation(epsilon)
+        eta = mechanism.scale(epsilon)
         assert eta == scale_of(lexicon, epsilon, gamma) > epsilon
-        apart = distances(lexicon, gamma)
+        t = distances(lexicon, gamma)
         np.testing.assert_allclose(
-            prepared.probabilities(channel, epsilon),
-            distributions.normalised(-0.5 * eta * apart[:, :-1]),
+            prepared.probabilities(mechanism, epsilon),
+            distributions.normalised(-0.5 * eta * t[:, :-1]),
             rtol=1e-6,
         )
         rows = np.append(np.arange(7), -1)
-        claim = channel.module.claimed(
-            channel.state, epsilon, np.repeat(rows, 8), np.tile(rows, 8)
-        )
-        np.testing.assert_allclose(claim.reshape(8, 8), epsilon * apart, atol=1e-9)
-    prepared.hold_draws(channel, epsilons, 9_000, seed=3)
+        claim = mechanism.claimed_loss(np.repeat(rows, 8), np.tile(rows, 8), epsilon)
+        np.testing.assert_allclose(claim.reshape(8, 8), epsilon * t, atol=1e-9)
+    prepared.hold_draws(mechanism, epsilons, 9_000, seed=3)
 
 
 @pytest.mark.parametrize(("name", "params"), RECIPES)
-def test_the_guarantee_stays_and_the_raised_scale_is_told(
+def test_the_guarantee_stays_and_names_the_raised_scale(
     name: str, params: dict[str, Any]
 ) -> None:
-    """Metric, reach and epsilon are those of the published law."""
+    """Metric, largest distance and epsilon are those of the published scale."""
     lexicon = small.cloud(30, 4)
     plain = prepared.ready(name, lexicon, **params)
     raised = prepared.ready(name, lexicon, recalibrate=True, **params)
-    before = plain.module.guarantee(plain.state, 3.0)
-    after = raised.module.guarantee(raised.state, 3.0)
+    before = plain.guarantee(3.0)
+    after = raised.guarantee(3.0)
     assert not before.gaps
-    assert plain.module.law_scale(plain.state, 3.0) == 3.0
-    eta = raised.module.law_scale(raised.state, 3.0)
+    assert plain.scale(3.0) == 3.0
+    eta = raised.scale(3.0)
     assert f"scale {eta:.6g} in place of the published 3 " in after.gaps[0]
     assert after.source == before.source + ", recalibrated"
     # Nothing is said of words whose epsilons differ.
@@ -196,9 +186,7 @@ def test_the_guarantee_stays_and_the_raised_scale_is_told(
     assert before == replace(
         after, gaps=(), source=before.source, varying_epsilon=before.varying_epsilon
     )
-    assert raised.module.resolution(raised.state, 3.0) > plain.module.resolution(
-        plain.state, 3.0
-    )
+    assert raised.numerical_slack(3.0) > plain.numerical_slack(3.0)
 
 
 @pytest.mark.parametrize("epsilon", [1.0, 4.0, 16.0])
@@ -206,13 +194,13 @@ def test_the_guarantee_stays_and_the_raised_scale_is_told(
 def test_the_audit_meets_the_claim(
     name: str, params: dict[str, Any], epsilon: float
 ) -> None:
-    """The law uses all that is claimed, and no more."""
-    channel = prepared.ready(name, small.cloud(120, 8), recalibrate=True, **params)
-    found = audit.audit(channel, epsilon, None)
-    assert found.ratio == pytest.approx(1.0, abs=1e-6)
-    assert found.ratio <= 1.0
-    assert found.claims
-    assert not found.refuted
+    """The distribution uses all that is claimed, and no more."""
+    mechanism = prepared.ready(name, small.cloud(120, 8), recalibrate=True, **params)
+    finding = audit.audit(mechanism, epsilon, None)
+    assert finding.ratio == pytest.approx(1.0, abs=1e-6)
+    assert finding.ratio <= 1.0
+    assert finding.claims
+    assert not finding.refuted
     plain = audit.audit(
         prepared.ready(name, small.cloud(120, 8), **params), epsilon, None
     )
@@ -221,28 +209,25 @@ def test_the_audit_meets_the_claim(
 
 def test_few_epsilons_are_recalibrated_in_a_run() -> None:
     """Each costs passes over all pairs: more than a few are refused, in one line."""
-    channel = prepared.ready("santext", small.cloud(5, 2), recalibrate=True)
-    epsilons = np.linspace(1.0, 2.0, _recalibration.MOST)
+    mechanism = prepared.ready("santext", small.cloud(5, 2), recalibrate=True)
+    epsilons = np.linspace(1.0, 2.0, recalibration.MOST)
     ids = np.zeros(len(epsilons), np.int32)
-    channel.module.choose(channel.state, ids, epsilons, distributions.bits(len(ids)))
+    mechanism.sample(ids, epsilons, distributions.bits(len(ids)))
     with pytest.raises(UsageError, match="use the budget uniform"):
-        channel.module.choose(
-            channel.state, ids, epsilons + 3, distributions.bits(len(ids))
-        )
+        mechanism.sample(ids, epsilons + 3, distributions.bits(len(ids)))
 
 
 def test_the_share_of_a_word_in_a_long_text_is_refused() -> None:
     """At an epsilon near 0 rounding would decide; without recalibrate it is fine."""
-    for module in (santext, tem):
-        name = module.__name__.rpartition(".")[2]
+    for name in ("santext", "tem"):
         raised = prepared.ready(name, small.cloud(5, 2), recalibrate=True)
         with pytest.raises(UsageError, match="an epsilon of each word"):
-            module.check(raised.state, 1e-9)
-        module.check(raised.state, 1.0)
-        module.check(prepared.ready(name, small.cloud(5, 2)).state, 1e-9)
+            raised.check(1e-9)
+        raised.check(1.0)
+        prepared.ready(name, small.cloud(5, 2)).check(1e-9)
 
 
-def test_a_scale_is_found_once() -> None:
+def test_a_scale_is_searched_once() -> None:
     """The second run reads it from the cache folder."""
     lexicon = small.cloud(20, 3, seed=99)
     before = set(cache.folder().glob("*.numbers"))
