@@ -108,26 +108,26 @@ def test_lambert_is_scipys() -> None:
 def test_draws_follow_the_law() -> None:
     """Sampled against quadrature for every input, epsilons mixed (alarm 1e-6)."""
     lexicon = small.cloud(7, 3)
-    channel = prepared.ready("gumbel", lexicon)
-    least = gumbel.least_epsilon(channel.state)
-    prepared.hold_draws(channel, [least * 1.2, least * 5, least * 100], 8000)
+    mechanism = prepared.ready("gumbel", lexicon)
+    least = gumbel.least_epsilon(mechanism)
+    prepared.hold_draws(mechanism, [least * 1.2, least * 5, least * 100], 8000)
     low = prepared.ready("gumbel", lexicon, low_epsilon=True)
     prepared.hold_draws(low, [0.5, least * 2], 8000)
 
 
 def test_too_small_an_epsilon_is_refused_with_the_smallest_that_works() -> None:
     """The error names (5 + 2 ln V) / Delta_min, rounded up."""
-    channel = prepared.ready("gumbel", LINE)
+    mechanism = prepared.ready("gumbel", LINE)
     least = 5.0 + 2.0 * math.log(4.0)
-    assert gumbel.least_epsilon(channel.state) == pytest.approx(least, rel=1e-6)
+    assert gumbel.least_epsilon(mechanism) == pytest.approx(least, rel=1e-6)
     ids, bits = np.zeros(2, np.int32), distributions.bits(2)
     for epsilon in (0.1, least * 0.999):
         with pytest.raises(UsageError, match=r"give at least 7\.773"):
-            gumbel.choose(channel.state, ids, np.full(2, epsilon), bits)
+            mechanism.sample(ids, np.full(2, epsilon), bits)
         with pytest.raises(UsageError, match="low_epsilon"):
-            gumbel.check(channel.state, epsilon)
-    gumbel.check(channel.state, 7.773)
-    assert len(gumbel.choose(channel.state, ids, np.full(2, 7.773), bits)) == 2
+            mechanism.supports(epsilon)
+    mechanism.supports(7.773)
+    assert len(mechanism.sample(ids, np.full(2, 7.773), bits)) == 2
 
 
 def test_low_epsilons_behave_as_in_published_code() -> None:
@@ -139,27 +139,27 @@ def test_low_epsilons_behave_as_in_published_code() -> None:
 
 def test_an_epsilon_without_any_scale_is_refused() -> None:
     """Where the real part of W0 is not positive, published code has no b either."""
-    channel = prepared.ready("gumbel", LINE, low_epsilon=True)
+    mechanism = prepared.ready("gumbel", LINE, low_epsilon=True)
     # alpha = 0: W0(0) = 0.
-    zero = 2.0 * (1.0 + math.log(4.0)) / channel.state.closest
+    zero = 2.0 * (1.0 + math.log(4.0)) / mechanism.closest
     with pytest.raises(UsageError, match="no positive scale"):
-        gumbel.check(channel.state, zero)
+        mechanism.supports(zero)
 
 
 def test_the_loss_is_far_above_the_published_claim() -> None:
     """Finite, above the stated lower bound at any epsilon, and above epsilon d."""
-    channel = prepared.ready("gumbel", small.cloud(50, 20))
-    promise = gumbel.guarantee(channel.state, 1.0)
+    mechanism = prepared.ready("gumbel", small.cloud(50, 20))
+    promise = mechanism.guarantee(1.0)
     assert promise.notion == "none"
     assert np.isinf(promise.max_distance)
     bound = math.lgamma(51.0) - 49.0 * math.log(math.log(50.0))
     assert bound == pytest.approx(81.6, abs=0.05)
-    assert gumbel.least_loss(channel.state) == pytest.approx(bound)
+    assert mechanism.least_loss() == pytest.approx(bound)
     assert f"at least {math.floor(bound)} nats" in promise.reason
-    least = gumbel.least_epsilon(channel.state)
+    least = gumbel.least_epsilon(mechanism)
     ids = np.arange(50, dtype=np.int32)
     for epsilon in (least * 1.01, least * 1e4):
-        logs = gumbel.log_weights(channel.state, ids, np.full(50, epsilon))
+        logs = mechanism.log_probs(ids, np.full(50, epsilon))
         assert np.isfinite(logs).all()
         np.testing.assert_allclose(np.exp(logs).sum(axis=1), 1.0, atol=1e-12)
         losses = (logs[:, None] - logs[None, :]).max(axis=2)
@@ -169,26 +169,24 @@ def test_the_loss_is_far_above_the_published_claim() -> None:
 
 def test_a_published_claim_is_refuted_by_enumeration() -> None:
     """At a valid epsilon some pair of words loses more than epsilon times d."""
-    channel = prepared.ready("gumbel", small.cloud(50, 40))
-    epsilon = gumbel.least_epsilon(channel.state) * 1.01
+    mechanism = prepared.ready("gumbel", small.cloud(50, 40))
+    epsilon = gumbel.least_epsilon(mechanism) * 1.01
     ids = np.arange(50, dtype=np.int32)
-    logs = gumbel.log_weights(channel.state, ids, np.full(50, epsilon))
+    logs = mechanism.log_probs(ids, np.full(50, epsilon))
     losses = (logs[:, None] - logs[None, :]).max(axis=2)
-    vectors = channel.space.vectors[:50].astype(np.float64)
+    vectors = mechanism.space.vectors[:50].astype(np.float64)
     gaps = np.linalg.norm(vectors[:, None] - vectors[None], axis=2)
     assert (losses > epsilon * gaps * 1.5).any()
 
 
 def test_the_law_of_a_large_vocabulary_is_not_enumerated() -> None:
     """Beyond 200 words it can only be sampled, and says so."""
-    channel = prepared.ready("gumbel", small.cloud(201, 6, listed=20))
-    assert not gumbel.has_law(channel.state)
+    mechanism = prepared.ready("gumbel", small.cloud(201, 6, listed=20))
+    assert not gumbel.has_law(mechanism)
     with pytest.raises(UsageError, match="at most 200 words"):
-        gumbel.log_weights(channel.state, np.zeros(1, np.int32), np.full(1, 1e3))
+        mechanism.log_probs(np.zeros(1, np.int32), np.full(1, 1e3))
     ids = prepared.repeated(201, 20)
-    drawn = gumbel.choose(
-        channel.state, ids, np.full(len(ids), 1e3), distributions.bits(len(ids))
-    )
+    drawn = mechanism.sample(ids, np.full(len(ids), 1e3), distributions.bits(len(ids)))
     assert ((drawn >= 0) & (drawn < 201)).all()
 
 
@@ -202,20 +200,20 @@ def test_words_with_the_same_vector_are_refused() -> None:
 
 def test_a_draw_does_not_depend_on_the_batch() -> None:
     """Words drawn alone are the words drawn together."""
-    channel = prepared.ready("gumbel", small.cloud(30, 4))
+    mechanism = prepared.ready("gumbel", small.cloud(30, 4))
     ids = prepared.repeated(30, 9)
-    least = gumbel.least_epsilon(channel.state)
+    least = gumbel.least_epsilon(mechanism)
     eps = np.linspace(1.01 * least, 9 * least, len(ids))
     bits = distributions.bits(len(ids))
-    whole = gumbel.choose(channel.state, ids, eps, bits)
+    whole = mechanism.sample(ids, eps, bits)
     for position in range(0, len(ids), 11):
         only = np.array([position])
-        alone = gumbel.choose(channel.state, ids[only], eps[only], bits.take(only))
+        alone = mechanism.sample(ids[only], eps[only], bits.take(only))
         assert alone[0] == whole[position]
 
 
 def test_settings_are_frozen() -> None:
     """A state cannot be changed after preparation."""
-    channel = prepared.ready("gumbel", LINE)
+    mechanism = prepared.ready("gumbel", LINE)
     with pytest.raises(dataclasses.FrozenInstanceError):
-        channel.state.closest = 1.0
+        mechanism.closest = 1.0
