@@ -1,0 +1,52 @@
+"""Lists of nearest words, with distances that are computed as they are needed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+_AT_ONCE = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Lists:
+    """The nearest words of the first m rows of a space.
+
+    listed (m, k) words; far (m,) no other word is nearer; distances (m, k), filled in
+    where known (m,).
+    """
+
+    vectors: NDArray[np.float32] = field(repr=False)
+    listed: NDArray[Any]
+    far: NDArray[np.float64]
+    distances: NDArray[np.float64] = field(repr=False)
+    known: NDArray[np.bool_] = field(repr=False)
+
+    @classmethod
+    def of(
+        cls, vectors: NDArray[np.float32], listed: NDArray[Any], far: NDArray[Any]
+    ) -> Lists:
+        """Take lists; no distance is computed yet."""
+        # np.empty takes no memory before it is written to.
+        distances = np.empty(listed.shape)
+        known = np.zeros(len(far), bool)
+        return cls(vectors, listed, np.asarray(far, np.float64), distances, known)
+
+    def __len__(self) -> int:
+        """Return m."""
+        return len(self.known)
+
+    def rows(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the distances to the listed words of some rows: (j,) -> (j, k)."""
+        new = np.unique(rows[~self.known[rows]])
+        for begin in range(0, len(new), _AT_ONCE):
+            part = new[begin : begin + _AT_ONCE]
+            vectors = self.vectors[part].astype(np.float64)
+            others = self.vectors[self.listed[part]].astype(np.float64)
+            others -= vectors[:, None, :]
+            self.distances[part] = np.sqrt(np.einsum("mkd,mkd->mk", others, others))
+            self.known[part] = True
+        return self.distances[rows]
