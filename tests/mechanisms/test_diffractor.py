@@ -7,34 +7,35 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from dptext.adversaries import bayes
-from dptext.mechanisms import _geometric, diffractor
-from dptext.mechanisms._chains import Chains
-from dptext.mechanisms.diffractor import Params, State
+from dptext.mechanisms import Mechanism
+from dptext.mechanisms.diffractor import Diffractor, Params, _geometric
+from dptext.mechanisms.diffractor._chains import Chains
 from dptext.randomness import RandomBits
 from tests import distributions, prepared, small
 
-LAWS = ({"noise": "geometric"}, {"noise": "tem", "gamma": 2.5}, {"noise": "tem"})
+NOISES = ({"noise": "geometric"}, {"noise": "tem", "gamma": 2.5}, {"noise": "tem"})
 
 
-def chain_of(size: int) -> State:
-    """Return a state whose only chain is 0, 1, ... size - 1."""
+def chain_of(size: int) -> Diffractor:
+    """Return a mechanism whose only chain is 0, 1, ... size - 1."""
     words = np.arange(size, dtype=np.int32)[None, :]
     positions = np.append(words, [[1]], axis=1).astype(np.int32)
-    return State(Params(), Chains(words, positions), 1.0)
+    space = prepared.space_of(small.line(*map(float, range(size))))
+    noise = _geometric.Geometric(size, 1.0)
+    return Diffractor(Params(), space, Chains(words, positions), noise)
 
 
-def apart(state: State) -> NDArray[np.float64]:
+def distances(mechanism: Diffractor) -> NDArray[np.float64]:
     """Return the largest distance over chains of all pairs of rows, unknown last."""
-    positions = state.chains.positions.astype(np.float64)
+    positions = mechanism.chains.positions.astype(np.float64)
     gaps: NDArray[np.float64] = np.abs(positions[:, :, None] - positions[:, None, :])
-    return gaps.max(axis=0) / state.params.scale
+    return gaps.max(axis=0) / mechanism.params.scale
 
 
-def test_the_geometric_law_is_the_published_vector() -> None:
+def test_geometric_probabilities_are_the_published_vector() -> None:
     """The vector of the specification: 4 words at epsilon 0.5."""
     ids = np.array([0, 1], np.int32)
-    logs = diffractor.log_weights(chain_of(4), ids, np.full(2, 0.5))
+    logs = chain_of(4).log_probs(ids, np.full(2, 0.5))
     expected = [
         [0.6224593312, 0.1485506779, 0.0901005407, 0.1388894503],
         [0.3775406688, 0.2449186624, 0.1485506779, 0.2289899909],
@@ -42,9 +43,9 @@ def test_the_geometric_law_is_the_published_vector() -> None:
     np.testing.assert_allclose(np.exp(logs), expected, rtol=0, atol=1e-10)
 
 
-@pytest.mark.parametrize("settings", LAWS)
+@pytest.mark.parametrize("settings", NOISES)
 @pytest.mark.parametrize("chains", [1, 3])
-def test_the_law_is_normalised_and_its_loss_within_the_promise(
+def test_rows_are_normalised_and_their_loss_within_the_promise(
     settings: dict[str, object], chains: int
 ) -> None:
     """Rows sum to 1; each pair loses at most epsilon times its distance."""
@@ -59,21 +60,23 @@ def test_the_law_is_normalised_and_its_loss_within_the_promise(
         promise = mechanism.guarantee(epsilon)
         assert promise.notion == "metric-DP"
         bound = np.minimum(
-            epsilon * np.minimum(apart(mechanism), promise.max_distance),
+            epsilon * np.minimum(distances(mechanism), promise.max_distance),
             promise.max_loss,
         )
         losses = (logs[:, None, :] - logs[None, :, :]).max(axis=2)
         one, other = np.divmod(np.arange(24 * 24), 24)
-        own = mechanism.claimed_loss(epsilon, ids[one], ids[other])
-        np.testing.assert_allclose(own, bound.ravel(), atol=1e-12)
+        claimed = mechanism.claimed_loss(ids[one], ids[other], epsilon)
+        np.testing.assert_allclose(claimed, bound.ravel(), atol=1e-12)
         assert (losses <= bound + 1e-9).all()
         if chains == 1 and settings["noise"] == "geometric":
             np.testing.assert_allclose(losses, bound, atol=1e-9)
 
 
-@pytest.mark.parametrize("settings", LAWS)
+@pytest.mark.parametrize("settings", NOISES)
 @pytest.mark.parametrize("chains", [1, 2])
-def test_draws_follow_the_law(settings: dict[str, object], chains: int) -> None:
+def test_draws_follow_the_distribution(
+    settings: dict[str, object], chains: int
+) -> None:
     """Sampled against exact for every input, epsilons mixed in a batch (1e-6)."""
     lexicon = small.cloud(9, 3, listed=4)
     mechanism = prepared.ready("diffractor", lexicon, chains=chains, **settings)
@@ -85,7 +88,7 @@ def test_draws_follow_the_law(settings: dict[str, object], chains: int) -> None:
 def test_tem_is_the_exponential_mechanism_of_the_cut_distance() -> None:
     """P ~ exp(-eps min(|i - j|, gamma) / 2), whatever way it is drawn."""
     mechanism = prepared.ready("diffractor", small.cloud(12, 2), noise="tem", gamma=3.2)
-    gaps = np.minimum(apart(mechanism), 3.2)[:, :-1]
+    gaps = np.minimum(distances(mechanism), 3.2)[:, :-1]
     exact = distributions.normalised(1.7 * gaps / -2.0)
     np.testing.assert_allclose(
         prepared.probabilities(mechanism, 1.7), exact, rtol=1e-12
@@ -115,19 +118,20 @@ def test_chains_follow_their_public_seed() -> None:
     assert (one != other).any()
 
 
-@pytest.mark.parametrize("settings", LAWS)
+@pytest.mark.parametrize("settings", NOISES)
 @pytest.mark.parametrize("chains", [1, 3])
-def test_the_best_guesses_are_those_of_the_whole_law(
+def test_the_best_guesses_are_those_of_the_rows(
     settings: dict[str, object], chains: int
 ) -> None:
-    """The closed form of the Bayes risk is the maximum over the rows of the law."""
+    """The closed form of the Bayes risk is the maximum over the rows."""
     lexicon = small.cloud(150, 3, listed=9)
     mechanism = prepared.ready("diffractor", lexicon, chains=chains, **settings)
     prior = np.arange(150, 0, -1.0) / np.arange(150, 0, -1.0).sum()
     prior[7] = 0.0
+    bands = [(0, 10), (10, 60), (60, 150)]
     for epsilon in (0.2, 3.0):
-        quick = bayes.best_guesses(mechanism, prior, epsilon, 150)
-        slow = bayes._by_rows(mechanism, prior, epsilon, 150)
+        quick = mechanism.best_guesses(prior, epsilon, bands)
+        slow = Mechanism.best_guesses(mechanism, prior, epsilon, bands)
         np.testing.assert_allclose(quick, slow, rtol=1e-9, atol=1e-300)
 
 
@@ -136,12 +140,12 @@ def test_the_geometry_is_that_of_the_places() -> None:
     lexicon = small.cloud(400, 3)
     one = prepared.ready("diffractor", lexicon, scale=2.0)
     found = one.geometry(1.0)
-    pairs = apart(one)[:-1, :-1][np.triu_indices(400, 1)]
+    pairs = distances(one)[:-1, :-1][np.triu_indices(400, 1)]
     assert found.nearest == 0.5
     assert found.diameter == 399 / 2.0
     assert found.median == pytest.approx(np.median(pairs), rel=0.02)
     three = prepared.ready("diffractor", lexicon, chains=3)
-    gaps = apart(three)[:-1, :-1]
+    gaps = distances(three)[:-1, :-1]
     np.fill_diagonal(gaps, np.inf)
     nearest = three.chains.nearest()
     assert (nearest >= gaps.min(axis=1)).all()
@@ -201,7 +205,7 @@ def test_leading_zeros_are_counted_exactly() -> None:
 
 
 @pytest.mark.parametrize("chains", [1, 2])
-def test_no_word_stays_more_often_than_its_law_says(chains: int) -> None:
+def test_no_word_stays_more_often_than_its_distribution_says(chains: int) -> None:
     """At tiny epsilons both ends are drawn alike, and never the word itself (1e-6)."""
     mechanism = prepared.ready("diffractor", small.cloud(9, 3), chains=chains)
     prepared.hold_draws(mechanism, [1e-300, 1e-30, 1e-9], 4000)
@@ -229,7 +233,7 @@ def test_small_exponentials_are_as_exact_as_large_ones() -> None:
     assert 0.0 < small_ < 1e-70
 
 
-@pytest.mark.parametrize("settings", LAWS)
+@pytest.mark.parametrize("settings", NOISES)
 @pytest.mark.parametrize("epsilon", [1e-9, 1e-3, 50.0, 1e4])
 def test_extreme_epsilons_stay_inside(
     settings: dict[str, object], epsilon: float
@@ -246,7 +250,7 @@ def test_extreme_epsilons_stay_inside(
             np.testing.assert_array_equal(drawn[known], ids[known])
 
 
-@pytest.mark.parametrize("settings", LAWS)
+@pytest.mark.parametrize("settings", NOISES)
 def test_a_vocabulary_of_one_or_two_words_works(settings: dict[str, object]) -> None:
     """The smallest chains."""
     for points in ((1.0,), (1.0, 2.0)):
@@ -254,7 +258,7 @@ def test_a_vocabulary_of_one_or_two_words_works(settings: dict[str, object]) -> 
         prepared.hold_draws(mechanism, [1.0], 3000)
 
 
-@pytest.mark.parametrize("settings", LAWS)
+@pytest.mark.parametrize("settings", NOISES)
 def test_a_draw_does_not_depend_on_the_batch(settings: dict[str, object]) -> None:
     """Words drawn alone are the words drawn together."""
     mechanism = prepared.ready("diffractor", small.cloud(30, 4), chains=2, **settings)
