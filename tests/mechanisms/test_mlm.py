@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from dptext import models, pipeline, profile
 from dptext.errors import DptextError, MissingExtra, UsageError
 from dptext.guarantees import audit
-from dptext.mechanisms import Channel, _masked_model, _masked_text, mlm
+from dptext.mechanisms import mlm
+from dptext.mechanisms.mlm import Mlm, _model, _text
 from dptext.randomness import RunKey
 from dptext.types import Record
 from tests import distributions, prepared, small
@@ -49,17 +50,18 @@ def folder(request: pytest.FixtureRequest, folders: dict[str, str]) -> str:
     return folders[request.param]
 
 
-def ready(folder: str, **params: Any) -> Channel:
+def ready(folder: str, **params: Any) -> Mlm:
     """Make the mechanism ready for a small lexicon."""
-    return prepared.ready("mlm", masked.LEXICON, model=folder, **params)
+    mechanism: Mlm = prepared.ready("mlm", masked.LEXICON, model=folder, **params)
+    return mechanism
 
 
-def scores(mechanism: Channel, *texts: str) -> NDArray[np.float64]:
+def scores(mechanism: Mlm, *texts: str) -> NDArray[np.float64]:
     """Return the scores of every word of the texts."""
     return mechanism.scores(masked.words(*texts))
 
 
-def draw(mechanism: Channel, epsilon: float, *texts: str, seed: int = 0) -> Any:
+def draw(mechanism: Mlm, epsilon: float, *texts: str, seed: int = 0) -> Any:
     """Draw a word for every word of the texts."""
     words = masked.words(*texts)
     eps = np.full(len(words.ids), epsilon)
@@ -73,15 +75,15 @@ def test_the_scores_are_those_of_the_model_at_the_mask(
 ) -> None:
     """Clipped logits, moved to [0, 1], of texts that the tokenizer puts together."""
     mechanism = ready(folder, context=context, c_min=-1.5, c_max=2.5)
-    split = _masked_model.tokenizer(folder)
-    network = _masked_model.load(folder, "cpu").network
-    names = [masked.LEXICON.words[row] for row in mlm.outputs(mechanism)]
+    split = _model.tokenizer(folder)
+    network = _model.load(folder, "cpu").network
+    names = [masked.LEXICON.words[row] for row in mechanism.outputs]
     tokens = [
         split(" " + name, add_special_tokens=False)["input_ids"] for name in names
     ]
     assert all(len(each) == 1 for each in tokens)
     parts = ["we", "saw", "the", "dog", "again"]
-    found = scores(mechanism, " ".join(parts))
+    rated = scores(mechanism, " ".join(parts))
     for position in range(len(parts)):
         hidden = [*parts[:position], split.mask_token, *parts[position + 1 :]]
         texts = [" " + " ".join(hidden)]
@@ -91,40 +93,40 @@ def test_the_scores_are_those_of_the_model_at_the_mask(
         where = (read["input_ids"][0] == split.mask_token_id).nonzero()[0, 0]
         logits = network(**read).logits[0, where].detach().numpy()
         expected = (np.clip(logits[[t[0] for t in tokens]], -1.5, 2.5) + 1.5) / 4
-        np.testing.assert_allclose(found[position], expected, atol=2e-5)
-    assert (found == 0).any()
-    assert (found == 1).any()
+        np.testing.assert_allclose(rated[position], expected, atol=2e-5)
+    assert (rated == 0).any()
+    assert (rated == 1).any()
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 8.0, 40.0])
-def test_draws_follow_the_law(epsilon: float) -> None:
+def test_draws_follow_the_distribution(epsilon: float) -> None:
     """Inverse transform against exp(eps s / 2), rows mixed in a batch (alarm 1e-6)."""
     rated = np.random.default_rng(3).random((4, 30))
     rated[0, :2] = 0.0, 1.0
     rows = np.arange(200_000) % 4
     uniform = distributions.bits(len(rows)).uniform(0)[:, 0]
-    found = mlm.pick(rated[rows], np.full(len(rows), epsilon), uniform)
+    picked = mlm.pick(rated[rows], np.full(len(rows), epsilon), uniform)
     exact = distributions.normalised(epsilon * rated / 2)
     for row in range(4):
         distributions.assert_follows(
-            found[rows == row], exact[row], distributions.ALARM / 12
+            picked[rows == row], exact[row], distributions.ALARM / 12
         )
 
 
 def test_uniforms_at_the_ends_pick_the_ends() -> None:
     """The least and the largest uniform give the first and the last column."""
     ends = np.array([2.0**-53, 1 - 2.0**-53])
-    found = mlm.pick(np.zeros((2, 5)), np.full(2, 900.0), ends)
-    np.testing.assert_array_equal(found, [0, 4])
+    picked = mlm.pick(np.zeros((2, 5)), np.full(2, 900.0), ends)
+    np.testing.assert_array_equal(picked, [0, 4])
 
 
 def test_words_are_drawn_from_the_scores(folder: str) -> None:
-    """Many copies of a text give words by the law of each place (alarm 1e-6)."""
+    """Many copies of a text give words as each position's scores say (alarm 1e-6)."""
     mechanism = ready(folder, c_min=-1.5, c_max=2.5)
     times, text = 700, "the cat runs"
     exact = np.zeros((3, len(masked.LEXICON.words)))
     rated = scores(mechanism, text)
-    exact[:, mlm.outputs(mechanism)] = distributions.normalised(6.0 * rated / 2)
+    exact[:, mechanism.outputs] = distributions.normalised(6.0 * rated / 2)
     drawn = draw(mechanism, 6.0, *[text] * times).reshape(times, 3)
     assert drawn.dtype == np.int32
     for position in range(3):
@@ -142,8 +144,8 @@ def test_no_two_texts_lose_more_than_epsilon(folder: str, context: str) -> None:
     texts = [" ".join(rng.choice(names, 1 + row % 7)) for row in range(30)]
     rated = scores(mechanism, *texts, *ODD)
     for epsilon in (0.5, 10.0):
-        law = distributions.normalised(epsilon * rated / 2)
-        worst = distributions.worst_losses(law).max()
+        rows = distributions.normalised(epsilon * rated / 2)
+        worst = distributions.worst_losses(rows).max()
         assert epsilon / 2 < worst <= epsilon * (1 + 1e-12)
         promise = mechanism.guarantee(epsilon)
         assert (promise.notion, promise.metric, promise.max_distance) == (
@@ -152,8 +154,7 @@ def test_no_two_texts_lose_more_than_epsilon(folder: str, context: str) -> None:
             1.0,
         )
         assert promise.context
-        rarest = law.min()
-        assert rarest >= np.exp(-epsilon / 2) / law.shape[1]
+        assert rows.min() >= np.exp(-epsilon / 2) / rows.shape[1]
         assert 0 < mechanism.numerical_slack(epsilon) < 1e-9
 
 
@@ -166,17 +167,16 @@ def test_whatever_a_model_says_keeps_the_range(
     one: list[float], other: list[float], epsilon: float
 ) -> None:
     """Logits without end, or that are no numbers, lose at most epsilon as well."""
-    params = mlm.Params()
     table = np.array([one, other[: len(one)]], np.float32)
-    rated = mlm._cut(params, table)
+    rated = mlm.Params().scores(table)
     assert ((rated >= 0) & (rated <= 1)).all()
     logs = epsilon * rated / 2
     logs -= np.log(np.exp(logs).sum(axis=1, keepdims=True))
     assert np.abs(logs[0] - logs[1]).max() <= epsilon * (1 + 1e-9)
 
 
-def test_a_changed_word_moves_the_laws_of_the_others(folder: str) -> None:
-    """The reason why a text loses n epsilon: each law looks at the whole text."""
+def test_a_changed_word_moves_the_scores_of_the_others(folder: str) -> None:
+    """The reason why a text loses n epsilon: each draw looks at the whole text."""
     for context in CONTEXTS:
         mechanism = ready(folder, context=context)
         one = scores(mechanism, "the cat runs well")
@@ -185,7 +185,7 @@ def test_a_changed_word_moves_the_laws_of_the_others(folder: str) -> None:
 
 
 def test_a_masked_word_leaves_no_trace_of_itself(folder: str) -> None:
-    """Without the original beside it, the law is the same whatever the word was.
+    """Without the original beside it, the scores are the same whatever the word was.
 
     But for rounding: the other words of the text are computed beside it.
     """
@@ -275,12 +275,12 @@ def test_every_sequence_has_one_mask_and_fits(
     position %= length
     sizes = 1 + np.arange(length) % 3
     starts = np.concatenate(([0], np.cumsum(sizes)))
-    batch = _masked_text.Batch(
+    batch = _text.Batch(
         np.arange(100, 100 + starts[-1]), starts, np.array([0]), np.array([length])
     )
-    one, two = np.array([1]), np.array([2])
-    frame = _masked_text.Frame(one, two if pair else None, two, one, two, two, 5, 6)
-    tokens, types, where = _masked_text.sequence(batch, 0, position, 9, frame, longest)
+    one, two = np.array([[1], [1]]), np.array([[2], [2]])
+    frame = _text.Frame(one, two if pair else None, two, 5, 6)
+    (tokens, types), where = _text.sequence(batch, 0, position, 9, frame, longest)
     assert tokens[where] == 9
     assert (tokens == 9).sum() == 1
     assert len(tokens) == len(types) <= longest
@@ -298,8 +298,8 @@ def test_every_sequence_has_one_mask_and_fits(
 def test_outputs_are_whole_words_of_the_model(folder: str) -> None:
     """Fixed and public: one token each, no two alike, never the number element."""
     mechanism = ready(folder)
-    split = _masked_model.tokenizer(folder)
-    rows = mlm.outputs(mechanism)
+    split = _model.tokenizer(folder)
+    rows = mechanism.outputs
     assert len(set(rows.tolist())) == len(rows)
     names = [masked.LEXICON.words[row] for row in rows]
     assert {"the", "cat", "Paris"} <= set(names)
@@ -312,19 +312,19 @@ def test_outputs_are_whole_words_of_the_model(folder: str) -> None:
     assert set(drawn.tolist()) <= set(rows.tolist())
 
 
-def test_the_laws_of_public_texts_can_be_audited(folder: str) -> None:
+def test_probabilities_in_public_texts_can_be_audited(folder: str) -> None:
     """Rows sum to one; the audit finds no loss above the claim."""
     mechanism = ready(folder)
-    law = np.exp(mechanism.example_log_probs(5.0))
-    assert law.shape == (len(mlm.EXAMPLES), len(masked.LEXICON.words))
-    np.testing.assert_allclose(law.sum(axis=1), 1.0, rtol=1e-12)
+    shares = np.exp(mechanism.example_log_probs(5.0))
+    assert shares.shape == (len(mlm.EXAMPLES), len(masked.LEXICON.words))
+    np.testing.assert_allclose(shares.sum(axis=1), 1.0, rtol=1e-12)
     ids = [text.split(" ")[2] for text in mlm.EXAMPLES]
     rated = scores(mechanism, *mlm.EXAMPLES)
     words = masked.words(*mlm.EXAMPLES)
     third = np.searchsorted(words.texts, np.arange(len(ids))) + 2
-    rows = mlm.outputs(mechanism)
+    rows = mechanism.outputs
     np.testing.assert_allclose(
-        law[:, rows], distributions.normalised(2.5 * rated[third]), rtol=1e-4
+        shares[:, rows], distributions.normalised(2.5 * rated[third]), rtol=1e-4
     )
     found = audit.audit(mechanism, 5.0, None)
     assert 0 < found.worst <= 5.0
@@ -390,7 +390,7 @@ def test_a_lexicon_of_other_words_is_refused(folder: str) -> None:
     foreign = small.english("zqxv", "unbelievableness")
     mechanism = prepared.ready("mlm", foreign, model=folder)
     with pytest.raises(UsageError, match="no word of the lexicon"):
-        mlm.outputs(mechanism)
+        scores(mechanism, "the cat")
 
 
 def test_the_extra_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
