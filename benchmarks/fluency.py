@@ -184,16 +184,17 @@ def tags_of(words: Words, ids: Ids, tagger: Any, names: tuple[str, ...]) -> list
 
 def guesses(made: Pipeline) -> Ids:
     """Return the best guess of a word by its replacement alone: (V,)."""
-    state = made.mechanism.state
-    weights = prior.replaced(made.lexicon, made.profile.tokens)
+    mechanism = made.mechanism
+    assert isinstance(mechanism, rank.Rank)
+    shares = prior.replaced(made.lexicon, made.profile.tokens)
     epsilon = np.array([made.budget_description.high])
-    law = rank.weights(state.params, state.orders.shape[1], epsilon)[0]
-    best = np.full(len(weights), int(weights.argmax()), np.int32)
-    most = np.full(len(weights), weights.max())
-    for word in np.argsort(-weights, kind="stable").tolist():
-        here = state.orders[word, : len(law)].astype(np.int64)
-        more = weights[word] * law > most[here]
-        most[here[more]] = weights[word] * law[more]
+    weights = mechanism.weights(epsilon)[0][0]
+    best = np.full(len(shares), int(shares.argmax()), np.int32)
+    most = np.full(len(shares), shares.max())
+    for word in np.argsort(-shares, kind="stable").tolist():
+        here = mechanism.orders[word].astype(np.int64)
+        more = shares[word] * weights > most[here]
+        most[here[more]] = shares[word] * weights[more]
         best[here[more]] = word
     return best
 

@@ -94,7 +94,7 @@ def load(folder: Path) -> Lexicon:
 
 
 def at_risk(lexicon: Lexicon) -> Pipeline:
-    """Make a pipeline of rank with the law that ships for the risk."""
+    """Make a pipeline of rank with the weights that ship for the risk."""
     budget = {"name": "uniform", "risk": RISK}
     recipe = {"name": "benchmark", "mechanism": {"name": "rank"}, "budget": budget}
     return pipeline.build(profile.parse(recipe, "benchmark"), lexicon)
@@ -114,10 +114,11 @@ def tasks(given: list[Lexicon], seeds: int, dev: bool) -> None:
         cells = _cells(made, work, list(range(1, seeds + 1)), privatized)
         same, inflected = orders.kept(made, texts, 1)
         skew, most = skewness(lexicon)
-        state = made.mechanism.state
-        assert isinstance(state, rank.State)
+        mechanism = made.mechanism
+        assert isinstance(mechanism, rank.Rank)
+        masses = orders.masses(mechanism, epsilon)
         print(
-            f"{lexicon.name}: epsilon {epsilon:.2f} {orders.masses(state, epsilon)}; "
+            f"{lexicon.name}: epsilon {epsilon:.2f} {masses}; "
             f"{cells}; part of speech {same:.2f} inflection {inflected:.2f}; hubs: "
             f"skewness {skew:.2f} most {most}",
             flush=True,
@@ -148,7 +149,7 @@ def risks(lexicon: Lexicon) -> None:
         real = counts + 0.02 * public * counts.sum()
         found = [
             attacks.bayes(
-                made.mechanism, made.budget_description.high, by, before, after
+                made.channel, made.budget_description.high, by, before, after
             ).success
             for by in (public, real / real.sum())
         ]

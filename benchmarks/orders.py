@@ -1,11 +1,11 @@
-"""Orders and laws of the rank mechanism, compared on real text and by public figures.
+"""Orders and weights of the mechanism rank, compared on real text and by figures.
 
     python benchmarks/orders.py lists FOLDER [FOLDER ...]
-    python benchmarks/orders.py laws FOLDER
+    python benchmarks/orders.py weights FOLDER
     python benchmarks/orders.py tasks NEW OLD [--seeds 3] [--dev]
 
-FOLDERs are lexicons. `lists`: hubs, and what laws amount to at a risk. `laws`: the best
-law for expected public closeness by a linear program, beside the closed forms. `tasks`:
+FOLDERs are lexicons. `lists`: hubs, and what weights amount to at a risk. `weights`:
+the best for expected public closeness by a linear program, and closed forms. `tasks`:
 classifiers trained and tested on privatized text, an attribute attack, and how many
 replacements keep part of speech and inflection, at equal risk and equal worst loss.
 --dev takes rows of the training files only: everything was chosen on these.
@@ -34,19 +34,19 @@ from private_rows import (
 
 from dptext import pipeline, profile
 from dptext.lexicons import orders, store
-from dptext.measures import best_law
 from dptext.mechanisms import rank
+from dptext.mechanisms.rank import best_weights
 from dptext.pipeline import Pipeline
 from dptext.types import Lexicon
 
 RISKS = (0.1, 0.2, 0.35)
 LOSSES = (6.0, 8.0, 10.0, 12.0)
-OLD_LAW = {"law": "power", "k": 96, "c": 10.0}
-# The best closed laws at each risk; the default takes tables (docs/rank.md).
-LAWS = {
-    0.1: {"law": "arch", "k": 96, "p": 4.0},
-    0.2: {"law": "arch", "k": 48, "p": 2.0},
-    0.35: {"law": "arch", "k": 16, "p": 1.5},
+OLD_WEIGHTS = {"weights": "power", "k": 96, "c": 10.0}
+# The best closed forms at each risk; the default takes tables (docs/rank.md).
+WEIGHTS = {
+    0.1: {"weights": "arch", "k": 96, "p": 4.0},
+    0.2: {"weights": "arch", "k": 48, "p": 2.0},
+    0.35: {"weights": "arch", "k": 16, "p": 1.5},
 }
 Task = tuple[list[str], list[Any], list[str], list[Any]]
 
@@ -58,37 +58,35 @@ def made(lexicon: Lexicon, mechanism: dict[str, Any], epsilon: float) -> Pipelin
     return pipeline.build(profile.parse(recipe, "benchmark"), lexicon)
 
 
-def ranked(lexicon: Lexicon, law: dict[str, Any], epsilon: float) -> Pipeline:
+def ranked(lexicon: Lexicon, weights: dict[str, Any], epsilon: float) -> Pipeline:
     """Make a pipeline of rank."""
-    return made(lexicon, {"name": "rank", **law}, epsilon)
+    return made(lexicon, {"name": "rank", **weights}, epsilon)
 
 
-def risk_of(state: rank.State, prior: NDArray[np.float64], epsilon: float) -> float:
+def risk_of(mechanism: rank.Rank, prior: NDArray[np.float64], epsilon: float) -> float:
     """Return the Bayes vulnerability."""
-    best = rank.best_guesses(state, prior, epsilon, [(0, len(prior))])
+    best = mechanism.best_guesses(prior, epsilon, [(0, len(prior))])
     return float(best.max(axis=0).sum())
 
 
-def epsilon_at(lexicon: Lexicon, law: dict[str, Any], risk: float) -> float:
+def epsilon_at(lexicon: Lexicon, weights: dict[str, Any], risk: float) -> float:
     """Return the epsilon of a risk, nan if none up to 40 has it."""
-    state = ranked(lexicon, law, 1.0).mechanism.state
+    mechanism = ranked(lexicon, weights, 1.0).mechanism
     low, high = 0.01, 40.0
-    if risk_of(state, lexicon.prior, high) < risk:
+    if risk_of(mechanism, lexicon.prior, high) < risk:
         return float("nan")
     for _ in range(16):
         middle = (low + high) / 2
-        above = risk_of(state, lexicon.prior, middle) > risk
+        above = risk_of(mechanism, lexicon.prior, middle) > risk
         low, high = (low, middle) if above else (middle, high)
     return low
 
 
-def masses(state: rank.State, epsilon: float) -> str:
+def masses(mechanism: rank.Rank, epsilon: float) -> str:
     """Say where the probability goes: to the word itself, the list, the floor."""
-    listed = state.orders.shape[1]
-    law = rank.weights(state.params, listed, np.array([epsilon]))[0]
-    whole = law.sum() + state.outputs - listed
-    parts = law[0] / whole, (law - 1).sum() / whole, state.outputs / whole
-    return "self {:.3f} list {:.3f} floor {:.3f}".format(*parts)
+    (weights,), (total,) = mechanism.weights(np.array([epsilon]))
+    shares = weights[0], (weights - 1).sum(), mechanism.outputs
+    return "self {:.3f} list {:.3f} floor {:.3f}".format(*np.divide(shares, total))
 
 
 def plain(lexicon: Lexicon) -> Lexicon:
@@ -109,7 +107,7 @@ def plain(lexicon: Lexicon) -> Lexicon:
 
 
 def lists(lexicon: Lexicon) -> None:
-    """Print hubs (in-degree of the 20 best others) and the laws at each risk."""
+    """Print hubs (in-degree of the 20 best others) and the weights at each risk."""
     outputs = int(lexicon.meta.get("outputs", len(lexicon.words)))
     best = lexicon.orders[:outputs, 1:21].astype(np.int64)
     listed = np.bincount(best.ravel(), minlength=outputs)[:outputs].astype(np.float64)
@@ -121,30 +119,32 @@ def lists(lexicon: Lexicon) -> None:
         f"never {(listed == 0).mean():.2%}"
     )
     for risk in RISKS:
-        for law in (OLD_LAW, *LAWS.values()):
-            epsilon = epsilon_at(lexicon, law, risk)
-            state = ranked(lexicon, law, 1.0).mechanism.state
-            told = "out of reach" if np.isnan(epsilon) else masses(state, epsilon)
-            print(f"  risk {risk:.0%} {law}: epsilon {epsilon:.3f} {told}")
+        for weights in (OLD_WEIGHTS, *WEIGHTS.values()):
+            epsilon = epsilon_at(lexicon, weights, risk)
+            mechanism = ranked(lexicon, weights, 1.0).mechanism
+            shown = "out of reach"
+            if not np.isnan(epsilon):
+                shown = masses(mechanism, epsilon)
+            print(f"  risk {risk:.0%} {weights}: epsilon {epsilon:.3f} {shown}")
 
 
-# Laws --------------------------------------------------------------------------------
+# Weights -----------------------------------------------------------------------------
 
 
-def laws(lexicon: Lexicon) -> None:
-    """Print the expected closeness of the best law and of others, equal bounds."""
-    mechanism = ranked(lexicon, {"law": "staircase", "k": 1}, 1.0).mechanism
+def compare_weights(lexicon: Lexicon) -> None:
+    """Print the expected closeness of the best weights and of others, equal bounds."""
+    space = ranked(lexicon, {"weights": "staircase", "k": 1}, 1.0).mechanism.space
     prior = lexicon.prior
-    given = best_law.problem(rank.Params(), mechanism.space, prior, "closeness")
-    shapes = [OLD_LAW, *LAWS.values(), {"law": "staircase", "k": 16}]
+    problem = best_weights.problem(rank.Params(), space, prior, "closeness")
+    shapes = [OLD_WEIGHTS, *WEIGHTS.values(), {"weights": "staircase", "k": 16}]
     for epsilon in (6.0, 8.8, 10.5):
-        for law in shapes:
-            other = ranked(lexicon, law, 1.0).mechanism
-            risk = risk_of(other.state, prior, epsilon)
-            mine = best_law.achieved(other, prior, epsilon, "closeness")
-            best, steps = best_law.solve(given, risk, epsilon)
+        for weights in shapes:
+            other = ranked(lexicon, weights, 1.0).mechanism
+            risk = risk_of(other, prior, epsilon)
+            mine = best_weights.achieved(other, prior, epsilon, "closeness")
+            best, steps = best_weights.solve(problem, risk, epsilon)
             print(
-                f"epsilon {epsilon:g} risk {risk:.3f} {law}: closeness {mine:.4f}, "
+                f"epsilon {epsilon:g} risk {risk:.3f} {weights}: closeness {mine:.4f}, "
                 f"best possible {best:.4f} with ln w {np.round(steps, 1).tolist()}",
                 flush=True,
             )
@@ -198,7 +198,7 @@ def kept(made: Pipeline, texts: list[str], seed: int) -> tuple[float, float]:
 def santext_curve(lexicon: Lexicon) -> list[tuple[float, float, float]]:
     """Return (epsilon, risk, worst loss) of SanText over all words, single precision.
 
-    TEM is the same law here: its gamma exceeds the diameter below epsilon 20.
+    TEM is the same here: its gamma exceeds the diameter below epsilon 20.
     """
     rows = lexicon.vectors.astype(np.float32)
     size, squares = len(rows) - 1, (rows.astype(np.float32) ** 2).sum(axis=1)
@@ -251,22 +251,22 @@ def tasks(new: Lexicon, old: Lexicon, seeds: int, dev: bool) -> None:
         print(f"{name:34} {' '.join(cells)} {told}", flush=True)
 
     print("columns:", [f"{t} {m}" for t in work for m in ("TF-IDF", "mean vectors")])
-    show("unprotected", ranked(new, OLD_LAW, 1.0), untouched)
+    show("unprotected", ranked(new, OLD_WEIGHTS, 1.0), untouched)
     for risk in RISKS:
         epsilons = {
-            "old": epsilon_at(old, OLD_LAW, risk),
-            "plain orders": epsilon_at(by_distance, OLD_LAW, risk),
-            "new": epsilon_at(new, LAWS[risk], risk),
+            "old": epsilon_at(old, OLD_WEIGHTS, risk),
+            "plain orders": epsilon_at(by_distance, OLD_WEIGHTS, risk),
+            "new": epsilon_at(new, WEIGHTS[risk], risk),
         }
-        for name, lexicon, law in (
-            ("old", old, OLD_LAW),
-            ("plain orders", by_distance, OLD_LAW),
-            ("new", new, LAWS[risk]),
+        for name, lexicon, weights in (
+            ("old", old, OLD_WEIGHTS),
+            ("plain orders", by_distance, OLD_WEIGHTS),
+            ("new", new, WEIGHTS[risk]),
         ):
             epsilon = epsilons[name]
             show(
                 f"risk {risk:.0%} {name} eps {epsilon:.2f}",
-                ranked(lexicon, law, epsilon),
+                ranked(lexicon, weights, epsilon),
                 privatized,
             )
         epsilon = float(np.interp(risk, curve[1], curve[0]))
@@ -277,16 +277,17 @@ def tasks(new: Lexicon, old: Lexicon, seeds: int, dev: bool) -> None:
             privatized,
         )
     for loss in LOSSES:
-        law = LAWS[0.1 if loss < 7 else 0.2 if loss < 9 else 0.35]
-        state = ranked(new, law, loss).mechanism.state
-        risk = risk_of(state, new.prior, loss)
-        before = risk_of(ranked(old, OLD_LAW, loss).mechanism.state, old.prior, loss)
+        weights = WEIGHTS[0.1 if loss < 7 else 0.2 if loss < 9 else 0.35]
+        mechanism = ranked(new, weights, loss).mechanism
+        risk = risk_of(mechanism, new.prior, loss)
+        before = risk_of(ranked(old, OLD_WEIGHTS, loss).mechanism, old.prior, loss)
         show(
             f"loss {loss:g} old risk {before:.2f}",
-            ranked(old, OLD_LAW, loss),
+            ranked(old, OLD_WEIGHTS, loss),
             privatized,
         )
-        show(f"loss {loss:g} new risk {risk:.2f}", ranked(new, law, loss), privatized)
+        name = f"loss {loss:g} new risk {risk:.2f}"
+        show(name, ranked(new, weights, loss), privatized)
         epsilon = float(np.interp(loss, curve[2], curve[0]))
         hit = float(np.interp(loss, curve[2], curve[1]))
         show(
@@ -299,7 +300,7 @@ def tasks(new: Lexicon, old: Lexicon, seeds: int, dev: bool) -> None:
 def main() -> None:
     """Do what the first argument says."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=("lists", "laws", "tasks"))
+    parser.add_argument("what", choices=("lists", "weights", "tasks"))
     parser.add_argument("folders", nargs="+", type=Path)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--dev", action="store_true")
@@ -309,7 +310,7 @@ def main() -> None:
         tasks(lexicons[0], lexicons[1], given.seeds, given.dev)
         return
     for lexicon in lexicons:
-        {"lists": lists, "laws": laws}[given.what](lexicon)
+        {"lists": lists, "weights": compare_weights}[given.what](lexicon)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,8 @@ from dptext import cache, lexicons, load_profile, open_pipeline, registry
 from dptext.guarantees.terms import MAX_MEANINGFUL_LOSS
 from dptext.measures import bayes_risk, prior
 from dptext.measures.public import risk_of
-from dptext.mechanisms import _laws, rank
+from dptext.mechanisms import Aim, rank
+from dptext.mechanisms.rank import _fitted
 from dptext.profile import shipped
 from dptext.randomness import RunKey
 from dptext.tokens.policy import Policy
@@ -40,27 +41,27 @@ def test_risks_of_shipped_profiles_are_not_computed(
 
 
 @pytest.mark.parametrize("table", [0, 1])
-def test_laws_of_rank_have_their_risks_with_the_built_in_lexicon(table: int) -> None:
-    """At its epsilon each law meets the risk that it is for, and nearly reaches it."""
+def test_weights_of_rank_have_their_risks_with_the_built_in_lexicon(table: int) -> None:
+    """At its epsilon each table meets its risk, and nearly reaches it."""
     lexicon = lexicons.find("builtin")
     policy = Policy(stop_word="keep" if table else "perturb")
     words = prior.replaced(lexicon, policy)
     space = prepared.space_of(lexicon)
-    for row in _laws.shipped()[table]:
-        params = rank.Params(law="steps", steps=row.steps)
-        state = rank.prepare(params, space)
-        best = rank.best_guesses(state, words, row.epsilon, [(0, len(words))])
+    for row in _fitted.shipped()[table]:
+        params = rank.Params(weights="steps", steps=row.steps)
+        mechanism = params.prepare(space, Aim())
+        best = mechanism.best_guesses(words, row.epsilon, [(0, len(words))])
         found = float(best.sum())
-        assert row.risk * 0.997 <= found <= row.risk, "run benchmarks/ship_laws.py"
+        assert row.risk * 0.997 <= found <= row.risk, "run benchmarks/ship_weights.py"
         assert row.epsilon <= MAX_MEANINGFUL_LOSS
 
 
 @pytest.mark.parametrize("risk", ["10%", "35%", "60%"])
 def test_the_default_profile_takes_risks(risk: str) -> None:
-    """Law fitted makes an epsilon of meaning from risks that one law does not."""
+    """Weights fitted make an epsilon of meaning from risks that one table does not."""
     found = open_pipeline("balanced", {"budget": {"risk": risk}})
     assert found.budget_description.high < 12.0
-    assert found.profile.mechanism.params.law == "steps"
+    assert found.profile.mechanism.params.weights == "steps"
     assert found.profile.mechanism.params == found.mechanism.params
 
 

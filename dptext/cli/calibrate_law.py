@@ -9,8 +9,9 @@ from typing import Any
 from dptext import lexicons, profile, registry, spaces
 from dptext.cli import calibrate_run
 from dptext.errors import UsageError
-from dptext.measures import best_law, prior
-from dptext.mechanisms import rank
+from dptext.measures import prior
+from dptext.mechanisms import Aim, rank
+from dptext.mechanisms.rank import best_weights
 from dptext.profile import Part
 from dptext.types import Lexicon
 
@@ -45,7 +46,7 @@ def run(
     row, pipeline = calibrate_run.row_of(made, lexicon)
     words = prior.replaced(lexicon, recipe.tokens)
     assert row.epsilon is not None
-    value = best_law.achieved(pipeline.mechanism, words, row.epsilon, utility)
+    value = best_weights.achieved(pipeline.mechanism, words, row.epsilon, utility)
     more = {"utility": utility, "worth": value, "settings": block}
     calibrate_run.show(made, target, lexicon, [row], as_json=as_json, **more)
     if as_json:
@@ -66,26 +67,26 @@ def _found(
     space = spaces.prepare(lexicon, part.name, module, part.params)
     words = prior.replaced(lexicon, recipe.tokens)
     given: rank.Params = recipe.mechanism.params
-    problem = best_law.problem(given, space, words, utility)
-    law = best_law.find(problem, given.outputs, target, cap)
-    state = rank.prepare(law.params, space)
+    problem = best_weights.problem(given, space, words, utility)
+    solution = best_weights.find(problem, given.outputs, target, cap)
+    mechanism = solution.params.prepare(space, Aim())
     budget: dict[str, Any] = {"name": "uniform", "risk": target}
     if cap is not None:
-        best = rank.best_guesses(state, words, cap, [(0, len(words))])
+        best = mechanism.best_guesses(words, cap, [(0, len(words))])
         if math.fsum(best[0]) <= target:
             budget = {"name": "uniform", "epsilon": cap}
-    steps = [list(pair) for pair in law.params.steps]
-    mechanism: dict[str, Any] = {"name": "rank", "law": "steps", "steps": steps}
+    steps = [list(pair) for pair in solution.params.steps]
+    block: dict[str, Any] = {"name": "rank", "weights": "steps", "steps": steps}
     if given.outputs is not None:
-        mechanism["outputs"] = given.outputs
+        block["outputs"] = given.outputs
     spent = registry.find("budgets", "uniform").Params
     rest = {key: value for key, value in budget.items() if key != "name"}
     made = replace(
         recipe,
-        mechanism=Part("rank", law.params),
+        mechanism=Part("rank", solution.params),
         budget=Part("uniform", spent(**rest)),
     )
-    return made, {"mechanism": mechanism, "budget": budget}
+    return made, {"mechanism": block, "budget": budget}
 
 
 def _yaml(block: dict[str, dict[str, Any]]) -> str:

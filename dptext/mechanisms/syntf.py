@@ -18,176 +18,172 @@ Example: dptext sanitize reviews.jsonl --mechanism syntf --epsilon 20
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 from msgspec import Meta
 from numpy.typing import NDArray
 
+from dptext import mechanisms
 from dptext.errors import UsageError
+from dptext.mechanisms import Aim, Bands, WordMechanism
 from dptext.randomness import RandomBits
 from dptext.spaces import Space
 from dptext.types import Eps, Guarantee, Ids, VaryingEpsilon
 
-FAMILY = "choice"
 
-
-@dataclass(frozen=True, slots=True)
-class Params:
+@dataclass(frozen=True)
+class Params(mechanisms.Params):
     """synonym, the rating of a synonym; published narrows the candidates to those."""
 
     synonym: Annotated[float, Meta(ge=0, le=1)] = 0.8
     published: bool = False
 
+    def prepare(self, space: Space, aim: Aim) -> SynTF:
+        """Take the lexicon's synonyms; UsageError where it has none."""
+        lexicon = space.lexicon
+        if lexicon.synonym_ends is None or lexicon.synonyms is None:
+            msg = (
+                f"mechanism syntf: the lexicon {lexicon.name!r} has no synonyms; use "
+                "one that has (the built-in English one) or another mechanism (rank, "
+                "santext)"
+            )
+            raise UsageError(msg)
+        ends = lexicon.synonym_ends.astype(np.int64)
+        counts = np.append(np.diff(ends, prepend=0), 0)
+        begins = np.append(ends, ends[-1]) - counts
+        return SynTF(self, space, begins, counts, lexicon.synonyms)
 
-@dataclass(frozen=True, slots=True)
-class State:
+
+@dataclass(frozen=True, eq=False)
+class SynTF(WordMechanism):
     """Those of row x: synonyms[begins[x] : begins[x] + counts[x]]; both (V + 1,)."""
 
     params: Params
     begins: NDArray[np.int64]
     counts: NDArray[np.int64]
     synonyms: NDArray[np.int32]
-    size: int
 
-
-def prepare(params: Params, space: Space) -> State:
-    """Take the lexicon's synonyms; UsageError where it has none."""
-    lexicon = space.lexicon
-    if lexicon.synonym_ends is None or lexicon.synonyms is None:
-        msg = (
-            f"mechanism syntf: the lexicon {lexicon.name!r} has no synonyms; use one "
-            "that has (the built-in English one) or another mechanism (rank, santext)"
+    def guarantee(self, epsilon: float) -> Guarantee:
+        """Return epsilon-LDP over the whole vocabulary; none for the published form."""
+        source = "Weggenmann and Kerschbaum 2018, section 4"
+        if self.params.published:
+            return Guarantee(
+                notion="none",
+                metric="none",
+                unit="nats",
+                max_distance=float("inf"),
+                source=source,
+                reason=(
+                    "only the word and its own synonyms are candidates, so that an "
+                    "output rules out every word that is neither, and a word without "
+                    "synonyms is always itself. Leave published: true out instead."
+                ),
+            )
+        return Guarantee(
+            notion="LDP",
+            metric="1",
+            unit="nats",
+            max_distance=1.0,
+            source=source,
+            varying_epsilon=VaryingEpsilon(word=1.0, total=1.0, drift=0.5),
         )
-        raise UsageError(msg)
-    ends = lexicon.synonym_ends.astype(np.int64)
-    counts = np.append(np.diff(ends, prepend=0), 0)
-    begins = np.append(ends, ends[-1]) - counts
-    return State(params, begins, counts, lexicon.synonyms, space.size)
 
+    def published_loss(
+        self, a: Ids, b: Ids, epsilon: float
+    ) -> NDArray[np.float64] | None:
+        """Return what is claimed of any two words of the published form, epsilon.
 
-def guarantee(state: State, epsilon: float) -> Guarantee:
-    """Return epsilon-LDP over the whole vocabulary; none for the published form."""
-    published = state.params.published
-    return Guarantee(
-        notion="none" if published else "LDP",
-        metric="none" if published else "1",
-        unit="nats",
-        max_distance=float("inf") if published else 1.0,
-        source="Weggenmann and Kerschbaum 2018, section 4",
-        varying_epsilon=None
-        if published
-        else VaryingEpsilon(word=1.0, total=1.0, drift=0.5),
-        reason=(
-            "only the word and its own synonyms are candidates, so that an output "
-            "rules out every word that is neither, and a word without synonyms is "
-            "always itself. Leave published: true out instead."
-            if published
-            else ""
-        ),
-    )
+        inf for the unknown word, of which nothing is said.
+        """
+        if not self.params.published:
+            return None
+        return np.where((a < 0) | (b < 0), np.inf, epsilon)
 
+    def _weights(
+        self, rows: NDArray[np.int64], eps: Eps
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        """Return weights over exp(eps / 2) of the word, a synonym, any word: (n,) each.
 
-def published(
-    state: State, epsilon: float, a: NDArray[Any], b: NDArray[Any]
-) -> NDArray[np.float64]:
-    """Return what is claimed of any two words, epsilon: (n,) nats.
+        The first two in excess of the third, which every word has.
+        """
+        anyone = np.exp(-eps / 2.0)
+        synonym = np.exp((self.params.synonym - 1.0) * eps / 2.0)
+        itself = -np.expm1(-eps / 2.0)
+        if self.params.published:
+            # Unknown words have no candidates of their own: any word.
+            anyone = np.where(rows < self.space.size, 0.0, 1.0)
+            itself = np.ones(len(rows))
+        else:
+            synonym = np.maximum(synonym - anyone, 0.0)
+        return np.where(rows < self.space.size, itself, 0.0), synonym, anyone
 
-    inf for the unknown word, of which nothing is said.
-    """
-    return np.where((a < 0) | (b < 0), np.inf, epsilon)
+    def sample(self, ids: Ids, eps: Eps, bits: RandomBits) -> Ids:
+        """Draw a word for each word: ids (n,), eps (n,) nats -> (n,) ids.
 
+        One uniform decides for itself, a synonym or any word; a second for which.
+        """
+        size = self.space.size
+        rows = ids.astype(np.int64) % (size + 1)
+        itself, synonym, anyone = self._weights(rows, eps)
+        counts = self.counts[rows]
+        integers = bits.integers(0)
+        uniform = RandomBits.unit(integers[:, 0])
+        target = uniform * (itself + counts * synonym + size * anyone)
+        drawn = bits.below(integers[:, 1], size).astype(np.int32)
+        kept = target < itself
+        drawn[kept] = ids[kept]
+        some = np.flatnonzero(~kept & (target < itself + counts * synonym))
+        second = (integers[some, 1] >> np.uint64(12)) * 2.0**-52
+        positions = (second * counts[some]).astype(np.int64)
+        drawn[some] = self.synonyms[self.begins[rows[some]] + positions]
+        return drawn
 
-def _parts(
-    state: State, rows: NDArray[np.int64], eps: Eps
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Return weights over exp(eps / 2): the word's own, one synonym's, one other's.
+    def log_probs(self, ids: Ids, eps: Eps) -> NDArray[np.float64]:
+        """Return ln P(y|x), -inf where y is no candidate: (n, V) float64."""
+        size = self.space.size
+        rows = ids.astype(np.int64) % (size + 1)
+        known = np.flatnonzero(rows < size)
+        log_weights = np.repeat((eps / -2.0)[:, None], size, axis=1)
+        if self.params.published:
+            log_weights[known] = -np.inf
+        counts = self.counts[rows]
+        inputs = np.repeat(np.arange(len(rows)), counts)
+        # The number of each synonym among those of all rows, less those before its row.
+        number = np.arange(len(inputs)) - np.repeat(np.cumsum(counts) - counts, counts)
+        words = self.synonyms[self.begins[rows][inputs] + number]
+        log_weights[inputs, words] = (self.params.synonym - 1.0) * eps[inputs] / 2.0
+        log_weights[known, rows[known]] = 0.0
+        return mechanisms.log_normalised(log_weights)
 
-    The first two in excess of the third, which every word has. (n,) each.
-    """
-    other = np.exp(-eps / 2.0)
-    alike = np.exp((state.params.synonym - 1.0) * eps / 2.0)
-    own = -np.expm1(-eps / 2.0)
-    if state.params.published:
-        # Unknown words have no candidates of their own: any word.
-        other = np.where(rows < state.size, 0.0, 1.0)
-        own = np.ones(len(rows))
-    else:
-        alike = np.maximum(alike - other, 0.0)
-    return np.where(rows < state.size, own, 0.0), alike, other
+    def best_guesses(
+        self, prior: NDArray[np.float64], epsilon: float, bands: Bands
+    ) -> NDArray[np.float64]:
+        """Return max of prior(x) P(y|x) over the x of each band: (bands, V).
 
+        In O(V): every y has the best word at the weight of any word, then itself and
+        the words whose synonym it is.
+        """
+        rows = np.arange(self.space.size)
+        counts = self.counts[:-1]
+        itself, synonym, anyone = self._weights(rows, np.full(len(rows), epsilon))
+        scaled = prior / (itself + counts * synonym + len(rows) * anyone)
+        best = np.empty((len(bands), len(rows)))
+        for number, (begin, end) in enumerate(bands):
+            part = slice(begin, end)
+            best[number] = (scaled[part] * anyone[part]).max()
+            inputs = np.repeat(rows[part], counts[part])
+            words = self.synonyms[self.begins[begin] :][: len(inputs)]
+            value = scaled[inputs] * (synonym + anyone)[inputs]
+            np.maximum.at(best[number], words, value)
+            kept = scaled[part] * (itself + anyone)[part]
+            best[number, part] = np.maximum(best[number, part], kept)
+        return best
 
-def choose(state: State, ids: Ids, eps: Eps, bits: RandomBits) -> Ids:
-    """Draw a word for each word: ids (n,), eps (n,) nats -> (n,) ids.
+    def numerical_slack(self, epsilon: float) -> float:
+        """Return how far 52-bit uniforms may take the loss above epsilon, in nats.
 
-    One uniform finds the part, itself, a synonym or any word; a second finds the word.
-    """
-    rows = ids.astype(np.int64) % (state.size + 1)
-    own, alike, other = _parts(state, rows, eps)
-    counts = state.counts[rows]
-    integers = bits.integers(0)
-    uniform = RandomBits.unit(integers[:, 0])
-    target = uniform * (own + counts * alike + state.size * other)
-    drawn = bits.below(integers[:, 1], state.size).astype(np.int32)
-    itself = target < own
-    drawn[itself] = ids[itself]
-    few = np.flatnonzero(~itself & (target < own + counts * alike))
-    # The second uniform chooses among the synonyms.
-    positions = ((integers[few, 1] >> np.uint64(12)) * 2.0**-52 * counts[few]).astype(
-        np.int64
-    )
-    drawn[few] = state.synonyms[state.begins[rows[few]] + positions]
-    return drawn
-
-
-def log_weights(state: State, ids: Ids, eps: Eps) -> NDArray[np.float64]:
-    """Return eps (rho(x, y) - 1) / 2, -inf where y is no candidate: (n, V) float64."""
-    rows = ids.astype(np.int64) % (state.size + 1)
-    counts = state.counts[rows]
-    out = np.repeat((eps / -2.0)[:, None], state.size, axis=1)
-    if state.params.published:
-        out[rows < state.size] = -np.inf
-    where = np.repeat(np.arange(len(rows)), counts)
-    steps = np.arange(len(where)) - np.repeat(np.cumsum(counts) - counts, counts)
-    words = state.synonyms[np.repeat(state.begins[rows], counts) + steps]
-    out[where, words] = (state.params.synonym - 1.0) * eps[where] / 2.0
-    known = np.flatnonzero(rows < state.size)
-    out[known, rows[known]] = 0.0
-    return out
-
-
-def best_guesses(
-    state: State,
-    prior: NDArray[np.float64],
-    epsilon: float,
-    bands: list[tuple[int, int]],
-) -> NDArray[np.float64]:
-    """Return max of prior(x) P(y|x) over the x of each band: (bands, V).
-
-    In O(V): every y has the best word at the weight of others, then itself and the
-    words whose synonym it is.
-    """
-    rows = np.arange(state.size)
-    counts = state.counts[:-1]
-    own, alike, other = _parts(state, rows, np.full(state.size, epsilon))
-    worth = prior / (own + counts * alike + state.size * other)
-    best = np.empty((len(bands), state.size))
-    for number, (begin, end) in enumerate(bands):
-        part = slice(begin, end)
-        best[number] = (worth[part] * other[part]).max()
-        inputs = np.repeat(rows[part], counts[part])
-        words = state.synonyms[state.begins[begin] :][: len(inputs)]
-        value = worth[inputs] * (alike + other)[inputs]
-        np.maximum.at(best[number], words, value)
-        itself = worth[part] * (own + other)[part]
-        best[number, part] = np.maximum(best[number, part], itself)
-    return best
-
-
-def resolution(state: State, epsilon: float) -> float:
-    """Return how far 52-bit uniforms may take the loss above epsilon, in nats.
-
-    The borders between outputs are exact to 2^-52 and the rarest has probability 1/Z.
-    """
-    most = 1.0 + float(state.counts.max()) + state.size
-    return float(2.0**-50 * most * np.exp(min(epsilon, 600.0) / 2.0))
+        The borders between outputs are exact to 2^-52 and the rarest has 1/Z.
+        """
+        most = 1.0 + float(self.counts.max()) + self.space.size
+        return float(2.0**-50 * most * np.exp(min(epsilon, 600.0) / 2.0))

@@ -75,7 +75,7 @@ def test_tables_for_people(files: tuple[str, str], tmp_path: Path) -> None:
         (("--epsilon", "3"), "give --profile"),
         (("--classifier", "nothing", "--label", "label"), "give tfidf"),
         (("--label", "id"), "'id' is no label"),
-        (("--masked-model", "nowhere"), "no model there"),
+        (("--masked-model", "nowhere"), "--masked-model: no folder nowhere"),
         (("--encoder", "nowhere"), "finds no sentence model"),
     ],
 )

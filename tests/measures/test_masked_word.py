@@ -42,10 +42,10 @@ def test_guesses_are_counted(model: str) -> None:
         Hidden(["a", " cat", ",", " x"], [0, 1], ["the", "House"]),
         Hidden(["?"], [], []),
     ]
-    found = masked_word.attack(model, texts)
-    assert found is not None
-    assert (found.words, found.first) == (2, 0.5)
-    assert found.first_five >= found.first
+    guessed = masked_word.attack(model, texts)
+    assert guessed is not None
+    assert (guessed.words, guessed.first) == (2, 0.5)
+    assert guessed.first_five >= guessed.first
     fewer = masked_word.attack(model, texts, most=1)
     assert fewer is not None
     assert fewer.words == 1
@@ -71,16 +71,16 @@ def test_words_are_chosen_evenly() -> None:
 def test_long_texts_are_cut_around_the_mask(model: str) -> None:
     """Every word of a long text is asked for, its mask in sight."""
     texts = [Hidden(["a", *[" a"] * 299], range(300), ["house"] * 300)]
-    found = masked_word.attack(model, texts)
-    assert found is not None
-    assert (found.first, found.words) == (1.0, 300)
+    guessed = masked_word.attack(model, texts)
+    assert guessed is not None
+    assert (guessed.first, guessed.words) == (1.0, 300)
 
 
 def test_no_model(tmp_path: Path) -> None:
-    """One line, whether the folder is empty or holds something else."""
+    """One line that names the option, whatever is missing in the folder."""
     pytest.importorskip("transformers")
-    with pytest.raises(UsageError, match="no model there"):
+    with pytest.raises(UsageError, match=r"--masked-model: .* no config\.json"):
         masked_word.attack(str(tmp_path), [])
     (tmp_path / "config.json").write_text("{}")
-    with pytest.raises(UsageError, match="can be loaded"):
+    with pytest.raises(UsageError, match=r"--masked-model: .* no tokenizer"):
         masked_word.attack(str(tmp_path), [])

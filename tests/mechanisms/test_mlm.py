@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from dptext import models, pipeline, profile
 from dptext.errors import DptextError, MissingExtra, UsageError
 from dptext.guarantees import audit
-from dptext.mechanisms import Channel, _masked_model, _masked_text, mlm
+from dptext.mechanisms import mlm
+from dptext.mechanisms.mlm import Mlm, _model, _text
 from dptext.randomness import RunKey
 from dptext.types import Record
 from tests import distributions, prepared, small
@@ -49,22 +50,23 @@ def folder(request: pytest.FixtureRequest, folders: dict[str, str]) -> str:
     return folders[request.param]
 
 
-def ready(folder: str, **params: Any) -> Channel:
+def ready(folder: str, **params: Any) -> Mlm:
     """Make the mechanism ready for a small lexicon."""
-    return prepared.ready("mlm", masked.LEXICON, model=folder, **params)
+    mechanism: Mlm = prepared.ready("mlm", masked.LEXICON, model=folder, **params)
+    return mechanism
 
 
-def scores(channel: Channel, *texts: str) -> NDArray[np.float64]:
+def scores(mechanism: Mlm, *texts: str) -> NDArray[np.float64]:
     """Return the scores of every word of the texts."""
-    return mlm.scores(channel.state, masked.words(*texts))
+    return mechanism.scores(masked.words(*texts))
 
 
-def draw(channel: Channel, epsilon: float, *texts: str, seed: int = 0) -> Any:
+def draw(mechanism: Mlm, epsilon: float, *texts: str, seed: int = 0) -> Any:
     """Draw a word for every word of the texts."""
     words = masked.words(*texts)
     eps = np.full(len(words.ids), epsilon)
     bits = distributions.bits(len(words.ids), seed)
-    return mlm.choose(channel.state, words, eps, bits)
+    return mechanism.sample(words, eps, bits)
 
 
 @pytest.mark.parametrize("context", CONTEXTS)
@@ -72,16 +74,16 @@ def test_the_scores_are_those_of_the_model_at_the_mask(
     folder: str, context: str
 ) -> None:
     """Clipped logits, moved to [0, 1], of texts that the tokenizer puts together."""
-    channel = ready(folder, context=context, c_min=-1.5, c_max=2.5)
-    split = _masked_model.tokenizer(folder)
-    network = _masked_model.load(folder, "cpu").network
-    names = [masked.LEXICON.words[row] for row in mlm.outputs(channel.state)]
+    mechanism = ready(folder, context=context, c_min=-1.5, c_max=2.5)
+    split = _model.tokenizer(folder)
+    network = _model.load(folder, "cpu").network
+    names = [masked.LEXICON.words[row] for row in mechanism.outputs]
     tokens = [
         split(" " + name, add_special_tokens=False)["input_ids"] for name in names
     ]
     assert all(len(each) == 1 for each in tokens)
     parts = ["we", "saw", "the", "dog", "again"]
-    found = scores(channel, " ".join(parts))
+    rated = scores(mechanism, " ".join(parts))
     for position in range(len(parts)):
         hidden = [*parts[:position], split.mask_token, *parts[position + 1 :]]
         texts = [" " + " ".join(hidden)]
@@ -91,41 +93,41 @@ def test_the_scores_are_those_of_the_model_at_the_mask(
         where = (read["input_ids"][0] == split.mask_token_id).nonzero()[0, 0]
         logits = network(**read).logits[0, where].detach().numpy()
         expected = (np.clip(logits[[t[0] for t in tokens]], -1.5, 2.5) + 1.5) / 4
-        np.testing.assert_allclose(found[position], expected, atol=2e-5)
-    assert (found == 0).any()
-    assert (found == 1).any()
+        np.testing.assert_allclose(rated[position], expected, atol=2e-5)
+    assert (rated == 0).any()
+    assert (rated == 1).any()
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 8.0, 40.0])
-def test_draws_follow_the_law(epsilon: float) -> None:
+def test_draws_follow_the_distribution(epsilon: float) -> None:
     """Inverse transform against exp(eps s / 2), rows mixed in a batch (alarm 1e-6)."""
     rated = np.random.default_rng(3).random((4, 30))
     rated[0, :2] = 0.0, 1.0
     rows = np.arange(200_000) % 4
     uniform = distributions.bits(len(rows)).uniform(0)[:, 0]
-    found = mlm.pick(rated[rows], np.full(len(rows), epsilon), uniform)
+    picked = mlm.pick(rated[rows], np.full(len(rows), epsilon), uniform)
     exact = distributions.normalised(epsilon * rated / 2)
     for row in range(4):
         distributions.assert_follows(
-            found[rows == row], exact[row], distributions.ALARM / 12
+            picked[rows == row], exact[row], distributions.ALARM / 12
         )
 
 
 def test_uniforms_at_the_ends_pick_the_ends() -> None:
     """The least and the largest uniform give the first and the last column."""
     ends = np.array([2.0**-53, 1 - 2.0**-53])
-    found = mlm.pick(np.zeros((2, 5)), np.full(2, 900.0), ends)
-    np.testing.assert_array_equal(found, [0, 4])
+    picked = mlm.pick(np.zeros((2, 5)), np.full(2, 900.0), ends)
+    np.testing.assert_array_equal(picked, [0, 4])
 
 
 def test_words_are_drawn_from_the_scores(folder: str) -> None:
-    """Many copies of a text give words by the law of each place (alarm 1e-6)."""
-    channel = ready(folder, c_min=-1.5, c_max=2.5)
+    """Many copies of a text give words as each position's scores say (alarm 1e-6)."""
+    mechanism = ready(folder, c_min=-1.5, c_max=2.5)
     times, text = 700, "the cat runs"
     exact = np.zeros((3, len(masked.LEXICON.words)))
-    rated = scores(channel, text)
-    exact[:, mlm.outputs(channel.state)] = distributions.normalised(6.0 * rated / 2)
-    drawn = draw(channel, 6.0, *[text] * times).reshape(times, 3)
+    rated = scores(mechanism, text)
+    exact[:, mechanism.outputs] = distributions.normalised(6.0 * rated / 2)
+    drawn = draw(mechanism, 6.0, *[text] * times).reshape(times, 3)
     assert drawn.dtype == np.int32
     for position in range(3):
         distributions.assert_follows(
@@ -136,25 +138,24 @@ def test_words_are_drawn_from_the_scores(folder: str) -> None:
 @pytest.mark.parametrize("context", CONTEXTS)
 def test_no_two_texts_lose_more_than_epsilon(folder: str, context: str) -> None:
     """Per word, over all pairs of words of random texts; more than half is used."""
-    channel = ready(folder, context=context, c_min=-1.0, c_max=1.0)
+    mechanism = ready(folder, context=context, c_min=-1.0, c_max=1.0)
     rng = np.random.default_rng(8)
     names = np.array([*masked.LEXICON.words[:-1], "zq", "42", "Nobody's"])
     texts = [" ".join(rng.choice(names, 1 + row % 7)) for row in range(30)]
-    rated = scores(channel, *texts, *ODD)
+    rated = scores(mechanism, *texts, *ODD)
     for epsilon in (0.5, 10.0):
-        law = distributions.normalised(epsilon * rated / 2)
-        worst = distributions.worst_losses(law).max()
+        rows = distributions.normalised(epsilon * rated / 2)
+        worst = distributions.worst_losses(rows).max()
         assert epsilon / 2 < worst <= epsilon * (1 + 1e-12)
-        promise = mlm.guarantee(channel.state, epsilon)
+        promise = mechanism.guarantee(epsilon)
         assert (promise.notion, promise.metric, promise.max_distance) == (
             "LDP",
             "1",
             1.0,
         )
         assert promise.context
-        rarest = law.min()
-        assert rarest >= np.exp(-epsilon / 2) / law.shape[1]
-        assert 0 < mlm.resolution(channel.state, epsilon) < 1e-9
+        assert rows.min() >= np.exp(-epsilon / 2) / rows.shape[1]
+        assert 0 < mechanism.numerical_slack(epsilon) < 1e-9
 
 
 @given(
@@ -166,33 +167,32 @@ def test_whatever_a_model_says_keeps_the_range(
     one: list[float], other: list[float], epsilon: float
 ) -> None:
     """Logits without end, or that are no numbers, lose at most epsilon as well."""
-    params = mlm.Params()
     table = np.array([one, other[: len(one)]], np.float32)
-    rated = mlm._cut(params, table)
+    rated = mlm.Params().scores(table)
     assert ((rated >= 0) & (rated <= 1)).all()
     logs = epsilon * rated / 2
     logs -= np.log(np.exp(logs).sum(axis=1, keepdims=True))
     assert np.abs(logs[0] - logs[1]).max() <= epsilon * (1 + 1e-9)
 
 
-def test_a_changed_word_moves_the_laws_of_the_others(folder: str) -> None:
-    """The reason why a text loses n epsilon: each law looks at the whole text."""
+def test_a_changed_word_moves_the_scores_of_the_others(folder: str) -> None:
+    """The reason why a text loses n epsilon: each draw looks at the whole text."""
     for context in CONTEXTS:
-        channel = ready(folder, context=context)
-        one = scores(channel, "the cat runs well")
-        other = scores(channel, "the dog runs well")
+        mechanism = ready(folder, context=context)
+        one = scores(mechanism, "the cat runs well")
+        other = scores(mechanism, "the dog runs well")
         assert (np.abs(one - other).max(axis=1)[[0, 2, 3]] > 1e-4).all()
 
 
 def test_a_masked_word_leaves_no_trace_of_itself(folder: str) -> None:
-    """Without the original beside it, the law is the same whatever the word was.
+    """Without the original beside it, the scores are the same whatever the word was.
 
     But for rounding: the other words of the text are computed beside it.
     """
-    channel = ready(folder, context="masked")
+    mechanism = ready(folder, context="masked")
     for word in ("cat", "unbelievableness", "zq9", "42", "PARIS"):
-        one = scores(channel, f"we saw the {word} again")
-        other = scores(channel, "we saw the dog again")
+        one = scores(mechanism, f"we saw the {word} again")
+        other = scores(mechanism, "we saw the dog again")
         np.testing.assert_allclose(one[3], other[3], atol=1e-5)
     beside = ready(folder, context="pair")
     one, other = (
@@ -205,16 +205,18 @@ def test_a_masked_word_leaves_no_trace_of_itself(folder: str) -> None:
 @pytest.mark.parametrize("context", CONTEXTS)
 def test_the_batch_changes_nothing(folder: str, context: str) -> None:
     """Texts alone and together have the same scores to the last bit, and words."""
-    channel = ready(folder, context=context)
-    together = scores(channel, *ODD)
+    mechanism = ready(folder, context=context)
+    together = scores(mechanism, *ODD)
     words = masked.words(*ODD)
     for number, text in enumerate(ODD):
-        alone = scores(channel, text)
+        alone = scores(mechanism, text)
         np.testing.assert_array_equal(together[words.texts == number], alone)
     for batch in (1, 4, 64):
         other = ready(folder, context=context, batch=batch)
         np.testing.assert_allclose(scores(other, *ODD), together, atol=1e-5)
-        np.testing.assert_array_equal(draw(other, 9.0, *ODD), draw(channel, 9.0, *ODD))
+        np.testing.assert_array_equal(
+            draw(other, 9.0, *ODD), draw(mechanism, 9.0, *ODD)
+        )
 
 
 def built(folder: str, **over: Any) -> pipeline.Pipeline:
@@ -244,24 +246,24 @@ def test_the_profile_rewrites_records(folder: str) -> None:
 
 def test_nothing_and_marks_alone_are_no_words(folder: str) -> None:
     """Empty batches, empty texts and texts of marks draw nothing."""
-    channel = ready(folder)
+    mechanism = ready(folder)
     for texts in ((), ("",), ("", "...", "?!")):
-        assert len(draw(channel, 2.0, *texts)) == 0
-        assert scores(channel, *texts).shape[0] == 0
+        assert len(draw(mechanism, 2.0, *texts)) == 0
+        assert scores(mechanism, *texts).shape[0] == 0
 
 
 @pytest.mark.parametrize("context", CONTEXTS)
 def test_a_long_text_is_read_through_a_window(folder: str, context: str) -> None:
     """What lies far from the mask does not matter, what is near does."""
-    channel = ready(folder, context=context, max_length=40)
+    mechanism = ready(folder, context=context, max_length=40)
     text = " ".join(["the cat saw the dog of Paris"] * 30)
     middle = 105
-    base = scores(channel, text)
-    far = scores(channel, text.replace("the cat", "never well", 1))
+    base = scores(mechanism, text)
+    far = scores(mechanism, text.replace("the cat", "never well", 1))
     near = [*text.split(" ")]
     near[middle - 2] = "film"
     np.testing.assert_array_equal(base[middle], far[middle])
-    assert np.abs(scores(channel, " ".join(near))[middle] - base[middle]).max() > 1e-4
+    assert np.abs(scores(mechanism, " ".join(near))[middle] - base[middle]).max() > 1e-4
     assert base.shape[0] == 210
 
 
@@ -273,12 +275,12 @@ def test_every_sequence_has_one_mask_and_fits(
     position %= length
     sizes = 1 + np.arange(length) % 3
     starts = np.concatenate(([0], np.cumsum(sizes)))
-    batch = _masked_text.Batch(
+    batch = _text.Batch(
         np.arange(100, 100 + starts[-1]), starts, np.array([0]), np.array([length])
     )
-    one, two = np.array([1]), np.array([2])
-    frame = _masked_text.Frame(one, two if pair else None, two, one, two, two, 5, 6)
-    tokens, types, where = _masked_text.sequence(batch, 0, position, 9, frame, longest)
+    one, two = np.array([[1], [1]]), np.array([[2], [2]])
+    frame = _text.Frame(one, two if pair else None, two, 5, 6)
+    (tokens, types), where = _text.sequence(batch, 0, position, 9, frame, longest)
     assert tokens[where] == 9
     assert (tokens == 9).sum() == 1
     assert len(tokens) == len(types) <= longest
@@ -295,9 +297,9 @@ def test_every_sequence_has_one_mask_and_fits(
 
 def test_outputs_are_whole_words_of_the_model(folder: str) -> None:
     """Fixed and public: one token each, no two alike, never the number element."""
-    channel = ready(folder)
-    split = _masked_model.tokenizer(folder)
-    rows = mlm.outputs(channel.state)
+    mechanism = ready(folder)
+    split = _model.tokenizer(folder)
+    rows = mechanism.outputs
     assert len(set(rows.tolist())) == len(rows)
     names = [masked.LEXICON.words[row] for row in rows]
     assert {"the", "cat", "Paris"} <= set(names)
@@ -306,25 +308,25 @@ def test_outputs_are_whole_words_of_the_model(folder: str) -> None:
     for name in names:
         piece = begins[Path(folder).name](name)
         assert split.convert_tokens_to_ids(piece) != split.unk_token_id
-    drawn = draw(channel, 3.0, *ODD)
+    drawn = draw(mechanism, 3.0, *ODD)
     assert set(drawn.tolist()) <= set(rows.tolist())
 
 
-def test_the_laws_of_public_texts_can_be_audited(folder: str) -> None:
+def test_probabilities_in_public_texts_can_be_audited(folder: str) -> None:
     """Rows sum to one; the audit finds no loss above the claim."""
-    channel = ready(folder)
-    law = np.exp(mlm.laws(channel.state, 5.0))
-    assert law.shape == (len(mlm.EXAMPLES), len(masked.LEXICON.words))
-    np.testing.assert_allclose(law.sum(axis=1), 1.0, rtol=1e-12)
+    mechanism = ready(folder)
+    shares = np.exp(mechanism.example_log_probs(5.0))
+    assert shares.shape == (len(mlm.EXAMPLES), len(masked.LEXICON.words))
+    np.testing.assert_allclose(shares.sum(axis=1), 1.0, rtol=1e-12)
     ids = [text.split(" ")[2] for text in mlm.EXAMPLES]
-    rated = scores(channel, *mlm.EXAMPLES)
+    rated = scores(mechanism, *mlm.EXAMPLES)
     words = masked.words(*mlm.EXAMPLES)
     third = np.searchsorted(words.texts, np.arange(len(ids))) + 2
-    rows = mlm.outputs(channel.state)
+    rows = mechanism.outputs
     np.testing.assert_allclose(
-        law[:, rows], distributions.normalised(2.5 * rated[third]), rtol=1e-4
+        shares[:, rows], distributions.normalised(2.5 * rated[third]), rtol=1e-4
     )
-    found = audit.audit(channel, 5.0, None)
+    found = audit.audit(mechanism, 5.0, None)
     assert 0 < found.worst <= 5.0
     assert not found.refuted
 
@@ -338,7 +340,7 @@ def test_weights_of_both_kinds_are_read(
     np.testing.assert_array_equal(
         scores(other, text), scores(ready(folders["bert"]), text)
     )
-    assert "(weights sha256 " in mlm.guarantee(other.state, 1.0).source
+    assert "(weights sha256 " in other.guarantee(1.0).source
 
 
 def refusal(**params: Any) -> DptextError:
@@ -386,9 +388,9 @@ def test_a_tokenizer_without_a_mask_is_refused(tmp_path: Path) -> None:
 def test_a_lexicon_of_other_words_is_refused(folder: str) -> None:
     """No output at all is an error, not an endless text."""
     foreign = small.english("zqxv", "unbelievableness")
-    channel = prepared.ready("mlm", foreign, model=folder)
+    mechanism = prepared.ready("mlm", foreign, model=folder)
     with pytest.raises(UsageError, match="no word of the lexicon"):
-        mlm.outputs(channel.state)
+        scores(mechanism, "the cat")
 
 
 def test_the_extra_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from dptext.errors import UsageError
-from dptext.measures import bayes_risk
-from dptext.mechanisms import syntf
+from dptext.mechanisms import Mechanism
 from dptext.types import Lexicon
 from tests import distributions, prepared, small
 
@@ -37,43 +36,43 @@ def ratings(synonym: float) -> np.ndarray:
 
 @pytest.mark.parametrize("synonym", [0.0, 0.8, 1.0])
 @pytest.mark.parametrize("epsilon", [0.5, 6.0])
-def test_the_law_is_the_formula(synonym: float, epsilon: float) -> None:
+def test_probabilities_are_the_formula(synonym: float, epsilon: float) -> None:
     """P(y|x) ~ exp(eps rho / 2) over all of V; unknown words give a uniform word."""
-    channel = prepared.ready("syntf", with_synonyms(), synonym=synonym)
+    mechanism = prepared.ready("syntf", with_synonyms(), synonym=synonym)
     exact = distributions.normalised(epsilon * ratings(synonym) / 2.0)
     np.testing.assert_allclose(
-        prepared.probabilities(channel, epsilon), exact, rtol=1e-12
+        prepared.probabilities(mechanism, epsilon), exact, rtol=1e-12
     )
 
 
 @pytest.mark.parametrize("published", [False, True])
 @pytest.mark.parametrize("synonym", [0.0, 0.6, 1.0])
-def test_draws_follow_the_law(synonym: float, published: bool) -> None:
+def test_draws_follow_the_distribution(synonym: float, published: bool) -> None:
     """Sampled against exact for every input, epsilons mixed in a batch (1e-6)."""
-    channel = prepared.ready(
+    mechanism = prepared.ready(
         "syntf", with_synonyms(), synonym=synonym, published=published
     )
-    prepared.hold_draws(channel, [0.3, 3.0, 9.0], 9000)
+    prepared.hold_draws(mechanism, [0.3, 3.0, 9.0], 9000)
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 2.0, 20.0])
 def test_the_loss_is_at_most_epsilon(epsilon: float) -> None:
     """Over all pairs, unknown words included; more than half of it is used."""
-    channel = prepared.ready("syntf", with_synonyms())
-    promise = syntf.guarantee(channel.state, epsilon)
+    mechanism = prepared.ready("syntf", with_synonyms())
+    promise = mechanism.guarantee(epsilon)
     assert (promise.notion, promise.max_distance) == ("LDP", 1.0)
-    worst = distributions.worst_losses(prepared.probabilities(channel, epsilon)).max()
+    worst = distributions.worst_losses(prepared.probabilities(mechanism, epsilon)).max()
     assert epsilon / 2.0 <= worst <= epsilon * (1 + 1e-12)
 
 
 def test_the_published_form_loses_without_bound() -> None:
     """Only the word and its synonyms come out: most pairs are told apart for sure."""
-    channel = prepared.ready("syntf", with_synonyms(), published=True)
-    law = prepared.probabilities(channel, 1.0)
-    np.testing.assert_array_equal(law[:6] > 0, ratings(0.5)[:6] > 0)
-    assert law[2, 2] == 1.0
-    np.testing.assert_allclose(law[6], 1 / 6)
-    promise = syntf.guarantee(channel.state, 1.0)
+    mechanism = prepared.ready("syntf", with_synonyms(), published=True)
+    rows = prepared.probabilities(mechanism, 1.0)
+    np.testing.assert_array_equal(rows[:6] > 0, ratings(0.5)[:6] > 0)
+    assert rows[2, 2] == 1.0
+    np.testing.assert_allclose(rows[6], 1 / 6)
+    promise = mechanism.guarantee(1.0)
     assert promise.notion == "none"
     assert np.isinf(promise.max_distance)
     assert "candidates" in promise.reason
@@ -97,31 +96,31 @@ def test_a_lexicon_without_synonyms_is_refused() -> None:
 
 def test_an_enormous_epsilon_gives_the_word_back() -> None:
     """No overflow: weights are taken relative to the word's own."""
-    channel = prepared.ready("syntf", with_synonyms())
+    mechanism = prepared.ready("syntf", with_synonyms())
     ids = np.arange(6, dtype=np.int32)
-    drawn = syntf.choose(channel.state, ids, np.full(6, 1e5), distributions.bits(6))
+    drawn = mechanism.sample(ids, np.full(6, 1e5), distributions.bits(6))
     np.testing.assert_array_equal(drawn, ids)
 
 
 def test_a_draw_does_not_depend_on_the_batch() -> None:
     """Words drawn alone are the words drawn together."""
-    channel = prepared.ready("syntf", with_synonyms())
+    mechanism = prepared.ready("syntf", with_synonyms())
     ids = prepared.repeated(6, 30)
     eps = np.linspace(0.5, 9.0, len(ids))
     bits = distributions.bits(len(ids))
-    whole = syntf.choose(channel.state, ids, eps, bits)
+    whole = mechanism.sample(ids, eps, bits)
     for position in range(0, len(ids), 11):
         only = np.array([position])
-        alone = syntf.choose(channel.state, ids[only], eps[only], bits.take(only))
+        alone = mechanism.sample(ids[only], eps[only], bits.take(only))
         assert alone[0] == whole[position]
 
 
 def test_resolution_bounds_what_finite_uniforms_add() -> None:
     """The rarest output has probability 1/Z; its cell is off by at most 2^-51."""
-    channel = prepared.ready("syntf", with_synonyms())
+    mechanism = prepared.ready("syntf", with_synonyms())
     for epsilon in (1.0, 10.0, 30.0):
-        rarest = prepared.probabilities(channel, epsilon).min()
-        assert syntf.resolution(channel.state, epsilon) >= 2.0**-51 / rarest
+        rarest = prepared.probabilities(mechanism, epsilon).min()
+        assert mechanism.numerical_slack(epsilon) >= 2.0**-51 / rarest
 
 
 @pytest.mark.parametrize("published", [False, True])
@@ -137,11 +136,12 @@ def test_the_best_guesses_are_those_of_the_rows(
         [int(other) for other in rng.choice(1100, count, replace=False) if other != row]
         for row, count in enumerate(counts)
     ]
-    channel = prepared.ready(
+    mechanism = prepared.ready(
         "syntf", with_synonyms(lists), synonym=synonym, published=published
     )
     prior = np.sort(rng.pareto(1.0, 1100))[::-1]
     prior = prior / prior.sum()
-    found = bayes_risk.best_guesses(channel, prior, epsilon, 1100)
-    expected = bayes_risk._by_rows(channel, prior, epsilon, 1100)
+    bands = [(0, 30), (30, 400), (400, 1100)]
+    found = mechanism.best_guesses(prior, epsilon, bands)
+    expected = Mechanism.best_guesses(mechanism, prior, epsilon, bands)
     np.testing.assert_allclose(found, expected, rtol=1e-9)

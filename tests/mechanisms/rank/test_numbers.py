@@ -30,9 +30,7 @@ def made() -> pipeline.Pipeline:
 def exact(made: pipeline.Pipeline, text: str) -> np.ndarray:
     """Return the probability of each output for a text of one number: (V,)."""
     ids = made.tokenizer.words([text]).ids
-    module, state = made.channel.module, made.channel.state
-    law = distributions.normalised(module.log_weights(state, ids, np.full(1, EPSILON)))
-    row: np.ndarray = law[0]
+    row: np.ndarray = np.exp(made.mechanism.log_probs(ids, np.full(1, EPSILON)))[0]
     return row
 
 
@@ -56,11 +54,11 @@ def test_a_number_becomes_a_number_as_often_as_the_list_allows(
 
     Exactly by the output distribution, and in 400 draws (false alarms: one in 10^6).
     """
-    law = exact(made, text)
+    exactly = exact(made, text)
     rows = numbers.rows(made.lexicon)
-    outputs = made.channel.state.outputs
-    floor = law[:outputs].min()
-    likely = float(law[rows].sum())
+    outputs = made.mechanism.outputs
+    floor = exactly[:outputs].min()
+    likely = float(exactly[rows].sum())
     assert likely == pytest.approx(1.0 - floor * (outputs - len(rows)), abs=1e-12)
     assert likely > 0.89
     hits = sum(map(is_number, written(made, text)))
@@ -100,11 +98,10 @@ def test_not_even_that_it_was_a_number_is_certain(made: pipeline.Pipeline) -> No
     """The loss between a number and a word is at most epsilon, as between two words."""
     words = " ".join(("the doctor London zqxv", *FORMS))
     ids = np.unique(made.tokenizer.words([words]).ids)
-    module, state = made.channel.module, made.channel.state
-    logs = module.log_weights(state, ids, np.full(len(ids), EPSILON))
-    law = distributions.normalised(logs)[:, : state.outputs]
-    assert distributions.worst_losses(law).max() == pytest.approx(EPSILON, abs=1e-9)
-    assert (law > 0).all()
+    logs = made.mechanism.log_probs(ids, np.full(len(ids), EPSILON))
+    rows = np.exp(logs[:, : made.mechanism.outputs])
+    assert distributions.worst_losses(rows).max() == pytest.approx(EPSILON, abs=1e-9)
+    assert (rows > 0).all()
 
 
 def test_words_become_numbers_by_the_floor_alone(made: pipeline.Pipeline) -> None:

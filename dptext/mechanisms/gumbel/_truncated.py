@@ -1,4 +1,4 @@
-"""The numbers of the truncated Gumbel mechanism: its scale, its candidates, its law."""
+"""The numbers of truncated Gumbel: its scale, its candidates, its probabilities."""
 
 from __future__ import annotations
 
@@ -69,8 +69,8 @@ def poisson(size: int, most: int) -> NDArray[np.float64]:
     rate = math.log(size)
     logs = np.arange(1, size + 1) * math.log(rate)
     logs -= np.cumsum(np.log(np.arange(1.0, size + 1.0)))
-    law = np.exp(logs - logs.max())
-    shares: NDArray[np.float64] = law[:most] / law.sum()
+    weights = np.exp(logs - logs.max())
+    shares: NDArray[np.float64] = weights[:most] / weights.sum()
     return shares
 
 
@@ -83,17 +83,7 @@ def draw(
     return np.clip(noise, -widest, widest)
 
 
-def law(
-    distances: NDArray[np.float64],
-    b: float,
-    widest: float,
-    shares: NDArray[np.float64],
-) -> NDArray[np.float64]:
-    """Return the probability of each candidate, nearest first: (W,) by quadrature."""
-    return np.exp(log_law(distances, b, widest, shares))
-
-
-def log_law(
+def log_probs(
     distances: NDArray[np.float64],
     b: float,
     widest: float,
@@ -133,5 +123,4 @@ def log_law(
     chances = np.logaddexp.accumulate(chances[::-1], axis=0)[::-1]
     parts = np.where(inside, density - above + chances, -np.inf) + np.log(areas)
     top = parts.max(axis=1)
-    found: NDArray[np.float64] = np.log(np.exp(parts - top[:, None]).sum(axis=1)) + top
-    return found
+    return np.asarray(np.log(np.exp(parts - top[:, None]).sum(axis=1)) + top)

@@ -9,35 +9,69 @@ numbers are subtracted, and a size beyond the line is the same end whatever it i
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dptext.randomness import RandomBits
+from dptext.types import Eps
 
+Positions = NDArray[np.int64]
 # exp(-rate) of a larger rate has lost digits.
-STEEPEST = 700.0
+_STEEPEST = 700.0
 
 
-def moved(
-    position: NDArray[np.int64],
-    rate: NDArray[np.float64],
-    up: NDArray[np.bool_],
-    size: int,
-    bits: RandomBits,
-) -> NDArray[np.int64]:
-    """Add noise to positions and cut it at 0 and size - 1: (n,).
+@dataclass(frozen=True, slots=True)
+class Geometric:
+    """Noise on a chain of so many words; the ends take what lies beyond them."""
 
-    rate (n,) > 0 nats a step; up (n,) fair bits; the rest from lanes 1, 2, ...
-    """
-    if (rate == rate[:1]).all():
-        rate = rate[:1]
-    stays = exponential(bits, 1) >= log_of_moves(rate)
-    with np.errstate(over="ignore"):
-        whole = exponential(bits, 2) / rate
-    steps = 1 + np.minimum(whole, size).astype(np.int64)
-    ends = np.clip(position + np.where(up, steps, -steps), 0, size - 1)
-    return np.where(stays, position, ends)
+    size: int
+    scale: float
+
+    def rate(self, eps: Eps) -> NDArray[np.float64]:
+        """Return epsilon: (n,)."""
+        return eps
+
+    def cut(self, eps: Eps) -> NDArray[np.float64]:
+        """Return that every distance counts: (n,)."""
+        return np.full(len(eps), np.inf)
+
+    def log_totals(self, inputs: Positions, eps: Eps) -> NDArray[np.float64]:
+        """Return 0: all normalising is done by the outputs: (n,)."""
+        return np.zeros(len(inputs))
+
+    def log_outputs(self, outputs: Positions, eps: Eps) -> NDArray[np.float64]:
+        """Return ln of what is the same for all inputs, larger at the ends: (n, m)."""
+        rate = eps / self.scale
+        ends = -np.log1p(np.exp(-rate)) if self.size > 1 else np.zeros(len(eps))
+        inside = ends + np.log(-np.expm1(-rate))
+        at_end = (outputs == 0) | (outputs == self.size - 1)
+        return np.where(at_end[None, :], ends[:, None], inside[:, None])
+
+    def moved(
+        self, positions: Positions, eps: Eps, up: NDArray[np.bool_], bits: RandomBits
+    ) -> Positions:
+        """Add noise and cut it at the ends: (n,); up (n,) are fair bits."""
+        rate = eps / self.scale
+        if (rate == rate[:1]).all():
+            rate = rate[:1]
+        stays = exponential(bits, 1) >= log_of_moves(rate)
+        with np.errstate(over="ignore"):
+            beyond = exponential(bits, 2) / rate
+        steps = 1 + np.minimum(beyond, self.size).astype(np.int64)
+        ends = np.clip(positions + np.where(up, steps, -steps), 0, self.size - 1)
+        return np.where(stays, positions, ends)
+
+    def numerical_slack(self, epsilon: float, loss: float) -> float:
+        """Return the nats that finite uniforms may add.
+
+        Every output keeps its probability to about 2^-50 of it for each step on the
+        way, as long as exp(-eps / scale) is a number.
+        """
+        if epsilon / self.scale > _STEEPEST:
+            return math.inf
+        return 2.0**-48 * (self.size + 128.0)
 
 
 def log_of_moves(rate: NDArray[np.float64]) -> NDArray[np.float64]:

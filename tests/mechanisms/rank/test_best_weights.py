@@ -1,4 +1,4 @@
-"""The linear program for a law of rank, against programs and searches without cuts."""
+"""The linear program for weights, against programs and searches without cuts."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ import pytest
 from numpy.typing import NDArray
 
 from dptext.errors import UsageError
-from dptext.measures import best_law, calibrate
-from dptext.mechanisms import rank, ready
+from dptext.measures import calibrate
+from dptext.mechanisms import Aim, rank
+from dptext.mechanisms.rank import best_weights
 from tests import prepared, small
 
 pytest.importorskip("scipy")
@@ -47,31 +48,31 @@ def worth_of(space: Any, prior: NDArray[np.float64], listed: int) -> Any:
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize(("share", "cap"), [(0.2, 2.0), (0.4, 3.0), (0.5, 9.0)])
-def test_no_law_on_a_grid_is_better(seed: int, share: float, cap: float) -> None:
+def test_no_weights_on_a_grid_are_better(seed: int, share: float, cap: float) -> None:
     """Brute force over two ranks and the floor: never better, and as good nearby."""
     size, listed = 6, 2
     space, prior = tiny(size, listed, seed)
     risk = float(prior.max() + share * (1.0 - prior.max()))
-    given = best_law.problem(rank.Params(), space, prior, "closeness")
-    value, logs = best_law.solve(given, risk, cap)
+    problem = best_weights.problem(rank.Params(), space, prior, "closeness")
+    value, logs = best_weights.solve(problem, risk, cap)
     worth = worth_of(space, prior, listed)
     best = 0.0
     for one in np.linspace(0.0, cap, 200):
         for two in np.linspace(0.0, one, 200):
-            law = np.exp([one, two, 0.0])
-            law /= law[0] + law[1] + (size - listed)
-            if risk_of(space, prior, law) <= risk:
-                best = max(best, float(law[:2] @ worth))
+            probabilities = np.exp([one, two, 0.0])
+            probabilities /= probabilities[0] + probabilities[1] + (size - listed)
+            if risk_of(space, prior, probabilities) <= risk:
+                best = max(best, float(probabilities[:2] @ worth))
     assert best <= value * (1 + 1e-5)
     assert best >= value * (1 - 2e-2)
-    law = np.exp(np.append(logs, 0.0))
-    law /= law[0] + law[1] + (size - listed)
-    assert risk_of(space, prior, law) <= risk * (1 + 1e-5)
-    assert float(law[:2] @ worth) == pytest.approx(value, rel=1e-6)
+    probabilities = np.exp(np.append(logs, 0.0))
+    probabilities /= probabilities[0] + probabilities[1] + (size - listed)
+    assert risk_of(space, prior, probabilities) <= risk * (1 + 1e-5)
+    assert float(probabilities[:2] @ worth) == pytest.approx(value, rel=1e-6)
     assert logs[0] <= cap + 1e-9
 
 
-@pytest.mark.parametrize("utility", best_law.UTILITIES)
+@pytest.mark.parametrize("utility", best_weights.UTILITIES)
 def test_cuts_solve_the_whole_program(utility: str) -> None:
     """With a variable for each output and a row for each pair the worth is the same."""
     from scipy.optimize import linprog
@@ -79,8 +80,8 @@ def test_cuts_solve_the_whole_program(utility: str) -> None:
     size, listed, cap = 30, 8, 4.0
     space, prior = tiny(size, listed, 5)
     risk = float(prior.max() + 0.15)
-    given = best_law.problem(rank.Params(), space, prior, utility)
-    assert given.ends.tolist() == list(range(1, listed + 1))
+    problem = best_weights.problem(rank.Params(), space, prior, utility)
+    assert problem.ends.tolist() == list(range(1, listed + 1))
     gains = worth_of(space, prior, listed)
     if utility == "kept":
         gains = np.eye(listed)[0]
@@ -112,62 +113,62 @@ def test_cuts_solve_the_whole_program(utility: str) -> None:
     goal = np.zeros(wide)
     goal[:listed] = -gains
     exact = linprog(goal, np.array(rows), limits, whole[None], [1.0])
-    value, _ = best_law.solve(given, risk, cap)
+    value, _ = best_weights.solve(problem, risk, cap)
     assert value == pytest.approx(-exact.fun, rel=1e-5)
 
 
-def test_the_law_found_beats_the_closed_forms() -> None:
-    """At the risk and the epsilon of an arch the best law is worth at least as much."""
+def test_the_best_weights_beat_the_closed_forms() -> None:
+    """At the risk and the epsilon of an arch they are worth at least as much."""
     space, prior = tiny(120, 40, 2)
-    given = best_law.problem(rank.Params(), space, prior, "closeness")
+    problem = best_weights.problem(rank.Params(), space, prior, "closeness")
     for params in (
-        rank.Params(law="arch", k=20, p=2.0),
-        rank.Params(law="power", k=40, c=3.0),
-        rank.Params(law="staircase", k=4),
+        rank.Params(weights="arch", k=20, p=2.0),
+        rank.Params(weights="power", k=40, c=3.0),
+        rank.Params(weights="staircase", k=4),
     ):
-        mechanism = ready("rank", rank, params, space)
+        mechanism = params.prepare(space, Aim())
         epsilon = 4.0
-        guess = rank.best_guesses(mechanism.state, prior, epsilon, [(0, 120)])
-        mine = best_law.achieved(mechanism, prior, epsilon, "closeness")
-        best, _ = best_law.solve(given, float(guess.sum()) * (1 + 1e-9), epsilon)
+        guess = mechanism.best_guesses(prior, epsilon, [(0, 120)])
+        mine = best_weights.achieved(mechanism, prior, epsilon, "closeness")
+        best, _ = best_weights.solve(problem, float(guess.sum()) * (1 + 1e-9), epsilon)
         # Their steps need not end where those of the program do.
         assert best >= mine * 0.995
 
 
 def test_what_is_found_meets_the_risk_when_it_is_calibrated() -> None:
-    """The table is a law, its epsilon near the one it was made for, its worth too."""
+    """The table falls, its epsilon near the one it was made for, its worth too."""
     space, prior = tiny(120, 40, 3)
     risk = float(prior.max() + 0.2)
-    given = best_law.problem(rank.Params(), space, prior, "closeness")
-    law = best_law.find(given, None, risk)
-    mechanism = ready("rank", rank, law.params, space)
+    problem = best_weights.problem(rank.Params(), space, prior, "closeness")
+    best = best_weights.find(problem, None, risk)
+    mechanism = best.params.prepare(space, Aim())
     epsilon = calibrate.epsilon_for(mechanism, risk, prior)
-    assert epsilon == pytest.approx(law.epsilon, rel=0.02)
-    reached = best_law.achieved(mechanism, prior, epsilon, "closeness")
-    assert reached == pytest.approx(law.worth, rel=0.02)
-    capped = best_law.find(given, None, risk, cap=1.5)
-    assert capped.worth < law.worth
-    more = best_law.solve(given, risk, law.epsilon + 1.0)[0]
-    assert law.worth >= (1 - best_law.GAIN) * more
-    less = best_law.solve(given, risk, law.epsilon - 0.25)[0]
-    above = best_law.solve(given, risk, law.epsilon + 0.75)[0]
-    assert less < (1 - best_law.GAIN) * above
+    assert epsilon == pytest.approx(best.epsilon, rel=0.02)
+    reached = best_weights.achieved(mechanism, prior, epsilon, "closeness")
+    assert reached == pytest.approx(best.worth, rel=0.02)
+    capped = best_weights.find(problem, None, risk, cap=1.5)
+    assert capped.worth < best.worth
+    more = best_weights.solve(problem, risk, best.epsilon + 1.0)[0]
+    assert best.worth >= (1 - best_weights.GAIN) * more
+    less = best_weights.solve(problem, risk, best.epsilon - 0.25)[0]
+    above = best_weights.solve(problem, risk, best.epsilon + 0.75)[0]
+    assert less < (1 - best_weights.GAIN) * above
 
 
 def test_k_and_outputs_bound_the_lists() -> None:
     """The lists of the program are those that the mechanism would have."""
     space, prior = tiny(30, 30, 1)
-    given = best_law.problem(rank.Params(k=5, outputs=12), space, prior, "kept")
-    assert len(given.best) == 12
-    assert given.ends.tolist() == [1, 2, 3, 4, 5]
-    assert given.worth.tolist() == [pytest.approx(prior[:12].sum()), 0, 0, 0, 0, 0]
+    problem = best_weights.problem(rank.Params(k=5, outputs=12), space, prior, "kept")
+    assert len(problem.best) == 12
+    assert problem.ends.tolist() == [1, 2, 3, 4, 5]
+    assert problem.worth.tolist() == [pytest.approx(prior[:12].sum()), 0, 0, 0, 0, 0]
 
 
 def test_what_cannot_be_is_said() -> None:
     """A risk below the best blind guess, and an unknown utility."""
     space, prior = tiny(9, 4)
-    given = best_law.problem(rank.Params(), space, prior, "closeness")
+    problem = best_weights.problem(rank.Params(), space, prior, "closeness")
     with pytest.raises(UsageError, match="out of reach"):
-        best_law.find(given, None, float(prior.max()) * 0.99)
+        best_weights.find(problem, None, float(prior.max()) * 0.99)
     with pytest.raises(UsageError, match="closeness, kept"):
-        best_law.problem(rank.Params(), space, prior, "beauty")
+        best_weights.problem(rank.Params(), space, prior, "beauty")

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from dptext import profile
 from dptext.errors import UsageError
 from dptext.guarantees.audit import audit
-from dptext.mechanisms import Aim, _laws, rank, ready
+from dptext.mechanisms import Aim, rank
+from dptext.mechanisms.rank import _fitted, _tables
 from dptext.types import Lexicon
 from tests import distributions, prepared, small
 
@@ -21,95 +22,97 @@ LINE = small.line(0.0, 1.0, 3.0)
 
 
 @pytest.mark.parametrize(
-    ("law", "k", "expected"),
+    ("weights", "k", "expected"),
     [
         ("power", 2, [0.7049887541, 0.1996013932, 0.0954098527]),
         ("staircase", 1, [0.7869860422, 0.1065069789, 0.1065069789]),
     ],
 )
-def test_the_law_is_the_published_vector(
-    law: str, k: int, expected: list[float]
+def test_probabilities_are_the_published_vector(
+    weights: str, k: int, expected: list[float]
 ) -> None:
     """GUARANTEES 13: ranks 1 to 3 of {0, 1, 3} at epsilon 2, c = 0."""
-    channel = prepared.ready("rank", LINE, law=law, k=k, c=0.0)
-    exact = prepared.probabilities(channel, 2.0)
+    mechanism = prepared.ready("rank", LINE, weights=weights, k=k, c=0.0)
+    exact = prepared.probabilities(mechanism, 2.0)
     by_rank = np.take_along_axis(exact, LINE.orders.astype(np.int64), axis=1)
     np.testing.assert_allclose(by_rank, np.tile(expected, (4, 1)), rtol=0, atol=1e-10)
 
 
-@pytest.mark.parametrize("law", ["power", "staircase"])
+@pytest.mark.parametrize("weights", ["power", "staircase"])
 @pytest.mark.parametrize("c", [0.0, 10.0])
 @pytest.mark.parametrize(("k", "listed"), [(1, 3), (3, 3), (2, 12), (12, 12), (50, 12)])
-def test_weights_are_the_closed_form(law: str, c: float, k: int, listed: int) -> None:
+def test_weights_are_the_closed_form(
+    weights: str, c: float, k: int, listed: int
+) -> None:
     """w(r) of GUARANTEES 3.13, rank by rank, in plain arithmetic."""
     size, epsilon = 12, 3.5
     lexicon = small.cloud(size, 3, listed=listed)
     if k > listed and listed < size:
         pytest.skip("refused: see below")
-    channel = prepared.ready("rank", lexicon, law=law, k=k, c=c)
+    mechanism = prepared.ready("rank", lexicon, weights=weights, k=k, c=c)
     shown = min(k, listed)
 
     def weight(rank_of: int) -> float:
-        if law == "staircase":
+        if weights == "staircase":
             return math.exp(epsilon) if rank_of <= shown else 1.0
         power = epsilon / math.log((shown + 1 + c) / (1 + c))
         return ((shown + 1 + c) / (min(rank_of, shown + 1) + c)) ** power
 
-    weights = np.array([weight(rank_of) for rank_of in range(1, size + 1)])
-    exact = prepared.probabilities(channel, epsilon)
+    by_rank = np.array([weight(rank_of) for rank_of in range(1, size + 1)])
+    exact = prepared.probabilities(mechanism, epsilon)
     np.testing.assert_allclose(
         np.sort(exact, axis=1),
-        np.tile(np.sort(weights / weights.sum()), (size + 1, 1)),
+        np.tile(np.sort(by_rank / by_rank.sum()), (size + 1, 1)),
         rtol=1e-12,
     )
     first = np.take_along_axis(exact, lexicon.orders[:, :shown].astype(np.int64), 1)
     np.testing.assert_allclose(
-        first, np.tile(weights[:shown] / weights.sum(), (size + 1, 1)), rtol=1e-12
+        first, np.tile(by_rank[:shown] / by_rank.sum(), (size + 1, 1)), rtol=1e-12
     )
 
 
-@pytest.mark.parametrize("law", ["power", "staircase"])
+@pytest.mark.parametrize("weights", ["power", "staircase"])
 @pytest.mark.parametrize("epsilon", [0.01, 1.0, 8.0, 25.0])
-def test_the_worst_loss_is_epsilon_and_never_more(law: str, epsilon: float) -> None:
+def test_the_worst_loss_is_epsilon_and_never_more(weights: str, epsilon: float) -> None:
     """Over all pairs of words, unknown ones included, the loss reaches epsilon."""
     for seed in range(4):
         lexicon = small.cloud(30, 3, listed=6, seed=seed)
-        channel = prepared.ready("rank", lexicon, law=law, k=5, c=2.0)
+        mechanism = prepared.ready("rank", lexicon, weights=weights, k=5, c=2.0)
         ids = prepared.repeated(30, 1)
-        logs = rank.log_weights(channel.state, ids, np.full(31, epsilon))
+        logs = mechanism.log_probs(ids, np.full(31, epsilon))
         worst = distributions.worst_losses(distributions.normalised(logs)).max()
         assert worst <= epsilon * (1 + 1e-12)
         assert worst == pytest.approx(epsilon, rel=1e-9)
-        promise = rank.guarantee(channel.state, epsilon)
+        promise = mechanism.guarantee(epsilon)
         assert (promise.notion, promise.max_distance) == ("LDP", 1.0)
 
 
 def test_the_normaliser_is_the_same_for_every_word() -> None:
-    """Z depends on no input: what makes the loss exactly a ratio of weights."""
-    channel = prepared.ready("rank", small.cloud(40, 2, listed=9), k=9)
+    """Z depends on no input: every row has the very same probabilities."""
+    mechanism = prepared.ready("rank", small.cloud(40, 2, listed=9), k=9)
     ids = prepared.repeated(40, 1)
-    sums = np.exp(rank.log_weights(channel.state, ids, np.full(41, 7.0))).sum(axis=1)
-    np.testing.assert_allclose(sums, sums[0], rtol=1e-13)
+    rows = np.sort(mechanism.log_probs(ids, np.full(41, 7.0)), axis=1)
+    np.testing.assert_array_equal(rows, np.tile(rows[0], (41, 1)))
 
 
-@pytest.mark.parametrize("law", ["power", "staircase"])
+@pytest.mark.parametrize("weights", ["power", "staircase"])
 @pytest.mark.parametrize("listed", [1, 3, 7])
-def test_draws_follow_the_law(law: str, listed: int) -> None:
+def test_draws_follow_the_distribution(weights: str, listed: int) -> None:
     """Sampled against exact for every input, epsilons mixed in a batch (1e-6)."""
     lexicon = small.cloud(7, 2, listed=listed)
-    channel = prepared.ready("rank", lexicon, law=law, k=listed, c=1.0)
-    prepared.hold_draws(channel, [0.2, 2.0, 6.0], 30_000)
+    mechanism = prepared.ready("rank", lexicon, weights=weights, k=listed, c=1.0)
+    prepared.hold_draws(mechanism, [0.2, 2.0, 6.0], 30_000)
 
 
-def test_draws_follow_the_law_when_every_epsilon_is_its_own() -> None:
-    """Many distinct epsilons take another path through the table; same law (1e-6)."""
-    channel = prepared.ready("rank", small.cloud(5, 2, listed=3), k=3, c=0.5)
+def test_draws_follow_the_distribution_when_every_epsilon_differs() -> None:
+    """Many distinct epsilons take another path through the table (alarm 1e-6)."""
+    mechanism = prepared.ready("rank", small.cloud(5, 2, listed=3), k=3, c=0.5)
     size = 40_000
     ids = np.zeros(size, np.int32)
     eps = 2.0 + np.arange(size) * 1e-9
-    drawn = rank.choose(channel.state, ids, eps, distributions.bits(size))
+    drawn = mechanism.sample(ids, eps, distributions.bits(size))
     distributions.assert_follows(
-        drawn, prepared.probabilities(channel, 2.0)[0], distributions.ALARM
+        drawn, prepared.probabilities(mechanism, 2.0)[0], distributions.ALARM
     )
 
 
@@ -125,41 +128,45 @@ def test_both_ways_to_find_a_rank_agree() -> None:
 
 def test_an_enormous_epsilon_is_refused_and_a_large_one_works() -> None:
     """500 gives the word back; beyond it a usage error says so."""
-    channel = prepared.ready("rank", small.cloud(9, 2, listed=4), law="power", k=4)
+    mechanism = prepared.ready(
+        "rank", small.cloud(9, 2, listed=4), weights="power", k=4
+    )
     ids = np.arange(9, dtype=np.int32)
-    drawn = rank.choose(channel.state, ids, np.full(9, 500.0), distributions.bits(9))
+    drawn = mechanism.sample(ids, np.full(9, 500.0), distributions.bits(9))
     np.testing.assert_array_equal(drawn, ids)
     with pytest.raises(UsageError, match="500"):
-        rank.choose(channel.state, ids, np.full(9, 501.0), distributions.bits(9))
+        mechanism.sample(ids, np.full(9, 501.0), distributions.bits(9))
 
 
 def test_more_listed_words_than_stored_are_refused() -> None:
     """K beyond the lexicon's orders is an error, unless they hold all of V."""
     with pytest.raises(UsageError, match=r"mechanism\.k: 5 is more than the 4"):
-        prepared.ready("rank", small.cloud(9, 2, listed=4), law="power", k=5)
+        prepared.ready("rank", small.cloud(9, 2, listed=4), weights="power", k=5)
     steps = ((1, 1.0), (5, 0.5))
     with pytest.raises(UsageError, match=r"mechanism\.steps: 5 is more than the 4"):
-        prepared.ready("rank", small.cloud(9, 2, listed=4), law="steps", steps=steps)
-    long = prepared.ready("rank", small.cloud(9, 2), law="power", k=50)
-    assert long.state.orders.shape == (10, 9)
+        prepared.ready(
+            "rank", small.cloud(9, 2, listed=4), weights="steps", steps=steps
+        )
+    long = prepared.ready("rank", small.cloud(9, 2), weights="power", k=50)
+    assert long.orders.shape == (10, 9)
 
 
 def test_one_word_is_drawn_from_a_vocabulary_of_one() -> None:
     """The smallest lexicon works."""
-    channel = prepared.ready("rank", small.line(1.0), k=1)
-    drawn = rank.choose(
-        channel.state, np.array([0, -1], np.int32), np.ones(2), distributions.bits(2)
+    mechanism = prepared.ready("rank", small.line(1.0), k=1)
+    drawn = mechanism.sample(
+        np.array([0, -1], np.int32), np.ones(2), distributions.bits(2)
     )
     assert drawn.tolist() == [0, 0]
 
 
 def test_resolution_bounds_what_finite_uniforms_add() -> None:
     """The rarest output is 1/Z; its cell is off by at most 2^-51 of the whole."""
-    channel = prepared.ready("rank", small.cloud(50, 2, listed=5), k=5)
+    mechanism = prepared.ready("rank", small.cloud(50, 2, listed=5), k=5)
     for epsilon in (1.0, 10.0, 30.0):
-        rarest = prepared.probabilities(channel, epsilon).min()
+        rarest = prepared.probabilities(mechanism, epsilon).min()
         added = -math.log1p(-min(2.0**-51 / rarest, 0.5))
-        assert rank.resolution(channel.state, epsilon) >= added
+        assert mechanism.numerical_slack(epsilon) >= added
 
 
 def test_orders_longer_than_k_are_cut() -> None:
@@ -187,19 +194,19 @@ def _with_outputs(size: int, outputs: int, listed: int) -> Lexicon:
     return dataclasses.replace(whole, orders=found, meta=meta, digest=digest)
 
 
-@pytest.mark.parametrize("law", ["power", "staircase", "arch"])
+@pytest.mark.parametrize("weights", ["power", "staircase", "arch"])
 @pytest.mark.parametrize("named", [None, 12])
 @pytest.mark.parametrize("epsilon", [0.5, 6.0])
-def test_with_outputs_every_input_has_the_same_law_on_them(
-    law: str, named: int | None, epsilon: float
+def test_with_outputs_every_input_has_the_same_weights_on_them(
+    weights: str, named: int | None, epsilon: float
 ) -> None:
     """Theorem of docs/rank.md: same support, same weights, worst loss exactly epsilon.
 
     Whether the lexicon says which words are outputs, or the setting cuts them out.
     """
     lexicon = _with_outputs(30, 12, 5) if named is None else small.cloud(30, 3)
-    channel = prepared.ready("rank", lexicon, law=law, k=5, outputs=named)
-    exact = prepared.probabilities(channel, epsilon)
+    mechanism = prepared.ready("rank", lexicon, weights=weights, k=5, outputs=named)
+    exact = prepared.probabilities(mechanism, epsilon)
     assert (exact[:, 12:] == 0).all()
     assert (exact[:, :12] > 0).all()
     np.testing.assert_allclose(
@@ -211,7 +218,7 @@ def test_with_outputs_every_input_has_the_same_law_on_them(
     np.testing.assert_allclose(own, exact.max(), rtol=1e-12)
 
 
-def test_both_ways_to_outputs_give_one_law() -> None:
+def test_both_ways_to_outputs_give_one_distribution() -> None:
     """A lexicon of outputs and a setting that cuts them out agree."""
     one = prepared.ready("rank", _with_outputs(25, 10, 6), k=6)
     two = prepared.ready("rank", small.cloud(25, 3), k=6, outputs=10)
@@ -225,48 +232,48 @@ def test_short_lists_are_filled_with_the_nearest() -> None:
     short = small.cloud(40, 3, listed=6)
     filled = prepared.ready("rank", short, k=6, outputs=9)
     whole = prepared.ready("rank", small.cloud(40, 3), k=6, outputs=9)
-    np.testing.assert_array_equal(filled.state.orders, whole.state.orders)
+    np.testing.assert_array_equal(filled.orders, whole.orders)
 
 
-def test_draws_follow_the_law_of_outputs() -> None:
+def test_draws_follow_the_distribution_over_outputs() -> None:
     """Sampled against exact, words outside the outputs included (1e-6)."""
-    channel = prepared.ready("rank", _with_outputs(9, 5, 3), k=3, law="arch")
-    prepared.hold_draws(channel, [0.3, 5.0], 30_000)
+    mechanism = prepared.ready("rank", _with_outputs(9, 5, 3), k=3, weights="arch")
+    prepared.hold_draws(mechanism, [0.3, 5.0], 30_000)
 
 
 @pytest.mark.parametrize("named", [None, 8])
-def test_best_guesses_are_those_of_the_law(named: int | None) -> None:
+def test_best_guesses_are_those_of_the_rows(named: int | None) -> None:
     """The closed form is the maximum over the rows of each band."""
     lexicon = small.cloud(30, 3)
-    channel = prepared.ready("rank", lexicon, k=5, law="arch", outputs=named)
+    mechanism = prepared.ready("rank", lexicon, k=5, weights="arch", outputs=named)
     prior = np.random.default_rng(4).dirichlet(np.full(30, 0.3))
-    joint = prior[:, None] * prepared.probabilities(channel, 3.0)[:30]
+    joint = prior[:, None] * prepared.probabilities(mechanism, 3.0)[:30]
     bands = [(0, 3), (3, 11), (11, 30)]
     expected = np.array([joint[a:b].max(axis=0) for a, b in bands])
-    found = rank.best_guesses(channel.state, prior, 3.0, bands)
+    found = mechanism.best_guesses(prior, 3.0, bands)
     np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
 def test_the_arch_is_its_closed_form() -> None:
     """Ln w(r) = epsilon (1 - ((r - 1) / k)^p), 1 at the floor; p = 1 is a line."""
-    params = rank.Params(law="arch", k=4, p=2.0)
-    found = np.log(rank.weights(params, 4, np.array([8.0]))[0])
-    np.testing.assert_allclose(found, [8.0, 7.5, 6.0, 3.5], rtol=1e-12)
-    line = rank.steps(rank.Params(law="arch", k=5, p=1.0), 5)
+    params = rank.Params(weights="arch", k=4, p=2.0)
+    exponents = 8.0 * params.exponents(4)
+    np.testing.assert_allclose(exponents, [8.0, 7.5, 6.0, 3.5], rtol=1e-12)
+    line = rank.Params(weights="arch", k=5, p=1.0).exponents(5)
     np.testing.assert_allclose(line, [1.0, 0.8, 0.6, 0.4, 0.2], rtol=1e-12)
 
 
 @given(
-    law=st.sampled_from(["power", "staircase", "arch"]),
+    weights=st.sampled_from(["power", "staircase", "arch"]),
     k=st.integers(1, 200),
     c=st.floats(0, 1e4),
     p=st.floats(0.01, 50),
 )
-def test_every_law_falls_from_one_to_the_floor(
-    law: Any, k: int, c: float, p: float
+def test_all_weights_fall_from_one_to_the_floor(
+    weights: Any, k: int, c: float, p: float
 ) -> None:
     """Steps begin with 1, never rise and stay at or above 0: all the theorem needs."""
-    found = rank.steps(rank.Params(law=law, k=k, c=c, p=p), k)
+    found = rank.Params(weights=weights, k=k, c=c, p=p).exponents(k)
     assert found[0] == pytest.approx(1.0)
     assert found.max() <= 1.0 + 1e-12
     assert (np.diff(found) <= 1e-12).all()
@@ -278,16 +285,16 @@ def test_more_outputs_than_words_are_refused() -> None:
     with pytest.raises(UsageError, match=r"mechanism\.outputs: 10 is more than the 9"):
         prepared.ready("rank", small.cloud(9, 2), outputs=10)
     assert prepared.ready(
-        "rank", small.cloud(9, 2), law="arch", outputs=4, k=50
-    ).state.orders.shape == (10, 4)
+        "rank", small.cloud(9, 2), weights="arch", outputs=4, k=50
+    ).orders.shape == (10, 4)
     with pytest.raises(UsageError, match=r"mechanism\.k: 6 is more than the 5"):
-        prepared.ready("rank", _with_outputs(30, 12, 5), law="arch", k=6)
+        prepared.ready("rank", _with_outputs(30, 12, 5), weights="arch", k=6)
 
 
 def test_an_audit_of_outputs_finds_epsilon() -> None:
     """Words that no input gives are no infinite loss."""
-    channel = prepared.ready("rank", _with_outputs(30, 12, 5), k=5)
-    found = audit(channel, 4.0, None)
+    mechanism = prepared.ready("rank", _with_outputs(30, 12, 5), k=5)
+    found = audit(mechanism, 4.0, None)
     assert found.infinite == 0.0
     assert found.worst == pytest.approx(4.0)
     assert not found.refuted
@@ -310,7 +317,7 @@ def tables(draw: st.DrawFn) -> tuple[tuple[int, float], ...]:
     k=st.none() | st.integers(1, 25),
     outputs=st.none() | st.integers(8, 30),
 )
-def test_a_law_by_table_has_permuted_rows_and_loses_epsilon(
+def test_weights_by_table_have_permuted_rows_and_lose_epsilon(
     table: tuple[tuple[int, float], ...],
     epsilon: float,
     k: int | None,
@@ -321,11 +328,11 @@ def test_a_law_by_table_has_permuted_rows_and_loses_epsilon(
     The weights of a row are those of the table, up to k, and 1 beyond.
     """
     lexicon = small.cloud(30, 3)
-    channel = prepared.ready(
-        "rank", lexicon, law="steps", steps=table, k=k, outputs=outputs
+    mechanism = prepared.ready(
+        "rank", lexicon, weights="steps", steps=table, k=k, outputs=outputs
     )
     size = outputs or 30
-    exact = prepared.probabilities(channel, epsilon)
+    exact = prepared.probabilities(mechanism, epsilon)
     assert (exact[:, size:] == 0).all()
     exact = exact[:, :size]
     np.testing.assert_allclose(
@@ -346,28 +353,30 @@ def test_a_law_by_table_has_permuted_rows_and_loses_epsilon(
         assert loss == pytest.approx(epsilon)
 
 
-def test_draws_follow_a_law_by_table() -> None:
+def test_draws_follow_weights_by_table() -> None:
     """Sampled against exact for every input, epsilons mixed in a batch (1e-6)."""
     table = ((2, 1.0), (3, 0.6), (5, 0.25))
-    channel = prepared.ready("rank", small.cloud(7, 2), law="steps", steps=table)
-    prepared.hold_draws(channel, [0.4, 4.0], 30_000)
+    mechanism = prepared.ready("rank", small.cloud(7, 2), weights="steps", steps=table)
+    prepared.hold_draws(mechanism, [0.4, 4.0], 30_000)
 
 
 @pytest.mark.parametrize(
     ("given_", "said"),
     [
-        ({"law": "steps"}, "needs a table"),
-        ({"law": "steps", "steps": [[3, 0.9]]}, "begin with 1"),
-        ({"law": "steps", "steps": [[0, 1]]}, r"steps\[0\]\[0\].*>= 1"),
-        ({"law": "steps", "steps": [[3, 1], [3, 0.5]]}, "3 does not follow 3"),
-        ({"law": "steps", "steps": [[3, 1], [5, 0.4], [6, 0.5]]}, "0.5 after 0.4"),
-        ({"law": "steps", "steps": [[3, 1], [5, 0]]}, r"steps\[1\]\[1\].*> 0"),
-        ({"law": "steps", "steps": [[3, 1], [5, float("nan")]]}, "steps"),
-        ({"law": "steps", "steps": [3, 1]}, "steps"),
-        ({"law": "arch", "steps": [[3, 1]]}, "give law: steps"),
+        ({"weights": "steps"}, "needs a table"),
+        ({"weights": "steps", "steps": [[3, 0.9]]}, "begin with 1"),
+        ({"weights": "steps", "steps": [[0, 1]]}, r"steps\[0\]\[0\].*>= 1"),
+        ({"weights": "steps", "steps": [[3, 1], [3, 0.5]]}, "3 does not follow 3"),
+        ({"weights": "steps", "steps": [[3, 1], [5, 0.4], [6, 0.5]]}, "0.5 after 0.4"),
+        ({"weights": "steps", "steps": [[3, 1], [5, 0]]}, r"steps\[1\]\[1\].*> 0"),
+        ({"weights": "steps", "steps": [[3, 1], [5, float("nan")]]}, "steps"),
+        ({"weights": "steps", "steps": [3, 1]}, "steps"),
+        ({"weights": "arch", "steps": [[3, 1]]}, "give weights: steps"),
     ],
 )
-def test_a_table_that_is_no_law_is_refused(given_: dict[str, Any], said: str) -> None:
+def test_a_table_that_does_not_fall_is_refused(
+    given_: dict[str, Any], said: str
+) -> None:
     """One line that names the profile's key and what is wrong."""
     with pytest.raises(UsageError, match=said) as caught:
         profile.convert(given_, rank.Params, "x.yaml: mechanism")
@@ -375,14 +384,14 @@ def test_a_table_that_is_no_law_is_refused(given_: dict[str, Any], said: str) ->
     assert "\n" not in str(caught.value)
 
 
-def test_shipped_tables_are_laws_by_rising_risk() -> None:
+def test_shipped_tables_fall_and_have_rising_risks() -> None:
     """Each prior has its own, of falling steps; closeness rises with the risk."""
-    found = _laws.shipped()
+    found = _fitted.shipped()
     assert len(found) == 2
     for rows in found:
         assert len(rows) > 20
         for row in rows:
-            _laws.check(row.steps)
+            _tables.check(row.steps)
             assert row.steps[-1][0] <= 96
         for one, two in pairwise(rows):
             assert one.risk < two.risk
@@ -393,7 +402,7 @@ def test_shipped_tables_are_laws_by_rising_risk() -> None:
 
 def _large() -> Lexicon:
     """Return a lexicon of more words than the tables were made for, cheaply ordered."""
-    size, listed = _laws.OUTPUTS + 9, 96
+    size, listed = _tables.OUTPUTS + 9, 96
     whole = small.cloud(120, 3)
     orders = (np.arange(size + 1)[:, None] + np.arange(listed)) % size
     names = tuple(f"{row}x" for row in range(size - 1))
@@ -415,9 +424,9 @@ LARGE = _large()
 def test_fitted_becomes_a_table_by_epsilon(epsilon: float | None, risk: float) -> None:
     """The first of at least as much epsilon; that of risk 20% if there is none."""
     space = prepared.space_of(LARGE)
-    found = ready("rank", rank, rank.Params(), space, Aim(epsilon=epsilon)).params
-    (steps,) = (row.steps for row in _laws.shipped()[0] if row.risk == risk)
-    assert found == rank.Params(law="steps", steps=steps, k=steps[-1][0])
+    params = rank.Params().prepare(space, Aim(epsilon=epsilon)).params
+    (steps,) = (row.steps for row in _fitted.shipped()[0] if row.risk == risk)
+    assert params == rank.Params(weights="steps", steps=steps, k=steps[-1][0])
 
 
 def test_fitted_becomes_the_table_of_the_risk_of_its_own_prior() -> None:
@@ -425,27 +434,26 @@ def test_fitted_becomes_the_table_of_the_risk_of_its_own_prior() -> None:
     space, size = prepared.space_of(LARGE), len(LARGE.words)
     prior = np.random.default_rng(2).dirichlet(np.full(size, 0.5))
 
-    def risk_at(row: _laws.Row) -> float:
-        made = ready("rank", rank, rank.Params(law="steps", steps=row.steps), space)
-        best = rank.best_guesses(made.state, prior, row.epsilon, [(0, size)])
+    def risk_at(row: _fitted.Row) -> float:
+        params = rank.Params(weights="steps", steps=row.steps)
+        mechanism = params.prepare(space, Aim())
+        best = mechanism.best_guesses(prior, row.epsilon, [(0, size)])
         return float(best.sum())
 
     for risk in (0.1, 0.5):
         first = [
             next((row for row in rows if risk_at(row) >= risk * 0.998), rows[-1])
-            for rows in _laws.shipped()
+            for rows in _fitted.shipped()
         ]
         nearest = min(first, key=lambda row: abs(row.risk - risk))
         aim = Aim(risk=risk, prior=prior)
-        assert ready("rank", rank, rank.Params(), space, aim).params.steps == (
-            nearest.steps
-        )
+        assert rank.Params().prepare(space, aim).params.steps == nearest.steps
 
 
 def test_fitted_is_cut_to_what_is_stored() -> None:
     """Short orders and k take the first ranks of the table."""
     short = dataclasses.replace(LARGE, orders=LARGE.orders[:, :30], digest="short")
-    (table,) = (row.steps for row in _laws.shipped()[0] if row.risk == 0.2)
+    (table,) = (row.steps for row in _fitted.shipped()[0] if row.risk == 0.2)
     listed = table[-1][0]
     assert listed > 30
     for lexicon, k, longest in (
@@ -453,25 +461,24 @@ def test_fitted_is_cut_to_what_is_stored() -> None:
         (short, None, 30),
         (LARGE, 7, 7),
     ):
-        channel = prepared.ready("rank", lexicon, k=k)
-        assert channel.params.law == "steps"
-        assert channel.params.steps[-1][0] == channel.params.k == longest
-        assert channel.state.orders.shape[1] == longest
-        assert channel.state.params == channel.params
-        assert channel.params.steps[:2] == table[:2]
+        mechanism = prepared.ready("rank", lexicon, k=k)
+        assert mechanism.params.weights == "steps"
+        assert mechanism.params.steps[-1][0] == mechanism.params.k == longest
+        assert mechanism.orders.shape[1] == longest
+        assert mechanism.params.steps[:2] == table[:2]
 
 
 @given(table=tables(), outputs=st.integers(1, 9000))
 def test_a_small_lexicon_lists_a_part_in_proportion(
     table: tuple[tuple[int, float], ...], outputs: int
 ) -> None:
-    """Each rank has the step of the rank as far down in the table; it stays a law."""
-    found = _laws.scaled(table, outputs)
-    _laws.check(found)
-    part = min(1.0, outputs / _laws.OUTPUTS)
+    """Each rank has the step of the rank as far down in the table, and they fall."""
+    found = _tables.scaled(table, outputs)
+    _tables.check(found)
+    part = min(1.0, outputs / _tables.OUTPUTS)
     listed = math.ceil(table[-1][0] * part)
     assert found[-1][0] == listed <= max(1, table[-1][0])
-    whole = _laws.values(table, table[-1][0])
+    whole = _tables.values(table, table[-1][0])
     # A step that ends at e ends at e * part, rounded up.
     expected = [
         whole[
@@ -479,10 +486,10 @@ def test_a_small_lexicon_lists_a_part_in_proportion(
         ]
         for position in range(1, listed + 1)
     ]
-    np.testing.assert_array_equal(_laws.values(found, listed), expected)
+    np.testing.assert_array_equal(_tables.values(found, listed), expected)
 
 
 def test_fitted_of_a_tiny_lexicon_is_randomised_response() -> None:
     """One word of six is listed, so that a large epsilon gives the word back."""
-    channel = prepared.ready("rank", small.cloud(6, 3))
-    assert channel.params.steps == ((1, 1.0),)
+    mechanism = prepared.ready("rank", small.cloud(6, 3))
+    assert mechanism.params.steps == ((1, 1.0),)

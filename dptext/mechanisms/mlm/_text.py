@@ -19,30 +19,29 @@ from dptext.tokens import kinds
 from dptext.types import Words
 
 Tokens = NDArray[np.int64]
+# Tokens and their types (2, n), and where the mask is.
+Sequence = tuple[Tokens, int]
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """What a model wants around its texts: (tokens, types) before, between and after.
+    """What a model wants around its texts: tokens and types (2, n) of each part.
 
-    between is None where the model reads one text; types are None where it has none.
-    first and second are the types of the texts' own tokens.
+    between is None where the model reads one text; first and second are the types of
+    the texts' own tokens.
     """
 
     before: Tokens
     between: Tokens | None
     after: Tokens
-    before_types: Tokens
-    between_types: Tokens
-    after_types: Tokens
     first: int
     second: int
 
     @property
     def room(self) -> int:
         """Return how many tokens the frame itself takes."""
-        between = 0 if self.between is None else len(self.between)
-        return len(self.before) + between + len(self.after)
+        parts = (self.before, self.between, self.after)
+        return sum(len(part[0]) for part in parts if part is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,20 +59,16 @@ class Batch:
 
 def frame(tokenizer: Any, pair: bool) -> Frame:
     """Take the frame from how the tokenizer puts two short public texts together."""
-    made = tokenizer("a", "b") if pair else tokenizer("a")
-    of = np.array([-1 if each is None else each for each in made.sequence_ids()])
-    tokens = np.array(made["input_ids"], np.int64)
-    types = np.array(made.get("token_type_ids", np.zeros(len(tokens))), np.int64)
-    one = np.flatnonzero(of == 0)
-    two = np.flatnonzero(of == int(pair))
-    middle = slice(one[-1] + 1, two[0])
+    encoded = tokenizer("a", "b") if pair else tokenizer("a")
+    text = np.array([-1 if each is None else each for each in encoded.sequence_ids()])
+    ids = np.array(encoded["input_ids"], np.int64)
+    types = np.array(encoded.get("token_type_ids", np.zeros(len(ids))), np.int64)
+    both = np.stack((ids, types))
+    one, two = np.flatnonzero(text == 0), np.flatnonzero(text == int(pair))
     return Frame(
-        before=tokens[: one[0]],
-        between=tokens[middle] if pair else None,
-        after=tokens[two[-1] + 1 :],
-        before_types=types[: one[0]],
-        between_types=types[middle],
-        after_types=types[two[-1] + 1 :],
+        before=both[:, : one[0]],
+        between=both[:, one[-1] + 1 : two[0]] if pair else None,
+        after=both[:, two[-1] + 1 :],
         first=int(types[one[0]]),
         second=int(types[two[0]]),
     )
@@ -115,29 +110,29 @@ def tokenize(tokenizer: Any, texts: list[str]) -> list[list[int]]:
 
 def sequence(
     batch: Batch, text: int, position: int, mask: int, frame: Frame, longest: int
-) -> tuple[Tokens, Tokens, int]:
-    """Return tokens and types of a text with the piece at place masked; where.
+) -> Sequence:
+    """Return a text with the piece at a position masked.
 
     longest is how many tokens the model reads, those of the frame among them.
     """
     begin = batch.starts[batch.begins[text]]
-    own = batch.tokens[begin : batch.starts[batch.ends[text]]]
-    at = int(batch.starts[position] - begin)
-    masked = np.concatenate(
-        (own[:at], [mask], own[batch.starts[position + 1] - begin :])
-    )
+    original = batch.tokens[begin : batch.starts[batch.ends[text]]]
+    at, after = (batch.starts[position : position + 2] - begin).tolist()
+    masked = np.concatenate((original[:at], [mask], original[after:]))
     room = longest - frame.room
-    parts, types = [frame.before], [frame.before_types]
+    parts = [frame.before]
     if frame.between is not None:
         room //= 2
-        start = _start(at, len(own), room)
-        parts += [own[start : start + room], frame.between]
-        types += [np.full(len(parts[1]), frame.first), frame.between_types]
+        start = _start(at, len(original), room)
+        parts += [_typed(original[start : start + room], frame.first), frame.between]
     start = _start(at, len(masked), room)
-    where = sum(map(len, parts)) + at - start
-    parts += [masked[start : start + room], frame.after]
-    types += [np.full(len(parts[-2]), frame.second), frame.after_types]
-    return np.concatenate(parts), np.concatenate(types), where
+    where = sum(len(part[0]) for part in parts) + at - start
+    parts += [_typed(masked[start : start + room], frame.second), frame.after]
+    return np.concatenate(parts, axis=1), where
+
+
+def _typed(tokens: Tokens, kind: int) -> Tokens:
+    return np.stack((tokens, np.full(len(tokens), kind)))
 
 
 def _start(middle: int, length: int, room: int) -> int:

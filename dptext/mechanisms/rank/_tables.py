@@ -1,21 +1,12 @@
-"""Laws of rank by a table: how ln w falls over the ranks, and the tables that ship.
+"""Tables of weights over ranks: how ln w falls, step by step.
 
 A table is a tuple of (last rank, ln w / epsilon) pairs: up to this rank, from the one
 before on. The first value is 1; beyond the last rank stands the floor, 0.
-dptext/data/laws.json holds one for each of a grid of risks, for all words and for all
-but stop words (docs/rank.md).
 """
 
 from __future__ import annotations
 
-import json
 import math
-from bisect import bisect_left
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import lru_cache
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,23 +16,10 @@ OUTPUTS = 8000
 Table = tuple[tuple[int, float], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A table made for a risk, and the epsilon that it takes with the built-in words.
-
-    closeness: the expected cosine of a word with what is written for it, from 0.
-    """
-
-    risk: float
-    epsilon: float
-    closeness: float
-    steps: Table
-
-
 def check(table: Table) -> None:
-    """Raise ValueError for a table that is no law."""
+    """Raise ValueError for a table that does not fall from 1 over rising ranks."""
     if not table:
-        msg = "law steps needs a table of [last rank, part of epsilon] pairs"
+        msg = "weights: steps needs a table of [last rank, part of epsilon] pairs"
         raise ValueError(msg)
     rank, before = 0, 1.0
     if table[0][1] != 1.0:
@@ -60,8 +38,7 @@ def check(table: Table) -> None:
 def values(table: Table, listed: int) -> NDArray[np.float64]:
     """Return the values of the first ranks: (listed,), all within the table."""
     ends, steps = zip(*cut(table, listed), strict=True)
-    found: NDArray[np.float64] = np.repeat(steps, np.diff((0, *ends)))
-    return found.astype(np.float64)
+    return np.repeat(np.array(steps, np.float64), np.diff((0, *ends)))
 
 
 def cut(table: Table, most: int) -> Table:
@@ -87,26 +64,3 @@ def scaled(table: Table, outputs: int) -> Table:
         if not kept or shrunk > kept[-1][0]:
             kept.append((shrunk, value))
     return tuple(kept)
-
-
-@lru_cache(maxsize=1)
-def shipped() -> tuple[tuple[Row, ...], ...]:
-    """Return what dptext/data/laws.json holds: rows by rising risk, of each prior."""
-    path = Path(__file__).parent.parent / "data" / "laws.json"
-    found = json.loads(path.read_text(encoding="utf-8"))["tables"]
-    return tuple(tuple(_row(row) for row in each["laws"]) for each in found)
-
-
-def _row(row: dict[str, Any]) -> Row:
-    steps = tuple((last, value) for last, value in row.pop("steps"))
-    return Row(steps=steps, **row)
-
-
-def first(enough: Callable[[Row], bool], risk: float | None = None) -> Row:
-    """Return the first row that is enough, else the last; those after it must be, too.
-
-    Looks at few of them. With a risk, of all priors the row made for the nearest risk.
-    """
-    tables = shipped() if risk is not None else shipped()[:1]
-    found = [rows[bisect_left(rows[:-1], True, key=enough)] for rows in tables]
-    return min(found, key=lambda row: abs(row.risk - (risk or 0.0)))

@@ -1,27 +1,27 @@
-"""The law of rank that is worth most at a risk and an epsilon: a linear program.
+"""The weights of rank that are worth most at a risk and an epsilon: a linear program.
 
 Variables are the probabilities q of one word in each step of ranks and at the floor:
 they fall, sum to 1, and the first is at most e^epsilon times the last. Worth is linear
 in them. The success of the best guess, a sum over outputs of the largest of
 prior(x) q(step of y for x), is convex and piecewise linear: it enters by cuts, each the
 guesses that are best at the last solution, until the solution meets the risk. So the
-result is the best law on these steps, to a millionth of the risk (docs/rank.md).
+result is best on these steps, to a millionth of the risk (docs/rank.md).
 Needs scipy, of the extra build.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dptext.errors import MissingExtra, UsageError
-from dptext.mechanisms import Mechanism, rank
-
-if TYPE_CHECKING:
-    from dptext.spaces import Space
+from dptext.mechanisms import Aim
+from dptext.mechanisms.rank import Params, Rank, _lists
+from dptext.spaces import Space
 
 UTILITIES = ("closeness", "kept")
 # The last ranks of the steps; lists end at the last of them.
@@ -38,7 +38,7 @@ _SLACK = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What a law of rank is to be found for, all of it public.
+    """What weights of rank are to be solved for, all of it public.
 
     best (outputs, steps + 1): the largest prior of a word that lists the output in that
     step; in the last column the largest of all. ends (steps,): the last rank of each.
@@ -52,49 +52,45 @@ class Problem:
     @property
     def widths(self) -> NDArray[np.float64]:
         """Return how many ranks each step has, the floor last: (steps + 1,)."""
-        whole = (0, *self.ends.tolist(), len(self.best))
-        return np.diff(whole).astype(np.float64)
+        edges = (0, *self.ends.tolist(), len(self.best))
+        return np.diff(edges).astype(np.float64)
 
 
 @dataclass(frozen=True, slots=True)
-class Law:
-    """A law: params of rank to say it, the epsilon it was made for, and its worth."""
+class BestWeights:
+    """The solution: params of rank, the epsilon they were solved for, their worth."""
 
-    params: rank.Params
+    params: Params
     epsilon: float
     worth: float
 
 
 def problem(
-    params: rank.Params, space: Space, prior: NDArray[np.float64], utility: str
+    params: Params, space: Space, prior: NDArray[np.float64], utility: str
 ) -> Problem:
     """Gather what the program needs, for the outputs and the k of params.
 
     prior (V,) of the words that are replaced. Raises UsageError for an unknown utility.
     """
-    state = _lists(params, space)
-    ranks = state.orders.shape[1]
-    ends = np.unique(np.minimum(EDGES, ranks))
-    step = np.searchsorted(ends, np.arange(ranks), side="right")
-    best = np.zeros((state.outputs, len(ends) + 1))
-    for position in range(ranks):
-        words = state.orders[:-1, position].astype(np.int64)
+    outputs = _lists.count_outputs(space, params.outputs)
+    stored = _lists.longest(space, outputs)
+    most = min(params.k or EDGES[-1], EDGES[-1], stored, outputs)
+    lists = Params(weights="staircase", k=most, outputs=params.outputs)
+    mechanism = lists.prepare(space, Aim())
+    ends = np.unique(np.minimum(EDGES, most))
+    step = np.searchsorted(ends, np.arange(most), side="right")
+    best = np.zeros((outputs, len(ends) + 1))
+    for position in range(most):
+        words = mechanism.orders[:-1, position].astype(np.int64)
         np.maximum.at(best[:, step[position]], words, prior)
     best[:, -1] = prior.max()
-    each = worth(state, space, prior, utility)
-    worths = np.bincount(step, each, len(ends) + 1).astype(np.float64)
-    return Problem(best, ends, worths)
-
-
-def _lists(params: rank.Params, space: Space) -> rank.State:
-    plain = rank.Params(law="staircase", k=1, outputs=params.outputs)
-    outputs = rank.prepare(plain, space).outputs
-    most = min(params.k or EDGES[-1], EDGES[-1], rank.longest(space, outputs), outputs)
-    return rank.prepare(replace(plain, k=most), space)
+    by_rank = worth(mechanism, prior, utility)
+    by_step = np.bincount(step, by_rank, len(ends) + 1).astype(np.float64)
+    return Problem(best, ends, by_step)
 
 
 def worth(
-    state: rank.State, space: Space, prior: NDArray[np.float64], utility: str
+    mechanism: Rank, prior: NDArray[np.float64], utility: str
 ) -> NDArray[np.float64]:
     """Return what the word at each listed rank is worth, a mean over words: (k,).
 
@@ -104,28 +100,28 @@ def worth(
     if utility not in UTILITIES:
         msg = f"no utility named {utility!r}; there are {', '.join(UTILITIES)}"
         raise UsageError(msg)
-    listed = state.orders.shape[1]
+    by_rank = np.zeros(mechanism.listed)
     if utility == "kept":
-        own = np.zeros(listed)
-        own[0] = prior[: state.outputs].sum()
-        return own
-    rows = np.asarray(space.lexicon.vectors, np.float64)
+        by_rank[0] = prior[: mechanism.outputs].sum()
+        return by_rank
+    rows = np.asarray(mechanism.space.lexicon.vectors, np.float64)
     rows = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-300)
-    found = np.zeros(listed)
     for begin in range(0, len(prior), 1000):
         part = slice(begin, min(begin + 1000, len(prior)))
-        others = rows[state.orders[part].astype(np.int64)]
+        others = rows[mechanism.orders[part].astype(np.int64)]
         cosines = np.einsum("nkd,nd->nk", others, rows[part])
-        found += prior[part] @ np.maximum(cosines, 0.0)
-    return found
+        by_rank += prior[part] @ np.maximum(cosines, 0.0)
+    return by_rank
 
 
-def solve(given: Problem, risk: float, cap: float) -> tuple[float, NDArray[np.float64]]:
+def solve(
+    problem: Problem, risk: float, cap: float
+) -> tuple[float, NDArray[np.float64]]:
     """Return the largest worth at a risk and an epsilon, and ln w of each step.
 
-    Raises UsageError for a risk that even the uniform law does not meet.
+    Raises UsageError for a risk that even uniform outputs do not meet.
     """
-    best, widths, steps = given.best, given.widths, len(given.ends)
+    best, size, steps = problem.best, len(problem.best), len(problem.ends)
     floor = float(best[0, -1])
     if not floor < risk < 1.0:
         msg = (
@@ -133,21 +129,20 @@ def solve(given: Problem, risk: float, cap: float) -> tuple[float, NDArray[np.fl
             f"succeeds for {floor:.2%} of words; give a risk between these and 100%"
         )
         raise UsageError(msg)
-    # In units of the uniform law, so that numbers are of size 1.
+    # In units of the uniform probability, so that numbers are of size 1.
     order = np.diff(np.eye(steps + 1), axis=0)
     bound = np.zeros((1, steps + 1))
     bound[0, 0], bound[0, -1] = np.exp(-cap), -1.0
     rows, limits = np.vstack((order, bound)), np.zeros(steps + 1)
     for _ in range(_CUTS):
-        found = _linear(given.worth / len(best), rows, limits, widths / len(best))
-        guess = (best * found).argmax(axis=1)
-        values = best[np.arange(len(best)), guess]
-        cut = np.bincount(guess, weights=values, minlength=steps + 1) / len(best)
-        if cut @ found <= risk * (1.0 + _SLACK):
+        q = _linear(problem.worth / size, rows, limits, problem.widths / size)
+        guess = (best * q).argmax(axis=1)
+        values = best[np.arange(size), guess]
+        cut = np.bincount(guess, weights=values, minlength=steps + 1) / size
+        if cut @ q <= risk * (1.0 + _SLACK):
             break
         rows, limits = np.vstack((rows, cut)), np.append(limits, risk)
-    logs = np.log(found[:-1] / found[-1])
-    return float(given.worth @ found / len(best)), logs
+    return float(problem.worth @ q / size), np.log(q[:-1] / q[-1])
 
 
 def _linear(
@@ -156,64 +151,60 @@ def _linear(
     limits: NDArray[np.float64],
     widths: NDArray[np.float64],
 ) -> NDArray[np.float64]:
+    """Return q >= 0 of the largest gains @ q with rows @ q <= limits, widths @ q 1."""
     try:
         from scipy.optimize import linprog
     except ImportError:
-        what = "a law by a linear program"
+        what = "weights by a linear program"
         raise MissingExtra.of(what, "build") from None
-    found: Any = linprog(
+    result: Any = linprog(
         -gains, rows, limits, widths[None, :], [1.0], method="highs", bounds=(0, None)
     )
-    if found.status != 0:
-        msg = f"the program for a law has no solution: {found.message}"
+    if result.status != 0:
+        msg = f"the program for weights has no solution: {result.message}"
         raise UsageError(msg)
-    values: NDArray[np.float64] = found.x
+    values: NDArray[np.float64] = result.x
     return values
 
 
 def find(
-    given: Problem, outputs: int | None, risk: float, cap: float | None = None
-) -> Law:
-    """Return the best law for a risk, with an epsilon of at most cap nats.
+    problem: Problem, outputs: int | None, risk: float, cap: float | None = None
+) -> BestWeights:
+    """Return the best weights for a risk, with an epsilon of at most cap nats.
 
     Without cap the epsilon is the smallest on a grid of quarters of a nat where one nat
     more would gain less than 4% of the worth. steps are rounded to a thousandth.
     """
-    epsilon = _enough(given, risk) if cap is None else cap
-    value, logs = solve(given, risk, epsilon)
+    epsilon = _enough(problem, risk) if cap is None else cap
+    value, logs = solve(problem, risk, epsilon)
     steps = np.round(logs / logs[0], 3) if logs[0] > 0.0 else np.ones(1)
     table: list[tuple[int, float]] = []
-    for last, step in zip(given.ends.tolist(), steps.tolist(), strict=False):
+    for last, step in zip(problem.ends.tolist(), steps.tolist(), strict=False):
         if step <= 0.0:
             break
         if table and table[-1][1] == step:
             table.pop()
         table.append((last, step))
-    params = rank.Params(law="steps", steps=tuple(table), outputs=outputs)
-    return Law(params, epsilon, value)
+    params = Params(weights="steps", steps=tuple(table), outputs=outputs)
+    return BestWeights(params, epsilon, value)
 
 
-def _enough(given: Problem, risk: float) -> float:
+def _enough(problem: Problem, risk: float) -> float:
     """Return the smallest cap where a nat more gains little."""
-    known: dict[float, float] = {}
 
-    def at(cap: float) -> float:
-        if cap not in known:
-            known[cap] = solve(given, risk, cap)[0]
-        return known[cap]
+    @cache
+    def worth_at(cap: float) -> float:
+        return solve(problem, risk, cap)[0]
 
     for cap in _CAPS:
-        if at(cap) >= (1.0 - GAIN) * at(cap + 1.0):
+        if worth_at(cap) >= (1.0 - GAIN) * worth_at(cap + 1.0):
             return cap
     return _CAPS[-1]
 
 
 def achieved(
-    mechanism: Mechanism, prior: NDArray[np.float64], epsilon: float, utility: str
+    mechanism: Rank, prior: NDArray[np.float64], epsilon: float, utility: str
 ) -> float:
-    """Return the worth of a law of rank at an epsilon."""
-    state: rank.State = mechanism.state
-    each = worth(state, mechanism.space, prior, utility)
-    listed = len(each)
-    law = rank.weights(state.params, listed, np.array([epsilon]))[0]
-    return float(law @ each / (law.sum() + state.outputs - listed))
+    """Return the worth of weights of rank at an epsilon."""
+    weights, totals = mechanism.weights(np.array([epsilon]))
+    return float(weights[0] @ worth(mechanism, prior, utility) / totals[0])

@@ -3,8 +3,8 @@
 A chain starts at a word drawn by a public seed and goes on to the nearest word that it
 has not visited; where all listed neighbours are visited, all words that are left are
 searched. So each step is the nearest one left, but a chain must jump where it has used
-up a region: places on it are no measure of meaning. An unknown word stands at the place
-of the word nearest to its row.
+up a region: positions on it are no measure of meaning. An unknown word stands where the
+word nearest to its row does.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _PAIRS = 200_000
 
 @dataclass(frozen=True, slots=True)
 class Chains:
-    """The word at each place, words (c, V), and each row's place, places (c, V + 1)."""
+    """words (c, V), that at each position; positions (c, V + 1), that of each row."""
 
     words: NDArray[np.int32]
     positions: NDArray[np.int32]
@@ -48,11 +48,10 @@ class Chains:
         """Return V."""
         return int(self.words.shape[1])
 
-    def apart(self, one: NDArray[Any], other: NDArray[Any]) -> NDArray[np.int64]:
-        """Return the largest distance in places over the chains, of pairs of rows."""
-        gap = self.positions[:, one].astype(np.int64) - self.positions[:, other]
-        found: NDArray[np.int64] = np.abs(gap).max(axis=0)
-        return found
+    def distances(self, a: NDArray[Any], b: NDArray[Any]) -> NDArray[np.int64]:
+        """Return the largest distance over the chains, in positions, of pairs: (n,)."""
+        gap = self.positions[:, a].astype(np.int64) - self.positions[:, b]
+        return np.asarray(np.abs(gap).max(axis=0))
 
     def nearest(self) -> NDArray[np.int64]:
         """Bound the distance of each word to its nearest other word: (V,).
@@ -64,8 +63,9 @@ class Chains:
         for chain in self.words:
             for step in steps if len(self.words) > 1 else (-1, 1):
                 inside = np.arange(max(0, -step), self.size - max(0, step))
-                one, other = chain[inside], chain[inside + step]
-                nearest[one] = np.minimum(nearest[one], self.apart(one, other))
+                words, others = chain[inside], chain[inside + step]
+                distances = self.distances(words, others)
+                nearest[words] = np.minimum(nearest[words], distances)
         return nearest
 
     def median(self) -> float:
@@ -74,7 +74,7 @@ class Chains:
             return 0.0
         pairs = np.random.default_rng(1).integers(0, self.size, (2, _PAIRS))
         pairs = pairs[:, pairs[0] != pairs[1]]
-        return float(np.median(self.apart(pairs[0], pairs[1])))
+        return float(np.median(self.distances(*pairs)))
 
 
 def _chain(space: Space, seed: int, number: int) -> NDArray[np.int32]:
@@ -84,13 +84,13 @@ def _chain(space: Space, seed: int, number: int) -> NDArray[np.int32]:
         # Any order of the words is a chain; one that lacks a word is none.
         return np.array_equal(np.sort(kept["chain"]), np.arange(space.size))
 
-    found = cache.arrays(
+    arrays = cache.arrays(
         key,
         lambda: {"chain": _build(space, seed, number)},
         holds,
         "laying chains through the words",
     )
-    return found["chain"].astype(np.int32, copy=False)
+    return arrays["chain"].astype(np.int32, copy=False)
 
 
 def _build(space: Space, seed: int, number: int) -> NDArray[np.int32]:

@@ -1,0 +1,111 @@
+"""Masked language models in folders of this machine, of Hugging Face's kind.
+
+Nothing is downloaded. Every error begins with the setting that named the folder.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from dptext import models
+from dptext.errors import MissingExtra, UsageError
+
+_TOKENIZERS = (
+    *("tokenizer.json", "vocab.txt", "vocab.json"),
+    *("sentencepiece.bpe.model", "spiece.model", "tokenizer.model"),
+)
+
+
+def need(folder: str, setting: str, what: str) -> str:
+    """Return the folder of a model, without loading it; what needs it.
+
+    Raises UsageError where it is none, MissingExtra without transformers and torch.
+    """
+    for name in ("transformers", "torch"):
+        if not models.has(name):
+            raise MissingExtra.of(what, "semantic")
+    path = Path(folder).expanduser()
+    if not path.is_dir():
+        msg = (
+            f"{setting}: no folder {folder}; give that of a Hugging Face model on this "
+            "machine (nothing is downloaded)"
+        )
+        raise UsageError(msg)
+    if not (path / "config.json").is_file():
+        msg = f"{setting}: {folder} has no config.json; give a model's folder"
+        raise UsageError(msg)
+    if not any((path / name).is_file() for name in _TOKENIZERS):
+        msg = f"{setting}: {folder} has no tokenizer; save it beside the model"
+        raise UsageError(msg)
+    if not [*path.glob("*.safetensors"), *path.glob("pytorch_model*.bin")]:
+        msg = (
+            f"{setting}: {folder} has no weights; model.safetensors or "
+            "pytorch_model.bin should lie there"
+        )
+        raise UsageError(msg)
+    return str(path.resolve())
+
+
+def describe(folder: str) -> str:
+    """Name a model and the digest of its weights."""
+    digest = models.weights_digest(folder)
+    return Path(folder).name + (f" (weights sha256 {digest[:12]})" if digest else "")
+
+
+def tokenizer(folder: str, setting: str) -> Any:
+    """Load the tokenizer of a model; UsageError where it has no mask token."""
+    loaded = _quietly(
+        folder,
+        setting,
+        lambda: _library().AutoTokenizer.from_pretrained(
+            folder, local_files_only=True, trust_remote_code=False
+        ),
+    )
+    if loaded.mask_token_id is None:
+        msg = f"{setting}: the tokenizer in {folder} has no mask token"
+        raise UsageError(msg)
+    return loaded
+
+
+def network(folder: str, setting: str, device: str) -> Any:
+    """Load a model with its masked-language-model head, for inference in float32."""
+    loaded, info = _quietly(
+        folder,
+        setting,
+        lambda: _library().AutoModelForMaskedLM.from_pretrained(
+            folder,
+            local_files_only=True,
+            trust_remote_code=False,
+            output_loading_info=True,
+        ),
+    )
+    missing = [key for key in info["missing_keys"] if not key.endswith("position_ids")]
+    if missing:
+        msg = (
+            f"{setting}: the weights in {folder} lack {min(missing)}; take a model "
+            "that was saved with its masked-language-model head"
+        )
+        raise UsageError(msg)
+    return _quietly(folder, setting, lambda: loaded.float().eval().to(device))
+
+
+def _library() -> Any:
+    library = models.package("transformers", "a masked language model", "semantic")
+    library.utils.logging.disable_progress_bar()
+    library.utils.logging.set_verbosity_error()
+    return library
+
+
+def _quietly(folder: str, setting: str, load: Callable[[], Any]) -> Any:
+    """Call load without warnings; what goes wrong is one line."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return load()
+        except Exception as error:  # a broken file may raise anything
+            reason = str(error).strip().partition("\n")[0]
+            msg = f"{setting}: {folder} cannot be loaded: {reason}"
+            raise UsageError(msg) from None

@@ -1,0 +1,147 @@
+"""The truncated exponential mechanism on a chain, in closed form.
+
+P(j|i) ~ exp(-eps min(|i - j| / scale, gamma) / 2): a floor for every position, and what
+exceeds it near i.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dptext.randomness import RandomBits
+from dptext.types import Eps
+
+Positions = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Tem:
+    """Noise on a chain of so many words; gamma None: it is product over epsilon."""
+
+    size: int
+    scale: float
+    gamma: float | None
+    product: float
+
+    @classmethod
+    def of(cls, size: int, scale: float, gamma: float | None, beta: float) -> Tem:
+        """Take gamma, or let an output beyond it have probability at most beta."""
+        odds = (1.0 - beta) * (size - 1) / beta
+        return cls(size, scale, gamma, 2.0 * math.log(max(odds, 1.0 + 1e-9)))
+
+    @property
+    def max_loss(self) -> float:
+        """Return what no two words lose more than at any epsilon, in nats."""
+        return self.product if self.gamma is None else math.inf
+
+    @property
+    def cut_name(self) -> str:
+        """Write gamma."""
+        if self.gamma is None:
+            return f"{_above(self.product)} / epsilon"
+        return _above(self.gamma)
+
+    def rate(self, eps: Eps) -> NDArray[np.float64]:
+        """Return half of epsilon, the other half is for the normaliser: (n,)."""
+        return eps / 2.0
+
+    def cut(self, eps: Eps) -> NDArray[np.float64]:
+        """Return gamma: (n,)."""
+        if self.gamma is None:
+            return self.product / eps
+        return np.full(len(eps), self.gamma)
+
+    def log_totals(self, inputs: Positions, eps: Eps) -> NDArray[np.float64]:
+        """Return ln of the normaliser: inputs (n,), eps (n,) or (1,) -> (n,)."""
+        return np.asarray(np.log(_Window.of(self, inputs, eps).total()))
+
+    def log_outputs(self, outputs: Positions, eps: Eps) -> NDArray[np.float64]:
+        """Return 0: all normalising is done by the inputs: (n, m)."""
+        return np.zeros((len(eps), len(outputs)))
+
+    def moved(
+        self, positions: Positions, eps: Eps, up: NDArray[np.bool_], bits: RandomBits
+    ) -> Positions:
+        """Draw any position at all, or itself, or one to its left or right."""
+        window = _Window.of(self, positions, eps)
+        integers = bits.integers(1)
+        uniform = RandomBits.unit(integers[:, 0])
+        target = uniform * window.total() - self.size * window.floor
+        anywhere = bits.below(integers[:, 1], self.size)
+        beyond = target < 0.0
+        target -= 1.0 - window.floor
+        itself = target < 0.0
+        left = window.excess(window.left)
+        leftwards = target < left
+        target = np.where(leftwards, target, target - left)
+        most = np.where(leftwards, window.left, window.right)
+        steps = window.steps(target, most)
+        near = positions + np.where(leftwards, -steps, steps)
+        return np.where(beyond, anywhere, np.where(itself, positions, near))
+
+    def numerical_slack(self, epsilon: float, loss: float) -> float:
+        """Return the nats that finite uniforms may add.
+
+        The rarest output has probability exp(-loss / 2) / V, exact to 2^-52.
+        """
+        return float(2.0**-50 * self.size * np.exp(min(loss, 600.0) / 2.0))
+
+
+@dataclass(frozen=True, slots=True)
+class _Window:
+    """A floor for all of V, and what exceeds it near by.
+
+    rate (n,) nats a step; floor (n,) the least weight; left, right (n,) the positions
+    on either side that exceed it.
+    """
+
+    size: int
+    rate: NDArray[np.float64]
+    floor: NDArray[np.float64]
+    left: Positions
+    right: Positions
+
+    @classmethod
+    def of(cls, tem: Tem, positions: Positions, eps: Eps) -> _Window:
+        """Return those of some positions: (n,)."""
+        gamma, last = tem.cut(eps), tem.size - 1
+        inside = np.minimum(np.floor(gamma * tem.scale), last).astype(np.int64)
+        return cls(
+            size=tem.size,
+            rate=eps / (2.0 * tem.scale),
+            floor=np.exp(eps * gamma / -2.0),
+            left=np.minimum(positions, inside),
+            right=np.minimum(last - positions, inside),
+        )
+
+    def excess(self, count: Positions) -> NDArray[np.float64]:
+        """Return the sum of exp(-rate k) - floor over k = 1 ... count."""
+        sums = np.expm1(-self.rate * count) / np.expm1(-self.rate)
+        return np.maximum(sums * np.exp(-self.rate) - count * self.floor, 0.0)
+
+    def total(self) -> NDArray[np.float64]:
+        """Return the normaliser of each row."""
+        itself = 1.0 - self.floor
+        sides = self.excess(self.left) + self.excess(self.right)
+        return self.size * self.floor + itself + sides
+
+    def steps(self, target: NDArray[np.float64], most: Positions) -> Positions:
+        """Return the first count whose excess is above the target, by halving: (n,)."""
+        low: Positions = np.minimum(1, most)
+        high: Positions = most.copy()
+        for _ in range(int(most.max(initial=0)).bit_length()):
+            middle = (low + high) // 2
+            enough = self.excess(middle) > target
+            high = np.where(enough, middle, high)
+            low = np.where(enough, low, np.minimum(middle + 1, high))
+        return high
+
+
+def _above(value: float) -> str:
+    """Write a distance with six digits, never rounded down."""
+    short = f"{value:.6g}"
+    return short if float(short) >= value else repr(value)
