@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from dptext import cache
+from dptext.exponential import recalibration
 from dptext.measures import (
     bayes_risk,
     calibrate,
@@ -22,13 +23,11 @@ from dptext.measures import (
     sampled_crossing,
     sampled_risk,
 )
-from dptext.mechanisms import _recalibration
 from dptext.spaces import geometry_of
 from tests import prepared, small
-from tests.measures.test_bayes import zipf
 
 SIZE = 70
-SHARES = (zipf(SIZE) + 0.05) / (zipf(SIZE) + 0.05).sum()
+SHARES = (small.zipf(SIZE) + 0.05) / (small.zipf(SIZE) + 0.05).sum()
 
 
 @pytest.fixture(autouse=True)
@@ -59,7 +58,7 @@ def use() -> list[Any]:
     moved = prepared.space_of(lexicon, "unit")
     found += [moved.lipschitz, moved.geometry, moved.neighbours[1].tolist()]
     found.append(moved.wide_neighbours[1].tolist())
-    found.append(_recalibration.scale(moved, 3.0))
+    found.append(recalibration.scale(moved, 3.0))
     return found
 
 
@@ -222,7 +221,7 @@ def test_forged_distances_and_scales_are_noticed(folder: Path) -> None:
         space = prepared.space_of(lexicon, "unit")
         diameter = geometry_of(space, lambda: space.vectors, "a test").diameter
         far = space.neighbours[1]
-        return diameter, space.lipschitz, _recalibration.scale(space, 3.0), far.tolist()
+        return diameter, space.lipschitz, recalibration.scale(space, 3.0), far.tolist()
 
     first = constants()
     for item, forged in (

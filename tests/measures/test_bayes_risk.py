@@ -23,14 +23,6 @@ RECIPES: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
-def zipf(size: int, seed: int = 0) -> NDArray[np.float64]:
-    """Return an uneven prior, most frequent first."""
-    rng = np.random.default_rng(seed)
-    weights = np.sort(rng.pareto(1.0, size) + 0.01)[::-1]
-    found: NDArray[np.float64] = weights / weights.sum()
-    return found
-
-
 def joint(mechanism: Mechanism, epsilon: float, shares: NDArray[np.float64]) -> Any:
     """Return prior(x) P(y|x), (V, V)."""
     return shares[:, None] * prepared.probabilities(mechanism, epsilon)[:-1]
@@ -66,7 +58,7 @@ def test_the_risk_is_that_of_brute_force(
     mechanism = prepared.ready(
         name, small.cloud(size, 3, listed=min(size, 4)), **params
     )
-    shares = zipf(size)
+    shares = small.zipf(size)
     found = bayes_risk.measure(mechanism, 3.0, shares)
     table = joint(mechanism, 3.0, shares)
     assert found.success == pytest.approx(table.max(axis=0).sum(), rel=1e-9)
@@ -95,7 +87,7 @@ def test_the_closed_form_of_rank_is_the_one_by_rows(
 ) -> None:
     """O(V k) and row by row agree for every band and output."""
     mechanism = prepared.ready("rank", small.cloud(size, 2, listed=9), k=k, law=law)
-    shares = zipf(size, seed=3)
+    shares = small.zipf(size, seed=3)
     for epsilon in (0.5, 6.0):
         closed = bayes_risk.best_guesses(mechanism, shares, epsilon, size)
         by_rows = bayes_risk._by_rows(mechanism, shares, epsilon, size)
@@ -109,7 +101,7 @@ def test_guessing_succeeds_as_often_as_measured(
     """The best attacker plays 200 000 times; the success is within limits (1e-6)."""
     size, plays = 20, 200_000
     mechanism = prepared.ready(name, small.cloud(size, 3, listed=6), **params)
-    shares = zipf(size)
+    shares = small.zipf(size)
     rng = np.random.default_rng(1)
     ids = rng.choice(size, plays, p=shares).astype(np.int32)
     drawn = mechanism.sample(ids, np.full(plays, 3.0), distributions.bits(plays))
@@ -126,7 +118,7 @@ def test_the_risk_keeps_what_differential_privacy_bounds(
     """V0 <= V1 <= V0 e^(worst loss)."""
     mechanism = prepared.ready(name, small.cloud(25, 3, listed=6), **params)
     for epsilon in (0.1, 1.0, 5.0):
-        risk = bayes_risk.measure(mechanism, epsilon, zipf(25))
+        risk = bayes_risk.measure(mechanism, epsilon, small.zipf(25))
         worst = mechanism.guarantee(epsilon).worst(epsilon)
         assert risk.baseline - 1e-12 <= risk.success
         assert risk.success <= risk.baseline * math.exp(worst) + 1e-9
@@ -141,10 +133,10 @@ def test_results_are_kept_apart() -> None:
                 for seed in (0, 1):
                     lexicon = small.cloud(30, 3, listed=listed, seed=seed)
                     mechanism = prepared.ready("rank", lexicon, law="power", k=k)
-                    risk = bayes_risk.measure(mechanism, epsilon, zipf(30, seed))
-                    again = bayes_risk.measure(mechanism, epsilon, zipf(30, seed))
+                    risk = bayes_risk.measure(mechanism, epsilon, small.zipf(30, seed))
+                    again = bayes_risk.measure(mechanism, epsilon, small.zipf(30, seed))
                     assert risk == again
-                    table = joint(mechanism, epsilon, zipf(30, seed))
+                    table = joint(mechanism, epsilon, small.zipf(30, seed))
                     assert risk.success == pytest.approx(table.max(axis=0).sum())
                     found.append(risk.success)
     assert len(set(found)) >= 8

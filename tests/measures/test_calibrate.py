@@ -7,10 +7,11 @@ import pytest
 from numpy.typing import NDArray
 
 from dptext.errors import UsageError
+from dptext.exponential.estimate import DistanceEstimate
+from dptext.exponential.mechanism import DistanceMechanism
 from dptext.measures import bayes_risk, calibrate
-from dptext.mechanisms import Mechanism, _rough, santext
+from dptext.mechanisms import Mechanism
 from tests import prepared, small
-from tests.measures.test_bayes import zipf
 
 RECIPES: list[tuple[str, dict[str, Any]]] = [
     ("rank", {"law": "power", "k": 4, "c": 1.0}),
@@ -34,7 +35,7 @@ def test_the_target_is_met_from_below_and_nearly_reached(
 ) -> None:
     """At the epsilon found the risk is at most the target; 1% more exceeds it."""
     mechanism = prepared.ready(name, small.cloud(80, 3, listed=9), **params)
-    shares = zipf(80)
+    shares = small.zipf(80)
     shares = (shares + 0.05) / (shares + 0.05).sum()
     epsilon = calibrate.epsilon_for(mechanism, target, shares)
     assert success(mechanism, epsilon, shares) <= target
@@ -67,7 +68,7 @@ def test_a_search_by_an_estimate_meets_the_target(
     """However good the estimate is, the exact risk decides and is nearly reached."""
     monkeypatch.setattr(calibrate, "_EXACT", 8)
     mechanism = prepared.ready(name, small.cloud(300, 3, listed=9, seed=5))
-    shares = np.full(300, 1.0 / 300) if even else zipf(300)
+    shares = np.full(300, 1.0 / 300) if even else small.zipf(300)
     for more in (0.03, 0.1, 0.4):
         target = float(shares.max()) + more
         epsilon = calibrate.epsilon_for(mechanism, target, shares)
@@ -81,12 +82,12 @@ def test_a_wrong_estimate_is_no_trap(
 ) -> None:
     """An estimate that is always too small or too large still leads to the target."""
     monkeypatch.setattr(calibrate, "_EXACT", 8)
-    estimate = _rough.RiskEstimate.success
+    estimate = DistanceEstimate.success
     monkeypatch.setattr(
-        _rough.RiskEstimate, "success", lambda self, at: wrong * estimate(self, at)
+        DistanceEstimate, "success", lambda self, at: wrong * estimate(self, at)
     )
     mechanism = prepared.ready("santext", small.cloud(300, 3, listed=9, seed=5))
-    shares = zipf(300)
+    shares = small.zipf(300)
     target = float(shares.max()) + 0.2
     epsilon = calibrate.epsilon_for(mechanism, target, shares)
     assert success(mechanism, epsilon, shares) <= target
@@ -99,8 +100,8 @@ def test_more_words_than_the_search_looks_at_are_no_trap(
     """Without a closed form, a flat prior over many words: all inputs still count."""
     monkeypatch.setattr(calibrate, "_QUICK", 8)
     monkeypatch.setattr(calibrate, "_INPUTS", 30)
-    monkeypatch.delattr(santext, "best_guesses")
-    monkeypatch.delattr(santext, "risk_estimate")
+    monkeypatch.delattr(DistanceMechanism, "best_guesses")
+    monkeypatch.delattr(DistanceMechanism, "risk_estimate")
     mechanism = prepared.ready("santext", small.cloud(300, 3, listed=9, seed=5))
     flat = np.full(300, 1.0 / 300)
     for target in (0.05, 0.09, 0.2, 0.5):
@@ -127,7 +128,7 @@ def test_a_risk_that_no_epsilon_reaches_is_out_of_reach() -> None:
 def test_a_small_epsilon_is_an_answer() -> None:
     """Where epsilon counts places on a long chain, it is small and still meaningful."""
     mechanism = prepared.ready("diffractor", small.cloud(400, 3), scale=0.01)
-    shares = zipf(400)
+    shares = small.zipf(400)
     target = float(shares.max()) + 0.05
     epsilon = calibrate.epsilon_for(mechanism, target, shares)
     assert 1e-4 <= epsilon < 1e-2

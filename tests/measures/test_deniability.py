@@ -8,7 +8,7 @@ import pytest
 from dptext.measures import deniability
 from dptext.types import Ids
 from tests import distributions, prepared, small
-from tests.measures.test_bayes import RECIPES
+from tests.measures.test_bayes_risk import RECIPES
 
 
 def refuse(ids: Ids) -> Ids:

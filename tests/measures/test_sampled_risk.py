@@ -15,7 +15,7 @@ from dptext.measures import bayes_risk, calibrate, guessing_rule, sampled_risk
 from dptext.mechanisms import Mechanism
 from tests import distributions, prepared, small
 from tests.measures.drawing import drawing
-from tests.measures.test_bayes import PRIOR, zipf
+from tests.measures.test_bayes_risk import PRIOR
 
 NOISE: list[tuple[str, dict[str, Any]]] = [
     ("laplace", {}),
@@ -79,7 +79,7 @@ def test_the_attacker_who_sees_the_vector_is_the_best_one(
     """Wins on a line follow the integral of the best density (one in a million)."""
     rng = np.random.default_rng(seed)
     mechanism = prepared.ready("laplace", small.line(*rng.normal(0, 2, 6).tolist()))
-    shares = zipf(6, seed)
+    shares = small.zipf(6, seed)
     sample = sampled_risk.plays(shares, 30_000, f"a test {seed}")
     won, _ = sampled_risk.wins(mechanism, epsilon, shares, sample, [(0, 6)])
     exact = vector_level(mechanism, epsilon, shares)
@@ -92,7 +92,7 @@ def test_wins_are_those_of_all_scores_in_double_precision(
 ) -> None:
     """Tiles, bands and single precision change nothing: every play is compared."""
     mechanism = prepared.ready(name, small.cloud(1300, 5), **params)
-    shares, bands, epsilon = zipf(1300), bayes_risk.bands_of(1300), 6.0
+    shares, bands, epsilon = small.zipf(1300), bayes_risk.bands_of(1300), 6.0
     sample = sampled_risk.plays(shares, 700, "tiles")
     won = sampled_risk.wins(mechanism, epsilon, shares, sample, bands)
     eps = np.full(700, epsilon)
@@ -158,20 +158,20 @@ def test_vickrey_lies_between_its_limits(sure: None, epsilon: float) -> None:
 def test_without_an_upper_limit_it_is_certainty(sure: None) -> None:
     """Gumbel with more words than its law is enumerated for: a lower limit only."""
     mechanism = prepared.ready("gumbel", small.cloud(210, 2), low_epsilon=True)
-    found = bayes_risk.measure(mechanism, 3.0, zipf(210), drawing(mechanism))
+    found = bayes_risk.measure(mechanism, 3.0, small.zipf(210), drawing(mechanism))
     assert found.success == found.high == 1.0
     assert found.bands == ()
     assert "no upper limit is known" in found.method
     assert found.low is not None
     assert found.baseline < found.low < 1.0
     with pytest.raises(UsageError, match="give --epsilon instead"):
-        calibrate.epsilon_for(mechanism, 0.5, zipf(210))
+        calibrate.epsilon_for(mechanism, 0.5, small.zipf(210))
 
 
 def test_the_lower_limit_is_below_the_best_guess_and_not_far(sure: None) -> None:
     """On a plane: the best rule by the counts of a million other draws, both splits."""
     mechanism = prepared.ready("laplace", small.cloud(40, 2))
-    shares, draw = zipf(40), drawing(mechanism)
+    shares, draw = small.zipf(40), drawing(mechanism)
     found = bayes_risk.measure(mechanism, 4.0, shares, draw)
     sample = sampled_risk.plays(shares, 400_000, "many")
     written = draw(sample.ids, np.full(400_000, 4.0), sample.bits)
@@ -216,7 +216,7 @@ def test_calibrated_noise_meets_the_target_and_nearly_reaches_it(
 ) -> None:
     """The upper limit is at most the target, on these draws and on others."""
     mechanism = prepared.ready(name, small.cloud(60, 3), **params)
-    shares = (zipf(60) + 0.05) / (zipf(60) + 0.05).sum()
+    shares = (small.zipf(60) + 0.05) / (small.zipf(60) + 0.05).sum()
     epsilon = calibrate.epsilon_for(mechanism, target, shares)
     assert bayes_risk.measure(mechanism, epsilon, shares).success <= target
     sample = sampled_risk.plays(shares, 40_000, "fresh")
@@ -228,7 +228,7 @@ def test_calibrated_noise_meets_the_target_and_nearly_reaches_it(
 def test_noise_cannot_be_told_from_a_target_too_near() -> None:
     """Nearer to a blind guess than the limits are wide: refused in one line."""
     mechanism = prepared.ready("laplace", small.cloud(60, 3))
-    shares = zipf(60)
+    shares = small.zipf(60)
     with pytest.raises(UsageError, match="too near"):
         calibrate.epsilon_for(mechanism, float(shares.max()) + 1e-4, shares)
 
@@ -240,7 +240,7 @@ def test_absurd_epsilons_are_measured(
 ) -> None:
     """No noise is certainty, nothing but noise a blind guess; nothing overflows."""
     mechanism = prepared.ready(name, small.cloud(30, 3), **params)
-    shares = zipf(30)
+    shares = small.zipf(30)
     sample = sampled_risk.plays(shares, 2000, "absurd")
     with np.errstate(over="ignore"):
         won, _ = sampled_risk.wins(mechanism, epsilon, shares, sample, [(0, 30)])
