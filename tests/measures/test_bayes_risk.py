@@ -16,8 +16,8 @@ from tests import distributions, prepared, small
 
 PRIOR = np.array([0.5, 0.3, 0.2])
 RECIPES: list[tuple[str, dict[str, Any]]] = [
-    ("rank", {"law": "power", "k": 4, "c": 1.0}),
-    ("rank", {"k": 3, "law": "staircase"}),
+    ("rank", {"weights": "power", "k": 4, "c": 1.0}),
+    ("rank", {"k": 3, "weights": "staircase"}),
     ("santext", {}),
     ("tem", {"gamma": 1.0}),
 ]
@@ -80,13 +80,13 @@ def test_the_risk_is_that_of_brute_force(
     assert total == pytest.approx(found.success)
 
 
-@pytest.mark.parametrize(("k", "law"), [(1, "staircase"), (5, "power"), (9, "power")])
+@pytest.mark.parametrize(("k", "weights"), [(1, "staircase"), (5, "power"), (9, "power")])
 @pytest.mark.parametrize("size", [30, 1200])
 def test_the_closed_form_of_rank_is_the_one_by_rows(
     k: int, law: str, size: int
 ) -> None:
     """O(V k) and row by row agree for every band and output."""
-    mechanism = prepared.ready("rank", small.cloud(size, 2, listed=9), k=k, law=law)
+    mechanism = prepared.ready("rank", small.cloud(size, 2, listed=9), k=k, weights=law)
     shares = small.zipf(size, seed=3)
     for epsilon in (0.5, 6.0):
         closed = bayes_risk.best_guesses(mechanism, shares, epsilon, size)
@@ -132,7 +132,7 @@ def test_results_are_kept_apart() -> None:
             for epsilon in (1.0, 2.0):
                 for seed in (0, 1):
                     lexicon = small.cloud(30, 3, listed=listed, seed=seed)
-                    mechanism = prepared.ready("rank", lexicon, law="power", k=k)
+                    mechanism = prepared.ready("rank", lexicon, weights="power", k=k)
                     risk = bayes_risk.measure(mechanism, epsilon, small.zipf(30, seed))
                     again = bayes_risk.measure(mechanism, epsilon, small.zipf(30, seed))
                     assert risk == again

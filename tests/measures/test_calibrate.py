@@ -14,8 +14,8 @@ from dptext.mechanisms import Mechanism
 from tests import prepared, small
 
 RECIPES: list[tuple[str, dict[str, Any]]] = [
-    ("rank", {"law": "power", "k": 4, "c": 1.0}),
-    ("rank", {"k": 1, "law": "staircase"}),
+    ("rank", {"weights": "power", "k": 4, "c": 1.0}),
+    ("rank", {"k": 1, "weights": "staircase"}),
     ("santext", {}),
     ("tem", {"gamma": 1.0}),
     ("custext", {}),

@@ -33,22 +33,22 @@ def test_exact_statistics_are_those_of_many_runs(
     seen = np.zeros((len(words), games, size), bool)
     np.put_along_axis(seen, drawn.astype(np.int64), True, axis=2)
     distinct = seen.sum(axis=2)
-    for value, runs in ((found["n_w"], own), (found["s_w"], distinct)):
+    for value, runs in ((found.n_w, own), (found.s_w, distinct)):
         error = np.sqrt(runs.var(axis=1).mean() / games / len(words))
         assert abs(value - runs.mean()) < 6 * error + 1e-12
-    assert found["runs"] == 100
-    assert found["method"].startswith("exact law")
+    assert found.runs == 100
+    assert found.method.startswith("exact law")
 
 
 def test_a_law_of_certainty_gives_one_output() -> None:
     """At a huge epsilon N_w is 1 and S_w is 1; at none S_w is that of uniform words."""
     mechanism = prepared.ready("rank", small.cloud(10, 2), k=5)
     sure = deniability.measure(mechanism, 400.0, refuse)
-    assert sure["n_w"] == pytest.approx(1.0)
-    assert sure["s_w"] == pytest.approx(1.0, abs=1e-9)
+    assert sure.n_w == pytest.approx(1.0)
+    assert sure.s_w == pytest.approx(1.0, abs=1e-9)
     blind = deniability.measure(mechanism, 1e-9, refuse)
-    assert blind["n_w"] == pytest.approx(0.1, abs=1e-6)
-    assert blind["s_w"] == pytest.approx(10 * (1 - 0.9**100), abs=1e-6)
+    assert blind.n_w == pytest.approx(0.1, abs=1e-6)
+    assert blind.s_w == pytest.approx(10 * (1 - 0.9**100), abs=1e-6)
 
 
 def test_noise_mechanisms_are_run() -> None:
@@ -61,7 +61,7 @@ def test_noise_mechanisms_are_run() -> None:
         return (ids + np.arange(len(ids)) % 4).astype(np.int32)
 
     found = deniability.measure(mechanism, 1.0, draw)
-    assert found["n_w"] == 0.25
-    assert found["s_w"] == 4.0
+    assert found.n_w == 0.25
+    assert found.s_w == 4.0
     assert asked[0] % 100 == 0
-    assert found["method"] == f"sampled: {asked[0] // 100} words x 100 runs"
+    assert found.method == f"sampled: {asked[0] // 100} words x 100 runs"
