@@ -45,6 +45,7 @@ def measure(
     return {
         "n_w": float(own.mean()),
         "s_w": float(distinct.mean()),
+        "sampled": not channel.exact,
         "method": method,
         "runs": _RUNS,
     }

@@ -10,7 +10,7 @@ from dptext.adversaries.words import Attack
 from dptext.evaluation.alignment import Aligned, spelled
 from dptext.pipeline import Pipeline
 from dptext.report.assemble import risk_of
-from dptext.types import Ids
+from dptext.types import BudgetKind, Ids
 
 
 class Guesses:
@@ -32,7 +32,7 @@ class Guesses:
         law = (
             made is not None
             and made.channel.exact
-            and made.budget_description.kind == "word"
+            and made.budget_description.kind is BudgetKind.WORD
         )
         self._made = made if law and bayes else None
         self._model, self._most = masked_model, masked_words

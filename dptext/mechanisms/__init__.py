@@ -19,7 +19,7 @@ Where it has something to say, it also holds
   follow what a word is meant to have concrete;
 - `check(state, epsilon)`: UsageError at an epsilon for which it is not defined;
 - `content(state)`: digests of files that its settings name (dptext.content);
-- `resolution(state, epsilon)`: the nats that finite uniforms may add to the loss;
+- `numerical_slack(state, epsilon)`: the nats that finite uniforms may add to the loss;
 - `best_guesses(state, prior, epsilon, bands)`: a closed form for the Bayes risk;
 - `rough(state, prior)`, with it where it takes seconds: an estimate to search by, with
   `success(epsilon)` and `learn(epsilon)`; or None (dptext.mechanisms._rough);
@@ -61,11 +61,11 @@ What these functions are given and return:
   `below(bits, bound)`, integers below bound. Different lanes are independent; the same
   lane gives the same bits again, so each draw needs a lane of its own, from 0 upwards
   and below 2^28;
-- `Guarantee` (dptext.types): notion "LDP", "metric-DP", "eps-delta" or "none"; metric,
-  the distance that multiplies epsilon, "1" for LDP; unit of epsilon, "nats" for LDP;
-  reach, the largest distance, so that epsilon * reach bounds every loss (1.0 for LDP
-  with epsilon itself, inf for "none"); source; gaps, sentences for every report;
-  reason, why notion "none" promises nothing.
+- `Guarantee` (dptext.types): `Guarantee.ldp(source)` for epsilon-LDP over all words,
+  `Guarantee.nothing(reason, source=...)` without guarantee; else its `Notion`; its
+  `Metric`, the distance that multiplies epsilon (`space.distance` for that of the
+  space); unit of epsilon; max_distance, the largest distance, so that epsilon *
+  max_distance bounds every loss; source; gaps, sentences for every report.
 docs/extending.md has a whole mechanism, which the tests install and audit.
 """
 

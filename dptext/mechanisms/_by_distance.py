@@ -334,7 +334,7 @@ def _between(
     return out
 
 
-def resolution(near: Near, loss: float) -> float:
+def numerical_slack(near: Near, loss: float) -> float:
     """Return how far 52-bit uniforms may take a loss above its bound, in nats.
 
     loss is the bound at the diameter; the rarest output has probability at least

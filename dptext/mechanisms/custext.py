@@ -112,28 +112,20 @@ def guarantee(state: State, epsilon: float) -> Guarantee:
     """Return epsilon-LDP for one set, none for the published mappings."""
     source = "Chen et al. 2023, algorithms 1 and 2"
     if isinstance(state, OneSet):
-        return Guarantee(
-            notion="LDP",
-            metric="1",
-            unit="nats",
-            max_distance=1.0,
-            source=source,
+        return Guarantee.ldp(
+            source,
             varying_epsilon=VaryingEpsilon(word=1.0, total=1.0, drift=0.5),
         )
     alone = int(state.alone().sum())
-    return Guarantee(
-        notion="none",
-        metric="none",
-        unit="nats",
-        max_distance=float("inf"),
-        source=source,
-        reason=(
+    return Guarantee.nothing(
+        (
             "epsilon-LDP holds only inside the published classes (words with the same "
             "output set), and the class of each word is disclosed, because words of "
             f"other sets are never written; {alone} of {len(state.classes) - 1} words "
             "are alone in their class and have no protection. Use mapping one_set "
             "instead."
         ),
+        source=source,
     )
 
 
@@ -225,9 +217,9 @@ def risk_estimate(
     return _rough.RiskEstimate(lambda epsilon: _law(state, epsilon), prior)
 
 
-def resolution(state: State, epsilon: float) -> float:
+def numerical_slack(state: State, epsilon: float) -> float:
     """Return the nats that finite uniforms may add to the loss (inside a class)."""
     if isinstance(state, OneSet):
-        return _by_distance.resolution(state.near, epsilon)
+        return _by_distance.numerical_slack(state.near, epsilon)
     size = state.sets.shape[1]
     return float(2.0**-50 * size * np.exp(min(epsilon, 600.0) / 2.0))

@@ -30,7 +30,15 @@ from dptext.mechanisms import _geometric
 from dptext.mechanisms._chains import Chains
 from dptext.randomness import RandomBits
 from dptext.spaces import Geometry, Space
-from dptext.types import Eps, Guarantee, Ids, VaryingEpsilon
+from dptext.types import (
+    Eps,
+    Guarantee,
+    Ids,
+    Metric,
+    MetricKind,
+    Notion,
+    VaryingEpsilon,
+)
 
 FAMILY = "choice"
 _ROWS = 32
@@ -80,21 +88,21 @@ def _gamma(state: State, eps: Eps) -> NDArray[np.float64]:
 def guarantee(state: State, epsilon: float) -> Guarantee:
     """Return metric DP in the distance of places."""
     params = state.params
-    metric = "distance of the two words' places on a public chain of the vocabulary"
+    name = "distance of the two words' places on a public chain of the vocabulary"
     if params.chains > 1:
-        metric += f", the largest over {params.chains} chains"
+        name += f", the largest over {params.chains} chains"
     if params.scale != 1.0:
-        metric += f", divided by {params.scale:g}"
+        name += f", divided by {params.scale:g}"
+    identity = f"{params.chains} chains, scale {params.scale!r}"
     max_distance = (state.chains.size - 1) / params.scale
-    varying_epsilon, most, distance = None, math.inf, metric
+    varying_epsilon, most, cut = None, math.inf, None
     if params.law == "tem":
-        given = params.gamma
-        if given is None:
+        cut = params.gamma
+        if cut is None:
             # Epsilon times gamma is the same for every epsilon.
-            most, named = state.product, f"{_above(state.product)} / epsilon"
+            most = state.product
         else:
-            max_distance, named = min(max_distance, given), _above(given)
-        metric = f"min(D, {named}), D the {metric}"
+            max_distance = min(max_distance, cut)
         varying_epsilon = VaryingEpsilon(
             word=max_distance,
             total=max_distance,
@@ -102,22 +110,15 @@ def guarantee(state: State, epsilon: float) -> Guarantee:
             most=most / 2.0,
         )
     return Guarantee(
-        notion="metric-DP",
-        metric=metric,
+        notion=Notion.METRIC,
+        metric=Metric(MetricKind.CHAINS, name, identity, cut),
         unit="1/place" if params.scale == 1.0 else f"1/({params.scale:g} places)",
         max_distance=max_distance,
         source="Meisenbacher, Chevli and Matthes 2024",
         gaps=_GAPS,
         varying_epsilon=varying_epsilon,
         max_loss=most,
-        distance=distance,
     )
-
-
-def _above(value: float) -> str:
-    """Write a distance with six digits, never rounded down."""
-    short = f"{value:.6g}"
-    return short if float(short) >= value else repr(value)
 
 
 def claimed(state: State, epsilon: float, one: Ids, other: Ids) -> NDArray[np.float64]:
@@ -342,7 +343,7 @@ def _best_of_several(
     return best
 
 
-def resolution(state: State, epsilon: float) -> float:
+def numerical_slack(state: State, epsilon: float) -> float:
     """Return how far finite uniforms may take the loss above its bound, in nats.
 
     geometric: every output keeps its probability to about 2^-50 of it for each place

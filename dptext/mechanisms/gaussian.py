@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from dptext.mechanisms import _noise
 from dptext.randomness import RandomBits
 from dptext.spaces import Geometry, Space, geometry_of
-from dptext.types import Eps, Guarantee, Ids, Points
+from dptext.types import ONE, Eps, Guarantee, Ids, Notion, Points
 
 FAMILY = "noise"
 
@@ -86,8 +86,8 @@ def guarantee(state: State, epsilon: float) -> Guarantee:
     """Return (epsilon, delta)-LDP over the whole vocabulary."""
     delta = state.params.delta
     return Guarantee(
-        notion="eps-delta",
-        metric="1",
+        notion=Notion.APPROXIMATE,
+        metric=ONE,
         unit="nats",
         max_distance=1.0,
         source="Balle and Wang 2018, theorem 8",

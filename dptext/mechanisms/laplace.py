@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from dptext.mechanisms import _by_distance, _noise
 from dptext.randomness import RandomBits
 from dptext.spaces import Geometry, Space
-from dptext.types import Eps, Guarantee, Ids, Points
+from dptext.types import Eps, Guarantee, Ids, Notion, Points
 
 FAMILY = "noise"
 
@@ -60,8 +60,8 @@ def prepare(params: Params, space: Space) -> State:
 def guarantee(state: State, epsilon: float) -> Guarantee:
     """Return metric DP in the distance that epsilon counts."""
     return Guarantee(
-        notion="metric-DP",
-        metric=state.measured.metric,
+        notion=Notion.METRIC,
+        metric=state.measured.distance,
         unit="1/distance",
         max_distance=state.measured.geometry.diameter,
         source="Feyisetan et al. 2020, algorithm 1",

@@ -27,7 +27,7 @@ from dptext import cache
 from dptext.mechanisms import _noise
 from dptext.randomness import RandomBits
 from dptext.spaces import Geometry, Space, _lipschitz, geometry_of, stretched
-from dptext.types import Eps, Guarantee, Ids, Points
+from dptext.types import Eps, Guarantee, Ids, Metric, MetricKind, Notion, Points
 
 FAMILY = "noise"
 _BLOCK = 4096
@@ -126,10 +126,12 @@ def guarantee(state: State, epsilon: float) -> Guarantee:
     """Return metric DP in the Mahalanobis distance, with its Euclidean factor."""
     factor = math.ceil(state.euclidean * 1e4) / 1e4
     return Guarantee(
-        notion="metric-DP",
-        metric=(
+        notion=Notion.METRIC,
+        metric=Metric(
+            MetricKind.MAHALANOBIS,
             f"regularised Mahalanobis distance (lambda {state.lam:g}), which is at "
-            f"most {factor:.4f} times the {state.space.metric}"
+            f"most {factor:.4f} times the {state.space.metric}",
+            f"{state.space.identity}, lambda {state.lam!r}",
         ),
         unit="1/distance",
         max_distance=state.geometry.diameter,

@@ -110,12 +110,8 @@ def content(state: State) -> dict[str, str]:
 def guarantee(state: State, epsilon: float) -> Guarantee:
     """Return epsilon-LDP of each word for any two texts; the model is not loaded."""
     model = _masked_model.describe(state.source.folder)
-    return Guarantee(
-        notion="LDP",
-        metric="1",
-        unit="nats",
-        max_distance=1.0,
-        source=f"Meisenbacher et al. 2024, arXiv:2407.00637; model {model}",
+    return Guarantee.ldp(
+        f"Meisenbacher et al. 2024, arXiv:2407.00637; model {model}",
         gaps=(
             "What the language model learnt from its own texts is not counted.",
             "Other hardware or packages may draw another word by the same key.",
@@ -208,7 +204,7 @@ def laws(state: State, epsilon: float) -> NDArray[np.float64]:
     return out
 
 
-def resolution(state: State, epsilon: float) -> float:
+def numerical_slack(state: State, epsilon: float) -> float:
     """Return how far 52-bit uniforms may take the loss above epsilon, in nats.
 
     A border between outputs is exact to 2^-52 of the sum, the sum itself to V 2^-53 of

@@ -179,12 +179,8 @@ def longest(space: Space, outputs: int) -> int:
 
 def guarantee(state: State, epsilon: float) -> Guarantee:
     """Return epsilon-LDP over the whole vocabulary."""
-    return Guarantee(
-        notion="LDP",
-        metric="1",
-        unit="nats",
-        max_distance=1.0,
-        source="dptext rank mechanism",
+    return Guarantee.ldp(
+        "dptext rank mechanism",
         # A weight is e^(epsilon s), s in [0, 1]: d ln Z / d epsilon lies there, too.
         varying_epsilon=VaryingEpsilon(word=1.0, total=2.0, drift=1.0),
     )
@@ -306,7 +302,7 @@ def best_guesses(
     return best
 
 
-def resolution(state: State, epsilon: float) -> float:
+def numerical_slack(state: State, epsilon: float) -> float:
     """Return how far 52-bit uniforms may take the loss above epsilon, in nats.
 
     The borders between ranks are exact to listed + 8 times 2^-52 (rounded sums); the

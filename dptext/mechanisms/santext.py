@@ -21,7 +21,7 @@ from dptext.mechanisms import _by_distance, _rough, _tiles
 from dptext.mechanisms._recalibration import Scales, told
 from dptext.randomness import RandomBits
 from dptext.spaces import Space
-from dptext.types import Eps, Guarantee, Ids, VaryingEpsilon
+from dptext.types import Eps, Guarantee, Ids, Notion, VaryingEpsilon
 
 FAMILY = "choice"
 METRIC_LAW = True
@@ -91,8 +91,8 @@ def guarantee(state: State, epsilon: float) -> Guarantee:
     max_distance = space.geometry.diameter
     raised = state.scales is not None
     return Guarantee(
-        notion="metric-DP",
-        metric=space.metric,
+        notion=Notion.METRIC,
+        metric=space.distance,
         unit="1/distance",
         max_distance=max_distance,
         source="Yue et al. 2021, algorithm 1" + (", recalibrated" if raised else ""),
@@ -150,7 +150,9 @@ def risk_estimate(state: State, prior: NDArray[np.float64]) -> _rough.RiskEstima
     return _rough.RiskEstimate(lambda epsilon: _law(state, epsilon), prior)
 
 
-def resolution(state: State, epsilon: float) -> float:
+def numerical_slack(state: State, epsilon: float) -> float:
     """Return the nats that finite uniforms may add to the loss."""
     max_distance = state.near.space.geometry.diameter
-    return _by_distance.resolution(state.near, law_scale(state, epsilon) * max_distance)
+    return _by_distance.numerical_slack(
+        state.near, law_scale(state, epsilon) * max_distance
+    )

@@ -68,23 +68,15 @@ def prepare(params: Params, space: Space) -> State:
 
 def guarantee(state: State, epsilon: float) -> Guarantee:
     """Return epsilon-LDP over the whole vocabulary; none for the published form."""
-    published = state.params.published
-    return Guarantee(
-        notion="none" if published else "LDP",
-        metric="none" if published else "1",
-        unit="nats",
-        max_distance=float("inf") if published else 1.0,
-        source="Weggenmann and Kerschbaum 2018, section 4",
-        varying_epsilon=None
-        if published
-        else VaryingEpsilon(word=1.0, total=1.0, drift=0.5),
-        reason=(
-            "only the word and its own synonyms are candidates, so that an output "
-            "rules out every word that is neither, and a word without synonyms is "
-            "always itself. Leave published: true out instead."
-            if published
-            else ""
-        ),
+    source = "Weggenmann and Kerschbaum 2018, section 4"
+    if not state.params.published:
+        left = VaryingEpsilon(word=1.0, total=1.0, drift=0.5)
+        return Guarantee.ldp(source, varying_epsilon=left)
+    return Guarantee.nothing(
+        "only the word and its own synonyms are candidates, so that an output rules "
+        "out every word that is neither, and a word without synonyms is always itself. "
+        "Leave published: true out instead.",
+        source=source,
     )
 
 
@@ -184,7 +176,7 @@ def best_guesses(
     return best
 
 
-def resolution(state: State, epsilon: float) -> float:
+def numerical_slack(state: State, epsilon: float) -> float:
     """Return how far 52-bit uniforms may take the loss above epsilon, in nats.
 
     The borders between outputs are exact to 2^-52 and the rarest has probability 1/Z.

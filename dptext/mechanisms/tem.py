@@ -14,7 +14,7 @@ Example: dptext sanitize reviews.jsonl --mechanism tem --epsilon 13
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 import numpy as np
@@ -25,7 +25,7 @@ from dptext.mechanisms import _by_distance, _rough, _tiles
 from dptext.mechanisms._recalibration import Scales, told
 from dptext.randomness import RandomBits
 from dptext.spaces import Space
-from dptext.types import Eps, Guarantee, Ids, VaryingEpsilon
+from dptext.types import Eps, Guarantee, Ids, Notion, VaryingEpsilon
 
 FAMILY = "choice"
 METRIC_LAW = True
@@ -120,17 +120,17 @@ def guarantee(state: State, epsilon: float) -> Guarantee:
     """Return metric DP in the truncated distance."""
     space = state.near.space
     fixed, raised = state.gamma is not None, state.scales is not None
-    max_distance, named = space.geometry.diameter, f"{_above(state.product)} / epsilon"
+    max_distance = space.geometry.diameter
     if state.gamma is not None:
-        max_distance, named = min(state.gamma, max_distance), _above(state.gamma)
+        max_distance = min(state.gamma, max_distance)
     # With gamma from beta, epsilon times gamma is the same for every epsilon.
     most = math.inf if fixed else state.product
     varying_epsilon = VaryingEpsilon(
         word=max_distance, total=max_distance, drift=max_distance / 2.0, most=most / 2.0
     )
     return Guarantee(
-        notion="metric-DP",
-        metric=f"min(D, {named}), D the {space.metric}",
+        notion=Notion.METRIC,
+        metric=replace(space.distance, cut=state.gamma),
         unit="1/distance",
         max_distance=max_distance,
         source="Carvalho et al. 2021, algorithm 1"
@@ -139,7 +139,6 @@ def guarantee(state: State, epsilon: float) -> Guarantee:
         # Raised scales of two epsilons may lie apart more than these do.
         varying_epsilon=None if raised else varying_epsilon,
         max_loss=most,
-        distance=space.metric,
         stretch=1.0,
     )
 
@@ -150,12 +149,6 @@ def claimed(
     """Return epsilon min(d, gamma) for pairs of inputs, (n,) nats."""
     apart = _by_distance.of_pairs(state.near.space, a, b)
     return epsilon * np.minimum(apart, gamma_of(state, epsilon))
-
-
-def _above(value: float) -> str:
-    """Write a distance with six digits, never rounded down."""
-    short = f"{value:.6g}"
-    return short if float(short) >= value else repr(value)
 
 
 def choose(state: State, ids: Ids, eps: Eps, bits: RandomBits) -> Ids:
@@ -188,7 +181,9 @@ def risk_estimate(state: State, prior: NDArray[np.float64]) -> _rough.RiskEstima
     return _rough.RiskEstimate(lambda epsilon: _law(state, epsilon), prior)
 
 
-def resolution(state: State, epsilon: float) -> float:
+def numerical_slack(state: State, epsilon: float) -> float:
     """Return the nats that finite uniforms may add to the loss."""
     max_distance = min(gamma_of(state, epsilon), state.near.space.geometry.diameter)
-    return _by_distance.resolution(state.near, law_scale(state, epsilon) * max_distance)
+    return _by_distance.numerical_slack(
+        state.near, law_scale(state, epsilon) * max_distance
+    )

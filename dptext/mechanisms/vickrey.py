@@ -80,18 +80,15 @@ def prepare(params: Params, space: Space) -> State:
 
 def guarantee(state: State, epsilon: float) -> Guarantee:
     """Return none, with the reason."""
-    return Guarantee(
-        notion="none",
-        metric="none",
-        unit="1/distance",
-        max_distance=float("inf"),
-        source="Xu et al. 2021, algorithm 1, arXiv:2104.11838",
-        reason=(
+    return Guarantee.nothing(
+        (
             "the input word is left out of the search, so that it is never written for "
             "itself but may be written for any other word: every output rules out one "
             "input for sure, at every epsilon. Use laplace with mapping two-nearest "
             "instead."
         ),
+        source="Xu et al. 2021, algorithm 1, arXiv:2104.11838",
+        unit="1/distance",
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +20,7 @@ from dptext.report.document import (
     Deniability,
     Document,
     Layout,
+    NoRisk,
     Output,
     Private,
     Run,
@@ -28,7 +29,7 @@ from dptext.report.document import (
 )
 from dptext.tokens import kinds
 from dptext.tokens.policy import Policy
-from dptext.types import Eps, Ids, Record
+from dptext.types import BudgetKind, Eps, Ids, Record, Strategy
 
 _COPIED = (kinds.STOP_WORD, kinds.UNKNOWN, kinds.IDENTIFIER, kinds.NUMBER)
 _TREATED = {
@@ -40,8 +41,19 @@ _TREATED = {
     "restore": "replaced",
 }
 
-NO_BAYES_RISK = "not measured (--no-bayes-risk)"
-_SEEDED = "not measured: whoever knows the seed of this run can repeat every draw"
+_RISK_NOTES = {
+    None: bayes.LIMITS,
+    NoRisk.SWITCHED_OFF: "not measured (--no-bayes-risk)",
+    NoRisk.SEEDED: (
+        "not measured: whoever knows the seed of this run can repeat every draw"
+    ),
+    NoRisk.CONTEXT: "not measured: {mechanism} looks at the whole text",
+    NoRisk.VARYING_EPSILON: "not measured: epsilon differs from word to word",
+    NoRisk.STRATEGY: (
+        "not measured: the attacker of the Bayes risk sees one draw, and a word that "
+        "is drawn once for all its places shows more"
+    ),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +61,21 @@ class Measures:
     """What is measured on public data only: once, for all outputs of a run."""
 
     risk: bayes.Risk | None
+    no_risk: NoRisk | None
     risk_note: str
     deniability: Deniability | None
 
     @classmethod
     def of(cls, pipeline: Pipeline, bayes_risk: bool = True) -> Measures:
         """Measure; without the Bayes risk no risk."""
-        risk, note = risk_of(pipeline) if bayes_risk else (None, NO_BAYES_RISK)
-        return cls(risk, note, deniability_of(pipeline))
+        risk, why = risk_of(pipeline) if bayes_risk else (None, NoRisk.SWITCHED_OFF)
+        note = _RISK_NOTES[why].format(mechanism=pipeline.channel.name)
+        return cls(risk, why, note, deniability_of(pipeline))
+
+    def seeded(self) -> Measures:
+        """Return them without risk: whoever knows a seed needs no guess."""
+        note = _RISK_NOTES[NoRisk.SEEDED]
+        return Measures(None, NoRisk.SEEDED, note, self.deniability)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +85,7 @@ class Stated:
     run: Run
     guarantee: Statement
     risk: bayes.Risk | None
+    no_risk: NoRisk | None
     risk_note: str
     deniability: Deniability | None
 
@@ -76,7 +96,7 @@ def stated(pipeline: Pipeline, key: str, layout: Layout, measures: Measures) -> 
     key is the origin of the run key; measures are those of the pipeline.
     """
     if key == "seed":
-        measures = replace(measures, risk=None, risk_note=_SEEDED)
+        measures = measures.seeded()
     guarantee = account.statement(
         pipeline.profile,
         pipeline.channel,
@@ -90,6 +110,7 @@ def stated(pipeline: Pipeline, key: str, layout: Layout, measures: Measures) -> 
         run=describe(pipeline, key, layout),
         guarantee=guarantee,
         risk=measures.risk,
+        no_risk=measures.no_risk,
         risk_note=measures.risk_note,
         deniability=measures.deniability,
     )
@@ -105,17 +126,18 @@ def document(
 ) -> Document:
     """Return the internal report of finished outputs; of several it names none."""
     shape = layout(job.selection, {each.format for each in written})
-    told = stated(pipeline, key.origin, shape, measures)
+    parts = stated(pipeline, key.origin, shape, measures)
     return Document(
         report="dptext",
         version=VERSION,
         audience="internal",
         success=True,
-        run=told.run,
-        guarantee=told.guarantee,
-        risk=told.risk,
-        risk_note=told.risk_note,
-        deniability=told.deniability,
+        run=parts.run,
+        guarantee=parts.guarantee,
+        risk=parts.risk,
+        no_risk=parts.no_risk,
+        risk_note=parts.risk_note,
+        deniability=parts.deniability,
         output=_output(job, written[0]) if len(written) == 1 else None,
         private=_private(pipeline, job.inputs, tally),
     )
@@ -126,29 +148,25 @@ def _output(job: Job, written: Written) -> Output:
     return Output(name, written.bytes, written.sha256, written.copied)
 
 
-def risk_of(pipeline: Pipeline) -> tuple[bayes.Risk | None, str]:
+def risk_of(pipeline: Pipeline) -> tuple[bayes.Risk | None, NoRisk | None]:
     """Measure the risk where every word is drawn alone, and at one epsilon."""
     if pipeline.channel.module.FAMILY == "context":
-        return None, f"not measured: {pipeline.channel.name} looks at the whole text"
-    if pipeline.budget_description.kind != "word":
-        return None, "not measured: epsilon differs from word to word"
-    if pipeline.profile.strategy != "token":
-        return None, (
-            "not measured: the attacker of the Bayes risk sees one draw, and a word "
-            "that is "
-            "drawn once for all its places shows more"
-        )
+        return None, NoRisk.CONTEXT
+    if pipeline.budget_description.kind is not BudgetKind.WORD:
+        return None, NoRisk.VARYING_EPSILON
+    if pipeline.profile.strategy != Strategy.TOKEN:
+        return None, NoRisk.STRATEGY
     epsilon = pipeline.budget_description.high
     words = prior.replaced(pipeline.lexicon, pipeline.profile.tokens)
     mapping = pipeline.profile.settings().get("mapping")
     risk = bayes.measure(pipeline.channel, epsilon, words, pipeline.draw, mapping)
-    return risk, bayes.LIMITS
+    return risk, None
 
 
 def deniability_of(pipeline: Pipeline) -> Deniability | None:
     """Measure N_w and S_w where one epsilon holds for every word."""
     if (
-        pipeline.budget_description.kind != "word"
+        pipeline.budget_description.kind is not BudgetKind.WORD
         or pipeline.channel.module.FAMILY == "context"
     ):
         return None

@@ -10,8 +10,8 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
+from dptext.guarantees.rounding import above, factor, number
 from dptext.guarantees.terms import MAX_MEANINGFUL_LOSS
-from dptext.guarantees.wording import above, factor, number
 from dptext.report import (
     _badges,
     _page,
@@ -26,6 +26,7 @@ from dptext.report._page import Html, Section
 from dptext.report.document import Document
 from dptext.report.exports import SIDECAR
 from dptext.report.figures import share as _share
+from dptext.types import Level, Notion
 
 _AUDIENCE = {
     "internal": (
@@ -180,11 +181,11 @@ def _limits(document: Document) -> str:
 def _loss(document: Document) -> Section:
     promise, loss = document.guarantee, document.guarantee.loss
     title = "Loss when one word is changed"
-    if promise.level == "words":
+    if promise.level is Level.WORDS:
         title = "Loss for each replaced word of a text"
     if promise.equal_parts:
         title = "Loss when one word is changed, in a text of one replaced word"
-    if promise.notion == "none":
+    if promise.notion is Notion.NONE:
         told = "Not bounded: there is no guarantee."
         return Section(title, (_page.paragraphs((told,)),))
     named: tuple[tuple[str, float], ...] = (
@@ -192,7 +193,7 @@ def _loss(document: Document) -> Section:
         ("half of all pairs of words, about", loss.median),
         ("farthest pair of words", loss.farthest),
     )
-    if promise.notion != "metric-DP":
+    if promise.notion is not Notion.METRIC:
         named = (("any two words", loss.farthest),)
     rows = [(name, _nats(value), _factor(value)) for name, value in named]
     parts = [
@@ -208,7 +209,7 @@ def _loss(document: Document) -> Section:
             )
             + (
                 f" Delta is {number(promise.delta)}."
-                if promise.notion == "eps-delta"
+                if promise.notion is Notion.APPROXIMATE
                 else ""
             )
         ),
@@ -264,7 +265,7 @@ def _run(document: Document) -> Section:
         ("Source of randomness", _KEYS[run.key]),
         ("Settings digest", _page.code(run.settings_digest)),
         ("Notion", promise.notion),
-        ("Metric", promise.metric),
+        ("Metric", promise.distance),
         (
             "Epsilon",
             f"{number(promise.epsilon)} {promise.unit}, level: {promise.level}",

@@ -14,7 +14,7 @@ from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
 from dptext.report import assemble, figures
 from dptext.report.document import Deniability
-from dptext.types import Ids, Record
+from dptext.types import BudgetKind, Ids, Record
 
 SENTENCES = (
     "The room was clean and the staff were very friendly, but breakfast was cold.",
@@ -131,7 +131,7 @@ def plan(
 def _changed(pipeline: Pipeline) -> float | None:
     """Return the share of words of the prior that change, from public draws."""
     if (
-        pipeline.budget_description.kind != "word"
+        pipeline.budget_description.kind is not BudgetKind.WORD
         or pipeline.channel.module.FAMILY == "context"
     ):
         return None

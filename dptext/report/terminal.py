@@ -9,14 +9,20 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
+from dptext.guarantees.rounding import above
 from dptext.guarantees.terms import MAX_MEANINGFUL_LOSS
-from dptext.guarantees.wording import above
 from dptext.report import _badges, _plain, _use, columns, figures
+from dptext.report._plain import Tone
 from dptext.report.document import Document
 from dptext.report.figures import share as _share
+from dptext.types import Level, Notion
 
 _SPENT = {"min", "median", "p95", "max", "total"}
-TONES = {"good": "bold green", "fair": "bold yellow", "bad": "bold red"}
+TONES = {
+    Tone.GOOD: "bold green",
+    Tone.FAIR: "bold yellow",
+    Tone.BAD: "bold red",
+}
 
 
 def show(document: Document, console: Console) -> None:
@@ -43,7 +49,7 @@ def show(document: Document, console: Console) -> None:
             Group(*parts, Text(""), *_risk(document), figures),
             title=Text(f"dptext privacy report: {document.run.profile}"),
             subtitle=f"{document.audience} report",
-            border_style="red" if tone == "bad" else "green",
+            border_style="red" if tone is Tone.BAD else "green",
         )
     )
 
@@ -124,11 +130,11 @@ def _figures(document: Document) -> Table:
 def _loss(document: Document) -> str:
     promise = document.guarantee
     loss = promise.loss
-    if promise.notion == "none":
+    if promise.notion is Notion.NONE:
         return "not bounded: no guarantee"
-    if promise.level == "words":
+    if promise.level is Level.WORDS:
         return f"at most n times {_nats(loss.farthest)}, in a text of n replaced words"
-    if promise.notion == "metric-DP":
+    if promise.notion is Notion.METRIC:
         told = (
             f"nearest {_nats(loss.nearest)}, median {_nats(loss.median)}, "
             f"farthest {_nats(loss.farthest)}"

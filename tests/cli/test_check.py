@@ -195,7 +195,7 @@ def test_report_that_cannot_be_of_this_file(
         ("guarantee.not_covered", []),
         ("guarantee.not_covered", [MARKER]),
         ("guarantee.source", MARKER),
-        ("guarantee.resolution", None),
+        ("guarantee.numerical_slack", None),
         ("guarantee.strategy", "record"),
         ("risk.success", 0.01),
         ("risk.baseline", 0.01),

@@ -77,7 +77,7 @@ def liar(factor: float, *, hides: bool = False) -> SimpleNamespace:
         return law
 
     def guarantee(state: object, epsilon: float) -> Guarantee:
-        return Guarantee("LDP", "1", "nats", 1.0, "made for tests")
+        return Guarantee.ldp("made for tests")
 
     return SimpleNamespace(
         FAMILY="choice", log_weights=log_weights, guarantee=guarantee
@@ -111,7 +111,7 @@ def of_texts(**members: object) -> Channel:
     space = prepare(small.cloud(6, 2), "identity", identity, identity.Params())
     module = SimpleNamespace(
         FAMILY="context",
-        guarantee=lambda state, epsilon: Guarantee("LDP", "1", "nats", 1.0, "test"),
+        guarantee=lambda state, epsilon: Guarantee.ldp("test"),
         **members,
     )
     return Channel("texts", module, None, None, space)
@@ -148,7 +148,7 @@ def quiet() -> Channel:
     module = SimpleNamespace(
         FAMILY="choice",
         EXACT=False,
-        guarantee=lambda state, epsilon: Guarantee("LDP", "1", "nats", 1.0, "test"),
+        guarantee=lambda state, epsilon: Guarantee.ldp("test"),
     )
     return Channel("quiet", module, None, None, space)
 

@@ -12,7 +12,7 @@ import pytest
 from dptext import lexicons
 from dptext.pipeline import Pipeline
 from dptext.randomness import RandomBits
-from dptext.types import Eps, Ids, Points
+from dptext.types import ONE, Eps, Ids, Notion, Points
 from tests import small
 from tests.conformance import components
 from tests.guarantees.planted import Fault, audited, built, planted
@@ -161,7 +161,7 @@ def test_a_black_box_that_copies_is_refuted() -> None:
 
     def ldp(state: Any, epsilon: float) -> Any:
         return replace(
-            honest(state, epsilon), notion="LDP", metric="1", max_distance=1.0
+            honest(state, epsilon), notion=Notion.LDP, metric=ONE, max_distance=1.0
         )
 
     made = built(small.cloud(20, 3), "laplace", 2.0)

@@ -93,7 +93,7 @@ def test_the_euclidean_factor_is_that_of_the_worst_pair(lam: float) -> None:
     assert found <= (1 + 2e-9) / np.sqrt(state.least)
     assert found <= (1 + 2e-9) / np.sqrt(1.0 - lam)
     told = re.search(
-        r"at most ([\d.]+) times", mahalanobis.guarantee(state, 1.0).metric
+        r"at most ([\d.]+) times", mahalanobis.guarantee(state, 1.0).metric.name
     )
     assert told is not None
     assert found <= float(told[1]) <= found + 2e-4
@@ -186,7 +186,7 @@ def test_the_metric_lies_on_the_space() -> None:
     """In another space the covariance and the distances are those of that space."""
     state = made(stretched(), 0.2, "unit")
     vectors = state.space.vectors.astype(np.float64)
-    assert "scaled to length 1" in mahalanobis.guarantee(state, 1.0).metric
+    assert "scaled to length 1" in mahalanobis.guarantee(state, 1.0).metric.name
     whitened = vectors @ state.inverse
     np.testing.assert_allclose(state.whitened(), whitened, atol=1e-12)
     assert state.geometry.diameter == pytest.approx(pdist(whitened).max(), rel=1e-5)

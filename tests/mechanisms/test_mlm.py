@@ -15,7 +15,7 @@ from dptext.errors import DptextError, MissingExtra, UsageError
 from dptext.guarantees import audit
 from dptext.mechanisms import Channel, _masked_model, _masked_text, mlm
 from dptext.randomness import RunKey
-from dptext.types import Record
+from dptext.types import ONE, Record
 from tests import channels, laws, small
 from tests.cli.running import here
 from tests.mechanisms import masked
@@ -144,13 +144,13 @@ def test_no_two_texts_lose_more_than_epsilon(folder: str, context: str) -> None:
         promise = mlm.guarantee(channel.state, epsilon)
         assert (promise.notion, promise.metric, promise.max_distance) == (
             "LDP",
-            "1",
+            ONE,
             1.0,
         )
         assert promise.context
         rarest = law.min()
         assert rarest >= np.exp(-epsilon / 2) / law.shape[1]
-        assert 0 < mlm.resolution(channel.state, epsilon) < 1e-9
+        assert 0 < mlm.numerical_slack(channel.state, epsilon) < 1e-9
 
 
 @given(

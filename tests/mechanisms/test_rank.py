@@ -151,13 +151,13 @@ def test_one_word_is_drawn_from_a_vocabulary_of_one() -> None:
     assert drawn.tolist() == [0, 0]
 
 
-def test_resolution_bounds_what_finite_uniforms_add() -> None:
+def test_numerical_slack_bounds_what_finite_uniforms_add() -> None:
     """The rarest output is 1/Z; its cell is off by at most 2^-51 of the whole."""
     channel = channels.ready("rank", small.cloud(50, 2, listed=5), k=5)
     for epsilon in (1.0, 10.0, 30.0):
         rarest = channels.law(channel, epsilon).min()
         added = -math.log1p(-min(2.0**-51 / rarest, 0.5))
-        assert rank.resolution(channel.state, epsilon) >= added
+        assert rank.numerical_slack(channel.state, epsilon) >= added
 
 
 def test_orders_longer_than_k_are_cut() -> None:

@@ -194,9 +194,9 @@ def test_the_guarantee_stays_and_the_raised_scale_is_told(
     assert before == replace(
         after, gaps=(), source=before.source, varying_epsilon=before.varying_epsilon
     )
-    assert raised.module.resolution(raised.state, 3.0) > plain.module.resolution(
-        plain.state, 3.0
-    )
+    assert raised.module.numerical_slack(
+        raised.state, 3.0
+    ) > plain.module.numerical_slack(plain.state, 3.0)
 
 
 @pytest.mark.parametrize("epsilon", [1.0, 4.0, 16.0])

@@ -112,12 +112,12 @@ def test_a_draw_does_not_depend_on_the_batch() -> None:
         assert alone[0] == whole[position]
 
 
-def test_resolution_bounds_what_finite_uniforms_add() -> None:
+def test_numerical_slack_bounds_what_finite_uniforms_add() -> None:
     """The rarest output has probability 1/Z; its cell is off by at most 2^-51."""
     channel = channels.ready("syntf", with_synonyms())
     for epsilon in (1.0, 10.0, 30.0):
         rarest = channels.law(channel, epsilon).min()
-        assert syntf.resolution(channel.state, epsilon) >= 2.0**-51 / rarest
+        assert syntf.numerical_slack(channel.state, epsilon) >= 2.0**-51 / rarest
 
 
 @pytest.mark.parametrize("published", [False, True])

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from dptext.guarantees.audit.program import Program
 from dptext.mechanisms import Channel, _by_distance
-from dptext.types import Ids
+from dptext.types import Guarantee, Ids, Notion
 
 # Rounding that an exact audit forgives, relative to the claim and in nats (distances
 # of near words are differences of nearly equal numbers).
@@ -92,9 +92,9 @@ def claimed(
         bound: NDArray[np.float64] = module.claimed(channel.state, epsilon, a, b)
         return bound
     promise = module.guarantee(channel.state, epsilon)
-    if promise.notion == "metric-DP" and promise.metric == channel.space.metric:
+    if promise.counts(channel.space.distance):
         return epsilon * _by_distance.of_pairs(channel.space, a, b)
-    most = promise.worst(epsilon) if promise.notion != "none" else math.inf
+    most = promise.worst(epsilon) if promise.notion is not Notion.NONE else math.inf
     return np.full(len(a), most)
 
 
@@ -110,8 +110,8 @@ def published(
 
 def claims(channel: Channel, epsilon: float) -> bool:
     """Tell whether dptext claims anything of a mechanism."""
-    notion: str = channel.module.guarantee(channel.state, epsilon).notion
-    return notion != "none"
+    promise: Guarantee = channel.module.guarantee(channel.state, epsilon)
+    return promise.notion is not Notion.NONE
 
 
 def label(channel: Channel, row: int) -> str:

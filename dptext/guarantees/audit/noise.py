@@ -27,7 +27,7 @@ from dptext.guarantees.audit.finding import label
 from dptext.guarantees.audit.program import ALARM, Book, Program
 from dptext.guarantees.audit.rows import chosen
 from dptext.mechanisms import Channel
-from dptext.types import Eps, Ids, Points
+from dptext.types import Eps, Guarantee, Ids, Points
 
 _SEED = 4
 _BATCH = 2**14
@@ -84,10 +84,8 @@ def audit(
 
 def dominated(channel: Channel, epsilon: float) -> bool:
     """Tell whether the claim is epsilon times the distance of the space."""
-    promise = channel.module.guarantee(channel.state, epsilon)
-    return bool(
-        promise.notion == "metric-DP" and promise.metric == channel.space.metric
-    )
+    promise: Guarantee = channel.module.guarantee(channel.state, epsilon)
+    return promise.counts(channel.space.distance)
 
 
 def _standard(
