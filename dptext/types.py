@@ -34,6 +34,7 @@ class Name(str, Enum):
     """
 
     __str__ = str.__str__
+    __repr__ = str.__repr__
 
     def __format__(self, format_spec: str) -> str:
         """Write the text in an f-string, on every version of Python."""
