@@ -92,10 +92,10 @@ def _not_covered(document: Document) -> Section:
 
 
 def _meaning(document: Document) -> Section:
-    told = _plain.meaning(document.guarantee, document.risk)
+    lines = _plain.meaning(document.guarantee, document.risk)
     scales = (_plain.scale(document.guarantee), _badges.SCALE)
     notes = _page.join(map(_page.note, scales))
-    return Section("What this means", (_page.paragraphs(told), notes))
+    return Section("What this means", (_page.paragraphs(lines), notes))
 
 
 def _fields(document: Document) -> Section:
@@ -150,7 +150,7 @@ def _risk(document: Document) -> Section:
         rows,
         caption="How often the best possible guess of a word is right",
     )
-    told = [
+    lines = [
         "Without output: the best guess from the public word frequencies alone, of the "
         "band where a band is named. From output: the best guess from one output word. "
         "Knowing the band: the same by someone who knows which band the word is of. "
@@ -158,7 +158,7 @@ def _risk(document: Document) -> Section:
         f"Method: {risk.method}.{_limits(document)}",
         document.risk_note,
     ]
-    notes = _page.join(map(_page.note, told))
+    notes = _page.join(map(_page.note, lines))
     good = _page.heading("What this risk is good for") + _page.bullets(
         _use.good_for(risk)
     )
@@ -186,8 +186,8 @@ def _loss(document: Document) -> Section:
     if promise.equal_parts:
         title = "Loss when one word is changed, in a text of one replaced word"
     if promise.notion is Notion.NONE:
-        told = "Not bounded: there is no guarantee."
-        return Section(title, (_page.paragraphs((told,)),))
+        line = "Not bounded: there is no guarantee."
+        return Section(title, (_page.paragraphs((line,)),))
     named: tuple[tuple[str, float], ...] = (
         ("half of the words, nearest other word", loss.nearest),
         ("half of all pairs of words, about", loss.median),
@@ -239,7 +239,7 @@ def _deniability(document: Document) -> Section:
         show=_share,
         values=False,
     )
-    told = _page.facts(
+    facts = _page.facts(
         (
             ("N_w", _share(deny.n_w)),
             ("S_w", figures.distinct(deny.s_w, deny.runs)),
@@ -249,7 +249,7 @@ def _deniability(document: Document) -> Section:
     meanings = _page.paragraphs(figures.legend(("N_w", "S_w")))
     return Section(
         "Plausible deniability",
-        (_page.beside(share, _page.join((told, meanings))),),
+        (_page.beside(share, _page.join((facts, meanings))),),
     )
 
 
@@ -293,8 +293,8 @@ _KEYS = {
 def _check(document: Document) -> Section:
     output = document.output
     if output is None:
-        told = "This report is about several outputs and names none of their digests."
-        return Section("How to check the file", (_page.paragraphs((told,)),))
+        line = "This report is about several outputs and names none of their digests."
+        return Section("How to check the file", (_page.paragraphs((line,)),))
     name = output.file or "the output (written to standard output)"
     facts = _page.facts(
         (
@@ -304,8 +304,8 @@ def _check(document: Document) -> Section:
         )
     )
     if output.file is None:
-        told = "The digest of the file must be the one above."
-        return Section("How to check the file", (facts, _page.paragraphs((told,))))
+        line = "The digest of the file must be the one above."
+        return Section("How to check the file", (facts, _page.paragraphs((line,))))
     steps = _page.join(
         (
             "With the public report as ",
