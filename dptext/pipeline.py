@@ -27,7 +27,16 @@ from dptext.profile import DATA_SET, RECORD, TOKEN, Part, Profile
 from dptext.randomness import RandomBits, Randomness, RunKey
 from dptext.tokens.joining import Joiner
 from dptext.tokens.tokenizer import Tokenizer
-from dptext.types import BudgetDescription, Eps, Ids, Lexicon, Points, Record, Words
+from dptext.types import (
+    BudgetDescription,
+    Eps,
+    Ids,
+    Lexicon,
+    Notion,
+    Points,
+    Record,
+    Words,
+)
 
 # A batch is full at this many characters, whatever the number of records.
 _CHARACTERS = 2**19
@@ -299,7 +308,7 @@ def _with_epsilon(
 
     epsilon = calibrate.epsilon_for(mechanism, risk, words)
     promise = mechanism.guarantee(epsilon)
-    if promise.notion == "LDP" and promise.worst(epsilon) > MAX_MEANINGFUL_LOSS:
+    if promise.notion is Notion.LDP and promise.worst(epsilon) > MAX_MEANINGFUL_LOSS:
         msg = (
             f"a risk of {risk:.3g} would take an epsilon of {epsilon:.4g} with these "
             "parameters, which is no meaningful protection; give a smaller risk, or "

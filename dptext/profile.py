@@ -26,10 +26,11 @@ import msgspec
 from dptext import naming, registry, streams
 from dptext.errors import UsageError
 from dptext.tokens.policy import Policy
+from dptext.types import Strategy
 
 DEFAULT = "balanced"
 # How often a word is drawn: dptext.strategy.
-TOKEN, RECORD, DATA_SET = STRATEGIES = ("token", "record", "data-set")
+TOKEN, RECORD, DATA_SET = STRATEGIES = tuple(str(each) for each in Strategy)
 # The keys that name a component, and the folders of these.
 STAGES = {
     "space": "spaces",

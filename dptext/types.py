@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 
 Ids = NDArray[np.int32]  # (n,) row in the vocabulary; -1 = unknown
 Eps = NDArray[np.float64]  # (n,) > 0; unit given by Guarantee.metric
-Points = NDArray[np.float32]  # (n, d) places in the space
+Points = NDArray[np.float32]  # (n, d) points in the space
 
 # Parts of speech, by their numbers in Lexicon.parts.
 PARTS = (
@@ -24,6 +25,86 @@ PARTS = (
 )
 # The vocabulary element for numbers that have no better one (dptext.tokens.numbers).
 NUMBER = "<number>"
+
+
+class Notion(StrEnum):
+    """What kind of guarantee."""
+
+    LDP = "LDP"
+    METRIC = "metric-DP"
+    APPROXIMATE = "eps-delta"
+    NONE = "none"
+
+
+class Level(StrEnum):
+    """What epsilon is of: one word, a whole text, or each of n words of a text."""
+
+    WORD = "word"
+    TEXT = "text"
+    WORDS = "words"
+
+
+class Strategy(StrEnum):
+    """How often a word is drawn (dptext.strategy)."""
+
+    TOKEN = "token"  # noqa: S105 - no password
+    RECORD = "record"
+    DATA_SET = "data-set"
+
+
+class BudgetKind(StrEnum):
+    """From what the epsilon of a word follows.
+
+    WORD: nothing, every replaced word gets the same; TEXT: the number of replaced
+    words, which share a total in equal parts; POSITION: the word's position in its
+    text, by a public function; TYPE: the word itself, by a public table; CLASS: its
+    class as randomised response first released it; PAST: what was released before it
+    in its text; FREE: anything in the text.
+    """
+
+    WORD = "word"
+    TEXT = "text"
+    POSITION = "position"
+    TYPE = "type"
+    CLASS = "class"
+    PAST = "past"
+    FREE = "free"
+
+
+class MetricKind(StrEnum):
+    """What a distance is measured by.
+
+    ONE: any two different words are 1 apart (LDP); EUCLIDEAN: vectors in a space;
+    MAHALANOBIS: the same, regularised; CHAINS: positions on public chains of words;
+    OTHER: another package says it by name; NONE: there is no guarantee.
+    """
+
+    ONE = "one"
+    EUCLIDEAN = "euclidean"
+    MAHALANOBIS = "mahalanobis"
+    CHAINS = "chains"
+    OTHER = "other"
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """The distance that multiplies epsilon; the same one whatever it is called.
+
+    name is what people read; identity, all that decides it besides kind and cut: that
+    of the space, and parameters. cut: no two words count as farther apart (None: not
+    cut). between_classes is added between words of different public classes.
+    """
+
+    kind: MetricKind
+    name: str = field(compare=False)
+    identity: str = ""
+    cut: float | None = None
+    between_classes: float = 0.0
+
+
+ONE = Metric(MetricKind.ONE, "1")
+NO_METRIC = Metric(MetricKind.NONE, "none")
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,22 +188,22 @@ class Words:
 class BudgetDescription:
     """How a budget spends epsilon: all that a statement must know of it.
 
-    kind "word": every replaced word gets high; "text": the replaced words of a text
-    share total in equal parts; "position": epsilon is a public function of the word's
-    position in its text; "type": of the word itself, by a public table; "class": of the
-    word's class as randomised response with epsilon first released it; "past": of what
-    was released before it in its text, at most total for a text; "free": of anything in
-    the text, at most total for a text or rate for each of its words.
-    Every epsilon lies in [low, high]. used says on what it rests, for the report.
+    Every epsilon lies in [low, high]. total is the most that a text may have (kinds
+    TEXT, PAST, FREE), rate the most for each of its words (FREE), first the epsilon of
+    a word's class (CLASS). used says on what it rests, for the report.
     """
 
-    kind: str
+    kind: BudgetKind
     low: float
     high: float
     total: float | None = None
     rate: float | None = None
     first: float = 0.0
     used: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        # Other packages may write the kind as text.
+        object.__setattr__(self, "kind", BudgetKind(self.kind))
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,24 +232,23 @@ class VaryingEpsilon:
 class Guarantee:
     """What one application of a mechanism to one word promises, for all of V.
 
-    notion "LDP", "metric-DP" or "none"; metric names the distance that multiplies
-    epsilon ("1" for LDP); reach is the largest distance over all inputs, whatever
-    epsilon is, so that epsilon * reach bounds the loss between any two words (nats; inf
-    for "none"). Where a metric is cut at a distance that follows from epsilon, max_loss
-    is what no two words lose more than at any epsilon, distance names the distance D
-    before the cut, and metric is min(D, max_loss / epsilon); reach is that of D.
-    stretch: the metric is at most so many times the distance of the space (inf: another
-    kind of distance). unit is epsilon's unit; source the paper; gaps are printed in
-    every report; reason says why a mechanism with notion "none" promises nothing. With
-    notion "eps-delta" delta is that of the largest distance, mu its Gaussian-DP
-    parameter. context says that the law of a word looks at all words of its text, so
-    that epsilon holds for any two texts and a change of one word counts for every word;
-    varying_epsilon, what is left where epsilon differs from word to word (None:
-    nothing).
+    max_distance is the largest distance in the metric over all inputs, whatever epsilon
+    is, so that epsilon * max_distance bounds the loss between any two words (nats; inf
+    without guarantee). Where the metric is cut at a distance that follows from epsilon,
+    max_loss is what no two words lose more than at any epsilon, and the distance is
+    min(D, max_loss / epsilon), D that of metric; max_distance is that of D. stretch:
+    the metric is at most so many times the distance of the space (inf: another kind of
+    distance). unit is epsilon's unit; source the paper; gaps are printed in every
+    report; reason says why a mechanism without guarantee promises nothing. With
+    (epsilon, delta) delta is that of the largest distance, mu its Gaussian-DP
+    parameter. context says that the output distribution of a word follows from all
+    words of its text, so that epsilon holds for any two texts and a change of one word
+    counts for every word; varying_epsilon, what is left where epsilon differs from word
+    to word (None: nothing).
     """
 
-    notion: str
-    metric: str
+    notion: Notion
+    metric: Metric
     unit: str
     max_distance: float
     source: str
@@ -179,12 +259,55 @@ class Guarantee:
     context: bool = False
     varying_epsilon: VaryingEpsilon | None = None
     max_loss: float = math.inf
-    distance: str = ""
     stretch: float = math.inf
+
+    def __post_init__(self) -> None:
+        # Other packages may write the notion as text, which must be a known one.
+        object.__setattr__(self, "notion", Notion(self.notion))
+
+    @classmethod
+    def ldp(
+        cls,
+        source: str,
+        *,
+        gaps: tuple[str, ...] = (),
+        context: bool = False,
+        varying_epsilon: VaryingEpsilon | None = None,
+    ) -> Guarantee:
+        """Return epsilon-LDP over all words, epsilon in nats."""
+        return cls(
+            notion=Notion.LDP,
+            metric=ONE,
+            unit="nats",
+            max_distance=1.0,
+            source=source,
+            gaps=gaps,
+            context=context,
+            varying_epsilon=varying_epsilon,
+        )
+
+    @classmethod
+    def nothing(cls, reason: str, *, source: str, unit: str = "nats") -> Guarantee:
+        """Return that nothing is promised, and why."""
+        return cls(Notion.NONE, NO_METRIC, unit, math.inf, source, reason=reason)
+
+    @property
+    def cut_by_epsilon(self) -> bool:
+        """Tell whether the metric is cut at a distance that follows from epsilon."""
+        return math.isfinite(self.max_loss)
+
+    def counts(self, metric: Metric) -> bool:
+        """Tell whether it is epsilon times this metric, not cut at any distance."""
+        same = self.notion is Notion.METRIC and self.metric == metric
+        return same and not self.cut_by_epsilon
 
     def worst(self, epsilon: float) -> float:
         """Return the most that any two words lose at an epsilon, in nats."""
-        return min(epsilon * self.max_distance, self.max_loss)
+        return self.worst_at(epsilon, self.max_distance)
+
+    def worst_at(self, epsilon: float, distance: float) -> float:
+        """Return the most that words at a distance lose at an epsilon, in nats."""
+        return min(epsilon * min(distance, self.max_distance), self.max_loss)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from dptext.budgets import BUDGET_LANE, _classes
 from dptext.randomness import RandomBits
-from dptext.types import BudgetDescription, Eps, Lexicon, Words
+from dptext.types import BudgetDescription, BudgetKind, Eps, Lexicon, Words
 
 Epsilon = Annotated[float, Meta(gt=0, le=1e6)]
 
@@ -59,7 +59,9 @@ def content(state: State) -> Mapping[str, str]:
 def describe(state: State) -> BudgetDescription:
     """Say that the class is drawn first."""
     low, high = float(state.epsilons.min()), float(state.epsilons.max())
-    return BudgetDescription("class", low, high, first=state.first, used=(state.used,))
+    return BudgetDescription(
+        BudgetKind.CLASS, low, high, first=state.first, used=(state.used,)
+    )
 
 
 def released(state: State, words: Words, bits: RandomBits) -> NDArray[np.int64]:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from dptext.budgets import _classes
 from dptext.randomness import RandomBits
-from dptext.types import BudgetDescription, Eps, Lexicon, Words
+from dptext.types import BudgetDescription, BudgetKind, Eps, Lexicon, Words
 
 EXAMPLE = {"epsilons": {"top-100": 10.0, "top-1000": 9.0, "other": 7.0}}
 
@@ -61,7 +61,7 @@ def content(state: State) -> Mapping[str, str]:
 def describe(state: State) -> BudgetDescription:
     """Say that epsilon follows from the word, by a public table."""
     low, high = float(state.of.min()), float(state.of.max())
-    return BudgetDescription("type", low, high, used=(state.used,))
+    return BudgetDescription(BudgetKind.TYPE, low, high, used=(state.used,))
 
 
 def spread(state: State, words: Words, bits: RandomBits) -> Eps:

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from dptext.budgets import _ready, _sharing, _spans
 from dptext.randomness import RandomBits
-from dptext.types import BudgetDescription, Eps, Lexicon, Words
+from dptext.types import BudgetDescription, BudgetKind, Eps, Lexicon, Words
 
 EXAMPLE = {"epsilon": 40.0}
 
@@ -104,7 +104,7 @@ def describe(state: State) -> BudgetDescription:
     elif params.epsilon_per_word is not None:
         low = min(low, params.epsilon_per_word)
     return BudgetDescription(
-        "free",
+        BudgetKind.FREE,
         low * (1.0 - 1e-9),
         high,
         total=params.epsilon,

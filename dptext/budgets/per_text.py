@@ -13,7 +13,7 @@ import numpy as np
 from msgspec import Meta
 
 from dptext.randomness import RandomBits
-from dptext.types import BudgetDescription, Eps, Words
+from dptext.types import BudgetDescription, BudgetKind, Eps, Words
 
 EXAMPLE = {"epsilon": 40.0}
 
@@ -28,7 +28,7 @@ class Params:
 def describe(state: Params) -> BudgetDescription:
     """Say that the words of a text share a total in equal parts."""
     # A part may be as small as a text is long.
-    return BudgetDescription("text", 0.0, state.epsilon, total=state.epsilon)
+    return BudgetDescription(BudgetKind.TEXT, 0.0, state.epsilon, total=state.epsilon)
 
 
 def spread(state: Params, words: Words, bits: RandomBits) -> Eps:

@@ -10,7 +10,7 @@ from msgspec import Meta
 
 from dptext.budgets import positions_in_text
 from dptext.randomness import RandomBits
-from dptext.types import BudgetDescription, Eps, Words
+from dptext.types import BudgetDescription, BudgetKind, Eps, Words
 
 Epsilon = Annotated[float, Meta(gt=0, le=1e6)]
 
@@ -32,7 +32,7 @@ def describe(state: Params) -> BudgetDescription:
     used = f"Epsilon of all words: {state.rest:g}."
     if told:
         used = f"Epsilon from the first word on: {told}; all others {state.rest:g}."
-    return BudgetDescription("position", min(every), max(every), used=(used,))
+    return BudgetDescription(BudgetKind.POSITION, min(every), max(every), used=(used,))
 
 
 def spread(state: Params, words: Words, bits: RandomBits) -> Eps:

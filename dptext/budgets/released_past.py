@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from dptext.budgets import Draw, _classes, positions_in_text
 from dptext.randomness import RandomBits
-from dptext.types import BudgetDescription, Eps, Ids, Lexicon, Words
+from dptext.types import BudgetDescription, BudgetKind, Eps, Ids, Lexicon, Words
 
 Epsilon = Annotated[float, Meta(gt=0, le=1e6)]
 _LONGEST_TEXT = 1e9
@@ -78,7 +78,7 @@ def describe(state: State) -> BudgetDescription:
     high = min(max(params.start, params.min, float(state.after.max())), params.epsilon)
     low = min(params.min, params.epsilon / _LONGEST_TEXT)
     return BudgetDescription(
-        "past", low, high, total=params.epsilon, used=(state.used,)
+        BudgetKind.PAST, low, high, total=params.epsilon, used=(state.used,)
     )
 
 

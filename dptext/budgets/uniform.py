@@ -9,7 +9,7 @@ import numpy as np
 from msgspec import Meta
 
 from dptext.randomness import RandomBits
-from dptext.types import BudgetDescription, Eps, Words
+from dptext.types import BudgetDescription, BudgetKind, Eps, Words
 
 EXAMPLE = {"epsilon": 8.0}
 
@@ -25,7 +25,7 @@ class Params:
 def describe(state: Params) -> BudgetDescription:
     """Say that every replaced word gets the same epsilon."""
     assert state.epsilon is not None  # a risk has been turned into an epsilon by now
-    return BudgetDescription("word", state.epsilon, state.epsilon)
+    return BudgetDescription(BudgetKind.WORD, state.epsilon, state.epsilon)
 
 
 def spread(state: Params, words: Words, bits: RandomBits) -> Eps:

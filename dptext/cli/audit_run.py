@@ -18,8 +18,10 @@ from dptext.cli import screen
 from dptext.cli.faults import say
 from dptext.errors import UsageError
 from dptext.guarantees import audit
+from dptext.guarantees.wording import measured
 from dptext.mechanisms import ExponentialMechanism, NoiseMechanism
 from dptext.report import audit_draws
+from dptext.types import BudgetKind, Notion
 
 # CPU seconds of the losses of a pair of words, and of a draw, on one core.
 _PAIR, _WORD, _POINT = 3e-8, 4e-6, 3e-5
@@ -73,7 +75,7 @@ def run(
     preparing = f"audit: preparing {recipe.mechanism.name}"
     with contextlib.nullcontext() if quiet else steps.step(preparing):
         made = pipeline.build(recipe, lexicons.find(recipe.lexicon))
-    if made.budget_description.kind != "word":
+    if made.budget_description.kind is not BudgetKind.WORD:
         msg = "audit takes an epsilon per word: give --epsilon"
         raise UsageError(msg)
     progress(f"about {_seconds(made, effort):.0f} s of one core are left")
@@ -129,8 +131,8 @@ def _show(found: audit.Finding, made: pipeline.Pipeline, epsilon: float) -> None
     promise = made.mechanism.guarantee(epsilon)
     claim = (
         f"none: {promise.reason}"
-        if promise.notion == "none"
-        else f"{promise.notion}, epsilon {epsilon:g}, distance {promise.metric}"
+        if promise.notion is Notion.NONE
+        else f"{promise.notion}, epsilon {epsilon:g}, distance {measured(promise)}"
     )
     table.add_row("Claim", f"{made.mechanism.name}: {claim}")
     table.add_row("Method", f"{found.method} ({found.pairs:,} ordered pairs)")

@@ -17,7 +17,8 @@ from rich.text import Text
 from dptext import lexicons, pipeline, profile, progress, registry
 from dptext.cli import screen
 from dptext.errors import UsageError
-from dptext.guarantees.wording import above
+from dptext.guarantees.rounding import above
+from dptext.guarantees.wording import measured
 from dptext.measures import public
 from dptext.measures.bayes_risk import LIMITS, Risk
 from dptext.report import figures
@@ -156,7 +157,7 @@ def row_of(recipe: profile.Profile, lexicon: Lexicon) -> tuple[Row, pipeline.Pip
         mapping=None if recipe.mapping is None else recipe.mapping.name,
         epsilon=epsilon,
         unit=promise.unit,
-        metric=promise.metric,
+        metric=measured(promise),
         notion=promise.notion,
         reason=promise.reason,
         delta=promise.delta,

@@ -6,7 +6,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from enum import Enum
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -28,7 +28,7 @@ app = typer.Typer(
 _Json = Annotated[bool, typer.Option("--json", help="JSON on stdout, for machines.")]
 
 
-class Format(str, Enum):
+class Format(StrEnum):
     """The formats that can be asked for; the values are dptext.lexicons.sources's."""
 
     glove = "glove"

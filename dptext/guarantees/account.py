@@ -7,14 +7,15 @@ from dptext.guarantees.statement import Statement, build
 from dptext.guarantees.terms import MAX_MEANINGFUL_LOSS, Terms
 from dptext.mechanisms import Mechanism
 from dptext.profile import Profile
-from dptext.types import BudgetDescription
+from dptext.types import BudgetDescription, BudgetKind, Notion, Strategy
 
 # Words of a text that is longer than any: a share of a total is never smaller.
 MAX_WORDS_PER_TEXT = 1e9
-# What stands for the resolution of noise in floating point, in nats.
+# What stands for the numerical slack of noise in floating point, in nats.
 _FLOATING = 1e-8
-# The largest share of a promise that its resolution may have.
-_BLURRED = 0.1
+# The largest share of a promise that its numerical slack may be.
+_LARGEST_SHARE = 0.1
+_SHARED = (BudgetKind.TEXT, BudgetKind.PAST, BudgetKind.FREE)
 
 
 def check(mechanism: Mechanism, budget_description: BudgetDescription) -> None:
@@ -27,7 +28,7 @@ def check(mechanism: Mechanism, budget_description: BudgetDescription) -> None:
     least, most = _range(budget_description)
     mechanism.check(least)
     mechanism.check(most)
-    if budget_description.kind in ("text", "past", "free"):
+    if budget_description.kind in _SHARED:
         # A word's part may be as small as may be; the promise is that of the whole.
         least = most = budget_description.total or budget_description.rate or most
     for epsilon in {least, most}:
@@ -45,21 +46,22 @@ def _range(budget_description: BudgetDescription) -> tuple[float, float]:
 def _check_claim(mechanism: Mechanism, epsilon: float) -> None:
     promise = mechanism.guarantee(epsilon)
     loss = promise.worst(epsilon)
-    if promise.notion == "none" or loss > MAX_MEANINGFUL_LOSS:
+    if promise.notion is Notion.NONE or loss > MAX_MEANINGFUL_LOSS:
         return
-    blur = _resolution(mechanism, epsilon)
-    blur = _FLOATING if blur is None else blur
-    if not blur <= _BLURRED * loss:
+    slack = _numerical_slack(mechanism, epsilon)
+    slack = _FLOATING if slack is None else slack
+    if not slack <= _LARGEST_SHARE * loss:
         other = "larger" if loss < 1.0 else "smaller"
         msg = (
             f"epsilon: {epsilon:.3g} with these settings promises a loss of at most "
-            f"{loss:.2g} nats, but draws are exact to {blur:.2g} nats only; "
-            f"give a {other} epsilon (resolution: at most a tenth of what is promised)"
+            f"{loss:.2g} nats, but draws are exact to {slack:.2g} nats only; "
+            f"give a {other} epsilon (numerical slack: at most a tenth of what is "
+            "promised)"
         )
         raise UsageError(msg)
 
 
-def _resolution(mechanism: Mechanism, *epsilons: float) -> float | None:
+def _numerical_slack(mechanism: Mechanism, *epsilons: float) -> float | None:
     """Return the nats that finite draws may add at any of these; None: not bounded."""
     slacks = [mechanism.numerical_slack(epsilon) for epsilon in epsilons]
     bounded = [slack for slack in slacks if slack is not None]
@@ -88,7 +90,7 @@ def statement(
         promise,
         Terms(
             budget_description=budget_description,
-            strategy=recipe.strategy,
+            strategy=Strategy(recipe.strategy),
             policy=recipe.tokens,
             key=key,
             lexicon_given=lexicon_given,
@@ -97,10 +99,10 @@ def statement(
             nearest=geometry.nearest,
             median=geometry.median,
             diameter=geometry.diameter,
-            resolution=_resolution(mechanism, *_range(budget_description)),
+            numerical_slack=_numerical_slack(mechanism, *_range(budget_description)),
             translation=(
                 mechanism.space.translated(promise.stretch)
-                if promise.notion == "metric-DP"
+                if promise.notion is Notion.METRIC
                 else ""
             ),
         ),

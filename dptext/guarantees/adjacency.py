@@ -6,7 +6,22 @@ texts that agree in it (docs/guarantees.md, 4).
 
 from __future__ import annotations
 
+from enum import StrEnum
+
 from dptext.tokens.policy import Policy
+from dptext.types import Strategy
+
+
+class Unprotected(StrEnum):
+    """What settings may leave unprotected; EQUAL_WORDS: which words are equal."""
+
+    PUNCTUATION = "punctuation"
+    STOP_WORD = "stop_word"
+    NUMBER = "number"
+    UNKNOWN = "unknown"
+    CASE = "case"
+    EQUAL_WORDS = "equal-words"
+
 
 _IDENTIFIERS = "URLs, e-mail addresses, handles, emoji and other symbols"
 _UNKNOWN = {
@@ -31,12 +46,29 @@ _EQUAL = (
     'so do numbers that have one element of the vocabulary, such as "40-49")'
 )
 _PATTERN = {
-    "record": f"the same pattern of equal words (which words of the record {_EQUAL}",
-    "data-set": f"the same pattern of equal words (which words of all records {_EQUAL}",
+    Strategy.RECORD: (
+        f"the same pattern of equal words (which words of the record {_EQUAL}"
+    ),
+    Strategy.DATA_SET: (
+        f"the same pattern of equal words (which words of all records {_EQUAL}"
+    ),
 }
 
 
-def alike(policy: Policy, strategy: str = "token") -> tuple[str, ...]:
+def unprotected(policy: Policy, strategy: Strategy) -> tuple[Unprotected, ...]:
+    """Return what the output shows of the text."""
+    shown = {
+        Unprotected.PUNCTUATION: policy.punctuation != "drop",
+        Unprotected.STOP_WORD: policy.stop_word != "perturb",
+        Unprotected.NUMBER: policy.number != "perturb",
+        Unprotected.UNKNOWN: policy.unknown != "perturb",
+        Unprotected.CASE: policy.case == "copy",
+        Unprotected.EQUAL_WORDS: strategy is not Strategy.TOKEN,
+    }
+    return tuple(name for name, is_shown in shown.items() if is_shown)
+
+
+def adjacency(policy: Policy, strategy: Strategy) -> tuple[str, ...]:
     """Return what two texts must have in common to be compared."""
     parts = ["the same number of words (as dptext divides texts)"]
     if strategy in _PATTERN:
@@ -73,35 +105,35 @@ def covered(policy: Policy) -> tuple[str, ...]:
 
 def not_covered(policy: Policy) -> tuple[str, ...]:
     """Return one sentence for each thing that the output shows of the text."""
-    told = [
+    sentences = [
         "Texts with a different number of tokens are not protected against being told "
         "apart."
     ]
     if policy.punctuation == "keep":
-        told.append(
+        sentences.append(
             "Punctuation marks, line breaks and spacing are copied as they stand; only "
             "between two neighbouring words may a single space be added or left out."
         )
-    told += _of_unknown(policy) + _of_number(policy)
+    sentences += _of_unknown(policy) + _of_number(policy)
     if policy.stop_word == "keep":
-        told.append(
+        sentences.append(
             "Stop words are copied unchanged"
             + _ARTICLES * (policy.agreement != "none")
             + ", so that a word of the output that is no stop word stands for one that "
             "was none."
         )
     if policy.stop_word == "drop":
-        told.append(
+        sentences.append(
             "Stop words are left out, so that every word of the output stands for one "
             "that was none; that one is missing may show in the spacing and in the "
             "number of words."
         )
     if policy.case == "copy":
-        told.append(
+        sentences.append(
             "A capital first letter, and capitals throughout a word of several "
             "letters, are copied onto the new word."
         )
-    return tuple(told)
+    return tuple(sentences)
 
 
 def _of_unknown(policy: Policy) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dptext.guarantees.terms import Terms
 from dptext.guarantees.wording import series
 from dptext.tokens.policy import Policy
+from dptext.types import Notion, Strategy
 
 _PERSON = (
     "A person is in more than one word: the losses of all words and records about the "
@@ -17,15 +18,15 @@ _RECORDS = (
 )
 _ORDER = "Words are replaced one by one in their places, so their order stays; "
 _REPEATED = {
-    "token": (
+    Strategy.TOKEN: (
         "a word that occurs again is drawn anew each time, so that its losses add up."
     ),
-    "record": (
+    Strategy.RECORD: (
         "equal words of a record get one replacement{shared}, so that the output shows "
         "which words may be equal and which are not, from which rare texts can be "
         "known.{written}"
     ),
-    "data-set": (
+    Strategy.DATA_SET: (
         "equal words of the data set get one replacement wherever they stand{shared}, "
         "so that how often each word occurs, and beside which, is shown: whoever knows "
         "the frequencies of words can undo much of the replacement.{written}"
@@ -46,21 +47,23 @@ _DATA_SET = {
 }
 
 
-def not_covered(notion: str, terms: Terms) -> tuple[str, ...]:
+def not_covered(notion: Notion, terms: Terms) -> tuple[str, ...]:
     """Return what no setting covers."""
     repeated = _REPEATED[terms.strategy].format(
         shared=_shared(terms.policy), written=_written(terms.policy)
     )
-    told = [_PERSON, _ORDER + repeated]
-    if terms.strategy == "data-set":
-        told.append(_DATA_SET.get(terms.key, _DATA_SET["system"]))
-    told.append(_RECORDS)
+    sentences = [_PERSON, _ORDER + repeated]
+    if terms.strategy is Strategy.DATA_SET:
+        sentences.append(_DATA_SET.get(terms.key, _DATA_SET["system"]))
+    sentences.append(_RECORDS)
     if terms.fields is not None:
         named = series(tuple(f'"{name}"' for name in terms.fields))
-        told.insert(0, f"All fields other than {named} are copied unchanged.")
-    if notion == "metric-DP":
-        told.append("Words far apart in the metric are protected less than near ones.")
-    return tuple(told)
+        sentences.insert(0, f"All fields other than {named} are copied unchanged.")
+    if notion is Notion.METRIC:
+        sentences.append(
+            "Words far apart in the metric are protected less than near ones."
+        )
+    return tuple(sentences)
 
 
 def _shared(policy: Policy) -> str:

@@ -21,6 +21,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -28,22 +29,28 @@ from msgspec import Meta
 
 from dptext import registry
 from dptext.errors import UsageError
+from dptext.guarantees.adjacency import Unprotected
+from dptext.types import Notion
 
 NAME = ".dptext.yaml"
-# Shown by an export whose settings do not protect them; equal-words: a word is drawn
-# once for several places, so that equal words are shown as equal.
-CLASSES = ("punctuation", "stop_word", "number", "unknown", "case", "equal-words")
-NOTIONS = ("LDP", "metric-DP")
-# Why a report may not be recomputed: its lexicon is not on the machine; another version
-# of dptext wrote it and words its sentences otherwise; a file, model or component of
-# another package that its settings name is not on the machine.
-UNVERIFIED = ("lexicon", "version", "parts")
-_PROTECTED = {
-    "punctuation": "drop",
-    "stop_word": "perturb",
-    "number": "perturb",
-    "unknown": "perturb",
-}
+CLASSES = tuple(Unprotected)
+NOTIONS = (Notion.LDP, Notion.METRIC)
+
+
+class Unverified(StrEnum):
+    """Why a report may not be recomputed here.
+
+    LEXICON: its lexicon is not on the machine; VERSION: another version of dptext wrote
+    it and words its sentences otherwise; PARTS: a file, model or component of another
+    package that its settings name is not on the machine.
+    """
+
+    LEXICON = "lexicon"
+    VERSION = "version"
+    PARTS = "parts"
+
+
+UNVERIFIED = tuple(Unverified)
 _NAMES = {"notion": NOTIONS, "allow": CLASSES, "unverified": UNVERIFIED}
 
 Limit = Annotated[float, Meta(ge=0)]
@@ -112,9 +119,9 @@ def share(value: object, name: str) -> float:
         number = float(text.removesuffix("%"))
     except ValueError:
         number = math.nan
-    found = number / 100.0 if text.endswith("%") else number
-    if 0.0 < found < 1.0 and not isinstance(value, bool):
-        return found
+    fraction = number / 100.0 if text.endswith("%") else number
+    if 0.0 < fraction < 1.0 and not isinstance(value, bool):
+        return fraction
     meant = "20% or 0.2"
     if 1.0 <= number < 100.0:
         meant = f"{number:g}% or {number / 100.0:g}"
@@ -131,15 +138,3 @@ def _known(policy: ExportPolicy, name: str) -> ExportPolicy:
                 msg = f"{name}: {key}: {each!r} is not one; {hint}"
                 raise UsageError(msg)
     return policy
-
-
-def unprotected(settings: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the classes that a profile's settings leave unprotected."""
-    tokens = settings.get("tokens")
-    tokens = tokens if isinstance(tokens, dict) else {}
-    found = [name for name, safe in _PROTECTED.items() if tokens.get(name) != safe]
-    if tokens.get("case") not in ("restore", "lower"):
-        found.append("case")
-    if settings.get("strategy") != "token":
-        found.append("equal-words")
-    return tuple(found)

@@ -8,9 +8,8 @@ as a whole, whatever it still says of single words (docs/guarantees.md, 8).
 
 from __future__ import annotations
 
-import math
-from enum import Enum
-from typing import Protocol
+from dataclasses import dataclass
+from enum import StrEnum
 
 from dptext.guarantees.terms import (
     MAX_MEANINGFUL_LOSS,
@@ -18,6 +17,7 @@ from dptext.guarantees.terms import (
     Loss,
     TextLoss,
 )
+from dptext.types import Level, Notion
 
 # Steps of a bound, in nats: factors of 2.72 and of 22,027. They are the tiers of
 # Ponomareva et al. 2023, "How to DP-fy ML" (arXiv:2303.00654), which means them for all
@@ -25,7 +25,7 @@ from dptext.guarantees.terms import (
 STRONG, MODERATE = 1.0, 10.0
 
 
-class Strength(Enum):
+class Strength(StrEnum):
     """What a bound is worth."""
 
     NONE = "no guarantee"
@@ -37,56 +37,42 @@ class Strength(Enum):
     STRONG = "strong"
 
 
-class Promise(Protocol):
-    """What a strength follows from: the figures of a claim."""
+@dataclass(frozen=True, slots=True)
+class Strengths:
+    """What a statement is worth for one changed word, and for a whole text."""
 
-    @property
-    def notion(self) -> str:
-        """Return the notion."""
-
-    @property
-    def level(self) -> str:
-        """Return what epsilon is of."""
-
-    @property
-    def loss(self) -> Loss:
-        """Return the bounds for one changed word."""
-
-    @property
-    def text_loss(self) -> TextLoss:
-        """Return the bounds for whole texts."""
+    word: Strength
+    text: Strength
 
 
-def of_word(promise: Promise) -> Strength:
+def judge(notion: Notion, level: Level, loss: Loss, text_loss: TextLoss) -> Strengths:
+    """Judge the figures of a claim."""
+    if notion is Notion.NONE:
+        return Strengths(Strength.NONE, Strength.NONE)
+    return Strengths(_of_word(level, loss), _of_text(text_loss))
+
+
+def _of_word(level: Level, loss: Loss) -> Strength:
     """Judge the bound on a change of one word; in equal parts, of a text of one."""
-    if promise.notion == "none":
-        return Strength.NONE
-    if promise.loss.nearest > MAX_MEANINGFUL_LOSS:
+    if loss.nearest > MAX_MEANINGFUL_LOSS:
         return Strength.NOT_MEANINGFUL
-    if promise.level == "words":
+    if level is Level.WORDS:
         return Strength.GROWS
-    if promise.loss.farthest > MAX_MEANINGFUL_LOSS:
+    if loss.farthest > MAX_MEANINGFUL_LOSS:
         return Strength.VARIES
-    return _step(promise.loss.farthest, Strength.WEAK)
+    return _step(loss.farthest, Strength.WEAK)
 
 
-def of_text(promise: Promise) -> Strength:
+def _of_text(text_loss: TextLoss) -> Strength:
     """Judge the bound on a change of all words of a text."""
-    if promise.notion == "none":
-        return Strength.NONE
-    if promise.text_loss.total is None:
+    if text_loss.total is None:
         return Strength.GROWS
-    if promise.text_loss.total > MAX_MEANINGFUL_TEXT_LOSS:
+    if text_loss.total > MAX_MEANINGFUL_TEXT_LOSS:
         return Strength.NOT_MEANINGFUL
-    return _step(promise.text_loss.total, Strength.NOT_MEANINGFUL)
+    return _step(text_loss.total, Strength.NOT_MEANINGFUL)
 
 
 def _step(nats: float, otherwise: Strength) -> Strength:
     if nats <= STRONG:
         return Strength.STRONG
     return Strength.MODERATE if nats <= MODERATE else otherwise
-
-
-def first_beyond(each: float, limit: float) -> int:
-    """Return the least n for which n times each is above the limit."""
-    return max(math.floor(limit / each) + 1, 1)

@@ -1,21 +1,27 @@
-"""What a statement follows from, and what it claims: plain data."""
+"""What a statement follows from, and what it claims: plain data, no sentences."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Annotated
 
 from msgspec import Meta
 
 from dptext.tokens.policy import Policy
-from dptext.types import BudgetDescription
+from dptext.types import (
+    BudgetDescription,
+    BudgetKind,
+    Level,
+    Metric,
+    Notion,
+    Strategy,
+)
 
 # Beyond this many nats a bound does not protect a word (docs/guarantees.md, 8).
 MAX_MEANINGFUL_LOSS = 30.0
 # Beyond this many nats a bound does not protect a text as a whole.
 MAX_MEANINGFUL_TEXT_LOSS = 10.0
-# A loss that finite uniforms may exceed by more than this is not claimed at all.
-RESOLVED = 0.01
 Nats = Annotated[float, Meta(ge=0)]
 
 
@@ -23,15 +29,16 @@ Nats = Annotated[float, Meta(ge=0)]
 class Terms:
     """All that a statement depends on, besides the mechanism's own guarantee.
 
-    strategy says how often a word is drawn; key is "system",
-    "key-file" or "seed"; lexicon_given, whether the user brought the lexicon;
-    identified, whether records are named by an id field; resolution, nats that finite
-    uniforms may add (None: not bounded, noise in floating point); translation, what
-    epsilon counts in the lexicon's own distance, "" where that is the metric.
+    key is "system", "key-file" or "seed"; lexicon_given, whether the user brought the
+    lexicon; identified, whether records are named by an id field; nearest, median and
+    diameter, distances over V in the guarantee's metric; numerical_slack, nats that
+    finite random bits may add (None: not bounded, noise in floating point);
+    translation, what epsilon counts in the lexicon's own distance, "" where that is the
+    metric.
     """
 
     budget_description: BudgetDescription
-    strategy: str
+    strategy: Strategy
     policy: Policy
     key: str
     lexicon_given: bool
@@ -40,23 +47,18 @@ class Terms:
     nearest: float
     median: float
     diameter: float
-    resolution: float | None
+    numerical_slack: float | None
     translation: str = ""
 
     @property
-    def level(self) -> str:
-        """Return "text" where the words of a text share epsilon, else "word"."""
-        return "text" if self.budget_description.kind == "text" else "word"
+    def kind(self) -> BudgetKind:
+        """Return from what the epsilon of a word follows."""
+        return self.budget_description.kind
 
     @property
     def epsilon(self) -> float:
-        """Return the epsilon of each word or of a whole text, by the level."""
+        """Return the largest epsilon, of a word or of a whole text."""
         return self.budget_description.high
-
-    @property
-    def used(self) -> str:
-        """Say on what the epsilons rest, to be put behind a sentence."""
-        return "".join(f" {line}" for line in self.budget_description.used)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,29 +90,55 @@ class TextLoss:
     each: Nats | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """What is promised, in figures and in words.
+class NoClaim(StrEnum):
+    """Why nothing is claimed.
 
-    worst bounds the loss of what the level names: a word, or a whole text of any length
-    (inf: no bound). loss bounds that of one word that is changed; equal_parts says that
-    this is for a text of one word, and an n-th part of it or less for one of n words.
+    SEEDED: whoever knows the seed can repeat every draw; MECHANISM: it promises
+    nothing; NOT_DRAWN: a word may lose more than can be drawn exactly; UNPROVEN:
+    nothing is proven where epsilon differs from word to word; TOLD_APART: a difference
+    of epsilon alone tells words apart.
     """
 
-    notion: str
-    metric: str
+    SEEDED = "seeded"
+    MECHANISM = "mechanism"
+    NOT_DRAWN = "not drawn"
+    UNPROVEN = "unproven"
+    TOLD_APART = "told apart"
+
+
+@dataclass(frozen=True, slots=True)
+class OneChange:
+    """What a text loses at most where one word differs and epsilons move with it.
+
+    The word itself loses changed, each other word moved (nats; inf: not bounded). From
+    first to last, numbers of replaced words, that is less than any other bound; 0 and 0
+    where it never is.
+    """
+
+    changed: float
+    moved: float
+    first: int = 0
+    last: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What is promised, in figures.
+
+    worst bounds the loss of what the level names: a word, or a whole text of any length
+    (inf: no bound; where nothing is claimed, the loss that is allowed for a word). loss
+    bounds that of one word that is changed; equal_parts says that this is for a text of
+    one word, and an n-th part of it or less for one of n words. one_change, where a
+    change of one word may count for all words.
+    """
+
+    notion: Notion
+    metric: Metric
     epsilon: float
-    level: str
+    level: Level
     worst: float
     loss: Loss
-    sentence: str
-    text_level: str
     text_loss: TextLoss = TextLoss()
     equal_parts: bool = False
-
-
-def unresolved(terms: Terms, worst: float) -> bool:
-    """Tell whether finite uniforms leave the claimed loss of a word without meaning."""
-    if terms.resolution is None:
-        return False
-    return terms.resolution > RESOLVED and worst > MAX_MEANINGFUL_LOSS
+    one_change: OneChange | None = None
+    no_claim: NoClaim | None = None

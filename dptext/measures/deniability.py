@@ -26,11 +26,15 @@ _WORDS = 25
 
 @dataclass(frozen=True, slots=True)
 class Deniability:
-    """N_w, P(a word is drawn as itself); S_w, distinct ones of `runs` draws; means."""
+    """N_w, P(a word is drawn as itself); S_w, distinct ones of `runs` draws; means.
+
+    sampled, or else computed from the output distributions.
+    """
 
     n_w: Share
     s_w: Annotated[float, Meta(ge=0)]
     runs: Annotated[int, Meta(ge=1)]
+    sampled: bool
     method: str
 
 
@@ -58,4 +62,10 @@ def measure(
         same = (drawn == words[:, None]).mean(axis=1)
         distinct = np.array([float(len(np.unique(row))) for row in drawn])
         method = f"sampled: {len(words)} words x {_RUNS} runs"
-    return Deniability(float(same.mean()), float(distinct.mean()), _RUNS, method)
+    return Deniability(
+        float(same.mean()),
+        float(distinct.mean()),
+        _RUNS,
+        not mechanism.has_log_probs,
+        method,
+    )

@@ -10,7 +10,7 @@ from dptext.measures.attacks import Attack
 from dptext.measures.masked_word import Guessed, Hidden
 from dptext.measures.public import risk_of
 from dptext.pipeline import Pipeline
-from dptext.types import Ids
+from dptext.types import BudgetKind, Ids
 
 
 class Guesses:
@@ -32,7 +32,7 @@ class Guesses:
         law = (
             made is not None
             and made.mechanism.has_log_probs
-            and made.budget_description.kind == "word"
+            and made.budget_description.kind is BudgetKind.WORD
         )
         self._made = made if law and bayes else None
         self._model, self._most = masked_model, masked_words

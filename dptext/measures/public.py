@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,12 +16,35 @@ from dptext.measures import bayes_risk, deniability, prior
 from dptext.measures.deniability import Deniability
 from dptext.mechanisms import TextMechanism
 from dptext.randomness import RunKey
-from dptext.types import Eps, Ids, Record
+from dptext.types import BudgetKind, Eps, Ids, Record, Strategy
 
 if TYPE_CHECKING:
     from dptext.pipeline import Pipeline
 
-NO_BAYES_RISK = "not measured (--no-bayes-risk)"
+
+class NoRisk(StrEnum):
+    """Why a report has no risk."""
+
+    SWITCHED_OFF = "switched off"
+    SEEDED = "seeded"
+    CONTEXT = "context"
+    VARYING_EPSILON = "varying epsilon"
+    STRATEGY = "strategy"
+
+
+_RISK_NOTES = {
+    None: bayes_risk.LIMITS,
+    NoRisk.SWITCHED_OFF: "not measured (--no-bayes-risk)",
+    NoRisk.SEEDED: (
+        "not measured: whoever knows the seed of this run can repeat every draw"
+    ),
+    NoRisk.CONTEXT: "not measured: {mechanism} looks at the whole text",
+    NoRisk.VARYING_EPSILON: "not measured: epsilon differs from word to word",
+    NoRisk.STRATEGY: (
+        "not measured: the attacker of the Bayes risk sees one draw, and a word that "
+        "is drawn once for all its places shows more"
+    ),
+}
 # Words drawn to see how many change.
 _DRAWN = 20_000
 
@@ -30,40 +54,43 @@ class PublicMeasures:
     """What is measured on public data only: once, for all outputs of a run."""
 
     risk: bayes_risk.Risk | None
+    no_risk: NoRisk | None
     risk_note: str
     deniability: Deniability | None
 
     @classmethod
     def of(cls, pipeline: Pipeline, with_risk: bool = True) -> PublicMeasures:
-        """Measure; without the Bayes risk no risk."""
-        risk, note = risk_of(pipeline) if with_risk else (None, NO_BAYES_RISK)
-        return cls(risk, note, deniability_of(pipeline))
+        """Measure; the Bayes risk, which may take long, only where it is asked for."""
+        risk, why = risk_of(pipeline) if with_risk else (None, NoRisk.SWITCHED_OFF)
+        note = _RISK_NOTES[why].format(mechanism=pipeline.mechanism.name)
+        return cls(risk, why, note, deniability_of(pipeline))
+
+    def seeded(self) -> PublicMeasures:
+        """Return them without risk: whoever knows a seed needs no guess."""
+        note = _RISK_NOTES[NoRisk.SEEDED]
+        return PublicMeasures(None, NoRisk.SEEDED, note, self.deniability)
 
 
-def risk_of(pipeline: Pipeline) -> tuple[bayes_risk.Risk | None, str]:
+def risk_of(pipeline: Pipeline) -> tuple[bayes_risk.Risk | None, NoRisk | None]:
     """Measure the risk where every word is drawn alone, and at one epsilon."""
     if isinstance(pipeline.mechanism, TextMechanism):
-        return None, f"not measured: {pipeline.mechanism.name} looks at the whole text"
-    if pipeline.budget_description.kind != "word":
-        return None, "not measured: epsilon differs from word to word"
-    if pipeline.profile.strategy != "token":
-        return None, (
-            "not measured: the attacker of the Bayes risk sees one draw, and a word "
-            "that is "
-            "drawn once for all its places shows more"
-        )
+        return None, NoRisk.CONTEXT
+    if pipeline.budget_description.kind is not BudgetKind.WORD:
+        return None, NoRisk.VARYING_EPSILON
+    if pipeline.profile.strategy != Strategy.TOKEN:
+        return None, NoRisk.STRATEGY
     epsilon = pipeline.budget_description.high
     words = prior.replaced(pipeline.lexicon, pipeline.profile.tokens)
     mapping = pipeline.profile.settings().get("mapping")
     risk = bayes_risk.measure(
         pipeline.mechanism, epsilon, words, pipeline.draw, mapping
     )
-    return risk, bayes_risk.LIMITS
+    return risk, None
 
 
 def deniability_of(pipeline: Pipeline) -> Deniability | None:
     """Measure N_w and S_w where one epsilon holds for every word."""
-    if pipeline.budget_description.kind != "word" or isinstance(
+    if pipeline.budget_description.kind is not BudgetKind.WORD or isinstance(
         pipeline.mechanism, TextMechanism
     ):
         return None
@@ -74,7 +101,7 @@ def deniability_of(pipeline: Pipeline) -> Deniability | None:
 
 def changed_of(pipeline: Pipeline) -> float | None:
     """Return the share of words of the prior that change, from public draws."""
-    if pipeline.budget_description.kind != "word" or isinstance(
+    if pipeline.budget_description.kind is not BudgetKind.WORD or isinstance(
         pipeline.mechanism, TextMechanism
     ):
         return None

@@ -40,7 +40,7 @@ from dptext.errors import UsageError
 from dptext.geometry import pairs
 from dptext.randomness import RandomBits
 from dptext.spaces import Geometry, Space
-from dptext.types import Eps, Guarantee, Ids, Points, Words
+from dptext.types import Eps, Guarantee, Ids, Notion, Points, Words
 
 # The epsilon that a word may have. Beyond these, quotients of it and of distances,
 # scales and clips are no longer numbers with all their digits.
@@ -159,9 +159,9 @@ class Mechanism(ABC):
         two words lose more than; inf where nothing is promised.
         """
         promise = self.guarantee(epsilon)
-        if promise.notion == "metric-DP" and promise.metric == self.space.metric:
+        if promise.counts(self.space.distance):
             return epsilon * pairs.of_ids(self.space, a, b)
-        most = promise.worst(epsilon) if promise.notion != "none" else np.inf
+        most = promise.worst(epsilon) if promise.notion is not Notion.NONE else np.inf
         return np.full(len(a), most)
 
     def published_loss(

@@ -32,7 +32,7 @@ from dptext.guarantees.gaussian import mu_of
 from dptext.mechanisms import Aim, Family, NoiseMechanism
 from dptext.randomness import RandomBits
 from dptext.spaces import Geometry, Space, geometry_of
-from dptext.types import Eps, Guarantee, Ids, Points
+from dptext.types import ONE, Eps, Guarantee, Ids, Notion, Points
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +95,8 @@ class Gaussian(NoiseMechanism):
         """Return (epsilon, delta)-LDP over the whole vocabulary."""
         delta = self.params.delta
         return Guarantee(
-            notion="eps-delta",
-            metric="1",
+            notion=Notion.APPROXIMATE,
+            metric=ONE,
             unit="nats",
             max_distance=1.0,
             source="Balle and Wang 2018, theorem 8",

@@ -27,7 +27,7 @@ from dptext.geometry import pairs
 from dptext.mechanisms import Aim, Family, NoiseMechanism
 from dptext.randomness import RandomBits
 from dptext.spaces import Geometry, Space
-from dptext.types import Eps, Guarantee, Ids, Points
+from dptext.types import Eps, Guarantee, Ids, Notion, Points
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +55,8 @@ class Laplace(NoiseMechanism):
     def guarantee(self, epsilon: float) -> Guarantee:
         """Return metric DP in the distance that epsilon counts."""
         return Guarantee(
-            notion="metric-DP",
-            metric=self.measured.metric,
+            notion=Notion.METRIC,
+            metric=self.measured.distance,
             unit="1/distance",
             max_distance=self.measured.geometry.diameter,
             source="Feyisetan et al. 2020, algorithm 1",

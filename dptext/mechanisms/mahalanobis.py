@@ -27,7 +27,7 @@ from dptext import cache, mechanisms, noise
 from dptext.mechanisms import Aim, Family, NoiseMechanism
 from dptext.randomness import RandomBits
 from dptext.spaces import Geometry, Space, _lipschitz, geometry_of, stretched
-from dptext.types import Eps, Guarantee, Ids, Points
+from dptext.types import Eps, Guarantee, Ids, Metric, MetricKind, Notion, Points
 
 _BLOCK = 4096
 # With more rows than this, the Euclidean factor is bounded by M's least eigenvalue.
@@ -120,10 +120,12 @@ class Mahalanobis(NoiseMechanism):
         """Return metric DP in the Mahalanobis distance, with its Euclidean factor."""
         factor = math.ceil(self.euclidean_factor * 1e4) / 1e4
         return Guarantee(
-            notion="metric-DP",
-            metric=(
+            notion=Notion.METRIC,
+            metric=Metric(
+                MetricKind.MAHALANOBIS,
                 f"regularised Mahalanobis distance (lambda {self.params.lam:g}), which "
-                f"is at most {factor:.4f} times the {self.space.metric}"
+                f"is at most {factor:.4f} times the {self.space.metric}",
+                f"{self.space.identity}, lambda {self.params.lam!r}",
             ),
             unit="1/distance",
             max_distance=self._geometry.diameter,

@@ -19,7 +19,7 @@ from dptext.exponential.mechanism import TruncatedMetricMechanism
 from dptext.exponential.recalibration import Scales
 from dptext.mechanisms import Aim
 from dptext.spaces import Space
-from dptext.types import Guarantee, VaryingEpsilon
+from dptext.types import Guarantee, Notion, VaryingEpsilon
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +50,8 @@ class SanText(TruncatedMetricMechanism):
         """Return metric DP in the space's distance."""
         diameter = self.space.geometry.diameter
         published = Guarantee(
-            notion="metric-DP",
-            metric=self.space.metric,
+            notion=Notion.METRIC,
+            metric=self.space.distance,
             unit="1/distance",
             max_distance=diameter,
             source="Yue et al. 2021, algorithm 1",

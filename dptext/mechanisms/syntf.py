@@ -68,24 +68,14 @@ class SynTF(WordMechanism):
         """Return epsilon-LDP over the whole vocabulary; none for the published form."""
         source = "Weggenmann and Kerschbaum 2018, section 4"
         if self.params.published:
-            return Guarantee(
-                notion="none",
-                metric="none",
-                unit="nats",
-                max_distance=float("inf"),
-                source=source,
-                reason=(
-                    "only the word and its own synonyms are candidates, so that an "
-                    "output rules out every word that is neither, and a word without "
-                    "synonyms is always itself. Leave published: true out instead."
-                ),
+            reason = (
+                "only the word and its own synonyms are candidates, so that an "
+                "output rules out every word that is neither, and a word without "
+                "synonyms is always itself. Leave published: true out instead."
             )
-        return Guarantee(
-            notion="LDP",
-            metric="1",
-            unit="nats",
-            max_distance=1.0,
-            source=source,
+            return Guarantee.nothing(reason, source=source)
+        return Guarantee.ldp(
+            source,
             varying_epsilon=VaryingEpsilon(word=1.0, total=1.0, drift=0.5),
         )
 

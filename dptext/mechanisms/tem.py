@@ -14,7 +14,7 @@ Example: dptext sanitize reviews.jsonl --mechanism tem --epsilon 13
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 from msgspec import Meta
@@ -25,7 +25,7 @@ from dptext.exponential.mechanism import TruncatedMetricMechanism
 from dptext.exponential.recalibration import Scales
 from dptext.mechanisms import Aim
 from dptext.spaces import Space
-from dptext.types import Guarantee, VaryingEpsilon
+from dptext.types import Guarantee, Notion, VaryingEpsilon
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,17 +76,16 @@ class TruncatedExponential(TruncatedMetricMechanism):
 
     def guarantee(self, epsilon: float) -> Guarantee:
         """Return metric DP in the truncated distance."""
-        metric, gamma = self.space.metric, self.params.gamma
+        gamma, max_loss = self.params.gamma, math.inf
         max_distance = self.space.geometry.diameter
         if gamma is None:
             # epsilon times gamma is the same for every epsilon.
-            max_loss, named = self.product, f"{_above(self.product)} / epsilon"
+            max_loss = self.product
         else:
-            max_loss, named = math.inf, _above(gamma)
             max_distance = min(gamma, max_distance)
         published = Guarantee(
-            notion="metric-DP",
-            metric=f"min(D, {named}), D the {metric}",
+            notion=Notion.METRIC,
+            metric=replace(self.space.distance, cut=gamma),
             unit="1/distance",
             max_distance=max_distance,
             source="Carvalho et al. 2021, algorithm 1",
@@ -97,13 +96,6 @@ class TruncatedExponential(TruncatedMetricMechanism):
                 most=max_loss / 2.0,
             ),
             max_loss=max_loss,
-            distance=metric,
             stretch=1.0,
         )
         return self.with_scale(published, epsilon)
-
-
-def _above(value: float) -> str:
-    """Write a distance with six digits, never rounded down."""
-    short = f"{value:.6g}"
-    return short if float(short) >= value else repr(value)

@@ -79,18 +79,16 @@ class Vickrey(WordMechanism):
 
     def guarantee(self, epsilon: float) -> Guarantee:
         """Return none, with the reason."""
-        return Guarantee(
-            notion="none",
-            metric="none",
-            unit="1/distance",
-            max_distance=math.inf,
+        reason = (
+            "the input word is left out of the search, so that it is never written "
+            "for itself but may be written for any other word: every output rules "
+            "out one input for sure, at every epsilon. Use laplace with mapping "
+            "two-nearest instead."
+        )
+        return Guarantee.nothing(
+            reason,
             source="Xu et al. 2021, algorithm 1, arXiv:2104.11838",
-            reason=(
-                "the input word is left out of the search, so that it is never written "
-                "for itself but may be written for any other word: every output rules "
-                "out one input for sure, at every epsilon. Use laplace with mapping "
-                "two-nearest instead."
-            ),
+            unit="1/distance",
         )
 
     def least_loss(self) -> tuple[float, tuple[int, int]]:

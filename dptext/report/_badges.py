@@ -5,40 +5,40 @@ A bound can be meaningful for a word and say nothing of a text of many words.
 
 from __future__ import annotations
 
-from dptext.guarantees import scale
+from dptext.guarantees.rounding import above, first_beyond
 from dptext.guarantees.scale import Strength
 from dptext.guarantees.statement import Statement
 from dptext.guarantees.terms import MAX_MEANINGFUL_TEXT_LOSS
-from dptext.guarantees.wording import above
 from dptext.report import _plain
+from dptext.report._plain import TONES, Tone
+from dptext.types import Level, Notion, Strategy
 
-Badge = tuple[str, str]
+Badge = tuple[Tone, str]
 
 _WHOLE = {
-    "token": ("Whole texts", "replaced words"),
-    "record": ("Whole records", "distinct replaced words"),
-    "data-set": ("The whole data set", "distinct replaced words"),
+    Strategy.TOKEN: ("Whole texts", "replaced words"),
+    Strategy.RECORD: ("Whole records", "distinct replaced words"),
+    Strategy.DATA_SET: ("The whole data set", "distinct replaced words"),
 }
 _WORD = {
-    Strength.NONE: ("bad", "no guarantee"),
-    Strength.NOT_MEANINGFUL: ("bad", "no meaningful bound"),
-    Strength.GROWS: ("fair", "a bound that grows with the text"),
-    Strength.VARIES: ("fair", "no meaningful bound for the farthest words"),
-    Strength.WEAK: ("fair", "weak bound"),
-    Strength.MODERATE: ("fair", "moderate bound"),
-    Strength.STRONG: ("good", "strong bound"),
+    Strength.NONE: "no guarantee",
+    Strength.NOT_MEANINGFUL: "no meaningful bound",
+    Strength.GROWS: "a bound that grows with the text",
+    Strength.VARIES: "no meaningful bound for the farthest words",
+    Strength.WEAK: "weak bound, at most {nats} nats",
+    Strength.MODERATE: "moderate bound, at most {nats} nats",
+    Strength.STRONG: "strong bound, at most {nats} nats",
 }
 SCALE = (
     f"Whole texts: above {MAX_MEANINGFUL_TEXT_LOSS:g} nats (a factor of 22,027) there "
-    "is no "
-    "meaningful protection of a text as a whole, because the losses of its words add "
-    "up and a text is often one of a few that come into question."
+    "is no meaningful protection of a text as a whole, because the losses of its words "
+    "add up and a text is often one of a few that come into question."
 )
 
 
 def badges(promise: Statement) -> tuple[Badge, Badge]:
     """Return the badge of what epsilon is of, then the other, each a tone and words."""
-    other = _of_word if promise.level == "text" else _of_text
+    other = _of_word if promise.level is Level.TEXT else _of_text
     return _plain.verdict(promise), other(promise)
 
 
@@ -46,28 +46,26 @@ def _of_text(promise: Statement) -> Badge:
     """Judge n times the bound of a word, n the length of the text."""
     named, words = _WHOLE[promise.strategy]
     each = promise.text_loss.each
-    if promise.notion == "none":
-        return "bad", f"{named}: no guarantee"
+    if promise.notion is Notion.NONE:
+        return Tone.BAD, f"{named}: no guarantee"
     if each is None:
-        return "bad", f"{named}: no bound"
+        return Tone.BAD, f"{named}: no bound"
     if not each:
-        return "good", f"{named}: nothing is lost"
-    length = scale.first_beyond(each, MAX_MEANINGFUL_TEXT_LOSS)
-    if promise.notion == "metric-DP":
-        told = f"{named}: no meaningful bound for words far from each other"
+        return Tone.GOOD, f"{named}: nothing is lost"
+    length = first_beyond(each, MAX_MEANINGFUL_TEXT_LOSS)
+    if promise.notion is Notion.METRIC:
+        far = f"{named}: no meaningful bound for words far from each other"
         if length == 1:
-            return "bad", told
-        return "fair", f"{told}, from {length} {words} on"
-    told = f"{named} of n {words}: at most n times {above(each)} nats"
+            return Tone.BAD, far
+        return Tone.FAIR, f"{far}, from {length} {words} on"
+    bound = f"{named} of n {words}: at most n times {above(each)} nats"
     if length == 1:
-        return "bad", f"{told}, no meaningful bound"
-    return "fair", f"{told}, no meaningful bound from n = {length} on"
+        return Tone.BAD, f"{bound}, no meaningful bound"
+    return Tone.FAIR, f"{bound}, no meaningful bound from n = {length} on"
 
 
 def _of_word(promise: Statement) -> Badge:
     """Judge the bound on a change of one word of a text."""
-    strength = scale.of_word(promise)
-    tone, name = _WORD[strength]
-    if strength in (Strength.WEAK, Strength.MODERATE, Strength.STRONG):
-        name = f"{name}, at most {above(promise.loss.farthest)} nats"
-    return tone, f"One replaced word: {name}"
+    strength = promise.strength.word
+    name = _WORD[strength].format(nats=above(promise.loss.farthest))
+    return TONES[strength], f"One replaced word: {name}"

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from dptext.guarantees import scale as scales
+from enum import StrEnum
+
+from dptext.guarantees.rounding import above, factor, number
 from dptext.guarantees.scale import Strength
 from dptext.guarantees.statement import Statement
 from dptext.guarantees.terms import MAX_MEANINGFUL_LOSS, MAX_MEANINGFUL_TEXT_LOSS
-from dptext.guarantees.wording import above, factor, number
 from dptext.measures.bayes_risk import Risk
 from dptext.report.figures import share
+from dptext.types import Level, Notion
+
+
+class Tone(StrEnum):
+    """The colour of a verdict."""
+
+    GOOD = "good"
+    FAIR = "fair"
+    BAD = "bad"
+
 
 _STEPS = (
     "Words for a bound: strong, at most 1 nat (a factor of 2.72); moderate, at most 10 "
@@ -16,65 +27,73 @@ _STEPS = (
 )
 _OF_WORDS = (
     f"{_STEPS}weak, at most {MAX_MEANINGFUL_LOSS:g}; above {MAX_MEANINGFUL_LOSS:g} "
-    "nats no meaningful "
-    "protection. The steps at 1 and 10 are often used for all data of a person; here "
-    "they are about {about}, so that a person with many words has less."
+    "nats no meaningful protection. The steps at 1 and 10 are often used for all data "
+    "of a person; here they are about {about}, so that a person with many words has "
+    "less."
 )
 _OF_TEXTS = (
     f"{_STEPS}above {MAX_MEANINGFUL_TEXT_LOSS:g} nats no meaningful protection of a "
-    "text as a "
-    "whole. The steps at 1 and 10 are often used for all data of a person; here they "
-    "are about one whole text, so that a person with several texts has less. Single "
-    "words are judged by what a change of one word loses, weak up to "
+    "text as a whole. The steps at 1 and 10 are often used for all data of a person; "
+    "here they are about one whole text, so that a person with several texts has less. "
+    "Single words are judged by what a change of one word loses, weak up to "
     f"{MAX_MEANINGFUL_LOSS:g} nats and no meaningful protection above."
 )
 _ABOUT = {
-    "word": "one replaced word",
-    "words": "each of the n replaced words of a text, whose losses add up",
+    Level.WORD: "one replaced word",
+    Level.WORDS: "each of the n replaced words of a text, whose losses add up",
 }
 _NAMES = {
     Strength.WEAK: "Weak",
     Strength.MODERATE: "Moderate",
     Strength.STRONG: "Strong",
 }
-_TONES = {Strength.STRONG: "good"}
+TONES = {
+    Strength.NONE: Tone.BAD,
+    Strength.NOT_MEANINGFUL: Tone.BAD,
+    Strength.VARIES: Tone.FAIR,
+    Strength.GROWS: Tone.FAIR,
+    Strength.WEAK: Tone.FAIR,
+    Strength.MODERATE: Tone.FAIR,
+    Strength.STRONG: Tone.GOOD,
+}
 
 
-def verdict(promise: Statement) -> tuple[str, str]:
+def verdict(promise: Statement) -> tuple[Tone, str]:
     """Return a tone of the page and the same in words."""
-    word = scales.of_word(promise)
-    if word is Strength.NONE:
-        return "bad", "No guarantee"
-    if promise.level == "text":
-        return _of_text(promise, word)
-    if word is Strength.NOT_MEANINGFUL:
-        return "bad", "No meaningful protection"
-    if word is Strength.GROWS:
-        bound = above(promise.epsilon)
-        return "fair", f"Bound of {bound} nats for {_ABOUT['words']}"
-    if word is Strength.VARIES:
-        return "fair", "Depends on the words: no meaningful bound for the farthest"
-    return _TONES.get(word, "fair"), f"{_NAMES[word]} bound for {_ABOUT['word']}"
+    word = promise.strength.word
+    if promise.level is Level.TEXT and word is not Strength.NONE:
+        return _of_text(promise)
+    words = {
+        Strength.NONE: "No guarantee",
+        Strength.NOT_MEANINGFUL: "No meaningful protection",
+        Strength.GROWS: (
+            f"Bound of {above(promise.epsilon)} nats for {_ABOUT[Level.WORDS]}"
+        ),
+        Strength.VARIES: "Depends on the words: no meaningful bound for the farthest",
+    }
+    named = f"{_NAMES.get(word)} bound for {_ABOUT[Level.WORD]}"
+    return TONES[word], words.get(word, named)
 
 
-def _of_text(promise: Statement, word: Strength) -> tuple[str, str]:
-    text = scales.of_text(promise)
+def _of_text(promise: Statement) -> tuple[Tone, str]:
+    word, text = promise.strength.word, promise.strength.text
     if text in _NAMES:
-        return _TONES.get(text, "fair"), f"{_NAMES[text]} bound for one whole text"
-    told = "No meaningful bound for whole texts"
+        return TONES[text], f"{_NAMES[text]} bound for one whole text"
+    no_bound = "No meaningful bound for whole texts"
     if promise.equal_parts and promise.text_loss.total is not None:
         total = above(promise.text_loss.total)
-        return "fair", f"{told}; at most {total} / n nats for one of n words"
+        return Tone.FAIR, f"{no_bound}; at most {total} / n nats for one of n words"
     if word is Strength.NOT_MEANINGFUL:
-        return "bad", "No meaningful protection"
+        return Tone.BAD, "No meaningful protection"
     if word is Strength.VARIES:
-        return "fair", f"{told}, nor for the farthest words"
-    return "fair", f"{told}; {_NAMES[word].lower()} bound for a change of one word"
+        return Tone.FAIR, f"{no_bound}, nor for the farthest words"
+    named = _NAMES[word].lower()
+    return Tone.FAIR, f"{no_bound}; {named} bound for a change of one word"
 
 
 def scale(promise: Statement) -> str:
     """Say what the words of the verdict mean."""
-    if promise.level == "text":
+    if promise.level is Level.TEXT:
         return _OF_TEXTS
     return _OF_WORDS.format(about=_ABOUT[promise.level])
 
@@ -85,7 +104,7 @@ def meaning(promise: Statement, risk: Risk | None) -> tuple[str, ...]:
 
 
 def _of(promise: Statement) -> tuple[str, ...]:
-    if promise.notion == "none":
+    if promise.notion is Notion.NONE:
         return (
             "dptext promises nothing here: it sets no limit to how well whoever has "
             "the output can tell which words stood in the original.",
@@ -95,44 +114,44 @@ def _of(promise: Statement) -> tuple[str, ...]:
 
 def _odds(promise: Statement) -> tuple[str, ...]:
     about = {
-        "text": "that differ in any of their replaced words",
-        "words": "of n replaced words that differ in one of them",
+        Level.TEXT: "that differ in any of their replaced words",
+        Level.WORDS: "of n replaced words that differ in one of them",
     }.get(promise.level, "that differ in one replaced word")
-    told = [
+    lines = [
         f"Think of someone who has the output and wavers between two originals {about} "
         "and are alike in what is not covered."
     ]
     near, far = promise.loss.nearest, promise.loss.farthest
-    if promise.level == "words":
-        told.append(
+    if promise.level is Level.WORDS:
+        lines.append(
             "The output may shift the odds between the two by a factor of at most "
             f"e^(n times {number(promise.epsilon)}): the longer the text, the less "
             "protection is left."
         )
-    elif promise.notion == "LDP":
-        told.append(
+    elif promise.notion is Notion.LDP:
+        lines.append(
             "Whatever else is known about the texts, the output shifts the odds "
             f"between the two by a factor of at most {factor(promise.epsilon)}: even "
             f"odds become at most {_odds_of(promise.epsilon)}."
         )
-    elif promise.notion == "metric-DP":
-        told.append(
+    elif promise.notion is Notion.METRIC:
+        lines.append(
             "How far the output may shift the odds between the two depends on how near "
             "the words are to each other: for half of the vocabulary and its nearest "
             f"other word by a factor of at most {factor(near)}, for the farthest two "
             f"words by one of up to {factor(far)}."
-            if promise.level == "word"
+            if promise.level is Level.WORD
             else "How far the output may shift the odds between the two depends on how "
             "near their words are to each other, place by place."
         )
     else:
-        told.append(
+        lines.append(
             "The output shifts the odds between the two by a factor of at most "
             f"{factor(promise.epsilon)}, but for exceptions that delta, "
             f"{number(promise.delta)}"
             f"{' for each replaced word' if promise.equal_parts else ''}, allows."
         )
-    return (" ".join(told),)
+    return (" ".join(lines),)
 
 
 def _odds_of(nats: float) -> str:
@@ -140,7 +159,7 @@ def _odds_of(nats: float) -> str:
 
 
 def _beyond(promise: Statement) -> tuple[str, ...]:
-    if promise.level == "text":
+    if promise.level is Level.TEXT:
         return ()
     return (
         "That is about single words. A person is known by more than one: what several "

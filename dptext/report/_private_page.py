@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dptext.guarantees.wording import above
+from dptext.guarantees.rounding import above
 from dptext.report import _page, _svg, figures
 from dptext.report._page import Html, Section
 from dptext.report.document import Private

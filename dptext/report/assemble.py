@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from dptext import lexicons
@@ -12,7 +12,7 @@ from dptext.guarantees import account
 from dptext.guarantees.statement import Statement
 from dptext.measures import bayes_risk
 from dptext.measures.deniability import Deniability
-from dptext.measures.public import PublicMeasures
+from dptext.measures.public import NoRisk, PublicMeasures
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
 from dptext.report.document import (
@@ -38,8 +38,6 @@ _TREATED = {
     "restore": "replaced",
 }
 
-_SEEDED = "not measured: whoever knows the seed of this run can repeat every draw"
-
 
 @dataclass(frozen=True, slots=True)
 class Stated:
@@ -48,6 +46,7 @@ class Stated:
     run: Run
     guarantee: Statement
     risk: bayes_risk.Risk | None
+    no_risk: NoRisk | None
     risk_note: str
     deniability: Deniability | None
 
@@ -60,7 +59,7 @@ def stated(
     key is the origin of the run key; measures are those of the pipeline.
     """
     if key == "seed":
-        measures = replace(measures, risk=None, risk_note=_SEEDED)
+        measures = measures.seeded()
     guarantee = account.statement(
         pipeline.profile,
         pipeline.mechanism,
@@ -74,6 +73,7 @@ def stated(
         run=describe(pipeline, key, layout),
         guarantee=guarantee,
         risk=measures.risk,
+        no_risk=measures.no_risk,
         risk_note=measures.risk_note,
         deniability=measures.deniability,
     )
@@ -89,17 +89,18 @@ def document(
 ) -> Document:
     """Return the internal report of finished outputs; of several it names none."""
     shape = layout(job.selection, {each.format for each in written})
-    told = stated(pipeline, key.origin, shape, measures)
+    parts = stated(pipeline, key.origin, shape, measures)
     return Document(
         report="dptext",
         version=VERSION,
         audience="internal",
         success=True,
-        run=told.run,
-        guarantee=told.guarantee,
-        risk=told.risk,
-        risk_note=told.risk_note,
-        deniability=told.deniability,
+        run=parts.run,
+        guarantee=parts.guarantee,
+        risk=parts.risk,
+        no_risk=parts.no_risk,
+        risk_note=parts.risk_note,
+        deniability=parts.deniability,
         output=_output(job, written[0]) if len(written) == 1 else None,
         private=_private(pipeline, job.inputs, tally),
     )

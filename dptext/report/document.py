@@ -3,7 +3,8 @@
 A public document holds nothing that depends on the private text but the digest of the
 released file: its `private` part is null. It holds all that its statement follows from,
 so that whoever has it and the lexicon can draw the statement up again
-(dptext.report.recompute). Version 2; a field never changes its meaning.
+(dptext.report.recompute). A field never changes its meaning; sentences decide nothing,
+all that a reader may decide by has a field of its own.
 """
 
 from __future__ import annotations
@@ -22,11 +23,12 @@ from dptext.errors import UsageError
 from dptext.guarantees.statement import Statement
 from dptext.measures import bayes_risk
 from dptext.measures.deniability import Deniability
+from dptext.measures.public import NoRisk
 from dptext.pipeline import Pipeline
 from dptext.randomness import ALGORITHM
 from dptext.types import Selection
 
-VERSION: Final = 2
+VERSION: Final = 3
 Digest = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
 Count = Annotated[int, Meta(ge=0)]
 
@@ -112,12 +114,13 @@ class Document:
     """A privacy report."""
 
     report: Literal["dptext"]
-    version: Literal[2]
+    version: Literal[3]
     audience: Literal["internal", "public"]
     success: bool
     run: Run
     guarantee: Statement
     risk: bayes_risk.Risk | None
+    no_risk: NoRisk | None
     risk_note: str
     deniability: Deniability | None
     output: Output | None
@@ -169,14 +172,14 @@ def encode(document: Document) -> bytes:
 def decode(data: bytes, location: str) -> Document:
     """Read a document. Raises UsageError when it does not follow the schema."""
     try:
+        _check_version(data, location)
         return msgspec.json.decode(data, type=Document)
     except msgspec.ValidationError as error:
         # The library's message may quote a value; the place it names is enough.
         where = str(error).rpartition(" - at `")[2].rstrip("`") or "$"
         msg = (
             f"{location}: not a dptext report of version {VERSION} (wrong or missing "
-            "at "
-            f"{where})"
+            f"at {where})"
         )
         raise UsageError(msg) from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -184,10 +187,31 @@ def decode(data: bytes, location: str) -> Document:
         raise UsageError(msg) from None
 
 
+class _Head(msgspec.Struct):
+    report: Any = None
+    version: Any = None
+
+
+def _check_version(data: bytes, location: str) -> None:
+    """Refuse the report of another version by its number."""
+    head = msgspec.json.decode(data, type=_Head)
+    if head.report != "dptext" or type(head.version) is not int:
+        return
+    if head.version == VERSION:
+        return
+    which = "the older" if head.version < VERSION else "a newer"
+    msg = (
+        f"{location}: a dptext report of version {head.version:d}, and this dptext "
+        f"reads version {VERSION}: run dptext sanitize again, or read it with {which} "
+        "dptext"
+    )
+    raise UsageError(msg)
+
+
 def schema() -> dict[str, Any]:
     """Return the JSON schema of a document."""
-    found = _clean(msgspec.json.schema(Document))
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **found}
+    parts = _clean(msgspec.json.schema(Document))
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **parts}
 
 
 def _clean(part: Any) -> Any:

@@ -16,7 +16,7 @@ from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
 from dptext.report.assemble import treatment
 from dptext.tokens import kinds
-from dptext.types import Eps, Ids, Record, Words
+from dptext.types import BudgetKind, Eps, Ids, Record, Words
 
 _LISTED_ELSEWHERE = ("text", "position", "token", "replaced", "epsilon", "proportion")
 _ONE_DRAW = (
@@ -183,7 +183,7 @@ def _top(law: NDArray[np.float64], count: int) -> NDArray[np.int64]:
 
 def _notes(pipeline: Pipeline, known: bool) -> tuple[str, ...]:
     notes = list(pipeline.budget_description.used)
-    if pipeline.budget_description.kind in ("past", "class"):
+    if pipeline.budget_description.kind in (BudgetKind.PAST, BudgetKind.CLASS):
         notes.append(_ONE_DRAW)
     if not known:
         notes.append(

@@ -10,8 +10,8 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
+from dptext.guarantees.rounding import above, factor, number
 from dptext.guarantees.terms import MAX_MEANINGFUL_LOSS
-from dptext.guarantees.wording import above, factor, number
 from dptext.report import (
     _badges,
     _page,
@@ -26,6 +26,7 @@ from dptext.report._page import Html, Section
 from dptext.report.document import Document
 from dptext.report.exports import SIDECAR
 from dptext.report.figures import share as _share
+from dptext.types import Level, Notion
 
 _AUDIENCE = {
     "internal": (
@@ -91,10 +92,10 @@ def _not_covered(document: Document) -> Section:
 
 
 def _meaning(document: Document) -> Section:
-    told = _plain.meaning(document.guarantee, document.risk)
+    lines = _plain.meaning(document.guarantee, document.risk)
     scales = (_plain.scale(document.guarantee), _badges.SCALE)
     notes = _page.join(map(_page.note, scales))
-    return Section("What this means", (_page.paragraphs(told), notes))
+    return Section("What this means", (_page.paragraphs(lines), notes))
 
 
 def _fields(document: Document) -> Section:
@@ -149,7 +150,7 @@ def _risk(document: Document) -> Section:
         rows,
         caption="How often the best possible guess of a word is right",
     )
-    told = [
+    lines = [
         "Without output: the best guess from the public word frequencies alone, of the "
         "band where a band is named. From output: the best guess from one output word. "
         "Knowing the band: the same by someone who knows which band the word is of. "
@@ -157,7 +158,7 @@ def _risk(document: Document) -> Section:
         f"Method: {risk.method}.{_limits(document)}",
         document.risk_note,
     ]
-    notes = _page.join(map(_page.note, told))
+    notes = _page.join(map(_page.note, lines))
     good = _page.heading("What this risk is good for") + _page.bullets(
         _use.good_for(risk)
     )
@@ -180,19 +181,19 @@ def _limits(document: Document) -> str:
 def _loss(document: Document) -> Section:
     promise, loss = document.guarantee, document.guarantee.loss
     title = "Loss when one word is changed"
-    if promise.level == "words":
+    if promise.level is Level.WORDS:
         title = "Loss for each replaced word of a text"
     if promise.equal_parts:
         title = "Loss when one word is changed, in a text of one replaced word"
-    if promise.notion == "none":
-        told = "Not bounded: there is no guarantee."
-        return Section(title, (_page.paragraphs((told,)),))
+    if promise.notion is Notion.NONE:
+        line = "Not bounded: there is no guarantee."
+        return Section(title, (_page.paragraphs((line,)),))
     named: tuple[tuple[str, float], ...] = (
         ("half of the words, nearest other word", loss.nearest),
         ("half of all pairs of words, about", loss.median),
         ("farthest pair of words", loss.farthest),
     )
-    if promise.notion != "metric-DP":
+    if promise.notion is not Notion.METRIC:
         named = (("any two words", loss.farthest),)
     rows = [(name, _nats(value), _factor(value)) for name, value in named]
     parts = [
@@ -208,7 +209,7 @@ def _loss(document: Document) -> Section:
             )
             + (
                 f" Delta is {number(promise.delta)}."
-                if promise.notion == "eps-delta"
+                if promise.notion is Notion.APPROXIMATE
                 else ""
             )
         ),
@@ -238,7 +239,7 @@ def _deniability(document: Document) -> Section:
         show=_share,
         values=False,
     )
-    told = _page.facts(
+    facts = _page.facts(
         (
             ("N_w", _share(deny.n_w)),
             ("S_w", figures.distinct(deny.s_w, deny.runs)),
@@ -248,7 +249,7 @@ def _deniability(document: Document) -> Section:
     meanings = _page.paragraphs(figures.legend(("N_w", "S_w")))
     return Section(
         "Plausible deniability",
-        (_page.beside(share, _page.join((told, meanings))),),
+        (_page.beside(share, _page.join((facts, meanings))),),
     )
 
 
@@ -264,7 +265,7 @@ def _run(document: Document) -> Section:
         ("Source of randomness", _KEYS[run.key]),
         ("Settings digest", _page.code(run.settings_digest)),
         ("Notion", promise.notion),
-        ("Metric", promise.metric),
+        ("Metric", promise.distance),
         (
             "Epsilon",
             f"{number(promise.epsilon)} {promise.unit}, level: {promise.level}",
@@ -292,8 +293,8 @@ _KEYS = {
 def _check(document: Document) -> Section:
     output = document.output
     if output is None:
-        told = "This report is about several outputs and names none of their digests."
-        return Section("How to check the file", (_page.paragraphs((told,)),))
+        line = "This report is about several outputs and names none of their digests."
+        return Section("How to check the file", (_page.paragraphs((line,)),))
     name = output.file or "the output (written to standard output)"
     facts = _page.facts(
         (
@@ -303,8 +304,8 @@ def _check(document: Document) -> Section:
         )
     )
     if output.file is None:
-        told = "The digest of the file must be the one above."
-        return Section("How to check the file", (facts, _page.paragraphs((told,))))
+        line = "The digest of the file must be the one above."
+        return Section("How to check the file", (facts, _page.paragraphs((line,))))
     steps = _page.join(
         (
             "With the public report as ",

@@ -13,8 +13,8 @@ import msgspec
 
 from dptext import __version__, lexicons, pipeline, profile, registry
 from dptext.errors import DptextError, UsageError
-from dptext.measures import public
-from dptext.measures.public import PublicMeasures
+from dptext.guarantees.policy import Unverified
+from dptext.measures.public import NoRisk, PublicMeasures
 from dptext.pipeline import Pipeline
 from dptext.profile import Profile
 from dptext.report import assemble
@@ -22,11 +22,11 @@ from dptext.report.document import Document, Run
 from dptext.types import Lexicon
 
 # Parts of a report in the order in which they are compared.
-_PARTS = ("guarantee", "risk", "risk_note", "deniability", "run")
+_PARTS = ("guarantee", "risk", "no_risk", "risk_note", "deniability", "run")
 # Sentences and names, which another version may word otherwise; never figures.
 _WORDED = (
     *("sentence", "text_level", "conditions", "not_covered", "adjacency", "covered"),
-    *("translation", "source", "metric", "unit", "risk_note", "method"),
+    *("translation", "source", "distance", "name", "unit", "risk_note", "method"),
     *("algorithm", "prior", "dptext"),
 )
 # Machines round differently. Draws are the same everywhere, but where rounding decides
@@ -38,9 +38,9 @@ _SAMPLED = {"risk": 0.002, "n_w": 0.004, "s_w": 0.4}
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """Why a report was not recomputed: one of policy.UNVERIFIED, and in words."""
+    """Why a report was not recomputed, and in words."""
 
-    kind: str
+    kind: Unverified
     reason: str
 
 
@@ -93,7 +93,7 @@ class Recomputer:
 
     def _of(self, document: Document) -> tuple[Pipeline, PublicMeasures] | Outcome:
         run = document.run
-        bayes_risk = document.risk_note != public.NO_BAYES_RISK and run.key != "seed"
+        bayes_risk = document.no_risk is not NoRisk.SWITCHED_OFF and run.key != "seed"
         what = (run.settings, run.profile, run.lexicon, run.lexicon_digest, bayes_risk)
         key = msgspec.json.encode(what, order="deterministic")
         if key not in self._done:
@@ -109,7 +109,7 @@ class Recomputer:
             return recipe
         lexicon = self._lexicon(run.lexicon_digest)
         if lexicon is None:
-            return Outcome(gap=Gap("lexicon", _absent(run.lexicon_digest)))
+            return Outcome(gap=Gap(Unverified.LEXICON, _absent(run.lexicon_digest)))
         if lexicon.digest != lexicons.builtin_digest():
             # The digest covers the content; the name is whatever it was imported as.
             lexicon = replace(lexicon, name=run.lexicon)
@@ -118,7 +118,7 @@ class Recomputer:
             with self._patience():
                 return ready, PublicMeasures.of(ready, bayes_risk)
         except DptextError as error:
-            return Outcome(gap=Gap("parts", str(error)))
+            return Outcome(gap=Gap(Unverified.PARTS, str(error)))
         except (ArithmeticError, ValueError, TypeError, MemoryError):
             return Outcome("its settings cannot be carried out")
 
@@ -145,12 +145,12 @@ def _recipe(run: Run) -> Profile | Outcome:
     unknown = _unknown(run)
     if unknown:
         reason = f"the {unknown} that it names is not on this machine"
-        return Outcome(gap=Gap("parts", reason))
+        return Outcome(gap=Gap(Unverified.PARTS, reason))
     try:
         return profile.resolved(run.settings, run.profile, run.lexicon)
     except ImportError:
         reason = "a component that its settings name does not load"
-        return Outcome(gap=Gap("parts", reason))
+        return Outcome(gap=Gap(Unverified.PARTS, reason))
     except (UsageError, TypeError):
         if run.dptext != __version__:
             return Outcome(gap=_of_version("run.settings"))
@@ -181,7 +181,7 @@ def _of_version(path: str) -> Gap:
         f"another version of dptext wrote it, which words {path} otherwise; check with "
         "that version, or sanitize again"
     )
-    return Gap("version", reason)
+    return Gap(Unverified.VERSION, reason)
 
 
 def _chosen(document: Document) -> Outcome:
@@ -215,7 +215,8 @@ def _plain(value: Any) -> Any:
 def differences(wanted: Any, found: Any, path: str) -> Iterator[tuple[str, Any]]:
     """Give path and wanted value of each difference; a list counts as one value."""
     if isinstance(wanted, dict) and isinstance(found, dict):
-        sampled = "sampled" in str(wanted.get("method", ""))
+        # A sampled risk has limits; deniability says whether it is sampled.
+        sampled = wanted.get("sampled") or wanted.get("low") is not None
         for key in dict.fromkeys((*wanted, *found)):
             below = (wanted.get(key), found.get(key), f"{path}.{key}")
             if not (sampled and _near(*below)):

@@ -9,14 +9,20 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
+from dptext.guarantees.rounding import above
 from dptext.guarantees.terms import MAX_MEANINGFUL_LOSS
-from dptext.guarantees.wording import above
 from dptext.report import _badges, _plain, _use, columns, figures
+from dptext.report._plain import Tone
 from dptext.report.document import Document
 from dptext.report.figures import share as _share
+from dptext.types import Level, Notion
 
 _SPENT = {"min", "median", "p95", "max", "total"}
-TONES = {"good": "bold green", "fair": "bold yellow", "bad": "bold red"}
+TONES = {
+    Tone.GOOD: "bold green",
+    Tone.FAIR: "bold yellow",
+    Tone.BAD: "bold red",
+}
 
 
 def show(document: Document, console: Console) -> None:
@@ -24,7 +30,7 @@ def show(document: Document, console: Console) -> None:
     promise = document.guarantee
     tone, _ = _plain.verdict(promise)
     parts = [
-        *(Text(told, style=TONES[tone]) for tone, told in _badges.badges(promise)),
+        *(Text(words, style=TONES[tone]) for tone, words in _badges.badges(promise)),
         Text(""),
         Text(promise.sentence),
         Text(""),
@@ -43,7 +49,7 @@ def show(document: Document, console: Console) -> None:
             Group(*parts, Text(""), *_risk(document), figures),
             title=Text(f"dptext privacy report: {document.run.profile}"),
             subtitle=f"{document.audience} report",
-            border_style="red" if tone == "bad" else "green",
+            border_style="red" if tone is Tone.BAD else "green",
         )
     )
 
@@ -56,10 +62,10 @@ def _risk(document: Document) -> list[Text | Table]:
     table.add_column("Best possible guess of a word from its output")
     for name in ("without output", "from output", "knowing the band"):
         table.add_column(name, justify="right")
-    found = _share(risk.success)
+    success = _share(risk.success)
     if risk.low is not None:
-        found = f"{_share(risk.low)} to {found}"
-    table.add_row("all words", _share(risk.baseline), found, "")
+        success = f"{_share(risk.low)} to {success}"
+    table.add_row("all words", _share(risk.baseline), success, "")
     for band in risk.bands:
         table.add_row(
             Text(f"  {band.name} ({band.share:.0%} of text)"),
@@ -67,9 +73,9 @@ def _risk(document: Document) -> list[Text | Table]:
             _share(band.success),
             _share(band.success_band_known),
         )
-    told = [] if risk.low is None else [Text(risk.method, style="dim")]
+    method = [] if risk.low is None else [Text(risk.method, style="dim")]
     good = [Text(f"- {line}") for line in _use.good_for(risk)]
-    return [table, *told, Text(document.risk_note, style="dim"), *good, Text("")]
+    return [table, *method, Text(document.risk_note, style="dim"), *good, Text("")]
 
 
 def _figures(document: Document) -> Table:
@@ -77,14 +83,14 @@ def _figures(document: Document) -> Table:
     table.add_row("Loss, one word changed", _loss(document))
     if document.deniability is not None:
         deny = document.deniability
-        table.add_row("N_w", _told("N_w", _share(deny.n_w)))
-        table.add_row("S_w", _told("S_w", figures.distinct(deny.s_w, deny.runs)))
+        table.add_row("N_w", _explained("N_w", _share(deny.n_w)))
+        table.add_row("S_w", _explained("S_w", figures.distinct(deny.s_w, deny.runs)))
         table.add_row("N_w and S_w by", Text(deny.method))
     private = document.private
     if private is not None:
         for name, metric in private.metrics.items():
             value = next(iter(metric.values()), None)
-            shown = _told(name, figures.measure(name, value))
+            shown = _explained(name, figures.measure(name, value))
             table.add_row(Text(f"{name} (from private text)"), shown)
         spent = private.epsilon_per_text
         if _SPENT <= spent.keys():
@@ -124,23 +130,23 @@ def _figures(document: Document) -> Table:
 def _loss(document: Document) -> str:
     promise = document.guarantee
     loss = promise.loss
-    if promise.notion == "none":
+    if promise.notion is Notion.NONE:
         return "not bounded: no guarantee"
-    if promise.level == "words":
+    if promise.level is Level.WORDS:
         return f"at most n times {_nats(loss.farthest)}, in a text of n replaced words"
-    if promise.notion == "metric-DP":
-        told = (
+    if promise.notion is Notion.METRIC:
+        bound = (
             f"nearest {_nats(loss.nearest)}, median {_nats(loss.median)}, "
             f"farthest {_nats(loss.farthest)}"
         )
     else:
-        told = f"at most {_nats(loss.farthest)}"
+        bound = f"at most {_nats(loss.farthest)}"
     if promise.equal_parts:
-        return f"{told}, in a text of one replaced word, and no more in longer ones"
-    return told
+        return f"{bound}, in a text of one replaced word, and no more in longer ones"
+    return bound
 
 
-def _told(name: str, shown: str) -> Text:
+def _explained(name: str, shown: str) -> Text:
     """Return a figure with the sentence that says what it is."""
     meaning = figures.MEANINGS.get(name)
     return Text(shown) if meaning is None else Text(f"{shown}: {meaning}")

@@ -13,12 +13,15 @@ import msgspec
 
 from dptext import formats, streams
 from dptext.errors import InputError, MissingExtra, UsageError
-from dptext.guarantees.policy import ExportPolicy, unprotected
-from dptext.guarantees.wording import above
+from dptext.guarantees import adjacency, scale
+from dptext.guarantees.adjacency import Unprotected
+from dptext.guarantees.policy import ExportPolicy
+from dptext.guarantees.rounding import above
 from dptext.report.document import Document, Layout, decode, encode
 from dptext.report.exports import SIDECAR, Export, has_suffix
 from dptext.report.recompute import Recomputer
-from dptext.types import Selection
+from dptext.tokens.policy import Policy
+from dptext.types import Level, Notion, Selection, Strategy
 
 # Names of fields that are shown; others could hold text.
 _NAME = re.compile(r"[\w.\\ -]{1,40}")
@@ -61,6 +64,7 @@ def verdict(export: Export, policy: ExportPolicy, recomputer: Recomputer) -> Ver
             accept = f"or accept that with unverified: [{outcome.gap.kind}]"
             findings.append(f"{line}, {accept}")
     findings += [
+        *_contradictions(document),
         *_named(document, export),
         *_terms(document, policy),
         *_fields(document, export, policy),
@@ -101,6 +105,26 @@ def _edited(document: Document, data: bytes) -> Iterator[str]:
         yield "its report was changed: the settings do not match their digest"
 
 
+def _contradictions(document: Document) -> Iterator[str]:
+    """Yield what contradicts the rest of a report, where it cannot be recomputed."""
+    promise = document.guarantee
+    figures = promise.notion, promise.level, promise.loss, promise.text_loss
+    if scale.judge(*figures) != promise.strength:
+        yield "its report was changed: its strength does not follow from its figures"
+    if _unprotected(document.run.settings) != promise.unprotected:
+        yield "its report was changed: unprotected does not follow from the settings"
+
+
+def _unprotected(settings: dict[str, Any]) -> tuple[Unprotected, ...]:
+    """Return what settings leave unprotected: all, where they are none."""
+    try:
+        policy = msgspec.convert(settings.get("tokens"), Policy)
+        strategy = Strategy(settings.get("strategy"))
+    except (msgspec.ValidationError, ValueError):
+        return tuple(Unprotected)
+    return adjacency.unprotected(policy, strategy)
+
+
 def _has_twice(data: bytes) -> bool:
     """Tell whether an object holds a key twice: readers differ in which they take."""
     twice = False
@@ -122,11 +146,11 @@ def _terms(document: Document, policy: ExportPolicy) -> Iterator[str]:
         wanted = " or ".join(policy.notion)
         yield f"guarantee is {promise.notion}, the policy asks for {wanted}"
     limit = policy.max_epsilon
-    bounded = promise.notion == "LDP" and promise.level != "words"
+    bounded = promise.notion is Notion.LDP and promise.level is not Level.WORDS
     epsilon = promise.epsilon if bounded else promise.worst_loss
     if limit is not None and (epsilon is None or epsilon > limit):
-        found = "not bounded" if epsilon is None else f"{above(epsilon)} nats"
-        yield f"epsilon between any two words is {found}, the policy allows {limit:g}"
+        shown = "not bounded" if epsilon is None else f"{above(epsilon)} nats"
+        yield f"epsilon between any two words is {shown}, the policy allows {limit:g}"
     if policy.max_loss is not None and (
         promise.worst_loss is None or promise.worst_loss > policy.max_loss
     ):
@@ -135,8 +159,8 @@ def _terms(document: Document, policy: ExportPolicy) -> Iterator[str]:
         )
         yield f"worst loss is {worst} nats, the policy allows {policy.max_loss:g}"
     if policy.max_risk is not None and (risk is None or risk.success > policy.max_risk):
-        found = "not measured" if risk is None else f"{risk.success:.2%}"
-        yield f"risk is {found}, the policy allows {policy.max_risk:.2%}"
+        shown = "not measured" if risk is None else f"{risk.success:.2%}"
+        yield f"risk is {shown}, the policy allows {policy.max_risk:.2%}"
     if (
         policy.lexicons is not None
         and document.run.lexicon_digest not in policy.lexicons
@@ -146,10 +170,10 @@ def _terms(document: Document, policy: ExportPolicy) -> Iterator[str]:
 
 
 def _classes(document: Document, policy: ExportPolicy) -> Iterator[str]:
-    for name in unprotected(document.run.settings):
+    for name in document.guarantee.unprotected:
         if name in policy.allow:
             continue
-        if name == "equal-words":
+        if name is Unprotected.EQUAL_WORDS:
             yield "equal words are shown as equal; the policy does not allow it"
         else:
             yield f"tokens of class {name} are not protected; the policy wants it"

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext import cache
-from dptext.types import Lexicon
+from dptext.types import Lexicon, Metric, MetricKind
 
 # The most frequent words carry most of a text: their lists are longer.
 _WIDE_INPUTS = 4096
@@ -87,6 +87,11 @@ class Space:
     def identity(self) -> str:
         """Return name and parameters: what decides the vectors besides the lexicon."""
         return f"{self.name} {self.params}".rstrip()
+
+    @property
+    def distance(self) -> Metric:
+        """Return the Euclidean distance of its vectors, for guarantees."""
+        return Metric(MetricKind.EUCLIDEAN, self.metric, self.identity)
 
     @cached_property
     def _same(self) -> bool:

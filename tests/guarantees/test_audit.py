@@ -62,7 +62,7 @@ def test_rank_attains_its_epsilon_and_no_more() -> None:
     assert found.infinite == 0.0
 
 
-LDP = Guarantee("LDP", "1", "nats", 1.0, "made for tests")
+LDP = Guarantee.ldp("made for tests")
 
 
 @dataclass(frozen=True, slots=True)

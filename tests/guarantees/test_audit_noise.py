@@ -14,7 +14,7 @@ from dptext.mechanisms import NoiseMechanism
 from dptext.mechanisms.laplace import Laplace
 from dptext.pipeline import Pipeline
 from dptext.randomness import RandomBits
-from dptext.types import Eps, Ids, Points
+from dptext.types import ONE, Eps, Ids, Notion, Points
 from tests import small
 from tests.conformance import components
 from tests.guarantees.planted import Fault, audited, built, planted
@@ -168,7 +168,7 @@ def test_a_black_box_that_copies_is_refuted() -> None:
 
     def ldp(self: Any, epsilon: float) -> Any:
         promise = Laplace.guarantee(self, epsilon)
-        return replace(promise, notion="LDP", metric="1", max_distance=1.0)
+        return replace(promise, notion=Notion.LDP, metric=ONE, max_distance=1.0)
 
     made = built(small.cloud(20, 3), "laplace", 2.0)
     found = audited(

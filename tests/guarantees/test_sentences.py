@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from dptext import profile
-from dptext.guarantees import account, scale
+from dptext.guarantees import account
 from dptext.guarantees.scale import Strength
 from dptext.guarantees.statement import Statement
 from dptext.report import _plain
@@ -135,7 +135,7 @@ def test_no_statement_contradicts_itself() -> None:
         told = f"{said.sentence} {said.text_level}"
         assert not ("(n - 1) times" in told and "promised no more" in told)
         weak = said.sentence.startswith("No meaningful protection.")
-        assert weak == (scale.of_word(said) is Strength.NOT_MEANINGFUL) or (
+        assert weak == (said.strength.word is Strength.NOT_MEANINGFUL) or (
             said.equal_parts or said.notion == "metric-DP"
         )
         if said.equal_parts:
@@ -166,7 +166,7 @@ def test_a_total_for_a_text_is_judged_as_a_text(total: float) -> None:
         return  # one word may have all of it, and that cannot be drawn
     large = "no meaningful protection of a text as a whole"
     assert (large in said.text_level) == (total > 10)
-    assert (scale.of_text(said) is Strength.NOT_MEANINGFUL) == (total > 10)
+    assert (said.strength.text is Strength.NOT_MEANINGFUL) == (total > 10)
     assert not said.sentence.startswith("No meaningful")
     assert f"{total:g} / n nats" in said.text_level
     assert "above 30" not in said.sentence + said.text_level

@@ -13,8 +13,8 @@ import pytest
 
 from dptext import mechanisms, profile, registry, spaces
 from dptext.guarantees import account, adjacency
+from dptext.guarantees.rounding import above, factor, number
 from dptext.guarantees.statement import Statement
-from dptext.guarantees.wording import above, factor, number
 from dptext.mechanisms import Mechanism
 from dptext.tokens.policy import Policy
 from dptext.types import BudgetDescription

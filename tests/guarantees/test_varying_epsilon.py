@@ -19,11 +19,10 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from dptext import budgets, mechanisms, profile, registry, spaces
-from dptext.guarantees import account, varying_epsilon
+from dptext.guarantees import account, statement
 from dptext.guarantees.statement import Statement
-from dptext.guarantees.terms import Claim
 from dptext.mechanisms import Mechanism
-from dptext.types import BudgetDescription, Guarantee, VaryingEpsilon
+from dptext.types import ONE, BudgetDescription, Guarantee, Strategy, VaryingEpsilon
 from tests import small
 
 # Words 0 and 1 are synonyms, and so are 2 and 3.
@@ -128,7 +127,7 @@ def test_budgets_that_follow_the_word(which: int, low: float, high: float) -> No
     made = mechanism(SPLITTING[which])
     said = told(SPLITTING[which], BudgetDescription("type", low, high))
     assert said.level == "word"
-    assert said.metric == "1"
+    assert said.metric == ONE
     for x, other in itertools.product(range(-1, 5), repeat=2):
         for e, e_other in ((low, high), (high, high), (high, low)):
             found = loss(law(made, x, e), law(made, other, e_other))
@@ -256,15 +255,8 @@ def test_a_law_that_looks_at_the_text_promises_nothing_better_for_one_word(
     kind: str,
 ) -> None:
     """One changed word counts for every word of the text."""
-    promise = Guarantee(
-        notion="LDP",
-        metric="1",
-        unit="nats",
-        max_distance=1.0,
-        source="",
-        context=True,
-        varying_epsilon=VaryingEpsilon(1.0, 1.0, math.inf),
-    )
+    left = VaryingEpsilon(1.0, 1.0, math.inf)
+    promise = Guarantee.ldp("", context=True, varying_epsilon=left)
     total = 6.0 if kind in ("text", "free") else None
     budget_description = BudgetDescription(
         kind, 0.5, 6.0 if kind == "text" else 2.0, total=total
@@ -274,7 +266,7 @@ def test_a_law_that_looks_at_the_text_promises_nothing_better_for_one_word(
 
     terms = Terms(
         budget_description=budget_description,
-        strategy="token",
+        strategy=Strategy.TOKEN,
         policy=recipe.tokens,
         key="system",
         lexicon_given=False,
@@ -283,10 +275,9 @@ def test_a_law_that_looks_at_the_text_promises_nothing_better_for_one_word(
         nearest=0.1,
         median=0.5,
         diameter=1.0,
-        resolution=1e-12,
+        numerical_slack=1e-12,
     )
-    made = varying_epsilon.claim(promise, terms, "words", "the same number of words")
-    assert isinstance(made, Claim)
+    made = statement.build(promise, terms)
     assert made.level == ("text" if total else "words")
     assert made.epsilon == (6.0 if total else 2.0)
     assert "one word is promised no more than a change of all" in made.text_level

@@ -80,7 +80,9 @@ def test_the_risk_is_that_of_brute_force(
     assert total == pytest.approx(found.success)
 
 
-@pytest.mark.parametrize(("k", "weights"), [(1, "staircase"), (5, "power"), (9, "power")])
+@pytest.mark.parametrize(
+    ("k", "weights"), [(1, "staircase"), (5, "power"), (9, "power")]
+)
 @pytest.mark.parametrize("size", [30, 1200])
 def test_the_closed_form_of_rank_is_the_one_by_rows(
     k: int, law: str, size: int

@@ -185,3 +185,32 @@ def test_losses_of_a_seeded_run_are_not_shown_as_bounds(tmp_path: Path) -> None:
     terminal.show(document.decode(json.dumps(odd).encode(), "odd"), console)
     assert "not bounded: no guarantee" in console.export_text()
     console.file.close()
+
+
+@pytest.mark.parametrize(
+    ("version", "said"),
+    [
+        (1, "of version 1, and this dptext reads version 3: run dptext sanitize again"),
+        (2, "of version 2, and this dptext reads version 3: run dptext sanitize again"),
+        (2, "or read it with the older dptext"),
+        (9, "or read it with a newer dptext"),
+    ],
+)
+def test_a_report_of_another_version_is_refused_by_name(
+    version: int, said: str, tmp_path: Path
+) -> None:
+    """Whatever else stands in it, its version is what is wrong, and what to do."""
+    data = json.loads(document.encode(made("rank", tmp_path)))
+    data["version"] = version
+    data["guarantee"] = {"resolution": 1e-12}
+    with pytest.raises(UsageError, match=said) as caught:
+        document.decode(json.dumps(data).encode(), "file")
+    assert "\n" not in str(caught.value)
+
+
+def test_a_report_says_why_there_is_no_risk(tmp_path: Path) -> None:
+    """The reason is a field: the note beside it decides nothing."""
+    assert made("rank", tmp_path).no_risk is None
+    text = made("tem-text", tmp_path)
+    assert text.no_risk is document.NoRisk.VARYING_EPSILON
+    assert json.loads(document.encode(text))["no_risk"] == "varying epsilon"

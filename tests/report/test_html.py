@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dptext.guarantees import scale
 from dptext.report import _axis, _page, _plain, _svg, document, html
 from tests.cli import running
 from tests.report.test_document import RECIPES, made
@@ -94,7 +96,10 @@ def spaced(text: str) -> str:
 
 
 def changed(found: document.Document, **values: Any) -> document.Document:
-    """Return a document with other values at dotted names, written `a__b`."""
+    """Return a document with other values at dotted names, written `a__b`.
+
+    Its bounds are judged anew.
+    """
     data = json.loads(document.encode(found))
     for name, value in values.items():
         *path, last = name.split("__")
@@ -102,7 +107,12 @@ def changed(found: document.Document, **values: Any) -> document.Document:
         for key in path:
             part = part[key]
         part[last] = value
-    return document.decode(json.dumps(data).encode(), "changed")
+    other = document.decode(json.dumps(data).encode(), "changed")
+    promise = other.guarantee
+    strength = scale.judge(
+        promise.notion, promise.level, promise.loss, promise.text_loss
+    )
+    return replace(other, guarantee=replace(promise, strength=strength))
 
 
 @pytest.mark.parametrize("name", RECIPES)

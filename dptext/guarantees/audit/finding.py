@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from dptext.guarantees.audit.program import Program
 from dptext.mechanisms import Mechanism
-from dptext.types import Ids
+from dptext.types import Ids, Notion
 
 # Rounding that an exact audit forgives, relative to the claim and in nats (distances
 # of near words are differences of nearly equal numbers).
@@ -90,7 +90,7 @@ def published_loss(
 
 def claims(mechanism: Mechanism, epsilon: float) -> bool:
     """Tell whether dptext claims anything of a mechanism."""
-    return mechanism.guarantee(epsilon).notion != "none"
+    return mechanism.guarantee(epsilon).notion is not Notion.NONE
 
 
 def label(mechanism: Mechanism, row: int) -> str:

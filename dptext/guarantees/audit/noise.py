@@ -84,10 +84,7 @@ def audit(
 
 def dominated(mechanism: NoiseMechanism, epsilon: float) -> bool:
     """Tell whether the claim is epsilon times the distance of the space."""
-    promise = mechanism.guarantee(epsilon)
-    return bool(
-        promise.notion == "metric-DP" and promise.metric == mechanism.space.metric
-    )
+    return mechanism.guarantee(epsilon).counts(mechanism.space.distance)
 
 
 def _standard(

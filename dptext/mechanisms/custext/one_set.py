@@ -38,12 +38,8 @@ class OneSet(DistanceMechanism):
 
     def guarantee(self, epsilon: float) -> Guarantee:
         """Return epsilon-LDP over V and the unknown word."""
-        return Guarantee(
-            notion="LDP",
-            metric="1",
-            unit="nats",
-            max_distance=1.0,
-            source="Chen et al. 2023, algorithms 1 and 2",
+        return Guarantee.ldp(
+            "Chen et al. 2023, algorithms 1 and 2",
             varying_epsilon=VaryingEpsilon(word=1.0, total=1.0, drift=0.5),
         )
 

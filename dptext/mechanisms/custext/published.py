@@ -23,20 +23,14 @@ class PublishedSets(WordMechanism):
 
     def guarantee(self, epsilon: float) -> Guarantee:
         """Return none, and why."""
-        return Guarantee(
-            notion="none",
-            metric="none",
-            unit="nats",
-            max_distance=float("inf"),
-            source="Chen et al. 2023, algorithms 1 and 2",
-            reason=(
-                "epsilon-LDP holds only inside the published classes (words with the "
-                "same output set), and the class of each word is disclosed, because "
-                "words of other sets are never written; "
-                f"{self.sets.alone} of {self.space.size} words are alone in their "
-                "class and have no protection. Use mapping one_set instead."
-            ),
+        reason = (
+            "epsilon-LDP holds only inside the published classes (words with the "
+            "same output set), and the class of each word is disclosed, because "
+            "words of other sets are never written; "
+            f"{self.sets.alone} of {self.space.size} words are alone in their "
+            "class and have no protection. Use mapping one_set instead."
         )
+        return Guarantee.nothing(reason, source="Chen et al. 2023, algorithms 1 and 2")
 
     def published_loss(self, a: Ids, b: Ids, epsilon: float) -> NDArray[np.float64]:
         """Return what the paper claims of any two words, epsilon: (n,) nats.

@@ -33,7 +33,7 @@ from dptext.mechanisms.diffractor._geometric import Geometric
 from dptext.mechanisms.diffractor._tem import Tem
 from dptext.randomness import RandomBits
 from dptext.spaces import Geometry, Space
-from dptext.types import Eps, Guarantee, Ids, VaryingEpsilon
+from dptext.types import Eps, Guarantee, Ids, Metric, MetricKind, Notion, VaryingEpsilon
 
 _ROWS = 32
 _GAPS = (
@@ -81,30 +81,27 @@ class Diffractor(WordMechanism):
     def guarantee(self, epsilon: float) -> Guarantee:
         """Return metric DP in the distance of positions."""
         params, largest, max_loss = self.params, self._max_distance, math.inf
-        distance = (
-            "distance of the two words' places on a public chain of the vocabulary"
-        )
+        name = "distance of the two words' places on a public chain of the vocabulary"
         if params.chains > 1:
-            distance += f", the largest over {params.chains} chains"
+            name += f", the largest over {params.chains} chains"
         if params.scale != 1.0:
-            distance += f", divided by {params.scale:g}"
-        metric, varying_epsilon = distance, None
+            name += f", divided by {params.scale:g}"
+        cut, varying_epsilon = None, None
         if isinstance(self.noise, Tem):
-            max_loss = self.noise.max_loss
-            metric = f"min(D, {self.noise.cut_name}), D the {distance}"
+            max_loss, cut = self.noise.max_loss, params.gamma
             varying_epsilon = VaryingEpsilon(
                 word=largest, total=largest, drift=largest / 2.0, most=max_loss / 2.0
             )
+        identity = f"{params.chains} chains, scale {params.scale!r}"
         return Guarantee(
-            notion="metric-DP",
-            metric=metric,
+            notion=Notion.METRIC,
+            metric=Metric(MetricKind.CHAINS, name, identity, cut),
             unit="1/place" if params.scale == 1.0 else f"1/({params.scale:g} places)",
             max_distance=largest,
             source="Meisenbacher, Chevli and Matthes 2024",
             gaps=_GAPS,
             varying_epsilon=varying_epsilon,
             max_loss=max_loss,
-            distance=distance,
         )
 
     @property

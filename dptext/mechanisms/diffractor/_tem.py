@@ -38,13 +38,6 @@ class Tem:
         """Return what no two words lose more than at any epsilon, in nats."""
         return self.product if self.gamma is None else math.inf
 
-    @property
-    def cut_name(self) -> str:
-        """Write gamma."""
-        if self.gamma is None:
-            return f"{_above(self.product)} / epsilon"
-        return _above(self.gamma)
-
     def rate(self, eps: Eps) -> NDArray[np.float64]:
         """Return half of epsilon, the other half is for the normaliser: (n,)."""
         return eps / 2.0
@@ -139,9 +132,3 @@ class _Window:
             high = np.where(enough, middle, high)
             low = np.where(enough, low, np.minimum(middle + 1, high))
         return high
-
-
-def _above(value: float) -> str:
-    """Write a distance with six digits, never rounded down."""
-    short = f"{value:.6g}"
-    return short if float(short) >= value else repr(value)

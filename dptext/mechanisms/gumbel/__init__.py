@@ -75,19 +75,15 @@ class Gumbel(WordMechanism):
 
     def guarantee(self, epsilon: float) -> Guarantee:
         """Return none, with a lower bound on the loss."""
-        return Guarantee(
-            notion="none",
-            metric="none",
-            unit="1/distance",
-            max_distance=float("inf"),
-            source="Xu et al. 2021, FLAIRS, algorithm 1",
-            reason=(
-                "the published theorem is false, because a word is always a candidate "
-                "for itself and almost never for a far word, whatever the noise: some "
-                "pair of words of this vocabulary loses at least "
-                f"{math.floor(self._least_loss):,} nats at every epsilon. Use tem "
-                "instead."
-            ),
+        reason = (
+            "the published theorem is false, because a word is always a candidate "
+            "for itself and almost never for a far word, whatever the noise: some "
+            "pair of words of this vocabulary loses at least "
+            f"{math.floor(self._least_loss):,} nats at every epsilon. Use tem "
+            "instead."
+        )
+        return Guarantee.nothing(
+            reason, source="Xu et al. 2021, FLAIRS, algorithm 1", unit="1/distance"
         )
 
     @property

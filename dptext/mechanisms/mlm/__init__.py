@@ -125,12 +125,8 @@ class Mlm(TextMechanism):
     def guarantee(self, epsilon: float) -> Guarantee:
         """Return epsilon-LDP of each word for any two texts; no model is loaded."""
         model = masked_models.describe(self.source.folder)
-        return Guarantee(
-            notion="LDP",
-            metric="1",
-            unit="nats",
-            max_distance=1.0,
-            source=f"Meisenbacher et al. 2024, arXiv:2407.00637; model {model}",
+        return Guarantee.ldp(
+            f"Meisenbacher et al. 2024, arXiv:2407.00637; model {model}",
             gaps=(
                 "What the language model learnt from its own texts is not counted.",
                 "Other hardware or packages may draw another word by the same key.",

@@ -131,12 +131,8 @@ class Rank(WordMechanism):
 
     def guarantee(self, epsilon: float) -> Guarantee:
         """Return epsilon-LDP over the whole vocabulary."""
-        return Guarantee(
-            notion="LDP",
-            metric="1",
-            unit="nats",
-            max_distance=1.0,
-            source="dptext rank mechanism",
+        return Guarantee.ldp(
+            "dptext rank mechanism",
             # A weight is e^(epsilon s), s in [0, 1]; so lies d ln Z / d epsilon.
             varying_epsilon=VaryingEpsilon(word=1.0, total=2.0, drift=1.0),
         )

@@ -1,0 +1,243 @@
+"""The figures of a statement, by the kind of budget; docs/guarantees.md, 5, the proofs.
+
+Of a mechanism that says what is left where epsilon differs from word to word
+(`Guarantee.varying_epsilon`): two words with epsilons up to hi lose at most hi * word;
+texts whose epsilons sum to at most E lose at most E * total; a word that stays but
+whose epsilon moves within [lo, hi] loses at most (hi - lo) * drift. No two words lose
+more than `Guarantee.max_loss`, whatever their epsilons.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+
+from dptext.guarantees.rounding import first_beyond, up
+from dptext.guarantees.terms import (
+    MAX_MEANINGFUL_LOSS,
+    MAX_MEANINGFUL_TEXT_LOSS,
+    Claim,
+    Loss,
+    NoClaim,
+    OneChange,
+    Terms,
+    TextLoss,
+)
+from dptext.types import ONE, BudgetKind, Guarantee, Level, Notion
+
+# Above MAX_MEANINGFUL_LOSS, a loss that finite random bits may exceed by more than this
+# is not claimed at all.
+_MAX_SLACK = 0.01
+
+
+def claim(promise: Guarantee, terms: Terms) -> Claim:
+    """Return what holds of a mechanism under a budget."""
+    allowed = _allowed(promise, terms)
+    why = _no_claim(promise, terms, allowed)
+    if why is not None:
+        return Claim(
+            notion=Notion.NONE,
+            metric=promise.metric,
+            epsilon=terms.epsilon,
+            level=Level.TEXT if terms.kind is BudgetKind.TEXT else Level.WORD,
+            worst=allowed,
+            loss=_losses(promise, terms),
+            no_claim=why,
+        )
+    if promise.context and terms.kind is not BudgetKind.FREE:
+        return _in_context(promise, terms)
+    return _CLAIMS[terms.kind](promise, terms)
+
+
+def _allowed(promise: Guarantee, terms: Terms) -> float:
+    """Return what a word may lose: drawn exactly it must be, whatever texts lose."""
+    spent = terms.budget_description
+    high = spent.high if spent.total is None else min(spent.high, spent.total)
+    return spent.first + promise.worst(high)
+
+
+def _no_claim(promise: Guarantee, terms: Terms, allowed: float) -> NoClaim | None:
+    if terms.key == "seed":
+        return NoClaim.SEEDED
+    if promise.notion is Notion.NONE:
+        return NoClaim.MECHANISM
+    slack = terms.numerical_slack or 0.0
+    if slack > _MAX_SLACK and allowed > MAX_MEANINGFUL_LOSS:
+        return NoClaim.NOT_DRAWN
+    if terms.kind in (BudgetKind.WORD, BudgetKind.TEXT) and not promise.context:
+        return None
+    if promise.notion is Notion.APPROXIMATE:
+        return NoClaim.UNPROVEN
+    if terms.kind in (BudgetKind.TYPE, BudgetKind.FREE):
+        return NoClaim.TOLD_APART if promise.varying_epsilon is None else None
+    return None
+
+
+def _losses(promise: Guarantee, terms: Terms, extra: float = 0.0) -> Loss:
+    """Return the bounds for one word at the largest epsilon, plus extra."""
+    if promise.notion is not Notion.METRIC:
+        return Loss.even(terms.epsilon + extra)
+    near, middle, far = (
+        promise.worst_at(terms.epsilon, distance) + extra
+        for distance in (terms.nearest, terms.median, terms.diameter)
+    )
+    return Loss(near, middle, far)
+
+
+def _each_word(promise: Guarantee, terms: Terms) -> Claim:
+    """Claim where epsilon follows from nothing private: kinds WORD and POSITION.
+
+    Texts that are compared share their epsilons.
+    """
+    worst = promise.worst(terms.epsilon)
+    return Claim(
+        notion=promise.notion,
+        metric=promise.metric,
+        epsilon=terms.epsilon,
+        level=Level.WORD,
+        worst=worst,
+        loss=_losses(promise, terms),
+        text_loss=TextLoss(None, worst),
+    )
+
+
+def _equal_parts(promise: Guarantee, terms: Terms) -> Claim:
+    """Share the epsilon of a text among its words in equal parts."""
+    # The parts of a long text are small: no cut by epsilon holds for all of them.
+    total = terms.epsilon * promise.max_distance
+    most = promise.max_loss if promise.cut_by_epsilon else None
+    return replace(
+        _each_word(promise, terms),
+        level=Level.TEXT,
+        worst=total,
+        text_loss=TextLoss(total, most),
+        equal_parts=True,
+    )
+
+
+def _of_type(promise: Guarantee, terms: Terms) -> Claim:
+    """Claim where epsilon follows from the word, by a public table."""
+    assert promise.varying_epsilon is not None
+    most = terms.epsilon * promise.varying_epsilon.word
+    return _ldp(Level.WORD, up(min(most, promise.max_loss)))
+
+
+def _of_class(promise: Guarantee, terms: Terms) -> Claim:
+    """Claim where epsilon follows from a class drawn by randomised response."""
+    first, high = terms.budget_description.first, terms.epsilon
+    if promise.notion is Notion.LDP:
+        return _ldp(Level.WORD, first + high)
+    worst = promise.worst(high) + first
+    return replace(
+        _each_word(promise, terms),
+        metric=replace(promise.metric, between_classes=first / high),
+        worst=worst,
+        loss=_losses(promise, terms, first),
+        text_loss=TextLoss(None, worst),
+    )
+
+
+def _of_past(promise: Guarantee, terms: Terms) -> Claim:
+    """Claim where epsilon follows from what was released before.
+
+    However it moves, what follows a changed word looks at outputs alone.
+    """
+    total = terms.budget_description.total
+    assert total is not None
+    worst = total * promise.max_distance
+    return replace(
+        _each_word(promise, terms),
+        epsilon=total,
+        level=Level.TEXT,
+        worst=worst,
+        text_loss=TextLoss(worst, promise.worst(terms.epsilon)),
+    )
+
+
+def _of_anything(promise: Guarantee, terms: Terms) -> Claim:
+    """Claim where epsilon follows from anything in the text.
+
+    A changed word moves the epsilon of all others.
+    """
+    left, spent = promise.varying_epsilon, terms.budget_description
+    assert left is not None
+    changed = up(min(spent.high * left.word, promise.max_loss))
+    moved = math.inf if promise.context else up(left.moved(spent.low, spent.high))
+    total = math.inf if spent.total is None else up(spent.total * left.total)
+    each = changed
+    if spent.rate is not None:
+        each = min(each, up(spent.rate * left.total))
+    one = _one_change(changed, moved, each, total)
+    if math.isinf(total):
+        return _ldp(Level.WORDS, each, one)
+    claim = _ldp(Level.TEXT, total, one)
+    return (
+        claim if math.isinf(each) else replace(claim, text_loss=TextLoss(total, each))
+    )
+
+
+def _in_context(promise: Guarantee, terms: Terms) -> Claim:
+    """Claim where the output distribution of a word follows from all of its text.
+
+    Whatever epsilon a word gets, for both texts or for each its own, it loses at most
+    that; in sum at most the total.
+    """
+    level = Level.TEXT if terms.kind is BudgetKind.TEXT else Level.WORDS
+    nats = terms.budget_description.first + terms.epsilon
+    return _ldp(level, nats, OneChange(nats, math.inf))
+
+
+def _ldp(level: Level, nats: float, one_change: OneChange | None = None) -> Claim:
+    """Claim nats for a word, for a text, or for each of its n words, in any metric."""
+    total = level is Level.TEXT
+    return Claim(
+        notion=Notion.LDP,
+        metric=ONE,
+        epsilon=nats,
+        level=level,
+        worst=math.inf if level is Level.WORDS else nats,
+        loss=Loss.even(nats),
+        text_loss=TextLoss(nats, None) if total else TextLoss(None, nats),
+        one_change=one_change,
+    )
+
+
+def _one_change(changed: float, moved: float, each: float, total: float) -> OneChange:
+    """Find the lengths of text for which a change of one word costs less than all."""
+    never = OneChange(changed, moved)
+    if math.isinf(changed) or moved >= each:
+        return never
+    first, last = max(2, math.floor((changed - moved) / (each - moved)) + 1), math.inf
+    if math.isfinite(total) and moved > 0.0:
+        last = math.ceil((total - changed) / moved)
+    if first > last or changed + (first - 1) * moved >= total:
+        return never
+    return OneChange(changed, moved, first, last)
+
+
+def too_long(claim: Claim) -> tuple[int, int] | None:
+    """Return from how many words on n times each means nothing.
+
+    For a text as a whole, and for a change of one word; None where a single word's
+    bound means nothing already.
+    """
+    each, one = claim.text_loss.each, claim.one_change
+    if each is None or one is None or each > MAX_MEANINGFUL_LOSS:
+        return None
+    word = first_beyond(each, MAX_MEANINGFUL_LOSS)
+    if 0.0 < one.moved < each:
+        rest = MAX_MEANINGFUL_LOSS - one.changed + one.moved
+        word = max(word, first_beyond(one.moved, rest))
+    return first_beyond(each, MAX_MEANINGFUL_TEXT_LOSS), word
+
+
+_CLAIMS: dict[BudgetKind, Callable[[Guarantee, Terms], Claim]] = {
+    BudgetKind.WORD: _each_word,
+    BudgetKind.TEXT: _equal_parts,
+    BudgetKind.POSITION: _each_word,
+    BudgetKind.TYPE: _of_type,
+    BudgetKind.CLASS: _of_class,
+    BudgetKind.PAST: _of_past,
+    BudgetKind.FREE: _of_anything,
+}

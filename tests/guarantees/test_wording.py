@@ -1,0 +1,139 @@
+"""A sentence is a rendering: rewording it changes no figure, verdict or colour."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dptext
+from dptext.guarantees import adjacency, conditions, exposed, templates, wording
+from dptext.guarantees.policy import ExportPolicy
+from dptext.guarantees.scale import Strengths
+from dptext.guarantees.statement import Statement
+from dptext.report import _badges, _plain, verify
+from dptext.types import ONE, Guarantee, Metric, MetricKind, Notion
+from tests.guarantees import test_sentences
+from tests.report.test_document import made
+
+POLICIES = (
+    ExportPolicy(),
+    ExportPolicy(notion=("LDP",), max_epsilon=4.0),
+    ExportPolicy(notion=("metric-DP",), max_loss=20.0, allow=("equal-words",)),
+)
+# All that people read and nothing decides by.
+PROSE = ("sentence", "text_level", "translation", "distance", "unit", "source")
+LISTS = ("adjacency", "covered", "conditions", "not_covered")
+SHOWN = {*PROSE[:3], *LISTS, "risk_note", "reason"}
+
+
+def plain(said: Statement) -> Statement:
+    """Return a statement without its prose."""
+    name = replace(said.metric, name="x")
+    changes: dict[str, Any] = {**dict.fromkeys(PROSE, "x"), **dict.fromkeys(LISTS, ())}
+    return replace(said, metric=name, **changes)
+
+
+def verdicts(said: Statement) -> tuple[Strengths, list[str]]:
+    """Return what a statement is worth, and the colours that show it."""
+    tones = [tone for tone, _ in (*_badges.badges(said), _plain.verdict(said))]
+    return said.strength, [str(tone) for tone in tones]
+
+
+def reword(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make every sentence of a statement "x"."""
+    for table in (templates.SENTENCES, templates.TEXTS, templates.NO_GUARANTEE):
+        for key in table:
+            monkeypatch.setitem(table, key, "x")
+    for kind in templates.ORIGINS:
+        monkeypatch.setitem(templates.ORIGINS, kind, "")
+    monkeypatch.setattr(templates, "IN_CONTEXT", "")
+    monkeypatch.setattr(templates, "NO_TEXTS", "x")
+    monkeypatch.setattr(wording, "distance", lambda *_: "x")
+    monkeypatch.setattr(conditions, "conditions", lambda *_: ("x",))
+    for name in ("adjacency", "covered", "not_covered"):
+        monkeypatch.setattr(adjacency, name, lambda *_: ("x",))
+    monkeypatch.setattr(exposed, "not_covered", lambda *_: ("x",))
+
+
+def test_rewording_changes_no_figure_and_no_verdict(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """With "x" for every sentence all figures, strengths and colours stay."""
+    before = [(plain(said), verdicts(said)) for said in test_sentences.every()]
+    reword(monkeypatch)
+    after = list(test_sentences.every())
+    assert {said.sentence for said in after} == {"x"}
+    assert [(plain(said), verdicts(said)) for said in after] == before
+    assert len({str(judged) for _, judged in before}) > 10
+
+
+def test_what_check_finds_does_not_follow_from_prose(tmp_path: Path) -> None:
+    """Policies and contradictions are judged by the fields of a report."""
+    document = made("rank", tmp_path)
+    for said in itertools.islice(test_sentences.every(), 0, None, 7):
+        for policy in POLICIES:
+            full = replace(document, guarantee=said)
+            bare = replace(document, guarantee=plain(said), risk_note="x")
+            assert list(verify._terms(full, policy)) == list(
+                verify._terms(bare, policy)
+            )
+            assert list(verify._contradictions(full)) == list(
+                verify._contradictions(bare)
+            )
+
+
+def test_each_notion_and_level_has_its_templates() -> None:
+    """A template for a kind of budget stands beside the general one, never alone."""
+    for table in (templates.SENTENCES, templates.TEXTS):
+        general = {key for key in table if len(key) == 2}
+        assert {key[:2] for key in table} == general
+        assert len(general) == 7
+
+
+def test_no_module_decides_by_prose() -> None:
+    """Nothing compares, searches or matches what people read."""
+    for path in sorted(Path(dptext.__file__).parent.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            parts: list[ast.AST] = []
+            if isinstance(node, ast.Compare):
+                parts = [node.left, *node.comparators]
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+                if node.func.attr in ("startswith", "endswith", "find", "index"):
+                    parts = [node.func.value]
+                if ast.unparse(node.func.value) == "re":
+                    parts = list(node.args)
+            names = {each.attr for each in parts if isinstance(each, ast.Attribute)}
+            assert not names & SHOWN, f"{path}:{getattr(node, 'lineno', 0)}"
+
+
+def test_a_metric_is_the_same_whatever_it_is_called() -> None:
+    """A metric has an identity; a cut, a space or another kind makes another one."""
+    space = Metric(MetricKind.EUCLIDEAN, "Euclidean distance", "identity")
+    assert replace(space, name="x") == space
+    others = (
+        replace(space, identity="unit"),
+        replace(space, cut=2.0),
+        replace(space, kind=MetricKind.MAHALANOBIS),
+        ONE,
+    )
+    promise = Guarantee(Notion.METRIC, space, "1/distance", 3.0, "test")
+    assert promise.counts(replace(space, name="x"))
+    for other in others:
+        assert other != space
+        assert not promise.counts(other)
+    # A cut that follows from epsilon is no plain distance either.
+    assert not replace(promise, max_loss=5.0).counts(space)
+
+
+def test_other_packages_may_write_a_notion_as_text() -> None:
+    """What is no notion is refused when the guarantee is made."""
+    made_ = Guarantee("none", ONE, "nats", 1.0, "test")  # type: ignore[arg-type]
+    assert made_.notion is Notion.NONE
+    with pytest.raises(ValueError, match="LPD"):
+        Guarantee("LPD", ONE, "nats", 1.0, "test")  # type: ignore[arg-type]
+    assert f"{Notion.METRIC} {Notion.LDP!r}" == "metric-DP 'LDP'"
