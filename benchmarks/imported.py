@@ -149,7 +149,7 @@ def risks(lexicon: Lexicon) -> None:
         real = counts + 0.02 * public * counts.sum()
         found = [
             attacks.bayes(
-                made.channel, made.budget_description.high, by, before, after
+                made.mechanism, made.budget_description.high, by, before, after
             ).success
             for by in (public, real / real.sum())
         ]

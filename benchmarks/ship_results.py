@@ -32,7 +32,7 @@ from typing import Any
 import numpy as np
 
 from dptext import cache, lexicons, load_profile, open_pipeline, pipeline, registry
-from dptext.cli.compare_run import MECHANISMS
+from dptext.cli.compare import MECHANISMS
 from dptext.errors import UsageError
 from dptext.guarantees import account
 from dptext.measures import bayes_risk, prior

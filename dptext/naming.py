@@ -15,41 +15,41 @@ _NAMED = 4  # changes that a name lists
 _LONGEST = 24  # characters of a value in a name
 
 
-def named(base: Profile | None, found: Profile) -> str:
+def named(base: Profile | None, profile: Profile) -> str:
     """Return the base's name with what differs, None where the base is none by itself.
 
     As in "balanced with mechanism=laplace, epsilon=4"; with more than a few changes it
     is "custom, from balanced".
     """
-    changes = [] if base is None else list(_changes(base, found))
+    changes = [] if base is None else list(_changes(base, profile))
     if base is None or len(changes) > _NAMED:
-        return f"custom, from {found.name}"
-    return f"{found.name} with {', '.join(changes)}" if changes else found.name
+        return f"custom, from {profile.name}"
+    return f"{profile.name} with {', '.join(changes)}" if changes else profile.name
 
 
-def _changes(base: Profile, found: Profile) -> Iterator[str]:
+def _changes(base: Profile, profile: Profile) -> Iterator[str]:
     """Yield what differs, each as KEY=VALUE."""
-    if found.lexicon != base.lexicon:
-        yield f"lexicon={_spelled(found.lexicon)}"
-    if found.strategy != base.strategy:
-        yield f"strategy={found.strategy}"
+    if profile.lexicon != base.lexicon:
+        yield f"lexicon={_spelled(profile.lexicon)}"
+    if profile.strategy != base.strategy:
+        yield f"strategy={profile.strategy}"
     for stage in STAGES:
-        yield from _changed_part(stage, getattr(base, stage), getattr(found, stage))
+        yield from _changed_part(stage, getattr(base, stage), getattr(profile, stage))
     before = dataclasses.asdict(base.tokens)
-    for key, value in dataclasses.asdict(found.tokens).items():
+    for key, value in dataclasses.asdict(profile.tokens).items():
         if value != before[key]:
             yield f"tokens.{key}={_spelled(value)}"
 
 
-def _changed_part(stage: str, base: Part | None, found: Part | None) -> Iterator[str]:
-    # A mechanism with a mapping is given the nearest word by itself.
-    if found is None or (base is None and found.name == "nearest"):
+def _changed_part(stage: str, base: Part | None, part: Part | None) -> Iterator[str]:
+    # Noise without a mapping gets the nearest word by itself.
+    if part is None or (base is None and part.name == "nearest"):
         return
-    same = base is not None and base.name == found.name
+    same = base is not None and base.name == part.name
     if not same:
-        yield f"{stage}={found.name}"
-    before = dataclasses.asdict(base.params) if base and same else _defaults(found)
-    for key, value in dataclasses.asdict(found.params).items():
+        yield f"{stage}={part.name}"
+    before = dataclasses.asdict(base.params) if base and same else _defaults(part)
+    for key, value in dataclasses.asdict(part.params).items():
         if key in before and value == before[key]:
             continue
         if stage == "budget" and key in ("epsilon", "risk"):
@@ -60,13 +60,13 @@ def _changed_part(stage: str, base: Part | None, found: Part | None) -> Iterator
 
 
 def _defaults(part: Part) -> dict[str, Any]:
-    out = {}
+    defaults = {}
     for each in dataclasses.fields(part.params):
         if each.default is not dataclasses.MISSING:
-            out[each.name] = each.default
+            defaults[each.name] = each.default
         elif each.default_factory is not dataclasses.MISSING:
-            out[each.name] = each.default_factory()
-    return out
+            defaults[each.name] = each.default_factory()
+    return defaults
 
 
 def _spelled(value: Any) -> str:

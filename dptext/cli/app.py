@@ -35,18 +35,12 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command("sanitize")(sanitize.command)
-app.command("evaluate")(evaluate.command)
-app.command("compare")(compare.command)
-app.command("plan")(plan.command)
-app.command("explain")(explain.command)
-app.command("calibrate")(calibrate.command)
-app.command("audit")(audit.command)
-app.command("check")(check.command)
-app.command("report")(report.command)
-app.command("profiles")(profiles.command)
-app.command("mechanisms")(mechanisms.command)
-app.command("setup")(setup.command)
+# In the order of the help; a command has the name of its module.
+for module in (
+    *(sanitize, evaluate, compare, plan, explain, calibrate, audit, check, report),
+    *(profiles, mechanisms, setup),
+):
+    app.command(module.__name__.rpartition(".")[2])(module.command)
 app.add_typer(lexicon.app, name="lexicon")
 
 

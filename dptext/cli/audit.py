@@ -2,9 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+import contextlib
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from dptext.cli import options, screen
+from dptext.cli.faults import say
+from dptext.errors import UsageError
+
+if TYPE_CHECKING:
+    from dptext.guarantees.audit import Finding
+    from dptext.pipeline import Pipeline
+
+# CPU seconds of the losses of a pair of words, and of a draw, on one core.
+_PAIR, _WORD, _POINT = 3e-8, 4e-6, 3e-5
 
 
 def command(
@@ -17,19 +31,10 @@ def command(
             "the same name.",
         ),
     ] = "balanced",
-    epsilon: Annotated[
-        float | None, typer.Option(help="Epsilon per word instead of the profile's.")
-    ] = None,
-    mechanism: Annotated[
-        str | None, typer.Option(help="Mechanism with its default parameters.")
-    ] = None,
-    lexicon: Annotated[
-        str | None, typer.Option(help="Lexicon: a name or a file.")
-    ] = None,
-    set_: Annotated[
-        list[str] | None,
-        typer.Option("--set", help="Override one key, as in --set mechanism.k=50."),
-    ] = None,
+    epsilon: options.Epsilon = None,
+    mechanism: options.Mechanism = None,
+    lexicon: options.Lexicon = None,
+    set_: options.Set = None,
     inputs: Annotated[
         int, typer.Option(min=4, help="Inputs of an exact audit of chosen words.")
     ] = 200,
@@ -49,10 +54,8 @@ def command(
             "More draws find smaller deviations.",
         ),
     ] = 4_000_000,
-    as_json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
-    quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="No progress on standard error.")
-    ] = False,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Hold a claim against its formula, and the program against that formula.
 
@@ -69,11 +72,95 @@ def command(
 
     Exit code 1 when a claim or the program is refuted; the verdict says which.
     """
-    from dptext.cli import audit_run, options
+    from dptext import lexicons, pipeline, progress
+    from dptext import profile as profiles
+    from dptext.guarantees import audit
+    from dptext.report import audit_draws, audit_text
 
-    over = options.overrides(epsilon, None, None, mechanism, lexicon, set_ or [])
-    name, over = audit_run.resolved(name, over)
-    effort = audit_run.Effort(inputs, runs, draws)
-    result: Any = audit_run.run(name, over, effort, as_json, quiet)
-    if result.failed:
+    over = options.overrides(
+        epsilon=epsilon, mechanism=mechanism, lexicon=lexicon, settings=set_
+    )
+    name, over = _resolved(name, over)
+    began = time.monotonic()
+
+    def tell(line: str) -> None:
+        if not quiet:
+            say(f"audit: {line} ({time.monotonic() - began:.0f} s so far)")
+
+    recipe = profiles.load(name, over)
+    preparing = f"audit: preparing {recipe.mechanism.name}"
+    with contextlib.nullcontext() if quiet else progress.step(preparing):
+        ready = pipeline.build(recipe, lexicons.find(recipe.lexicon))
+    if ready.budget_description.kind != "word":
+        msg = "audit takes an epsilon per word: give --epsilon"
+        raise UsageError(msg)
+    tell(f"about {_seconds(ready, inputs, runs, draws):.0f} s of one core are left")
+    finding = audit.audit(
+        ready.mechanism,
+        ready.budget_description.high,
+        audit_draws.of(ready),
+        inputs=inputs,
+        runs=runs,
+        number=draws,
+        progress=tell,
+    )
+    if as_json:
+        _print_json(finding, ready)
+    else:
+        table = screen.table()
+        for row in audit_text.rows(finding, ready):
+            table.add_row(*row)
+        screen.console().print(table)
+    if finding.failed:
         raise typer.Exit(1)
+
+
+def _resolved(name: str, over: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Turn the name of a mechanism into the profile of it alone.
+
+    Raises UsageError for a name that is neither, and for a mechanism with no epsilon.
+    """
+    from dptext import profile, registry
+
+    if Path(name).suffix in (".yaml", ".yml") or name in profile.shipped():
+        return name, over
+    mechanisms = registry.names("mechanisms")
+    if name not in mechanisms:
+        known = tuple(sorted({*profile.shipped(), *mechanisms}))
+        msg = (
+            f"no profile or mechanism named {name!r}; {registry.suggest(name, known)}, "
+            "or the path of a .yaml file"
+        )
+        raise UsageError(msg)
+    if "name" in over.get("mechanism", {}):
+        msg = f"audit {name}: this is a mechanism already; leave out --mechanism"
+        raise UsageError(msg)
+    if "budget" not in over:
+        msg = f"audit {name}: a mechanism has no epsilon of its own; give --epsilon"
+        raise UsageError(msg)
+    settings = {**over.get("mechanism", {}), "name": name}
+    return profile.DEFAULT, {"mapping": None, **over, "mechanism": settings}
+
+
+def _seconds(pipeline: Pipeline, inputs: int, runs: int, draws: int) -> float:
+    """Estimate the CPU seconds of an audit."""
+    from dptext.mechanisms import ExponentialMechanism, NoiseMechanism
+
+    mechanism, size = pipeline.mechanism, pipeline.mechanism.space.size
+    if isinstance(mechanism, NoiseMechanism):
+        points = draws / 10 + 8 * size + 20 * runs
+        return 2.0 + _POINT * points
+    pairs = size if isinstance(mechanism, ExponentialMechanism) else 6 * inputs
+    return 1.0 + _PAIR * pairs * size + _WORD * (draws + 48 * size)
+
+
+def _print_json(finding: Finding, pipeline: Pipeline) -> None:
+    import msgspec
+
+    head = {
+        "profile": pipeline.profile.name,
+        "mechanism": pipeline.mechanism.name,
+        "epsilon": pipeline.budget_description.high,
+        "lexicon_digest": pipeline.lexicon.digest,
+    }
+    screen.print_json({**head, **msgspec.to_builtins(finding)}, infinite="infinite")

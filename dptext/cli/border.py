@@ -16,6 +16,7 @@ from typer.core import TyperGroup
 
 from dptext.cli.faults import reported
 from dptext.cli.numbers import Number
+from dptext.cli.options import RENAMED
 
 
 class Border(TyperGroup):
@@ -28,7 +29,7 @@ class Border(TyperGroup):
 
     def main(self, args: Sequence[str] | None = None, *rest: Any, **named: Any) -> Any:
         """Run a command and end the process with its exit code."""
-        self._given = list(sys.argv[1:] if args is None else args)
+        self._arguments = list(sys.argv[1:] if args is None else args)
         named["standalone_mode"] = False
         sys.exit(super().main(args, *rest, **named) or 0)
 
@@ -43,7 +44,7 @@ class Border(TyperGroup):
             return super().invoke(ctx)
 
     def _behind(self) -> Any:
-        return reported(lambda error: _wrong(error, self._given))
+        return reported(lambda error: _wrong(error, self._arguments))
 
 
 def _commands(group: Any) -> Iterator[Any]:
@@ -85,26 +86,29 @@ def _name(option: Any) -> str:
     return str(max(option.opts, key=len))
 
 
-def _wrong(error: Any, given: Sequence[str]) -> str:
+def _wrong(error: Any, arguments: Sequence[str]) -> str:
     """Say in one line what is wrong with the arguments."""
     option, context = getattr(error, "param", None), getattr(error, "ctx", None)
+    name = getattr(error, "option_name", "")
+    if name in RENAMED:
+        return f"{name}: this option is now {RENAMED[name]}"
     message = " ".join(error.format_message().split()).replace("Value error, ", "")
     if option is not None and context is not None:
         number = _numbers(context.command.callback).get(option.name)
         if number is not None:
-            return number.problem_of(_name(option), _values(option.opts, given))
+            return number.problem_of(_name(option), _values(option.opts, arguments))
     if context is not None and message:
         message = f"{message} (see {context.command_path} --help)"
     return message
 
 
-def _values(names: Sequence[str], given: Sequence[str]) -> list[str]:
-    """Return what was given for an option."""
+def _values(names: Sequence[str], arguments: Sequence[str]) -> list[str]:
+    """Return what was written for an option."""
     values: list[str] = []
-    for position, argument in enumerate(given):
+    for position, argument in enumerate(arguments):
         name, equals, value = argument.partition("=")
         if argument in names:
-            values += given[position + 1 : position + 2]
+            values += arguments[position + 1 : position + 2]
         elif equals and name in names:
             values.append(value)
     return values

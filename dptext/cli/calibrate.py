@@ -2,60 +2,135 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from dptext.cli import options, screen
+from dptext.errors import UsageError
+
+if TYPE_CHECKING:
+    from dptext.profile import Profile
+    from dptext.report.calibration import Row
+
+_NUMBERS = ("epsilon", "risk", "N_w", "worst loss, nats", "seconds")
+
 
 def command(
-    risk: Annotated[
-        str, typer.Option(help="Success of the best guess of a word, as in 10%.")
-    ],
-    profile: Annotated[
-        str, typer.Argument(help="A profile by name, or a .yaml file.")
-    ] = "balanced",
+    risk: Annotated[str, typer.Option(help=options.RISK)],
+    profile: options.ProfileArgument = "balanced",
     mechanism: Annotated[
         str | None,
         typer.Option(help="Mechanism with its default parameters, or all of them."),
     ] = None,
-    lexicon: Annotated[
-        str | None, typer.Option(help="Lexicon: a name or a file.")
-    ] = None,
-    set_: Annotated[
-        list[str] | None,
-        typer.Option("--set", help="Override one key, as in --set mechanism.k=50."),
-    ] = None,
-    best_law: Annotated[
+    lexicon: options.Lexicon = None,
+    set_: options.Set = None,
+    best_weights: Annotated[
         str | None,
         typer.Option(
-            help="Find the law of rank that is worth most: closeness, or kept words."
+            help="Find the weights of rank that are worth most: closeness, or kept "
+            "words."
         ),
     ] = None,
     epsilon_cap: Annotated[
-        float | None, typer.Option(help="With --best-law: the largest epsilon.")
+        float | None, typer.Option(help="With --best-weights: the largest epsilon.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
+    as_json: options.Json = False,
 ) -> None:
     """Find the epsilon at which the best guess of a word succeeds at most this often.
 
     Everything but mechanism and mapping is the profile's: which words are replaced
     decides the risk, too. With --mechanism all, what cannot be calibrated is listed
-    with the reason. --best-law solves a linear program for the law of rank and prints
-    what to write into a profile: closeness is the expected cosine of a word with what
-    is written for it, kept the share of words that stay. Looks at no text.
+    with the reason. --best-weights solves a linear program for the weights of rank and
+    prints what to write into a profile: closeness is the expected cosine of a word with
+    what is written for it, kept the share of words that stay. Looks at no text.
     """
-    from dptext.cli import calibrate_law, calibrate_run, options
+    from dptext import lexicons, progress
+    from dptext import profile as profiles
+    from dptext.report import calibration
 
-    named = None if mechanism == "all" else mechanism
-    over = options.overrides(None, None, risk, named, lexicon, set_ or [])
-    if best_law is not None or epsilon_cap is not None:
-        calibrate_law.run(
-            profile,
-            over,
-            utility=best_law,
-            cap=epsilon_cap,
-            every=mechanism == "all",
-            as_json=as_json,
+    every = mechanism == "all"
+    over = options.overrides(
+        risk=risk,
+        mechanism=None if every else mechanism,
+        lexicon=lexicon,
+        settings=set_,
+    )
+    _check_cap(best_weights, epsilon_cap)
+    recipe = profiles.load(profile, over)
+    if best_weights is not None and (every or recipe.mechanism.name != "rank"):
+        msg = "--best-weights is about the mechanism rank: add --mechanism rank"
+        raise UsageError(msg)
+    target = calibration.risk_of(recipe)
+    opened = lexicons.find(recipe.lexicon)
+    rows, more, block = [], {}, ""
+    if best_weights is not None:
+        recipe, changed = calibration.best_weights(
+            recipe, opened, best_weights, epsilon_cap
         )
+        row, ready = calibration.calibrated(recipe, opened)
+        rows.append(row)
+        worth = calibration.worth(ready, best_weights)
+        more = {"utility": best_weights, "worth": worth, "settings": changed}
+        block = f"\n# {best_weights} {worth:.4f}\n{calibration.as_yaml(changed)}"
+    elif every:
+        for row in calibration.every_mechanism(profile, over, opened):
+            progress.say(calibration.line(row))
+            rows.append(row)
+    else:
+        rows.append(calibration.calibrated(recipe, opened)[0])
+        progress.say(calibration.line(rows[0]))
+    if not as_json:
+        _show(recipe, target, rows)
+        if block:
+            typer.echo(block)
         return
-    calibrate_run.run(profile, over, every=mechanism == "all", as_json=as_json)
+    screen.print_json(
+        {
+            "profile": recipe.name,
+            "target": target,
+            "lexicon": opened.name,
+            "lexicon_digest": opened.digest,
+            "rows": rows,
+            **more,
+        }
+    )
+
+
+def _check_cap(utility: str | None, cap: float | None) -> None:
+    if cap is None:
+        return
+    from dptext.mechanisms import rank
+
+    if utility is None:
+        msg = "--epsilon-cap goes with --best-weights closeness or --best-weights kept"
+        raise UsageError(msg)
+    if not 0.0 < cap <= rank.LARGEST_EPSILON:
+        msg = f"--epsilon-cap {cap:g}: give a number of nats from 0 to 500"
+        raise UsageError(msg)
+
+
+def _show(recipe: Profile, target: float, rows: Sequence[Row]) -> None:
+    from dptext.measures.bayes_risk import LIMITS
+    from dptext.report.calibration import cells
+
+    console = screen.console()
+    calibrated = [row for row in rows if row.skipped is None]
+    if calibrated:
+        headings = ("mechanism", "parameters", *_NUMBERS, "guarantee")
+        table = screen.table(*headings, right=_NUMBERS, gap=1)
+        table.title_justify = "left"
+        table.title = (
+            f"Risk at most {target:.4g} of words as profile {recipe.name} replaces "
+            f"them, space {recipe.space.name}"
+        )
+        for row in calibrated:
+            table.add_row(*cells(row))
+        console.print(table)
+    for row in rows:
+        if row.skipped is not None:
+            console.print(f"{row.mechanism}: not calibrated: {row.skipped}")
+        elif row.reason:
+            console.print(f"{row.mechanism}: no guarantee: {row.reason}")
+    console.print(LIMITS, style="dim")

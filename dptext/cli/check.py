@@ -2,10 +2,26 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from dptext.cli import options, screen
+from dptext.errors import UsageError
+
+if TYPE_CHECKING:
+    from dptext.guarantees.policy import ExportPolicy
+    from dptext.report.exports import Export
+    from dptext.report.recompute import Recomputer
+    from dptext.report.staged import Index
+
+    # An export by name, and what reads it.
+    Named = tuple[str, Callable[[], Export]]
 
 
 def command(
@@ -57,8 +73,8 @@ def command(
     lexicon: Annotated[
         list[str] | None,
         typer.Option(
-            help="Lexicon to recompute with, a name or a file; installed ones are "
-            "found by themselves; repeatable."
+            help=f"{options.LEXICON} To recompute with, beside the installed ones; "
+            "repeatable."
         ),
     ] = None,
     quiet: Annotated[
@@ -71,9 +87,15 @@ def command(
     guarantee, risk and what is not covered are computed anew. Ends with exit code 1 and
     one line for each finding otherwise; never prints content.
     """
-    from dptext.cli import check_run
+    from dptext import lexicons
+    from dptext.report.recompute import Recomputer
+    from dptext.report.staged import Index
 
-    options = {
+    def note(line: str) -> None:
+        if not quiet:
+            typer.echo(screen.one_line(line), err=True)
+
+    terms = {
         "notion": notion,
         "max_epsilon": max_epsilon,
         "max_loss": max_loss,
@@ -81,13 +103,89 @@ def command(
         "allow": allow,
         "unverified": unverified,
     }
-    failed = check_run.run(
-        files or [],
-        policy,
-        {key: value for key, value in options.items() if value is not None},
-        lexicons=lexicon or [],
-        staged=staged,
-        quiet=quiet,
-    )
+    recomputer = Recomputer([lexicons.find(name) for name in lexicon or ()], note)
+    failed = False
+    with contextlib.ExitStack() as stack:
+        index = stack.enter_context(Index()) if staged else None
+        asked = {key: value for key, value in terms.items() if value is not None}
+        accepted = _policy(policy, index, asked)
+        exports = (
+            _on_disk(files or (), accepted, note)
+            if index is None
+            else _in_index(index, files or (), accepted)
+        )
+        for name, read in exports:
+            findings, notes = _judged(read, accepted, recomputer)
+            failed = failed or bool(findings)
+            for line in notes:
+                note(f"{name}: {line}")
+            for line in findings if not quiet else ():
+                typer.echo(screen.one_line(f"{name}: {line}"))
     if failed:
         raise typer.Exit(1)
+
+
+def _judged(
+    read: Callable[[], Export], accepted: ExportPolicy, recomputer: Recomputer
+) -> tuple[Sequence[str], Sequence[str]]:
+    """Return findings on an export, and notes."""
+    from dptext.report import verify
+
+    try:
+        export = read()
+    except OSError as error:
+        return [f"cannot be read: {error.strerror}"], []
+    verdict = verify.verdict(export, accepted, recomputer)
+    return verdict.findings, verdict.notes
+
+
+def _on_disk(
+    files: Iterable[Path], accepted: ExportPolicy, note: Callable[[str], None]
+) -> Iterator[Named]:
+    """Give the files that are exports; who names a file means it, mostly."""
+    from dptext.report import exports
+
+    for path in files:
+        if path.name.endswith(exports.SIDECAR):
+            continue
+        reported = path.with_name(path.name + exports.SIDECAR).exists()
+        wanted = exports.is_export(path, accepted, reported=reported)
+        if not wanted and exports.is_document(path):
+            note(f"{path}: no export by its name, not checked")
+        elif wanted or not exports.excluded(path, accepted):
+            yield str(path), partial(exports.on_disk, path)
+
+
+def _in_index(
+    index: Index, folders: Iterable[Path], accepted: ExportPolicy
+) -> Iterator[Named]:
+    for name in index.exports([str(path) for path in folders], accepted):
+        yield name, partial(index.export, name)
+
+
+def _policy(
+    path: Path | None, index: Index | None, asked: Mapping[str, Any]
+) -> ExportPolicy:
+    """Return the policy: that of the file, with options in place of its keys."""
+    from dptext.guarantees import policy
+
+    base = _policy_of_file(path, index)
+    terms = policy.parse(asked, "options")
+    return replace(base, **{key: getattr(terms, key) for key in asked})
+
+
+def _policy_of_file(path: Path | None, index: Index | None) -> ExportPolicy:
+    from dptext.guarantees import policy
+
+    if path is not None:
+        return policy.load(path)
+    usual = Path(policy.NAME)
+    if index is None:
+        return policy.load(usual) if usual.exists() else policy.ExportPolicy()
+    data = index.content(policy.NAME)
+    if data is not None:
+        return policy.decode(data, policy.NAME)
+    if usual.exists():
+        msg = f"{usual}: on disk but not staged; git add it, or name it with --policy"
+        raise UsageError(msg)
+    return policy.ExportPolicy()

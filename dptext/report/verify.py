@@ -119,7 +119,7 @@ def _unprotected(settings: dict[str, Any]) -> tuple[Unprotected, ...]:
     """Return what settings leave unprotected: all, where they are none."""
     try:
         policy = msgspec.convert(settings.get("tokens"), Policy)
-        strategy = Strategy(settings.get("strategy"))
+        strategy = Strategy(str(settings.get("strategy")))
     except (msgspec.ValidationError, ValueError):
         return tuple(Unprotected)
     return adjacency.unprotected(policy, strategy)

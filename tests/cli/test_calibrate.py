@@ -109,10 +109,10 @@ def test_what_cannot_be_is_one_line(
     assert ran.out == b""
 
 
-def test_the_best_law_is_printed_as_a_profile_wants_it(tmp_path: Path) -> None:
+def test_the_best_weights_are_printed_as_a_profile_wants_them(tmp_path: Path) -> None:
     """What is printed, pasted into a profile, gives the epsilon of the table."""
     pytest.importorskip("scipy")
-    arguments = ("--risk", "40%", "--best-law", "closeness")
+    arguments = ("--risk", "40%", "--best-weights", "closeness")
     where = ("--lexicon", lexicon(tmp_path))
     ran = here("calibrate", *arguments, *where)
     assert ran.code == 0, ran.err
@@ -130,10 +130,10 @@ def test_the_best_law_is_printed_as_a_profile_wants_it(tmp_path: Path) -> None:
     assert 0.0 < found["worth"] <= 1.0
 
 
-def test_the_best_law_keeps_to_a_cap(tmp_path: Path) -> None:
+def test_the_best_weights_keep_to_a_cap(tmp_path: Path) -> None:
     """Where the cap is reached before the risk it is the epsilon."""
     pytest.importorskip("scipy")
-    given = ("--risk", "60%", "--best-law", "kept", "--epsilon-cap", "0.7")
+    given = ("--risk", "60%", "--best-weights", "kept", "--epsilon-cap", "0.7")
     ran = here("calibrate", *given, "--lexicon", lexicon(tmp_path), "--json")
     assert ran.code == 0, ran.err
     found = json.loads(ran.out)
@@ -161,14 +161,14 @@ def test_fitted_is_shown_as_the_law_that_runs(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--best-law", "beauty"), "closeness, kept"),
-        (("--epsilon-cap", "9"), "--best-law"),
-        (("--best-law", "kept", "--epsilon-cap", "-1"), "--epsilon-cap"),
-        (("--best-law", "kept", "--mechanism", "tem"), "--mechanism rank"),
-        (("--best-law", "kept", "--mechanism", "all"), "--mechanism rank"),
+        (("--best-weights", "beauty"), "closeness, kept"),
+        (("--epsilon-cap", "9"), "--best-weights"),
+        (("--best-weights", "kept", "--epsilon-cap", "-1"), "--epsilon-cap"),
+        (("--best-weights", "kept", "--mechanism", "tem"), "--mechanism rank"),
+        (("--best-weights", "kept", "--mechanism", "all"), "--mechanism rank"),
     ],
 )
-def test_what_has_no_best_law_is_one_line(
+def test_what_has_no_best_weights_is_one_line(
     arguments: tuple[str, ...], said: str, tmp_path: Path
 ) -> None:
     """Exit code 2 and what to do."""

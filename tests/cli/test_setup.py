@@ -97,6 +97,26 @@ def test_what_is_fetched_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     assert fetched == ["two"]
 
 
+def test_what_is_here_is_shown_with_its_path(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """For people and for machines, who read it from the key path."""
+    here = setup.Item(
+        "thing", "tests", "nltk", "nlp", "get it", lambda: "/there", lambda: None
+    )
+    monkeypatch.setattr(setup, "items", lambda: [here])
+    setup.command(check=True)
+    assert capsys.readouterr().out == "thing (tests)\n  /there\n"
+    setup.command(check=True, as_json=True)
+    (row,) = json.loads(capsys.readouterr().out)
+    assert row == {
+        "name": "thing",
+        "for": "tests",
+        "path": "/there",
+        "command": "get it",
+    }
+
+
 def test_an_absent_package_is_named_with_its_extra(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -7,11 +7,12 @@ import io
 import json
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from dptext.cli import compare_run
+from dptext.cli import compare
 from dptext.evaluation import comparison, comparison_page
 from dptext.evaluation.comparison import Cell, Row, Sample
 from dptext.evaluation.run import Settings
@@ -40,24 +41,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def cells(folder: Path, *mechanisms: str) -> list[Cell]:
     """Plan cells at two epsilons."""
-    options = compare_run.Options(
-        file=str(folder / "in.jsonl"),
-        fields=("text",),
-        format=None,
-        mechanisms=mechanisms,
-        risks=(),
-        epsilons=(1.0, 30.0),
-        lexicons=(running.lexicon(folder),),
-        profile="balanced",
-        sample=60,
-        jobs=1,
-        resume=None,
-        csv=None,
-        json=False,
-        html=None,
-        quiet=True,
-    )
-    return compare_run.cells(options)
+    levels = [(f"epsilon {value:g}", uniform(value)) for value in (1.0, 30.0)]
+    return compare.cells("balanced", mechanisms, levels, [running.lexicon(folder)])
+
+
+def uniform(epsilon: float) -> dict[str, Any]:
+    """Return the budget of an epsilon per word."""
+    return {"name": "uniform", "epsilon": epsilon, "risk": None}
 
 
 def sample(folder: Path) -> Sample:
@@ -165,6 +155,16 @@ def test_the_command(folder: Path) -> None:
     assert len(kept.read_bytes().splitlines()) == 1
     again = here(*arguments)
     assert json.loads(again.out)["rows"][0] == found["rows"][0]
+
+
+def test_tables_are_read_as_sanitize_reads_them(folder: Path) -> None:
+    """Other delimiters and files without a header have their options here, too."""
+    (folder / "in.csv").write_text("x;the film\ny;was good\n")
+    layout = ("--delimiter", ";", "--no-header", "--field", "2", "--label", "1")
+    cell = ("-m", "gumbel", "--epsilon", "2", "--lexicon", running.lexicon(folder))
+    ran = here("compare", str(folder / "in.csv"), *layout, *cell, "-q", "--json")
+    assert ran.code == 0, ran.err
+    assert json.loads(ran.out)["texts"] == 2
 
 
 @pytest.mark.parametrize(

@@ -217,7 +217,7 @@ def test_words_in_one_place_lose_nothing() -> None:
 
 def test_every_registered_number_has_a_range() -> None:
     """A parameter that is a number says from where to where it may go."""
-    from dptext.cli.mechanisms_run import parameters
+    from dptext.report.components import parameters
 
     for name in components.MECHANISMS:
         for each in parameters(registry.find("mechanisms", name)):

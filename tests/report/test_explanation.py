@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from dptext import pipeline, profile
-from dptext.guarantees import account
 from dptext.pipeline import Pipeline
 from dptext.report import explanation
 from dptext.report.explanation import Explanation
@@ -31,16 +30,7 @@ def built(**other: Any) -> Pipeline:
 
 def explained(made: Pipeline, text: str, listed: int = 3) -> Explanation:
     """Explain a text."""
-    told = account.statement(
-        made.profile,
-        made.mechanism,
-        made.budget_description,
-        key="system",
-        lexicon_given=False,
-        identified=False,
-        fields=None,
-    )
-    return explanation.explain(made, text, told, listed)
+    return explanation.explain(made, text, listed)
 
 
 def test_every_token_has_its_epsilon_and_law() -> None:

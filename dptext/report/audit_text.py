@@ -1,0 +1,130 @@
+"""An audit in words: the claim, the losses, the program, the verdicts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from dptext.guarantees.audit import Finding, Power, Program
+from dptext.guarantees.wording import measured
+from dptext.pipeline import Pipeline
+from dptext.types import Notion
+
+
+def rows(finding: Finding, pipeline: Pipeline) -> Iterator[tuple[str, str]]:
+    """Yield what an audit has found, each with its name."""
+    epsilon = pipeline.budget_description.high
+    promise = pipeline.mechanism.guarantee(epsilon)
+    claim = (
+        f"none: {promise.reason}"
+        if promise.notion is Notion.NONE
+        else f"{promise.notion}, epsilon {epsilon:g}, distance {measured(promise)}"
+    )
+    yield "Claim", f"{pipeline.mechanism.name}: {claim}"
+    yield "Method", f"{finding.method} ({finding.pairs:,} ordered pairs)"
+    yield from _losses(finding)
+    yield "Infinite losses", f"{finding.infinite:.2%} of pairs"
+    if finding.confidence:
+        limits = "for what samples show, all limits together"
+        yield "Confidence", f"{finding.confidence:.1%} {limits}"
+    yield "Claim against formula", _verdict(finding)
+    program = finding.program
+    if program is None:
+        return
+    yield "Program against formula", _program_verdict(program)
+    for line in _power(program):
+        yield "Would have been found", line
+    if program.untested:
+        yield "Not tested", "; ".join(program.untested)
+
+
+def _losses(finding: Finding) -> Iterator[tuple[str, str]]:
+    bound = "at least " if finding.confidence else ""
+    proven = finding.proven is not None and finding.worst == finding.proven
+    if not proven:
+        yield "Worst loss", bound + _worst(finding)
+    if finding.proven is not None and finding.proven_pair is not None:
+        shown = f"{_at_least(finding.proven)}: {_against(finding.proven_pair)}"
+        yield "Proven loss", shown
+    if proven and finding.sampled is not None and finding.sampled_pair is not None:
+        shown = f"{_at_least(finding.sampled)}: {_against(finding.sampled_pair)}"
+        yield "By samples", f"{shown}, by {finding.sampled_output!r}"
+    if finding.claims:
+        shown = f"{bound}{finding.ratio:.6g}: {_against(finding.ratio_pair)}"
+        yield "Worst loss over claim", shown
+
+
+def _program_verdict(program: Program) -> str:
+    if not program.tested:
+        return f"not tested: {program.method}"
+    tests = (
+        f"{program.tests:,} tests of {program.draws:,} draws at epsilon "
+        f"{' and '.join(f'{value:.4g}' for value in program.epsilons)} "
+        f"({program.method}); false alarms in at most {program.alarm:.1%} of audits"
+    )
+    if program.deviation is None:
+        return f"no deviation in {tests}"
+    worst = program.deviation
+    return (
+        f"REFUTED: {worst.event}: {worst.count:,} of {worst.draws:,} draws, expected "
+        f"are {worst.probability * worst.draws:.4g} (chance {worst.p_value:.1e}); "
+        f"{tests}"
+    )
+
+
+def _power(program: Program) -> list[str]:
+    """Say what would have been found with 95% power, the sharpest of each kind."""
+    best: dict[str, Power] = {}
+    for each in program.power:
+        kind = each.event.partition(", epsilon")[0]
+        if kind not in best or each.smallest < best[kind].smallest:
+            best[kind] = each
+    return [
+        f"{each.event}: {each.smallest:.2g} "
+        + ("is enough" if each.missing else f"above its {each.probability:.2g}")
+        for each in best.values()
+    ]
+
+
+def _worst(finding: Finding) -> str:
+    shown = f"{_nats(finding.worst)}: {_against(finding.worst_pair)}"
+    claim = ""
+    if finding.claims:
+        claim = f" (claimed at most {_nats(finding.claim_of_worst)})"
+    return f"{shown}, by the output {finding.worst_output!r}{claim}"
+
+
+def _verdict(finding: Finding) -> str:
+    if finding.refuted:
+        return "REFUTED: a pair of words loses more than is claimed"
+    if finding.claims and finding.confidence:
+        return "not refuted (chosen pairs and samples cannot prove a claim)"
+    if finding.claims:
+        return "holds for every pair that was audited"
+    stated = finding.published
+    if stated is None:
+        return "nothing is claimed; the losses above are what there is"
+    if not stated.refuted:
+        return (
+            "the published claim is not refuted by this audit; dptext itself claims "
+            "nothing here"
+        )
+    exact = stated.by == "exact losses"
+    loss = _nats(stated.loss) if exact else _at_least(stated.loss)
+    return (
+        f"the published claim is refuted: the loss of {_against(stated.pair)} is "
+        f"{loss}, claimed are at most {_nats(stated.bound)} ({stated.source}; by "
+        f"{stated.by}); dptext itself claims nothing here"
+    )
+
+
+def _against(pair: tuple[str, str]) -> str:
+    return f"{pair[0]!r} against {pair[1]!r}"
+
+
+def _at_least(value: float) -> str:
+    return _nats(value) if math.isinf(value) else f"at least {_nats(value)}"
+
+
+def _nats(value: float) -> str:
+    return "infinite" if math.isinf(value) else f"{value:.6g} nats"

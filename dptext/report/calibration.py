@@ -1,0 +1,224 @@
+"""The epsilon of a mechanism at one risk, and what it is worth: public data alone."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from dptext import pipeline, profile, progress, registry, spaces
+from dptext.errors import UsageError
+from dptext.guarantees.rounding import above
+from dptext.guarantees.wording import measured
+from dptext.measures import prior, public
+from dptext.measures.bayes_risk import Risk
+from dptext.mechanisms import Aim, rank
+from dptext.mechanisms.rank import best_weights as weights_of_rank
+from dptext.pipeline import Pipeline
+from dptext.profile import Part, Profile
+from dptext.report import figures
+from dptext.types import Lexicon
+
+# How often all words are looked at from each of them, for all mechanisms together.
+_SCANS, _TIMED = 25, 64
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A mechanism at its epsilon, or why it has none: skipped.
+
+    worst_loss in nats, epsilon times the largest distance; null where there is no bound
+    (for eps-delta it holds but for delta). n_w is P(a word stays), a mean over words.
+    """
+
+    mechanism: str
+    parameters: dict[str, Any]
+    space: str = ""
+    mapping: str | None = None
+    epsilon: float | None = None
+    unit: str = ""
+    metric: str = ""
+    notion: str = ""
+    reason: str = ""
+    delta: float = 0.0
+    worst_loss: float | None = None
+    risk: Risk | None = None
+    n_w: float | None = None
+    seconds: float = 0.0
+    skipped: str | None = None
+
+
+def risk_of(recipe: Profile) -> float:
+    """Return the risk of a profile's budget; UsageError where it has none."""
+    risk: float | None = getattr(recipe.budget.params, "risk", None)
+    if risk is None:
+        msg = "calibrate chooses epsilon itself: leave the budget's settings out"
+        raise UsageError(msg)
+    return risk
+
+
+def calibrated(recipe: Profile, lexicon: Lexicon) -> tuple[Row, Pipeline]:
+    """Calibrate a profile; return its row and what was made ready for it."""
+    began = time.perf_counter()
+    ready = pipeline.build(recipe, lexicon)
+    seconds = time.perf_counter() - began
+    mechanism, epsilon = ready.mechanism, ready.budget_description.high
+    promise = mechanism.guarantee(epsilon)
+    risk, _ = public.risk_of(ready)
+    deniability = public.deniability_of(ready)
+    loss = promise.worst(epsilon)
+    row = Row(
+        mechanism=mechanism.name,
+        parameters=dataclasses.asdict(mechanism.params),
+        space=recipe.space.name,
+        mapping=None if recipe.mapping is None else recipe.mapping.name,
+        epsilon=epsilon,
+        unit=promise.unit,
+        metric=measured(promise),
+        notion=promise.notion,
+        reason=promise.reason,
+        delta=promise.delta,
+        worst_loss=loss if math.isfinite(loss) else None,
+        risk=risk,
+        n_w=None if deniability is None else deniability.n_w,
+        seconds=seconds,
+    )
+    return row, ready
+
+
+def every_mechanism(
+    name: str, over: Mapping[str, Any], lexicon: Lexicon
+) -> Iterator[Row]:
+    """Calibrate each mechanism in place of a profile's, or say why it has no epsilon.
+
+    name is the profile's; over is laid over its keys.
+    """
+    names = registry.names("mechanisms")
+    minutes = _SCANS * len(lexicon.words) * _scan(lexicon) / 60.0
+    progress.say(
+        f"calibrating {len(names)} mechanisms on {len(lexicon.words):,} words; what is "
+        f"not known yet takes up to about {max(1.0, minutes):.0f} min here, and is kept"
+    )
+    for each in names:
+        settings = {**(over.get("mechanism") or {}), "name": each}
+        keys = {**over, "mechanism": settings, "mapping": None}
+        try:
+            if registry.find("mechanisms", each).Params.family == "texts":
+                msg = "it looks at the whole text, and the Bayes risk measures one word"
+                raise UsageError(msg)
+            yield calibrated(profile.load(name, keys), lexicon)[0]
+        except UsageError as error:
+            yield Row(each, {}, skipped=str(error))
+
+
+def _scan(lexicon: Lexicon) -> float:
+    """Return the seconds that looking at all words from one word takes here."""
+    vectors = np.asarray(lexicon.vectors, np.float64)
+    began = time.perf_counter()
+    np.exp(-np.sqrt(np.abs(vectors[:_TIMED] @ vectors.T)))
+    return (time.perf_counter() - began) / min(_TIMED, len(vectors))
+
+
+def best_weights(
+    recipe: Profile, lexicon: Lexicon, utility: str, cap: float | None
+) -> tuple[Profile, dict[str, dict[str, Any]]]:
+    """Find the weights of rank that are worth most at a profile's risk.
+
+    The risk and the cap both hold: where the cap (nats, None: none) is reached first,
+    the result has it as its epsilon in place of a risk. Returns the profile with the
+    weights in it, and what changed as plain data. Raises UsageError.
+    """
+    target = risk_of(recipe)
+    module = registry.find("spaces", recipe.space.name)
+    space = spaces.prepare(lexicon, recipe.space.name, module, recipe.space.params)
+    words = prior.replaced(lexicon, recipe.tokens)
+    params: rank.Params = recipe.mechanism.params
+    problem = weights_of_rank.problem(params, space, words, utility)
+    best = weights_of_rank.find(problem, params.outputs, target, cap).params
+    spent: dict[str, Any] = {"risk": target}
+    if cap is not None:
+        guesses = best.prepare(space, Aim()).best_guesses(words, cap, [(0, len(words))])
+        if math.fsum(guesses[0]) <= target:
+            spent = {"epsilon": cap}
+    steps = [list(pair) for pair in best.steps]
+    mechanism: dict[str, Any] = {"name": "rank", "weights": "steps", "steps": steps}
+    if params.outputs is not None:
+        mechanism["outputs"] = params.outputs
+    uniform = registry.find("budgets", "uniform").Params(**spent)
+    recipe = replace(
+        recipe, mechanism=Part("rank", best), budget=Part("uniform", uniform)
+    )
+    return recipe, {"mechanism": mechanism, "budget": {"name": "uniform", **spent}}
+
+
+def worth(ready: Pipeline, utility: str) -> float:
+    """Return what the weights of a calibrated rank are worth: 0 to 1."""
+    words = prior.replaced(ready.lexicon, ready.profile.tokens)
+    epsilon = ready.budget_description.high
+    assert isinstance(ready.mechanism, rank.Rank)
+    return weights_of_rank.achieved(ready.mechanism, words, epsilon, utility)
+
+
+def line(row: Row) -> str:
+    """Write a row in one line, as it is done."""
+    if row.skipped is not None:
+        return f"{row.mechanism}: not calibrated: {row.skipped}"
+    _, _, epsilon, risk, _, loss, seconds, _ = cells(row)
+    return (
+        f"{row.mechanism}: epsilon {epsilon}, risk {risk}, worst loss {loss} nats "
+        f"({seconds} s)"
+    )
+
+
+def cells(row: Row) -> list[str]:
+    """Return a calibrated row for people: mechanism, parameters, epsilon, ..."""
+    risk = row.risk
+    shown = "not measured"
+    if risk is not None:
+        shown = figures.share(risk.success)
+        if risk.low is not None:
+            shown = f"{figures.share(risk.low)} to {shown}"
+    settings = [
+        f"{key}={_brief(value)}"
+        for key, value in row.parameters.items()
+        if value is not None and value != ()
+    ]
+    settings += [f"mapping {row.mapping}"] if row.mapping else []
+    loss = "unbounded" if row.worst_loss is None else above(row.worst_loss)
+    return [
+        row.mechanism,
+        ", ".join(settings),
+        f"{row.epsilon:g} {row.unit}",
+        shown,
+        "" if row.n_w is None else figures.share(row.n_w),
+        f"{loss}, but for delta {row.delta:g}" if row.delta else loss,
+        f"{row.seconds:.1f}",
+        row.notion,
+    ]
+
+
+def _brief(value: Any) -> str:
+    """Write a setting; of a table only how long it is."""
+    return f"{len(value)} pairs" if isinstance(value, tuple) else str(value)
+
+
+def as_yaml(block: dict[str, dict[str, Any]]) -> str:
+    """Write settings as they stand in a profile."""
+    lines = []
+    for key, settings in block.items():
+        pairs = (f"{name}: {_value(name, value)}" for name, value in settings.items())
+        lines.append(f"{key}: {{{', '.join(pairs)}}}")
+    return "\n".join(lines)
+
+
+def _value(name: str, value: Any) -> str:
+    if isinstance(value, list):
+        return "[" + ", ".join(f"[{last}, {step:g}]" for last, step in value) + "]"
+    if name == "risk":
+        return f"{100.0 * value:.10g}%"
+    return f"{value:.10g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,115 @@
+"""The jobs of a run, one after the other, each with its public report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+
+from dptext import streams
+from dptext.engines import serial
+from dptext.engines.serial import Job, Progress, Sinks, Tally, Written
+from dptext.measures.public import PublicMeasures
+from dptext.pipeline import Pipeline
+from dptext.randomness import RunKey
+from dptext.report import assemble, document
+from dptext.report.document import Document
+from dptext.report.exports import SIDECAR
+
+
+@dataclass(frozen=True, slots=True)
+class Reports:
+    """Where the reports of a run go.
+
+    The internal one as JSON and as a page; the public one to a file of its own, or
+    beside each output as its sidecar.
+    """
+
+    internal: Path | None
+    page: Path | None
+    public: Path | None
+    sidecar: bool
+
+    def beside(self, job: Job) -> Path | None:
+        """Return where a job's public report goes; devices have none beside them."""
+        if self.public is not None:
+            return self.public
+        if job.output is None or not self.sidecar:
+            return None
+        target = Path(job.output)
+        device = target.exists() and not target.is_file()
+        return None if device else Path(job.output + SIDECAR)
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """What a job writes to, opened: its data, and its public report."""
+
+    sinks: Sinks
+    public: streams.Output | None
+
+    @classmethod
+    def of(cls, job: Job, reports: Reports, release: streams.Release) -> Opened:
+        """Open what a job writes to, as a part of a release, the data first."""
+        sinks = Sinks.of(job, release)
+        beside = reports.beside(job)
+        return cls(sinks, None if beside is None else release.open(str(beside)))
+
+
+class Run:
+    """Settings made ready, a key, and what the jobs so far have counted."""
+
+    def __init__(
+        self,
+        pipeline: Pipeline,
+        key: RunKey,
+        *,
+        bayes_risk: bool = True,
+        warn: Callable[[str], None],
+        progress: Callable[[], AbstractContextManager[Progress | None]] = nullcontext,
+    ) -> None:
+        """Begin; warn and what progress yields during a job are those of serial.run."""
+        self._pipeline = pipeline
+        self._key = key
+        self._bayes_risk = bayes_risk
+        self._warn = warn
+        self._progress = progress
+        self._measures: PublicMeasures | None = None
+        self._tally = Tally.of(pipeline)
+
+    def release(self, job: Job, reports: Reports) -> Written:
+        """Carry out a job of several: its output appears with its sidecar."""
+        with streams.Release() as release:
+            written = self.carry_out(job, Opened.of(job, reports, release))
+            release.commit()
+        return written
+
+    def carry_out(self, job: Job, opened: Opened) -> Written:
+        """Carry out a job and write its public report."""
+        # No two records of a run have the same ordinal, so none share their noise.
+        start = self._tally.records + self._tally.faults
+        with self._progress() as progress:
+            written = serial.run(
+                job,
+                self._pipeline,
+                self._key,
+                self._tally,
+                opened.sinks,
+                start=start,
+                progress=progress,
+                warn=self._warn,
+            )
+        if opened.public is not None:
+            public = document.public(self.report(job, [written]))
+            opened.public.stream.write(document.encode(public))
+        return written
+
+    def report(self, job: Job, written: Sequence[Written]) -> Document:
+        """Return the internal report of what was done so far."""
+        self._measures = self._measures or PublicMeasures.of(
+            self._pipeline, self._bayes_risk
+        )
+        return assemble.document(
+            self._pipeline, job, self._key, self._tally, written, self._measures
+        )
