@@ -36,6 +36,8 @@ _MEMBERS: Mapping[str, tuple[str | tuple[str, ...], ...]] = {
     "mappings": ("Params", "find"),
     "metrics": ("NAME", "Meter"),
 }
+# What a Meter does.
+_METER = ("observe", "merge", "result")
 # What draws, by the family of a mechanism.
 _DRAWS = {"choice": "choose", "context": "choose", "noise": "perturb"}
 
@@ -100,6 +102,9 @@ def _unfit(stage: str, module: ModuleType) -> str:
             return f"lacks {' or '.join(choices)}"
     if hasattr(module, "Params") and not dataclasses.is_dataclass(module.Params):
         return "has Params that are no dataclass"
+    if stage == "metrics":
+        lacks = [name for name in _METER if not hasattr(module.Meter, name)]
+        return f"has a Meter that lacks {' and '.join(lacks)}" if lacks else ""
     family = str(getattr(module, "FAMILY", ""))
     if stage == "mechanisms" and family not in _DRAWS:
         return f"has the FAMILY {family!r}, which is none of {', '.join(_DRAWS)}"
@@ -161,6 +166,23 @@ def code(stage: str, name: str) -> str:
         data = Path(path).read_bytes() if path else b""
         return f"{entry.value} {package} {hashlib.sha256(data).hexdigest()}"
     return ""
+
+
+def owner(module: str) -> str:
+    """Say which component of another package a module is, or of which package.
+
+    "" for all other modules.
+    """
+    package = ""
+    for stage in STAGES:
+        for name, entries in _outside(stage).items():
+            for entry in entries:
+                path = entry.value.partition(":")[0].strip()
+                if path == module:
+                    return f"{_kind(stage)} {name!r} of package {_package(entry)}"
+                if path.partition(".")[0] == module.partition(".")[0]:
+                    package = f"package {_package(entry)}"
+    return package
 
 
 def look_again() -> None:

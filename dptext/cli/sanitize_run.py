@@ -15,6 +15,7 @@ from dptext import lexicons, pipeline, profile, progress, streams
 from dptext.cli import sanitize_jobs, screen
 from dptext.cli.sanitize_jobs import Options
 from dptext.engines import serial
+from dptext.engines.tally import Tally
 from dptext.errors import OutputError, UsageError
 from dptext.pipeline import Pipeline
 from dptext.profile import Profile
@@ -78,7 +79,7 @@ class _Ready:
         self._key = key
         self._console = console
         self._measures: assemble.Measures | None = None
-        self._tally = serial.Tally.of(made)
+        self._tally = Tally.of(made.lexicon)
 
     def carry_out(self, job: serial.Job, files: _Files) -> serial.Written:
         """Carry out a job and write its public report."""

@@ -9,6 +9,7 @@ import pytest
 
 from dptext import pipeline, profile
 from dptext.engines import choosing, serial
+from dptext.engines.tally import Tally
 from dptext.errors import InputError, UsageError
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
@@ -34,7 +35,7 @@ def ready() -> Pipeline:
 
 def _run(
     ready: Pipeline, folder: Path, *sources: str, start: int = 0, on_error: str = "fail"
-) -> tuple[list[bytes], serial.Tally, serial.Written]:
+) -> tuple[list[bytes], Tally, serial.Written]:
     names = []
     for number, text in enumerate(sources):
         path = folder / f"{number}.txt"
@@ -42,7 +43,7 @@ def _run(
         names.append(str(path))
     target = folder / "out.txt"
     job = serial.Job(tuple(names), str(target), Selection(), on_error=on_error)
-    tally = serial.Tally.of(ready)
+    tally = Tally.of(ready.lexicon)
     written = serial.run(job, ready, KEY, tally, start=start)
     data = target.read_bytes()
     assert written.sha256 == hashlib.sha256(data).hexdigest()
@@ -83,7 +84,7 @@ def test_progress_counts(ready: Pipeline, tmp_path: Path) -> None:
         serial.Job((str(source),), str(tmp_path / "o"), Selection(), batch_size=64),
         ready,
         KEY,
-        serial.Tally.of(ready),
+        Tally.of(ready.lexicon),
         progress=lambda records, words: told.append((records, words)),
     )
     assert [records for records, _ in told] == [256, 512]

@@ -13,6 +13,7 @@ from rich.console import Console
 import dptext.report
 from dptext import pipeline, profile
 from dptext.engines import serial
+from dptext.engines.tally import Tally
 from dptext.errors import UsageError
 from dptext.randomness import RunKey
 from dptext.report import assemble, document, terminal
@@ -39,7 +40,7 @@ def made(
     source = folder / "in.txt"
     source.write_text(text)
     job = serial.Job((str(source),), str(folder / "out.txt"), Selection())
-    tally = serial.Tally.of(ready)
+    tally = Tally.of(ready.lexicon)
     key = RunKey.fresh()
     written = serial.run(job, ready, key, tally)
     measures = assemble.Measures.of(ready)
@@ -108,7 +109,7 @@ def test_report_of_several_outputs_names_none(tmp_path: Path) -> None:
         ready,
         job,
         RunKey.fresh(),
-        serial.Tally.of(ready),
+        Tally.of(ready.lexicon),
         written,
         assemble.Measures.of(ready, bayes_risk=False),
     )
