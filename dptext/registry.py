@@ -36,8 +36,6 @@ _MEMBERS: Mapping[str, tuple[str | tuple[str, ...], ...]] = {
     "mappings": ("Params", "find"),
     "metrics": ("NAME", "Meter"),
 }
-# What a Meter does.
-_METER = ("observe", "merge", "result")
 # What draws, by the family of a mechanism.
 _DRAWS = {"choice": "choose", "context": "choose", "noise": "perturb"}
 
@@ -103,14 +101,21 @@ def _unfit(stage: str, module: ModuleType) -> str:
     if hasattr(module, "Params") and not dataclasses.is_dataclass(module.Params):
         return "has Params that are no dataclass"
     if stage == "metrics":
-        lacks = [name for name in _METER if not hasattr(module.Meter, name)]
-        return f"has a Meter that lacks {' and '.join(lacks)}" if lacks else ""
+        return _unfit_meter(module.Meter)
     family = str(getattr(module, "FAMILY", ""))
     if stage == "mechanisms" and family not in _DRAWS:
         return f"has the FAMILY {family!r}, which is none of {', '.join(_DRAWS)}"
     if stage == "mechanisms" and not hasattr(module, _DRAWS[family]):
         return f"lacks {_DRAWS[family]}"
     return ""
+
+
+def _unfit_meter(kind: object) -> str:
+    base = importlib.import_module("dptext.metrics").Meter
+    if not (isinstance(kind, type) and issubclass(kind, base)):
+        return "has a Meter that does not extend dptext.metrics.Meter"
+    lacks = sorted(getattr(kind, "__abstractmethods__", ()))
+    return f"has a Meter without {' and '.join(lacks)}" if lacks else ""
 
 
 @cache

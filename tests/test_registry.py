@@ -166,13 +166,19 @@ def test_a_metric_of_another_package_is_measured(tmp_path: Path) -> None:
     assert shown[0]["Length"] == shown[1]["Length"]
 
 
-def test_a_metric_without_its_parts_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("base", "said"),
+    [("", "does not extend dptext.metrics.Meter"), ("(Base)", "without merge")],
+)
+def test_a_metric_without_its_parts_is_refused(
+    base: str, said: str, tmp_path: Path
+) -> None:
     """What could not be measured in several processes is refused by name."""
-    old = "NAME = 'Old'\nclass Meter:\n    add = result = print\n"
-    install(tmp_path, "oldpack", "dptext.metrics", "old = oldpack", oldpack=old)
+    text = METRIC.replace("(Base)", base).replace("def merge", "def add")
+    install(tmp_path, "oldpack", "dptext.metrics", "old = oldpack", oldpack=text)
     small = ("--lexicon", lexicon(tmp_path), "--epsilon", "3", "-q")
     ran = run(tmp_path, "sanitize", *small, given=LINE)
-    refused(ran, "'old' of package oldpack", "lacks observe and merge")
+    refused(ran, "'old' of package oldpack", said)
 
 
 MECHANISM = """

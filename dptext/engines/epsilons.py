@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import dataclass
-from fractions import Fraction
 
 import numpy as np
 
@@ -18,19 +17,21 @@ from dptext.metrics import Batch
 from dptext.types import Eps
 
 _STEP = np.log1p(0.005)
-_MANTISSA = 53  # bits of a float64
+# Sums are kept in integers, which no order of adding can change: an epsilon of 1e-40
+# or more is a multiple of this unit.
+_UNITS = 2**200
 
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What texts spent: those in each step, and their sum as mantissas by exponent.
+    """What texts spent: how many are in each step, and their sum in units of 2^-200.
 
     Texts without a replaced word spend nothing; they count in texts only.
     """
 
     texts: int
     steps: Counter[int]
-    mantissas: Counter[int]
+    units: int
     least: float
     most: float
 
@@ -47,7 +48,7 @@ class EpsilonHistogram(metrics.Meter[Spent]):
         return Spent(
             texts=len(sums),
             steps=Counter(steps.tolist()),
-            mantissas=_exact(spent),
+            units=sum(map(int, (spent * float(_UNITS)).tolist())),
             least=float(spent.min(initial=np.inf)),
             most=float(spent.max(initial=0.0)),
         )
@@ -57,7 +58,7 @@ class EpsilonHistogram(metrics.Meter[Spent]):
         return Spent(
             texts=one.texts + other.texts,
             steps=one.steps + other.steps,
-            mantissas=one.mantissas + other.mantissas,
+            units=one.units + other.units,
             least=min(one.least, other.least),
             most=max(one.most, other.most),
         )
@@ -71,29 +72,8 @@ class EpsilonHistogram(metrics.Meter[Spent]):
             "median": _quantile(total, 0.5),
             "p95": _quantile(total, 0.95),
             "max": total.most,
-            "total": _sum(total.mantissas),
+            "total": total.units / _UNITS,
         }
-
-
-def _exact(values: Eps) -> Counter[int]:
-    """Return the sum of floats without rounding: integers by power of two."""
-    fractions, exponents = np.frexp(values)
-    mantissas = np.ldexp(fractions, _MANTISSA).astype(np.int64)
-    sums: Counter[int] = Counter()
-    for exponent in np.unique(exponents).tolist():
-        # Of Python's integers: these have no largest one.
-        sums[exponent] = sum(mantissas[exponents == exponent].tolist())
-    return sums
-
-
-def _sum(mantissas: Counter[int]) -> float:
-    """Return the float nearest to an exact sum."""
-    return float(
-        sum(
-            mantissa * Fraction(2) ** (exponent - _MANTISSA)
-            for exponent, mantissa in mantissas.items()
-        )
-    )
 
 
 def _quantile(total: Spent, share: float) -> float:

@@ -86,7 +86,7 @@ def run(
     pipeline: Pipeline,
     key: RunKey,
     tally: Tally,
-    sinks: Sinks | None = None,
+    sinks: Sinks,
     *,
     start: int = 0,
     progress: Progress | None = None,
@@ -94,27 +94,11 @@ def run(
 ) -> Written:
     """Carry out a job. tally grows while it runs; ordinals count from start.
 
-    With sinks, the output is complete then and their owner lets it appear; without, it
-    is opened here and appears. Raises InputError at the
-    first faulty record when on_error is "fail", when no record could be read, and when
-    a selected field is in none; UsageError when input and output do not go together.
+    The output is complete then, and the owner of the sinks lets it appear. Raises
+    InputError at the first faulty record when on_error is "fail", when no record could
+    be read, and when a selected field is in none; UsageError when input and output do
+    not go together.
     """
-    if sinks is None:
-        streams.check_distinct(job.inputs, job.output)
-        with streams.Release() as release:
-            sinks = Sinks.of(job, release)
-            written = run(
-                job,
-                pipeline,
-                key,
-                tally,
-                sinks,
-                start=start,
-                progress=progress,
-                warn=warn,
-            )
-            release.commit()
-        return written
     began = time.monotonic()
     output = sinks.output
     source = Source(job, sinks.aside, start)

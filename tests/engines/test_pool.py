@@ -20,7 +20,8 @@ from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
 from dptext.report import assemble, document
 from dptext.types import Record, Selection
-from tests.cli import running
+from tests.cli import running as command_line
+from tests.engines import running
 
 KEY = RunKey.from_seed(11)
 
@@ -28,7 +29,7 @@ KEY = RunKey.from_seed(11)
 @pytest.fixture(scope="module")
 def lexicon(tmp_path_factory: pytest.TempPathFactory) -> str:
     """Give a small lexicon on disk, which every process opens."""
-    return running.lexicon(tmp_path_factory.mktemp("lexicon"))
+    return command_line.lexicon(tmp_path_factory.mktemp("lexicon"))
 
 
 def built(lexicon: str, **other: Any) -> Pipeline:
@@ -78,7 +79,7 @@ def test_bytes_and_reports_are_those_of_one_process(
             (str(source),), str(target), Selection(), batch_size=batch, jobs=jobs
         )
         tally = Tally.of(made.lexicon)
-        written = serial.run(job, made, KEY, tally)
+        written = running.run(job, made, KEY, tally)
         assert tally.texts == tally.records == 60
         tally.seconds = 1.0
         measures = assemble.Measures(None, "", None)
@@ -98,7 +99,7 @@ def test_a_faulty_record_stops_the_run_without_output(
     source.write_text('{"text": "one"}\n' * 9 + "{\n")
     job = serial.Job((str(source),), str(target), Selection(), batch_size=2, jobs=2)
     with pytest.raises(InputError, match=r"in\.jsonl:10"):
-        serial.run(job, made, KEY, Tally.of(made.lexicon))
+        running.run(job, made, KEY, Tally.of(made.lexicon))
     assert not target.exists()
 
 

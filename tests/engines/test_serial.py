@@ -15,6 +15,7 @@ from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
 from dptext.types import Selection
 from tests import small
+from tests.engines import running
 
 KEY = RunKey(b"k" * 32, "key-file")
 TEXT = "a0x b1x c2x d3x e4x f5x g6x h7x"
@@ -44,7 +45,7 @@ def _run(
     target = folder / "out.txt"
     job = serial.Job(tuple(names), str(target), Selection(), on_error=on_error)
     tally = Tally.of(ready.lexicon)
-    written = serial.run(job, ready, KEY, tally, start=start)
+    written = running.run(job, ready, KEY, tally, start=start)
     data = target.read_bytes()
     assert written.sha256 == hashlib.sha256(data).hexdigest()
     assert written.bytes == len(data)
@@ -80,7 +81,7 @@ def test_progress_counts(ready: Pipeline, tmp_path: Path) -> None:
     source = tmp_path / "in.txt"
     source.write_text(f"{TEXT}\n" * 600)
     told: list[tuple[int, int]] = []
-    serial.run(
+    running.run(
         serial.Job((str(source),), str(tmp_path / "o"), Selection(), batch_size=64),
         ready,
         KEY,

@@ -19,6 +19,7 @@ from dptext.randomness import RunKey
 from dptext.report import assemble, document, terminal
 from dptext.types import Selection
 from tests import small
+from tests.engines import running
 
 SCHEMA = Path(dptext.report.__file__).with_name("schema.json")
 RECIPES: dict[str, dict[str, Any]] = {
@@ -42,7 +43,7 @@ def made(
     job = serial.Job((str(source),), str(folder / "out.txt"), Selection())
     tally = Tally.of(ready.lexicon)
     key = RunKey.fresh()
-    written = serial.run(job, ready, key, tally)
+    written = running.run(job, ready, key, tally)
     measures = assemble.Measures.of(ready)
     return assemble.document(ready, job, key, tally, [written], measures)
 
