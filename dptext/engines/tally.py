@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from dptext import metrics, registry
 from dptext.engines.epsilons import EpsilonHistogram, Spent
-from dptext.errors import UsageError
+from dptext.errors import ComponentError, UsageError
 from dptext.metrics import Batch, Figure
 from dptext.tokens import kinds
 from dptext.types import Eps, Ids, Lexicon, Words
@@ -85,13 +85,24 @@ class Meters:
         )
 
     def results(self, total: Counted) -> dict[str, dict[str, Figure]]:
-        """Return the figures of each metric by its heading."""
-        return {
-            name: dict(meter.result(partial))
-            for (name, meter), partial in zip(
-                self._metrics.items(), total.metrics, strict=True
-            )
-        }
+        """Return the figures of each metric by its heading.
+
+        Raises ComponentError for what a report cannot hold.
+        """
+        results = {}
+        for (name, meter), partial in zip(
+            self._metrics.items(), total.metrics, strict=True
+        ):
+            results[name] = dict(meter.result(partial))
+            for value in results[name].values():
+                if type(value) not in (int, float, str, bool, type(None)):
+                    msg = (
+                        f"metric {name!r} has a figure of the type "
+                        f"{type(value).__name__}, which no report can hold; report "
+                        "this line to its authors"
+                    )
+                    raise ComponentError(msg)
+        return results
 
 
 @dataclass(slots=True)

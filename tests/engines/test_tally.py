@@ -11,7 +11,7 @@ import pytest
 
 from dptext import registry
 from dptext.engines.tally import Counted, Meters, Tally
-from dptext.errors import UsageError
+from dptext.errors import ComponentError, UsageError
 from dptext.metrics import Batch, similarity
 from dptext.tokens.policy import Policy
 from dptext.tokens.tokenizer import Tokenizer
@@ -85,6 +85,15 @@ def test_two_metrics_under_one_heading_are_refused(
     )
     with pytest.raises(UsageError, match=r"'similarity'.*heading 'CS'"):
         Meters(LEXICON)
+
+
+def test_figures_that_no_report_can_hold_are_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It is said whose they are; numpy's numbers are no numbers for JSON."""
+    monkeypatch.setattr(similarity.Meter, "result", lambda *_: {"x": np.float64(1)})
+    with pytest.raises(ComponentError, match=r"metric 'CS' has a figure .* float64"):
+        METERS.results(METERS.nothing)
 
 
 def test_what_is_observed_goes_on_where_it_ended(
