@@ -123,6 +123,7 @@ def run(
                 tally.records += 1
                 if progress is not None and not tally.records % _OFTEN:
                     progress(tally.records, tally.counted.words)
+            del batch, done  # memory for the next ones
             if job.flush:
                 stream.flush()
         source.check_read(fields.records)

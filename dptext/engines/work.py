@@ -29,11 +29,11 @@ class Worker:
 
     def __call__(self, records: Sequence[Record], first_text: int) -> Done:
         """Privatize a batch; first_text is how many texts of the run come before it."""
-        observed: list[Batch] = []
+        counted: list[Counted] = []
 
         def observe(words: Words, drawn: Ids, eps: Eps) -> None:
-            observed.append(Batch(words, drawn, eps, first_text))
+            batch = Batch(words, drawn, eps, first_text)
+            counted.append(self._meters.observe(batch))
 
         texts = self._pipeline.privatize(records, self._randomness, observe)
-        (batch,) = observed
-        return Done(texts, self._meters.observe(batch))
+        return Done(texts, *counted)
