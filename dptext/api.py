@@ -15,6 +15,7 @@ from dptext.randomness import RunKey
 from dptext.types import Record, Selection
 
 if TYPE_CHECKING:
+    from dptext.engines.tally import Tally
     from dptext.pipeline import Pipeline
     from dptext.report.document import Document
 
@@ -135,17 +136,19 @@ def privatize(
         lexicon=None if lexicon is None else os.fspath(lexicon),
     )
     pipeline = open_pipeline(profile, profiles.merged(overrides or {}, chosen))
-    from dptext.engines.serial import Tally
+    from dptext.engines.tally import Tally
 
-    tally = Tally.of(pipeline)
-    observe = tally.observe if report else None
+    tally = Tally.of(pipeline.lexicon) if report else None
+    observe = None if tally is None else tally.observe
     records = (Record(number, (text,), None) for number, text in enumerate(checked))
     written, began = [], time.monotonic()
     for _, (text,) in pipeline.run(records, run_key, observe=observe):
         written.append(text)
-    tally.records, tally.seconds = len(written), time.monotonic() - began
     private = written[0] if isinstance(texts, str) else written
-    return (private, _report(pipeline, run_key, tally)) if report else private
+    if tally is None:
+        return private
+    tally.records, tally.seconds = len(written), time.monotonic() - began
+    return private, _report(pipeline, run_key, tally)
 
 
 def _checked(texts: object) -> Iterator[str]:
@@ -188,7 +191,7 @@ def _key(key: object) -> RunKey:
     raise TypeError(msg)
 
 
-def _report(pipeline: Pipeline, key: RunKey, tally: Any) -> Document:
+def _report(pipeline: Pipeline, key: RunKey, tally: Tally) -> Document:
     from dptext.engines.serial import Job
     from dptext.report import assemble
 

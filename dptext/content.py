@@ -31,17 +31,17 @@ def of_path(path: str | Path) -> str:
             return _of_file(top)
         digest = hashlib.sha256()
         for file in sorted(top.rglob("*")):
-            inside = file.relative_to(top)
-            if file.is_file() and not _left_out(inside):
-                digest.update(f"{_of_file(file)} {inside.as_posix()}\n".encode())
+            path_inside = file.relative_to(top)
+            if file.is_file() and not _is_left_out(path_inside):
+                digest.update(f"{_of_file(file)} {path_inside.as_posix()}\n".encode())
         return digest.hexdigest()
     except OSError as error:
         msg = f"{error.filename or path}: {error.strerror}"
         raise UsageError(msg) from None
 
 
-def _left_out(inside: Path) -> bool:
-    return any(part.startswith(".") or part == "__pycache__" for part in inside.parts)
+def _is_left_out(path: Path) -> bool:
+    return any(part.startswith(".") or part == "__pycache__" for part in path.parts)
 
 
 def _of_file(path: Path) -> str:

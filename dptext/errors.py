@@ -8,7 +8,9 @@
       InputError   ValueError   4   the input holds a record that cannot be read
       OutputError  OSError      1   the output cannot be written
       FindingError RuntimeError 1   `check` found an export that is not covered
+      ComponentError RuntimeError 1 a component of another package failed
 
+An InternalError is none of them: it describes a bug of dptext.
 Messages name the place and the next action, never the text of a record.
 """
 
@@ -66,3 +68,15 @@ class FindingError(DptextError, RuntimeError):
     """A check found something."""
 
     exit_code = 1
+
+
+class ComponentError(DptextError, RuntimeError):
+    """A component of another package failed; the message names it and the line."""
+
+    exit_code = 1
+
+
+class InternalError(Exception):
+    """A bug of dptext, described without the text of a record."""
+
+    exit_code = 70

@@ -43,16 +43,16 @@ def step(what: str) -> Iterator[None]:
     if not _on:
         yield
         return
-    done, own, began = threading.Event(), object(), time.monotonic()
+    done, token, began = threading.Event(), object(), time.monotonic()
 
     def watch() -> None:
         turn = 0
         while not done.wait(_WAITS[min(turn, len(_WAITS) - 1)]):
             turn += 1
-            if _steps and _steps[-1] is own:
+            if _steps and _steps[-1] is token:
                 say(f"{what} ({time.monotonic() - began:.0f} s so far)")
 
-    _steps.append(own)
+    _steps.append(token)
     thread = threading.Thread(target=watch, daemon=True)
     thread.start()
     try:
@@ -60,4 +60,4 @@ def step(what: str) -> Iterator[None]:
     finally:
         done.set()
         thread.join()
-        _steps.remove(own)
+        _steps.remove(token)

@@ -62,9 +62,10 @@ class RunKey:
         """Read a key of at least 32 random bytes, raw or as 64 hexadecimal digits.
 
         Raises UsageError when the file cannot be read, is short, holds few distinct
-        bytes, may be read by other users, or is a device that never ends.
+        bytes, may be read by other users, or is neither a regular file nor an open
+        pipe, such as `<(...)` of a shell.
         """
-        streams.check_ends(path, "key file")
+        streams.check_file(path, "key file")
         try:
             with open(path, "rb") as file:
                 data = file.read(_LONGEST_KEY + 1)

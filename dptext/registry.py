@@ -98,12 +98,22 @@ def _unfit(stage: str, module: ModuleType) -> str:
             return f"lacks {' or '.join(choices)}"
     if hasattr(module, "Params") and not dataclasses.is_dataclass(module.Params):
         return "has Params that are no dataclass"
+    if stage == "metrics":
+        return _unfit_meter(module.Meter)
     if stage == "mechanisms":
         from dptext.mechanisms import Params
 
         if not issubclass(module.Params, Params):
             return "has Params that are no subclass of dptext.mechanisms.Params"
     return ""
+
+
+def _unfit_meter(kind: object) -> str:
+    base = importlib.import_module("dptext.metrics").Meter
+    if not (isinstance(kind, type) and issubclass(kind, base)):
+        return "has a Meter that does not extend dptext.metrics.Meter"
+    lacks = sorted(getattr(kind, "__abstractmethods__", ()))
+    return f"has a Meter without {' and '.join(lacks)}" if lacks else ""
 
 
 @cache
@@ -170,6 +180,23 @@ def code(stage: str, name: str) -> str:
         data = Path(path).read_bytes() if path else b""
         return f"{entry.value} {package} {hashlib.sha256(data).hexdigest()}"
     return ""
+
+
+def owner(module: str) -> str:
+    """Say which component of another package a module is, or of which package.
+
+    "" for all other modules.
+    """
+    package = ""
+    for stage in STAGES:
+        for name, entries in _outside(stage).items():
+            for entry in entries:
+                path = entry.value.partition(":")[0].strip()
+                if path == module:
+                    return f"{_kind(stage)} {name!r} of package {_package(entry)}"
+                if path.partition(".")[0] == module.partition(".")[0]:
+                    package = f"package {_package(entry)}"
+    return package
 
 
 def look_again() -> None:

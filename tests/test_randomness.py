@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import os
 import secrets
+import socket
 from pathlib import Path
 
 import numpy as np
@@ -252,6 +254,38 @@ def test_a_missing_key_file_is_named(tmp_path: Path) -> None:
     for path in (tmp_path / "none", tmp_path):
         with pytest.raises(UsageError, match=str(path)):
             RunKey.from_file(path)
+
+
+def test_a_key_is_never_waited_for(tmp_path: Path) -> None:
+    """A named pipe is refused, which blocks until somebody writes; an open one is not.
+
+    A link to a pipe is no other thing than the pipe.
+    """
+    pipe, link, socket_ = tmp_path / "pipe", tmp_path / "link", tmp_path / "socket"
+    os.mkfifo(pipe, 0o600)
+    link.symlink_to(pipe)
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(socket_))
+        for path in (pipe, link, socket_):
+            with pytest.raises(UsageError, match="no regular file") as caught:
+                RunKey.from_file(path)
+            assert str(path) in str(caught.value)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/fd"), reason="needs /dev/fd")
+@pytest.mark.parametrize("folder", ["/dev/fd", "/proc/self/fd"])
+def test_a_key_may_come_through_an_open_pipe(folder: str) -> None:
+    """What a shell gives for `<(...)` holds a key as a file does."""
+    if not os.path.exists(folder):
+        pytest.skip(f"needs {folder}")
+    reader, writer = os.pipe()
+    os.write(writer, bytes(range(32)))
+    os.close(writer)
+    try:
+        key = RunKey.from_file(f"{folder}/{reader}")
+    finally:
+        os.close(reader)
+    assert key == RunKey.from_bytes(bytes(range(32)))
 
 
 def test_keys_say_where_they_come_from_and_not_what_they_are() -> None:

@@ -55,10 +55,8 @@ def refused(ran: Ran, *said: str) -> None:
 @pytest.mark.parametrize("stage", registry.STAGES)
 def test_members_that_are_asked_for_are_those_of_dptext(stage: str) -> None:
     """What an outside module must have, every component of dptext has."""
-    counted = ("english", "epsilons") if stage == "metrics" else ()  # no meters
     for name in registry.names(stage):
-        if name not in counted:
-            assert not registry._unfit(stage, registry.find(stage, name)), name
+        assert not registry._unfit(stage, registry.find(stage, name)), name
 
 
 @pytest.mark.slow
@@ -121,3 +119,140 @@ def test_metadata_that_cannot_be_read_is_passed_over(tmp_path: Path) -> None:
     assert run(tmp_path, "mechanisms", "rank").code == 0
     small = ("--lexicon", lexicon(tmp_path), "--epsilon", "3", "-q")
     refused(run(tmp_path, "sanitize", *small, given=LINE), "'jsonl' of package fine")
+
+
+METRIC = """
+from dptext.metrics import Meter as Base
+NAME = "Length"
+class Meter(Base):
+    def __init__(self, lexicon):
+        pass
+    def observe(self, batch):
+        return len(batch.drawn), len(batch.words.ends)
+    def merge(self, one, other):
+        return one[0] + other[0], one[1] + other[1]
+    def result(self, total):
+        return {"mean": total[0] / total[1], "texts": total[1]}
+"""
+LINES = LINE * 30
+
+
+@pytest.mark.slow
+def test_a_metric_of_another_package_is_measured(tmp_path: Path) -> None:
+    """It is in the report and on the terminal, the same with one process and two."""
+    install(tmp_path, "lengths", "dptext.metrics", "length = lengths", lengths=METRIC)
+    shown = []
+    for jobs in ("1", "2"):
+        report = tmp_path / "report.json"
+        small = ("--lexicon", lexicon(tmp_path), "--epsilon", "3", "--batch-size", "7")
+        options = (*small, "--report", str(report), "--jobs", jobs)
+        ran = run(tmp_path, "sanitize", *options, given=LINES)
+        assert ran.code == 0, ran.err
+        assert "Length (from private text)" in ran.err
+        shown.append(json.loads(report.read_bytes())["private"]["metrics"])
+    assert shown[0]["Length"] == {"mean": 4.0, "texts": 30}
+    assert shown[0].keys() == {"PP", "LOW", "CS", "Length"}
+    assert shown[0]["Length"] == shown[1]["Length"]
+
+
+@pytest.mark.parametrize(
+    ("base", "said"),
+    [("", "does not extend dptext.metrics.Meter"), ("(Base)", "without merge")],
+)
+def test_a_metric_without_its_parts_is_refused(
+    base: str, said: str, tmp_path: Path
+) -> None:
+    """What could not be measured in several processes is refused by name."""
+    text = METRIC.replace("(Base)", base).replace("def merge", "def add")
+    install(tmp_path, "oldpack", "dptext.metrics", "old = oldpack", oldpack=text)
+    small = ("--lexicon", lexicon(tmp_path), "--epsilon", "3", "-q")
+    ran = run(tmp_path, "sanitize", *small, given=LINE)
+    refused(ran, "'old' of package oldpack", said)
+
+
+MECHANISM = """
+from dataclasses import dataclass
+from dptext.mechanisms import rank
+from dptext.mechanisms.rank import *
+import failpack.helper
+def choose(state, ids, eps, bits):
+    return failpack.helper.fail(ids)
+"""
+# Each ends the run in another way; the message is private text.
+FAILING = {
+    "exception": "raise ZeroDivisionError('zqxjkmarker7')",
+    "library": "import json; json.loads('{zqxjkmarker7')",
+    "exit": "raise SystemExit(0)",
+    "misuse": "from dptext.randomness import RunKey; RunKey.from_bytes(ids)",
+    "own class": "raise type('Odd', (OSError,), {'__init__': lambda s, x: None})(1)",
+}
+
+
+def failing(tmp_path: Path, kind: str) -> tuple[str, ...]:
+    """Install a mechanism that fails; return options that use it."""
+    folder = tmp_path / "failpack"
+    folder.mkdir()
+    (folder / "__init__.py").write_text("")
+    (folder / "helper.py").write_text(f"def fail(ids):\n    {FAILING[kind]}\n")
+    (folder / "mine.py").write_text(MECHANISM)
+    entry = "mine = failpack.mine"
+    install(tmp_path, "failing", "dptext.mechanisms", entry)
+    return (
+        "--lexicon",
+        lexicon(tmp_path),
+        "--epsilon",
+        "3",
+        "-q",
+        "--mechanism",
+        "mine",
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("kind", "jobs"),
+    [*((kind, "1") for kind in FAILING), ("exception", "2"), ("exit", "2")],
+)
+def test_a_component_that_fails_is_named(kind: str, jobs: str, tmp_path: Path) -> None:
+    """Code 1 and one line with package, file and line; nothing of the message."""
+    options = (*failing(tmp_path, kind), "--jobs", jobs, "--no-bayes-risk")
+    ran = run(tmp_path, "sanitize", *options, given=LINE)
+    assert ran.code == 1, ran.err
+    assert ran.out == b""
+    assert ran.err.count("\n") == 1
+    assert "package failing failed (" in ran.err
+    assert "at failpack/helper.py:2)" in ran.err
+    assert "zqxjkmarker7" not in ran.err
+    assert "bug" not in ran.err
+
+
+@pytest.mark.slow
+def test_a_component_that_fails_in_a_comparison_is_named(tmp_path: Path) -> None:
+    """Its row has the reason, as have those of mechanisms that cannot be used."""
+    source = tmp_path / "in.jsonl"
+    source.write_bytes(LINE * 3)
+    ran = run(tmp_path, "compare", str(source), *failing(tmp_path, "exception"))
+    told = ran.err + ran.out.decode()
+    assert "package failing failed (ZeroDivisionError at failpack/helper.py:2)" in told
+    assert "bug" not in told
+    assert "zqxjkmarker7" not in told
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["__init__", "observe", "merge", "result"])
+def test_a_metric_that_fails_is_named(method: str, tmp_path: Path) -> None:
+    """Wherever it is called, in this process or a worker."""
+    at = METRIC.split("\n")
+    row = next(n for n, line in enumerate(at) if f"def {method}(" in line)
+    at[row + 1] = "        raise KeyError('zqxjkmarker7')"
+    text = "\n".join(at)
+    install(tmp_path, "lengths", "dptext.metrics", "length = lengths", lengths=text)
+    small = ("--lexicon", lexicon(tmp_path), "--epsilon", "3", "-q", "--jobs", "2")
+    ran = run(tmp_path, "sanitize", *small, given=LINE)
+    assert ran.code == 1, ran.err
+    said = (
+        f"metric 'length' of package lengths failed (KeyError at lengths.py:{row + 2}"
+    )
+    assert said in ran.err
+    assert ran.err.count("\n") == 1
+    assert "zqxjkmarker7" not in ran.err

@@ -11,14 +11,13 @@ import errno
 import os
 import signal
 import sys
-import traceback
 from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Any
 
 import typer
 
-from dptext import progress
+from dptext import failures, progress
 from dptext.cli import screen
 from dptext.errors import DptextError
 
@@ -27,7 +26,7 @@ _NAMES = (
     *(errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG, errno.ELOOP),
     *(errno.EACCES, errno.EPERM, errno.EINVAL, errno.EROFS),
 )
-BUG, INTERRUPTED, CLOSED_PIPE, TERMINATED = 70, 130, 141, 143
+INTERRUPTED, CLOSED_PIPE, TERMINATED = 130, 141, 143
 
 
 # What the parser of options raises, by the root of its tree: Typer names a leaf only.
@@ -61,6 +60,12 @@ def reported(wrong: Callable[[Any], str] = _message) -> Iterator[None]:
             if message:  # a command without arguments has shown its help instead
                 say(message)
             raise typer.Exit(getattr(error, "exit_code", 2)) from None
+        except SystemExit as error:
+            # A component of another package must not end a run as if it were done.
+            failure = failures.of_component(error)
+            if failure is None or isinstance(error, _Terminated):
+                raise
+            raise typer.Exit(_code(failure)) from None
         except (Exception, KeyboardInterrupt) as error:
             raise typer.Exit(_code(error)) from None
         finally:
@@ -88,8 +93,9 @@ def _code(error: BaseException) -> int:
         named = isinstance(error.filename, str)
         say(f"{error.filename}: {reason}" if named else reason)
         return 2 if named and error.errno in _NAMES else 1
-    say(_bug(error))
-    return BUG
+    described = failures.of(error)
+    say(str(described))
+    return described.exit_code
 
 
 def say(message: str) -> None:
@@ -119,17 +125,9 @@ def _signals() -> Iterator[None]:
             signal.signal(number, handler)
 
 
+class _Terminated(SystemExit):
+    """The process was told to end."""
+
+
 def _terminate(number: int, frame: FrameType | None) -> None:
-    raise SystemExit(TERMINATED)
-
-
-def _bug(error: BaseException) -> str:
-    """Say where an unexpected error was; its message could hold record text."""
-    frames = traceback.extract_tb(error.__traceback__)
-    ours = [frame for frame in frames if "dptext" in frame.filename] or frames
-    last = ours[-1] if ours else None
-    location = f"{os.path.basename(last.filename)}:{last.lineno}" if last else "?"
-    return (
-        f"internal error ({type(error).__name__} at {location}); this is a bug, please "
-        "report it with this line (its details are withheld: they could hold your text)"
-    )
+    raise _Terminated(TERMINATED)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from dptext.engines.serial import Job
 
 _DELIMITERS = ",;\t|"
-_ALIKE = 3  # lines with equally many delimiters that look like a table
+_ROWS = 3  # lines with equally many delimiters that look like a table
 _TEXT = "text"
 
 
@@ -25,25 +25,25 @@ def one_format(paths: Iterable[str], *others: str) -> str:
 
     Raises UsageError when they, or others, are of different formats.
     """
-    found = {
+    names = {
         formats.name_of(formats.find(path))
         for path in paths
         if not streams.is_standard(path)
     }
-    found.update(others)
-    if len(found) > 1:
+    names.update(others)
+    if len(names) > 1:
         msg = (
-            f"the inputs are of different formats ({', '.join(sorted(found))}); run "
+            f"the inputs are of different formats ({', '.join(sorted(names))}); run "
             "once for each, or write each to its own file with --out-dir"
         )
         raise UsageError(msg)
-    return "".join(found)
+    return "".join(names)
 
 
 def check_output(output: str | None, chosen: str) -> None:
     """Refuse an output with the suffix of another format than it will have."""
-    named = formats.by_suffix(output or "")
-    if named is not None and formats.name_of(named) != chosen:
+    module = formats.by_suffix(output or "")
+    if module is not None and formats.name_of(module) != chosen:
         suffixes = " or ".join(formats.find(None, chosen).SUFFIXES)
         msg = (
             f"{output}: an output has the format of its input, here {chosen}; name it "
@@ -64,15 +64,15 @@ def chosen(job: Job, stream: BinaryIO, warn: Callable[[str], None]) -> str:
     if streams.is_standard(job.inputs[0]):
         head = cast(io.BufferedReader, stream).peek(1)
         others = (formats.sniff(head) or _without_magic(job, head, warn),)
-    found = one_format(job.inputs, *others)
-    check_output(job.output, found)
-    return found
+    name = one_format(job.inputs, *others)
+    check_output(job.output, name)
+    return name
 
 
 def _without_magic(job: Job, head: bytes, warn: Callable[[str], None]) -> str:
-    named = formats.by_suffix(job.output or "")
-    if named is not None and formats.name_of(named) != _TEXT:
-        return formats.name_of(named)
+    module = formats.by_suffix(job.output or "")
+    if module is not None and formats.name_of(module) != _TEXT:
+        return formats.name_of(module)
     files = [name for name in job.inputs if not streams.is_standard(name)]
     if files:
         return formats.name_of(formats.find(files[0]))
@@ -108,11 +108,11 @@ def _check_is_text(head: bytes, selection: Selection) -> None:
 def _as_option(delimiter: str) -> str:
     if delimiter == "\t":
         return "--format tsv"
-    more = "" if delimiter == "," else f" --delimiter '{delimiter}'"
-    return f"--format csv{more}"
+    other = "" if delimiter == "," else f" --delimiter '{delimiter}'"
+    return f"--format csv{other}"
 
 
 def _looks_like_table(head: bytes) -> bool:
-    lines = [line for line in head.split(b"\n")[:-1] if line.strip()][:_ALIKE]
+    lines = [line for line in head.split(b"\n")[:-1] if line.strip()][:_ROWS]
     counts = [{line.count(each.encode()) for line in lines} for each in _DELIMITERS]
-    return len(lines) == _ALIKE and any(len(n) == 1 and 0 not in n for n in counts)
+    return len(lines) == _ROWS and any(len(n) == 1 and 0 not in n for n in counts)

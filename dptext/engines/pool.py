@@ -1,8 +1,8 @@
-"""The pool engine: batches go to worker processes; the same bytes as the serial one.
+"""Batches in several processes: the same bytes and figures as in one.
 
-This process reads, writes and counts; each worker has the pipeline and the run key,
-which decide every draw. A few batches are under way at a time, so that memory stays
-bounded, and they come back in order.
+This process reads and writes; each worker has the pipeline and the run key, which
+decide every draw, and meters of its own. A few batches are under way at a time, so that
+memory stays bounded, and they come back in order.
 """
 
 from __future__ import annotations
@@ -15,59 +15,84 @@ import signal
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import replace
+from typing import NamedTuple
 
-from dptext import lexicons
+from dptext import failures, lexicons
 from dptext import pipeline as pipelines
+from dptext.engines.tally import Meters
+from dptext.engines.work import Done, Worker
 from dptext.errors import DptextError, LexiconError, UsageError
-from dptext.pipeline import Observer, Pipeline
+from dptext.pipeline import Pipeline
 from dptext.profile import Profile
-from dptext.randomness import Randomness, RunKey
-from dptext.types import Eps, Ids, Record, Words
+from dptext.randomness import RunKey
+from dptext.types import Record
 
 # Batches under way for each worker: one in work, one waiting.
 _AHEAD = 2
 # One thread in each worker: the processes share the cores.
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
-Seen = tuple[Words, Ids, Eps]
-Done = tuple[list[tuple[str, ...]], list[Seen]]
+# Ordinal, texts and identity of a record: what else it holds stays in this process.
+_Bare = tuple[int, tuple[str, ...], str | None]
+
+
+class Recipe(NamedTuple):
+    """What a worker is made from; the profile's risk has been turned into an epsilon.
+
+    digest is that of the lexicon, identity that of the pipeline.
+    """
+
+    profile: Profile
+    digest: str
+    identity: str
+    key: RunKey
+
+    def worker(self) -> Worker:
+        """Make the pipeline again.
+
+        Raises LexiconError and UsageError when a file is not what it was.
+        """
+        lexicon = lexicons.find(self.profile.lexicon)
+        if lexicon.digest != self.digest:
+            msg = f"lexicon {self.profile.lexicon} has changed since the run began"
+            raise LexiconError(msg)
+        pipeline = pipelines.build(self.profile, lexicon)
+        if pipeline.identity != self.identity:
+            msg = (
+                "a file that the settings name has changed since the run began; run "
+                "again"
+            )
+            raise UsageError(msg)
+        return Worker(pipeline, self.key, Meters(lexicon))
 
 
 def run(
     pipeline: Pipeline,
-    records: Iterable[Record],
+    batches: Iterable[tuple[list[Record], int]],
     key: RunKey,
     jobs: int,
-    *,
-    batch_size: int = 4096,
-    observe: Observer | None = None,
-) -> Iterator[tuple[Record, tuple[str, ...]]]:
-    """Privatize a stream of records with several processes, in order.
+) -> Iterator[tuple[list[Record], Done]]:
+    """Privatize batches, each with the number of texts before it, in order.
 
-    As Pipeline.run. Raises DptextError when a worker is killed.
+    Raises DptextError when a worker is killed.
     """
     under_way: collections.deque[tuple[list[Record], Future[Done]]]
     under_way = collections.deque()
 
-    def finish() -> Iterator[tuple[Record, tuple[str, ...]]]:
+    def finish() -> tuple[list[Record], Done]:
         batch, future = under_way.popleft()
-        texts, seen = future.result()
-        if observe is not None:
-            for each in seen:
-                observe(*each)
-        yield from zip(batch, texts, strict=True)
+        return batch, future.result()
 
-    with _one_thread_each(), _workers(pipeline, key, jobs) as workers:
+    recipe = Recipe(pipeline.profile, pipeline.lexicon.digest, pipeline.identity, key)
+    with _one_thread_each(), _workers(recipe, jobs) as workers:
         try:
-            for batch in pipelines.batches(records, batch_size):
-                # What else a record holds stays here.
-                bare = [replace(record, rest=None) for record in batch]
-                under_way.append((batch, workers.submit(_privatize, bare)))
+            for batch, first_text in batches:
+                bare = [(each.ordinal, each.texts, each.identity) for each in batch]
+                under_way.append((batch, workers.submit(_work, bare, first_text)))
                 if len(under_way) >= _AHEAD * jobs:
-                    yield from finish()
+                    yield finish()
             while under_way:
-                yield from finish()
+                yield finish()
         except BrokenProcessPool:  # by a batch that is handed out or comes back
             msg = "a worker process stopped (is there enough memory?); try fewer jobs"
             raise DptextError(msg) from None
@@ -75,13 +100,13 @@ def run(
             workers.shutdown(wait=True, cancel_futures=True)
 
 
-def _workers(pipeline: Pipeline, key: RunKey, jobs: int) -> ProcessPoolExecutor:
+def _workers(recipe: Recipe, jobs: int) -> ProcessPoolExecutor:
     return ProcessPoolExecutor(
         max_workers=jobs,
         # A fork would copy locks that threads of this process may hold.
         mp_context=multiprocessing.get_context("spawn"),
-        initializer=_open,
-        initargs=(pipeline.profile, pipeline.lexicon.digest, pipeline.identity, key),
+        initializer=_begin,
+        initargs=(recipe,),
     )
 
 
@@ -100,33 +125,27 @@ def _one_thread_each() -> Iterator[None]:
                 os.environ[name] = value
 
 
-_OPENED: tuple[Pipeline, Randomness] | None = None
+# Of a worker process.
+_RECIPE: Recipe | None = None
+_WORKER: Worker | None = None
 
 
-def _open(recipe: Profile, digest: str, identity: str, key: RunKey) -> None:
-    """Make the pipeline in a worker; its risk has been turned into an epsilon."""
-    global _OPENED
+def _begin(recipe: Recipe) -> None:
+    """Begin a worker process; what could fail is left to its first batch."""
+    global _RECIPE
     # An interrupt is for the process that writes; it stops the workers.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    lexicon = lexicons.find(recipe.lexicon)
-    if lexicon.digest != digest:
-        msg = f"lexicon {recipe.lexicon} has changed since the run began"
-        raise LexiconError(msg)
-    made = pipelines.build(recipe, lexicon)
-    if made.identity != identity:
-        msg = "a file that the settings name has changed since the run began; run again"
-        raise UsageError(msg)
-    _OPENED = made, made.randomness(key)
+    _RECIPE = recipe
 
 
-def _privatize(batch: list[Record]) -> Done:
-    """Return the texts of a batch, and what was drawn for its words."""
-    assert _OPENED is not None
-    made, randomness = _OPENED
-    seen: list[Seen] = []
-
-    def observe(words: Words, drawn: Ids, eps: Eps) -> None:
-        # What is counted needs no text.
-        seen.append((replace(words, pieces=[]), drawn, eps))
-
-    return made.privatize(batch, randomness, observe), seen
+def _work(batch: list[_Bare], first_text: int) -> Done:
+    """Privatize a batch in a worker process."""
+    global _WORKER
+    with failures.described():
+        if _WORKER is None:
+            assert _RECIPE is not None
+            _WORKER = _RECIPE.worker()
+        records = [
+            Record(ordinal, texts, None, identity) for ordinal, texts, identity in batch
+        ]
+        return _WORKER(records, first_text)

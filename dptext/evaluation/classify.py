@@ -119,7 +119,6 @@ class Vectors:
         from dptext.tokens.policy import Policy
         from dptext.tokens.tokenizer import Tokenizer
 
-        self._lexicon = lexicon
         self._table = weighted(lexicon)
         self._tokenizer = Tokenizer(lexicon, Policy())
 
@@ -128,7 +127,7 @@ class Vectors:
         from dptext.metrics.similarity import text_vectors
 
         words = self._tokenizer.words(list(texts))
-        sums = text_vectors(self._lexicon, words, len(texts), self._table)
+        sums = text_vectors(self._table, words.texts, words.ids, len(texts))
         lengths = np.linalg.norm(sums, axis=1, keepdims=True)
         unit: NDArray[np.float64] = sums / np.maximum(lengths, 1e-12)
         scale: NDArray[np.float64] = unit * np.sqrt(sums.shape[1])

@@ -22,7 +22,7 @@ from typing import Any
 
 import msgspec
 
-from dptext import lexicons, pipeline, profile, progress
+from dptext import failures, lexicons, pipeline, profile, progress
 from dptext.errors import DptextError
 from dptext.evaluation.run import Evaluation, Result, Settings
 from dptext.guarantees import account
@@ -163,7 +163,8 @@ def _ready(talkative: bool) -> None:
 def compute(cell: Cell, sample: Sample, settings: Settings) -> Row:
     """Compute a cell; what cannot be run is a row with the reason."""
     try:
-        return _computed(cell, sample, settings)
+        with failures.described():  # which loses its traceback between processes
+            return _computed(cell, sample, settings)
     except DptextError as error:
         return Row(cell.mechanism, cell.level, cell.lexicon, reason=str(error))
 

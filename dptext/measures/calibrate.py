@@ -102,7 +102,8 @@ def _search(mechanism: Mechanism, target: float, prior: NDArray[np.float64]) -> 
     if not _defined(mechanism, epsilon):
         msg = (
             f"risk {target:.2%} is out of reach: at the smallest epsilon for which "
-            f"{mechanism.name} is defined a guess succeeds more often; give a larger risk"
+            f"{mechanism.name} is defined a guess succeeds more often; give a larger "
+            "risk"
         )
         raise UsageError(msg)
     return epsilon

@@ -12,14 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext import models
+from dptext.evaluation.english import EnglishShare
 from dptext.measures.alignment import Aligned, Aligner, spelled
-from dptext.metrics import english, rare_words
-from dptext.metrics.similarity import text_vectors, weighted
+from dptext.metrics import rare_words
+from dptext.metrics.similarity import ENCODER, cosines, text_vectors, weighted
 from dptext.tokens import numbers
 from dptext.tokens.policy import Policy
 from dptext.types import Ids, Lexicon, Words
-
-_LEXICON = "frequency-weighted mean of the lexicon's vectors"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,13 +53,14 @@ class Meter:
         encoder: str | None = None,
         policy: Policy | None = None,
     ) -> None:
-        self._lexicon = lexicon
         self._aligner = Aligner(lexicon, policy)
         self._numbers = numbers.rows(lexicon)
         self._encoder = encoder
-        self._vectors = weighted(lexicon) if encoder is None else None
+        self._table = weighted(lexicon) if encoder is None else None
         self._rare = rare_words.Meter(lexicon)
-        self._english = (english.Count(), english.Count())
+        nothing = np.empty(0, np.int32)
+        self._rare_counts = self._rare.count(nothing, nothing)
+        self._english = (EnglishShare(), EnglishShare())
         self._texts = self._compared = self._words = self._same = 0
         self._cosines, self._measured = 0.0, 0
 
@@ -71,20 +71,19 @@ class Meter:
         self._compared += found.compared
         self._words += len(found.mine)
         self._same += self._unchanged(found)
-        self._rare.add(found.before, found.after.ids[found.after.ids >= 0])
+        after_ids = found.after.ids[found.after.ids >= 0]
+        self._rare_counts = self._rare.merge(
+            self._rare_counts, self._rare.count(found.before.ids, after_ids)
+        )
         for count, words in zip(
             self._english, (found.before, found.after), strict=True
         ):
             count.add(words)
-        one, two = (
-            self._meanings(before, found.before),
-            self._meanings(after, found.after),
+        of_texts = cosines(
+            self._meanings(before, found.before), self._meanings(after, found.after)
         )
-        lengths = np.linalg.norm(one, axis=1) * np.linalg.norm(two, axis=1)
-        both = lengths > 0
-        products = np.einsum("rd,rd->r", one, two)[both]
-        self._cosines += float((products / lengths[both]).sum())
-        self._measured += int(np.count_nonzero(both))
+        self._cosines += float(of_texts.sum())
+        self._measured += len(of_texts)
         return found
 
     def result(self) -> Kept:
@@ -94,9 +93,9 @@ class Meter:
             compared=self._compared,
             words=self._words,
             perturbed=1.0 - self._same / self._words if self._words else None,
-            low=self._rare.result()["share_present"],
+            low=self._rare.share(self._rare_counts),
             similarity=self._cosines / self._measured if self._measured else None,
-            encoder=self._encoder or _LEXICON,
+            encoder=self._encoder or ENCODER,
             english_before=self._english[0].result(),
             english=self._english[1].result(),
         )
@@ -115,8 +114,9 @@ class Meter:
         return int(np.count_nonzero(named & (x == y))) + sum(a == b for a, b in letters)
 
     def _meanings(self, texts: Sequence[str], words: Words) -> NDArray[np.float64]:
-        if self._encoder is None:
-            return text_vectors(self._lexicon, words, len(texts), self._vectors)
+        if self._table is not None:
+            return text_vectors(self._table, words.texts, words.ids, len(texts))
+        assert self._encoder is not None
         folder = models.need_sentence_model(self._encoder, "CS")
         encode = models.sentence_model(folder, "cpu").encode
         found: NDArray[np.float64] = np.asarray(

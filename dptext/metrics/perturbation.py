@@ -6,32 +6,42 @@ and so does a number, unless an element for this very number was drawn ("7").
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
+from dptext import metrics
+from dptext.metrics import Batch, Figures
 from dptext.tokens import numbers
-from dptext.types import Ids, Lexicon, Words
+from dptext.types import Lexicon
 
 NAME = "PP"
 
 
-class Meter:
+class Counts(NamedTuple):
+    """How many words there are, and for how many the same word was drawn."""
+
+    words: int
+    same: int
+
+
+class Meter(metrics.Meter[Counts]):
     """Count words and changes."""
 
     def __init__(self, lexicon: Lexicon) -> None:
         self._numbers = numbers.Numbers(lexicon)
-        self._words = 0
-        self._same = 0
 
-    def add(self, words: Words, drawn: Ids) -> None:
-        """Take in a batch."""
-        self._words += len(drawn)
-        same = drawn == words.ids
-        same[self._numbers.vague(drawn)] = False
-        self._same += int(np.count_nonzero(same))
+    def observe(self, batch: Batch) -> Counts:
+        """Count the words of a batch."""
+        same = batch.drawn == batch.words.ids
+        same[self._numbers.vague(batch.drawn)] = False
+        return Counts(len(same), int(np.count_nonzero(same)))
 
-    def result(self) -> dict[str, Any]:
-        """Return the share of changed words, null without words."""
-        share = 1.0 - self._same / self._words if self._words else None
-        return {"share_changed": share, "words": self._words}
+    def merge(self, one: Counts, other: Counts) -> Counts:
+        """Add up."""
+        return Counts(one.words + other.words, one.same + other.same)
+
+    def result(self, total: Counts) -> Figures:
+        """Return the share of changed words, None without words."""
+        share = 1.0 - total.same / total.words if total.words else None
+        return {"share_changed": share, "words": total.words}

@@ -7,35 +7,69 @@ words are left out, since no mechanism writes them, and so are numbers.
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
+from dptext import metrics
+from dptext.metrics import Batch, Figures
 from dptext.tokens import numbers
-from dptext.types import Ids, Lexicon, Words
+from dptext.types import Ids, Lexicon
 
 NAME = "LOW"
 _RARE = 1000
 
 
-class Meter:
-    """Count each vocabulary word before and after."""
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Which words there are, by rows of the vocabulary, ascending.
+
+    rows (k,) int64 of the original words, and how often each occurs: times (k,) int64;
+    written (m,) int64 rows of the words after.
+    """
+
+    rows: NDArray[np.int64]
+    times: NDArray[np.int64]
+    written: NDArray[np.int64]
+
+
+class Meter(metrics.Meter[Counts]):
+    """Count each vocabulary word before, and note which there are after."""
 
     def __init__(self, lexicon: Lexicon) -> None:
-        self._before = np.zeros(len(lexicon.words), np.int64)
-        self._after = np.zeros(len(lexicon.words), np.int64)
+        self._size = len(lexicon.words)
         self._numbers = numbers.rows(lexicon)
 
-    def add(self, words: Words, drawn: Ids) -> None:
-        """Take in a batch."""
-        size = len(self._before)
-        self._before += np.bincount(words.ids[words.ids >= 0], minlength=size)
-        self._after += np.bincount(drawn, minlength=size)
+    def observe(self, batch: Batch) -> Counts:
+        """Count the words of a batch."""
+        return self.count(batch.words.ids, batch.drawn)
 
-    def result(self) -> dict[str, Any]:
-        """Return the share of the rarest words that remain, null without words."""
-        self._before[self._numbers] = 0
-        seen = np.flatnonzero(self._before)[::-1]
-        rare = seen[np.argsort(self._before[seen], kind="stable")][:_RARE]
-        share = float((self._after[rare] > 0).mean()) if len(rare) else None
-        return {"share_present": share, "words": len(rare)}
+    def count(self, before: Ids, after: Ids) -> Counts:
+        """Count the words of texts before and after: rows of the vocabulary."""
+        times = np.bincount(before[before >= 0], minlength=self._size)
+        times[self._numbers] = 0
+        rows = np.flatnonzero(times)
+        written = np.bincount(after, minlength=self._size)
+        return Counts(rows, times[rows], np.flatnonzero(written))
+
+    def merge(self, one: Counts, other: Counts) -> Counts:
+        """Add up."""
+        times = np.zeros(self._size, np.int64)
+        written = np.zeros(self._size, bool)
+        for each in (one, other):
+            times[each.rows] += each.times
+            written[each.written] = True
+        rows = np.flatnonzero(times)
+        return Counts(rows, times[rows], np.flatnonzero(written))
+
+    def result(self, total: Counts) -> Figures:
+        """Return the share of the rarest words that remain, None without words."""
+        words = min(len(total.rows), _RARE)
+        return {"share_present": self.share(total), "words": words}
+
+    def share(self, total: Counts) -> float | None:
+        """Return the share of the rarest words that remain, None without words."""
+        order = np.argsort(total.times[::-1], kind="stable")[:_RARE]
+        rare = total.rows[::-1][order]
+        return float(np.isin(rare, total.written).mean()) if len(rare) else None

@@ -7,77 +7,83 @@ Measured on the first texts of the run, so that it stays cheap.
 
 from __future__ import annotations
 
-from typing import Any
+import math
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext.types import Ids, Lexicon, Words
+from dptext import metrics
+from dptext.metrics import Batch, Figures
+from dptext.types import Ids, Lexicon
 
 NAME = "CS"
 # A mean over so many is exact to a few thousandths; all of them take half of a run.
 _TEXTS = 2_000
 _RARITY = 1e-3
+ENCODER = "frequency-weighted mean of the lexicon's vectors"
+
+# Of each text that has a meaning before and after, in order.
+Cosines = NDArray[np.float64]
 
 
-class Meter:
-    """Add up the cosines of texts."""
+class Meter(metrics.Meter[Cosines]):
+    """Measure the cosines of the first 2,000 texts of the run."""
 
     def __init__(self, lexicon: Lexicon) -> None:
         self._lexicon = lexicon
-        self._vectors: NDArray[np.float32] | None = None
-        self._sum = 0.0
-        self._texts = 0
+        self._table: NDArray[np.float32] | None = None
 
-    def add(self, words: Words, drawn: Ids) -> None:
-        """Take in a batch, while fewer than 2 000 texts have been measured."""
-        if self._texts >= _TEXTS or not len(drawn):
-            return
-        before = self._means(words, words.ids)
-        after = self._means(words, drawn)
-        lengths = np.linalg.norm(before, axis=1) * np.linalg.norm(after, axis=1)
-        has_both = lengths > 0
-        products = np.einsum("rd,rd->r", before, after)
-        self._sum += float((products[has_both] / lengths[has_both]).sum())
-        self._texts += int(np.count_nonzero(has_both))
+    def observe(self, batch: Batch) -> Cosines:
+        """Return the cosines of those texts of a batch that are among the first."""
+        words = batch.words
+        texts = min(len(words.ends), _TEXTS - batch.first_text)
+        if texts <= 0:
+            return np.empty(0)
+        if self._table is None:
+            self._table = weighted(self._lexicon)
+        end = np.searchsorted(words.texts, texts)
+        rows = words.texts[:end]
+        before = text_vectors(self._table, rows, words.ids[:end], texts)
+        return cosines(
+            before, text_vectors(self._table, rows, batch.drawn[:end], texts)
+        )
 
-    def result(self) -> dict[str, Any]:
-        """Return the mean cosine, null without texts."""
-        mean = self._sum / self._texts if self._texts else None
-        return {
-            "mean_cosine": mean,
-            "texts": self._texts,
-            "encoder": "frequency-weighted mean of the lexicon's vectors",
-        }
+    def merge(self, one: Cosines, other: Cosines) -> Cosines:
+        """Return all of them."""
+        return np.concatenate((one, other))
 
-    def _means(self, words: Words, ids: Ids) -> NDArray[np.float64]:
-        if self._vectors is None:
-            self._vectors = weighted(self._lexicon)
-        starts = np.flatnonzero(np.diff(words.texts, prepend=-1))
-        sums: NDArray[np.float64] = np.add.reduceat(
-            self._vectors[ids], starts, axis=0
-        ).astype(np.float64)
-        return sums
+    def result(self, total: Cosines) -> Figures:
+        """Return the mean cosine, None without texts."""
+        mean = math.fsum(total.tolist()) / len(total) if len(total) else None
+        return {"mean_cosine": mean, "texts": len(total), "encoder": ENCODER}
 
 
 def weighted(lexicon: Lexicon) -> NDArray[np.float32]:
     """Return each vector times its word's weight: (V + 1, d)."""
     weights = np.append(_RARITY / (_RARITY + lexicon.prior), 1.0)
     vectors = np.asarray(lexicon.vectors, np.float32)
-    made: NDArray[np.float32] = vectors * weights[:, None].astype(np.float32)
-    return made
+    table: NDArray[np.float32] = vectors * weights[:, None].astype(np.float32)
+    return table
 
 
 def text_vectors(
-    lexicon: Lexicon,
-    words: Words,
-    texts: int,
-    vectors: NDArray[np.float32] | None = None,
+    table: NDArray[np.float32], texts: NDArray[np.int64], ids: Ids, count: int
 ) -> NDArray[np.float64]:
-    """Return the sum of each text's weighted vectors: (texts, d), 0 without words."""
-    table = weighted(lexicon) if vectors is None else vectors
-    sums = np.zeros((texts, table.shape[1]))
-    if len(words.ids):
-        starts = np.flatnonzero(np.diff(words.texts, prepend=-1))
-        sums[words.texts[starts]] = np.add.reduceat(table[words.ids], starts, axis=0)
+    """Return the sum of the vectors of each text's words: (count, d), 0 without words.
+
+    table (V + 1, d); texts (n,) which text each word belongs to, non-decreasing; ids
+    (n,) rows of the table.
+    """
+    sums = np.zeros((count, table.shape[1]))
+    if len(ids):
+        starts = np.flatnonzero(np.diff(texts, prepend=-1))
+        sums[texts[starts]] = np.add.reduceat(table[ids], starts, axis=0)
     return sums
+
+
+def cosines(one: NDArray[np.float64], other: NDArray[np.float64]) -> Cosines:
+    """Return the cosine of each pair of rows, (r, d) both, neither of which is 0."""
+    lengths = np.linalg.norm(one, axis=1) * np.linalg.norm(other, axis=1)
+    both = lengths > 0
+    products: Cosines = np.einsum("rd,rd->r", one, other)[both] / lengths[both]
+    return products

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dptext import lexicons
-from dptext.engines.serial import Job, Tally, Written
+from dptext.engines.serial import Job, Written
+from dptext.engines.tally import Tally
 from dptext.guarantees import account
 from dptext.guarantees.statement import Statement
 from dptext.measures import bayes_risk
@@ -131,9 +132,10 @@ def treatment(policy: Policy) -> dict[str, str]:
 
 
 def _private(pipeline: Pipeline, inputs: Sequence[str], tally: Tally) -> Private:
+    counted = tally.counted
     named = {
         kinds.NAMES[kind]: int(count)
-        for kind, count in enumerate(tally.tokens[: len(kinds.NAMES)])
+        for kind, count in enumerate(counted.tokens[: len(kinds.NAMES)])
     }
     treated = treatment(pipeline.profile.tokens)
     wordlike = sum(
@@ -144,18 +146,17 @@ def _private(pipeline: Pipeline, inputs: Sequence[str], tally: Tally) -> Private
         for kind in _COPIED
         if treated[kinds.NAMES[kind]] == "copied"
     )
-    spent = tally.epsilons.result()
     return Private(
         inputs=tuple(map(_shown, inputs)),
         records=tally.records,
         faults=tally.faults,
-        texts=spent.pop("texts"),
+        texts=tally.texts,
         tokens=named,
         treatment=treated,
         share_copied=copied / wordlike if wordlike else 0.0,
-        metrics={name: meter.result() for name, meter in tally.meters.items()},
-        epsilon_per_text=spent,
+        metrics=tally.meters.results(counted),
+        epsilon_per_text=tally.meters.epsilons.result(counted.epsilons),
         seconds=tally.seconds,
-        words_per_second=tally.words / tally.seconds if tally.seconds else 0.0,
+        words_per_second=counted.words / tally.seconds if tally.seconds else 0.0,
         fields=dict(tally.fields),
     )

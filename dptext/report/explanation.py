@@ -194,7 +194,8 @@ def _notes(pipeline: Pipeline, known: bool) -> tuple[str, ...]:
         notes.append(_ONE_DRAW)
     if not known:
         notes.append(
-            f"{pipeline.mechanism.name} has no closed law of a word, so no probabilities "
+            f"{pipeline.mechanism.name} has no closed law of a word, so no "
+            "probabilities "
             "are shown."
         )
     return tuple(notes)

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from dptext import streams
 from dptext.engines import serial
-from dptext.engines.serial import Job, Progress, Sinks, Tally, Written
+from dptext.engines.serial import Job, Progress, Sinks, Written
+from dptext.engines.tally import Tally
 from dptext.measures.public import PublicMeasures
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
@@ -76,7 +77,7 @@ class Run:
         self._warn = warn
         self._progress = progress
         self._measures: PublicMeasures | None = None
-        self._tally = Tally.of(pipeline)
+        self._tally = Tally.of(pipeline.lexicon)
 
     def release(self, job: Job, reports: Reports) -> Written:
         """Carry out a job of several: its output appears with its sidecar."""

@@ -5,7 +5,13 @@ hidden name and renamed when it is complete. Several outputs of one run appear t
 """
 
 from dptext.streams._identity import check_distinct, identity
-from dptext.streams._inputs import check_ends, is_standard, open_input, unpacked
+from dptext.streams._inputs import (
+    check_ends,
+    check_file,
+    is_standard,
+    open_input,
+    unpacked,
+)
 from dptext.streams._outputs import Aside, Output, Release, open_output
 from dptext.streams._packing import COMPRESSIONS, compression, plain_name
 
@@ -16,6 +22,7 @@ __all__ = [
     "Release",
     "check_distinct",
     "check_ends",
+    "check_file",
     "compression",
     "identity",
     "is_standard",

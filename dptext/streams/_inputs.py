@@ -6,6 +6,7 @@ import contextlib
 import io
 import lzma
 import os
+import re
 import stat
 import sys
 import zlib
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
 _BUFFER = 2**18
+# What stands for an open file of this process.
+_OPEN = re.compile(r"/dev/(stdin|fd/[0-9]+)|/proc/(self|[0-9]+)/fd/[0-9]+")
 _DAMAGED = (EOFError, OSError, zlib.error, lzma.LZMAError)
 
 
@@ -36,6 +39,24 @@ def check_ends(path: str | Path, what: str) -> None:
     with contextlib.suppress(OSError):  # what is not there is reported by the reader
         if stat.S_ISCHR(os.stat(path).st_mode):
             msg = f"{what} {path}: a device, which may never end; give a file"
+            raise UsageError(msg)
+
+
+def check_file(path: str | Path, what: str) -> None:
+    """Refuse what is no regular file: a named pipe that nobody writes to would block.
+
+    A pipe that is open already, as a shell gives for `<(...)`, may be read. Raises
+    UsageError, in which what says what was to be read.
+    """
+    check_ends(path, what)
+    with contextlib.suppress(OSError):  # what is not there is reported by the reader
+        mode = os.stat(path).st_mode
+        is_open_pipe = stat.S_ISFIFO(mode) and _OPEN.fullmatch(os.path.abspath(path))
+        if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode) or is_open_pipe):
+            msg = (
+                f"{what} {path}: no regular file, so that reading may never end; give "
+                "a file, or <(COMMAND) in the shell"
+            )
             raise UsageError(msg)
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import signal
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +14,15 @@ import pytest
 
 from dptext import lexicons, pipeline, profile
 from dptext.engines import pool, serial
-from dptext.errors import DptextError, InputError, UsageError
+from dptext.engines.tally import Tally
+from dptext.errors import DptextError, InputError, LexiconError, UsageError
+from dptext.measures.public import PublicMeasures
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
+from dptext.report import assemble, document
 from dptext.types import Record, Selection
-from tests.cli import running
+from tests.cli import running as command_line
+from tests.engines import running
 
 KEY = RunKey.from_seed(11)
 
@@ -25,7 +30,7 @@ KEY = RunKey.from_seed(11)
 @pytest.fixture(scope="module")
 def lexicon(tmp_path_factory: pytest.TempPathFactory) -> str:
     """Give a small lexicon on disk, which every process opens."""
-    return running.lexicon(tmp_path_factory.mktemp("lexicon"))
+    return command_line.lexicon(tmp_path_factory.mktemp("lexicon"))
 
 
 def built(lexicon: str, **other: Any) -> Pipeline:
@@ -60,32 +65,30 @@ def rows(lexicon: str) -> list[dict[str, str]]:
     ],
     ids=["santext", "data-set", "record", "laplace", "per-text"],
 )
-def test_bytes_and_counts_are_those_of_one_process(
+def test_bytes_and_reports_are_those_of_one_process(
     lexicon: str, other: dict[str, Any], tmp_path: Path
 ) -> None:
-    """Jobs and batch sizes change neither output nor measures."""
+    """Jobs and batch sizes change neither output nor report, to the last digit."""
     made = built(lexicon, **other)
     source = tmp_path / "in.jsonl"
     source.write_text("".join(json.dumps(row) + "\n" for row in rows(lexicon)))
-    found = []
+    outputs, reports = [], []
     for jobs, batch in ((1, 4096), (2, 7)):
-        target = tmp_path / f"{jobs}.jsonl"
+        target = tmp_path / f"{jobs}" / "out.jsonl"
+        target.parent.mkdir()
         job = serial.Job(
             (str(source),), str(target), Selection(), batch_size=batch, jobs=jobs
         )
-        tally = serial.Tally.of(made)
-        serial.run(job, made, KEY, tally)
-        measures = {name: meter.result() for name, meter in tally.meters.items()}
-        counts = (tally.records, tally.words, tally.tokens.tolist())
-        found.append((target.read_bytes(), counts, tally.epsilons.result(), measures))
-    assert found[0][0] == found[1][0]
-    assert found[0][0] != source.read_bytes()
-    assert found[0][1] == found[1][1]
-    for name, value in found[0][2].items():
-        assert found[1][2][name] == pytest.approx(value)
-    for name, values in found[0][3].items():
-        for key, value in values.items():
-            assert found[1][3][name][key] == pytest.approx(value), (name, key)
+        tally = Tally.of(made.lexicon)
+        written = running.run(job, made, KEY, tally)
+        assert tally.texts == tally.records == 60
+        tally.seconds = 1.0
+        measures = PublicMeasures(None, "", None)
+        report = assemble.document(made, job, KEY, tally, [written], measures)
+        reports.append(document.encode(report))
+        outputs.append(target.read_bytes())
+    assert outputs[0] == outputs[1] != source.read_bytes()
+    assert reports[0] == reports[1]
 
 
 def test_a_faulty_record_stops_the_run_without_output(
@@ -97,11 +100,11 @@ def test_a_faulty_record_stops_the_run_without_output(
     source.write_text('{"text": "one"}\n' * 9 + "{\n")
     job = serial.Job((str(source),), str(target), Selection(), batch_size=2, jobs=2)
     with pytest.raises(InputError, match=r"in\.jsonl:10"):
-        serial.run(job, made, KEY, serial.Tally.of(made))
+        running.run(job, made, KEY, Tally.of(made.lexicon))
     assert not target.exists()
 
 
-def _stop(batch: list[Record]) -> Any:
+def _stop(batch: Any, first_text: int) -> Any:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
@@ -110,34 +113,42 @@ def test_a_killed_worker_is_an_error(
 ) -> None:
     """It is said, and nothing is taken for the end of the input."""
     made = built(lexicon)
-    monkeypatch.setattr(pool, "_privatize", _stop)
-    records = (Record(row, ("one two",), None) for row in range(9))
+    monkeypatch.setattr(pool, "_work", _stop)
+    batches = (([Record(row, ("one two",), None)], row) for row in range(9))
     with pytest.raises(DptextError, match="worker process stopped"):
-        list(pool.run(made, records, KEY, 2, batch_size=1))
+        list(pool.run(made, batches, KEY, 2))
 
 
 def test_memory_is_bounded(lexicon: str) -> None:
     """No more batches are read ahead than the workers need."""
     made = built(lexicon)
-    read = io.StringIO()
+    read: list[int] = []
 
-    def records() -> Any:
-        for row in range(400):
-            read.write("x")
-            yield Record(row, ("one two",), None)
+    def batches() -> Iterator[tuple[list[Record], int]]:
+        for number in range(40):
+            read.append(number)
+            yield [Record(number, ("one two",), None)], number
 
-    out = pool.run(made, records(), KEY, 2, batch_size=10)
+    out = pool.run(made, batches(), KEY, 2)
     next(out)
-    assert len(read.getvalue()) <= 60
+    assert len(read) <= 4
     out.close()
 
 
-def test_a_worker_refuses_settings_whose_files_have_changed(
-    lexicon: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_worker_refuses_settings_whose_files_have_changed(lexicon: str) -> None:
     """Every process draws by the same content, or the run ends."""
-    monkeypatch.setattr(signal, "signal", lambda *_: None)
     made = built(lexicon)
-    pool._open(made.profile, made.lexicon.digest, made.identity, KEY)
+    recipe = pool.Recipe(made.profile, made.lexicon.digest, made.identity, KEY)
+    recipe.worker()
     with pytest.raises(UsageError, match="changed since the run began"):
-        pool._open(made.profile, made.lexicon.digest, "another", KEY)
+        recipe._replace(identity="another").worker()
+    with pytest.raises(LexiconError, match="changed since the run began"):
+        recipe._replace(digest="another").worker()
+
+
+def test_an_error_of_a_worker_is_that_of_one_process(lexicon: str) -> None:
+    """What a worker cannot begin with is said as it is, not as a process that died."""
+    made = replace(built(lexicon), identity="another")
+    batches = [([Record(0, ("one two",), None)], 0)]
+    with pytest.raises(UsageError, match="changed since the run began"):
+        list(pool.run(made, batches, KEY, 2))

@@ -9,11 +9,13 @@ import pytest
 
 from dptext import pipeline, profile
 from dptext.engines import choosing, serial
+from dptext.engines.tally import Tally
 from dptext.errors import InputError, UsageError
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
 from dptext.types import Selection
 from tests import small
+from tests.engines import running
 
 KEY = RunKey(b"k" * 32, "key-file")
 TEXT = "a0x b1x c2x d3x e4x f5x g6x h7x"
@@ -34,7 +36,7 @@ def ready() -> Pipeline:
 
 def _run(
     ready: Pipeline, folder: Path, *sources: str, start: int = 0, on_error: str = "fail"
-) -> tuple[list[bytes], serial.Tally, serial.Written]:
+) -> tuple[list[bytes], Tally, serial.Written]:
     names = []
     for number, text in enumerate(sources):
         path = folder / f"{number}.txt"
@@ -42,8 +44,8 @@ def _run(
         names.append(str(path))
     target = folder / "out.txt"
     job = serial.Job(tuple(names), str(target), Selection(), on_error=on_error)
-    tally = serial.Tally.of(ready)
-    written = serial.run(job, ready, KEY, tally, start=start)
+    tally = Tally.of(ready.lexicon)
+    written = running.run(job, ready, KEY, tally, start=start)
     data = target.read_bytes()
     assert written.sha256 == hashlib.sha256(data).hexdigest()
     assert written.bytes == len(data)
@@ -79,11 +81,11 @@ def test_progress_counts(ready: Pipeline, tmp_path: Path) -> None:
     source = tmp_path / "in.txt"
     source.write_text(f"{TEXT}\n" * 600)
     told: list[tuple[int, int]] = []
-    serial.run(
+    running.run(
         serial.Job((str(source),), str(tmp_path / "o"), Selection(), batch_size=64),
         ready,
         KEY,
-        serial.Tally.of(ready),
+        Tally.of(ready.lexicon),
         progress=lambda records, words: told.append((records, words)),
     )
     assert [records for records, _ in told] == [256, 512]

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from dptext import pipeline, profile
+from dptext.engines.tally import Tally
 from dptext.evaluation import run
 from dptext.evaluation.rows import Pair
 from dptext.evaluation.run import Evaluation, Settings, evaluate
 from dptext.measures.alignment import Aligner
 from dptext.measures.guesses import Guesses, _hidden
-from dptext.metrics import perturbation, rare_words, similarity
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
 from dptext.types import Record
@@ -45,14 +45,10 @@ def texts(count: int, seed: int = 3) -> list[str]:
 
 
 def privatized(
-    ready: Pipeline, given: Sequence[str], meters: Sequence[object] = ()
+    ready: Pipeline, given: Sequence[str], tally: Tally | None = None
 ) -> list[str]:
     """Run a pipeline with a fixed key."""
-
-    def observe(words: object, drawn: object, eps: object) -> None:
-        for meter in meters:
-            meter.add(words, drawn)  # type: ignore[attr-defined]
-
+    observe = None if tally is None else tally.observe
     records = [Record(number, (text,), None) for number, text in enumerate(given)]
     key = RunKey.from_seed(5)
     return [out[0] for _, out in ready.run(records, key, observe=observe)]
@@ -62,15 +58,14 @@ def test_the_figures_are_those_of_the_run_itself() -> None:
     """PP, LOW and CS from two files equal what sanitize counts while it writes them."""
     ready = made()
     given = texts(50)
-    metrics = (perturbation, rare_words, similarity)
-    meters = [metric.Meter(LEXICON) for metric in metrics]
-    after = privatized(ready, given, meters)
+    tally = Tally.of(LEXICON)
+    after = privatized(ready, given, tally)
     found = evaluate(map(Pair, given, after), LEXICON, Settings(), ready)
-    pp, low, cs = (meter.result() for meter in meters)
+    metrics = tally.meters.results(tally.counted)
     kept = found.kept
-    assert kept.perturbed == pytest.approx(pp["share_changed"], abs=1e-12)
-    assert kept.low == low["share_present"]
-    assert kept.similarity == pytest.approx(cs["mean_cosine"], abs=1e-6)
+    assert kept.perturbed == pytest.approx(metrics["PP"]["share_changed"], abs=1e-12)
+    assert kept.low == metrics["LOW"]["share_present"]
+    assert kept.similarity == pytest.approx(metrics["CS"]["mean_cosine"], abs=1e-6)
 
 
 def test_the_bayes_attack_meets_the_ruler() -> None:

@@ -1,10 +1,14 @@
+"""PP, LOW and CS against figures counted by hand, batch after batch."""
+
 from __future__ import annotations
+
+from functools import reduce
+from typing import Any
 
 import numpy as np
 import pytest
 
-from dptext.metrics import perturbation, rare_words, similarity
-from dptext.metrics.epsilons import EpsilonHistogram
+from dptext.metrics import Batch, Meter, perturbation, rare_words, similarity
 from dptext.tokens.policy import Policy
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import NUMBER, Ids, Words
@@ -24,50 +28,63 @@ def drawn_as(*words: str) -> Ids:
     return np.array([LEXICON.words.index(word) for word in words], np.int32)
 
 
+def figures(meter: Meter[Any], *batches: tuple[Words, Ids]) -> dict[str, Any]:
+    """Return what a meter says of batches that come one after the other."""
+    first, partials = 0, [meter.observe(Batch(words_of(), drawn_as(), np.empty(0), 0))]
+    for words, drawn in batches:
+        eps = np.ones(len(drawn))
+        partials.append(meter.observe(Batch(words, drawn, eps, first)))
+        first += len(words.ends)
+    return dict(meter.result(reduce(meter.merge, partials)))
+
+
 def test_changed_words_are_counted() -> None:
     """Two of five stay; unknown words and numbers always count as changed."""
     meter = perturbation.Meter(LEXICON)
-    meter.add(
-        words_of("the cat 42", "zq dog"), drawn_as("the", "dog", NUMBER, "cat", "dog")
+    first = (
+        words_of("the cat 42", "zq dog"),
+        drawn_as("the", "dog", NUMBER, "cat", "dog"),
     )
-    assert meter.result() == {"share_changed": pytest.approx(0.6), "words": 5}
-    meter.add(words_of("cat"), drawn_as("cat"))
-    assert meter.result() == {"share_changed": pytest.approx(0.5), "words": 6}
+    assert figures(meter, first) == {"share_changed": pytest.approx(0.6), "words": 5}
+    second = (words_of("cat"), drawn_as("cat"))
+    shown = figures(meter, first, second)
+    assert shown == {"share_changed": pytest.approx(0.5), "words": 6}
 
 
 def test_without_words_no_share_is_claimed() -> None:
     """Nothing counted is null, not zero."""
-    assert perturbation.Meter(LEXICON).result() == {"share_changed": None, "words": 0}
-    assert rare_words.Meter(LEXICON).result()["share_present"] is None
-    assert similarity.Meter(LEXICON).result()["mean_cosine"] is None
+    pp = figures(perturbation.Meter(LEXICON))
+    assert pp == {"share_changed": None, "words": 0}
+    assert figures(rare_words.Meter(LEXICON))["share_present"] is None
+    assert figures(similarity.Meter(LEXICON))["mean_cosine"] is None
 
 
 def test_rare_words_that_remain_are_counted() -> None:
     """Of the distinct words of the input, the share written at least once."""
     meter = rare_words.Meter(LEXICON)
-    meter.add(
-        words_of("the cat dog zq the"), drawn_as("the", "dog", "runs", "dog", "the")
+    first = (
+        words_of("the cat dog zq the"),
+        drawn_as("the", "dog", "runs", "dog", "the"),
     )
-    assert meter.result() == {"share_present": pytest.approx(2 / 3), "words": 3}
-    meter.add(words_of("runs"), drawn_as("cat"))
-    assert meter.result() == {"share_present": 1.0, "words": 4}
+    shown = figures(meter, first)
+    assert shown == {"share_present": pytest.approx(2 / 3), "words": 3}
+    shown = figures(meter, first, (words_of("runs"), drawn_as("cat")))
+    assert shown == {"share_present": 1.0, "words": 4}
 
 
 def test_only_the_rarest_words_count(monkeypatch: pytest.MonkeyPatch) -> None:
     """By frequency in the input; of equals the rarer in the lexicon first."""
     monkeypatch.setattr(rare_words, "_RARE", 2)
-    meter = rare_words.Meter(LEXICON)
     # the 3, cat 1, dog 1, runs 1: the two rarest are runs and dog.
-    meter.add(words_of("the the the cat dog runs"), drawn_as(*["the"] * 5, "dog"))
-    assert meter.result() == {"share_present": 0.5, "words": 2}
+    batch = (words_of("the the the cat dog runs"), drawn_as(*["the"] * 5, "dog"))
+    shown = figures(rare_words.Meter(LEXICON), batch)
+    assert shown == {"share_present": 0.5, "words": 2}
 
 
 def test_similarity_is_the_cosine_of_weighted_means() -> None:
     """By hand: a / (a + p) weights, a = 0.001, mean over texts that have both sides."""
-    meter = similarity.Meter(LEXICON)
     words = words_of("the cat", "", "zq dog runs")
     drawn = drawn_as("dog", "cat", "well", "dog", "the")
-    meter.add(words, drawn)
     weights = 1e-3 / (1e-3 + LEXICON.counts / LEXICON.counts.sum())
     vectors = LEXICON.vectors.astype(np.float64)
     weighted = np.vstack([vectors[:-1] * weights[:, None], vectors[-1]])
@@ -78,66 +95,33 @@ def test_similarity_is_the_cosine_of_weighted_means() -> None:
 
     ids, out = words.ids.tolist(), drawn.tolist()
     expected = (cosine(ids[:2], out[:2]) + cosine(ids[2:], out[2:])) / 2
-    found = meter.result()
-    assert found["mean_cosine"] == pytest.approx(expected, abs=1e-5)
-    assert found["texts"] == 2
+    shown = figures(similarity.Meter(LEXICON), (words, drawn))
+    assert shown["mean_cosine"] == pytest.approx(expected, abs=1e-5)
+    assert shown["texts"] == 2
 
 
 def test_the_same_words_are_perfectly_similar() -> None:
     """Nothing changed: cosine 1."""
-    meter = similarity.Meter(LEXICON)
     words = words_of("the cat runs", "dog")
-    meter.add(words, words.ids)
-    assert meter.result()["mean_cosine"] == pytest.approx(1.0, abs=1e-6)
+    shown = figures(similarity.Meter(LEXICON), (words, words.ids))
+    assert shown["mean_cosine"] == pytest.approx(1.0, abs=1e-6)
 
 
-def test_similarity_stops_after_enough_texts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Measured on the first texts only, so that a run stays cheap."""
-    monkeypatch.setattr(similarity, "_TEXTS", 2)
-    meter = similarity.Meter(LEXICON)
-    for _ in range(4):
-        meter.add(words_of("cat"), drawn_as("cat"))
-    assert meter.result()["texts"] == 2
-
-
-def test_spending_adds_up_per_text() -> None:
-    """Least, largest and total are exact; texts without a word spend nothing."""
-    epsilons = EpsilonHistogram()
-    words = words_of("the cat", "", "dog", "...")
-    epsilons.add(words, np.array([1.5, 2.5, 0.25]))
-    found = epsilons.result()
-    assert (found["texts"], found["min"], found["max"]) == (4, 0.25, 4.0)
-    assert found["total"] == 4.25
-    assert EpsilonHistogram().result() == {"texts": 0, "total": 0.0}
-    epsilons.add(words_of(), np.empty(0))
-    assert epsilons.result() == found
-
-
-@pytest.mark.parametrize("spread", [0.001, 1.0, 8.0])
-def test_spending_quantiles_are_within_half_a_percent(spread: float) -> None:
-    """Median and p95 against the sorted sums, over batches, whatever the range."""
-    rng = np.random.default_rng(1)
-    epsilons, sums = EpsilonHistogram(), []
-    for _ in range(5):
-        texts = ["cat " * int(count) for count in rng.integers(1, 30, 200)]
-        words = words_of(*texts)
-        eps = np.exp(rng.normal(0, spread, len(words.ids)))
-        epsilons.add(words, eps)
-        sums.append(np.bincount(words.texts, eps))
-    every = np.sort(np.concatenate(sums))
-    found = epsilons.result()
-    for name, share in (("median", 0.5), ("p95", 0.95)):
-        exact = every[int(np.ceil(share * len(every))) - 1]
-        assert found[name] == pytest.approx(exact, rel=0.005)
-    assert found["min"] == every[0]
-    assert found["max"] == every[-1]
-    assert found["total"] == pytest.approx(every.sum(), rel=1e-12)
-    assert found["min"] <= found["median"] <= found["p95"] <= found["max"]
-
-
-def test_equal_texts_have_exact_quantiles() -> None:
-    """A histogram step never shows where all texts spend the same."""
-    epsilons = EpsilonHistogram()
-    epsilons.add(words_of(*["the cat"] * 9), np.full(18, 0.7))
-    found = epsilons.result()
-    assert found["min"] == found["median"] == found["p95"] == found["max"]
+@pytest.mark.parametrize("sizes", [(7,), (3, 4), (1, 1, 1, 1, 1, 1, 1), (5, 2)])
+def test_similarity_is_that_of_the_first_texts(
+    sizes: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first texts of the run are measured, wherever a batch ends."""
+    monkeypatch.setattr(similarity, "_TEXTS", 4)
+    texts = ["cat", "", "cat dog", "dog", "cat", "runs", "dog"]
+    batches, end = [], 0
+    for size in sizes:
+        words = words_of(*texts[end : end + size])
+        # The first four stay as they are, and all others change.
+        keep = np.arange(end, end + size)[words.texts] < 4
+        changed = drawn_as("well").repeat(len(words.ids))
+        batches.append((words, np.where(keep, words.ids, changed)))
+        end += size
+    shown = figures(similarity.Meter(LEXICON), *batches)
+    assert shown["texts"] == 3  # one of the first four has no words
+    assert shown["mean_cosine"] == pytest.approx(1.0, abs=1e-6)

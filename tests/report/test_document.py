@@ -13,12 +13,14 @@ from rich.console import Console
 import dptext.report
 from dptext import pipeline, profile
 from dptext.engines import serial
+from dptext.engines.tally import Tally
 from dptext.errors import UsageError
 from dptext.measures.public import PublicMeasures
 from dptext.randomness import RunKey
 from dptext.report import assemble, document, terminal
 from dptext.types import Selection
 from tests import small
+from tests.engines import running
 
 SCHEMA = Path(dptext.report.__file__).with_name("schema.json")
 RECIPES: dict[str, dict[str, Any]] = {
@@ -40,10 +42,10 @@ def made(
     source = folder / "in.txt"
     source.write_text(text)
     job = serial.Job((str(source),), str(folder / "out.txt"), Selection())
-    tally = serial.Tally.of(ready)
+    tally = Tally.of(ready.lexicon)
     key = RunKey.fresh()
-    written = serial.run(job, ready, key, tally)
     measures = PublicMeasures.of(ready)
+    written = running.run(job, ready, key, tally)
     return assemble.document(ready, job, key, tally, [written], measures)
 
 
@@ -109,7 +111,7 @@ def test_report_of_several_outputs_names_none(tmp_path: Path) -> None:
         ready,
         job,
         RunKey.fresh(),
-        serial.Tally.of(ready),
+        Tally.of(ready.lexicon),
         written,
         PublicMeasures.of(ready, bayes_risk=False),
     )

@@ -136,7 +136,8 @@ def _of_texts(mechanism: TextMechanism, epsilon: float) -> Finding:
     log_probs = mechanism.example_log_probs(epsilon)
     if log_probs is None:
         msg = (
-            f"{mechanism.name} looks at the whole text, so there is no table of words to "
+            f"{mechanism.name} looks at the whole text, so there is no table of words "
+            "to "
             "audit: its epsilon rests on the range to which it cuts its scores (see "
             f"dptext mechanisms {mechanism.name})"
         )

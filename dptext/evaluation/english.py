@@ -11,11 +11,10 @@ import numpy as np
 from dptext.tokens import kinds
 from dptext.types import Words
 
-NAME = "English"
 _WORDS = (kinds.WORD, kinds.STOP_WORD, kinds.UNKNOWN)
 
 
-class Count:
+class EnglishShare:
     """Count words, and those in the lexicon."""
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""What a job sees of its records beside their texts: which fields they have.
+"""Which fields the records of a job have, beside their texts.
 
 A field that is in no record was mistyped: its texts would leave as they are.
 """
@@ -7,20 +7,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from dptext.engines.copies import SAMPLE, Copies
 from dptext.errors import InputError
+from dptext.formats import Format
 from dptext.types import Record, Selection
 
 _HELD = 2**26  # bytes that wait for each field to be in a record
 
 
-class Seen:
+class Fields:
     """Counts the records, and in how many of them each selected field is."""
 
     def __init__(
-        self, selection: Selection, module: Any, warn: Callable[[str], None]
+        self, selection: Selection, module: Format, warn: Callable[[str], None]
     ) -> None:
         self.records = 0
         self._selection = selection
@@ -30,16 +31,16 @@ class Seen:
         self._warn = warn
 
     def add(self, record: Record) -> None:
-        """Take in a record that was read."""
+        """Count a record that was read."""
         self.records += 1
         self._present[record.present] += 1
-        if self._others is not None and self.records <= SAMPLE:
+        if self.records <= SAMPLE and self._others is not None:
             self._copies.add(record.texts, self._others(record, self._selection))
             if self.records == SAMPLE:
-                self._tell_copies()
+                self._warn_of_copies()
 
     @property
-    def fields(self) -> dict[str, int]:
+    def counts(self) -> dict[str, int]:
         """Return in how many records each field is; empty for texts without fields."""
         if self._present.keys() <= {None}:
             return {}
@@ -51,12 +52,12 @@ class Seen:
 
     def absent(self) -> list[str]:
         """Return the selected fields that were in no record so far."""
-        return [name for name, count in self.fields.items() if not count]
+        return [name for name, count in self.counts.items() if not count]
 
     def check(self) -> None:
         """Refuse records none of which has a selected field. Raises InputError."""
         if self.records < SAMPLE:
-            self._tell_copies()
+            self._warn_of_copies()
         for name in self.absent():
             msg = (
                 f"field {name!r} is in none of the {self.records} records, so there is "
@@ -64,7 +65,7 @@ class Seen:
             )
             raise InputError(msg)
 
-    def _tell_copies(self) -> None:
+    def _warn_of_copies(self) -> None:
         names = self._copies.names()
         if names:
             shown = ", ".join(map(repr, names))
@@ -74,12 +75,12 @@ class Seen:
             )
 
 
-class Held:
+class HeldBack:
     """A stream that keeps what is written until each field was in some record."""
 
-    def __init__(self, stream: BinaryIO, seen: Seen) -> None:
+    def __init__(self, stream: BinaryIO, fields: Fields) -> None:
         self._stream = stream
-        self._seen = seen
+        self._fields = fields
         self._waiting: list[bytes] | None = []
         self._size = 0
 
@@ -94,19 +95,19 @@ class Held:
             return self._stream.write(data)
         self._waiting.append(bytes(data))
         self._size += len(data)
-        absent = self._seen.absent()
-        if self._seen.records and not absent:
-            self.let_go()
+        absent = self._fields.absent()
+        if self._fields.records and not absent:
+            self.release()
         elif self._size > _HELD and absent:
             msg = (
                 f"field {absent[0]!r} is in none of the first "
-                f"{self._seen.records} records; with -o FILE all are read before there "
-                "is an output"
+                f"{self._fields.records} records; with -o FILE all are read before "
+                "there is an output"
             )
             raise InputError(msg)
         return len(data)
 
-    def let_go(self) -> None:
+    def release(self) -> None:
         """Write all that was kept."""
         waiting, self._waiting = self._waiting or [], None
         for data in waiting:
