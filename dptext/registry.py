@@ -101,9 +101,8 @@ def _unfit(stage: str, module: ModuleType) -> str:
     if stage == "metrics":
         return _unfit_meter(module.Meter)
     if stage == "mechanisms":
-        from dptext.mechanisms import Params
-
-        if not issubclass(module.Params, Params):
+        bases = {f"{base.__module__}.{base.__name__}" for base in module.Params.__mro__}
+        if "dptext.mechanisms.Params" not in bases:
             return "has Params that are no subclass of dptext.mechanisms.Params"
     return ""
 

@@ -20,7 +20,7 @@ STAGES = {
     "tokenizer": ("dptext.tokens.tokenizer", "Tokenizer.words"),
     "nonce": ("dptext.randomness", "Randomness.nonce"),
     "budget": ("dptext.budgets.uniform", "spread"),
-    "mechanism": ("dptext.mechanisms.rank", "choose"),
+    "mechanism": ("dptext.mechanisms.rank", "Rank.sample"),
     "joiner": ("dptext.tokens.joining", "Joiner.join"),
     "writer": ("dptext.formats.jsonl", "Writer.write"),
     "end of the writer": ("dptext.formats.jsonl", "Writer.close"),

@@ -173,10 +173,17 @@ def test_a_metric_without_its_parts_is_refused(
 MECHANISM = """
 from dataclasses import dataclass
 from dptext.mechanisms import rank
-from dptext.mechanisms.rank import *
 import failpack.helper
-def choose(state, ids, eps, bits):
-    return failpack.helper.fail(ids)
+
+@dataclass(frozen=True, slots=True)
+class Params(rank.Params):
+    def prepare(self, space, aim):
+        honest = rank.Params.prepare(self, space, aim)
+        return Fails(honest.params, honest.space, honest.orders, honest.outputs)
+
+class Fails(rank.Rank):
+    def sample(self, ids, eps, bits):
+        return failpack.helper.fail(ids)
 """
 # Each ends the run in another way; the message is private text.
 FAILING = {

@@ -26,7 +26,7 @@ LAYERS = (
     ("types", "errors"),
     (
         *("streams", "randomness", "registry", "cache", "content", "strategy"),
-        *("models", "masked_models", "progress", "noise", "failures"),
+        *("models", "masked_models", "progress", "noise", "failures", "privacy_curve"),
     ),
     (
         *("tokens.kinds", "tokens.policy", "tokens.regex", "tokens.spelling"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from dptext.measures import attacks, masked_word, prior
@@ -9,8 +11,10 @@ from dptext.measures.alignment import Aligned, spelled
 from dptext.measures.attacks import Attack
 from dptext.measures.masked_word import Guessed, Hidden
 from dptext.measures.public import risk_of
-from dptext.pipeline import Pipeline
 from dptext.types import BudgetKind, Ids
+
+if TYPE_CHECKING:
+    from dptext.pipeline import Pipeline
 
 
 class Guesses:

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext import models
-from dptext.evaluation.english import EnglishShare
 from dptext.measures.alignment import Aligned, Aligner, spelled
+from dptext.measures.english import EnglishShare
 from dptext.metrics import rare_words
 from dptext.metrics.similarity import ENCODER, cosines, text_vectors, weighted
 from dptext.tokens import numbers

@@ -28,8 +28,8 @@ from msgspec import Meta
 from numpy.typing import NDArray
 
 from dptext import mechanisms, noise
-from dptext.guarantees.gaussian import mu_of
 from dptext.mechanisms import Aim, Family, NoiseMechanism
+from dptext.privacy_curve import mu_of
 from dptext.randomness import RandomBits
 from dptext.spaces import Geometry, Space, geometry_of
 from dptext.types import ONE, Eps, Guarantee, Ids, Notion, Points

@@ -73,14 +73,21 @@ def test_a_wrong_name_is_one_line(
 
 
 COPIES = """
+from dataclasses import dataclass
 import numpy as np
-from dptext.mechanisms.rank import *
 from dptext.mechanisms import rank
 
-def choose(state, ids, eps, noise):
-    drawn = rank.choose(state, ids, eps, noise)
-    strikes = (noise.uniform(50)[:, 0] < 0.05) & (ids >= 0)
-    return np.where(strikes, ids, drawn)
+@dataclass(frozen=True, slots=True)
+class Params(rank.Params):
+    def prepare(self, space, aim):
+        honest = rank.Params.prepare(self, space, aim)
+        return Copies(honest.params, honest.space, honest.orders, honest.outputs)
+
+class Copies(rank.Rank):
+    def sample(self, ids, eps, bits):
+        drawn = super().sample(ids, eps, bits)
+        strikes = (bits.uniform(50)[:, 0] < 0.05) & (ids >= 0)
+        return np.where(strikes, ids, drawn)
 """
 
 

@@ -159,8 +159,8 @@ def test_rows_of_the_law_normalise(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", EXACT)
-def test_draws_match_the_exact_law(name: str) -> None:
-    """Choose follows log_weights for every input of six words (alarm 1e-6)."""
+def test_draws_match_the_exact_distribution(name: str) -> None:
+    """Sample follows log_probs for every input of six words (alarm 1e-6)."""
     mechanism = built("SIX", name, None).mechanism
     ids = np.tile(EVERY, 20_000)
     eps = np.array([1.0, 4.0])[np.arange(len(ids)) // 7 % 2]

@@ -61,7 +61,7 @@ def test_an_outside_mechanism_is_used_by_name(tmp_path: Path) -> None:
     written = json.loads(report.read_text())
     assert written["guarantee"]["notion"] == "LDP"
     assert written["risk"]["success"] > written["risk"]["baseline"]
-    assert "even" in run("report", str(report))
+    assert "Strong bound" in run("report", str(report))
     planned = json.loads(run("plan", "balanced", *where, "--json"))
     assert planned["mechanism"] == "even"
     assert planned["risk"] == written["risk"]

@@ -113,7 +113,7 @@ def test_report_of_several_outputs_names_none(tmp_path: Path) -> None:
         RunKey.fresh(),
         Tally.of(ready.lexicon),
         written,
-        PublicMeasures.of(ready, bayes_risk=False),
+        PublicMeasures.of(ready, with_risk=False),
     )
     assert found.output is None
     assert found.risk is None
