@@ -186,7 +186,7 @@ def guesses(made: Pipeline) -> Ids:
     """Return the best guess of a word by its replacement alone: (V,)."""
     state = made.channel.state
     weights = prior.replaced(made.lexicon, made.profile.tokens)
-    epsilon = np.array([made.budget_description.high])
+    epsilon = np.array([made.budget.description.high])
     law = rank.weights(state.params, state.orders.shape[1], epsilon)[0]
     best = np.full(len(weights), int(weights.argmax()), np.int32)
     most = np.full(len(weights), weights.max())

@@ -82,7 +82,7 @@ def main() -> None:
     """Solve for each prior and write the file."""
     lexicon = lexicons.find("builtin")
     module = registry.find("spaces", "identity")
-    space = spaces.prepare(lexicon, "identity", module, module.Params())
+    space = spaces.prepare(lexicon, "identity", module.Params())
     found = {
         name: list(laws(lexicon, space, policy)) for name, policy in PRIORS.items()
     }

@@ -124,7 +124,7 @@ def _measured(name: str, made: pipeline.Pipeline) -> list[tuple[str, dict[str, A
     account.statement(
         made.profile,
         made.channel,
-        made.budget_description,
+        made.budget.description,
         key="system",
         lexicon_given=False,
         identified=False,
@@ -134,14 +134,14 @@ def _measured(name: str, made: pipeline.Pipeline) -> list[tuple[str, dict[str, A
     told = note if risk is None else f"risk {risk.success:.3%}"
     spent = f"{time.process_time():.0f} s CPU so far"
     print(
-        f"{name}: epsilon {made.budget_description.high:g}, {told} ({spent})",
+        f"{name}: epsilon {made.budget.description.high:g}, {told} ({spent})",
         flush=True,
     )
     if risk is None:
         return []
     words = prior.replaced(made.lexicon, made.profile.tokens)
     mapping = made.profile.settings().get("mapping")
-    key = bayes.key_of(made.channel, made.budget_description.high, words, True, mapping)
+    key = bayes.key_of(made.channel, made.budget.description.high, words, True, mapping)
     return [(key, asdict(risk))]
 
 

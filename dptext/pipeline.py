@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext import budgets, identity, mechanisms, registry, spaces, strategy
+from dptext import identity, mappings, mechanisms, registry, spaces, strategy
 from dptext.adversaries import prior
+from dptext.budgets import AnyBudget, SequentialBudget, uniform
 from dptext.errors import UsageError
 from dptext.guarantees import account
 from dptext.guarantees.terms import MAX_MEANINGFUL_LOSS
@@ -34,8 +35,7 @@ Observer = Callable[[Words, Ids, Eps], None]
 class Pipeline:
     """A profile made ready: all that is public is done, texts and a key are missing.
 
-    profile has its epsilon (a risk has been turned into one); budget is the module
-    and its state; budget_description says how it spends. identity is the digest
+    profile has its epsilon (a risk has been turned into one). identity is the digest
     of all that decides the output besides key and input, files included.
     """
 
@@ -44,9 +44,8 @@ class Pipeline:
     channel: Channel
     tokenizer: Tokenizer
     joiner: Joiner
-    budget: tuple[Any, Any]
-    budget_description: BudgetDescription
-    mapping: tuple[Any, Any, Index] | None
+    budget: AnyBudget
+    mapping: mappings.Mapping | None
     identity: str
 
     def privatize(
@@ -81,25 +80,28 @@ class Pipeline:
 
         records (n,) which record each word belongs to.
         """
-        budget, state = self.budget
         if not len(words.ids):
             return words.ids, np.empty(0)
-        if hasattr(budget, "release"):
-            released: tuple[Ids, Eps] = budget.release(
-                state,
-                words,
-                bits,
-                lambda positions, eps: self.draw(
-                    words.ids[positions], eps, bits.take(positions)
-                ),
-            )
-            return released
-        eps: Eps = budget.spread(state, words, bits)
+        if isinstance(self.budget, SequentialBudget):
+            return self.release(self.budget, words, bits)
+        eps = self.budget.spread(words, bits)
         if self.channel.module.FAMILY == "context":
             module = self.channel.module
             drawn: Ids = module.choose(self.channel.state, words, eps, bits)
             return drawn, eps
         return self.replace(words.ids, eps, bits, records, randomness), eps
+
+    def release(
+        self, budget: SequentialBudget, words: Words, bits: RandomBits
+    ) -> tuple[Ids, Eps]:
+        """Draw words whose epsilons look at those drawn before; return both."""
+        return budget.release(
+            words,
+            bits,
+            lambda positions, eps: self.draw(
+                words.ids[positions], eps, bits.take(positions)
+            ),
+        )
 
     def replace(
         self,
@@ -139,10 +141,9 @@ class Pipeline:
         if self.mapping is None:
             chosen: Ids = channel.module.choose(channel.state, ids, eps, bits)
             return chosen
-        module, params, index = self.mapping
         drawn = np.empty(len(ids), np.int32)
         for part, noisy in self.points(ids, eps, bits):
-            drawn[part] = module.find(params, index, noisy, bits.take(part))
+            drawn[part] = self.mapping.find(noisy, bits.take(part))
         return drawn
 
     def points(
@@ -223,27 +224,23 @@ def build(recipe: Profile, lexicon: Lexicon) -> Pipeline:
     space = spaces.prepare(
         lexicon,
         recipe.space.name,
-        registry.find("spaces", recipe.space.name),
         recipe.space.params,
     )
     module = registry.find("mechanisms", recipe.mechanism.name)
-    _agree(recipe, module)
-    budget = registry.find("budgets", recipe.budget.name)
-    recipe, channel, state = _made_ready(recipe, module, budget, space)
-    budget_description = budget.describe(state)
-    account.check(channel, budget_description)
+    priced = _priced(recipe, lexicon)
+    _agree(recipe, module, priced)
+    recipe, channel, budget = _made_ready(recipe, module, priced, space)
+    account.check(channel, budget.description)
     mapping = None
     if recipe.mapping is not None:
-        found = registry.find("mappings", recipe.mapping.name)
         positions = getattr(module, "positions", None)
         vectors = positions(channel.state) if positions else space.vectors
-        index = Index(vectors, space.size)
-        mapping = (found, recipe.mapping.params, index)
-    states = {
-        "space": recipe.space.params,
-        "mechanism": channel.state,
-        "budget": state,
-        **({"mapping": recipe.mapping.params} if recipe.mapping else {}),
+        mapping = recipe.mapping.params.prepare(Index(vectors, space.size))
+    content = getattr(module, "content", None)
+    contents = {
+        "mechanism": content(channel.state) if content else {},
+        "budget": budget.content,
+        "mapping": mapping.content if mapping else {},
     }
     return Pipeline(
         profile=recipe,
@@ -251,34 +248,40 @@ def build(recipe: Profile, lexicon: Lexicon) -> Pipeline:
         channel=channel,
         tokenizer=Tokenizer(lexicon, recipe.tokens),
         joiner=Joiner(lexicon, recipe.tokens),
-        budget=(budget, state),
-        budget_description=budget_description,
+        budget=budget,
         mapping=mapping,
-        identity=identity.of(recipe, lexicon.digest, states, budget_description.used),
+        identity=identity.of(recipe, lexicon.digest, contents, budget.description.used),
     )
 
 
+def _priced(recipe: Profile, lexicon: Lexicon) -> AnyBudget | None:
+    """Make the budget ready; None where its epsilon is still to be computed."""
+    params = recipe.budget.params
+    if isinstance(params, uniform.Params) and params.epsilon is None:
+        return None
+    budget: AnyBudget = params.prepare(lexicon)
+    return budget
+
+
 def _made_ready(
-    recipe: Profile, module: Any, budget: Any, space: spaces.Space
-) -> tuple[Profile, Channel, Any]:
+    recipe: Profile, module: Any, budget: AnyBudget | None, space: spaces.Space
+) -> tuple[Profile, Channel, AnyBudget]:
     """Make mechanism and budget ready, which may follow one another.
 
     The profile returned says with which parameters and epsilon.
     """
-    given, lexicon, state = recipe.budget.params, space.lexicon, None
-    risk = getattr(given, "risk", None)
-    if risk is not None and given.epsilon is None:
+    lexicon = space.lexicon
+    if budget is None:
+        risk = recipe.budget.params.risk
         aim = Aim(risk=risk, prior=prior.replaced(lexicon, recipe.tokens))
     else:
-        state = budgets.prepare(budget, given, lexicon)
-        aim = Aim(epsilon=_of_a_word(budget.describe(state)))
+        aim = Aim(epsilon=_of_a_word(budget.description))
     name = recipe.mechanism.name
     channel = mechanisms.ready(name, module, recipe.mechanism.params, space, aim)
     recipe = replace(recipe, mechanism=Part(name, channel.params))
     if aim.risk is not None and aim.prior is not None:
         recipe = _with_epsilon(recipe, channel, aim.risk, aim.prior)
-        state = budgets.prepare(budget, recipe.budget.params, lexicon)
-    return recipe, channel, state
+    return recipe, channel, budget or recipe.budget.params.prepare(lexicon)
 
 
 def _of_a_word(budget_description: BudgetDescription) -> float | None:
@@ -312,9 +315,8 @@ def _with_epsilon(
     return recipe.with_epsilon(epsilon)
 
 
-def _agree(recipe: Profile, module: Any) -> None:
+def _agree(recipe: Profile, module: Any, budget: AnyBudget | None) -> None:
     """Refuse strategies and budgets that do not go with a mechanism or each other."""
-    budget = registry.find("budgets", recipe.budget.name)
     name = recipe.mechanism.name
     if recipe.strategy != TOKEN and recipe.budget.name != "uniform":
         msg = (
@@ -336,7 +338,7 @@ def _agree(recipe: Profile, module: Any) -> None:
     if recipe.strategy != TOKEN:
         msg = f"{name} draws every word in its context: use the strategy token"
         raise UsageError(msg)
-    if hasattr(budget, "release"):
+    if isinstance(budget, SequentialBudget):
         msg = (
             f"{name} looks at the whole text, so it cannot draw word after word as the "
             f"budget {recipe.budget.name} wants; use another budget"

@@ -26,14 +26,14 @@ STAGES = (
     *("formats", "spaces", "budgets", "budgets.scores", "mechanisms", "mappings"),
     "metrics",
 )
-# What a module of each stage holds; a group in parentheses, one of them.
-_MEMBERS: Mapping[str, tuple[str | tuple[str, ...], ...]] = {
+# What a module of each stage holds; `Params` extend those of the stage's own package.
+_MEMBERS: Mapping[str, tuple[str, ...]] = {
     "formats": ("SUFFIXES", "read", "Writer"),
-    "spaces": ("Params", "METRIC", "transform"),
-    "budgets": ("Params", "describe", ("spread", "release")),
-    "budgets.scores": ("Params", "prepare", "score", "describe"),
+    "spaces": ("Params",),
+    "budgets": ("Params",),
+    "budgets.scores": ("Params",),
     "mechanisms": ("FAMILY", "Params", "prepare", "guarantee"),
-    "mappings": ("Params", "find"),
+    "mappings": ("Params",),
     "metrics": ("NAME", "Meter"),
 }
 # What draws, by the family of a mechanism.
@@ -95,17 +95,29 @@ def _loaded(stage: str, entry: EntryPoint) -> tuple[object, str]:
 def _unfit(stage: str, module: ModuleType) -> str:
     """Say what a module of a stage must have and lacks; "" where it has all."""
     for member in _MEMBERS[stage]:
-        choices = (member,) if isinstance(member, str) else member
-        if not any(hasattr(module, name) for name in choices):
-            return f"lacks {' or '.join(choices)}"
-    if hasattr(module, "Params") and not dataclasses.is_dataclass(module.Params):
-        return "has Params that are no dataclass"
+        if not hasattr(module, member):
+            return f"lacks {member}"
+    if "Params" in _MEMBERS[stage]:
+        unfit = _unfit_params(stage, module.Params)
+        if unfit:
+            return unfit
     family = str(getattr(module, "FAMILY", ""))
     if stage == "mechanisms" and family not in _DRAWS:
         return f"has the FAMILY {family!r}, which is none of {', '.join(_DRAWS)}"
     if stage == "mechanisms" and not hasattr(module, _DRAWS[family]):
         return f"lacks {_DRAWS[family]}"
     return ""
+
+
+def _unfit_params(stage: str, params: object) -> str:
+    """Say what is wrong with the settings of a component; "" where nothing is."""
+    base = getattr(importlib.import_module(f"dptext.{stage}"), "Params", object)
+    if not (isinstance(params, type) and issubclass(params, base)):
+        return f"has Params that do not extend dptext.{stage}.Params"
+    if not dataclasses.is_dataclass(params):
+        return "has Params that are no dataclass"
+    lacking = sorted(getattr(params, "__abstractmethods__", ()))
+    return f"has Params without {' and '.join(lacking)}" if lacking else ""
 
 
 @cache

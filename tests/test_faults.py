@@ -19,7 +19,7 @@ STAGES = {
     "reader": ("dptext.formats.jsonl", "read"),
     "tokenizer": ("dptext.tokens.tokenizer", "Tokenizer.words"),
     "nonce": ("dptext.randomness", "Randomness.nonce"),
-    "budget": ("dptext.budgets.uniform", "spread"),
+    "budget": ("dptext.budgets.uniform", "Uniform.spread"),
     "mechanism": ("dptext.mechanisms.rank", "choose"),
     "joiner": ("dptext.tokens.joining", "Joiner.join"),
     "writer": ("dptext.formats.jsonl", "Writer.write"),

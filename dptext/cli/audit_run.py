@@ -72,11 +72,11 @@ def run(
     preparing = f"audit: preparing {recipe.mechanism.name}"
     with contextlib.nullcontext() if quiet else steps.step(preparing):
         made = pipeline.build(recipe, lexicons.find(recipe.lexicon))
-    if made.budget_description.kind != "word":
+    if made.budget.description.kind != "word":
         msg = "audit takes an epsilon per word: give --epsilon"
         raise UsageError(msg)
     progress(f"about {_seconds(made, effort):.0f} s of one core are left")
-    epsilon = made.budget_description.high
+    epsilon = made.budget.description.high
     result = audit.audit(
         made.channel,
         epsilon,

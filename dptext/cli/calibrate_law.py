@@ -61,9 +61,7 @@ def _found(
     cap: float | None,
 ) -> tuple[profile.Profile, dict[str, dict[str, Any]]]:
     """Return the profile with the law in it, and what changed as plain data."""
-    part = recipe.space
-    module = registry.find("spaces", part.name)
-    space = spaces.prepare(lexicon, part.name, module, part.params)
+    space = spaces.prepare(lexicon, recipe.space.name, recipe.space.params)
     words = prior.replaced(lexicon, recipe.tokens)
     given: rank.Params = recipe.mechanism.params
     problem = best_law.problem(given, space, words, utility)

@@ -143,7 +143,7 @@ def row_of(recipe: profile.Profile, lexicon: Lexicon) -> tuple[Row, pipeline.Pip
     began = time.perf_counter()
     made = pipeline.build(recipe, lexicon)
     seconds = time.perf_counter() - began
-    channel, epsilon = made.channel, made.budget_description.high
+    channel, epsilon = made.channel, made.budget.description.high
     promise = channel.module.guarantee(channel.state, epsilon)
     risk, _ = assemble.risk_of(made)
     deniable = assemble.deniability_of(made)

@@ -45,7 +45,7 @@ def run(
     told = account.statement(
         made.profile,
         made.channel,
-        made.budget_description,
+        made.budget.description,
         key="system",
         lexicon_given=made.profile.lexicon not in ("builtin", "english"),
         identified=False,

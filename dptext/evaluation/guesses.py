@@ -32,7 +32,7 @@ class Guesses:
         law = (
             made is not None
             and made.channel.exact
-            and made.budget_description.kind == "word"
+            and made.budget.description.kind == "word"
         )
         self._made = made if law and bayes else None
         self._model, self._most = masked_model, masked_words
@@ -67,7 +67,7 @@ class Guesses:
             found.append(
                 words.bayes(
                     made.channel,
-                    made.budget_description.high,
+                    made.budget.description.high,
                     public,
                     np.concatenate(self._before),
                     np.concatenate(self._after),

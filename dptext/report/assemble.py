@@ -80,7 +80,7 @@ def stated(pipeline: Pipeline, key: str, layout: Layout, measures: Measures) -> 
     guarantee = account.statement(
         pipeline.profile,
         pipeline.channel,
-        pipeline.budget_description,
+        pipeline.budget.description,
         key=key,
         lexicon_given=pipeline.lexicon.digest != lexicons.builtin_digest(),
         identified=layout.id_field is not None,
@@ -130,7 +130,7 @@ def risk_of(pipeline: Pipeline) -> tuple[bayes.Risk | None, str]:
     """Measure the risk where every word is drawn alone, and at one epsilon."""
     if pipeline.channel.module.FAMILY == "context":
         return None, f"not measured: {pipeline.channel.name} looks at the whole text"
-    if pipeline.budget_description.kind != "word":
+    if pipeline.budget.description.kind != "word":
         return None, "not measured: epsilon differs from word to word"
     if pipeline.profile.strategy != "token":
         return None, (
@@ -138,7 +138,7 @@ def risk_of(pipeline: Pipeline) -> tuple[bayes.Risk | None, str]:
             "that is "
             "drawn once for all its places shows more"
         )
-    epsilon = pipeline.budget_description.high
+    epsilon = pipeline.budget.description.high
     words = prior.replaced(pipeline.lexicon, pipeline.profile.tokens)
     mapping = pipeline.profile.settings().get("mapping")
     risk = bayes.measure(pipeline.channel, epsilon, words, pipeline.draw, mapping)
@@ -148,11 +148,11 @@ def risk_of(pipeline: Pipeline) -> tuple[bayes.Risk | None, str]:
 def deniability_of(pipeline: Pipeline) -> Deniability | None:
     """Measure N_w and S_w where one epsilon holds for every word."""
     if (
-        pipeline.budget_description.kind != "word"
+        pipeline.budget.description.kind != "word"
         or pipeline.channel.module.FAMILY == "context"
     ):
         return None
-    epsilon = pipeline.budget_description.high
+    epsilon = pipeline.budget.description.high
     draw = public_draw(pipeline, epsilon)
     return Deniability(**deniability.measure(pipeline.channel, epsilon, draw))
 

@@ -105,11 +105,11 @@ def plan(
         profile=pipeline.profile.name,
         mechanism=pipeline.channel.name,
         lexicon=pipeline.lexicon.name,
-        epsilon=pipeline.budget_description.high,
+        epsilon=pipeline.budget.description.high,
         guarantee=account.statement(
             pipeline.profile,
             pipeline.channel,
-            pipeline.budget_description,
+            pipeline.budget.description,
             key="system",
             lexicon_given=pipeline.profile.lexicon not in ("builtin", "english"),
             identified=False,
@@ -131,7 +131,7 @@ def plan(
 def _changed(pipeline: Pipeline) -> float | None:
     """Return the share of words of the prior that change, from public draws."""
     if (
-        pipeline.budget_description.kind != "word"
+        pipeline.budget.description.kind != "word"
         or pipeline.channel.module.FAMILY == "context"
     ):
         return None
@@ -140,7 +140,7 @@ def _changed(pipeline: Pipeline) -> float | None:
     positions = (np.arange(_DRAWN) + 0.5) / _DRAWN
     rows = np.minimum(np.searchsorted(np.cumsum(weights), positions), len(weights) - 1)
     ids: Ids = rows.astype(np.int32)
-    drawn = assemble.public_draw(pipeline, pipeline.budget_description.high)(ids)
+    drawn = assemble.public_draw(pipeline, pipeline.budget.description.high)(ids)
     return float((drawn != ids).mean())
 
 

@@ -1,20 +1,18 @@
 """Spaces: public transforms of the lexicon's vectors, one file each.
 
-A space module holds `Params` (a frozen dataclass), `METRIC` (the name of the Euclidean
-distance after the transform) and `transform(params, vectors) -> vectors`, a public
-deterministic function of the whole table, (V + 1, d) float32 to (V + 1, d') float32.
-`PUBLISHED_CONSTANT`, where there is one, is the Lipschitz constant printed in the
-source; `Space.translated` says the exact one beside it.
+A file holds `Params`, a frozen dataclass and subclass of `spaces.Params`: the settings
+in a profile, and the transform.
 """
 
 from __future__ import annotations
 
 import json
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,16 +30,23 @@ _PAIRED = 2**16
 _LOOKED, _QUICK = 24, 2**18
 
 
-class SpaceModule(Protocol):
-    """What a file in this folder defines."""
+@dataclass(frozen=True, slots=True)
+class Params(ABC):
+    """Settings of a space; METRIC names the Euclidean distance after the transform.
 
-    Params: type
-    METRIC: str
+    PUBLISHED_CONSTANT, where there is one, is the Lipschitz constant printed in the
+    source; `Space.translated` says the exact one beside it.
+    """
 
-    def transform(
-        self, params: Any, vectors: NDArray[np.float32]
-    ) -> NDArray[np.float32]:
-        """Move every vector."""
+    METRIC: ClassVar[str]
+    PUBLISHED_CONSTANT: ClassVar[float | None] = None
+
+    @abstractmethod
+    def transform(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Move every vector: (V + 1, d) float32 to (V + 1, d') float32.
+
+        A public deterministic function of the whole table, which stays as it is.
+        """
 
 
 @dataclass(frozen=True)
@@ -179,7 +184,7 @@ class Space:
         from dptext.spaces import identity
 
         vectors = np.asarray(self.lexicon.vectors, dtype=np.float32)
-        return Space(self.lexicon, "identity", identity.METRIC, vectors)
+        return Space(self.lexicon, "identity", identity.Params.METRIC, vectors)
 
     @cached_property
     def lipschitz(self) -> float:
@@ -274,7 +279,7 @@ def stretched(before: NDArray[Any], after: NDArray[Any]) -> float:
     return most
 
 
-def prepare(lexicon: Lexicon, name: str, module: SpaceModule, params: Any) -> Space:
+def prepare(lexicon: Lexicon, name: str, params: Params) -> Space:
     """Apply a space's transform to a lexicon's vectors.
 
     Raises LexiconError where vectors are too long or too short to be measured.
@@ -283,14 +288,14 @@ def prepare(lexicon: Lexicon, name: str, module: SpaceModule, params: Any) -> Sp
 
     vectors = np.asarray(lexicon.vectors, dtype=np.float32)
     check_coordinates(vectors, f"lexicon {lexicon.name}")
-    moved = np.ascontiguousarray(module.transform(params, vectors))
+    moved = np.ascontiguousarray(params.transform(vectors))
     check_coordinates(moved, f"space {name} of lexicon {lexicon.name}")
     settings = asdict(params)
     return Space(
         lexicon,
         name,
-        module.METRIC,
+        params.METRIC,
         moved,
         params=json.dumps(settings, sort_keys=True) if settings else "",
-        published=getattr(module, "PUBLISHED_CONSTANT", None),
+        published=params.PUBLISHED_CONSTANT,
     )

@@ -16,10 +16,10 @@ def drawing(channel: Channel) -> Drawing:
         return lambda ids, eps, bits: module.choose(state, ids, eps, bits)
     positions = getattr(module, "positions", None)
     vectors = positions(state) if positions else channel.space.vectors
-    index = Index(vectors, channel.space.size)
+    mapping = nearest.Params().prepare(Index(vectors, channel.space.size))
 
     def draw(ids: Ids, eps: Eps, bits: RandomBits) -> Ids:
         points = module.perturb(state, ids, eps, bits)
-        return nearest.find(nearest.Params(), index, points, bits)
+        return mapping.find(points, bits)
 
     return draw

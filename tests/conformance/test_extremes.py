@@ -175,7 +175,7 @@ def test_every_budget_of_tiny_epsilons_is_refused_in_one_line(name: str) -> None
             return {key: tiny(each) for key, each in value.items()}
         return [tiny(each) for each in value] if isinstance(value, list) else 1e-300
 
-    settings = {key: tiny(value) for key, value in module.EXAMPLE.items()}
+    settings = {key: tiny(value) for key, value in module.Params.EXAMPLE.items()}
     data = {"mechanism": "diffractor", "budget": {"name": name, **settings}}
     with pytest.raises(UsageError):
         pipeline.build(profile.parse(data, "test"), SIX)

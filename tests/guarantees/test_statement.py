@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from dptext import mechanisms, profile, registry, spaces
+from dptext.budgets import Budget
 from dptext.guarantees import account, adjacency
 from dptext.guarantees.statement import Statement
 from dptext.guarantees.wording import above, factor, number
@@ -62,10 +63,7 @@ def channel(which: int) -> Channel:
     name = given.pop("name")
     lexicon = small.cloud(12, 3)
     space = spaces.prepare(
-        lexicon,
-        "identity",
-        registry.find("spaces", "identity"),  # type: ignore[arg-type]
-        registry.find("spaces", "identity").Params(),
+        lexicon, "identity", registry.find("spaces", "identity").Params()
     )
     module = registry.find("mechanisms", name)
     return mechanisms.ready(name, module, module.Params(**given), space)
@@ -89,8 +87,8 @@ def recipe(
 def describe(case: Case) -> BudgetDescription:
     """Return how a case spends epsilon."""
     module = registry.find("budgets", BUDGETS[case.level])
-    found: BudgetDescription = module.describe(module.Params(epsilon=case.epsilon))
-    return found
+    budget: Budget = module.Params(epsilon=case.epsilon).prepare(small.cloud(2, 2))
+    return budget.description
 
 
 def statement(case: Case) -> Statement:

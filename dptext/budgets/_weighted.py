@@ -1,4 +1,4 @@
-"""The scores of a profile made ready, and their weighted mean over the words."""
+"""The scores of a profile with their weights, and the weighted mean over the words."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from dptext import registry
 from dptext.budgets import _sharing
+from dptext.budgets.scores import Params, Score
 from dptext.errors import UsageError
 from dptext.types import Lexicon, Words
 
@@ -20,54 +21,55 @@ Column = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class Ready:
-    """A score with its weight > 0 and its state."""
+class WeightedScore:
+    """A score made ready, with its name and its weight > 0."""
 
     name: str
     weight: float
-    module: Any
-    state: Any
+    score: Score
 
     @property
-    def multiplies(self) -> bool:
-        """Tell whether it is a factor on the mean of the others."""
-        return bool(getattr(self.module, "MULTIPLIES", False))
-
     def content(self) -> dict[str, str]:
         """Return the digests of what its settings name, and of another's code."""
-        digests = getattr(self.module, "content", None)
-        named = dict(digests(self.state)) if digests else {}
+        digests = dict(self.score.content)
         code = registry.code("budgets.scores", self.name)
         if code:
-            named |= {"code": code, "used": self.module.describe(self.state)}
-        return {f"scores.{self.name}.{key}": value for key, value in named.items()}
+            digests |= {"code": code, "used": self.score.description}
+        return {f"scores.{self.name}.{key}": value for key, value in digests.items()}
 
-    def told(self) -> str:
+    @property
+    def description(self) -> str:
         """Say name, weight and what it rests on."""
-        what = self.module.describe(self.state)
-        return f"{self.name} (weight {self.weight:g}): {what}"
+        return f"{self.name} (weight {self.weight:g}): {self.score.description}"
+
+    def values(self, words: Words) -> Column:
+        """Return the score of each word, (n,). Raises UsageError for what is none."""
+        values = self.score.values(words)
+        fits = values.shape == words.ids.shape
+        if not fits or not (np.isfinite(values) & (values >= 0)).all():
+            msg = f"the score {self.name} gave something else than numbers from 0 up"
+            raise UsageError(msg)
+        return values
 
 
-def ready(given: Mapping[str, Any], lexicon: Lexicon) -> tuple[Ready, ...]:
+def prepare(settings: Mapping[str, Any], lexicon: Lexicon) -> tuple[WeightedScore, ...]:
     """Read a mapping from names to weights or settings; leave out what is off.
 
     Raises UsageError that names the key.
     """
-    made = []
-    for name, settings in given.items():
-        module = registry.find("budgets.scores", name)
-        weight, params = _settings(name, settings, module)
+    scores = []
+    for name, of_score in settings.items():
+        weight, params = _settings(name, of_score)
         if weight > 0:
-            state = module.prepare(params, lexicon)
-            made.append(Ready(name, weight, module, state))
-    if not made:
+            scores.append(WeightedScore(name, weight, params.prepare(lexicon)))
+    if not scores:
         msg = "budget: scores: none is on; name at least one, as in frequency: 1"
         raise UsageError(msg)
-    return tuple(made)
+    return tuple(scores)
 
 
 def combined(
-    scores: tuple[Ready, ...], words: Words
+    scores: tuple[WeightedScore, ...], words: Words
 ) -> tuple[Column, dict[str, Column]]:
     """Return the final score, (n,) sums to 1 over each text, and a column by score."""
     count = len(words.ends)
@@ -75,13 +77,12 @@ def combined(
     final, weights = np.zeros(len(words.ids)), 0.0
     factor = np.ones(len(words.ids))
     for each in scores:
-        columns[each.name] = raw = _checked(each, words)
-        if each.multiplies:
-            factor *= np.maximum(1.0 + each.weight * (raw - 1.0), 0.0)
+        columns[each.name] = values = each.values(words)
+        if each.score.multiplies:
+            factor *= np.maximum(1.0 + each.weight * (values - 1.0), 0.0)
             continue
-        columns[f"{each.name} share"] = share = _sharing.normalized(
-            raw, words.texts, count
-        )
+        share = _sharing.normalized(values, words.texts, count)
+        columns[f"{each.name} share"] = share
         final += each.weight * share
         weights += each.weight
     # Factors alone work on equal shares.
@@ -89,33 +90,27 @@ def combined(
     return _sharing.normalized(mean * factor, words.texts, count), columns
 
 
-def _checked(each: Ready, words: Words) -> Column:
-    raw: Column = each.module.score(each.state, words)
-    if raw.shape != words.ids.shape or not (np.isfinite(raw) & (raw >= 0)).all():
-        msg = f"the score {each.name} gave something else than numbers from 0 up"
-        raise UsageError(msg)
-    return raw
-
-
-def _settings(name: str, given: Any, module: Any) -> tuple[float, Any]:
+def _settings(name: str, settings: Any) -> tuple[float, Params]:
     """Return weight and parameters."""
     location = f"budget: scores.{name}"
-    if not isinstance(given, Mapping):
-        given = {"weight": given}
-    rest = {key: value for key, value in given.items() if key != "weight"}
-    known = tuple(each.name for each in dataclasses.fields(module.Params))
+    kind = registry.find("budgets.scores", name).Params
+    if not isinstance(settings, Mapping):
+        settings = {"weight": settings}
+    rest = {key: value for key, value in settings.items() if key != "weight"}
+    known = tuple(each.name for each in dataclasses.fields(kind))
     for key in rest:
         if key not in known:
             hint = registry.suggest(str(key), ("weight", *known))
             msg = f"{location}.{key}: unknown key; {hint}"
             raise UsageError(msg)
-    weight = given.get("weight", 1.0)
+    weight = settings.get("weight", 1.0)
     if not isinstance(weight, int | float) or not 0 <= weight <= 1e6:
         msg = f"{location}: the weight is a number from 0 to 1000000, true or false"
         raise UsageError(msg)
     try:
-        return float(weight), msgspec.convert(rest, module.Params)
+        params: Params = msgspec.convert(rest, kind)
     except msgspec.ValidationError as error:
         reason, _, path = str(error).partition(" - at `$")
         msg = f"{location}{path.rstrip('`')}: {reason}"
         raise UsageError(msg) from None
+    return float(weight), params
