@@ -41,12 +41,12 @@ from dptext.types import Lexicon
 
 RISKS = (0.1, 0.2, 0.35)
 LOSSES = (6.0, 8.0, 10.0, 12.0)
-OLD_LAW = {"law": "power", "k": 96, "c": 10.0}
+OLD_LAW = {"weights": "power", "k": 96, "c": 10.0}
 # The best closed laws at each risk; the default takes tables (docs/rank.md).
 LAWS = {
-    0.1: {"law": "arch", "k": 96, "p": 4.0},
-    0.2: {"law": "arch", "k": 48, "p": 2.0},
-    0.35: {"law": "arch", "k": 16, "p": 1.5},
+    0.1: {"weights": "arch", "k": 96, "p": 4.0},
+    0.2: {"weights": "arch", "k": 48, "p": 2.0},
+    0.35: {"weights": "arch", "k": 16, "p": 1.5},
 }
 Task = tuple[list[str], list[Any], list[str], list[Any]]
 
@@ -133,10 +133,10 @@ def lists(lexicon: Lexicon) -> None:
 
 def laws(lexicon: Lexicon) -> None:
     """Print the expected closeness of the best law and of others, equal bounds."""
-    channel = ranked(lexicon, {"law": "staircase", "k": 1}, 1.0).channel
+    channel = ranked(lexicon, {"weights": "staircase", "k": 1}, 1.0).channel
     prior = lexicon.prior
     given = best_law.problem(rank.Params(), channel.space, prior, "closeness")
-    shapes = [OLD_LAW, *LAWS.values(), {"law": "staircase", "k": 16}]
+    shapes = [OLD_LAW, *LAWS.values(), {"weights": "staircase", "k": 16}]
     for epsilon in (6.0, 8.8, 10.5):
         for law in shapes:
             other = ranked(lexicon, law, 1.0).channel

@@ -7,9 +7,9 @@ shipped profiles, and of every mechanism with its default parameters at the risk
 digest, space, parameters, prior and the number of its algorithm: what does not match is
 computed by the user's program as though it were not there.
 
-To be run after the built-in lexicon (after benchmarks/ship_laws.py), a shipped profile
-or one of the algorithms has changed; a test checks that every risk of a profile comes
-from the file. About twenty minutes of processor time, half a minute of them for the
+To be run after the built-in lexicon (after benchmarks/ship_weights.py), a shipped
+profile or one of the algorithms has changed; a test checks that every risk of a profile
+comes from the file. About twenty minutes of processor time, half a minute of them for the
 tables; needs nothing but the package:
 
     python benchmarks/ship_results.py [--tables]

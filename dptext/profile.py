@@ -4,7 +4,7 @@ name: balanced
 about: one line
 lexicon: builtin            # a name or a file
 space: identity             # NAME, or {name: NAME, ...parameters}
-mechanism: {name: rank, law: fitted}
+mechanism: {name: rank, weights: fitted}
 mapping: nearest            # noise mechanisms only
 budget: {name: uniform, epsilon: 8}     # or {name: uniform, risk: 10%}
 strategy: token             # or record, data-set: draw equal words once
@@ -36,6 +36,11 @@ STAGES = {
     "mechanism": "mechanisms",
     "mapping": "mappings",
     "budget": "budgets",
+}
+# Keys of older versions and what they are called now, by stage and component.
+_RENAMED = {
+    ("mechanism", "rank", "law"): "weights",
+    ("mechanism", "diffractor", "law"): "noise",
 }
 _KEYS = ("name", "about", "source", "lexicon", *STAGES, "strategy", "tokens")
 
@@ -224,6 +229,11 @@ def _part(key: str, given: Any, location: str) -> Part | None:
         raise UsageError(msg)
     module = registry.find(STAGES[key], given["name"])
     rest = {item: value for item, value in given.items() if item != "name"}
+    for item in rest:
+        now = _RENAMED.get((key, given["name"], item))
+        if now is not None:
+            msg = f"{location}: {key}.{item}: this key is now {key}.{now}; rename it"
+            raise UsageError(msg)
     return Part(given["name"], convert(rest, module.Params, f"{location}: {key}"))
 
 

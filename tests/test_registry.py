@@ -91,7 +91,7 @@ def test_a_component_that_is_half_written_is_refused(
     """Settings that are no budget's, and such as cannot be made ready."""
     module = ModuleType("half")
     sys.modules["half"] = module
-    exec(program, vars(module))  # noqa: S102
+    exec(program, vars(module))
     assert problem in registry._unfit("budgets", module)
 
 

@@ -47,11 +47,11 @@ def test_laws_of_rank_have_their_risks_with_the_built_in_lexicon(table: int) -> 
     words = prior.replaced(lexicon, policy)
     space = channels.space_of(lexicon)
     for row in _laws.shipped()[table]:
-        params = rank.Params(law="steps", steps=row.steps)
+        params = rank.Params(weights="steps", steps=row.steps)
         state = rank.prepare(params, space)
         best = rank.best_guesses(state, words, row.epsilon, [(0, len(words))])
         found = float(best.sum())
-        assert row.risk * 0.997 <= found <= row.risk, "run benchmarks/ship_laws.py"
+        assert row.risk * 0.997 <= found <= row.risk, "run benchmarks/ship_weights.py"
         assert row.epsilon <= MAX_MEANINGFUL_LOSS
 
 
@@ -60,7 +60,7 @@ def test_the_default_profile_takes_risks(risk: str) -> None:
     """Law fitted makes an epsilon of meaning from risks that one law does not."""
     found = open_pipeline("balanced", {"budget": {"risk": risk}})
     assert found.budget.description.high < 12.0
-    assert found.profile.mechanism.params.law == "steps"
+    assert found.profile.mechanism.params.weights == "steps"
     assert found.profile.mechanism.params == found.channel.params
 
 

@@ -87,7 +87,7 @@ def problem(
 
 
 def _lists(params: rank.Params, space: Space) -> rank.State:
-    plain = rank.Params(law="staircase", k=1, outputs=params.outputs)
+    plain = rank.Params(weights="staircase", k=1, outputs=params.outputs)
     outputs = rank.prepare(plain, space).outputs
     most = min(params.k or EDGES[-1], EDGES[-1], rank.longest(space, outputs), outputs)
     return rank.prepare(replace(plain, k=most), space)
@@ -189,7 +189,7 @@ def find(
         if table and table[-1][1] == step:
             table.pop()
         table.append((last, step))
-    params = rank.Params(law="steps", steps=tuple(table), outputs=outputs)
+    params = rank.Params(weights="steps", steps=tuple(table), outputs=outputs)
     return Law(params, epsilon, value)
 
 

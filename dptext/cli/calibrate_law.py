@@ -73,7 +73,7 @@ def _found(
         if math.fsum(best[0]) <= target:
             budget = {"name": "uniform", "epsilon": cap}
     steps = [list(pair) for pair in law.params.steps]
-    mechanism: dict[str, Any] = {"name": "rank", "law": "steps", "steps": steps}
+    mechanism: dict[str, Any] = {"name": "rank", "weights": "steps", "steps": steps}
     if given.outputs is not None:
         mechanism["outputs"] = given.outputs
     spent = registry.find("budgets", "uniform").Params

@@ -2,8 +2,8 @@
 
 A table is a tuple of (last rank, ln w / epsilon) pairs: up to this rank, from the one
 before on. The first value is 1; beyond the last rank stands the floor, 0.
-dptext/data/laws.json holds one for each of a grid of risks, for all words and for all
-but stop words (docs/rank.md).
+dptext/data/rank_weights.json holds one for each of a grid of risks, for all words and
+for all but stop words (docs/rank.md).
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Row:
 def check(table: Table) -> None:
     """Raise ValueError for a table that is no law."""
     if not table:
-        msg = "law steps needs a table of [last rank, part of epsilon] pairs"
+        msg = "weights: steps needs a table of [last rank, part of epsilon] pairs"
         raise ValueError(msg)
     rank, before = 0, 1.0
     if table[0][1] != 1.0:
@@ -91,10 +91,10 @@ def scaled(table: Table, outputs: int) -> Table:
 
 @lru_cache(maxsize=1)
 def shipped() -> tuple[tuple[Row, ...], ...]:
-    """Return what dptext/data/laws.json holds: rows by rising risk, of each prior."""
-    path = Path(__file__).parent.parent / "data" / "laws.json"
+    """Return what data/rank_weights.json holds: rows by rising risk, of each prior."""
+    path = Path(__file__).parent.parent / "data" / "rank_weights.json"
     found = json.loads(path.read_text(encoding="utf-8"))["tables"]
-    return tuple(tuple(_row(row) for row in each["laws"]) for each in found)
+    return tuple(tuple(_row(row) for row in each["weights"]) for each in found)
 
 
 def _row(row: dict[str, Any]) -> Row:

@@ -48,7 +48,7 @@ class Params:
     beta bounds the probability of an output farther than gamma.
     """
 
-    law: Literal["geometric", "tem"] = "geometric"
+    noise: Literal["geometric", "tem"] = "geometric"
     chains: Annotated[int, Meta(ge=1, le=64)] = 1
     scale: Annotated[float, Meta(ge=1e-12, le=1e12)] = 1.0
     gamma: Annotated[float, Meta(ge=1e-12, le=1e12)] | None = None
@@ -87,7 +87,7 @@ def guarantee(state: State, epsilon: float) -> Guarantee:
         metric += f", divided by {params.scale:g}"
     max_distance = (state.chains.size - 1) / params.scale
     varying_epsilon, most, distance = None, math.inf, metric
-    if params.law == "tem":
+    if params.noise == "tem":
         given = params.gamma
         if given is None:
             # Epsilon times gamma is the same for every epsilon.
@@ -123,7 +123,7 @@ def _above(value: float) -> str:
 def claimed(state: State, epsilon: float, one: Ids, other: Ids) -> NDArray[np.float64]:
     """Return the bound on the loss of pairs of inputs, (n,) nats."""
     apart = state.chains.apart(one, other) / state.params.scale
-    if state.params.law == "tem":
+    if state.params.noise == "tem":
         apart = np.minimum(apart, _gamma(state, np.array([epsilon])))
     bound: NDArray[np.float64] = epsilon * apart
     return bound
@@ -143,7 +143,7 @@ def choose(state: State, ids: Ids, eps: Eps, bits: RandomBits) -> Ids:
     integers = bits.integers(0)
     chain = bits.below(integers[:, 0], state.params.chains)
     position = state.chains.positions[chain, ids].astype(np.int64)
-    if state.params.law == "geometric":
+    if state.params.noise == "geometric":
         up = (integers[:, 1] & np.uint64(1)).astype(bool)
         moved = _geometric.moved(
             position, eps / state.params.scale, up, state.chains.size, bits
@@ -246,7 +246,7 @@ def _log_law(state: State, number: int, ids: Ids, eps: Eps) -> NDArray[np.float6
     positions = state.chains.positions[number].astype(np.int64)
     apart: NDArray[np.float64]
     apart = np.abs(positions[ids][:, None] - positions[None, :-1]) / state.params.scale
-    if state.params.law == "geometric":
+    if state.params.noise == "geometric":
         apart *= -eps[:, None]
         apart += _log_coefficients(state, eps)[:, positions[:-1]]
         return apart
@@ -285,7 +285,7 @@ def best_guesses(
         np.array([epsilon]),
         state.chains.positions[0, :-1].astype(np.int64),
     )
-    geometric = state.params.law == "geometric"
+    geometric = state.params.noise == "geometric"
     rate = epsilon / (state.params.scale * (1.0 if geometric else 2.0))
     ramp = rate * np.arange(len(positions))
     each = np.repeat(eps, len(positions))
@@ -316,7 +316,7 @@ def _best_of_several(
     bands: list[tuple[int, int]],
 ) -> NDArray[np.float64]:
     eps, size = np.array([epsilon]), state.chains.size
-    geometric = state.params.law == "geometric"
+    geometric = state.params.noise == "geometric"
     steps = np.arange(size) / state.params.scale
     if geometric:
         table = np.exp(-epsilon * steps)
@@ -350,7 +350,7 @@ def resolution(state: State, epsilon: float) -> float:
     probability exp(-eps gamma / 2) / V, exact to 2^-52.
     """
     size = state.chains.size
-    if state.params.law == "geometric":
+    if state.params.noise == "geometric":
         if epsilon / state.params.scale > _geometric.STEEPEST:
             return math.inf
         return 2.0**-48 * (size + 128.0)

@@ -37,7 +37,7 @@ FAMILY = "choice"
 LARGEST_EPSILON = 500.0
 # k, c and p of closed laws where they are not given.
 _LISTED, _FLATTENED, _BENT = 96, 10.0, 1.5
-# The risk of law fitted where there is neither a risk nor an epsilon of a word.
+# The risk of weights fitted where there is neither a risk nor an epsilon of a word.
 _USUAL = 0.2
 
 Step = tuple[Annotated[int, Meta(ge=1)], Annotated[float, Meta(gt=0, le=1)]]
@@ -45,7 +45,7 @@ Step = tuple[Annotated[int, Meta(ge=1)], Annotated[float, Meta(gt=0, le=1)]]
 
 @dataclass(frozen=True, slots=True)
 class Params:
-    """law and its shape: k listed words, then the floor.
+    """How weights fall over the ranks: k listed words, then the floor.
 
     fitted: the table that ships for the budget's risk, or else for its epsilon; steps:
     a table of [last rank, part of epsilon], as [[3, 1], [48, 0.8]]; both list at most k
@@ -57,7 +57,7 @@ class Params:
     as the lexicon says, else all.
     """
 
-    law: Literal["fitted", "steps", "power", "staircase", "arch"] = "fitted"
+    weights: Literal["fitted", "steps", "power", "staircase", "arch"] = "fitted"
     k: Annotated[int, Meta(ge=1)] | None = None
     c: Annotated[float, Meta(ge=0, le=1e6)] | None = None
     p: Annotated[float, Meta(ge=1e-6, le=1e6)] | None = None
@@ -65,17 +65,17 @@ class Params:
     outputs: Annotated[int, Meta(ge=1)] | None = None
 
     def __post_init__(self) -> None:
-        """Refuse a table that is no law, and one that no law asks for."""
-        if self.law == "steps":
+        """Refuse a table that does not fall, and one that nothing asks for."""
+        if self.weights == "steps":
             _laws.check(self.steps)
         elif self.steps:
-            msg = f"law {self.law} takes no steps; give law: steps with them"
+            msg = f"weights {self.weights} take no steps; give weights: steps with them"
             raise ValueError(msg)
 
     @property
     def listed(self) -> int:
         """Return how many words the law lists if there are so many."""
-        if self.law != "steps":
+        if self.weights != "steps":
             return self.k or _LISTED
         return min(self.k or self.steps[-1][0], self.steps[-1][0])
 
@@ -91,13 +91,13 @@ class State:
 
 
 def fitted(params: Params, space: Space, aim: Aim) -> Params:
-    """Put a shipped table in the place of law fitted: the first that is enough.
+    """Put a shipped table in the place of weights fitted: the first that is enough.
 
     For a risk, the first whose own epsilon makes guesses succeed so often; for an
     epsilon, the first of at least as much; else that of risk 20%. Of fewer outputs than
     it was made for it lists fewer, and no more than the lexicon's orders hold.
     """
-    if params.law != "fitted":
+    if params.weights != "fitted":
         return params
     if aim.risk is not None and aim.prior is not None:
         risk, prior = aim.risk, aim.prior
@@ -121,7 +121,7 @@ def _cut(params: Params, row: _laws.Row, space: Space) -> Params:
     table = _laws.scaled(row.steps, outputs)
     most = min(outputs, longest(space, outputs), params.k or table[-1][0])
     table = _laws.cut(table, most)
-    return replace(params, law="steps", steps=table, k=table[-1][0])
+    return replace(params, weights="steps", steps=table, k=table[-1][0])
 
 
 def _risk(
@@ -141,14 +141,14 @@ def _risk(
 def prepare(params: Params, space: Space) -> State:
     """Take the first words of each order that may be written.
 
-    Raises UsageError when the lexicon stores fewer. Law fitted is that of risk 20%
-    where nothing has chosen it.
+    Raises UsageError when the lexicon stores fewer. Weights fitted are those of risk
+    20% where nothing has chosen them.
     """
     params = fitted(params, space, Aim())
     outputs = _outputs(params, space)
     stored = longest(space, outputs)
     if params.listed > stored and stored < outputs:
-        key = "steps" if params.law == "steps" else "k"
+        key = "steps" if params.weights == "steps" else "k"
         msg = (
             f"mechanism.{key}: {params.listed} is more than the {stored} the lexicon "
             "stores"
@@ -213,11 +213,11 @@ def weights(params: Params, listed: int, eps: Eps) -> NDArray[np.float64]:
 
 def steps(params: Params, listed: int) -> NDArray[np.float64]:
     """Return ln w(r) / epsilon of the listed ranks, from 1 down, (listed,)."""
-    if params.law == "steps":
+    if params.weights == "steps":
         return _laws.values(params.steps, listed)
-    if params.law == "staircase":
+    if params.weights == "staircase":
         return np.ones(listed)
-    if params.law == "arch":
+    if params.weights == "arch":
         bent = _BENT if params.p is None else params.p
         return np.asarray(1.0 - (np.arange(listed) / listed) ** bent)
     c = _FLATTENED if params.c is None else params.c

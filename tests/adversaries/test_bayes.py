@@ -16,8 +16,8 @@ from tests import channels, laws, small
 
 PRIOR = np.array([0.5, 0.3, 0.2])
 RECIPES: list[tuple[str, dict[str, Any]]] = [
-    ("rank", {"law": "power", "k": 4, "c": 1.0}),
-    ("rank", {"k": 3, "law": "staircase"}),
+    ("rank", {"weights": "power", "k": 4, "c": 1.0}),
+    ("rank", {"k": 3, "weights": "staircase"}),
     ("santext", {}),
     ("tem", {"gamma": 1.0}),
 ]
@@ -92,7 +92,7 @@ def test_the_closed_form_of_rank_is_the_one_by_rows(
     k: int, law: str, size: int
 ) -> None:
     """O(V k) and row by row agree for every band and output."""
-    channel = channels.ready("rank", small.cloud(size, 2, listed=9), k=k, law=law)
+    channel = channels.ready("rank", small.cloud(size, 2, listed=9), k=k, weights=law)
     shares = zipf(size, seed=3)
     for epsilon in (0.5, 6.0):
         closed = bayes.best_guesses(channel, shares, epsilon, size)
@@ -140,7 +140,7 @@ def test_results_are_kept_apart() -> None:
             for epsilon in (1.0, 2.0):
                 for seed in (0, 1):
                     lexicon = small.cloud(30, 3, listed=listed, seed=seed)
-                    channel = channels.ready("rank", lexicon, law="power", k=k)
+                    channel = channels.ready("rank", lexicon, weights="power", k=k)
                     risk = bayes.measure(channel, epsilon, zipf(30, seed))
                     again = bayes.measure(channel, epsilon, zipf(30, seed))
                     assert risk == again

@@ -121,9 +121,9 @@ def test_the_law_found_beats_the_closed_forms() -> None:
     space, prior = tiny(120, 40, 2)
     given = best_law.problem(rank.Params(), space, prior, "closeness")
     for params in (
-        rank.Params(law="arch", k=20, p=2.0),
-        rank.Params(law="power", k=40, c=3.0),
-        rank.Params(law="staircase", k=4),
+        rank.Params(weights="arch", k=20, p=2.0),
+        rank.Params(weights="power", k=40, c=3.0),
+        rank.Params(weights="staircase", k=4),
     ):
         channel = ready("rank", rank, params, space)
         epsilon = 4.0

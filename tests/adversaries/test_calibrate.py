@@ -13,8 +13,8 @@ from tests import channels, small
 from tests.adversaries.test_bayes import zipf
 
 RECIPES: list[tuple[str, dict[str, Any]]] = [
-    ("rank", {"law": "power", "k": 4, "c": 1.0}),
-    ("rank", {"k": 1, "law": "staircase"}),
+    ("rank", {"weights": "power", "k": 4, "c": 1.0}),
+    ("rank", {"k": 1, "weights": "staircase"}),
     ("santext", {}),
     ("tem", {"gamma": 1.0}),
     ("custext", {}),

@@ -37,7 +37,7 @@ CLOUD = dataclasses.replace(
 LINE = small.line(0.0, 0.75, 1.5, 2.75)
 EXACT: dict[str, dict[str, Any]] = {
     "rank": {"name": "rank", "k": 2},
-    "rank-staircase": {"name": "rank", "law": "staircase", "k": 1},
+    "rank-staircase": {"name": "rank", "weights": "staircase", "k": 1},
     "santext": {"name": "santext"},
     "tem-gamma": {"name": "tem", "gamma": 0.8},
     "tem-beta": {"name": "tem", "beta": 0.05},
@@ -45,8 +45,8 @@ EXACT: dict[str, dict[str, Any]] = {
     "syntf": {"name": "syntf"},
     "diffractor": {"name": "diffractor"},
     "diffractor-chains": {"name": "diffractor", "chains": 3, "scale": 2.0},
-    "diffractor-gamma": {"name": "diffractor", "law": "tem", "gamma": 2.0},
-    "diffractor-beta": {"name": "diffractor", "law": "tem", "beta": 0.1, "chains": 2},
+    "diffractor-gamma": {"name": "diffractor", "noise": "tem", "gamma": 2.0},
+    "diffractor-beta": {"name": "diffractor", "noise": "tem", "beta": 0.1, "chains": 2},
 }
 RAISED: dict[str, dict[str, Any]] = {
     "santext-raised": {"name": "santext", "recalibrate": True},

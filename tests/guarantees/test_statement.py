@@ -23,7 +23,7 @@ from tests import small
 
 MECHANISMS: tuple[dict[str, Any], ...] = (
     {"name": "rank", "k": 6},
-    {"name": "rank", "law": "staircase", "k": 4},
+    {"name": "rank", "weights": "staircase", "k": 4},
     {"name": "santext"},
     {"name": "tem", "beta": 0.01},
     {"name": "tem", "gamma": 0.7},

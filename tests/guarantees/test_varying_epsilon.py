@@ -34,13 +34,13 @@ LEXICON = dataclasses.replace(
 )
 SPLITTING: tuple[dict[str, Any], ...] = (
     {"name": "rank", "k": 2},
-    {"name": "rank", "law": "staircase", "k": 1},
+    {"name": "rank", "weights": "staircase", "k": 1},
     {"name": "santext"},
     {"name": "tem", "gamma": 0.8},
     {"name": "tem", "beta": 0.05},
     {"name": "custext", "mapping": "one_set", "k": 4},
     {"name": "syntf"},
-    {"name": "diffractor", "law": "tem", "gamma": 2.0},
+    {"name": "diffractor", "noise": "tem", "gamma": 2.0},
 )
 Law = Callable[[int, float], NDArray[np.float64]]
 
@@ -222,7 +222,7 @@ def test_the_counterexample_of_two_words() -> None:
 
     found = loss(text((0, 0)), text((1, 0)))
     assert found == pytest.approx(4.399, abs=5e-4)
-    said = told({"name": "rank", "law": "staircase", "k": 1}, _free(total=4.0))
+    said = told({"name": "rank", "weights": "staircase", "k": 1}, _free(total=4.0))
     assert found > 4.0  # the plain sum is no bound
     assert said.worst_loss is not None
     assert found <= said.worst_loss

@@ -14,7 +14,7 @@ from dptext.mechanisms.diffractor import Params, State
 from dptext.randomness import RandomBits
 from tests import channels, laws, small
 
-LAWS = ({"law": "geometric"}, {"law": "tem", "gamma": 2.5}, {"law": "tem"})
+LAWS = ({"noise": "geometric"}, {"noise": "tem", "gamma": 2.5}, {"noise": "tem"})
 
 
 def chain_of(size: int) -> State:
@@ -67,7 +67,7 @@ def test_the_law_is_normalised_and_its_loss_within_the_promise(
         own = diffractor.claimed(channel.state, epsilon, ids[one], ids[other])
         np.testing.assert_allclose(own, bound.ravel(), atol=1e-12)
         assert (losses <= bound + 1e-9).all()
-        if chains == 1 and settings["law"] == "geometric":
+        if chains == 1 and settings["noise"] == "geometric":
             np.testing.assert_allclose(losses, bound, atol=1e-9)
 
 
@@ -84,7 +84,7 @@ def test_draws_follow_the_law(settings: dict[str, object], chains: int) -> None:
 
 def test_tem_is_the_exponential_mechanism_of_the_cut_distance() -> None:
     """P ~ exp(-eps min(|i - j|, gamma) / 2), whatever way it is drawn."""
-    channel = channels.ready("diffractor", small.cloud(12, 2), law="tem", gamma=3.2)
+    channel = channels.ready("diffractor", small.cloud(12, 2), noise="tem", gamma=3.2)
     gaps = np.minimum(apart(channel.state), 3.2)[:, :-1]
     exact = laws.normalised(1.7 * gaps / -2.0)
     np.testing.assert_allclose(channels.law(channel, 1.7), exact, rtol=1e-12)
@@ -144,7 +144,7 @@ def test_the_geometry_is_that_of_the_places() -> None:
     nearest = three.state.chains.nearest()
     assert (nearest >= gaps.min(axis=1)).all()
     assert (nearest == gaps.min(axis=1)).mean() > 0.5
-    tem = channels.ready("diffractor", lexicon, law="tem", gamma=5.0)
+    tem = channels.ready("diffractor", lexicon, noise="tem", gamma=5.0)
     assert diffractor.geometry(tem.state, 1.0).diameter == 5.0
     assert diffractor.geometry(tem.state, 1.0).median == 5.0
 
@@ -240,7 +240,7 @@ def test_extreme_epsilons_stay_inside(
     assert ((drawn >= 0) & (drawn < 30)).all()
     if epsilon > 1.0:
         known = ids >= 0
-        if settings["law"] == "geometric" or epsilon > 100.0:
+        if settings["noise"] == "geometric" or epsilon > 100.0:
             np.testing.assert_array_equal(drawn[known], ids[known])
 
 

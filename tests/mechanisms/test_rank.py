@@ -31,7 +31,7 @@ def test_the_law_is_the_published_vector(
     law: str, k: int, expected: list[float]
 ) -> None:
     """GUARANTEES 13: ranks 1 to 3 of {0, 1, 3} at epsilon 2, c = 0."""
-    channel = channels.ready("rank", LINE, law=law, k=k, c=0.0)
+    channel = channels.ready("rank", LINE, weights=law, k=k, c=0.0)
     exact = channels.law(channel, 2.0)
     by_rank = np.take_along_axis(exact, LINE.orders.astype(np.int64), axis=1)
     np.testing.assert_allclose(by_rank, np.tile(expected, (4, 1)), rtol=0, atol=1e-10)
@@ -46,7 +46,7 @@ def test_weights_are_the_closed_form(law: str, c: float, k: int, listed: int) ->
     lexicon = small.cloud(size, 3, listed=listed)
     if k > listed and listed < size:
         pytest.skip("refused: see below")
-    channel = channels.ready("rank", lexicon, law=law, k=k, c=c)
+    channel = channels.ready("rank", lexicon, weights=law, k=k, c=c)
     shown = min(k, listed)
 
     def weight(rank_of: int) -> float:
@@ -74,7 +74,7 @@ def test_the_worst_loss_is_epsilon_and_never_more(law: str, epsilon: float) -> N
     """Over all pairs of words, unknown ones included, the loss reaches epsilon."""
     for seed in range(4):
         lexicon = small.cloud(30, 3, listed=6, seed=seed)
-        channel = channels.ready("rank", lexicon, law=law, k=5, c=2.0)
+        channel = channels.ready("rank", lexicon, weights=law, k=5, c=2.0)
         ids = channels.repeated(30, 1)
         logs = rank.log_weights(channel.state, ids, np.full(31, epsilon))
         worst = laws.worst_losses(laws.normalised(logs)).max()
@@ -97,7 +97,7 @@ def test_the_normaliser_is_the_same_for_every_word() -> None:
 def test_draws_follow_the_law(law: str, listed: int) -> None:
     """Sampled against exact for every input, epsilons mixed in a batch (1e-6)."""
     lexicon = small.cloud(7, 2, listed=listed)
-    channel = channels.ready("rank", lexicon, law=law, k=listed, c=1.0)
+    channel = channels.ready("rank", lexicon, weights=law, k=listed, c=1.0)
     channels.hold_law(channel, [0.2, 2.0, 6.0], 30_000)
 
 
@@ -123,7 +123,7 @@ def test_both_ways_to_find_a_rank_agree() -> None:
 
 def test_an_enormous_epsilon_is_refused_and_a_large_one_works() -> None:
     """500 gives the word back; beyond it a usage error says so."""
-    channel = channels.ready("rank", small.cloud(9, 2, listed=4), law="power", k=4)
+    channel = channels.ready("rank", small.cloud(9, 2, listed=4), weights="power", k=4)
     ids = np.arange(9, dtype=np.int32)
     drawn = rank.choose(channel.state, ids, np.full(9, 500.0), laws.bits(9))
     np.testing.assert_array_equal(drawn, ids)
@@ -134,11 +134,13 @@ def test_an_enormous_epsilon_is_refused_and_a_large_one_works() -> None:
 def test_more_listed_words_than_stored_are_refused() -> None:
     """K beyond the lexicon's orders is an error, unless they hold all of V."""
     with pytest.raises(UsageError, match=r"mechanism\.k: 5 is more than the 4"):
-        channels.ready("rank", small.cloud(9, 2, listed=4), law="power", k=5)
+        channels.ready("rank", small.cloud(9, 2, listed=4), weights="power", k=5)
     steps = ((1, 1.0), (5, 0.5))
     with pytest.raises(UsageError, match=r"mechanism\.steps: 5 is more than the 4"):
-        channels.ready("rank", small.cloud(9, 2, listed=4), law="steps", steps=steps)
-    long = channels.ready("rank", small.cloud(9, 2), law="power", k=50)
+        channels.ready(
+            "rank", small.cloud(9, 2, listed=4), weights="steps", steps=steps
+        )
+    long = channels.ready("rank", small.cloud(9, 2), weights="power", k=50)
     assert long.state.orders.shape == (10, 9)
 
 
@@ -194,7 +196,7 @@ def test_with_outputs_every_input_has_the_same_law_on_them(
     Whether the lexicon says which words are outputs, or the setting cuts them out.
     """
     lexicon = _with_outputs(30, 12, 5) if named is None else small.cloud(30, 3)
-    channel = channels.ready("rank", lexicon, law=law, k=5, outputs=named)
+    channel = channels.ready("rank", lexicon, weights=law, k=5, outputs=named)
     exact = channels.law(channel, epsilon)
     assert (exact[:, 12:] == 0).all()
     assert (exact[:, :12] > 0).all()
@@ -224,7 +226,7 @@ def test_short_lists_are_filled_with_the_nearest() -> None:
 
 def test_draws_follow_the_law_of_outputs() -> None:
     """Sampled against exact, words outside the outputs included (1e-6)."""
-    channel = channels.ready("rank", _with_outputs(9, 5, 3), k=3, law="arch")
+    channel = channels.ready("rank", _with_outputs(9, 5, 3), k=3, weights="arch")
     channels.hold_law(channel, [0.3, 5.0], 30_000)
 
 
@@ -232,7 +234,7 @@ def test_draws_follow_the_law_of_outputs() -> None:
 def test_best_guesses_are_those_of_the_law(named: int | None) -> None:
     """The closed form is the maximum over the rows of each band."""
     lexicon = small.cloud(30, 3)
-    channel = channels.ready("rank", lexicon, k=5, law="arch", outputs=named)
+    channel = channels.ready("rank", lexicon, k=5, weights="arch", outputs=named)
     prior = np.random.default_rng(4).dirichlet(np.full(30, 0.3))
     joint = prior[:, None] * channels.law(channel, 3.0)[:30]
     bands = [(0, 3), (3, 11), (11, 30)]
@@ -243,10 +245,10 @@ def test_best_guesses_are_those_of_the_law(named: int | None) -> None:
 
 def test_the_arch_is_its_closed_form() -> None:
     """Ln w(r) = epsilon (1 - ((r - 1) / k)^p), 1 at the floor; p = 1 is a line."""
-    params = rank.Params(law="arch", k=4, p=2.0)
+    params = rank.Params(weights="arch", k=4, p=2.0)
     found = np.log(rank.weights(params, 4, np.array([8.0]))[0])
     np.testing.assert_allclose(found, [8.0, 7.5, 6.0, 3.5], rtol=1e-12)
-    line = rank.steps(rank.Params(law="arch", k=5, p=1.0), 5)
+    line = rank.steps(rank.Params(weights="arch", k=5, p=1.0), 5)
     np.testing.assert_allclose(line, [1.0, 0.8, 0.6, 0.4, 0.2], rtol=1e-12)
 
 
@@ -260,7 +262,7 @@ def test_every_law_falls_from_one_to_the_floor(
     law: Any, k: int, c: float, p: float
 ) -> None:
     """Steps begin with 1, never rise and stay at or above 0: all the theorem needs."""
-    found = rank.steps(rank.Params(law=law, k=k, c=c, p=p), k)
+    found = rank.steps(rank.Params(weights=law, k=k, c=c, p=p), k)
     assert found[0] == pytest.approx(1.0)
     assert found.max() <= 1.0 + 1e-12
     assert (np.diff(found) <= 1e-12).all()
@@ -272,10 +274,10 @@ def test_more_outputs_than_words_are_refused() -> None:
     with pytest.raises(UsageError, match=r"mechanism\.outputs: 10 is more than the 9"):
         channels.ready("rank", small.cloud(9, 2), outputs=10)
     assert channels.ready(
-        "rank", small.cloud(9, 2), law="arch", outputs=4, k=50
+        "rank", small.cloud(9, 2), weights="arch", outputs=4, k=50
     ).state.orders.shape == (10, 4)
     with pytest.raises(UsageError, match=r"mechanism\.k: 6 is more than the 5"):
-        channels.ready("rank", _with_outputs(30, 12, 5), law="arch", k=6)
+        channels.ready("rank", _with_outputs(30, 12, 5), weights="arch", k=6)
 
 
 def test_an_audit_of_outputs_finds_epsilon() -> None:
@@ -316,7 +318,7 @@ def test_a_law_by_table_has_permuted_rows_and_loses_epsilon(
     """
     lexicon = small.cloud(30, 3)
     channel = channels.ready(
-        "rank", lexicon, law="steps", steps=table, k=k, outputs=outputs
+        "rank", lexicon, weights="steps", steps=table, k=k, outputs=outputs
     )
     size = outputs or 30
     exact = channels.law(channel, epsilon)
@@ -343,22 +345,22 @@ def test_a_law_by_table_has_permuted_rows_and_loses_epsilon(
 def test_draws_follow_a_law_by_table() -> None:
     """Sampled against exact for every input, epsilons mixed in a batch (1e-6)."""
     table = ((2, 1.0), (3, 0.6), (5, 0.25))
-    channel = channels.ready("rank", small.cloud(7, 2), law="steps", steps=table)
+    channel = channels.ready("rank", small.cloud(7, 2), weights="steps", steps=table)
     channels.hold_law(channel, [0.4, 4.0], 30_000)
 
 
 @pytest.mark.parametrize(
     ("given_", "said"),
     [
-        ({"law": "steps"}, "needs a table"),
-        ({"law": "steps", "steps": [[3, 0.9]]}, "begin with 1"),
-        ({"law": "steps", "steps": [[0, 1]]}, r"steps\[0\]\[0\].*>= 1"),
-        ({"law": "steps", "steps": [[3, 1], [3, 0.5]]}, "3 does not follow 3"),
-        ({"law": "steps", "steps": [[3, 1], [5, 0.4], [6, 0.5]]}, "0.5 after 0.4"),
-        ({"law": "steps", "steps": [[3, 1], [5, 0]]}, r"steps\[1\]\[1\].*> 0"),
-        ({"law": "steps", "steps": [[3, 1], [5, float("nan")]]}, "steps"),
-        ({"law": "steps", "steps": [3, 1]}, "steps"),
-        ({"law": "arch", "steps": [[3, 1]]}, "give law: steps"),
+        ({"weights": "steps"}, "needs a table"),
+        ({"weights": "steps", "steps": [[3, 0.9]]}, "begin with 1"),
+        ({"weights": "steps", "steps": [[0, 1]]}, r"steps\[0\]\[0\].*>= 1"),
+        ({"weights": "steps", "steps": [[3, 1], [3, 0.5]]}, "3 does not follow 3"),
+        ({"weights": "steps", "steps": [[3, 1], [5, 0.4], [6, 0.5]]}, "0.5 after 0.4"),
+        ({"weights": "steps", "steps": [[3, 1], [5, 0]]}, r"steps\[1\]\[1\].*> 0"),
+        ({"weights": "steps", "steps": [[3, 1], [5, float("nan")]]}, "steps"),
+        ({"weights": "steps", "steps": [3, 1]}, "steps"),
+        ({"weights": "arch", "steps": [[3, 1]]}, "give weights: steps"),
     ],
 )
 def test_a_table_that_is_no_law_is_refused(given_: dict[str, Any], said: str) -> None:
@@ -411,7 +413,7 @@ def test_fitted_becomes_a_table_by_epsilon(epsilon: float | None, risk: float) -
     space = channels.space_of(LARGE)
     found = ready("rank", rank, rank.Params(), space, Aim(epsilon=epsilon)).params
     (steps,) = (row.steps for row in _laws.shipped()[0] if row.risk == risk)
-    assert found == rank.Params(law="steps", steps=steps, k=steps[-1][0])
+    assert found == rank.Params(weights="steps", steps=steps, k=steps[-1][0])
 
 
 def test_fitted_becomes_the_table_of_the_risk_of_its_own_prior() -> None:
@@ -420,7 +422,7 @@ def test_fitted_becomes_the_table_of_the_risk_of_its_own_prior() -> None:
     prior = np.random.default_rng(2).dirichlet(np.full(size, 0.5))
 
     def risk_at(row: _laws.Row) -> float:
-        made = ready("rank", rank, rank.Params(law="steps", steps=row.steps), space)
+        made = ready("rank", rank, rank.Params(weights="steps", steps=row.steps), space)
         best = rank.best_guesses(made.state, prior, row.epsilon, [(0, size)])
         return float(best.sum())
 
@@ -448,7 +450,7 @@ def test_fitted_is_cut_to_what_is_stored() -> None:
         (LARGE, 7, 7),
     ):
         channel = channels.ready("rank", lexicon, k=k)
-        assert channel.params.law == "steps"
+        assert channel.params.weights == "steps"
         assert channel.params.steps[-1][0] == channel.params.k == longest
         assert channel.state.orders.shape[1] == longest
         assert channel.state.params == channel.params

@@ -1,10 +1,10 @@
-"""Compute the laws of rank that ship: the best for a grid of risks, built-in lexicon.
+"""Compute the weights of rank that ship: the best for risks with the built-in lexicon.
 
-Writes dptext/data/laws.json. To be run after the built-in lexicon has changed, then
-benchmarks/ship_results.py. The priors are those of all words and of all but stop words;
-what epsilon a law is made for, docs/rank.md says. Takes minutes; needs scipy.
+Writes dptext/data/rank_weights.json. To be run after the built-in lexicon has changed,
+then benchmarks/ship_results.py. The priors are those of all words and of all but stop
+words; what epsilon a table is made for, docs/rank.md says. Takes minutes; needs scipy.
 
-    python benchmarks/ship_laws.py
+    python benchmarks/ship_weights.py
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ def laws(lexicon: Lexicon, space: Space, policy: Policy) -> Iterator[dict[str, A
 def written(digest: str, tables: dict[str, list[dict[str, Any]]]) -> str:
     """Write the tables as JSON, one law a line."""
     about = (
-        "Laws of the mechanism rank by risk (docs/rank.md); steps: [last rank, part of "
-        "epsilon]. Made by benchmarks/ship_laws.py from the built-in lexicon."
+        "Weights of the mechanism rank by risk (docs/rank.md); steps: [last rank, part "
+        "of epsilon]. Made by benchmarks/ship_weights.py from the built-in lexicon."
     )
     lines = [
         f'{{"about": {json.dumps(about)},',
@@ -72,7 +72,7 @@ def written(digest: str, tables: dict[str, list[dict[str, Any]]]) -> str:
         '"tables": [',
     ]
     for number, (words, rows) in enumerate(tables.items()):
-        lines.append(f'{"," if number else ""}{{"words": "{words}", "laws": [')
+        lines.append(f'{"," if number else ""}{{"words": "{words}", "weights": [')
         told = [json.dumps(row, separators=(",", ":")) for row in rows]
         lines += [",\n".join(told), "]}"]
     return "\n".join([*lines, "]}", ""])
@@ -86,7 +86,7 @@ def main() -> None:
     found = {
         name: list(laws(lexicon, space, policy)) for name, policy in PRIORS.items()
     }
-    path = Path(dptext.__file__).parent / "data" / "laws.json"
+    path = Path(dptext.__file__).parent / "data" / "rank_weights.json"
     path.write_text(written(lexicon.digest, found), encoding="utf-8")
     print(f"{path.name}: {path.stat().st_size} bytes")
 
