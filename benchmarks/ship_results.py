@@ -9,8 +9,8 @@ computed by the user's program as though it were not there.
 
 To be run after the built-in lexicon (after benchmarks/ship_weights.py), a shipped
 profile or one of the algorithms has changed; a test checks that every risk of a profile
-comes from the file. About twenty minutes of processor time, half a minute of them for the
-tables; needs nothing but the package:
+comes from the file. About twenty minutes of processor time, half a minute of them for
+the tables; needs nothing but the package:
 
     python benchmarks/ship_results.py [--tables]
 
