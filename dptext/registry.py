@@ -28,7 +28,7 @@ STAGES = (
 )
 # What a module of each stage holds; `Params` extend those of the stage's own package.
 _MEMBERS: Mapping[str, tuple[str, ...]] = {
-    "formats": ("SUFFIXES", "read", "Writer"),
+    "formats": ("Format",),
     "spaces": ("Params",),
     "budgets": ("Params",),
     "budgets.scores": ("Params",),
@@ -97,8 +97,7 @@ def _unfit(stage: str, module: ModuleType) -> str:
     for member in _MEMBERS[stage]:
         if not hasattr(module, member):
             return f"lacks {member}"
-    if "Params" in _MEMBERS[stage]:
-        unfit = _unfit_params(stage, module.Params)
+        unfit = _unfit_class(stage, member, getattr(module, member))
         if unfit:
             return unfit
     family = str(getattr(module, "FAMILY", ""))
@@ -109,15 +108,17 @@ def _unfit(stage: str, module: ModuleType) -> str:
     return ""
 
 
-def _unfit_params(stage: str, params: object) -> str:
-    """Say what is wrong with the settings of a component; "" where nothing is."""
-    base = getattr(importlib.import_module(f"dptext.{stage}"), "Params", object)
-    if not (isinstance(params, type) and issubclass(params, base)):
-        return f"has Params that do not extend dptext.{stage}.Params"
-    if not dataclasses.is_dataclass(params):
-        return "has Params that are no dataclass"
-    lacking = sorted(getattr(params, "__abstractmethods__", ()))
-    return f"has Params without {' and '.join(lacking)}" if lacking else ""
+def _unfit_class(stage: str, name: str, kind: object) -> str:
+    """Say what is wrong with a class of a component; "" where nothing is."""
+    if name not in ("Params", "Format"):
+        return ""
+    base = getattr(importlib.import_module(f"dptext.{stage}"), name, object)
+    if not (isinstance(kind, type) and issubclass(kind, base)):
+        return f"has {name} that does not extend dptext.{stage}.{name}"
+    if not dataclasses.is_dataclass(kind):
+        return f"has {name} that is no dataclass"
+    lacking = sorted(getattr(kind, "__abstractmethods__", ()))
+    return f"has {name} without {' and '.join(lacking)}" if lacking else ""
 
 
 @cache

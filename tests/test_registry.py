@@ -78,7 +78,7 @@ def test_members_that_are_asked_for_are_those_of_dptext(stage: str) -> None:
     ("program", "problem"),
     [
         ("", "lacks Params"),
-        (BARE, "Params that do not extend dptext.budgets.Params"),
+        (BARE, "Params that does not extend dptext.budgets.Params"),
         (
             "from dptext import budgets\nclass Params(budgets.Params): pass",
             "Params without prepare",

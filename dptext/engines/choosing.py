@@ -25,11 +25,7 @@ def one_format(paths: Iterable[str], *others: str) -> str:
 
     Raises UsageError when they, or others, are of different formats.
     """
-    found = {
-        formats.name_of(formats.find(path))
-        for path in paths
-        if not streams.is_standard(path)
-    }
+    found = {formats.find(path).name for path in paths if not streams.is_standard(path)}
     found.update(others)
     if len(found) > 1:
         msg = (
@@ -43,7 +39,7 @@ def one_format(paths: Iterable[str], *others: str) -> str:
 def check_output(output: str | None, chosen: str) -> None:
     """Refuse an output with the suffix of another format than it will have."""
     named = formats.by_suffix(output or "")
-    if named is not None and formats.name_of(named) != chosen:
+    if named is not None and named.name != chosen:
         suffixes = " or ".join(formats.find(None, chosen).SUFFIXES)
         msg = (
             f"{output}: an output has the format of its input, here {chosen}; name it "
@@ -71,11 +67,11 @@ def chosen(job: Job, stream: BinaryIO, warn: Callable[[str], None]) -> str:
 
 def _without_magic(job: Job, head: bytes, warn: Callable[[str], None]) -> str:
     named = formats.by_suffix(job.output or "")
-    if named is not None and formats.name_of(named) != _TEXT:
-        return formats.name_of(named)
+    if named is not None and named.name != _TEXT:
+        return named.name
     files = [name for name in job.inputs if not streams.is_standard(name)]
     if files:
-        return formats.name_of(formats.find(files[0]))
+        return formats.find(files[0]).name
     _check_is_text(head, job.selection)
     if _looks_like_table(head):
         warn(

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from dptext.engines.copies import SAMPLE, Copies
 from dptext.errors import InputError
+from dptext.formats import Format
 from dptext.types import Record, Selection
 
 _HELD = 2**26  # bytes that wait for each field to be in a record
@@ -20,12 +21,12 @@ class Seen:
     """Counts the records, and in how many of them each selected field is."""
 
     def __init__(
-        self, selection: Selection, module: Any, warn: Callable[[str], None]
+        self, selection: Selection, format: Format, warn: Callable[[str], None]
     ) -> None:
         self.records = 0
         self._selection = selection
         self._present: Counter[tuple[str, ...] | None] = Counter()
-        self._others = getattr(module, "others", None)
+        self._format = format
         self._copies = Copies()
         self._warn = warn
 
@@ -33,8 +34,9 @@ class Seen:
         """Take in a record that was read."""
         self.records += 1
         self._present[record.present] += 1
-        if self._others is not None and self.records <= SAMPLE:
-            self._copies.add(record.texts, self._others(record, self._selection))
+        if self.records <= SAMPLE:
+            others = self._format.others(record, self._selection)
+            self._copies.add(record.texts, others)
             if self.records == SAMPLE:
                 self._tell_copies()
 

@@ -164,7 +164,7 @@ def _carried_out(
         # What has left cannot be taken back when a field turns out to be in no record.
         passes = job.selection.missing == "pass" and not output.can_be_discarded
         held = seeing.Held(output.stream, seen) if passes else None
-        writer = module.Writer(held or output.stream, job.selection)  # type: ignore[arg-type]
+        writer = module.writer(held or output.stream, job.selection)  # type: ignore[arg-type]
         for record, texts in _privatized(
             pipeline, source.records(module), key, job, tally
         ):
@@ -186,8 +186,7 @@ def _carried_out(
     output.complete()
     tally.fields.update(seen.fields)
     tally.seconds += time.monotonic() - began
-    copied: tuple[str, ...] | None = getattr(writer, "copied", None)
-    return Written(chosen, output.size, output.digest or "", copied)
+    return Written(chosen, output.size, output.digest or "", writer.copied)
 
 
 def _privatized(
