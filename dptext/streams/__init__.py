@@ -7,20 +7,30 @@ hidden name and renamed when it is complete. Several outputs of one run appear t
 from dptext.streams._identity import check_distinct, identity
 from dptext.streams._inputs import check_ends, is_standard, open_input, unpacked
 from dptext.streams._outputs import Aside, Output, Release, open_output
-from dptext.streams._packing import COMPRESSIONS, compression, plain_name
+from dptext.streams._packing import (
+    COMPRESSIONS,
+    HEAD,
+    compression,
+    decompress,
+    plain_name,
+    recognised,
+)
 
 __all__ = [
     "COMPRESSIONS",
+    "HEAD",
     "Aside",
     "Output",
     "Release",
     "check_distinct",
     "check_ends",
     "compression",
+    "decompress",
     "identity",
     "is_standard",
     "open_input",
     "open_output",
     "plain_name",
+    "recognised",
     "unpacked",
 ]
