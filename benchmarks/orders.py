@@ -95,8 +95,15 @@ def plain(lexicon: Lexicon) -> Lexicon:
     """Return the lexicon with orders by distance alone, synonyms nearer."""
     assert lexicon.synonym_ends is not None
     assert lexicon.synonyms is not None
-    synonyms = lexicon.synonym_ends, lexicon.synonyms
-    found, far = orders.build_orders(lexicon.vectors, 97, synonyms)
+    found, far = orders.build_orders(lexicon.vectors, 97)
+    rows = np.asarray(lexicon.vectors, np.float64)
+    for word, synonyms in enumerate(np.split(lexicon.synonyms, lexicon.synonym_ends)):
+        if len(synonyms) and word < len(lexicon.words):
+            keys = np.linalg.norm(rows[:-1] - rows[word], axis=1)
+            keys[synonyms] *= 0.6
+            keys[word] = -1.0
+            found[word] = np.argsort(keys, kind="stable")[:97]
+            far[word] = orders.far_of(lexicon.vectors, word, found[word])
     found[-1] = lexicon.orders[-1]
     far[-1] = orders.far_of(lexicon.vectors, len(lexicon.words), found[-1])
     meta = {key: lexicon.meta[key] for key in lexicon.meta if key != "outputs"}

@@ -9,7 +9,7 @@
       OutputError  OSError      1   the output cannot be written
       FindingError RuntimeError 1   `check` found an export that is not covered
 
-Messages name the place and the next action, never the text of a record.
+Messages name the location and the next action, never the text of a record.
 """
 
 from __future__ import annotations

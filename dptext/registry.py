@@ -154,13 +154,13 @@ def _entries() -> tuple[EntryPoint, ...]:
 
 def _readable() -> Iterator[EntryPoint]:
     """Yield the entry points of each package whose metadata can be read."""
-    seen: set[str] = set()
+    known: set[str] = set()
     for package in distributions():
         with contextlib.suppress(Exception):
             # Of a package that is installed twice the first is in use.
-            if package.name not in seen:
+            if package.name not in known:
                 yield from tuple(package.entry_points)
-            seen.add(package.name)
+            known.add(package.name)
 
 
 def code(stage: str, name: str) -> str:

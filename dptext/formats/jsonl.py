@@ -58,7 +58,7 @@ class Format(formats.Format):
         """
         texts = {_paths.parse(path) for path in selection.fields}
         above = {path[:end] for path in texts for end in range(1, len(path))}
-        given: set[tuple[str, ...]] = set()
+        yielded: set[tuple[str, ...]] = set()
         for number, line in enumerate(stream, 1):
             if not line.removeprefix(BOM).strip():
                 continue
@@ -69,8 +69,8 @@ class Format(formats.Format):
                 raise InputError(msg) from None
             for path, empty in _leaves(record):
                 selected = path in texts or (empty and path in above)
-                if path not in given and not selected:
-                    given.add(path)
+                if path not in yielded and not selected:
+                    yielded.add(path)
                     yield _paths.joined(path)
 
     def others(self, record: Record, selection: Selection) -> Iterator[tuple[str, str]]:

@@ -62,9 +62,9 @@ class Geometry:
     diameter: float
 
     @classmethod
-    def taken(cls, found: Mapping[str, float]) -> Geometry:
-        """Take what dptext.lexicons.orders.measure found."""
-        return cls(found["nearest_median"], found["median"], found["diameter"])
+    def taken(cls, measured: Mapping[str, float]) -> Geometry:
+        """Take what dptext.lexicons.orders.measure returns."""
+        return cls(measured["nearest_median"], measured["median"], measured["diameter"])
 
 
 @dataclass(frozen=True)
@@ -126,17 +126,17 @@ class Space:
             return self._bounds(kept["orders"], kept["far"], len(self.vectors))
 
         key = cache.key_of("neighbours", self.lexicon.digest, self.identity, listed)
-        found = cache.arrays(key, compute, holds, "listing nearest words")
-        return found["orders"], found["far"]
+        arrays = cache.arrays(key, compute, holds, "listing nearest words")
+        return arrays["orders"], arrays["far"]
 
     def _bounds(self, orders: NDArray[Any], far: NDArray[Any], inputs: int) -> bool:
         """Tell whether far bounds the words outside of orders, at random inputs."""
         if len(orders) != inputs or far.shape != (inputs,):
             return False
         for row in some(inputs):
-            apart = lengths_from(self.vectors, row)[: self.size]
-            apart[orders[row]] = np.inf
-            if not (apart >= far[row]).all():
+            distances = lengths_from(self.vectors, row)[: self.size]
+            distances[orders[row]] = np.inf
+            if not (distances >= far[row]).all():
                 return False
         return True
 
@@ -161,13 +161,13 @@ class Space:
             return {"orders": orders, "far": far}
 
         key = cache.key_of("wide", self.lexicon.digest, self.identity, inputs, listed)
-        found = cache.arrays(
+        arrays = cache.arrays(
             key,
             compute,
             lambda kept: self._bounds(kept["orders"], kept["far"], inputs),
             "listing nearest words of frequent words",
         )
-        return found["orders"], found["far"]
+        return arrays["orders"], arrays["far"]
 
     @cached_property
     def geometry(self) -> Geometry:
@@ -224,13 +224,13 @@ class Space:
                 f"In the {self.original.metric} epsilon counts at most {both:.4f} "
                 f"times: the distance of the space is at most {exact:.4f} times that."
             )
-        told = (
+        exactly = (
             f"In the {self.original.metric} epsilon counts at most {exact:.4f} times: "
             "the largest ratio of the two distances over all pairs of words."
         )
         if self.published is None:
-            return told
-        return f"{told} The constant printed in the source is {self.published:.7g}."
+            return exactly
+        return f"{exactly} The constant printed in the source is {self.published:.7g}."
 
 
 def geometry_of(
