@@ -26,7 +26,7 @@ LAYERS = (
     ("types", "errors"),
     (
         *("streams", "randomness", "registry", "cache", "content", "strategy"),
-        *("models", "progress"),
+        *("models", "progress", "settings"),
     ),
     (
         *("tokens.kinds", "tokens.policy", "tokens.regex", "tokens.spelling"),

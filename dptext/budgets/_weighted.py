@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,6 +13,7 @@ from dptext import registry
 from dptext.budgets import _sharing
 from dptext.budgets.scores import Params, Score
 from dptext.errors import UsageError
+from dptext.settings import convert
 from dptext.types import Lexicon, Words
 
 Column = NDArray[np.float64]
@@ -96,21 +95,9 @@ def _settings(name: str, settings: Any) -> tuple[float, Params]:
     kind = registry.find("budgets.scores", name).Params
     if not isinstance(settings, Mapping):
         settings = {"weight": settings}
-    rest = {key: value for key, value in settings.items() if key != "weight"}
-    known = tuple(each.name for each in dataclasses.fields(kind))
-    for key in rest:
-        if key not in known:
-            hint = registry.suggest(str(key), ("weight", *known))
-            msg = f"{location}.{key}: unknown key; {hint}"
-            raise UsageError(msg)
     weight = settings.get("weight", 1.0)
     if not isinstance(weight, int | float) or not 0 <= weight <= 1e6:
         msg = f"{location}: the weight is a number from 0 to 1000000, true or false"
         raise UsageError(msg)
-    try:
-        params: Params = msgspec.convert(rest, kind)
-    except msgspec.ValidationError as error:
-        reason, _, path = str(error).partition(" - at `$")
-        msg = f"{location}{path.rstrip('`')}: {reason}"
-        raise UsageError(msg) from None
-    return float(weight), params
+    rest = {key: value for key, value in settings.items() if key != "weight"}
+    return float(weight), convert(rest, kind, location, ("weight",))

@@ -76,7 +76,7 @@ def items() -> list[Item]:
             "spacy",
             "nlp",
             f"python -m spacy download {models.PIPELINE}",
-            lambda: models.spacy_place(models.PIPELINE),
+            lambda: models.spacy_path(models.PIPELINE),
             lambda: _cli("spacy.cli", "nlp").download(models.PIPELINE),
         )
     )
@@ -103,7 +103,7 @@ def _nltk(name: str, serves: str) -> Item:
         "nltk",
         "nlp",
         models.nltk_command(name),
-        lambda: models.nltk_place(name),
+        lambda: models.nltk_path(name),
         lambda: _cli("nltk", "nlp").download(
             name, quiet=True, raise_on_error=True, print_error_to=io.StringIO()
         ),
@@ -172,4 +172,4 @@ def _show(rows: list[dict[str, str | None]]) -> None:
         if row["path"] is None:
             typer.echo(f"  absent; to fetch it: {row['command']}")
         else:
-            typer.echo(f"  {row['place']}")
+            typer.echo(f"  {row['path']}")

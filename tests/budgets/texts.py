@@ -69,7 +69,7 @@ def sentence_model() -> str:
     """Return the name of an installed sentence model."""
     if not models.has("sentence_transformers"):
         pytest.skip("sentence-transformers is not installed")
-    if models.sentence_place(models.PACKAGE) is None:
+    if models.sentence_path(models.PACKAGE) is None:
         pytest.skip(f"{models.PACKAGE} is not installed")
     return models.PACKAGE
 

@@ -69,7 +69,7 @@ def test_a_sentence_model_is_asked_as_its_own_library_does() -> None:
     """The same values as from the library's encode, within rounding."""
     name = texts.sentence_model()
     batch = texts.words(texts.THESIS)
-    model = models.sentence_model(str(models.sentence_place(name)), "cpu")
+    model = models.sentence_model(str(models.sentence_path(name)), "cpu")
     pieces = batch.pieces
     without = [
         "".join(pieces[:position] + pieces[position + 1 :])
