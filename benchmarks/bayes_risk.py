@@ -43,7 +43,7 @@ def main() -> None:
             low = risk.success if risk.low is None else risk.low
             bands = " ".join(f"{band.success:.1%}" for band in risk.bands)
             print(
-                f"{name:20} {made.budget_description.high:8.4g} {low:6.2%} "
+                f"{name:20} {made.budget.description.high:8.4g} {low:6.2%} "
                 f"{risk.success:8.2%} "
                 f"{built - began:10.1f} {ended - built:8.1f}  {bands}"
             )

@@ -187,7 +187,7 @@ def guesses(made: Pipeline) -> Ids:
     mechanism = made.mechanism
     assert isinstance(mechanism, rank.Rank)
     shares = prior.replaced(made.lexicon, made.profile.tokens)
-    epsilon = np.array([made.budget_description.high])
+    epsilon = np.array([made.budget.description.high])
     weights = mechanism.weights(epsilon)[0][0]
     best = np.full(len(shares), int(shares.argmax()), np.int32)
     most = np.full(len(shares), shares.max())

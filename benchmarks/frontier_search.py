@@ -81,7 +81,7 @@ class Search:
                 msg = f"its candidates alone give {lowest.success:.0%} of words away"
                 raise DptextError(msg)
         found = self._made(self.mechanism, {"risk": risk})
-        return _fixed(found, self.mechanism), found.budget_description.high
+        return _fixed(found, self.mechanism), found.budget.description.high
 
     def _at_loss(self, loss: float) -> tuple[dict[str, Any], float]:
         if self.mechanism["name"] == "rank":

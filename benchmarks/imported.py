@@ -110,7 +110,7 @@ def tasks(given: list[Lexicon], seeds: int, dev: bool) -> None:
         made = at_risk(lexicon)
         cells = _cells(made, work, [1], untouched)
         print(f"{lexicon.name}, unprotected: {cells}", flush=True)
-        epsilon = made.budget_description.high
+        epsilon = made.budget.description.high
         cells = _cells(made, work, list(range(1, seeds + 1)), privatized)
         same, inflected = orders.kept(made, texts, 1)
         skew, most = skewness(lexicon)
@@ -149,7 +149,7 @@ def risks(lexicon: Lexicon) -> None:
         real = counts + 0.02 * public * counts.sum()
         found = [
             attacks.bayes(
-                made.mechanism, made.budget_description.high, by, before, after
+                made.mechanism, made.budget.description.high, by, before, after
             ).success
             for by in (public, real / real.sum())
         ]
@@ -157,7 +157,7 @@ def risks(lexicon: Lexicon) -> None:
         cells.append(f"{name} {found[0]:.3f} {found[1]:.3f} (blind {blind:.3f})")
     blind = public.max()
     print(
-        f"{lexicon.name}: epsilon {made.budget_description.high:.2f}, blind "
+        f"{lexicon.name}: epsilon {made.budget.description.high:.2f}, blind "
         f"{blind:.3f}; ",
         cells,
     )

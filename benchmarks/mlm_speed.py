@@ -56,7 +56,7 @@ def main() -> None:
     given = parser.parse_args()
     lexicon = lexicons.find("builtin")
     identity = registry.find("spaces", "identity")
-    space = spaces.prepare(lexicon, "identity", identity, identity.Params())
+    space = spaces.prepare(lexicon, "identity", identity.Params())
     words = Tokenizer(lexicon, Policy()).words(reviews(given.reviews))
     size = len(words.ids)
     randomness = Randomness(RunKey.from_seed(0), "benchmark")

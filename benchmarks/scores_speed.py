@@ -73,14 +73,14 @@ def main() -> None:
         chosen = texts[: given.encoded] if encoded else texts
         words = tokenizer.words(chosen)
         try:
-            state = module.prepare(module.Params(**settings), lexicon)
-            module.score(state, warm)
+            score = module.Params(**settings).prepare(lexicon)
+            score.values(warm)
         except DptextError as error:
             print(f"{label:<30} left out: {error}")
             continue
         _embedding._MEMORIES.clear()
         began, used = time.perf_counter(), time.process_time()
-        module.score(state, words)
+        score.values(words)
         took, used = time.perf_counter() - began, time.process_time() - used
         rate, scale = len(words.ids) / took, 1000 / len(chosen)
         print(

@@ -124,7 +124,7 @@ def _measured(name: str, made: pipeline.Pipeline) -> list[tuple[str, dict[str, A
     account.statement(
         made.profile,
         made.mechanism,
-        made.budget_description,
+        made.budget.description,
         key="system",
         lexicon_given=False,
         identified=False,
@@ -134,7 +134,7 @@ def _measured(name: str, made: pipeline.Pipeline) -> list[tuple[str, dict[str, A
     told = note if risk is None else f"risk {risk.success:.3%}"
     spent = f"{time.process_time():.0f} s CPU so far"
     print(
-        f"{name}: epsilon {made.budget_description.high:g}, {told} ({spent})",
+        f"{name}: epsilon {made.budget.description.high:g}, {told} ({spent})",
         flush=True,
     )
     if risk is None:
@@ -142,7 +142,7 @@ def _measured(name: str, made: pipeline.Pipeline) -> list[tuple[str, dict[str, A
     words = prior.replaced(made.lexicon, made.profile.tokens)
     mapping = made.profile.settings().get("mapping")
     key = bayes_risk.key_of(
-        made.mechanism, made.budget_description.high, words, True, mapping
+        made.mechanism, made.budget.description.high, words, True, mapping
     )
     return [(key, asdict(risk))]
 

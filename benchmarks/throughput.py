@@ -92,7 +92,7 @@ def draws(lexicon: str) -> float:
     count, rounds = 2**17, 20
     rng = np.random.default_rng(0)
     ids = rng.choice(len(found.words), count, p=found.prior).astype(np.int32)
-    eps = np.full(count, made.budget_description.high)
+    eps = np.full(count, made.budget.description.high)
     randomness = made.randomness(RunKey.fresh())
     records = np.arange(count) // 200
     nonces = [rng.bytes(16) for _ in range(int(records[-1]) + 1)]

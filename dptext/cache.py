@@ -24,7 +24,7 @@ import tempfile
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -98,20 +98,9 @@ def arrays(
     are computed anew. What ships is taken as it is. what names the work while it takes
     long.
     """
-
-    def read(content: bytes) -> Arrays:
-        with np.load(io.BytesIO(content), allow_pickle=False) as stored:
-            return {item: stored[item] for item in stored.files}
-
     with contextlib.suppress(OSError):
-        return read((shipped_tables() / f"{key}.npz").read_bytes())
-
-    def write(found: Arrays) -> bytes:
-        sink = io.BytesIO()
-        np.savez(sink, **found)  # type: ignore[arg-type]
-        return sink.getvalue()
-
-    return _entry(f"{key}.arrays", key, read, write, compute, holds, what)
+        return _read_arrays((shipped_tables() / f"{key}.npz").read_bytes())
+    return _entry(_ARRAYS, key, compute, holds, what)
 
 
 def numbers(
@@ -120,45 +109,58 @@ def numbers(
     holds: Callable[[Numbers], bool] | None = None,
     what: str = "measuring public distances",
 ) -> Numbers:
-    """Return the plain numbers of a key, shipped, kept or computed now; as `arrays`.
-
-    What ships is taken as it is.
-    """
+    """Return the plain numbers of a key, shipped, kept or computed now; as `arrays`."""
     known = shipped(key)
-    if known is not None:
-        return known
+    return _entry(_NUMBERS, key, compute, holds, what) if known is None else known
 
-    def read(content: bytes) -> Numbers:
-        return dict(json.loads(content))
 
-    def write(found: Numbers) -> bytes:
-        return json.dumps(found).encode()
+class _Kind(NamedTuple, Generic[T]):
+    """What is kept: the suffix of its file, how to read and how to write it."""
 
-    return _entry(f"{key}.numbers", key, read, write, compute, holds, what)
+    suffix: str
+    read: Callable[[bytes], T]
+    write: Callable[[T], bytes]
+
+
+def _read_arrays(content: bytes) -> Arrays:
+    with np.load(io.BytesIO(content), allow_pickle=False) as stored:
+        return {item: stored[item] for item in stored.files}
+
+
+def _write_arrays(values: Arrays) -> bytes:
+    sink = io.BytesIO()
+    np.savez(sink, **values)  # type: ignore[arg-type]
+    return sink.getvalue()
+
+
+_ARRAYS = _Kind[Arrays]("arrays", _read_arrays, _write_arrays)
+_NUMBERS = _Kind[Numbers](
+    "numbers",
+    lambda content: dict(json.loads(content)),
+    lambda values: json.dumps(values).encode(),
+)
 
 
 def _entry(
-    name: str,
+    kind: _Kind[T],
     key: str,
-    read: Callable[[bytes], T],
-    write: Callable[[T], bytes],
     compute: Callable[[], T],
     holds: Callable[[T], bool] | None,
     what: str,
 ) -> T:
-    path = folder() / name
+    path = folder() / f"{key}.{kind.suffix}"
     try:
-        kept = read(_content(path, key))
+        kept = kind.read(_content(path, key))
         with progress.step(f"{what}: looking at what was kept"):
             if holds is None or holds(kept):
                 return kept
     except Exception:  # noqa: S110 - however it fails, it is no good
         pass
     with progress.step(what):
-        found = compute()
+        computed = compute()
     with contextlib.suppress(OSError):
-        _keep(path, key, write(found))
-    return found
+        _keep(path, key, kind.write(computed))
+    return computed
 
 
 def _content(path: Path, key: str) -> bytes:

@@ -1,17 +1,29 @@
 """Digests of what settings name but do not hold: files, folders, models.
 
-A component whose settings name such a thing has `content(state) -> Mapping[str, str]`:
-by the name of the setting the digest of what it named when the state was prepared. The
-digest then stands for the setting in the nonce of every record (dptext.identity): other
-content draws anew, and the same content at another path draws the same.
+A component made ready says by the name of a setting the digest of what it named at that
+time. The digest then stands for the setting in the nonce of every record
+(dptext.identity): other content draws anew, and the same content at another path draws
+the same.
 """
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from pathlib import Path
 
 from dptext.errors import UsageError
+
+
+class Prepared:
+    """A component with its settings, its public work done."""
+
+    __slots__ = ()
+
+    @property
+    def content(self) -> Mapping[str, str]:
+        """Return, by setting, the digest of what it names outside the profile."""
+        return {}
 
 
 def of_bytes(data: bytes) -> str:

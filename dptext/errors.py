@@ -11,7 +11,7 @@
       ComponentError RuntimeError 1 a component of another package failed
 
 An InternalError is none of them: it describes a bug of dptext.
-Messages name the place and the next action, never the text of a record.
+Messages name the location and the next action, never the text of a record.
 """
 
 from __future__ import annotations

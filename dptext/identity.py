@@ -15,32 +15,31 @@ from typing import Any
 import msgspec
 
 from dptext import __version__, registry
-from dptext.mechanisms import Mechanism
 from dptext.profile import STAGES, Profile
 from dptext.randomness import ALGORITHM
 
 
 def of(
-    recipe: Profile, lexicon: str, states: Mapping[str, Any], used: tuple[str, ...]
+    recipe: Profile,
+    lexicon: str,
+    contents: Mapping[str, Mapping[str, str]],
+    used: tuple[str, ...],
 ) -> str:
     """Return the sha256 of all that decides the output.
 
-    lexicon is the digest of its content; states holds what each part of the profile was
-    made to; used is what the budget says it rests on, which counts where it is another
-    package's and may keep its own files.
+    lexicon is the digest of its content; contents holds, by the key of a part, the
+    digests of what its settings name; used is what the budget says it rests on, which
+    counts where it is another package's and may keep its own files.
     """
     settings = recipe.settings()
     named: dict[str, Any] = {}
-    for key, state in states.items():
-        stage, name = STAGES[key], settings[key]["name"]
-        content = getattr(registry.find(stage, name), "content", None)
-        if isinstance(state, Mechanism):
-            digests = dict(state.content)
-        else:
-            digests = dict(content(state)) if content else {}
+    for key in STAGES:
+        if key not in settings:
+            continue
+        code = registry.code(STAGES[key], settings[key]["name"])
+        digests = dict(contents.get(key, {}))
         for path in digests:
             _remove(settings[key], path.split("."))
-        code = registry.code(stage, name)
         named[key] = {"content": digests, "code": code, "used": used if code else ()}
     everything = {
         "algorithm": ALGORITHM.decode(),

@@ -51,7 +51,7 @@ def nltk_command(name: str) -> str:
     return f"python -m nltk.downloader {name}"
 
 
-def nltk_place(name: str) -> str | None:
+def nltk_path(name: str) -> str | None:
     """Return where a package of NLTK's data lies, None where it does not."""
     nltk = package("nltk", "NLTK's data", "nlp")
     for path in (NLTK_DATA[name], f"{NLTK_DATA[name]}.zip"):
@@ -64,14 +64,16 @@ def nltk_place(name: str) -> str | None:
 
 def nltk_digest(*names: str) -> str:
     """Return the digest of packages of NLTK's data that are here."""
-    found = [content.of_path(nltk_place(name) or "") for name in names]
-    return found[0] if len(found) == 1 else content.of_bytes("".join(found).encode())
+    digests = [content.of_path(nltk_path(name) or "") for name in names]
+    if len(digests) == 1:
+        return digests[0]
+    return content.of_bytes("".join(digests).encode())
 
 
 def need_nltk(name: str, what: str) -> None:
     """Raise UsageError unless NLTK's data has a package; what needs it."""
     package("nltk", what, "nlp")
-    if nltk_place(name) is None:
+    if nltk_path(name) is None:
         msg = (
             f"{what} needs {name} of NLTK's data: {nltk_command(name)} "
             "(or dptext setup; NLTK_DATA names its folder)"
@@ -79,7 +81,7 @@ def need_nltk(name: str, what: str) -> None:
         raise UsageError(msg)
 
 
-def spacy_place(name: str) -> str | None:
+def spacy_path(name: str) -> str | None:
     """Return where a spaCy pipeline lies: a folder or an installed package."""
     folder = Path(name)
     if (folder / "meta.json").is_file():
@@ -91,7 +93,7 @@ def need_spacy(name: str, what: str) -> str:
     """Return where the spaCy pipeline of this name or folder lies; else UsageError."""
     if not has("spacy"):
         raise MissingExtra.of(what, "nlp")
-    folder = spacy_place(name)
+    folder = spacy_path(name)
     if folder is None:
         msg = (
             f"{what} finds no spaCy pipeline {name!r}: python -m spacy download "
@@ -111,16 +113,16 @@ def pipeline(name: str, wanted: str, digest: str = "") -> Any:
     spacy = package("spacy", f"the pipeline {name}", "nlp")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        made = spacy.load(name)
-    if wanted not in made.pipe_names:
+        pipe = spacy.load(name)
+    if wanted not in pipe.pipe_names:
         msg = f"the spaCy pipeline {name} has no component {wanted!r}; use another"
         raise UsageError(msg)
     below = ("tok2vec", "transformer", "curated_transformer", wanted)
-    made.select_pipes(enable=[each for each in made.pipe_names if each in below])
-    return made
+    pipe.select_pipes(enable=[each for each in pipe.pipe_names if each in below])
+    return pipe
 
 
-def sentence_place(name: str) -> str | None:
+def sentence_path(name: str) -> str | None:
     """Return the folder of a sentence-transformers model.
 
     name is a folder, an installed package that holds one in its folder `model`, or a
@@ -132,9 +134,9 @@ def sentence_place(name: str) -> str | None:
     module = name.replace("-", "_")
     if has(module):
         for inside in ("model", "."):
-            found = Path(_package_folder(module), inside)
-            if (found / "modules.json").is_file():
-                return str(found)
+            folder = Path(_package_folder(module), inside)
+            if (folder / "modules.json").is_file():
+                return str(folder)
     return _fetched(name) if "/" in name and has("huggingface_hub") else None
 
 
@@ -142,14 +144,14 @@ def default_sentence_model() -> str | None:
     """Return the folder of the model that is used where none is named."""
     if not has("sentence_transformers"):
         return None
-    return sentence_place(PACKAGE) or sentence_place(HUB)
+    return sentence_path(PACKAGE) or sentence_path(HUB)
 
 
 def need_sentence_model(name: str, what: str) -> str:
     """Return the folder of a sentence model; UsageError where there is none."""
     if not has("sentence_transformers"):
         raise MissingExtra.of(what, "semantic")
-    folder = sentence_place(name)
+    folder = sentence_path(name)
     if folder is None:
         msg = (
             f"{what} finds no sentence model {name!r}: pip install {PACKAGE}, or give "

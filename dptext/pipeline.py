@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext import budgets, identity, mechanisms, registry, spaces, strategy
+from dptext import identity, mappings, mechanisms, spaces, strategy
+from dptext.budgets import AnyBudget, SequentialBudget, uniform
 from dptext.errors import UsageError
 from dptext.guarantees import account
 from dptext.guarantees.terms import MAX_MEANINGFUL_LOSS
@@ -50,8 +50,7 @@ Observer = Callable[[Words, Ids, Eps], None]
 class Pipeline:
     """A profile made ready: all that is public is done, texts and a key are missing.
 
-    profile has its epsilon (a risk has been turned into one); budget is the module
-    and its state; budget_description says how it spends. identity is the digest
+    profile has its epsilon (a risk has been turned into one). identity is the digest
     of all that decides the output besides key and input, files included.
     """
 
@@ -60,9 +59,8 @@ class Pipeline:
     mechanism: Mechanism
     tokenizer: Tokenizer
     joiner: Joiner
-    budget: tuple[Any, Any]
-    budget_description: BudgetDescription
-    mapping: tuple[Any, Any, Index] | None
+    budget: AnyBudget
+    mapping: mappings.Mapping | None
     identity: str
 
     def privatize(
@@ -97,23 +95,26 @@ class Pipeline:
 
         records (n,) which record each word belongs to.
         """
-        budget, state = self.budget
         if not len(words.ids):
             return words.ids, np.empty(0)
-        if hasattr(budget, "release"):
-            released: tuple[Ids, Eps] = budget.release(
-                state,
-                words,
-                bits,
-                lambda positions, eps: self.draw(
-                    words.ids[positions], eps, bits.take(positions)
-                ),
-            )
-            return released
-        eps: Eps = budget.spread(state, words, bits)
+        if isinstance(self.budget, SequentialBudget):
+            return self.release(self.budget, words, bits)
+        eps = self.budget.spread(words, bits)
         if isinstance(self.mechanism, TextMechanism):
             return self.mechanism.sample(words, eps, bits), eps
         return self.replace(words.ids, eps, bits, records, randomness), eps
+
+    def release(
+        self, budget: SequentialBudget, words: Words, bits: RandomBits
+    ) -> tuple[Ids, Eps]:
+        """Draw words whose epsilons look at those drawn before; return both."""
+        return budget.release(
+            words,
+            bits,
+            lambda positions, eps: self.draw(
+                words.ids[positions], eps, bits.take(positions)
+            ),
+        )
 
     def replace(
         self,
@@ -152,10 +153,9 @@ class Pipeline:
         if isinstance(self.mechanism, WordMechanism):
             return self.mechanism.sample(ids, eps, bits)
         assert self.mapping is not None
-        module, params, index = self.mapping
         drawn = np.empty(len(ids), np.int32)
         for part, noisy in self.points(ids, eps, bits):
-            drawn[part] = module.find(params, index, noisy, bits.take(part))
+            drawn[part] = self.mapping.find(noisy, bits.take(part))
         return drawn
 
     def points(
@@ -232,25 +232,21 @@ def build(recipe: Profile, lexicon: Lexicon) -> Pipeline:
     space = spaces.prepare(
         lexicon,
         recipe.space.name,
-        registry.find("spaces", recipe.space.name),
         recipe.space.params,
     )
-    _agree(recipe)
-    budget = registry.find("budgets", recipe.budget.name)
-    recipe, mechanism, state = _made_ready(recipe, budget, space)
-    budget_description = budget.describe(state)
-    account.check(mechanism, budget_description)
+    priced = _priced(recipe, lexicon)
+    _agree(recipe, priced)
+    recipe, mechanism, budget = _made_ready(recipe, priced, space)
+    account.check(mechanism, budget.description)
     mapping = None
     if recipe.mapping is not None:
-        found = registry.find("mappings", recipe.mapping.name)
         assert isinstance(mechanism, NoiseMechanism)
         index = Index(mechanism.output_vectors, space.size)
-        mapping = (found, recipe.mapping.params, index)
-    states = {
-        "space": recipe.space.params,
-        "mechanism": mechanism,
-        "budget": state,
-        **({"mapping": recipe.mapping.params} if recipe.mapping else {}),
+        mapping = recipe.mapping.params.prepare(index)
+    contents = {
+        "mechanism": mechanism.content,
+        "budget": budget.content,
+        "mapping": mapping.content if mapping else {},
     }
     return Pipeline(
         profile=recipe,
@@ -258,33 +254,39 @@ def build(recipe: Profile, lexicon: Lexicon) -> Pipeline:
         mechanism=mechanism,
         tokenizer=Tokenizer(lexicon, recipe.tokens),
         joiner=Joiner(lexicon, recipe.tokens),
-        budget=(budget, state),
-        budget_description=budget_description,
+        budget=budget,
         mapping=mapping,
-        identity=identity.of(recipe, lexicon.digest, states, budget_description.used),
+        identity=identity.of(recipe, lexicon.digest, contents, budget.description.used),
     )
 
 
+def _priced(recipe: Profile, lexicon: Lexicon) -> AnyBudget | None:
+    """Make the budget ready; None where its epsilon is still to be computed."""
+    params = recipe.budget.params
+    if isinstance(params, uniform.Params) and params.epsilon is None:
+        return None
+    budget: AnyBudget = params.prepare(lexicon)
+    return budget
+
+
 def _made_ready(
-    recipe: Profile, budget: Any, space: spaces.Space
-) -> tuple[Profile, Mechanism, Any]:
+    recipe: Profile, budget: AnyBudget | None, space: spaces.Space
+) -> tuple[Profile, Mechanism, AnyBudget]:
     """Make mechanism and budget ready, which may follow one another.
 
     The profile returned says with which parameters and epsilon.
     """
-    given, lexicon, state = recipe.budget.params, space.lexicon, None
-    risk = getattr(given, "risk", None)
-    if risk is not None and given.epsilon is None:
+    lexicon = space.lexicon
+    if budget is None:
+        risk = recipe.budget.params.risk
         aim = Aim(risk=risk, prior=prior.replaced(lexicon, recipe.tokens))
     else:
-        state = budgets.prepare(budget, given, lexicon)
-        aim = Aim(epsilon=_of_a_word(budget.describe(state)))
+        aim = Aim(epsilon=_of_a_word(budget.description))
     mechanism: Mechanism = recipe.mechanism.params.prepare(space, aim)
     recipe = replace(recipe, mechanism=Part(recipe.mechanism.name, mechanism.params))
     if aim.risk is not None and aim.prior is not None:
         recipe = _with_epsilon(recipe, mechanism, aim.risk, aim.prior)
-        state = budgets.prepare(budget, recipe.budget.params, lexicon)
-    return recipe, mechanism, state
+    return recipe, mechanism, budget or recipe.budget.params.prepare(lexicon)
 
 
 def _of_a_word(budget_description: BudgetDescription) -> float | None:
@@ -318,9 +320,8 @@ def _with_epsilon(
     return recipe.with_epsilon(epsilon)
 
 
-def _agree(recipe: Profile) -> None:
+def _agree(recipe: Profile, budget: AnyBudget | None) -> None:
     """Refuse strategies and budgets that do not go with a mechanism or each other."""
-    budget = registry.find("budgets", recipe.budget.name)
     name = recipe.mechanism.name
     if recipe.strategy != TOKEN and recipe.budget.name != "uniform":
         msg = (
@@ -342,7 +343,7 @@ def _agree(recipe: Profile) -> None:
     if recipe.strategy != TOKEN:
         msg = f"{name} draws every word in its context: use the strategy token"
         raise UsageError(msg)
-    if hasattr(budget, "release"):
+    if isinstance(budget, SequentialBudget):
         msg = (
             f"{name} looks at the whole text, so it cannot draw word after word as the "
             f"budget {recipe.budget.name} wants; use another budget"

@@ -4,7 +4,7 @@ name: balanced
 about: one line
 lexicon: builtin            # a name or a file
 space: identity             # NAME, or {name: NAME, ...parameters}
-mechanism: {name: rank, law: fitted}
+mechanism: {name: rank, weights: fitted}
 mapping: nearest            # noise mechanisms only
 budget: {name: uniform, epsilon: 8}     # or {name: uniform, risk: 10%}
 strategy: token             # or record, data-set: draw equal words once
@@ -25,6 +25,7 @@ import msgspec
 
 from dptext import naming, registry, streams
 from dptext.errors import UsageError
+from dptext.settings import convert
 from dptext.tokens.policy import Policy
 from dptext.types import Strategy
 
@@ -37,6 +38,11 @@ STAGES = {
     "mechanism": "mechanisms",
     "mapping": "mappings",
     "budget": "budgets",
+}
+# Keys of older versions and what they are called now, by stage and component.
+_RENAMED = {
+    ("mechanism", "rank", "law"): "weights",
+    ("mechanism", "diffractor", "law"): "noise",
 }
 _KEYS = ("name", "about", "source", "lexicon", *STAGES, "strategy", "tokens")
 
@@ -129,32 +135,32 @@ def load(name: str, overrides: Mapping[str, Any] | None = None) -> Profile:
     """
     path = path_of(name)
     data = read(path)
-    found = parse(merged(data, overrides or {}), path.name)
-    return dataclasses.replace(found, name=_name(found, data, path))
+    recipe = parse(merged(data, overrides or {}), path.name)
+    return dataclasses.replace(recipe, name=_name(recipe, data, path))
 
 
-def _name(found: Profile, data: Mapping[str, Any], path: Path) -> str:
+def _name(recipe: Profile, data: Mapping[str, Any], path: Path) -> str:
     """Name a profile by how it differs from the one that ships, or is in its file."""
-    if found.name in shipped():
-        path = folder() / f"{found.name}.yaml"
+    if recipe.name in shipped():
+        path = folder() / f"{recipe.name}.yaml"
         data = read(path)
     try:
         base = _parse(data, path.name)
     except UsageError:  # the file needs the overrides to be a profile
         base = None
-    return naming.named(base, found)
+    return naming.named(base, recipe)
 
 
 def parse(data: Mapping[str, Any], location: str) -> Profile:
-    """Turn plain data into a profile; place names it in messages."""
-    found = _parse(data, location)
-    budget = found.budget
+    """Turn plain data into a profile; location names it in messages."""
+    recipe = _parse(data, location)
+    budget = recipe.budget
     if budget.name == "uniform" and (budget.params.epsilon is None) == (
         budget.params.risk is None
     ):
         msg = f"{location}: budget: give either epsilon or risk"
         raise UsageError(msg)
-    return found
+    return recipe
 
 
 def resolved(settings: Mapping[str, Any], name: str, lexicon: str) -> Profile:
@@ -162,11 +168,11 @@ def resolved(settings: Mapping[str, Any], name: str, lexicon: str) -> Profile:
 
     Its epsilon may stand beside the risk that it was chosen for. Raises UsageError.
     """
-    found = _parse({**settings, "name": name, "lexicon": lexicon}, "settings")
-    if found.budget.name == "uniform" and found.budget.params.epsilon is None:
+    recipe = _parse({**settings, "name": name, "lexicon": lexicon}, "settings")
+    if recipe.budget.name == "uniform" and recipe.budget.params.epsilon is None:
         msg = "settings: budget: the epsilon is missing"
         raise UsageError(msg)
-    return found
+    return recipe
 
 
 def _parse(data: Mapping[str, Any], location: str) -> Profile:
@@ -207,61 +213,30 @@ def _parse(data: Mapping[str, Any], location: str) -> Profile:
     )
 
 
-def _strategy(given: Any, location: str) -> str:
-    if given not in STRATEGIES:
-        hint = registry.suggest(str(given), STRATEGIES)
-        msg = f"{location}: strategy: unknown value {given!r}; {hint}"
+def _strategy(value: Any, location: str) -> str:
+    if value not in STRATEGIES:
+        hint = registry.suggest(str(value), STRATEGIES)
+        msg = f"{location}: strategy: unknown value {value!r}; {hint}"
         raise UsageError(msg)
-    return str(given)
+    return str(value)
 
 
-def _part(key: str, given: Any, location: str) -> Part | None:
-    if given is None:
+def _part(key: str, settings: Any, location: str) -> Part | None:
+    if settings is None:
         return None
-    if isinstance(given, str):
-        given = {"name": given}
-    if not isinstance(given, Mapping) or not isinstance(given.get("name"), str):
+    if isinstance(settings, str):
+        settings = {"name": settings}
+    if not isinstance(settings, Mapping) or not isinstance(settings.get("name"), str):
         msg = f"{location}: {key}: give a name, or a name and parameters"
         raise UsageError(msg)
-    module = registry.find(STAGES[key], given["name"])
-    rest = {item: value for item, value in given.items() if item != "name"}
-    return Part(given["name"], convert(rest, module.Params, f"{location}: {key}"))
-
-
-def convert(data: Any, kind: type, location: str) -> Any:
-    """Check plain data against a frozen dataclass; refuse keys that it lacks."""
-    if not isinstance(data, Mapping):
-        msg = f"{location}: give keys and values"
-        raise UsageError(msg)
-    known = tuple(field.name for field in dataclasses.fields(kind))
-    for key in data:
-        if key not in known:
-            hint = (
-                registry.suggest(str(key), known) if known else "it has no parameters"
-            )
-            msg = f"{location}.{key}: unknown key; {hint}"
+    module = registry.find(STAGES[key], settings["name"])
+    rest = {item: value for item, value in settings.items() if item != "name"}
+    for item in rest:
+        now = _RENAMED.get((key, settings["name"], item))
+        if now is not None:
+            msg = f"{location}: {key}.{item}: this key is now {key}.{now}; rename it"
             raise UsageError(msg)
-    for key, value in data.items():
-        if isinstance(value, float) and not abs(value) < float("inf"):
-            msg = f"{location}.{key}: {value} is no finite number"
-            raise UsageError(msg)
-    plain = {key: _number(value) for key, value in data.items()}
-    try:
-        return msgspec.convert(plain, kind)
-    except msgspec.ValidationError as error:
-        reason, _, path = str(error).partition(" - at `$")
-        msg = f"{location}{path.rstrip('`')}: {reason}"
-        raise UsageError(msg) from None
-
-
-def _number(value: Any) -> Any:
-    """Read "10%" as 0.1."""
-    if isinstance(value, str) and value.endswith("%"):
-        try:
-            return float(value[:-1]) / 100.0
-        except ValueError:
-            return value
-    return value
+    return Part(settings["name"], convert(rest, module.Params, f"{location}: {key}"))
 
 
 def read(path: Path, kind: str = "profile") -> dict[str, Any]:
@@ -312,8 +287,7 @@ def _loader(yaml: Any) -> Any:
                 raise yaml.constructor.ConstructorError(
                     None, None, f"key {key!r} is given twice", node.start_mark
                 )
-        found: dict[Any, Any] = loader.construct_mapping(node, deep=True)
-        return found
+        return dict(loader.construct_mapping(node, deep=True))
 
     Loader.add_constructor("tag:yaml.org,2002:map", mapping)
     return Loader

@@ -26,14 +26,14 @@ STAGES = (
     *("formats", "spaces", "budgets", "budgets.scores", "mechanisms", "mappings"),
     "metrics",
 )
-# What a module of each stage holds; a group in parentheses, one of them.
-_MEMBERS: Mapping[str, tuple[str | tuple[str, ...], ...]] = {
-    "formats": ("SUFFIXES", "read", "Writer"),
-    "spaces": ("Params", "METRIC", "transform"),
-    "budgets": ("Params", "describe", ("spread", "release")),
-    "budgets.scores": ("Params", "prepare", "score", "describe"),
+# What a module of each stage holds; `Params` extend those of the stage's own package.
+_MEMBERS: Mapping[str, tuple[str, ...]] = {
+    "formats": ("Format",),
+    "spaces": ("Params",),
+    "budgets": ("Params",),
+    "budgets.scores": ("Params",),
     "mechanisms": ("Params",),
-    "mappings": ("Params", "find"),
+    "mappings": ("Params",),
     "metrics": ("NAME", "Meter"),
 }
 
@@ -93,26 +93,25 @@ def _loaded(stage: str, entry: EntryPoint) -> tuple[object, str]:
 def _unfit(stage: str, module: ModuleType) -> str:
     """Say what a module of a stage must have and lacks; "" where it has all."""
     for member in _MEMBERS[stage]:
-        choices = (member,) if isinstance(member, str) else member
-        if not any(hasattr(module, name) for name in choices):
-            return f"lacks {' or '.join(choices)}"
-    if hasattr(module, "Params") and not dataclasses.is_dataclass(module.Params):
-        return "has Params that are no dataclass"
-    if stage == "metrics":
-        return _unfit_meter(module.Meter)
-    if stage == "mechanisms":
-        bases = {f"{base.__module__}.{base.__name__}" for base in module.Params.__mro__}
-        if "dptext.mechanisms.Params" not in bases:
-            return "has Params that are no subclass of dptext.mechanisms.Params"
+        if not hasattr(module, member):
+            return f"lacks {member}"
+        unfit = _unfit_class(stage, member, getattr(module, member))
+        if unfit:
+            return unfit
     return ""
 
 
-def _unfit_meter(kind: object) -> str:
-    base = importlib.import_module("dptext.metrics").Meter
+def _unfit_class(stage: str, name: str, kind: object) -> str:
+    """Say what is wrong with a class of a component; "" where nothing is."""
+    if name not in ("Params", "Format", "Meter"):
+        return ""
+    base = getattr(importlib.import_module(f"dptext.{stage}"), name)
     if not (isinstance(kind, type) and issubclass(kind, base)):
-        return "has a Meter that does not extend dptext.metrics.Meter"
-    lacks = sorted(getattr(kind, "__abstractmethods__", ()))
-    return f"has a Meter without {' and '.join(lacks)}" if lacks else ""
+        return f"has {name} that does not extend dptext.{stage}.{name}"
+    if name != "Meter" and not dataclasses.is_dataclass(kind):
+        return f"has {name} that is no dataclass"
+    lacking = sorted(getattr(kind, "__abstractmethods__", ()))
+    return f"has {name} without {' and '.join(lacking)}" if lacking else ""
 
 
 @cache
@@ -148,13 +147,13 @@ def _entries() -> tuple[EntryPoint, ...]:
 
 def _readable() -> Iterator[EntryPoint]:
     """Yield the entry points of each package whose metadata can be read."""
-    seen: set[str] = set()
+    known: set[str] = set()
     for package in distributions():
         with contextlib.suppress(Exception):
             # Of a package that is installed twice the first is in use.
-            if package.name not in seen:
+            if package.name not in known:
                 yield from tuple(package.entry_points)
-            seen.add(package.name)
+            known.add(package.name)
 
 
 def name_of(stage: str, module: str) -> str:

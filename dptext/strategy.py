@@ -26,7 +26,7 @@ _RUN = Record(-2, (), None)
 def by_record(
     ids: Ids, eps: Eps, bits: RandomBits, records: NDArray[np.int64], draw: Draw
 ) -> Ids:
-    """Draw each distinct word of a record once, by the noise of its first place.
+    """Draw each distinct word of a record once, by the random bits of its first.
 
     records (n,) which record each word belongs to, non-decreasing.
     """
@@ -46,7 +46,7 @@ class Table:
     def __init__(self, size: int, randomness: Randomness) -> None:
         nonce = randomness.nonce(_RUN)
         # One row for each word and the last for unknown words, reached as -1.
-        self._noise = randomness.of([nonce], np.zeros(size + 1, np.int64))
+        self._bits = randomness.of([nonce], np.zeros(size + 1, np.int64))
         self._drawn = np.full(size + 1, -1, np.int32)
 
     def draw(self, ids: Ids, eps: Eps, draw: Draw) -> Ids:
@@ -56,6 +56,6 @@ class Table:
         missing = self._drawn[new] < 0
         new, first = new[missing], first[missing]
         if len(new):
-            own = self._noise.take(new)
-            self._drawn[new] = draw(ids[first], eps[first], own)
+            bits = self._bits.take(new)
+            self._drawn[new] = draw(ids[first], eps[first], bits)
         return self._drawn[rows]

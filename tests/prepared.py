@@ -17,7 +17,7 @@ from tests import distributions
 def space_of(lexicon: Lexicon, name: str = "identity") -> Space:
     """Put a lexicon into a space."""
     module: Any = registry.find("spaces", name)
-    return spaces.prepare(lexicon, name, module, module.Params())
+    return spaces.prepare(lexicon, name, module.Params())
 
 
 def ready(name: str, lexicon: Lexicon, **params: Any) -> Any:

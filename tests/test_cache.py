@@ -238,16 +238,16 @@ def test_forged_distances_and_scales_are_noticed(folder: Path) -> None:
     assert constants() == first
 
 
-@pytest.mark.parametrize("place", ["a file", "a closed folder", "no such home"])
+@pytest.mark.parametrize("target", ["a file", "a closed folder", "no such home"])
 def test_a_folder_that_cannot_be_used_costs_only_time(
-    position: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Results are the same without a cache."""
     first = use()
     shutil.rmtree(tmp_path / "dptext")
-    if position == "a file":
+    if target == "a file":
         (tmp_path / "dptext").write_text("")
-    elif position == "a closed folder":
+    elif target == "a closed folder":
         (tmp_path / "dptext").mkdir(mode=0o500)
     else:
         monkeypatch.setenv("XDG_CACHE_HOME", "/dev/null/nowhere")

@@ -16,11 +16,11 @@ from tests.cli.running import MARKER
 # Where a run is made to fail: module, and the attribute that then raises.
 STAGES = {
     "open": ("dptext.streams", "open_input"),
-    "reader": ("dptext.formats.jsonl", "read"),
+    "reader": ("dptext.formats.jsonl", "Format.read"),
     "tokenizer": ("dptext.tokens.tokenizer", "Tokenizer.words"),
     "nonce": ("dptext.randomness", "Randomness.nonce"),
-    "budget": ("dptext.budgets.uniform", "spread"),
     "mechanism": ("dptext.mechanisms.rank", "Rank.sample"),
+    "budget": ("dptext.budgets.uniform", "Uniform.spread"),
     "joiner": ("dptext.tokens.joining", "Joiner.join"),
     "writer": ("dptext.formats.jsonl", "Writer.write"),
     "end of the writer": ("dptext.formats.jsonl", "Writer.close"),

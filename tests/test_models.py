@@ -21,9 +21,9 @@ def test_an_absent_package_names_its_extra() -> None:
 
 def test_a_sentence_model_is_a_folder_with_modules(tmp_path: Path) -> None:
     """A folder by its content; a package by its folder `model`, never imported."""
-    assert models.sentence_place(str(tmp_path)) is None
+    assert models.sentence_path(str(tmp_path)) is None
     (tmp_path / "modules.json").write_text("[]")
-    assert models.sentence_place(str(tmp_path)) == str(tmp_path)
+    assert models.sentence_path(str(tmp_path)) == str(tmp_path)
 
 
 def test_a_package_with_a_model_is_found_without_running_it(
@@ -35,7 +35,7 @@ def test_a_package_with_a_model_is_found_without_running_it(
     (inside.parent / "__init__.py").write_text("raise RuntimeError('was run')")
     (inside / "modules.json").write_text("[]")
     monkeypatch.syspath_prepend(str(tmp_path))
-    assert models.sentence_place("my-own-model") == str(inside)
+    assert models.sentence_path("my-own-model") == str(inside)
 
 
 def test_a_broken_model_is_one_line(tmp_path: Path) -> None:

@@ -57,7 +57,7 @@ def test_defaults_are_filled_in(tmp_path: Path) -> None:
     )
     assert found.tokens == Policy()
     assert found.mechanism.params.k == 20
-    assert found.mechanism.params.law == "fitted"
+    assert found.mechanism.params.weights == "fitted"
 
 
 def test_a_noise_mechanism_gets_the_nearest_word() -> None:
@@ -72,6 +72,14 @@ def test_a_noise_mechanism_gets_the_nearest_word() -> None:
     [
         ("mechansim: rank", r"mine.yaml: unknown key 'mechansim'; did you mean 'mech"),
         ("1: x", "mine.yaml: unknown key 1"),
+        (
+            SOUND.replace("k: 20", "law: arch"),
+            r"mine.yaml: mechanism.law: this key is now mechanism.weights; rename it",
+        ),
+        (
+            SOUND.replace("name: rank, k: 20", "name: diffractor, law: tem"),
+            r"mechanism.law: this key is now mechanism.noise; rename it",
+        ),
         (SOUND.replace("k: 20", "kk: 2"), r"mine.yaml: mechanism.kk: unknown key; did"),
         (
             SOUND.replace("rank", "rnak"),
@@ -177,7 +185,7 @@ def test_a_missing_file_and_an_unknown_name_are_named(tmp_path: Path) -> None:
     [
         (
             {"mechanism": {"c": 3.0}},
-            {"name": "rank", "law": "fitted", "k": 20, "c": 3.0},
+            {"name": "rank", "weights": "fitted", "k": 20, "c": 3.0},
         ),
         (
             {"mechanism": {"name": "rank", "c": 3.0}},
@@ -229,7 +237,7 @@ def changed(base: Profile) -> list[Profile]:
     ]
     found.append(parsed(mechanism={"name": "rank", "k": 95}))
     found.append(parsed(mechanism={"name": "rank", "c": 10.5}))
-    found.append(parsed(mechanism={"name": "rank", "law": "staircase"}))
+    found.append(parsed(mechanism={"name": "rank", "weights": "staircase"}))
     found.append(parsed(mechanism="santext"))
     found.append(parsed(mechanism="laplace"))
     found.append(parsed(mechanism="laplace", mapping="two-nearest"))

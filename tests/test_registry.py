@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -57,6 +59,27 @@ def test_members_that_are_asked_for_are_those_of_dptext(stage: str) -> None:
     """What an outside module must have, every component of dptext has."""
     for name in registry.names(stage):
         assert not registry._unfit(stage, registry.find(stage, name)), name
+
+
+@pytest.mark.parametrize(
+    ("program", "problem"),
+    [
+        ("", "lacks Params"),
+        (BARE, "Params that does not extend dptext.budgets.Params"),
+        (
+            "from dptext import budgets\nclass Params(budgets.Params): pass",
+            "Params without prepare",
+        ),
+    ],
+)
+def test_a_component_that_is_half_written_is_refused(
+    program: str, problem: str
+) -> None:
+    """Settings that are no budget's, and such as cannot be made ready."""
+    module = ModuleType("half")
+    sys.modules["half"] = module
+    exec(program, vars(module))
+    assert problem in registry._unfit("budgets", module)
 
 
 @pytest.mark.slow

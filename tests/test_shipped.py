@@ -31,11 +31,11 @@ def test_risks_of_shipped_profiles_are_not_computed(
     made = open_pipeline(name)
     risk_of(made)
     assert not list(tmp_path.rglob("*.numbers")), "run benchmarks/ship_results.py"
-    if made.budget_description.kind == "word" and made.profile.strategy == "token":
+    if made.budget.description.kind == "word" and made.profile.strategy == "token":
         words = prior.replaced(made.lexicon, made.profile.tokens)
         mapping = made.profile.settings().get("mapping")
         key = bayes_risk.key_of(
-            made.mechanism, made.budget_description.high, words, True, mapping
+            made.mechanism, made.budget.description.high, words, True, mapping
         )
         assert cache.shipped(key), "run benchmarks/ship_results.py"
 
@@ -60,7 +60,7 @@ def test_weights_of_rank_have_their_risks_with_the_built_in_lexicon(table: int) 
 def test_the_default_profile_takes_risks(risk: str) -> None:
     """Weights fitted make an epsilon of meaning from risks that one table does not."""
     found = open_pipeline("balanced", {"budget": {"risk": risk}})
-    assert found.budget_description.high < 12.0
+    assert found.budget.description.high < 12.0
     assert found.profile.mechanism.params.weights == "steps"
     assert found.profile.mechanism.params == found.mechanism.params
 

@@ -134,7 +134,7 @@ def test_what_a_strategy_shows_is_said(strategy: str) -> None:
     told = account.statement(
         made.profile,
         made.mechanism,
-        made.budget_description,
+        made.budget.description,
         key="key-file",
         lexicon_given=False,
         identified=False,
@@ -162,7 +162,7 @@ def test_forms_are_spoken_of_where_they_may_change(
     told = account.statement(
         made.profile,
         made.mechanism,
-        made.budget_description,
+        made.budget.description,
         key="key-file",
         lexicon_given=False,
         identified=False,

@@ -1,57 +1,87 @@
 """Budgets: how epsilon is spread over the words of a text, one file each.
 
-A budget module holds
-- `Params`, a frozen dataclass: the schema of its settings in a profile;
-- `EXAMPLE`, settings as a profile gives them, for help and tests;
-- `prepare(params, lexicon) -> state`, public work done once; without it the parameters
-  are the state;
-- `describe(state) -> BudgetDescription`, all that a statement must know;
-- `spread(state, words, noise) -> (n,) float64 > 0`, the epsilon of each word, or
-  `release(state, words, noise, draw) -> (ids, eps)` where an epsilon looks at what was
-  drawn before: draw(places, eps) draws the words at these places, (m,) int64.
-
-Where its settings name files, it also holds `content(state)`, their digests by setting
-(dptext.content).
+A file holds `Params`, a frozen dataclass and subclass of `budgets.Params`: the settings
+in a profile. Their `prepare` does the public work once and returns a `Budget`, or a
+`SequentialBudget` where an epsilon looks at what was drawn before.
 
 A budget's own random bits come from lane BUDGET_LANE upwards.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
+from msgspec import Meta
 from numpy.typing import NDArray
 
+from dptext.content import Prepared
 from dptext.randomness import RandomBits
 from dptext.types import BudgetDescription, Eps, Ids, Lexicon, Words
 
 # Far above the lanes of any mechanism or mapping, below those of the joiner.
 BUDGET_LANE = 1 << 28
+# Draws the words at these positions of a batch, (m,) int64, with an epsilon each.
 Draw = Callable[[NDArray[np.int64], Eps], Ids]
+Epsilon = Annotated[float, Meta(gt=0, le=1e6)]
 
 
-class Budget(Protocol):
-    """What every file in this folder defines."""
+@dataclass(frozen=True, slots=True)
+class Params(ABC):
+    """Settings of a budget; EXAMPLE, some as a profile gives them, for tests."""
 
-    Params: type
-    EXAMPLE: Mapping[str, Any]
+    EXAMPLE: ClassVar[Mapping[str, Any]]
 
-    def describe(self, state: Any) -> BudgetDescription:
-        """Say how epsilon is spent."""
-
-    def spread(self, state: Any, words: Words, bits: RandomBits) -> Eps:
-        """Return the epsilon of each word."""
+    @abstractmethod
+    def prepare(self, lexicon: Lexicon) -> AnyBudget:
+        """Do the public work. Raises UsageError for settings that do not fit."""
 
 
-def prepare(module: Any, params: Any, lexicon: Lexicon) -> Any:
-    """Do a budget's public work."""
-    made = getattr(module, "prepare", None)
-    return made(params, lexicon) if made else params
+class Described(Prepared, ABC):
+    """What every budget says of itself."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def description(self) -> BudgetDescription:
+        """Return how epsilon is spent: all that a statement must know."""
+
+
+class Budget(Described):
+    """A budget whose epsilons are known before any word is drawn."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def spread(self, words: Words, bits: RandomBits) -> Eps:
+        """Return the epsilon of each word, (n,) float64 > 0."""
+
+    def columns(self, words: Words) -> Mapping[str, NDArray[Any]]:
+        """Return for people what the epsilons rest on, by name one value per token.
+
+        With "position", (m,) int64, where each token stands in the pieces.
+        """
+        return {}
+
+
+class SequentialBudget(Described):
+    """A budget whose epsilons look at the words drawn before."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def release(self, words: Words, bits: RandomBits, draw: Draw) -> tuple[Ids, Eps]:
+        """Draw all words; return them and their epsilons, (n,) each."""
+
+
+AnyBudget = Budget | SequentialBudget
 
 
 def positions_in_text(words: Words) -> NDArray[np.int64]:
-    """Return the place of each word among the replaced words of its text, from 0."""
+    """Return the position of each word among the replaced words of its text, from 0."""
     first = np.searchsorted(words.texts, words.texts, side="left")
     return np.arange(len(words.texts)) - first

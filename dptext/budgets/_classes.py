@@ -14,10 +14,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from dptext import budgets
 from dptext.content import of_bytes
 from dptext.errors import UsageError
 from dptext.tokens import numbers
-from dptext.types import PARTS, Ids, Lexicon
+from dptext.types import PARTS, Lexicon
 
 BY = ("frequency", "part-of-speech", "table")
 OTHER = "other"
@@ -25,6 +26,32 @@ OTHER = "other"
 UNKNOWN, A_NUMBER = "unknown", "number"
 _BANDS = (("top-100", 100), ("top-1000", 1000), ("top-10000", 10_000))
 _RARE = "rare"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Params(budgets.Params):
+    """epsilons by class; by frequency, part-of-speech or table (a CSV file).
+
+    Classes by frequency are top-100, top-1000, top-10000 and rare, by part of speech
+    noun, verb, adjective, adverb, name and function-word; every table also has the
+    classes number and unknown; "other" stands for classes that are not named.
+    """
+
+    epsilons: dict[str, budgets.Epsilon]
+    by: str = "frequency"
+    table: str = ""
+
+    def classes(self, lexicon: Lexicon) -> Classes:
+        """Look the class of each word of the vocabulary up."""
+        return classes(lexicon, self.by, self.table)
+
+    def listed(self) -> str:
+        """Write the epsilons in one line."""
+        return ", ".join(f"{name} {value:g}" for name, value in self.epsilons.items())
+
+    def used(self) -> str:
+        """Say by what epsilons go."""
+        return f"Epsilon by {self.by.replace('-', ' ')}: {self.listed()}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,28 +65,24 @@ class Classes:
     of: NDArray[np.int64]
     content: Mapping[str, str]
 
-    def ids(self, ids: Ids) -> NDArray[np.int64]:
-        """Return the class of each word; -1 is an unknown word."""
-        return self.of[ids]
-
-    def epsilons(self, given: Mapping[str, float]) -> NDArray[np.float64]:
+    def epsilons(self, by_name: Mapping[str, float]) -> NDArray[np.float64]:
         """Return the epsilon of each class: (c,) float64; "other" for the rest.
 
         Raises UsageError for a class that does not exist and one without epsilon.
         """
-        for name in given:
+        for name in by_name:
             if name != OTHER and name not in self.names:
                 known = ", ".join((*self.names, OTHER))
                 msg = f"budget: epsilons: no class {name!r}; known: {known}"
                 raise UsageError(msg)
-        missing = [name for name in self.names if name not in given]
-        if missing and OTHER not in given:
+        missing = [name for name in self.names if name not in by_name]
+        if missing and OTHER not in by_name:
             msg = (
                 f"budget: epsilons: none for {', '.join(missing)}; give one, or one "
                 f"for {OTHER}"
             )
             raise UsageError(msg)
-        return np.array([given.get(name, given.get(OTHER)) for name in self.names])
+        return np.array([by_name.get(name, by_name.get(OTHER)) for name in self.names])
 
 
 def classes(lexicon: Lexicon, by: str, table: str) -> Classes:

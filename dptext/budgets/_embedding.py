@@ -12,16 +12,18 @@ what a model does not read of a part, beyond its own length, does not count ther
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, ClassVar
 
 import numpy as np
 from msgspec import Meta
 from numpy.typing import NDArray
 
 from dptext import models
+from dptext.budgets import scores
 from dptext.content import of_path
 from dptext.types import Lexicon, Words
 
@@ -34,7 +36,7 @@ _RARE = 1e-3  # a of the weights a / (a + p) of Arora et al. 2017
 
 
 @dataclass(frozen=True, slots=True)
-class Params:
+class Params(scores.Params):
     """model: a folder, an installed package, a fetched name; lexicon for its vectors.
 
     "" is the model that `dptext setup` installs, the lexicon where there is none.
@@ -45,97 +47,110 @@ class Params:
     window: Annotated[int, Meta(ge=2, le=512)] = 128
     device: str = "cpu"
 
+    def similarity(
+        self, lexicon: Lexicon, kind: type[Similarity], name: str
+    ) -> Similarity:
+        """Find the model for the score of this name, or weigh the lexicon's vectors."""
+        if self.model == LEXICON:
+            folder = ""
+        elif self.model:
+            folder = models.need_sentence_model(self.model, f"the score {name}")
+        else:
+            folder = models.default_sentence_model() or ""
+        if folder:
+            return kind(self, folder, of_path(folder), "", np.empty((0, 0)))
+        prior = np.append(lexicon.prior, lexicon.prior.min())
+        weights = _RARE / (_RARE + prior)
+        vectors = np.asarray(lexicon.vectors, np.float64) * weights[:, None]
+        return kind(self, "", "", lexicon.name, vectors)
+
 
 @dataclass(frozen=True, slots=True)
-class State:
-    """folder of the model and its digest, "" for the lexicon's vectors and weights.
+class Similarity(scores.Score):
+    """A score by vectors; folder of the model and its digest, "" for the lexicon's.
 
     vectors (V + 1, d) float64, each times its weight, the last row for unknown words.
     """
 
+    what: ClassVar[str]
     params: Params
     folder: str
     digest: str
     lexicon: str
     vectors: Rows
 
+    @property
+    def content(self) -> Mapping[str, str]:
+        """Return the digest of the model; the lexicon's own stands for its vectors."""
+        return {"model": self.digest or LEXICON}
 
-def prepare(params: Params, lexicon: Lexicon, what: str) -> State:
-    """Find the model, or weigh the lexicon's vectors."""
-    if params.model == LEXICON:
-        folder = ""
-    elif params.model:
-        folder = models.need_sentence_model(params.model, what)
-    else:
-        folder = models.default_sentence_model() or ""
-    if folder:
-        return State(params, folder, of_path(folder), "", np.empty((0, 0)))
-    prior = np.append(lexicon.prior, lexicon.prior.min())
-    weights = _RARE / (_RARE + prior)
-    vectors = np.asarray(lexicon.vectors, np.float64) * weights[:, None]
-    return State(params, "", "", lexicon.name, vectors)
+    @property
+    def description(self) -> str:
+        """Say what is compared; name the model and its digest, or the lexicon."""
+        return f"{self.what} by {self._source()}"
 
+    def _source(self) -> str:
+        if not self.folder:
+            return f"the vectors of the lexicon {self.lexicon} (no sentence model)"
+        folder = Path(self.folder).resolve()
+        name = folder.parent.name if folder.name == "model" else folder.name
+        digest = models.weights_digest(self.folder)
+        weights = f" (weights sha256 {digest[:12]})" if digest else ""
+        window = self.params.window
+        return f"the sentence model {name}{weights}, {window} words at a time"
 
-def content(state: State) -> dict[str, str]:
-    """Return the digest of the model; the lexicon's own stands for its vectors."""
-    return {"model": state.digest or LEXICON}
+    def values(self, words: Words) -> Rows:
+        """Return the score of each word, in steps of the grid."""
+        if not len(words.ids):
+            return np.empty(0)
+        values = self._by_model(words) if self.folder else self._by_lexicon(words)
+        return np.asarray(np.round(np.maximum(values, 0.0) / GRID) * GRID)
 
+    @abstractmethod
+    def _by_model(self, words: Words) -> Rows:
+        """Return the scores by the sentence model."""
 
-def describe(state: State) -> str:
-    """Name the model and its digest, or the lexicon."""
-    if not state.folder:
-        return f"the vectors of the lexicon {state.lexicon} (no sentence model)"
-    folder = Path(state.folder).resolve()
-    name = folder.parent.name if folder.name == "model" else folder.name
-    digest = models.weights_digest(state.folder)
-    told = f" (weights sha256 {digest[:12]})" if digest else ""
-    return f"the sentence model {name}{told}, {state.params.window} words at a time"
+    @abstractmethod
+    def _by_lexicon(self, words: Words) -> Rows:
+        """Return the scores by the lexicon's vectors."""
 
+    def of_lexicon(self, words: Words) -> tuple[Rows, Rows]:
+        """Return the lexicon's vector of each word and the sum of its text: (n, d)."""
+        vectors = self.vectors[words.ids]
+        sums = np.zeros((len(words.ends), vectors.shape[1]))
+        np.add.at(sums, words.texts, vectors)
+        return vectors, sums[words.texts]
 
-def rounded(values: Rows) -> Rows:
-    """Return values on the grid, none below 0."""
-    return np.asarray(np.round(np.maximum(values, 0.0) / GRID) * GRID)
+    def encode(self, groups: Sequence[Sequence[str]]) -> list[Rows]:
+        """Return the unit vectors of the texts of each group: (m, d) float64 each.
 
+        What is encoded together is of one group: short and long texts of it separately.
+        """
+        orders = [np.argsort([*map(len, group)], kind="stable") for group in groups]
+        blocks = [
+            [group[row] for row in order[begin : begin + _AT_ONCE].tolist()]
+            for group, order in zip(groups, orders, strict=True)
+            for begin in range(0, len(group), _AT_ONCE)
+        ]
+        device = self.params.device
+        encoded = iter(models.embed(self.folder, device, blocks, self.digest))
+        by_group = []
+        for order in orders:
+            parts = [next(encoded) for _ in range(0, len(order), _AT_ONCE)]
+            vectors = np.empty((len(order), parts[0].shape[1]))
+            vectors[order] = np.concatenate(parts)
+            by_group.append(_unit(vectors))
+        return by_group
 
-def own(state: State, words: Words) -> tuple[Rows, Rows]:
-    """Return the lexicon's vector of each word, (n, d), and the sums of its text's."""
-    vectors = state.vectors[words.ids]
-    sums = np.zeros((len(words.ends), vectors.shape[1]))
-    np.add.at(sums, words.texts, vectors)
-    return vectors, sums[words.texts]
-
-
-def encode(state: State, groups: Sequence[Sequence[str]]) -> list[Rows]:
-    """Return the unit vectors of the texts of each group: (m, d) float64 each.
-
-    What is encoded together is of one group: short and long texts of it apart.
-    """
-    orders = [np.argsort([*map(len, group)], kind="stable") for group in groups]
-    blocks = [
-        [group[row] for row in order[begin : begin + _AT_ONCE].tolist()]
-        for group, order in zip(groups, orders, strict=True)
-        for begin in range(0, len(group), _AT_ONCE)
-    ]
-    made = iter(models.embed(state.folder, state.params.device, blocks, state.digest))
-    found = []
-    for order in orders:
-        parts = [next(made) for _ in range(0, len(order), _AT_ONCE)]
-        vectors = np.empty((len(order), parts[0].shape[1]))
-        vectors[order] = np.concatenate(parts)
-        found.append(_unit(vectors))
-    return found
-
-
-def of_words(state: State, found: Sequence[str]) -> Rows:
-    """Return the unit vector of each word, encoded alone and remembered: (m, d)."""
-    key = (state.digest, state.params.device)
-    memory = _MEMORIES.setdefault(key, {})
-    if len(memory) > _REMEMBERED:
-        memory.clear()
-    new = [word for word in dict.fromkeys(found) if word not in memory]
-    for word, vectors in zip(new, encode(state, [[w] for w in new]), strict=True):
-        memory[word] = vectors[0].astype(np.float32)
-    return np.array([memory[word] for word in found], np.float64)
+    def of_words(self, words: Sequence[str]) -> Rows:
+        """Return the unit vector of each word, encoded alone and remembered: (m, d)."""
+        memory = _MEMORIES.setdefault((self.digest, self.params.device), {})
+        if len(memory) > _REMEMBERED:
+            memory.clear()
+        new = [word for word in dict.fromkeys(words) if word not in memory]
+        for word, vectors in zip(new, self.encode([[w] for w in new]), strict=True):
+            memory[word] = vectors[0].astype(np.float32)
+        return np.array([memory[word] for word in words], np.float64)
 
 
 def cosines(one: Rows, two: Rows) -> Rows:
@@ -145,7 +160,7 @@ def cosines(one: Rows, two: Rows) -> Rows:
     return np.asarray(np.divide(dots, sizes, out=np.zeros(len(dots)), where=sizes > 0))
 
 
-_MEMORIES: dict[tuple[str, str], dict[str, Any]] = {}
+_MEMORIES: dict[tuple[str, str], dict[str, NDArray[np.float32]]] = {}
 
 
 def _unit(vectors: Rows) -> Rows:

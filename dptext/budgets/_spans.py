@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from dptext.tokens import kinds
 from dptext.types import Words
 
-Places = NDArray[np.int64]
+Offsets = NDArray[np.int64]
 
 
 def bodies(words: Words) -> list[str]:
@@ -29,13 +29,13 @@ def bodies(words: Words) -> list[str]:
     ]
 
 
-def offsets(words: Words) -> Places:
+def offsets(words: Words) -> Offsets:
     """Return where each piece begins, and the end: (p + 1,) int64."""
     lengths = np.fromiter(map(len, words.pieces), np.int64, len(words.pieces))
     return np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths)))
 
 
-def spans(words: Words) -> tuple[Places, Places]:
+def spans(words: Words) -> tuple[Offsets, Offsets]:
     """Return begin and end of each word, (n,) each, the space in front left out."""
     at = offsets(words)
     lead = (words.flags[words.positions] & kinds.LEAD) != 0
@@ -61,8 +61,8 @@ def greatest(
     if not len(first):
         return np.empty(0)
     pairs = np.stack((first, last), axis=1).ravel()
-    found = np.maximum.reduceat(padded, pairs)[::2]
-    return np.asarray(np.where(first < last, found, default))
+    most = np.maximum.reduceat(padded, pairs)[::2]
+    return np.asarray(np.where(first < last, most, default))
 
 
 def sentences(words: Words) -> Iterator[tuple[int, str]]:
@@ -102,8 +102,8 @@ def windows(words: Words, most: int) -> Iterator[tuple[int, int, int, int]]:
         begin_piece, begin = end_piece, begin + count
 
 
-def every_token(words: Words, index: dict[str, int]) -> tuple[Words, Places]:
-    """Return the batch with every word of its texts, kept ones too, as in `places`.
+def every_token(words: Words, index: dict[str, int]) -> tuple[Words, Offsets]:
+    """Return the batch with every word of its texts, kept ones too, as in positions.
 
     index: rows by lower-case word, for the kept ones. Also returns which of them are
     replaced, (n,) int64. Tokens of punctuation and space are none.
@@ -122,7 +122,7 @@ def every_token(words: Words, index: dict[str, int]) -> tuple[Words, Places]:
     return replace(wide, ids=ids), replaced
 
 
-def _parts(words: Words, cuts: Places) -> Iterator[tuple[int, str]]:
+def _parts(words: Words, cuts: Offsets) -> Iterator[tuple[int, str]]:
     at = offsets(words)
     begin = 0
     for end in cuts.tolist():

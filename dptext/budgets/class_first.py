@@ -8,77 +8,69 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import numpy as np
 from msgspec import Meta
 from numpy.typing import NDArray
 
-from dptext.budgets import BUDGET_LANE, _classes
+from dptext import budgets
+from dptext.budgets import _classes
 from dptext.randomness import RandomBits
 from dptext.types import BudgetDescription, BudgetKind, Eps, Lexicon, Words
 
-Epsilon = Annotated[float, Meta(gt=0, le=1e6)]
 
-EXAMPLE = {"first": 0.5, "epsilons": {"top-100": 10.0, "other": 7.0}}
-
-
-@dataclass(frozen=True, slots=True)
-class Params:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Params(_classes.Params):
     """first, epsilon of the class; epsilons by class, as in the budget declared."""
 
+    EXAMPLE: ClassVar = {"first": 0.5, "epsilons": {"top-100": 10.0, "other": 7.0}}
+
     first: Annotated[float, Meta(ge=1e-6, le=30)]
-    epsilons: dict[str, Epsilon]
-    by: str = "frequency"
-    table: str = ""
+
+    def prepare(self, lexicon: Lexicon) -> ClassFirst:
+        """Look the class of each word of the vocabulary up."""
+        classes = self.classes(lexicon)
+        epsilons = classes.epsilons(self.epsilons)
+        return ClassFirst(classes, epsilons, self.first, self.used())
 
 
 @dataclass(frozen=True, slots=True)
-class State:
-    """Classes of the rows (V + 1,), epsilons (c,), and where they come from."""
+class ClassFirst(budgets.Budget):
+    """Classes of the rows, their epsilons (c,); used, where these come from."""
 
     classes: _classes.Classes
     epsilons: NDArray[np.float64]
     first: float
     used: str
 
+    @property
+    def content(self) -> Mapping[str, str]:
+        """Return the digest of the table, where there is one."""
+        return self.classes.content
 
-def prepare(params: Params, lexicon: Lexicon) -> State:
-    """Look the class of each word of the vocabulary up."""
-    found = _classes.classes(lexicon, params.by, params.table)
-    told = ", ".join(f"{name} {value:g}" for name, value in params.epsilons.items())
-    used = f"Epsilon by {params.by.replace('-', ' ')}: {told}."
-    return State(found, found.epsilons(params.epsilons), params.first, used)
+    @property
+    def description(self) -> BudgetDescription:
+        """Say that the class is drawn first."""
+        low, high = float(self.epsilons.min()), float(self.epsilons.max())
+        return BudgetDescription(
+            BudgetKind.CLASS, low, high, first=self.first, used=(self.used,)
+        )
 
+    def released(self, words: Words, bits: RandomBits) -> NDArray[np.int64]:
+        """Draw the class of each word by randomised response over c classes: (n,).
 
-def content(state: State) -> Mapping[str, str]:
-    """Return the digest of the table, where there is one."""
-    return state.classes.content
+        The true class has e^first times the weight of any other.
+        """
+        true = self.classes.of[words.ids]
+        count = len(self.classes.names)
+        integers = bits.integers(budgets.BUDGET_LANE)
+        # With probability c / (e^first + c - 1) any class, each equally likely: else
+        # the true one, which then has weight e^first against 1.
+        spared = np.expm1(self.first) / (np.expm1(self.first) + count)
+        stays = bits.unit(integers[:, 0]) < spared
+        return np.where(stays, true, bits.below(integers[:, 1], count))
 
-
-def describe(state: State) -> BudgetDescription:
-    """Say that the class is drawn first."""
-    low, high = float(state.epsilons.min()), float(state.epsilons.max())
-    return BudgetDescription(
-        BudgetKind.CLASS, low, high, first=state.first, used=(state.used,)
-    )
-
-
-def released(state: State, words: Words, bits: RandomBits) -> NDArray[np.int64]:
-    """Draw the class of each word by randomised response over c classes: (n,) int64.
-
-    The true class has e^first times the weight of any other.
-    """
-    own = state.classes.ids(words.ids)
-    count = len(state.classes.names)
-    integers = bits.integers(BUDGET_LANE)
-    # With probability c / (e^first + c - 1) any class, each equally likely: else the
-    # true one, which then has weight e^first against 1.
-    spared = np.expm1(state.first) / (np.expm1(state.first) + count)
-    stays = bits.unit(integers[:, 0]) < spared
-    return np.where(stays, own, bits.below(integers[:, 1], count))
-
-
-def spread(state: State, words: Words, bits: RandomBits) -> Eps:
-    """Return the epsilon of each word's drawn class, (n,) float64."""
-    return state.epsilons[released(state, words, bits)]
+    def spread(self, words: Words, bits: RandomBits) -> Eps:
+        """Return the epsilon of each word's drawn class, (n,) float64."""
+        return self.epsilons[self.released(words, bits)]

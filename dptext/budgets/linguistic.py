@@ -14,20 +14,18 @@ word that is replaced has one.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
-from msgspec import Meta
 from numpy.typing import NDArray
 
-from dptext.budgets import _ready, _sharing, _spans
+from dptext import budgets
+from dptext.budgets import Epsilon, _sharing, _spans, _weighted
 from dptext.randomness import RandomBits
 from dptext.types import BudgetDescription, BudgetKind, Eps, Lexicon, Words
 
-EXAMPLE = {"epsilon": 40.0}
-
-Epsilon = Annotated[float, Meta(gt=0, le=1e6)]
 Column = NDArray[np.float64]
 _LONGEST_TEXT = 1e9
 # A score of 0 counts as this part of an equal share.
@@ -37,13 +35,15 @@ _FOLD = 3.0
 
 
 @dataclass(frozen=True, slots=True)
-class Params:
+class Params(budgets.Params):
     """epsilon of a text, or epsilon_per_word times its replaced words: one of them.
 
     scores: weight, true or false, or {weight, ...parameters} by name. min and max of a
     word; by default a third of an equal part and three of them. form protective gives
     telling words less, proportional more. variant: this one or the published.
     """
+
+    EXAMPLE: ClassVar = {"epsilon": 40.0}
 
     epsilon: Epsilon | None = None
     epsilon_per_word: Epsilon | None = None
@@ -70,116 +70,108 @@ class Params:
             msg = "max is less than min"
             raise ValueError(msg)
 
+    def prepare(self, lexicon: Lexicon) -> Linguistic:
+        """Make the scores ready."""
+        index: dict[str, int] = {}
+        if self.variant == "published":
+            index = {word.lower(): row for row, word in enumerate(lexicon.words)}
+        return Linguistic(self, _weighted.prepare(self.scores, lexicon), index)
+
+    def totals(self, sizes: Column | NDArray[np.int64]) -> Column:
+        """Return the epsilon of texts with so many replaced words, (r,)."""
+        if self.epsilon is not None:
+            return np.full(len(sizes), self.epsilon)
+        assert self.epsilon_per_word is not None
+        return np.asarray(self.epsilon_per_word * sizes)
+
+    def bounds(self, sizes: Column | NDArray[np.int64]) -> tuple[Column, Column]:
+        """Return the least and the greatest epsilon of a word in such texts, (r,)."""
+        totals = self.totals(sizes)
+        if self.variant == "published":
+            return np.zeros(len(sizes)), totals
+        even = totals / np.maximum(sizes, 1)
+        low = even / _FOLD if self.min is None else np.full(len(sizes), self.min)
+        if self.max is None:
+            return low, np.maximum(even * _FOLD, low)
+        high = np.full(len(sizes), self.max)
+        return np.minimum(low, high), high
+
 
 @dataclass(frozen=True, slots=True)
-class State:
+class Linguistic(budgets.Budget):
     """The settings, the scores made ready, and rows by word for words that are kept."""
 
     params: Params
-    scores: tuple[_ready.Ready, ...]
+    scores: tuple[_weighted.WeightedScore, ...]
     index: dict[str, int]
 
+    @property
+    def content(self) -> dict[str, str]:
+        """Return the digests of the models and the data that the scores read."""
+        return {
+            key: value for each in self.scores for key, value in each.content.items()
+        }
 
-def prepare(params: Params, lexicon: Lexicon) -> State:
-    """Make the scores ready."""
-    index: dict[str, int] = {}
-    if params.variant == "published":
-        index = {word.lower(): row for row, word in enumerate(lexicon.words)}
-    return State(params, _ready.ready(params.scores, lexicon), index)
+    @property
+    def description(self) -> BudgetDescription:
+        """Say that anything in the text may choose, within a total or a rate."""
+        params = self.params
+        longest = np.array([_LONGEST_TEXT])
+        low, high = (float(bound[0]) for bound in params.bounds(longest))
+        if params.epsilon is not None:
+            # In a short text a word may have all of it, in a long one next to nothing.
+            low = min(low, params.epsilon / _LONGEST_TEXT)
+            if params.variant == "published":
+                # No floor but that of the weights: the least beside many of the most.
+                low = params.epsilon * _LEAST / _LONGEST_TEXT**2
+            high = min(params.max or params.epsilon, params.epsilon)
+        elif params.epsilon_per_word is not None:
+            low = min(low, params.epsilon_per_word)
+        return BudgetDescription(
+            BudgetKind.FREE,
+            low * (1.0 - 1e-9),
+            high,
+            total=params.epsilon,
+            rate=params.epsilon_per_word,
+            used=tuple(f"Score {each.description}." for each in self.scores),
+        )
 
+    def spread(self, words: Words, bits: RandomBits) -> Eps:
+        """Return each word's part of its text's total, (n,) float64."""
+        return self._shares(words)[0]
 
-def describe(state: State) -> BudgetDescription:
-    """Say that anything in the text may choose, within a total or a rate."""
-    params = state.params
-    longest = np.array([_LONGEST_TEXT])
-    low, high = (float(bound[0]) for bound in _bounds(params, longest))
-    used = tuple(f"Score {each.told()}." for each in state.scores)
-    if params.epsilon is not None:
-        # In a short text a word may have all of it, in a long one next to nothing.
-        low = min(low, params.epsilon / _LONGEST_TEXT)
+    def columns(self, words: Words) -> Mapping[str, NDArray[Any]]:
+        """Return columns over the words that share a total.
+
+        text, position in the pieces, token, replaced; each score and its share; score,
+        proportion (before clamping), epsilon.
+        """
+        _, shared, columns = self._shares(words)
+        return {
+            "text": shared.texts,
+            "position": shared.positions,
+            "token": np.array(_spans.bodies(shared), object),
+            "replaced": np.isin(shared.positions, words.positions),
+            **columns,
+        }
+
+    def _shares(self, words: Words) -> tuple[Eps, Words, dict[str, Column]]:
+        """Return the epsilons of the words, all words that share, and their columns."""
+        params = self.params
+        count = len(words.ends)
+        shared, replaced = words, np.arange(len(words.ids))
         if params.variant == "published":
-            # No floor but that of the weights: the least beside many of the greatest.
-            low = params.epsilon * _LEAST / _LONGEST_TEXT**2
-        high = min(params.max or params.epsilon, params.epsilon)
-    elif params.epsilon_per_word is not None:
-        low = min(low, params.epsilon_per_word)
-    return BudgetDescription(
-        BudgetKind.FREE,
-        low * (1.0 - 1e-9),
-        high,
-        total=params.epsilon,
-        rate=params.epsilon_per_word,
-        used=used,
-    )
-
-
-def content(state: State) -> dict[str, str]:
-    """Return the digests of the models and the data that the scores read."""
-    return {
-        key: value for each in state.scores for key, value in each.content().items()
-    }
-
-
-def spread(state: State, words: Words, bits: RandomBits) -> Eps:
-    """Return each word's part of its text's total, (n,) float64."""
-    return _shares(state, words)[0]
-
-
-def table(state: State, words: Words) -> dict[str, Any]:
-    """Return columns over the words that share a total, for people to read.
-
-    text, place in the pieces, token, replaced; each score and its share; score,
-    proportion (before clamping), epsilon.
-    """
-    _, shared, columns = _shares(state, words)
-    replaced = np.isin(shared.positions, words.positions)
-    return {
-        "text": shared.texts,
-        "position": shared.positions,
-        "token": _spans.bodies(shared),
-        "replaced": replaced,
-        **columns,
-    }
-
-
-def _shares(state: State, words: Words) -> tuple[Eps, Words, dict[str, Column]]:
-    """Return the epsilons of the words, all words that share, and their columns."""
-    params = state.params
-    count = len(words.ends)
-    shared, replaced = words, np.arange(len(words.ids))
-    if params.variant == "published":
-        shared, replaced = _spans.every_token(words, state.index)
-    final, columns = _ready.combined(state.scores, shared)
-    even = 1.0 / np.bincount(shared.texts, minlength=count)[shared.texts]
-    weights = np.maximum(final, _LEAST * even)
-    if params.form == "protective":
-        weights = 1.0 / weights
-    sizes = np.bincount(words.texts, minlength=count)
-    totals = _totals(params, sizes)
-    low, high = _bounds(params, sizes)
-    eps = _sharing.fill(weights, shared.texts, totals, low, high)
-    columns["score"] = final
-    columns["proportion"] = _sharing.normalized(weights, shared.texts, count)
-    columns["epsilon"] = eps
-    return eps[replaced], shared, columns
-
-
-def _totals(params: Params, sizes: Column | NDArray[np.int64]) -> Column:
-    """Return the epsilon of texts with so many replaced words, (r,)."""
-    if params.epsilon is not None:
-        return np.full(len(sizes), params.epsilon)
-    assert params.epsilon_per_word is not None
-    return np.asarray(params.epsilon_per_word * sizes)
-
-
-def _bounds(params: Params, sizes: Column | NDArray[np.int64]) -> tuple[Column, Column]:
-    """Return the least and the greatest epsilon of a word in such texts, (r,) each."""
-    totals = _totals(params, sizes)
-    if params.variant == "published":
-        return np.zeros(len(sizes)), totals
-    even = totals / np.maximum(sizes, 1)
-    low = even / _FOLD if params.min is None else np.full(len(sizes), params.min)
-    if params.max is None:
-        return low, np.maximum(even * _FOLD, low)
-    high = np.full(len(sizes), params.max)
-    return np.minimum(low, high), high
+            shared, replaced = _spans.every_token(words, self.index)
+        final, columns = _weighted.combined(self.scores, shared)
+        even = 1.0 / np.bincount(shared.texts, minlength=count)[shared.texts]
+        weights = np.maximum(final, _LEAST * even)
+        if params.form == "protective":
+            weights = 1.0 / weights
+        sizes = np.bincount(words.texts, minlength=count)
+        low, high = params.bounds(sizes)
+        totals = params.totals(sizes)
+        eps = _sharing.fill(weights, shared.texts, totals, low, high)
+        columns["score"] = final
+        columns["proportion"] = _sharing.normalized(weights, shared.texts, count)
+        columns["epsilon"] = eps
+        return eps[replaced], shared, columns

@@ -7,32 +7,41 @@ The parts depend on nothing but the number of those words, which the output show
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import ClassVar
 
 import numpy as np
-from msgspec import Meta
 
+from dptext import budgets
 from dptext.randomness import RandomBits
-from dptext.types import BudgetDescription, BudgetKind, Eps, Words
-
-EXAMPLE = {"epsilon": 40.0}
+from dptext.types import BudgetDescription, BudgetKind, Eps, Lexicon, Words
 
 
 @dataclass(frozen=True, slots=True)
-class Params:
+class Params(budgets.Params):
     """epsilon of a whole text."""
 
-    epsilon: Annotated[float, Meta(gt=0, le=1e6)]
+    EXAMPLE: ClassVar = {"epsilon": 40.0}
+
+    epsilon: budgets.Epsilon
+
+    def prepare(self, lexicon: Lexicon) -> PerText:
+        """Take the total."""
+        return PerText(self.epsilon)
 
 
-def describe(state: Params) -> BudgetDescription:
-    """Say that the words of a text share a total in equal parts."""
-    # A part may be as small as a text is long.
-    return BudgetDescription(BudgetKind.TEXT, 0.0, state.epsilon, total=state.epsilon)
+@dataclass(frozen=True, slots=True)
+class PerText(budgets.Budget):
+    """total of a text, shared in equal parts."""
 
+    total: float
 
-def spread(state: Params, words: Words, bits: RandomBits) -> Eps:
-    """Return each word's part of its text's total, (n,) float64."""
-    counts = np.bincount(words.texts, minlength=len(words.ends))
-    parts: Eps = state.epsilon / counts[words.texts]
-    return parts
+    @property
+    def description(self) -> BudgetDescription:
+        """Say that the words of a text share a total in equal parts."""
+        # A part may be as small as a text is long.
+        return BudgetDescription(BudgetKind.TEXT, 0.0, self.total, total=self.total)
+
+    def spread(self, words: Words, bits: RandomBits) -> Eps:
+        """Return each word's part of its text's total, (n,) float64."""
+        counts = np.bincount(words.texts, minlength=len(words.ends))
+        return np.asarray(self.total / counts[words.texts])

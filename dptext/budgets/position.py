@@ -1,41 +1,50 @@
-"""A public epsilon for each place in a text: the first words, then all the others."""
+"""A public epsilon for each position in a text: the first words, then all others."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import ClassVar
 
 import numpy as np
-from msgspec import Meta
 
-from dptext.budgets import positions_in_text
+from dptext import budgets
 from dptext.randomness import RandomBits
-from dptext.types import BudgetDescription, BudgetKind, Eps, Words
-
-Epsilon = Annotated[float, Meta(gt=0, le=1e6)]
-
-EXAMPLE = {"epsilons": [2.0, 4.0], "rest": 8.0}
+from dptext.types import BudgetDescription, BudgetKind, Eps, Lexicon, Words
 
 
 @dataclass(frozen=True, slots=True)
-class Params:
+class Params(budgets.Params):
     """epsilons of the first replaced words of a text, in order; rest for the others."""
 
-    epsilons: list[Epsilon]
-    rest: Epsilon
+    EXAMPLE: ClassVar = {"epsilons": [2.0, 4.0], "rest": 8.0}
+
+    epsilons: list[budgets.Epsilon]
+    rest: budgets.Epsilon
+
+    def prepare(self, lexicon: Lexicon) -> ByPosition:
+        """Take the epsilons."""
+        return ByPosition((*self.epsilons, self.rest))
 
 
-def describe(state: Params) -> BudgetDescription:
-    """Say that epsilon follows from the place."""
-    every = (*state.epsilons, state.rest)
-    told = ", ".join(f"{value:g}" for value in state.epsilons)
-    used = f"Epsilon of all words: {state.rest:g}."
-    if told:
-        used = f"Epsilon from the first word on: {told}; all others {state.rest:g}."
-    return BudgetDescription(BudgetKind.POSITION, min(every), max(every), used=(used,))
+@dataclass(frozen=True, slots=True)
+class ByPosition(budgets.Budget):
+    """epsilons of the first words; the last one is that of all others."""
 
+    epsilons: tuple[float, ...]
 
-def spread(state: Params, words: Words, bits: RandomBits) -> Eps:
-    """Return the epsilon of each word's place, (n,) float64."""
-    table = np.array((*state.epsilons, state.rest))
-    return table[np.minimum(positions_in_text(words), len(table) - 1)]
+    @property
+    def description(self) -> BudgetDescription:
+        """Say that epsilon follows from the position."""
+        *first, rest = self.epsilons
+        used = f"Epsilon of all words: {rest:g}."
+        if first:
+            listed = ", ".join(f"{value:g}" for value in first)
+            used = f"Epsilon from the first word on: {listed}; all others {rest:g}."
+        low, high = min(self.epsilons), max(self.epsilons)
+        return BudgetDescription(BudgetKind.POSITION, low, high, used=(used,))
+
+    def spread(self, words: Words, bits: RandomBits) -> Eps:
+        """Return the epsilon of each word's position, (n,) float64."""
+        table = np.array(self.epsilons)
+        last = len(table) - 1
+        return table[np.minimum(budgets.positions_in_text(words), last)]

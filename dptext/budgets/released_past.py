@@ -10,101 +10,92 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Annotated
+from typing import ClassVar
 
 import numpy as np
-from msgspec import Meta
 from numpy.typing import NDArray
 
-from dptext.budgets import Draw, _classes, positions_in_text
+from dptext import budgets
+from dptext.budgets import Draw, Epsilon, _classes, positions_in_text
 from dptext.randomness import RandomBits
 from dptext.types import BudgetDescription, BudgetKind, Eps, Ids, Lexicon, Words
 
-Epsilon = Annotated[float, Meta(gt=0, le=1e6)]
 _LONGEST_TEXT = 1e9
 
-EXAMPLE = {"epsilon": 60.0, "start": 4.0, "epsilons": {"top-100": 8.0, "other": 6.0}}
 
-
-@dataclass(frozen=True, slots=True)
-class Params:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Params(_classes.Params):
     """epsilon, the total of a text; start, that of its first word.
 
     epsilons by the class of the word released before, as in the budget declared; min,
     which every word gets at least, or an equal part of the total where that is less.
     """
 
+    EXAMPLE: ClassVar = {
+        "epsilon": 60.0,
+        "start": 4.0,
+        "epsilons": {"top-100": 8.0, "other": 6.0},
+    }
+
     epsilon: Epsilon
     start: Epsilon
-    epsilons: dict[str, Epsilon]
     min: Epsilon = 0.1
-    by: str = "frequency"
-    table: str = ""
+
+    def prepare(self, lexicon: Lexicon) -> ReleasedPast:
+        """Look the class of each word of the vocabulary up."""
+        classes = self.classes(lexicon)
+        after = classes.epsilons(self.epsilons)[classes.of]
+        return ReleasedPast(self, classes, after)
 
 
 @dataclass(frozen=True, slots=True)
-class State:
-    """The settings, the epsilon after each row (V + 1,), where they come from.
-
-    content: the digest of the table, where there is one.
-    """
+class ReleasedPast(budgets.SequentialBudget):
+    """The settings; after (V + 1,), the epsilon of a word after each row."""
 
     params: Params
+    classes: _classes.Classes
     after: NDArray[np.float64]
-    used: str
-    content: Mapping[str, str]
 
+    @property
+    def content(self) -> Mapping[str, str]:
+        """Return the digest of the table, where there is one."""
+        return self.classes.content
 
-def prepare(params: Params, lexicon: Lexicon) -> State:
-    """Look the class of each word of the vocabulary up."""
-    found = _classes.classes(lexicon, params.by, params.table)
-    told = ", ".join(f"{name} {value:g}" for name, value in params.epsilons.items())
-    used = (
-        f"Epsilon by the {params.by.replace('-', ' ')} of the word released before: "
-        f"{told}; {params.start:g} at the beginning of a text."
-    )
-    after = found.epsilons(params.epsilons)[found.of]
-    return State(params, after, used, found.content)
+    @property
+    def description(self) -> BudgetDescription:
+        """Say that released words choose, within a total."""
+        params, total = self.params, self.params.epsilon
+        high = min(max(params.start, params.min, float(self.after.max())), total)
+        low = min(params.min, total / _LONGEST_TEXT)
+        used = (
+            f"Epsilon by the {params.by.replace('-', ' ')} of the word released "
+            f"before: {params.listed()}; {params.start:g} at the beginning of a text."
+        )
+        return BudgetDescription(BudgetKind.PAST, low, high, total=total, used=(used,))
 
-
-def content(state: State) -> Mapping[str, str]:
-    """Return the digest of the table, where there is one."""
-    return state.content
-
-
-def describe(state: State) -> BudgetDescription:
-    """Say that released words choose, within a total."""
-    params = state.params
-    high = min(max(params.start, params.min, float(state.after.max())), params.epsilon)
-    low = min(params.min, params.epsilon / _LONGEST_TEXT)
-    return BudgetDescription(
-        BudgetKind.PAST, low, high, total=params.epsilon, used=(state.used,)
-    )
-
-
-def release(
-    state: State, words: Words, bits: RandomBits, draw: Draw
-) -> tuple[Ids, Eps]:
-    """Draw the words of all texts place by place; return them and their epsilons."""
-    params = state.params
-    position = positions_in_text(words)
-    counts = np.bincount(words.texts, minlength=len(words.ends))
-    # A little is held back, so that rounding never takes a sum above the total.
-    total = params.epsilon * (1.0 - 1e-9)
-    floor = np.minimum(params.min, total / np.maximum(counts, 1))
-    left = np.full(len(words.ends), total)
-    wanted = np.full(len(words.ends), params.start)
-    drawn = np.empty(len(words.ids), np.int32)
-    eps = np.empty(len(words.ids))
-    order = np.argsort(position, kind="stable")
-    begins = np.searchsorted(position[order], np.arange(position.max(initial=-1) + 2))
-    for number, (begin, end) in enumerate(pairwise(begins.tolist())):
-        at = order[begin:end]
-        texts = words.texts[at]
-        # What the words that are still to come need at least is kept for them.
-        most = left[texts] - floor[texts] * (counts[texts] - number - 1)
-        eps[at] = np.clip(wanted[texts], floor[texts], np.maximum(most, floor[texts]))
-        drawn[at] = draw(at, eps[at])
-        left[texts] -= eps[at]
-        wanted[texts] = state.after[drawn[at]]
-    return drawn, eps
+    def release(self, words: Words, bits: RandomBits, draw: Draw) -> tuple[Ids, Eps]:
+        """Draw the first words of all texts, then the second ones, and so on."""
+        params = self.params
+        position = positions_in_text(words)
+        counts = np.bincount(words.texts, minlength=len(words.ends))
+        # A little is held back, so that rounding never takes a sum above the total.
+        total = params.epsilon * (1.0 - 1e-9)
+        floor = np.minimum(params.min, total / np.maximum(counts, 1))
+        left = np.full(len(words.ends), total)
+        wanted = np.full(len(words.ends), params.start)
+        drawn = np.empty(len(words.ids), np.int32)
+        eps = np.empty(len(words.ids))
+        order = np.argsort(position, kind="stable")
+        numbers = np.arange(position.max(initial=-1) + 2)
+        begins = np.searchsorted(position[order], numbers)
+        for number, (begin, end) in enumerate(pairwise(begins.tolist())):
+            at = order[begin:end]
+            texts = words.texts[at]
+            # What the words that are still to come need at least is kept for them.
+            most = left[texts] - floor[texts] * (counts[texts] - number - 1)
+            least = floor[texts]
+            eps[at] = np.clip(wanted[texts], least, np.maximum(most, least))
+            drawn[at] = draw(at, eps[at])
+            left[texts] -= eps[at]
+            wanted[texts] = self.after[drawn[at]]
+        return drawn, eps

@@ -3,32 +3,42 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import numpy as np
 from msgspec import Meta
 
+from dptext import budgets
 from dptext.randomness import RandomBits
-from dptext.types import BudgetDescription, BudgetKind, Eps, Words
-
-EXAMPLE = {"epsilon": 8.0}
+from dptext.types import BudgetDescription, BudgetKind, Eps, Lexicon, Words
 
 
 @dataclass(frozen=True, slots=True)
-class Params:
+class Params(budgets.Params):
     """epsilon per word; or risk, from which the epsilon is computed before the run."""
 
-    epsilon: Annotated[float, Meta(gt=0, le=1e6)] | None = None
+    EXAMPLE: ClassVar = {"epsilon": 8.0}
+
+    epsilon: budgets.Epsilon | None = None
     risk: Annotated[float, Meta(gt=0, lt=1)] | None = None
 
+    def prepare(self, lexicon: Lexicon) -> Uniform:
+        """Take the epsilon; a risk has been turned into one by now."""
+        assert self.epsilon is not None
+        return Uniform(self.epsilon)
 
-def describe(state: Params) -> BudgetDescription:
-    """Say that every replaced word gets the same epsilon."""
-    assert state.epsilon is not None  # a risk has been turned into an epsilon by now
-    return BudgetDescription(BudgetKind.WORD, state.epsilon, state.epsilon)
 
+@dataclass(frozen=True, slots=True)
+class Uniform(budgets.Budget):
+    """epsilon of every replaced word."""
 
-def spread(state: Params, words: Words, bits: RandomBits) -> Eps:
-    """Return the epsilon of each word, (n,) float64."""
-    assert state.epsilon is not None
-    return np.full(len(words.ids), state.epsilon)
+    epsilon: float
+
+    @property
+    def description(self) -> BudgetDescription:
+        """Say that every replaced word gets the same epsilon."""
+        return BudgetDescription(BudgetKind.WORD, self.epsilon, self.epsilon)
+
+    def spread(self, words: Words, bits: RandomBits) -> Eps:
+        """Return the epsilon of each word, (n,) float64."""
+        return np.full(len(words.ids), self.epsilon)

@@ -91,13 +91,13 @@ def command(
     preparing = f"audit: preparing {recipe.mechanism.name}"
     with contextlib.nullcontext() if quiet else progress.step(preparing):
         ready = pipeline.build(recipe, lexicons.find(recipe.lexicon))
-    if ready.budget_description.kind != "word":
+    if ready.budget.description.kind != "word":
         msg = "audit takes an epsilon per word: give --epsilon"
         raise UsageError(msg)
     tell(f"about {_seconds(ready, inputs, runs, draws):.0f} s of one core are left")
     finding = audit.audit(
         ready.mechanism,
-        ready.budget_description.high,
+        ready.budget.description.high,
         audit_draws.of(ready),
         inputs=inputs,
         runs=runs,
@@ -160,7 +160,7 @@ def _print_json(finding: Finding, pipeline: Pipeline) -> None:
     head = {
         "profile": pipeline.profile.name,
         "mechanism": pipeline.mechanism.name,
-        "epsilon": pipeline.budget_description.high,
+        "epsilon": pipeline.budget.description.high,
         "lexicon_digest": pipeline.lexicon.digest,
     }
     screen.print_json({**head, **msgspec.to_builtins(finding)}, infinite="infinite")

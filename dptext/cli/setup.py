@@ -93,7 +93,7 @@ def items() -> Iterator[Item]:
         "spacy",
         "nlp",
         f"python -m spacy download {models.PIPELINE}",
-        lambda: models.spacy_place(models.PIPELINE),
+        lambda: models.spacy_path(models.PIPELINE),
         lambda: _package("spacy.cli", "nlp").download(models.PIPELINE),
     )
     yield Item(
@@ -116,7 +116,7 @@ def _nltk(name: str, serves: str) -> Item:
         "nltk",
         "nlp",
         models.nltk_command(name),
-        lambda: models.nltk_place(name),
+        lambda: models.nltk_path(name),
         lambda: _package("nltk", "nlp").download(
             name, quiet=True, raise_on_error=True, print_error_to=io.StringIO()
         ),

@@ -25,11 +25,7 @@ def one_format(paths: Iterable[str], *others: str) -> str:
 
     Raises UsageError when they, or others, are of different formats.
     """
-    names = {
-        formats.name_of(formats.find(path))
-        for path in paths
-        if not streams.is_standard(path)
-    }
+    names = {formats.find(path).name for path in paths if not streams.is_standard(path)}
     names.update(others)
     if len(names) > 1:
         msg = (
@@ -42,8 +38,8 @@ def one_format(paths: Iterable[str], *others: str) -> str:
 
 def check_output(output: str | None, chosen: str) -> None:
     """Refuse an output with the suffix of another format than it will have."""
-    module = formats.by_suffix(output or "")
-    if module is not None and formats.name_of(module) != chosen:
+    named = formats.by_suffix(output or "")
+    if named is not None and named.name != chosen:
         suffixes = " or ".join(formats.find(None, chosen).SUFFIXES)
         msg = (
             f"{output}: an output has the format of its input, here {chosen}; name it "
@@ -70,12 +66,12 @@ def chosen(job: Job, stream: BinaryIO, warn: Callable[[str], None]) -> str:
 
 
 def _without_magic(job: Job, head: bytes, warn: Callable[[str], None]) -> str:
-    module = formats.by_suffix(job.output or "")
-    if module is not None and formats.name_of(module) != _TEXT:
-        return formats.name_of(module)
+    named = formats.by_suffix(job.output or "")
+    if named is not None and named.name != _TEXT:
+        return named.name
     files = [name for name in job.inputs if not streams.is_standard(name)]
     if files:
-        return formats.name_of(formats.find(files[0]))
+        return formats.find(files[0]).name
     _check_is_text(head, job.selection)
     if _looks_like_table(head):
         warn(

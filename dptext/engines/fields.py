@@ -21,12 +21,12 @@ class Fields:
     """Counts the records, and in how many of them each selected field is."""
 
     def __init__(
-        self, selection: Selection, module: Format, warn: Callable[[str], None]
+        self, selection: Selection, format: Format, warn: Callable[[str], None]
     ) -> None:
         self.records = 0
         self._selection = selection
         self._present: Counter[tuple[str, ...] | None] = Counter()
-        self._others = getattr(module, "others", None)
+        self._format = format
         self._copies = Copies()
         self._warn = warn
 
@@ -34,8 +34,9 @@ class Fields:
         """Count a record that was read."""
         self.records += 1
         self._present[record.present] += 1
-        if self.records <= SAMPLE and self._others is not None:
-            self._copies.add(record.texts, self._others(record, self._selection))
+        if self.records <= SAMPLE:
+            others = self._format.others(record, self._selection)
+            self._copies.add(record.texts, others)
             if self.records == SAMPLE:
                 self._warn_of_copies()
 

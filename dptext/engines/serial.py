@@ -110,7 +110,7 @@ def run(
         passes = job.selection.missing == "pass" and not output.can_be_discarded
         held = HeldBack(output.stream, fields) if passes else None
         stream = held or output.stream
-        writer = module.Writer(stream, job.selection)  # type: ignore[arg-type]
+        writer = module.writer(stream, job.selection)  # type: ignore[arg-type]
         batches = pipelines.batches(source.records(module), job.batch_size)
         for batch, done in _privatized(pipeline, batches, key, job.jobs, tally):
             tally.add(done.counted)
@@ -135,8 +135,7 @@ def run(
     tally.faults += source.faults
     tally.fields.update(fields.counts)
     tally.seconds += time.monotonic() - began
-    copied: tuple[str, ...] | None = getattr(writer, "copied", None)
-    return Written(chosen, output.size, output.digest or "", copied)
+    return Written(chosen, output.size, output.digest or "", writer.copied)
 
 
 def _privatized(

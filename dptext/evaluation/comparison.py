@@ -189,7 +189,7 @@ def _computed(cell: Cell, sample: Sample, settings: Settings) -> Row:
     told = account.statement(
         made.profile,
         made.mechanism,
-        made.budget_description,
+        made.budget.description,
         key="system",
         lexicon_given=False,
         identified=False,
@@ -202,7 +202,7 @@ def _computed(cell: Cell, sample: Sample, settings: Settings) -> Row:
         level=cell.level,
         lexicon=cell.lexicon,
         dimensions=int(lexicon.vectors.shape[1]),
-        epsilon=made.budget_description.high,
+        epsilon=made.budget.description.high,
         notion=told.notion,
         worst_loss=told.worst_loss,
         risk=None if risk is None else risk.success,

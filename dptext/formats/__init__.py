@@ -1,9 +1,8 @@
-"""File formats: each module here is both ends of the pipe.
+"""File formats: each file here is both ends of the pipe.
 
 Only the selected fields of a record change; everything else is written back byte for
-byte (Parquet: value for value). A new format is one new file with `SUFFIXES`, `read`
-and `Writer`, and `copied(stream, selection) -> iterator of names`, the fields of a file
-that are not selected, so that `dptext check` can hold them against a policy.
+byte (Parquet: value for value). A new format is one new file with a class `Format`, a
+subclass of the one below.
 """
 
 from __future__ import annotations
@@ -11,9 +10,11 @@ from __future__ import annotations
 import errno
 import os
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import PurePath
-from typing import BinaryIO, Protocol, cast
+from typing import BinaryIO, ClassVar
 
 from dptext import registry
 from dptext.errors import UsageError
@@ -33,53 +34,65 @@ _FITTING = {
     ".psv": "--format csv --delimiter '|'",
     ".ssv": "--format csv --delimiter ';'",
 }
+Item = Record | Verbatim | Fault
 
 
-class RecordWriter(Protocol):
+class Writer(ABC):
     """Writes records back with new texts, in the order in which they were read."""
 
-    def write(self, record: Record, texts: Sequence[str]) -> None:
-        """Write a record; texts take the places of record.texts, one for one."""
-        ...
+    @property
+    def copied(self) -> tuple[str, ...] | None:
+        """Return the names of the fields that are copied, where the format has them."""
+        return None
 
+    @abstractmethod
+    def write(self, record: Record, texts: Sequence[str]) -> None:
+        """Write a record; texts take the positions of record.texts, one for one."""
+
+    @abstractmethod
     def verbatim(self, item: Verbatim) -> None:
         """Write what stands between records as it is."""
-        ...
 
+    @abstractmethod
     def close(self) -> None:
         """Write what is held back; the stream stays open."""
-        ...
 
 
-class Format(Protocol):
-    """What a module in this folder offers.
+@dataclass(frozen=True, slots=True)
+class Format(ABC):
+    """A format, under the name that --format takes."""
 
-    It may also have `others(record, selection)`, which gives name and text of each
-    field of a record that is copied; a warning names those that repeat private text.
-    """
+    name: str
+    SUFFIXES: ClassVar[tuple[str, ...]]
 
-    SUFFIXES: tuple[str, ...]
-
+    @abstractmethod
     def read(
         self, stream: BinaryIO, selection: Selection, location: str, start: int = 0
-    ) -> Iterator[Record | Verbatim | Fault]:
-        """Read a stream; place is its name in messages, start the first ordinal.
+    ) -> Iterator[Item]:
+        """Read a stream; location is its name in messages, start the first ordinal.
 
         A Fault takes an ordinal too, so that skipping it changes no other record.
         Raises InputError when the input as a whole cannot be read.
         """
-        ...
 
-    def Writer(self, stream: BinaryIO, selection: Selection) -> RecordWriter:
+    @abstractmethod
+    def writer(self, stream: BinaryIO, selection: Selection) -> Writer:
         """Return a writer of what `read` gave with the same selection."""
-        ...
 
+    @abstractmethod
     def copied(self, stream: BinaryIO, selection: Selection) -> Iterator[str]:
         """Give the names of the fields of a file that are not selected.
 
-        Raises InputError when the file cannot be read with the selection.
+        `dptext check` holds them against a policy. Raises InputError when the file
+        cannot be read with the selection.
         """
-        ...
+
+    def others(self, record: Record, selection: Selection) -> Iterator[tuple[str, str]]:
+        """Give name and text of each field of a record that is copied.
+
+        A warning names those that repeat private text.
+        """
+        return iter(())
 
 
 def find(path: str | None, name: str | None = None) -> Format:
@@ -89,9 +102,9 @@ def find(path: str | None, name: str | None = None) -> Format:
     """
     if name is not None:
         return _load(name)
-    module = by_suffix(path or "")
-    if module is not None:
-        return module
+    format = by_suffix(path or "")
+    if format is not None:
+        return format
     msg = _unknown(path or "")
     raise UsageError(msg)
 
@@ -100,9 +113,9 @@ def by_suffix(path: str) -> Format | None:
     """Return the format that goes with the suffix of a path, if any does."""
     suffix = _suffix(path)
     for choice in registry.names("formats"):
-        module = _load(choice)
-        if suffix in module.SUFFIXES:
-            return module
+        format = _load(choice)
+        if suffix in format.SUFFIXES:
+            return format
     return None
 
 
@@ -124,18 +137,14 @@ def _unknown(path: str) -> str:
     return f"no format goes with {what}; choose one with --format: {known}"
 
 
-def name_of(module: Format) -> str:
-    """Return the name of a format, as --format takes it."""
-    name = str(module.__name__)  # type: ignore[attr-defined]
-    return name.rpartition(".")[2].replace("_", "-")
-
-
 def _load(name: str) -> Format:
     try:
-        return cast(Format, registry.find("formats", name))
+        module = registry.find("formats", name)
     except UsageError as error:
         msg = f"--format: {error}"
         raise UsageError(msg) from None
+    format: Format = module.Format(name)
+    return format
 
 
 def sniff(head: bytes) -> str | None:

@@ -29,7 +29,7 @@ class Column:
     """A selected field: the column's number, then the child's in each struct below."""
 
     path: str
-    location: int
+    index: int
     steps: tuple[int, ...]
 
 
@@ -43,10 +43,10 @@ def column(schema: Schema, path: str, location: str, *, is_text: bool = True) ->
     def number(names: list[str], name: str) -> int:
         if names.count(name) == 1:
             return names.index(name)
-        told = f"no field {path!r}; {_fields.advice(path, text_paths(schema))}"
+        problem = f"no field {path!r}; {_fields.advice(path, text_paths(schema))}"
         if name in names:
-            told = f"the name {name!r} of field {path!r} occurs twice"
-        msg = f"{location}: {told}"
+            problem = f"the name {name!r} of field {path!r} occurs twice"
+        msg = f"{location}: {problem}"
         raise InputError(msg)
 
     at = number(list(schema.names), first)
@@ -82,8 +82,8 @@ def is_kind(kind: Kind, test: str) -> bool:
     """Apply a test of pyarrow.types, which an older release may lack."""
     from pyarrow import types
 
-    found = getattr(types, test, None)
-    return found is not None and bool(found(kind))
+    known = getattr(types, test, None)
+    return known is not None and bool(known(kind))
 
 
 def is_list(kind: Kind) -> bool:

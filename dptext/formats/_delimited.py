@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO, ClassVar, NamedTuple
 
+from dptext import formats
 from dptext.errors import InputError, UsageError
-from dptext.formats import BOM, _fields, _lines
+from dptext.formats import BOM, Item, _fields, _lines
 from dptext.formats._lines import Unreadable, decode
 from dptext.formats._rows import QUOTE, Layout, Row, rows
 from dptext.types import Fault, Record, Selection, Verbatim
@@ -49,59 +50,75 @@ class Rest(NamedTuple):
     end: bytes
 
 
-def read(
-    stream: BinaryIO, selection: Selection, location: str, start: int, delimiter: str
-) -> Iterator[Record | Verbatim | Fault]:
-    """Read one record per row, after the header if there is one."""
-    spelled = _delimiter(selection, delimiter)
-    layout = Layout(spelled, selection.quoting, selection.max_record_bytes, location)
-    columns: Columns | None = None
-    ordinal = start
-    for row in rows(stream, layout):
-        if not row.fields and row.trouble is None:
-            yield Verbatim(row.raw, header=row.raw == BOM)
-        elif columns is None and selection.header:
-            names = _names(row, selection, location)
-            columns = _named(names, selection, row.raw, f"{location}:{row.line}")
-            quoted = tuple(field.startswith(QUOTE) for field in row.fields)
-            yield Verbatim(Header(row.raw, names, quoted), header=True)
-        else:
+class Format(formats.Format):
+    """Rows of fields; DELIMITER is used unless another is selected."""
+
+    DELIMITER: ClassVar[str]
+
+    def read(
+        self, stream: BinaryIO, selection: Selection, location: str, start: int = 0
+    ) -> Iterator[Item]:
+        """Read one record per row, after the header if there is one."""
+        layout = self._layout(selection, location)
+        columns: Columns | None = None
+        ordinal = start
+        for row in rows(stream, layout):
+            where = f"{location}:{row.line}"
+            if not row.fields and row.trouble is None:
+                yield Verbatim(row.raw, header=row.raw == BOM)
+                continue
+            if columns is None and selection.header:
+                names = _names(row, selection, location)
+                columns = _named(names, selection, row.raw, where)
+                quoted = tuple(field.startswith(QUOTE) for field in row.fields)
+                yield Verbatim(Header(row.raw, names, quoted), header=True)
+                continue
             if columns is None and row.trouble is None:
-                columns = _numbered(
-                    len(row.fields), selection, f"{location}:{row.line}"
-                )
+                columns = _numbered(len(row.fields), selection, where)
             try:
                 yield _record(row, columns, selection, ordinal)
             except Unreadable as error:
-                yield Fault(f"{location}:{row.line}", str(error), row.raw)
+                yield Fault(where, str(error), row.raw)
             ordinal += 1
 
+    def writer(self, stream: BinaryIO, selection: Selection) -> formats.Writer:
+        """Return a writer of rows."""
+        return Writer(stream, selection, self._layout(selection, "").delimiter)
 
-def copied(stream: BinaryIO, selection: Selection, delimiter: str) -> Iterator[str]:
-    """Give the names of the columns that are not selected; without header, numbers.
+    def copied(self, stream: BinaryIO, selection: Selection) -> Iterator[str]:
+        """Give the names of the columns that are not selected; else their numbers.
 
-    Raises InputError when a selected column is not there.
-    """
-    spelled = _delimiter(selection, delimiter)
-    layout = Layout(spelled, selection.quoting, selection.max_record_bytes, "file")
-    row = next((row for row in rows(stream, layout) if row.fields), None)
-    if row is None:
-        return
-    names = tuple(str(number + 1) for number in range(len(row.fields)))
-    if selection.header:
-        names = _names(row, selection, "file")
-        texts = _named(names, selection, row.raw, "file").texts
-    else:
-        texts = _numbered(len(names), selection, "file").texts
-    yield from (name for at, name in enumerate(names) if at not in texts)
+        Raises InputError when a selected column is not there.
+        """
+        layout = self._layout(selection, "file")
+        row = next((row for row in rows(stream, layout) if row.fields), None)
+        if row is None:
+            return
+        if selection.header:
+            names = _names(row, selection, "file")
+            columns = _named(names, selection, row.raw, "file")
+        else:
+            columns = _numbered(len(row.fields), selection, "file")
+        for index, name in enumerate(columns.names):
+            if index not in columns.texts:
+                yield name
 
+    def others(self, record: Record, selection: Selection) -> Iterator[tuple[str, str]]:
+        """Give the columns of a record that are copied, with their names."""
+        assert isinstance(record.rest, Rest)
+        fields, columns, _ = record.rest
+        selected = {*columns.texts, columns.identity}
+        for index, (name, field) in enumerate(zip(columns.names, fields, strict=True)):
+            if index not in selected:
+                yield name, _text(field, selection.quoting)
 
-def _delimiter(selection: Selection, default: str) -> bytes:
-    delimiter = selection.delimiter or default
-    if len(delimiter) != 1 or delimiter in '"\r\n':
-        msg = "the delimiter must be one character, not a quote or a line end"
-        raise UsageError(msg)
-    return delimiter.encode()
+    def _layout(self, selection: Selection, location: str) -> Layout:
+        delimiter = selection.delimiter or self.DELIMITER
+        if len(delimiter) != 1 or delimiter in '"\r\n':
+            msg = "the delimiter must be one character, not a quote or a line end"
+            raise UsageError(msg)
+        limit = selection.max_record_bytes
+        return Layout(delimiter.encode(), selection.quoting, limit, location)
 
 
 def _names(row: Row, selection: Selection, location: str) -> tuple[str, ...]:
@@ -124,7 +141,7 @@ def _named(
 ) -> Columns:
     """Find the selected columns by name; raw is the header."""
 
-    def location(name: str) -> int:
+    def index_of(name: str) -> int:
         if names.count(name) == 1:
             return names.index(name)
         if name in names:
@@ -137,7 +154,7 @@ def _named(
         )
         raise InputError(msg)
 
-    return _columns(names, location, selection)
+    return _columns(names, index_of, selection)
 
 
 def _hint(name: str, names: tuple[str, ...], header: str) -> str:
@@ -165,7 +182,7 @@ def other_delimiter(header: str, name: str | None = None) -> str | None:
 def _numbered(count: int, selection: Selection, where: str) -> Columns:
     """Find the selected columns by number, from 1."""
 
-    def location(name: str) -> int:
+    def index_of(name: str) -> int:
         if not re.fullmatch(r"[1-9][0-9]{0,8}", name):
             msg = f"field {name!r}: without header, fields are column numbers from 1"
             raise UsageError(msg)
@@ -174,14 +191,14 @@ def _numbered(count: int, selection: Selection, where: str) -> Columns:
             raise InputError(msg)
         return int(name) - 1
 
-    return _columns(tuple(map(str, range(1, count + 1))), location, selection)
+    return _columns(tuple(map(str, range(1, count + 1))), index_of, selection)
 
 
 def _columns(
-    names: tuple[str, ...], location: Callable[[str], int], selection: Selection
+    names: tuple[str, ...], index_of: Callable[[str], int], selection: Selection
 ) -> Columns:
-    texts = tuple(sorted({location(name) for name in selection.fields}))
-    identity = None if selection.id_field is None else location(selection.id_field)
+    texts = tuple(sorted({index_of(name) for name in selection.fields}))
+    identity = None if selection.id_field is None else index_of(selection.id_field)
     if identity in texts:
         msg = f"field {selection.id_field!r} cannot be both a text and the id"
         raise UsageError(msg)
@@ -199,24 +216,12 @@ def _record(
         msg = f"{len(fields)} fields where the {first} has {len(columns.names)}"
         raise Unreadable(msg)
     decode(row.raw)
-    texts = tuple(
-        _text(fields[location], selection.quoting) for location in columns.texts
-    )
+    texts = tuple(_text(fields[index], selection.quoting) for index in columns.texts)
     identity = None
     if columns.identity is not None:
         identity = _text(fields[columns.identity], selection.quoting)
     rest = Rest(fields, columns, row.end)
     return Record(ordinal, texts, rest, identity, selection.fields)
-
-
-def others(record: Record, selection: Selection) -> Iterator[tuple[str, str]]:
-    """Give the columns of a record that are copied, with their names."""
-    assert isinstance(record.rest, Rest)
-    fields, columns, _ = record.rest
-    selected = {*columns.texts, columns.identity}
-    for location, (name, field) in enumerate(zip(columns.names, fields, strict=True)):
-        if location not in selected:
-            yield name, _text(field, selection.quoting)
 
 
 def _text(field: bytes, quoting: bool) -> str:
@@ -229,11 +234,11 @@ def _text(field: bytes, quoting: bool) -> str:
 class Writer(_lines.LineWriter):
     """Writes rows back, and the header once."""
 
-    DELIMITER = ","
-
-    def __init__(self, stream: BinaryIO, selection: Selection) -> None:
+    def __init__(
+        self, stream: BinaryIO, selection: Selection, delimiter: bytes
+    ) -> None:
         super().__init__(stream)
-        self._delimiter = _delimiter(selection, self.DELIMITER)
+        self._delimiter = delimiter
         self._quoting = selection.quoting
         self._names: tuple[str, ...] | None = None
         self._private = selection.fields
@@ -254,16 +259,16 @@ class Writer(_lines.LineWriter):
         rest = record.rest
         assert isinstance(rest, Rest)
         fields = rest.fields.copy()
-        for location, text in zip(rest.columns.texts, texts, strict=True):
-            fields[location] = self._spell(text.encode(), location, len(fields))
+        for index, text in zip(rest.columns.texts, texts, strict=True):
+            fields[index] = self._spell(text.encode(), index, len(fields))
         self.put(self._delimiter.join(fields) + rest.end)
 
-    def _spell(self, text: bytes, location: int, count: int) -> bytes:
+    def _spell(self, text: bytes, index: int, count: int) -> bytes:
         if not self._quoting:
             return self._break.sub(b" ", text)
         # An empty field alone on its line would read as a blank line.
         alone = count == 1 and not text
-        quoted = bool(self._quoted) and self._quoted[location]
+        quoted = bool(self._quoted) and self._quoted[index]
         if quoted or alone or self._special.search(text):
             return QUOTE + text.replace(QUOTE, b'""') + QUOTE
         return text

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import BinaryIO
 
-from dptext.formats import BOM
+from dptext.formats import BOM, Item, Writer
 from dptext.types import Fault, Record, Verbatim
 
 CHUNK = 2**16  # bytes read at once while a record that is too long is skipped
@@ -64,7 +64,7 @@ def read(
     start: int,
     parse: Parse,
     blank: bytes | None = None,
-) -> Iterator[Record | Verbatim | Fault]:
+) -> Iterator[Item]:
     """Read one record per line; blank lines and a byte order mark pass verbatim.
 
     blank holds the bytes that a blank line may consist of; by default all white space.
@@ -87,7 +87,7 @@ def read(
         ordinal += 1
 
 
-class LineWriter:
+class LineWriter(Writer):
     """Writes lines; each but the last gets a line end, even between two inputs."""
 
     def __init__(self, stream: BinaryIO) -> None:

@@ -23,10 +23,10 @@ _COPIED = ("index_columns", "column_indexes", "creator", "pandas_version")
 def released(schema: _arrow.Schema, columns: Sequence[_arrow.Column]) -> _arrow.Schema:
     """Return the schema of the output: without what may tell of the selected texts."""
     for column in columns:
-        field = schema.field(column.location)
+        field = schema.field(column.index)
         field = bare(field).with_type(retyped(field.type, column.steps))
-        schema = schema.set(column.location, field)
-    names = {schema.names[column.location] for column in columns}
+        schema = schema.set(column.index, field)
+    names = {schema.names[column.index] for column in columns}
     pandas = _pandas((schema.metadata or {}).get(_PANDAS), names)
     return schema.with_metadata({_PANDAS: pandas} if pandas else None)
 
@@ -62,21 +62,21 @@ def retyped(kind: _arrow.Kind, steps: tuple[int, ...]) -> _arrow.Kind:
 def _pandas(raw: bytes | None, private: set[str]) -> bytes | None:
     """Return what pandas needs to know; of private columns only that they are text."""
     try:
-        found = json.loads(raw or b"")
-        told = {key: found[key] for key in _COPIED if key in found}
-        told["columns"] = [
+        document = json.loads(raw or b"")
+        copied = {key: document[key] for key in _COPIED if key in document}
+        copied["columns"] = [
             _column(each) if each["field_name"] in private else each
-            for each in found["columns"]
+            for each in document["columns"]
         ]
     except (ValueError, TypeError, KeyError):
         return None  # nothing that pandas would understand
-    return json.dumps(told).encode()
+    return json.dumps(copied).encode()
 
 
-def _column(found: dict[str, Any]) -> dict[str, Any]:
+def _column(described: dict[str, Any]) -> dict[str, Any]:
     return {
-        "name": found.get("name"),
-        "field_name": found["field_name"],
+        "name": described.get("name"),
+        "field_name": described["field_name"],
         "pandas_type": "unicode",
         "numpy_type": "object",
         "metadata": None,

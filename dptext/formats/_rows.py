@@ -32,7 +32,7 @@ class Row(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """How rows are laid out; place is the file's name for messages."""
+    """How rows are laid out; location is the file's name for messages."""
 
     delimiter: bytes
     quoting: bool
@@ -178,6 +178,6 @@ class _Cutter:
     def _unclosed(self, opened: int) -> str:
         return (
             f"{self._layout.location}:{opened}: a quoted field begins here and is "
-            "never "
-            "closed; close it, or read quotes as ordinary characters with --no-quoting"
+            "never closed; close it, or read quotes as ordinary characters with "
+            "--no-quoting"
         )

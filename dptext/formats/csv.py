@@ -2,25 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import BinaryIO
+from typing import ClassVar
 
 from dptext.formats import _delimited
-from dptext.types import Fault, Record, Selection, Verbatim
-
-SUFFIXES: tuple[str, ...] = (".csv",)
-
-Writer = _delimited.Writer
-others = _delimited.others
 
 
-def read(
-    stream: BinaryIO, selection: Selection, location: str, start: int = 0
-) -> Iterator[Record | Verbatim | Fault]:
-    """Read one record per row; the delimiter is a comma unless selected otherwise."""
-    return _delimited.read(stream, selection, location, start, Writer.DELIMITER)
+class Format(_delimited.Format):
+    """One record per row; the delimiter is a comma unless selected otherwise."""
 
-
-def copied(stream: BinaryIO, selection: Selection) -> Iterator[str]:
-    """Give the names of the columns that are not selected, or their numbers."""
-    return _delimited.copied(stream, selection, Writer.DELIMITER)
+    SUFFIXES: ClassVar = (".csv",)
+    DELIMITER: ClassVar = ","

@@ -13,18 +13,17 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from json.encoder import encode_basestring
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO, ClassVar, NamedTuple
 
 import msgspec
 
+from dptext import formats
 from dptext.errors import InputError
-from dptext.formats import BOM, _fields, _lines, _paths
-from dptext.formats._json import Absent, Scan
+from dptext.formats import BOM, Item, _fields, _lines, _paths
 from dptext.formats._lines import Unreadable
 from dptext.formats._paths import Node
-from dptext.types import Fault, Record, Selection, Verbatim
-
-SUFFIXES: tuple[str, ...] = (".jsonl", ".ndjson")
+from dptext.formats._scan import Absent, Scan
+from dptext.types import Record, Selection
 
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
@@ -36,23 +35,68 @@ class Rest(NamedTuple):
     spans: list[tuple[int, int]]
 
 
-def read(
-    stream: BinaryIO, selection: Selection, location: str, start: int = 0
-) -> Iterator[Record | Verbatim | Fault]:
-    """Read one record per line that is not blank."""
-    root = _paths.tree(selection)
-    pass_missing = selection.missing == "pass"
-    # Raw checks the grammar and builds nothing.
-    validate = msgspec.json.Decoder(msgspec.Raw).decode
+class Format(formats.Format):
+    """One record per line that is not blank."""
 
-    is_first = True
+    SUFFIXES: ClassVar = (".jsonl", ".ndjson")
 
-    def parse(line: str, ordinal: int) -> Record:
-        nonlocal is_first
-        first, is_first = is_first, False
+    def read(
+        self, stream: BinaryIO, selection: Selection, location: str, start: int = 0
+    ) -> Iterator[Item]:
+        """Read one record per line that is not blank."""
+        parse = _Parser(selection)
+        return _lines.read(stream, selection.max_record_bytes, location, start, parse)
+
+    def writer(self, stream: BinaryIO, selection: Selection) -> formats.Writer:
+        """Return a writer of lines."""
+        return Writer(stream)
+
+    def copied(self, stream: BinaryIO, selection: Selection) -> Iterator[str]:
+        """Give the paths of all values that are not selected, as `--field` names them.
+
+        Raises InputError for a line that is no JSON.
+        """
+        texts = {_paths.parse(path) for path in selection.fields}
+        above = {path[:end] for path in texts for end in range(1, len(path))}
+        yielded: set[tuple[str, ...]] = set()
+        for number, line in enumerate(stream, 1):
+            if not line.removeprefix(BOM).strip():
+                continue
+            try:
+                record = _decode(line.removeprefix(BOM).decode())
+            except (ValueError, RecursionError):
+                msg = f"line {number} is not JSON, or nested too deeply"
+                raise InputError(msg) from None
+            for path, empty in _leaves(record):
+                selected = path in texts or (empty and path in above)
+                if path not in yielded and not selected:
+                    yielded.add(path)
+                    yield _paths.joined(path)
+
+    def others(self, record: Record, selection: Selection) -> Iterator[tuple[str, str]]:
+        """Give the strings of a record that are copied, with their paths."""
+        assert isinstance(record.rest, Rest)
+        for path, text in _fields.strings(msgspec.json.decode(record.rest.line)):
+            if path not in (*selection.fields, selection.id_field):
+                yield path, text
+
+
+class _Parser:
+    """Turns lines into records; where the first lacks a field, it says which are."""
+
+    def __init__(self, selection: Selection) -> None:
+        self._root = _paths.tree(selection)
+        self._pass_missing = selection.missing == "pass"
+        # Raw checks the grammar and builds nothing.
+        self._validate = msgspec.json.Decoder(msgspec.Raw).decode
+        self._is_first = True
+
+    def __call__(self, line: str, ordinal: int) -> Record:
+        """Return the record of a line. Raises Unreadable."""
+        first, self._is_first = self._is_first, False
         try:
-            validate(line)
-            scan = Scan(line, root, pass_missing)
+            self._validate(line)
+            scan = Scan(line, self._root, self._pass_missing)
         except msgspec.DecodeError as error:
             raise Unreadable(_malformed(line, error)) from None
         except RecursionError:
@@ -65,24 +109,14 @@ def read(
         texts, rest = tuple(scan.texts), Rest(line, scan.spans)
         return Record(ordinal, texts, rest, scan.identity, scan.present)
 
-    return _lines.read(stream, selection.max_record_bytes, location, start, parse)
-
 
 def _advice(line: str, absent: Node) -> str:
     """Say which fields there are, where the first record lacks one."""
     named = [name for name, _ in _fields.strings(msgspec.json.decode(line))]
-    told = _fields.advice(absent.path, named)
+    advice = _fields.advice(absent.path, named)
     if absent.is_identity:
-        return told
-    return f"{told}; records without it may pass with --missing pass"
-
-
-def others(record: Record, selection: Selection) -> Iterator[tuple[str, str]]:
-    """Give the strings of a record that are copied, with their paths."""
-    assert isinstance(record.rest, Rest)
-    for path, text in _fields.strings(msgspec.json.decode(record.rest.line)):
-        if path not in (*selection.fields, selection.id_field):
-            yield path, text
+        return advice
+    return f"{advice}; records without it may pass with --missing pass"
 
 
 def _malformed(line: str, error: msgspec.DecodeError) -> str:
@@ -94,9 +128,6 @@ def _malformed(line: str, error: msgspec.DecodeError) -> str:
 
 class Writer(_lines.LineWriter):
     """Writes the line of each record with its new texts put in place."""
-
-    def __init__(self, stream: BinaryIO, selection: Selection) -> None:
-        super().__init__(stream)
 
     def write(self, record: Record, texts: Sequence[str]) -> None:
         """Write a record."""
@@ -113,28 +144,6 @@ class Writer(_lines.LineWriter):
 
 class _Pairs(list[tuple[str, object]]):
     """The keys and values of an object, those that occur twice included."""
-
-
-def copied(stream: BinaryIO, selection: Selection) -> Iterator[str]:
-    """Give the paths of all values that are not selected, as `--field` names them.
-
-    Raises InputError for a line that is no JSON.
-    """
-    texts = {_paths.parse(path) for path in selection.fields}
-    above = {path[:end] for path in texts for end in range(1, len(path))}
-    seen: set[tuple[str, ...]] = set()
-    for number, line in enumerate(stream, 1):
-        if not line.removeprefix(BOM).strip():
-            continue
-        try:
-            record = _decode(line.removeprefix(BOM).decode())
-        except (ValueError, RecursionError):
-            msg = f"line {number} is not JSON, or nested too deeply"
-            raise InputError(msg) from None
-        for path, empty in _leaves(record):
-            if path not in seen and path not in texts and not (empty and path in above):
-                seen.add(path)
-                yield _paths.joined(path)
 
 
 # Numbers stay as they are spelled: they may be longer than Python likes.

@@ -15,14 +15,13 @@ import io
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, ClassVar, NamedTuple
 
+from dptext import formats
 from dptext.errors import InputError, MissingExtra
-from dptext.formats import _arrow, _metadata, _paths
+from dptext.formats import Item, _arrow, _metadata, _paths
 from dptext.formats._lines import Unreadable, too_long
 from dptext.types import Fault, Record, Selection, Verbatim
-
-SUFFIXES: tuple[str, ...] = (".parquet", ".pq")
 
 File = Any  # a pyarrow.parquet.ParquetFile
 
@@ -52,28 +51,63 @@ class Page:
     identities: list[_arrow.Value] | None
 
 
-def read(
-    stream: BinaryIO, selection: Selection, location: str, start: int = 0
-) -> Iterator[Record | Verbatim | Fault]:
-    """Read one record per row; rows in messages count from 1."""
-    file = _open(stream, location)
-    head = _head(file, selection, location)
-    identity, schema = None, file.schema_arrow
-    if selection.id_field is not None:
-        identity = _arrow.column(schema, selection.id_field, location, is_text=False)
-    yield Verbatim(head, header=True)
-    number = 0
-    for batch in _batches(file, location):
-        page = _page(head, batch, identity, f"{location}: rows from {number + 1}")
-        for row in range(batch.num_rows):
-            try:
-                texts, name = _row(page, row, selection)
-                rest = Rest(page, row)
-                yield Record(start + number, texts, rest, name, selection.fields)
-            except Unreadable as error:
-                raw = _arrow.json_line(batch, row)
-                yield Fault(f"{location}: row {number + 1}", str(error), raw)
-            number += 1
+class Format(formats.Format):
+    """One record per row; rows in messages count from 1."""
+
+    SUFFIXES: ClassVar = (".parquet", ".pq")
+
+    def read(
+        self, stream: BinaryIO, selection: Selection, location: str, start: int = 0
+    ) -> Iterator[Item]:
+        """Read one record per row."""
+        file = _open(stream, location)
+        head = _head(file, selection, location)
+        identity, schema = None, file.schema_arrow
+        if selection.id_field is not None:
+            identity = _arrow.column(
+                schema, selection.id_field, location, is_text=False
+            )
+        yield Verbatim(head, header=True)
+        number = 0
+        for batch in _batches(file, location):
+            page = _page(head, batch, identity, f"{location}: rows from {number + 1}")
+            for row in range(batch.num_rows):
+                try:
+                    texts, name = _row(page, row, selection)
+                    rest = Rest(page, row)
+                    yield Record(start + number, texts, rest, name, selection.fields)
+                except Unreadable as error:
+                    raw = _arrow.json_line(batch, row)
+                    yield Fault(f"{location}: row {number + 1}", str(error), raw)
+                number += 1
+
+    def writer(self, stream: BinaryIO, selection: Selection) -> formats.Writer:
+        """Return a writer of rows."""
+        return Writer(stream, selection)
+
+    def copied(self, stream: BinaryIO, selection: Selection) -> Iterator[str]:
+        """Give the paths of all columns, and fields in them, that are not selected.
+
+        Raises InputError when a selected one is not there.
+        """
+        schema = _open(stream, "file").schema_arrow
+        for path in selection.fields:
+            _arrow.column(schema, path, "file")
+        yield from _leaves(schema, selection.fields)
+
+    def others(self, record: Record, selection: Selection) -> Iterator[tuple[str, str]]:
+        """Give the strings of a record that are copied, with their paths."""
+        assert isinstance(record.rest, Rest)
+        page, row = record.rest
+        kept = dict.fromkeys(_arrow.text_paths(page.head.schema))
+        for path in (*selection.fields, selection.id_field or ""):
+            kept.pop(path, None)
+        for path in kept:
+            column = _arrow.column(page.head.schema, path, "")
+            (value,) = _arrow.values(
+                page.batch.column(column.index)[row:][:1], column.steps
+            )
+            yield path, " ".join(text for text in _arrow.texts(value) if text)
 
 
 def _open(stream: BinaryIO, location: str) -> File:
@@ -88,8 +122,7 @@ def _open(stream: BinaryIO, location: str) -> File:
         if len(data) > _IN_MEMORY:
             msg = (
                 f"{location}: over {_IN_MEMORY >> 30} GiB cannot be read from a pipe "
-                "or "
-                "a compressed file; give the path of a plain one"
+                "or a compressed file; give the path of a plain one"
             )
             raise InputError(msg)
         stream = io.BytesIO(data)
@@ -102,9 +135,9 @@ def _open(stream: BinaryIO, location: str) -> File:
 
 def _head(file: File, selection: Selection, location: str) -> Head:
     schema, metadata = file.schema_arrow, file.metadata
-    found = {_arrow.column(schema, path, location) for path in selection.fields}
-    columns = tuple(sorted(found, key=lambda column: (column.location, column.steps)))
-    others = _other_leaves(schema, {column.location for column in columns})
+    selected = {_arrow.column(schema, path, location) for path in selection.fields}
+    columns = tuple(sorted(selected, key=lambda column: (column.index, column.steps)))
+    others = _other_leaves(schema, {column.index for column in columns})
     codec = "SNAPPY"
     if metadata.num_row_groups and others:
         codec = metadata.row_group(0).column(others[0]).compression
@@ -116,13 +149,13 @@ def _head(file: File, selection: Selection, location: str) -> Head:
 
 def _other_leaves(schema: _arrow.Schema, selected: set[int]) -> list[int]:
     """Return the numbers, in the file, of all columns without selected texts."""
-    found: list[int] = []
+    numbers: list[int] = []
     number = 0
-    for location, field in enumerate(schema):
+    for index, field in enumerate(schema):
         count = _arrow.leaves(field.type)
-        found += () if location in selected else range(number, number + count)
+        numbers += () if index in selected else range(number, number + count)
         number += count
-    return found
+    return numbers
 
 
 def _batches(file: File, location: str) -> Iterator[_arrow.Batch]:
@@ -140,7 +173,7 @@ def _page(
     head: Head, batch: _arrow.Batch, identity: _arrow.Column | None, location: str
 ) -> Page:
     def of(column: _arrow.Column) -> list[_arrow.Value]:
-        return _arrow.values(batch.column(column.location), column.steps)
+        return _arrow.values(batch.column(column.index), column.steps)
 
     try:
         identities = None if identity is None else of(identity)
@@ -182,21 +215,6 @@ class Rest(NamedTuple):
     row: int
 
 
-def others(record: Record, selection: Selection) -> Iterator[tuple[str, str]]:
-    """Give the strings of a record that are copied, with their paths."""
-    assert isinstance(record.rest, Rest)
-    page, row = record.rest
-    kept = dict.fromkeys(_arrow.text_paths(page.head.schema))
-    for path in (*selection.fields, selection.id_field or ""):
-        kept.pop(path, None)
-    for path in kept:
-        column = _arrow.column(page.head.schema, path, "")
-        (value,) = _arrow.values(
-            page.batch.column(column.location)[row:][:1], column.steps
-        )
-        yield path, " ".join(text for text in _arrow.texts(value) if text)
-
-
 class _Sink:
     """A stream that pyarrow may write to even when a failed run has closed it."""
 
@@ -214,7 +232,7 @@ class _Sink:
         """Leave that to the owner of the stream."""
 
 
-class Writer:
+class Writer(formats.Writer):
     """Writes rows in row groups of its own; rows that were faults are left out."""
 
     def __init__(self, stream: BinaryIO, selection: Selection) -> None:
@@ -326,8 +344,8 @@ class Writer:
         assert self._head is not None
         schema, arrays = self._head.schema, list(batch.columns)
         for column, new in zip(self._head.columns, self._new, strict=True):
-            kind, array = schema.field(column.location).type, arrays[column.location]
-            arrays[column.location] = _arrow.rebuilt(
+            kind, array = schema.field(column.index).type, arrays[column.index]
+            arrays[column.index] = _arrow.rebuilt(
                 array, kind, column.steps, new[: batch.num_rows]
             )
             del new[: batch.num_rows]
@@ -341,17 +359,6 @@ class Writer:
             table = pa.Table.from_batches(self._blocks).combine_chunks()
             self._blocks, self._rows, self._bytes = [], 0, 0
             self._file.write_table(table, row_group_size=table.num_rows)
-
-
-def copied(stream: BinaryIO, selection: Selection) -> Iterator[str]:
-    """Give the paths of all columns, and fields in them, that are not selected.
-
-    Raises InputError when a selected one is not there.
-    """
-    schema = _open(stream, "file").schema_arrow
-    for path in selection.fields:
-        _arrow.column(schema, path, "file")
-    yield from _leaves(schema, selection.fields)
 
 
 def _leaves(schema: _arrow.Schema, fields: tuple[str, ...]) -> Iterator[str]:

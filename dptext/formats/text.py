@@ -6,20 +6,32 @@ Empty lines pass as they are. A line break in a new text is written as a space.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import BinaryIO
+from typing import BinaryIO, ClassVar
 
-from dptext.formats import _lines
-from dptext.types import Fault, Record, Selection, Verbatim
+from dptext import formats
+from dptext.formats import Item, _lines
+from dptext.types import Record, Selection
 
-SUFFIXES: tuple[str, ...] = (".txt", ".text")
 
+class Format(formats.Format):
+    """One text per line."""
 
-def read(
-    stream: BinaryIO, selection: Selection, location: str, start: int = 0
-) -> Iterator[Record | Verbatim | Fault]:
-    """Read one text per line."""
-    limit = selection.max_record_bytes
-    return _lines.read(stream, limit, location, start, _parse, blank=b"\r\n")
+    SUFFIXES: ClassVar = (".txt", ".text")
+
+    def read(
+        self, stream: BinaryIO, selection: Selection, location: str, start: int = 0
+    ) -> Iterator[Item]:
+        """Read one text per line."""
+        limit = selection.max_record_bytes
+        return _lines.read(stream, limit, location, start, _parse, blank=b"\r\n")
+
+    def writer(self, stream: BinaryIO, selection: Selection) -> formats.Writer:
+        """Return a writer of texts."""
+        return Writer(stream)
+
+    def copied(self, stream: BinaryIO, selection: Selection) -> Iterator[str]:
+        """Give nothing: each line is a text, and there is no other field."""
+        return iter(())
 
 
 def _parse(line: str, ordinal: int) -> Record:
@@ -30,16 +42,8 @@ def _parse(line: str, ordinal: int) -> Record:
 class Writer(_lines.LineWriter):
     """Writes each text with the line end it was read with."""
 
-    def __init__(self, stream: BinaryIO, selection: Selection) -> None:
-        super().__init__(stream)
-
     def write(self, record: Record, texts: Sequence[str]) -> None:
         """Write the record's one text."""
         (text,) = texts
         text = text.replace("\r\n", " ").replace("\n", " ")
         self.put(f"{text}{record.rest}".encode())
-
-
-def copied(stream: BinaryIO, selection: Selection) -> Iterator[str]:
-    """Give nothing: each line is a text, and there is no other field."""
-    return iter(())

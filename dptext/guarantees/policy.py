@@ -30,6 +30,7 @@ from msgspec import Meta
 from dptext import registry
 from dptext.errors import UsageError
 from dptext.guarantees.adjacency import Unprotected
+from dptext.settings import convert
 from dptext.types import Notion
 
 NAME = ".dptext.yaml"
@@ -93,8 +94,6 @@ def decode(data: bytes, name: str) -> ExportPolicy:
 
 def parse(data: Mapping[str, Any], name: str) -> ExportPolicy:
     """Turn plain data into a policy; name is that of its file, for messages."""
-    from dptext import profile
-
     plain = dict(data)
     for key in _LISTS:
         if isinstance(plain.get(key), str):
@@ -105,7 +104,7 @@ def parse(data: Mapping[str, Any], name: str) -> ExportPolicy:
             raise UsageError(msg)
     if plain.get("max_risk") is not None:
         plain["max_risk"] = share(plain["max_risk"], f"{name}: max_risk")
-    policy: ExportPolicy = profile.convert(plain, ExportPolicy, name)
+    policy: ExportPolicy = convert(plain, ExportPolicy, name)
     return _known(policy, name)
 
 

@@ -108,12 +108,10 @@ def _divide_slowly(line: bytes, d: int, where: str) -> tuple[bytes, list[float]]
         msg = f"{where}: no word before the numbers"
         raise LexiconError(msg)
     wrong = [
-        location
-        for location, field in enumerate(fields[1:], 1)
-        if not _is_number(field)
+        at for at, field in enumerate(fields, 1) if at > 1 and not _is_number(field)
     ]
     if wrong:
-        msg = f"{where}: field {wrong[0] + 1} is not one of the {d} numbers expected"
+        msg = f"{where}: field {wrong[0]} is not one of the {d} numbers expected"
         raise LexiconError(msg)
     return word, [float(field) for field in fields[1:]]
 

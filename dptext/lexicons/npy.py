@@ -24,15 +24,15 @@ def files(folder: Path) -> tuple[Path, Path] | None:
 
 def read(folder: Path, location: str, *, limit: int | None = None) -> RawVectors:
     """Read a folder, or its first `limit` words; the order is by frequency."""
-    found = files(folder)
-    if found is None:
+    paths = files(folder)
+    if paths is None:
         msg = f"{location}: no {VOCABULARY} beside {' or '.join(VECTORS)} in it"
         raise LexiconError(msg)
-    words = _read_words(found[0], f"{location}/{VOCABULARY}")
+    words = _read_words(paths[0], f"{location}/{VOCABULARY}")
     try:
-        vectors = np.load(found[1], mmap_mode="r", allow_pickle=False)
+        vectors = np.load(paths[1], mmap_mode="r", allow_pickle=False)
     except (ValueError, EOFError, OSError) as error:
-        msg = f"{location}/{found[1].name}: not a whole array ({type(error).__name__})"
+        msg = f"{location}/{paths[1].name}: not a whole array ({type(error).__name__})"
         raise LexiconError(msg) from None
     return assemble(words, np.asarray(vectors), None, location, limit=limit)
 

@@ -82,25 +82,25 @@ def vectors(middle: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def rows_in(words: Sequence[str]) -> dict[int, int]:
-    """Return the rows of words that are elements, with their places in ELEMENTS."""
-    locations = {name: location for location, name in enumerate(NAMES)}
-    return {row: locations[word] for row, word in enumerate(words) if is_element(word)}
+    """Return the rows of words that are elements, with their indexes in ELEMENTS."""
+    index_of = {name: index for index, name in enumerate(NAMES)}
+    return {row: index_of[word] for row, word in enumerate(words) if is_element(word)}
 
 
 def barred(words: Sequence[str]) -> list[int]:
     """Return the rows that no other word's order lists: all elements but NUMBER."""
-    return [row for row, location in rows_in(words).items() if location]
+    return [row for row, index in rows_in(words).items() if index]
 
 
-def list_first(found: NDArray[Any], words: Sequence[str]) -> list[int]:
+def list_first(listing: NDArray[Any], words: Sequence[str]) -> list[int]:
     """Put numbers first in the orders (V + 1, k) of numbers; return their rows.
 
     What their orders listed follows, as far as there is room.
     """
-    row_of = {location: row for row, location in rows_in(words).items()}
-    order = orders()
-    for location, row in row_of.items():
-        first = [row_of[other] for other in order[location].tolist() if other in row_of]
-        rest = [other for other in found[row].tolist() if other not in row_of.values()]
-        found[row] = (first + rest)[: found.shape[1]]
+    row_of = {index: row for row, index in rows_in(words).items()}
+    order, elements = orders(), set(row_of.values())
+    for index, row in row_of.items():
+        first = [row_of[other] for other in order[index].tolist() if other in row_of]
+        rest = [other for other in listing[row].tolist() if other not in elements]
+        listing[row] = (first + rest)[: listing.shape[1]]
     return list(row_of.values())

@@ -1,9 +1,8 @@
 """Public orders: for each word its best replacements, and what lies beyond them.
 
-An order lists the word itself, then other words by ascending Euclidean distance, where
-the distance of a synonym counts SYNONYM_FACTOR times; of equals the smaller id comes
-first. Only words are listed, never the row of unknown words. The vectors, the synonyms
-and these rules are public, so an order holds nothing of any text.
+An order lists the word itself, then other words by ascending Euclidean distance; of
+equals the smaller id comes first. Only words are listed, never the row of unknown
+words. The vectors and these rules are public, so an order holds nothing of any text.
 """
 
 from __future__ import annotations
@@ -16,8 +15,6 @@ from numpy.typing import NDArray
 
 from dptext.errors import LexiconError
 
-# A synonym stands where a word at 0.6 of its distance would stand.
-SYNONYM_FACTOR = 0.6
 # Candidates beyond the listed ones, so that float32 search decides nothing.
 _SPARE = 32
 _BLOCK = 1024
@@ -28,8 +25,6 @@ _SEED = 20240
 _PAIRS = 1_000_000
 # Squared lengths and products of such coordinates are numbers in single precision.
 _LEAST, _MOST = 1e-9, 1e9
-
-Synonyms = tuple[NDArray[np.int32], NDArray[np.int32]]
 
 
 def check_coordinates(vectors: NDArray[Any], what: str) -> None:
@@ -51,7 +46,6 @@ def check_coordinates(vectors: NDArray[Any], what: str) -> None:
 def build_orders(
     vectors: NDArray[Any],
     listed: int,
-    synonyms: Synonyms | None = None,
     inputs: int | None = None,
     outputs: int | None = None,
     barred: Sequence[int] = (),
@@ -59,14 +53,11 @@ def build_orders(
     """Return orders (V + 1, listed) and far (V + 1,) of vectors (V + 1, d).
 
     With inputs, only those of the first rows: (inputs, listed) and (inputs,). The last
-    row of vectors is an input (every unknown word) and never listed. synonyms are
-    (ends (V,) int32, ids (s,) int32): those of x are ids[ends[x - 1] : ends[x]].
-    orders is uint16 where V < 65536, else uint32. far[x] is at most the distance from x
-    to any word that is not in orders[x], inf where all are. A lexicon with fewer words
-    than listed has orders of V entries. With outputs, only the first so many words are
-    listed, and far speaks of them alone; synonyms must then lie among them. barred
-    words come last in every order but first in their own, listed or not; that goes
-    without synonyms.
+    row of vectors is an input (every unknown word) and never listed. orders is uint16
+    where V < 65536, else uint32. far[x] is at most the distance from x to any word that
+    is not in orders[x], inf where all are. A lexicon with fewer words than listed has
+    orders of V entries. With outputs, only the first so many words are listed, and far
+    speaks of them alone. barred words come last in every order but first in their own.
     """
     size = len(vectors) - 1 if outputs is None else outputs
     listed = min(listed, size)
@@ -77,24 +68,17 @@ def build_orders(
     far = np.empty(inputs, np.float32)
     rows = np.ascontiguousarray(vectors, dtype=np.float32)
     width = min(listed + _SPARE + len(barred), size)
-    for begin, found, beyond in _search(rows, size, inputs, width):
-        end = begin + len(found)
-        orders[begin:end], far[begin:end] = _plain(
-            rows, last, begin, found, beyond, listed
-        )
-        for x in range(begin, end):
-            alike = _synonyms_of(x, synonyms)
-            if len(alike):
-                ids, bound = found[x - begin], float(beyond[x - begin])
-                orders[x], far[x] = _order(rows, size, x, ids, alike, listed, bound)
+    for begin, nearest, beyond in _search(rows, size, inputs, width):
+        part = slice(begin, begin + len(nearest))
+        orders[part], far[part] = _ordered(rows, last, begin, nearest, beyond, listed)
     return orders, far
 
 
 def far_of(vectors: NDArray[Any], row: int, listed: NDArray[Any]) -> float:
     """Return a bound on the distance from a row to every word that is not listed."""
-    apart = _distances(np.asarray(vectors), row, np.arange(len(vectors) - 1))
-    apart[listed.astype(np.int64)] = np.inf
-    return _down(float(apart.min()))
+    distances = _distances(np.asarray(vectors), row, np.arange(len(vectors) - 1))
+    distances[listed.astype(np.int64)] = np.inf
+    return _down(float(distances.min()))
 
 
 def far_of_all(vectors: NDArray[Any], orders: NDArray[Any]) -> NDArray[np.float32]:
@@ -106,8 +90,8 @@ def far_of_all(vectors: NDArray[Any], orders: NDArray[Any]) -> NDArray[np.float3
     rows = np.ascontiguousarray(vectors, dtype=np.float32)
     far = np.empty(size + 1, np.float32)
     width = min(listed + _SPARE, size)
-    for begin, found, beyond in _search(rows, size, size + 1, width):
-        for position, ids in enumerate(found):
+    for begin, nearest, beyond in _search(rows, size, size + 1, width):
+        for position, ids in enumerate(nearest):
             rest = np.setdiff1d(ids, orders[begin + position])
             near = _distances(rows, begin + position, rest).min(initial=np.inf)
             far[begin + position] = _down(min(float(near), float(beyond[position])))
@@ -154,13 +138,13 @@ def _search(
     for begin in range(0, inputs, step):
         block = rows[begin : min(begin + step, inputs)]
         ones = np.ones((len(block), 1), np.float32)
-        found, least = _largest(np.hstack((block, ones)) @ table, width)
-        own = lengths[begin : begin + len(block)]
-        error = _error(rows.shape[1], own + longest)
-        beyond = np.sqrt(np.maximum(own**2 - 2.0 * least - error, 0.0))
+        nearest, least = _largest(np.hstack((block, ones)) @ table, width)
+        of_block = lengths[begin : begin + len(block)]
+        error = _error(rows.shape[1], of_block + longest)
+        beyond = np.sqrt(np.maximum(of_block**2 - 2.0 * least - error, 0.0))
         if width == size:
             beyond[:] = np.inf
-        yield begin, found, beyond
+        yield begin, nearest, beyond
 
 
 def _largest(
@@ -207,29 +191,22 @@ def _error(dimensions: int, max_distance: NDArray[np.float64]) -> NDArray[np.flo
     return (2.0 * dimensions + 16.0) * 2.0**-24 * max_distance**2
 
 
-def _synonyms_of(x: int, synonyms: Synonyms | None) -> NDArray[np.int64]:
-    if synonyms is None or x == len(synonyms[0]):
-        return np.empty(0, np.int64)
-    ends, ids = synonyms
-    return ids[ends[x - 1] if x else 0 : ends[x]].astype(np.int64)
-
-
-def _plain(
+def _ordered(
     rows: NDArray[np.float32],
     last: NDArray[np.bool_],
     begin: int,
-    found: NDArray[np.int64],
+    nearest: NDArray[np.int64],
     beyond: NDArray[np.float64],
     listed: int,
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Order a block of rows without synonyms: (b, listed) ids and bounds (b,).
+    """Order a block of rows: (b, listed) ids and bounds (b,).
 
     last (size,) says which words come last.
     """
-    known = np.sort(_with_itself(found, begin, len(last)), axis=1)
-    own = np.arange(begin, begin + len(found))[:, None]
+    known = np.sort(_with_itself(nearest, begin, len(last)), axis=1)
+    own = np.arange(begin, begin + len(nearest))[:, None]
     keys = np.empty(known.shape)
-    for part in range(0, len(found), _PART):
+    for part in range(0, len(nearest), _PART):
         ids, x = known[part : part + _PART], own[part : part + _PART]
         gap = rows[ids].astype(np.float64) - rows[x].astype(np.float64)
         keys[part : part + _PART] = np.sqrt(np.einsum("bij,bij->bi", gap, gap))
@@ -244,41 +221,21 @@ def _plain(
     return np.take_along_axis(known, best[:, :listed], axis=1), far
 
 
-def _with_itself(found: NDArray[np.int64], begin: int, size: int) -> NDArray[np.int64]:
-    """Put each word among its nearest, where too many others coincide with it."""
-    found = found.copy()
-    own = np.arange(begin, begin + len(found))
-    lost = (own < size) & ~(found == own[:, None]).any(axis=1)
-    found[lost, -1] = own[lost]
-    return found
-
-
-def _order(
-    rows: NDArray[np.float32],
-    size: int,
-    x: int,
-    found: NDArray[np.int64],
-    alike: NDArray[np.int64],
-    listed: int,
-    beyond: float,
-) -> tuple[NDArray[np.int64], float]:
-    known = np.unique(np.concatenate((found, alike, [x] if x < size else [])))
-    known = known[known >= 0].astype(np.int64)
-    apart = _distances(rows, x, known)
-    keys = np.where(np.isin(known, alike), SYNONYM_FACTOR * apart, apart)
-    keys[known == x] = -1.0
-    best = np.argsort(keys, kind="stable")  # known is sorted: ties go by id
-    rest = apart[best[listed:]]
-    bound = min(float(rest.min()) if len(rest) else np.inf, beyond)
-    return known[best[:listed]], _down(bound)
+def _with_itself(ids: NDArray[np.int64], begin: int, size: int) -> NDArray[np.int64]:
+    """Put each word among its ids, where too many others coincide with it."""
+    ids = ids.copy()
+    own = np.arange(begin, begin + len(ids))
+    lost = (own < size) & ~(ids == own[:, None]).any(axis=1)
+    ids[lost, -1] = own[lost]
+    return ids
 
 
 def _distances(
     rows: NDArray[Any], x: int, others: NDArray[np.int64]
 ) -> NDArray[np.float64]:
     """Return distances in float64 by direct differences: (len(others),)."""
-    apart = rows[others].astype(np.float64) - rows[x].astype(np.float64)
-    return np.asarray(np.sqrt(np.einsum("ij,ij->i", apart, apart)))
+    gaps = rows[others].astype(np.float64) - rows[x].astype(np.float64)
+    return np.asarray(np.sqrt(np.einsum("ij,ij->i", gaps, gaps)))
 
 
 def _down(bound: float) -> float:
@@ -296,8 +253,8 @@ def _nearest(rows: NDArray[np.float32]) -> NDArray[np.float64]:
     nearest = np.full(size, np.inf)
     if size < 2:
         return np.zeros(size)
-    for begin, found, _ in _search(rows, size, size, min(16, size)):
-        for position, ids in enumerate(found):
+    for begin, candidates, _ in _search(rows, size, size, min(16, size)):
+        for position, ids in enumerate(candidates):
             x = begin + position
             if x < size:
                 nearest[x] = _distances(rows, x, ids[ids != x]).min()
@@ -310,12 +267,12 @@ def _median(rows: NDArray[np.float32]) -> float:
     pairs = pairs[pairs[:, 0] != pairs[:, 1]]
     if not len(pairs):
         return 0.0
-    apart = np.empty(len(pairs))
+    distances = np.empty(len(pairs))
     for begin in range(0, len(pairs), 100_000):
         part = pairs[begin : begin + 100_000]
         gap = rows[part[:, 0]].astype(np.float64) - rows[part[:, 1]]
-        apart[begin : begin + 100_000] = np.sqrt(np.einsum("ij,ij->i", gap, gap))
-    return float(np.median(apart))
+        distances[begin : begin + 100_000] = np.sqrt(np.einsum("ij,ij->i", gap, gap))
+    return float(np.median(distances))
 
 
 def _diameter(rows: NDArray[np.float32]) -> float:
@@ -326,10 +283,10 @@ def _diameter(rows: NDArray[np.float32]) -> float:
     for begin in range(0, len(rows), _BLOCK):
         block = rows[begin : begin + _BLOCK]
         # Each pair once: only the columns from this block on.
-        found = block @ rows[begin:].T
-        found *= -2.0
-        found += squares[begin:]
-        tops[begin : begin + len(block)] = found.max(axis=1)
+        scores = block @ rows[begin:].T
+        scores *= -2.0
+        scores += squares[begin:]
+        tops[begin : begin + len(block)] = scores.max(axis=1)
     tops += lengths**2
     slack = 2.0 * _error(rows.shape[1], lengths + lengths.max()).max()
     everyone = np.arange(len(rows))

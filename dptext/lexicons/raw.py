@@ -52,12 +52,12 @@ def checked(
 
 
 def _refuse_duplicate(words: list[str], location: str, first: int, unit: str) -> None:
-    seen: dict[str, int] = {}
+    first_row: dict[str, int] = {}
     for row, word in enumerate(words):
-        if word in seen:
+        if word in first_row:
             msg = (
                 f"{location}, {unit} {first + row}: the same word as {unit} "
-                f"{first + seen[word]}; remove one of them"
+                f"{first + first_row[word]}; remove one of them"
             )
             raise LexiconError(msg)
-        seen[word] = row
+        first_row[word] = row

@@ -103,10 +103,10 @@ def read_meta(folder: Path) -> dict[str, Any]:
     except ValueError:
         msg = f"{folder / META}: not valid JSON; import the lexicon again"
         raise LexiconError(msg) from None
-    found = document.get("format") if isinstance(document, dict) else None
-    if found != FORMAT:
+    format = document.get("format") if isinstance(document, dict) else None
+    if format != FORMAT:
         msg = (
-            f"{folder}: lexicon format {found!r}, this version reads {FORMAT}; import "
+            f"{folder}: lexicon format {format!r}, this version reads {FORMAT}; import "
             "the lexicon again"
         )
         raise LexiconError(msg)
@@ -175,8 +175,8 @@ def _claims(lexicon: Lexicon) -> Iterator[tuple[bool, str]]:
 
 
 def _arrays_of(lexicon: Lexicon) -> dict[str, NDArray[Any]]:
-    found = {name: getattr(lexicon, name) for name in _ARRAYS}
-    return {name: array for name, array in found.items() if array is not None}
+    arrays = {name: getattr(lexicon, name) for name in _ARRAYS}
+    return {name: array for name, array in arrays.items() if array is not None}
 
 
 def _check_shape(location: str, name: str, array: NDArray[Any], size: int) -> None:
@@ -283,7 +283,7 @@ def _publish(beside: Path, folder: Path) -> None:
     # meta.json comes last: a crash on the way leaves a digest that does not match.
     for path in sorted(beside.iterdir(), key=lambda path: path.name == META):
         os.replace(path, folder / path.name)
-        ours = [other for other in ours if other.name != path.name]
+        ours = [old for old in ours if old.name != path.name]
     for path in ours:
         path.unlink(missing_ok=True)
 
@@ -300,11 +300,11 @@ class _Hash:
 
 
 def _combined(files: Mapping[str, str], meta: Mapping[str, Any]) -> str:
-    whole = hashlib.sha256()
+    digest = hashlib.sha256()
     for name in sorted(files):
-        whole.update(f"{name} {files[name]}\n".encode())
-    whole.update(_canonical({k: v for k, v in meta.items() if k not in _UNHASHED}))
-    return whole.hexdigest()
+        digest.update(f"{name} {files[name]}\n".encode())
+    digest.update(_canonical({k: v for k, v in meta.items() if k not in _UNHASHED}))
+    return digest.hexdigest()
 
 
 def _text_of(words: tuple[str, ...]) -> bytes:
@@ -312,11 +312,11 @@ def _text_of(words: tuple[str, ...]) -> bytes:
 
 
 def _sha256(path: Path) -> str:
-    whole = hashlib.sha256()
+    digest = hashlib.sha256()
     with open(path, "rb", buffering=0) as stream:
         while block := stream.read(2**20):
-            whole.update(block)
-    return whole.hexdigest()
+            digest.update(block)
+    return digest.hexdigest()
 
 
 def _canonical(meta: Mapping[str, Any]) -> bytes:

@@ -107,9 +107,9 @@ def _word(field: bytes, location: str, number: int) -> str:
     return word
 
 
-def _refuse_truncated(found: int, size: int, location: str, limit: int | None) -> None:
-    if found < (size if limit is None else min(limit, size)):
-        msg = f"{location}: truncated: the header says {size} words, {found} are whole"
+def _refuse_truncated(words: int, size: int, location: str, limit: int | None) -> None:
+    if words < (size if limit is None else min(limit, size)):
+        msg = f"{location}: truncated: the header says {size} words, {words} are whole"
         raise LexiconError(msg)
 
 

@@ -1,16 +1,19 @@
 """Mappings: from a noisy vector to a word, one file each.
 
-A mapping module holds `Params` and `find(params, index, points, noise) -> (n,) ids`.
-It sees noisy points and public vectors only, never the input word: post-processing.
+A file holds `Params`, a frozen dataclass and subclass of `mappings.Params`: the
+settings in a profile. Their `prepare` returns a `Mapping`. It sees noisy points and
+public vectors only, never the input word: post-processing.
 """
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dptext.content import Prepared
 from dptext.randomness import RandomBits
 from dptext.types import Ids, Points
 
@@ -21,13 +24,23 @@ BLOCK = 256
 _WORDS = 1024
 
 
-class Mapping(Protocol):
-    """What every file in this folder defines."""
+@dataclass(frozen=True, slots=True)
+class Params(ABC):
+    """Settings of a mapping."""
 
-    Params: type
+    @abstractmethod
+    def prepare(self, index: Index) -> Mapping:
+        """Make the mapping ready for the words of an index."""
 
-    def find(self, params: Any, index: Index, points: Points, bits: RandomBits) -> Ids:
-        """Return the word of each point."""
+
+class Mapping(Prepared, ABC):
+    """A mapping made ready."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def find(self, points: Points, bits: RandomBits) -> Ids:
+        """Return the word of each point: (n, d) -> (n,) int32."""
 
 
 class Index:
@@ -49,14 +62,14 @@ class Index:
         first. All of V where there are no more words than count.
         """
         count = min(count, self._table.shape[1])
-        found = np.empty((len(points), count), np.int64)
+        nearest = np.empty((len(points), count), np.int64)
         block = np.zeros((BLOCK, len(self._table)), np.float32)
         block[:, -1] = 1.0
         for begin in range(0, len(points), BLOCK):
             part = points[begin : begin + BLOCK]
             block[: len(part), :-1] = part
-            found[begin : begin + len(part)] = self._best(block, count)[: len(part)]
-        return found
+            nearest[begin : begin + len(part)] = self._best(block, count)[: len(part)]
+        return nearest
 
     def _best(self, block: NDArray[np.float32], count: int) -> NDArray[np.int64]:
         """Return the columns of the largest scores of a block: (BLOCK, count)."""
@@ -70,11 +83,9 @@ class Index:
                 ids.append(begin + top)
                 tile[rows, top] = -np.inf
         best = np.argsort(-np.stack(scores), axis=0, kind="stable")[:count]
-        found: NDArray[np.int64] = np.take_along_axis(np.stack(ids), best, axis=0).T
-        return found
+        return np.asarray(np.take_along_axis(np.stack(ids), best, axis=0).T)
 
     def distances(self, points: Points, ids: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the distance of each point to one word each: (n,) float64."""
         gap = points.astype(np.float64) - self._vectors[ids]
-        lengths: NDArray[np.float64] = np.sqrt(np.einsum("nd,nd->n", gap, gap))
-        return lengths
+        return np.asarray(np.sqrt(np.einsum("nd,nd->n", gap, gap)))

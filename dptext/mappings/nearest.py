@@ -6,16 +6,27 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dptext import mappings
 from dptext.mappings import Index
 from dptext.randomness import RandomBits
 from dptext.types import Ids, Points
 
 
 @dataclass(frozen=True, slots=True)
-class Params:
+class Params(mappings.Params):
     """No parameters."""
 
+    def prepare(self, index: Index) -> Nearest:
+        """Take the words."""
+        return Nearest(index)
 
-def find(params: Params, index: Index, points: Points, bits: RandomBits) -> Ids:
-    """Return the nearest word of each point: (n, d) -> (n,)."""
-    return index.nearest(points, 1)[:, 0].astype(np.int32)
+
+@dataclass(frozen=True, slots=True)
+class Nearest(mappings.Mapping):
+    """The words among which the nearest is sought."""
+
+    index: Index
+
+    def find(self, points: Points, bits: RandomBits) -> Ids:
+        """Return the nearest word of each point."""
+        return self.index.nearest(points, 1)[:, 0].astype(np.int32)

@@ -14,6 +14,7 @@ from typing import Annotated
 import numpy as np
 from msgspec import Meta
 
+from dptext import mappings
 from dptext.mappings import Index
 from dptext.randomness import RandomBits
 from dptext.types import Ids, Points
@@ -23,18 +24,29 @@ _LANE = 1 << 29
 
 
 @dataclass(frozen=True, slots=True)
-class Params:
+class Params(mappings.Params):
     """t: 0 takes the nearest always, 1 the second nearest always."""
 
     t: Annotated[float, Meta(ge=0, le=1)] = 0.5
 
+    def prepare(self, index: Index) -> TwoNearest:
+        """Take the words."""
+        return TwoNearest(index, self.t)
 
-def find(params: Params, index: Index, points: Points, bits: RandomBits) -> Ids:
-    """Return one of the two nearest words of each point: (n, d) -> (n,)."""
-    pair = index.nearest(points, 2)
-    far = (1.0 - params.t) * index.distances(points, pair[:, -1])
-    both = params.t * index.distances(points, pair[:, 0]) + far
-    first = np.divide(far, both, out=np.ones_like(far), where=both > 0)
-    second = bits.uniform(_LANE)[:, 0] >= first
-    chosen = np.where(second, pair[:, -1], pair[:, 0])
-    return chosen.astype(np.int32)
+
+@dataclass(frozen=True, slots=True)
+class TwoNearest(mappings.Mapping):
+    """The words among which the two nearest are sought, and t."""
+
+    index: Index
+    t: float
+
+    def find(self, points: Points, bits: RandomBits) -> Ids:
+        """Return one of the two nearest words of each point."""
+        pair = self.index.nearest(points, 2)
+        near = self.t * self.index.distances(points, pair[:, 0])
+        far = (1.0 - self.t) * self.index.distances(points, pair[:, -1])
+        both = near + far
+        first = np.divide(far, both, out=np.ones_like(far), where=both > 0)
+        second = bits.uniform(_LANE)[:, 0] >= first
+        return np.where(second, pair[:, -1], pair[:, 0]).astype(np.int32)

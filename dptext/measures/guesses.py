@@ -36,7 +36,7 @@ class Guesses:
         law = (
             made is not None
             and made.mechanism.has_log_probs
-            and made.budget_description.kind is BudgetKind.WORD
+            and made.budget.description.kind is BudgetKind.WORD
         )
         self._made = made if law and bayes else None
         self._model, self._most = masked_model, masked_words
@@ -71,7 +71,7 @@ class Guesses:
             found.append(
                 attacks.bayes(
                     made.mechanism,
-                    made.budget_description.high,
+                    made.budget.description.high,
                     public,
                     np.concatenate(self._before),
                     np.concatenate(self._after),

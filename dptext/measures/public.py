@@ -75,11 +75,11 @@ def risk_of(pipeline: Pipeline) -> tuple[bayes_risk.Risk | None, NoRisk | None]:
     """Measure the risk where every word is drawn alone, and at one epsilon."""
     if isinstance(pipeline.mechanism, TextMechanism):
         return None, NoRisk.CONTEXT
-    if pipeline.budget_description.kind is not BudgetKind.WORD:
+    if pipeline.budget.description.kind is not BudgetKind.WORD:
         return None, NoRisk.VARYING_EPSILON
     if pipeline.profile.strategy != Strategy.TOKEN:
         return None, NoRisk.STRATEGY
-    epsilon = pipeline.budget_description.high
+    epsilon = pipeline.budget.description.high
     words = prior.replaced(pipeline.lexicon, pipeline.profile.tokens)
     mapping = pipeline.profile.settings().get("mapping")
     risk = bayes_risk.measure(
@@ -90,18 +90,18 @@ def risk_of(pipeline: Pipeline) -> tuple[bayes_risk.Risk | None, NoRisk | None]:
 
 def deniability_of(pipeline: Pipeline) -> Deniability | None:
     """Measure N_w and S_w where one epsilon holds for every word."""
-    if pipeline.budget_description.kind is not BudgetKind.WORD or isinstance(
+    if pipeline.budget.description.kind is not BudgetKind.WORD or isinstance(
         pipeline.mechanism, TextMechanism
     ):
         return None
-    epsilon = pipeline.budget_description.high
+    epsilon = pipeline.budget.description.high
     draw = public_draw(pipeline, epsilon)
     return deniability.measure(pipeline.mechanism, epsilon, draw)
 
 
 def changed_of(pipeline: Pipeline) -> float | None:
     """Return the share of words of the prior that change, from public draws."""
-    if pipeline.budget_description.kind is not BudgetKind.WORD or isinstance(
+    if pipeline.budget.description.kind is not BudgetKind.WORD or isinstance(
         pipeline.mechanism, TextMechanism
     ):
         return None
@@ -110,7 +110,7 @@ def changed_of(pipeline: Pipeline) -> float | None:
     positions = (np.arange(_DRAWN) + 0.5) / _DRAWN
     rows = np.minimum(np.searchsorted(np.cumsum(weights), positions), len(weights) - 1)
     ids: Ids = rows.astype(np.int32)
-    drawn = public_draw(pipeline, pipeline.budget_description.high)(ids)
+    drawn = public_draw(pipeline, pipeline.budget.description.high)(ids)
     return float((drawn != ids).mean())
 
 

@@ -64,7 +64,7 @@ def stated(
     guarantee = account.statement(
         pipeline.profile,
         pipeline.mechanism,
-        pipeline.budget_description,
+        pipeline.budget.description,
         key=key,
         lexicon_given=pipeline.lexicon.digest != lexicons.builtin_digest(),
         identified=layout.id_field is not None,

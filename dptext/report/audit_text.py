@@ -13,7 +13,7 @@ from dptext.types import Notion
 
 def rows(finding: Finding, pipeline: Pipeline) -> Iterator[tuple[str, str]]:
     """Yield what an audit has found, each with its name."""
-    epsilon = pipeline.budget_description.high
+    epsilon = pipeline.budget.description.high
     promise = pipeline.mechanism.guarantee(epsilon)
     claim = (
         f"none: {promise.reason}"

@@ -67,7 +67,7 @@ def calibrated(recipe: Profile, lexicon: Lexicon) -> tuple[Row, Pipeline]:
     began = time.perf_counter()
     ready = pipeline.build(recipe, lexicon)
     seconds = time.perf_counter() - began
-    mechanism, epsilon = ready.mechanism, ready.budget_description.high
+    mechanism, epsilon = ready.mechanism, ready.budget.description.high
     promise = mechanism.guarantee(epsilon)
     risk, _ = public.risk_of(ready)
     deniability = public.deniability_of(ready)
@@ -134,8 +134,7 @@ def best_weights(
     weights in it, and what changed as plain data. Raises UsageError.
     """
     target = risk_of(recipe)
-    module = registry.find("spaces", recipe.space.name)
-    space = spaces.prepare(lexicon, recipe.space.name, module, recipe.space.params)
+    space = spaces.prepare(lexicon, recipe.space.name, recipe.space.params)
     words = prior.replaced(lexicon, recipe.tokens)
     params: rank.Params = recipe.mechanism.params
     problem = weights_of_rank.problem(params, space, words, utility)
@@ -159,7 +158,7 @@ def best_weights(
 def worth(ready: Pipeline, utility: str) -> float:
     """Return what the weights of a calibrated rank are worth: 0 to 1."""
     words = prior.replaced(ready.lexicon, ready.profile.tokens)
-    epsilon = ready.budget_description.high
+    epsilon = ready.budget.description.high
     assert isinstance(ready.mechanism, rank.Rank)
     return weights_of_rank.achieved(ready.mechanism, words, epsilon, utility)
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dptext.budgets import SequentialBudget
 from dptext.guarantees import account
 from dptext.guarantees.statement import Statement
 from dptext.pipeline import Pipeline
@@ -107,7 +108,7 @@ def explain(pipeline: Pipeline, text: str, listed: int) -> Explanation:
         guarantee=account.statement(
             pipeline.profile,
             pipeline.mechanism,
-            pipeline.budget_description,
+            pipeline.budget.description,
             key="system",
             lexicon_given=pipeline.profile.lexicon not in ("builtin", "english"),
             identified=False,
@@ -121,36 +122,27 @@ def explain(pipeline: Pipeline, text: str, listed: int) -> Explanation:
 
 def _epsilons(pipeline: Pipeline, words: Words) -> Eps:
     """Spread epsilon over the words of a text; by fresh draws where it needs any."""
-    budget, state = pipeline.budget
+    budget = pipeline.budget
     if not len(words.ids):
         return np.empty(0)
     randomness = pipeline.randomness(RunKey.fresh())
     nonce = randomness.nonce(Record(0, (), None))
     bits = randomness.of([nonce], np.zeros(len(words.ids), np.int64))
-    if hasattr(budget, "release"):
-        released: tuple[Ids, Eps] = budget.release(
-            state,
-            words,
-            bits,
-            lambda positions, eps: pipeline.draw(
-                words.ids[positions], eps, bits.take(positions)
-            ),
-        )
-        return released[1]
-    eps: Eps = budget.spread(state, words, bits)
-    return eps
+    if isinstance(budget, SequentialBudget):
+        return pipeline.release(budget, words, bits)[1]
+    return budget.spread(words, bits)
 
 
 def _columns(pipeline: Pipeline, words: Words, eps: Eps) -> dict[int, dict[str, float]]:
     """Return the scores of each token by its place in the pieces."""
-    budget, state = pipeline.budget
-    if not hasattr(budget, "table") or not len(words.ids):
+    budget = pipeline.budget
+    if isinstance(budget, SequentialBudget) or not len(words.ids):
         return {}
-    table = budget.table(state, words)
-    names = [name for name in table if name not in _LISTED_ELSEWHERE]
+    columns = budget.columns(words)
+    names = [name for name in columns if name not in _LISTED_ELSEWHERE]
     return {
-        int(position): {name: float(table[name][row]) for name in names}
-        for row, position in enumerate(table["position"])
+        int(position): {name: float(columns[name][row]) for name in names}
+        for row, position in enumerate(columns.get("position", ()))
     }
 
 
@@ -189,8 +181,8 @@ def _top(law: NDArray[np.float64], count: int) -> NDArray[np.int64]:
 
 
 def _notes(pipeline: Pipeline, known: bool) -> tuple[str, ...]:
-    notes = list(pipeline.budget_description.used)
-    if pipeline.budget_description.kind in (BudgetKind.PAST, BudgetKind.CLASS):
+    notes = list(pipeline.budget.description.used)
+    if pipeline.budget.description.kind in (BudgetKind.PAST, BudgetKind.CLASS):
         notes.append(_ONE_DRAW)
     if not known:
         notes.append(

@@ -104,11 +104,11 @@ def plan(
         profile=pipeline.profile.name,
         mechanism=pipeline.mechanism.name,
         lexicon=pipeline.lexicon.name,
-        epsilon=pipeline.budget_description.high,
+        epsilon=pipeline.budget.description.high,
         guarantee=account.statement(
             pipeline.profile,
             pipeline.mechanism,
-            pipeline.budget_description,
+            pipeline.budget.description,
             key="system",
             lexicon_given=pipeline.profile.lexicon not in ("builtin", "english"),
             identified=False,

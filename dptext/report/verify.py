@@ -230,11 +230,8 @@ def _copied(layout: Layout, export: Export) -> Iterator[str]:
         header=layout.header,
     )
     module = formats.find(None, layout.format)
-    if has_suffix(export.name) and formats.find(export.name) is not module:
+    if has_suffix(export.name) and formats.find(export.name) != module:
         msg = "the file's name says another format"
-        raise UsageError(msg)
-    if not hasattr(module, "copied"):
-        msg = "the format cannot tell"
         raise UsageError(msg)
     with export.open() as plain, streams.unpacked(plain, export.name) as stream:
         yield from module.copied(stream, selection)

@@ -1,20 +1,18 @@
 """Spaces: public transforms of the lexicon's vectors, one file each.
 
-A space module holds `Params` (a frozen dataclass), `METRIC` (the name of the Euclidean
-distance after the transform) and `transform(params, vectors) -> vectors`, a public
-deterministic function of the whole table, (V + 1, d) float32 to (V + 1, d') float32.
-`PUBLISHED_CONSTANT`, where there is one, is the Lipschitz constant printed in the
-source; `Space.translated` says the exact one beside it.
+A file holds `Params`, a frozen dataclass and subclass of `spaces.Params`: the settings
+in a profile, and the transform.
 """
 
 from __future__ import annotations
 
 import json
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,16 +30,23 @@ _PAIRED = 2**16
 _LOOKED, _QUICK = 24, 2**18
 
 
-class SpaceModule(Protocol):
-    """What a file in this folder defines."""
+@dataclass(frozen=True, slots=True)
+class Params(ABC):
+    """Settings of a space; METRIC names the Euclidean distance after the transform.
 
-    Params: type
-    METRIC: str
+    PUBLISHED_CONSTANT, where there is one, is the Lipschitz constant printed in the
+    source; `Space.translated` says the exact one beside it.
+    """
 
-    def transform(
-        self, params: Any, vectors: NDArray[np.float32]
-    ) -> NDArray[np.float32]:
-        """Move every vector."""
+    METRIC: ClassVar[str]
+    PUBLISHED_CONSTANT: ClassVar[float | None] = None
+
+    @abstractmethod
+    def transform(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Move every vector: (V + 1, d) float32 to (V + 1, d') float32.
+
+        A public deterministic function of the whole table, which stays as it is.
+        """
 
 
 @dataclass(frozen=True)
@@ -57,9 +62,9 @@ class Geometry:
     diameter: float
 
     @classmethod
-    def taken(cls, found: Mapping[str, float]) -> Geometry:
-        """Take what dptext.lexicons.orders.measure found."""
-        return cls(found["nearest_median"], found["median"], found["diameter"])
+    def taken(cls, measured: Mapping[str, float]) -> Geometry:
+        """Take what dptext.lexicons.orders.measure returns."""
+        return cls(measured["nearest_median"], measured["median"], measured["diameter"])
 
 
 @dataclass(frozen=True)
@@ -126,17 +131,17 @@ class Space:
             return self._bounds(kept["orders"], kept["far"], len(self.vectors))
 
         key = cache.key_of("neighbours", self.lexicon.digest, self.identity, listed)
-        found = cache.arrays(key, compute, holds, "listing nearest words")
-        return found["orders"], found["far"]
+        arrays = cache.arrays(key, compute, holds, "listing nearest words")
+        return arrays["orders"], arrays["far"]
 
     def _bounds(self, orders: NDArray[Any], far: NDArray[Any], inputs: int) -> bool:
         """Tell whether far bounds the words outside of orders, at random inputs."""
         if len(orders) != inputs or far.shape != (inputs,):
             return False
         for row in some(inputs):
-            apart = lengths_from(self.vectors, row)[: self.size]
-            apart[orders[row]] = np.inf
-            if not (apart >= far[row]).all():
+            distances = lengths_from(self.vectors, row)[: self.size]
+            distances[orders[row]] = np.inf
+            if not (distances >= far[row]).all():
                 return False
         return True
 
@@ -161,13 +166,13 @@ class Space:
             return {"orders": orders, "far": far}
 
         key = cache.key_of("wide", self.lexicon.digest, self.identity, inputs, listed)
-        found = cache.arrays(
+        arrays = cache.arrays(
             key,
             compute,
             lambda kept: self._bounds(kept["orders"], kept["far"], inputs),
             "listing nearest words of frequent words",
         )
-        return found["orders"], found["far"]
+        return arrays["orders"], arrays["far"]
 
     @cached_property
     def geometry(self) -> Geometry:
@@ -184,7 +189,7 @@ class Space:
         from dptext.spaces import identity
 
         vectors = np.asarray(self.lexicon.vectors, dtype=np.float32)
-        return Space(self.lexicon, "identity", identity.METRIC, vectors)
+        return Space(self.lexicon, "identity", identity.Params.METRIC, vectors)
 
     @cached_property
     def lipschitz(self) -> float:
@@ -224,13 +229,13 @@ class Space:
                 f"In the {self.original.metric} epsilon counts at most {both:.4f} "
                 f"times: the distance of the space is at most {exact:.4f} times that."
             )
-        told = (
+        exactly = (
             f"In the {self.original.metric} epsilon counts at most {exact:.4f} times: "
             "the largest ratio of the two distances over all pairs of words."
         )
         if self.published is None:
-            return told
-        return f"{told} The constant printed in the source is {self.published:.7g}."
+            return exactly
+        return f"{exactly} The constant printed in the source is {self.published:.7g}."
 
 
 def geometry_of(
@@ -279,7 +284,7 @@ def stretched(before: NDArray[Any], after: NDArray[Any]) -> float:
     return most
 
 
-def prepare(lexicon: Lexicon, name: str, module: SpaceModule, params: Any) -> Space:
+def prepare(lexicon: Lexicon, name: str, params: Params) -> Space:
     """Apply a space's transform to a lexicon's vectors.
 
     Raises LexiconError where vectors are too long or too short to be measured.
@@ -288,14 +293,14 @@ def prepare(lexicon: Lexicon, name: str, module: SpaceModule, params: Any) -> Sp
 
     vectors = np.asarray(lexicon.vectors, dtype=np.float32)
     check_coordinates(vectors, f"lexicon {lexicon.name}")
-    moved = np.ascontiguousarray(module.transform(params, vectors))
+    moved = np.ascontiguousarray(params.transform(vectors))
     check_coordinates(moved, f"space {name} of lexicon {lexicon.name}")
     settings = asdict(params)
     return Space(
         lexicon,
         name,
-        module.METRIC,
+        params.METRIC,
         moved,
         params=json.dumps(settings, sort_keys=True) if settings else "",
-        published=getattr(module, "PUBLISHED_CONSTANT", None),
+        published=params.PUBLISHED_CONSTANT,
     )

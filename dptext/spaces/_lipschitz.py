@@ -116,7 +116,7 @@ def _largest(
     largest = 0.0
     for begin in range(0, len(rows), _CHUNK):
         one, other = rows[begin : begin + _CHUNK], others[begin : begin + _CHUNK]
-        apart, moved = before.distances(one, other), after.distances(one, other)
-        ratios = np.divide(moved, apart, out=np.zeros_like(apart), where=apart > 0)
+        old, new = before.distances(one, other), after.distances(one, other)
+        ratios = np.divide(new, old, out=np.zeros_like(old), where=old > 0)
         largest = max(largest, float(ratios.max()))
     return largest

@@ -12,22 +12,23 @@ docs/guarantees.md, Spaces.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-METRIC = "Euclidean distance of the vectors brought into the unit ball"
-PUBLISHED_CONSTANT: float | None = 1.0
+from dptext import spaces
 
 
 @dataclass(frozen=True, slots=True)
-class Params:
+class Params(spaces.Params):
     """No parameters."""
 
+    METRIC: ClassVar = "Euclidean distance of the vectors brought into the unit ball"
+    PUBLISHED_CONSTANT: ClassVar = 1.0
 
-def transform(params: Params, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return the vectors inside the unit ball, (V + 1, d) float32."""
-    wide = vectors.astype(np.float64)
-    lengths = np.linalg.norm(wide, axis=1, keepdims=True)
-    moved: NDArray[np.float32] = (wide / np.maximum(lengths, 1.0)).astype(np.float32)
-    return moved
+    def transform(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return the vectors inside the unit ball, (V + 1, d) float32."""
+        wide = vectors.astype(np.float64)
+        lengths = np.linalg.norm(wide, axis=1, keepdims=True)
+        return np.asarray(wide / np.maximum(lengths, 1.0), np.float32)

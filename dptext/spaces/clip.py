@@ -12,45 +12,45 @@ not; it clips to the range of its training data); docs/guarantees.md, Spaces.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import numpy as np
 from msgspec import Meta
 from numpy.typing import NDArray
 
+from dptext import spaces
 from dptext.errors import UsageError
 
-METRIC = "Euclidean distance of the vectors with clipped coordinates"
-PUBLISHED_CONSTANT: float | None = 1.0
 _TAIL = 0.01
 
 
 @dataclass(frozen=True, slots=True)
-class Params:
+class Params(spaces.Params):
     """low and high: the borders; those not given follow from the vocabulary."""
+
+    METRIC: ClassVar = "Euclidean distance of the vectors with clipped coordinates"
+    PUBLISHED_CONSTANT: ClassVar = 1.0
 
     low: Annotated[float, Meta(ge=-1e9, le=1e9)] | None = None
     high: Annotated[float, Meta(ge=-1e9, le=1e9)] | None = None
 
+    def transform(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return the vectors with coordinates from low to high, (V + 1, d) float32.
 
-def transform(params: Params, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return the vectors with coordinates from low to high, (V + 1, d) float32.
+        Raises UsageError when low is above high.
+        """
+        low, high = self.borders(vectors)
+        if low > high:
+            msg = f"space.low: {low:g} is above space.high: {high:g}"
+            raise UsageError(msg)
+        return np.clip(vectors, np.float32(low), np.float32(high))
 
-    Raises UsageError when low is above high.
-    """
-    low, high = borders(params, vectors)
-    if low > high:
-        msg = f"space.low: {low:g} is above space.high: {high:g}"
-        raise UsageError(msg)
-    return np.clip(vectors, np.float32(low), np.float32(high))
-
-
-def borders(params: Params, vectors: NDArray[np.float32]) -> tuple[float, float]:
-    """Return low and high, as given or by the rule."""
-    low, high = params.low, params.high
-    words = vectors[:-1]
-    if low is None:
-        low = float(np.quantile(words, _TAIL, method="lower"))
-    if high is None:
-        high = float(np.quantile(words, 1.0 - _TAIL, method="higher"))
-    return low, high
+    def borders(self, vectors: NDArray[np.float32]) -> tuple[float, float]:
+        """Return low and high, as given or by the rule."""
+        low, high = self.low, self.high
+        words = vectors[:-1]
+        if low is None:
+            low = float(np.quantile(words, _TAIL, method="lower"))
+        if high is None:
+            high = float(np.quantile(words, 1.0 - _TAIL, method="higher"))
+        return low, high

@@ -6,18 +6,20 @@ Lipschitz constant: 1.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-METRIC = "Euclidean distance of the lexicon's vectors"
+from dptext import spaces
 
 
 @dataclass(frozen=True, slots=True)
-class Params:
+class Params(spaces.Params):
     """No parameters."""
 
+    METRIC: ClassVar = "Euclidean distance of the lexicon's vectors"
 
-def transform(params: Params, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return the vectors, (V + 1, d) float32."""
-    return vectors
+    def transform(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return the vectors, (V + 1, d) float32."""
+        return vectors

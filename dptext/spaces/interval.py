@@ -12,22 +12,24 @@ smallest distance of its training data, a loose bound); docs/guarantees.md, Spac
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-METRIC = "Euclidean distance of the vectors stretched to [-1, 1] each"
-PUBLISHED_CONSTANT: float | None = 43.9050
+from dptext import spaces
 
 
 @dataclass(frozen=True, slots=True)
-class Params:
+class Params(spaces.Params):
     """No parameters."""
 
+    METRIC: ClassVar = "Euclidean distance of the vectors stretched to [-1, 1] each"
+    PUBLISHED_CONSTANT: ClassVar = 43.9050
 
-def transform(params: Params, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return the vectors with coordinates from -1 to 1, (V + 1, d) float32."""
-    return stretched(vectors).astype(np.float32)
+    def transform(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return the vectors with coordinates from -1 to 1, (V + 1, d) float32."""
+        return stretched(vectors).astype(np.float32)
 
 
 def stretched(vectors: NDArray[np.float32]) -> NDArray[np.float64]:

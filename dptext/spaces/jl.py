@@ -17,28 +17,32 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import numpy as np
 from msgspec import Meta
 from numpy.typing import NDArray
 
+from dptext import spaces
 from dptext.randomness import Randomness, RunKey
 from dptext.spaces import unit
 
-METRIC = "Euclidean distance of the vectors projected by one public random matrix"
-PUBLISHED_CONSTANT: float | None = 1.9
 # Products are made of whole blocks, so that equal vectors stay equal.
 _BLOCK = 256
 _TERMS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Params:
+class Params(spaces.Params):
     """dimensions: m, or None for the least that beta and delta ask for.
 
     seed: public, names the matrix; unit_length: scale vectors to length 1 before.
     """
+
+    METRIC: ClassVar = (
+        "Euclidean distance of the vectors projected by one public random matrix"
+    )
+    PUBLISHED_CONSTANT: ClassVar = 1.9
 
     dimensions: Annotated[int, Meta(ge=1)] | None = None
     beta: Annotated[float, Meta(gt=0, le=1e6)] = 0.9
@@ -46,23 +50,20 @@ class Params:
     seed: int = 0
     unit_length: bool = False
 
-
-def transform(params: Params, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return the projected vectors, (V + 1, m) float32."""
-    if params.unit_length:
-        vectors = unit.transform(unit.Params(), vectors)
-    rows, width = vectors.shape
-    wanted = params.dimensions or least_dimensions(
-        rows, params.beta, params.delta, width
-    )
-    drawn = matrix(params.seed, width, min(wanted, width))
-    moved = np.empty((rows, drawn.shape[1]), np.float32)
-    block = np.zeros((_BLOCK, width))
-    for begin in range(0, rows, _BLOCK):
-        part = vectors[begin : begin + _BLOCK]
-        block[: len(part)] = part
-        moved[begin : begin + len(part)] = (block @ drawn)[: len(part)]
-    return moved
+    def transform(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return the projected vectors, (V + 1, m) float32."""
+        if self.unit_length:
+            vectors = unit.Params().transform(vectors)
+        rows, width = vectors.shape
+        wanted = self.dimensions or least_dimensions(rows, self.beta, self.delta, width)
+        drawn = matrix(self.seed, width, min(wanted, width))
+        moved = np.empty((rows, drawn.shape[1]), np.float32)
+        block = np.zeros((_BLOCK, width))
+        for begin in range(0, rows, _BLOCK):
+            part = vectors[begin : begin + _BLOCK]
+            block[: len(part)] = part
+            moved[begin : begin + len(part)] = (block @ drawn)[: len(part)]
+        return moved
 
 
 def matrix(seed: int, width: int, dimensions: int) -> NDArray[np.float64]:

@@ -14,25 +14,27 @@ its training data; a loose bound); docs/guarantees.md, Spaces.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dptext import spaces
 from dptext.spaces import interval
-
-METRIC = "Euclidean distance of the vectors stretched to the vocabulary's range each"
-PUBLISHED_CONSTANT: float | None = 125.8031
 
 
 @dataclass(frozen=True, slots=True)
-class Params:
+class Params(spaces.Params):
     """No parameters."""
 
+    METRIC: ClassVar = (
+        "Euclidean distance of the vectors stretched to the vocabulary's range each"
+    )
+    PUBLISHED_CONSTANT: ClassVar = 125.8031
 
-def transform(params: Params, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return the vectors with coordinates from v_min to v_max, (V + 1, d) float32."""
-    words = vectors[:-1]
-    low, high = float(words.min()), float(words.max())
-    share = (interval.stretched(vectors) + 1.0) / 2.0
-    moved: NDArray[np.float32] = (low + share * (high - low)).astype(np.float32)
-    return moved
+    def transform(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return the vectors with coordinates from v_min to v_max, (V + 1, d)."""
+        words = vectors[:-1]
+        low, high = float(words.min()), float(words.max())
+        share = (interval.stretched(vectors) + 1.0) / 2.0
+        return (low + share * (high - low)).astype(np.float32)

@@ -11,23 +11,24 @@ distance of its training data, a loose bound); docs/guarantees.md, Spaces.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-METRIC = "Euclidean distance of the vectors scaled to length 1"
-PUBLISHED_CONSTANT: float | None = 2.5349
+from dptext import spaces
 
 
 @dataclass(frozen=True, slots=True)
-class Params:
+class Params(spaces.Params):
     """No parameters."""
 
+    METRIC: ClassVar = "Euclidean distance of the vectors scaled to length 1"
+    PUBLISHED_CONSTANT: ClassVar = 2.5349
 
-def transform(params: Params, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return the vectors at unit length, (V + 1, d) float32."""
-    wide = vectors.astype(np.float64)
-    lengths = np.linalg.norm(wide, axis=1, keepdims=True)
-    lengths[lengths == 0.0] = 1.0
-    moved: NDArray[np.float32] = (wide / lengths).astype(np.float32)
-    return moved
+    def transform(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return the vectors at unit length, (V + 1, d) float32."""
+        wide = vectors.astype(np.float64)
+        lengths = np.linalg.norm(wide, axis=1, keepdims=True)
+        lengths[lengths == 0.0] = 1.0
+        return np.asarray(wide / lengths, np.float32)

@@ -13,10 +13,18 @@ from dptext.streams._inputs import (
     unpacked,
 )
 from dptext.streams._outputs import Aside, Output, Release, open_output
-from dptext.streams._packing import COMPRESSIONS, compression, plain_name
+from dptext.streams._packing import (
+    COMPRESSIONS,
+    HEAD,
+    compression,
+    decompress,
+    plain_name,
+    recognised,
+)
 
 __all__ = [
     "COMPRESSIONS",
+    "HEAD",
     "Aside",
     "Output",
     "Release",
@@ -24,10 +32,12 @@ __all__ = [
     "check_ends",
     "check_file",
     "compression",
+    "decompress",
     "identity",
     "is_standard",
     "open_input",
     "open_output",
     "plain_name",
+    "recognised",
     "unpacked",
 ]

@@ -37,9 +37,9 @@ def check_distinct(reads: Sequence[str | None], *writes: str | None) -> None:
     """
     taken = {identity(name, written=False) for name in reads} - {None}
     for name in writes:
-        found = identity(name, written=True)
-        if found is not None and found in taken:
+        target = identity(name, written=True)
+        if target is not None and target in taken:
             shown = "standard output" if is_standard(name) else name
             msg = f"{shown} is read or written by this run already; name another file"
             raise UsageError(msg)
-        taken.add(found)
+        taken.add(target)

@@ -90,8 +90,7 @@ class Inflections:
 
     def are(self, form: int) -> NDArray[np.bool_]:
         """Tell which words are of a form: (V,)."""
-        found: NDArray[np.bool_] = (self.forms >> form) & 1 == 1
-        return found
+        return np.asarray((self.forms >> form) & 1 == 1)
 
 
 def find(lexicon: Lexicon) -> Inflections:
@@ -112,11 +111,11 @@ def find(lexicon: Lexicon) -> Inflections:
     rows = {word: row for row, word in enumerate(lexicon.words[:outputs])}
     families = [*_nouns(part_of), *_verbs(part_of), *_adjectives(part_of)]
     # Families of a word's own part of speech come last, and win.
-    for own in (False, True):
+    for of_own_part in (False, True):
         for part, family in families:
             members = [(f, w) for f, w in family.items() if w in part_of]
             for form, word in members:
-                if (part_of[word] == part) is own:
+                if (part_of[word] == part) is of_own_part:
                     forms[rows[word]] |= 1 << form
                     for other, target in members:
                         others[rows[word], other] = rows[target]

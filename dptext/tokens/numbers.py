@@ -190,26 +190,26 @@ WITH_AN = frozenset(
     if (str(e.first)[0] == str(e.last)[0] == "8" and e.first * 10 > e.last)
     or 1800 <= e.first <= e.last < 1900
 )
-_PLACE = {name: position for position, name in enumerate(NAMES)}
+_INDEX = {name: position for position, name in enumerate(NAMES)}
 _LAST_OF = {element.kind: position for position, element in enumerate(ELEMENTS)}
 
 
 def is_element(word: str) -> bool:
     """Tell whether a word of a vocabulary is an element for numbers."""
-    return word in _PLACE
+    return word in _INDEX
 
 
 def example(word: str) -> str:
     """Return the first number of an element; NUMBER and any other word as it is."""
-    if not _PLACE.get(word):
+    if not _INDEX.get(word):
         return word
-    form = ELEMENTS[_PLACE[word]].forms[0]
+    form = ELEMENTS[_INDEX[word]].forms[0]
     return _filled(form, [part.first for part in form])
 
 
 def rows(lexicon: Lexicon) -> Ids:
     """Return the rows of a lexicon that are elements for numbers: (m,) int32."""
-    return np.array([r for r, word in enumerate(lexicon.words) if word in _PLACE], "i4")
+    return np.array([r for r, word in enumerate(lexicon.words) if word in _INDEX], "i4")
 
 
 def element_of(text: str) -> int:
@@ -270,13 +270,11 @@ class Numbers:
     """The elements that one lexicon has: look numbers up, and write drawn ones."""
 
     def __init__(self, lexicon: Lexicon) -> None:
-        self._places = {int(row): _PLACE[lexicon.words[row]] for row in rows(lexicon)}
-        known = {position: row for row, position in self._places.items()}
-        self._rows = [
-            known.get(position, known[0]) for position in range(len(ELEMENTS))
-        ]
-        self._are = np.zeros(len(lexicon.words), bool)
-        self._are[list(self._places)] = True
+        self._index = {int(row): _INDEX[lexicon.words[row]] for row in rows(lexicon)}
+        known = {index: row for row, index in self._index.items()}
+        self._rows = [known.get(index, known[0]) for index in range(len(ELEMENTS))]
+        self._is_number = np.zeros(len(lexicon.words), bool)
+        self._is_number[list(self._index)] = True
 
     def row(self, text: str) -> int:
         """Return the row of a number as the splitter yields it."""
@@ -284,22 +282,21 @@ class Numbers:
 
     def drawn(self, ids: Ids) -> NDArray[np.int64]:
         """Return which of the drawn words (n,) are numbers: (m,) int64."""
-        return np.flatnonzero(self._are[ids])
+        return np.flatnonzero(self._is_number[ids])
 
     def vague(self, ids: Ids) -> NDArray[np.int64]:
         """Return which of the drawn words (n,) may be any of several numbers: (m,)."""
-        found = self.drawn(ids)
-        forms = [ELEMENTS[self._places[row]].forms for row in ids[found].tolist()]
+        drawn = self.drawn(ids)
+        forms = [ELEMENTS[self._index[row]].forms for row in ids[drawn].tolist()]
         several = [len(f) > 1 or any(not p.text for p in f[0]) for f in forms]
-        vague: NDArray[np.int64] = found[np.array(several, bool)]
-        return vague
+        return np.asarray(drawn[np.array(several, bool)])
 
     def written(self, ids: Ids, bits: RandomBits) -> list[str]:
         """Write drawn elements (m,) as random numbers of their forms."""
         out = [""] * len(ids)
         integers = bits.integers(_LANE, _LANES)
         for row in np.unique(ids).tolist():
-            forms = ELEMENTS[self._places[row]].forms
+            forms = ELEMENTS[self._index[row]].forms
             where = np.flatnonzero(ids == row)
             which = bits.below(integers[where, 0], len(forms))
             for number, form in enumerate(forms):

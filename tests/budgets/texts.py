@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from dptext import lexicons, models
+from dptext.budgets.scores import Score
 from dptext.tokens.policy import Policy
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import Lexicon, Words
@@ -68,20 +69,20 @@ def sentence_model() -> str:
     """Return the name of an installed sentence model."""
     if not models.has("sentence_transformers"):
         pytest.skip("sentence-transformers is not installed")
-    if models.sentence_place(models.PACKAGE) is None:
+    if models.sentence_path(models.PACKAGE) is None:
         pytest.skip(f"{models.PACKAGE} is not installed")
     return models.PACKAGE
 
 
 def scored(module: Any, settings: dict[str, Any], batch: Words) -> np.ndarray:
     """Return the scores of a batch."""
-    state = module.prepare(module.Params(**settings), english())
-    assert module.describe(state)
-    found: np.ndarray = module.score(state, batch)
-    assert found.dtype == np.float64
-    assert found.shape == batch.ids.shape
-    assert (np.isfinite(found) & (found >= 0)).all()
-    return found
+    score: Score = module.Params(**settings).prepare(english())
+    assert score.description
+    values = score.values(batch)
+    assert values.dtype == np.float64
+    assert values.shape == batch.ids.shape
+    assert (np.isfinite(values) & (values >= 0)).all()
+    return values
 
 
 def by_word(found: np.ndarray, batch: Words) -> dict[str, float]:

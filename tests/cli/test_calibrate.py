@@ -120,7 +120,7 @@ def test_the_best_weights_are_printed_as_a_profile_wants_them(tmp_path: Path) ->
     path = tmp_path / "mine.yaml"
     path.write_text(block)
     made = yaml.safe_load(block)
-    assert made["mechanism"]["law"] == "steps"
+    assert made["mechanism"]["weights"] == "steps"
     assert made["budget"] == {"name": "uniform", "risk": "40%"}
     found = json.loads(here("calibrate", *arguments, *where, "--json").out)
     assert found["settings"]["mechanism"] == made["mechanism"]
@@ -152,7 +152,7 @@ def test_fitted_is_shown_as_the_law_that_runs(tmp_path: Path) -> None:
     )
     assert ran.code == 0, ran.err
     found = json.loads(report.read_text())["run"]["settings"]
-    assert found["mechanism"]["law"] == "steps"
+    assert found["mechanism"]["weights"] == "steps"
     row = rows(tmp_path, "balanced", "--risk", "40%")["rank"]
     assert row["parameters"]["steps"] == found["mechanism"]["steps"]
     assert row["epsilon"] == found["budget"]["epsilon"]

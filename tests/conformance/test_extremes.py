@@ -98,9 +98,10 @@ def recipes(name: str) -> Iterator[dict[str, Any]]:
     kind = registry.find("mechanisms", name).Params
     yield {"name": name}
     for settings in settings_of(kind):
-        laws_of = typing.get_type_hints(kind).get("law")
-        for law in typing.get_args(laws_of) or (None,):
-            chosen = {"name": name, **settings, **({"law": law} if law else {})}
+        hints = typing.get_type_hints(kind)
+        key = {"rank": "weights", "diffractor": "noise"}.get(name, "")
+        for shape in typing.get_args(hints.get(key)) or (None,):
+            chosen = {"name": name, **settings, **({key: shape} if shape else {})}
             try:
                 profile.parse(
                     {"mechanism": chosen, "budget": {"name": "per-text", "epsilon": 1}},
@@ -175,7 +176,7 @@ def test_every_budget_of_tiny_epsilons_is_refused_in_one_line(name: str) -> None
             return {key: tiny(each) for key, each in value.items()}
         return [tiny(each) for each in value] if isinstance(value, list) else 1e-300
 
-    settings = {key: tiny(value) for key, value in module.EXAMPLE.items()}
+    settings = {key: tiny(value) for key, value in module.Params.EXAMPLE.items()}
     data = {"mechanism": "diffractor", "budget": {"name": name, **settings}}
     with pytest.raises(UsageError):
         pipeline.build(profile.parse(data, "test"), SIX)

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dptext import budgets, profile, registry, spaces
+from dptext import profile, registry, spaces
+from dptext.budgets import AnyBudget, SequentialBudget
 from dptext.errors import UsageError
 from dptext.mappings import Index
-from dptext.mechanisms import Mechanism
+from dptext.mechanisms import Aim
 from dptext.tokens.policy import Policy
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import BudgetDescription, Eps, Words
@@ -20,7 +21,6 @@ from tests.conformance.components import (
     BUDGETS,
     ENGLISH,
     MAPPINGS,
-    MECHANISMS,
     METRICS,
     SPACES,
 )
@@ -53,13 +53,13 @@ def test_a_space_is_a_fixed_function_of_public_vectors(name: str) -> None:
     module: Any = registry.find("spaces", name)
     vectors = np.random.default_rng(0).normal(size=(40, 5)).astype(np.float32)
     before = vectors.copy()
-    moved = module.transform(module.Params(), vectors)
+    moved = module.Params().transform(vectors)
     np.testing.assert_array_equal(vectors, before)
-    np.testing.assert_array_equal(moved, module.transform(module.Params(), vectors))
+    np.testing.assert_array_equal(moved, module.Params().transform(vectors))
     assert moved.dtype == np.float32
     assert len(moved) == 40
     assert np.isfinite(moved).all()
-    assert module.METRIC
+    assert module.Params.METRIC
 
 
 @pytest.mark.parametrize("name", SPACES)
@@ -97,16 +97,15 @@ def variants(kind: Any) -> list[Any]:
 def test_results_of_different_spaces_are_kept_apart(name: str) -> None:
     """Where parameters of a space move words, results are kept under another name."""
     space_module: Any = registry.find("spaces", name)
-    mechanism = MECHANISMS[0]
-    module: Any = registry.find("mechanisms", mechanism)
+    module: Any = registry.find("mechanisms", "rank")
     lexicon = small.cloud(20, 5, listed=4, seed=1)
     known: dict[str, bytes] = {}
     for params in variants(space_module.Params):
         try:
-            space = spaces.prepare(lexicon, name, space_module, params)
+            space = spaces.prepare(lexicon, name, params)
         except UsageError:
             continue
-        mechanism = Mechanism(mechanism, module, module.Params(), None, space)
+        mechanism = module.Params().prepare(space, Aim())
         moved = space.vectors.tobytes()
         assert known.setdefault(repr(mechanism.identity), moved) == moved, params
 
@@ -116,7 +115,7 @@ def test_zero_vectors_have_a_place_in_every_space(name: str) -> None:
     """A vector without direction gives no NaN."""
     module: Any = registry.find("spaces", name)
     lexicon = small.lexicon(np.zeros((3, 2)))
-    space = spaces.prepare(lexicon, name, module, module.Params())
+    space = spaces.prepare(lexicon, name, module.Params())
     assert np.isfinite(space.vectors).all()
 
 
@@ -130,11 +129,12 @@ def test_a_mapping_gives_words_and_does_not_depend_on_the_batch(name: str) -> No
     points = rng.normal(size=(600, 6)).astype(np.float32) * 3
     points[:5] *= 1e6
     bits = distributions.bits(600)
-    found = module.find(module.Params(), index, points, bits)
+    mapping = module.Params().prepare(index)
+    found = mapping.find(points, bits)
     assert found.dtype == np.int32
     assert ((found >= 0) & (found < 50)).all()
     for part in (np.array([0]), np.array([599]), np.arange(255, 260), np.arange(400)):
-        again = module.find(module.Params(), index, points[part], bits.take(part))
+        again = mapping.find(points[part], bits.take(part))
         np.testing.assert_array_equal(again, found[part])
 
 
@@ -161,17 +161,17 @@ def words_of(*texts: str) -> Words:
 def spread(name: str, words: Words) -> tuple[BudgetDescription, Eps]:
     """Spread the example of a budget; a released past draws the input words again."""
     module: Any = registry.find("budgets", name)
-    params = profile.convert(module.EXAMPLE, module.Params, name)
-    state = budgets.prepare(module, params, ENGLISH)
+    params = profile.convert(module.Params.EXAMPLE, module.Params, name)
+    budget: AnyBudget = params.prepare(ENGLISH)
     bits = distributions.bits(len(words.ids), 5)
-    if hasattr(module, "release"):
-        drawn, eps = module.release(
-            state, words, bits, lambda positions, _: np.abs(words.ids[positions])
+    if isinstance(budget, SequentialBudget):
+        drawn, eps = budget.release(
+            words, bits, lambda positions, _: np.abs(words.ids[positions])
         )
         np.testing.assert_array_equal(drawn, np.abs(words.ids))
     else:
-        eps = module.spread(state, words, bits)
-    return module.describe(state), eps
+        eps = budget.spread(words, bits)
+    return budget.description, eps
 
 
 @pytest.mark.parametrize("name", BUDGETS)

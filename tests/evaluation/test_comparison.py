@@ -63,7 +63,7 @@ def sample(folder: Path) -> Sample:
 def test_a_row_says_what_the_mechanism_does(folder: Path) -> None:
     """Little noise keeps texts and labels, much noise does not; others say why not."""
     given = sample(folder)
-    planned = cells(folder, "rank:law=staircase,k=1")
+    planned = cells(folder, "rank:weights=staircase,k=1")
     much, little = (comparison.compute(cell, given, SETTINGS) for cell in planned)
     assert not much.reason
     assert not little.reason

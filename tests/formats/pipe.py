@@ -44,7 +44,7 @@ def through(
 ) -> bytes:
     """Read one or more inputs and write them to one output; faults are left out."""
     module, out = find(None, name), io.BytesIO()
-    writer = module.Writer(out, selection)
+    writer = module.writer(out, selection)
     for data in [inputs] if isinstance(inputs, bytes) else inputs:
         for item in module.read(io.BytesIO(data), selection, "in"):
             if isinstance(item, Record):

@@ -6,7 +6,6 @@ import builtins
 import io
 import json
 import os
-import sys
 import threading
 from datetime import datetime
 from decimal import Decimal
@@ -17,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dptext.errors import InputError, MissingExtra
-from dptext.formats import find
+from dptext.formats import _arrow, find, parquet
 from dptext.types import Record, Selection, Verbatim
 from tests.formats.pipe import TEXT, faults, items, records, texts, through
 
@@ -214,9 +213,8 @@ def test_row_groups_are_our_own(
     rows: int, size: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Row groups end at a number of rows, or of bytes written, whatever came in."""
-    module = find("in.parquet")
-    monkeypatch.setattr(module, "_GROUP_ROWS", rows)
-    monkeypatch.setattr(module, "_GROUP_BYTES", size)
+    monkeypatch.setattr(parquet, "_GROUP_ROWS", rows)
+    monkeypatch.setattr(parquet, "_GROUP_BYTES", size)
     table = pa.table({"text": [str(n) for n in range(5000)], "n": ["x" * 50] * 5000})
     outs = {through("parquet", spelled(table, row_group_size=n)) for n in (700, 9000)}
     (out,) = outs
@@ -228,7 +226,7 @@ def test_row_groups_are_our_own(
 
 def test_size_is_that_of_the_values() -> None:
     """How an array lies in memory, and what a slice leaves out, does not count."""
-    size = sys.modules["dptext.formats._arrow"].size
+    size = _arrow.size
     rows = [["a", None], None, ["bcd"], []] * 3
     structs = [None if row is None else {"x": row, "n": 1} for row in rows]
     for kind in (
@@ -393,7 +391,7 @@ def test_a_pipe_is_read_into_memory() -> None:
 def test_a_pipe_is_read_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     """More than memory should hold is refused with the way out."""
     module = find("in.parquet")
-    monkeypatch.setattr(module, "_IN_MEMORY", 10)
+    monkeypatch.setattr(parquet, "_IN_MEMORY", 10)
 
     class Pipe(io.BytesIO):
         def seekable(self) -> bool:
@@ -406,7 +404,7 @@ def test_a_pipe_is_read_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_an_abandoned_writer_is_silent() -> None:
     """A writer whose stream is closed by a failed run raises nothing when it goes."""
     module, out = find("in.parquet"), io.BytesIO()
-    writer = module.Writer(out, TEXT)
+    writer = module.writer(out, TEXT)
     for item in items("parquet", spelled(pa.table({"text": ["a"]}))):
         if isinstance(item, Verbatim):
             writer.verbatim(item)

@@ -44,7 +44,7 @@ def planted(made: Pipeline, fault: Fault, **members: Any) -> Pipeline:
 def audited(made: Pipeline, **effort: Any) -> audit.Finding:
     """Audit a pipeline at its epsilon."""
     draws = audit_draws.of(made)
-    return audit.audit(made.mechanism, made.budget_description.high, draws, **effort)
+    return audit.audit(made.mechanism, made.budget.description.high, draws, **effort)
 
 
 def sometimes(bits: RandomBits, chance: float) -> Any:

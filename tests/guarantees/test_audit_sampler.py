@@ -36,7 +36,7 @@ STATES = (0.3, 3.0)
 @cache
 def small_one(name: str, **keys: Any) -> Pipeline:
     """Build a mechanism for sixty words."""
-    rank = {"name": "rank", "law": "power", "k": 20}
+    rank = {"name": "rank", "weights": "power", "k": 20}
     mechanism = rank if name == "rank" else name
     return built(small.cloud(60, 5), mechanism, 4.0, **keys)
 
@@ -159,7 +159,7 @@ def one_word(mechanism: Any, ids: Ids, eps: Eps, bits: RandomBits, honest: Any) 
 def test_rare_faults_show_in_the_built_in_lexicon(fault: Fault) -> None:
     """A copy in ten thousand, or one word of 45,000 copied, at epsilon 8."""
     lexicon = lexicons.find("builtin")
-    made = built(lexicon, {"name": "rank", "law": "staircase"}, 8.0)
+    made = built(lexicon, {"name": "rank", "weights": "staircase"}, 8.0)
     effort = {"inputs": 40, "number": 1_500_000}
     found = audited(planted(made, fault), **effort)
     assert found.program is not None

@@ -21,7 +21,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from dptext import budgets, mechanisms, profile, registry, spaces
+from dptext import mechanisms, profile, registry, spaces
 from dptext.guarantees import account, rounding
 from dptext.guarantees.statement import Statement
 from dptext.mechanisms import Mechanism
@@ -38,7 +38,7 @@ CLOUD = dataclasses.replace(
 LINE = small.line(0.0, 0.75, 1.5, 2.75)
 EXACT: dict[str, dict[str, Any]] = {
     "rank": {"name": "rank", "k": 2},
-    "rank-staircase": {"name": "rank", "law": "staircase", "k": 1},
+    "rank-staircase": {"name": "rank", "weights": "staircase", "k": 1},
     "santext": {"name": "santext"},
     "tem-gamma": {"name": "tem", "gamma": 0.8},
     "tem-beta": {"name": "tem", "beta": 0.05},
@@ -46,8 +46,8 @@ EXACT: dict[str, dict[str, Any]] = {
     "syntf": {"name": "syntf"},
     "diffractor": {"name": "diffractor"},
     "diffractor-chains": {"name": "diffractor", "chains": 3, "scale": 2.0},
-    "diffractor-gamma": {"name": "diffractor", "law": "tem", "gamma": 2.0},
-    "diffractor-beta": {"name": "diffractor", "law": "tem", "beta": 0.1, "chains": 2},
+    "diffractor-gamma": {"name": "diffractor", "noise": "tem", "gamma": 2.0},
+    "diffractor-beta": {"name": "diffractor", "noise": "tem", "beta": 0.1, "chains": 2},
 }
 RAISED: dict[str, dict[str, Any]] = {
     "santext-raised": {"name": "santext", "recalibrate": True},
@@ -95,7 +95,6 @@ class Made(NamedTuple):
 
     mechanism: Mechanism
     budget: Any
-    state: Any
     budget_description: BudgetDescription
     said: Statement
 
@@ -107,7 +106,7 @@ def ready_mechanism(mechanism: str) -> Mechanism:
     name = given.pop("name")
     lexicon = CLOUD if mechanism in EXACT or mechanism in RAISED else LINE
     plain: Any = registry.find("spaces", "identity")
-    space = spaces.prepare(lexicon, "identity", plain, plain.Params())
+    space = spaces.prepare(lexicon, "identity", plain.Params())
     module = registry.find("mechanisms", name)
     params = profile.convert(given, module.Params, "test")
     prepared: Mechanism = params.prepare(space, mechanisms.Aim())
@@ -122,7 +121,7 @@ def made(mechanism: str, budget: str, strategy: str = "token") -> Made:
     module: Any = registry.find("budgets", given.pop("name"))
     params = profile.convert(given, module.Params, "test")
     lexicon = ready.space.lexicon
-    state = budgets.prepare(module, params, lexicon)
+    prepared = params.prepare(lexicon)
     recipe = profile.parse(
         {
             "mechanism": MECHANISMS.get(mechanism, {"name": "gaussian"}),
@@ -131,7 +130,7 @@ def made(mechanism: str, budget: str, strategy: str = "token") -> Made:
         },
         "test",
     )
-    budget_description = module.describe(state)
+    budget_description = prepared.description
     said = account.statement(
         recipe,
         ready,
@@ -141,7 +140,7 @@ def made(mechanism: str, budget: str, strategy: str = "token") -> Made:
         identified=False,
         fields=None,
     )
-    return Made(ready, module, state, budget_description, said)
+    return Made(ready, prepared, budget_description, said)
 
 
 @cache
@@ -195,7 +194,7 @@ def text_law(
             "uniform": lambda: (params["epsilon"], params["epsilon"]),
             "per-text": lambda: (params["epsilon"] / 2, params["epsilon"] / 2),
             "position": lambda: (params["epsilons"][0], params["rest"]),
-            "declared": lambda: tuple(float(each.state.of[w]) for w in text),
+            "declared": lambda: tuple(float(each.budget.epsilons[w]) for w in text),
         }[budget]()
     return _sum(law(mechanism, text[0], split[0]), law(mechanism, text[1], split[1]))
 
@@ -206,22 +205,22 @@ def _sum(one: NDArray[np.float64], two: NDArray[np.float64]) -> NDArray[np.float
 
 def _of_class(each: Made, mechanism: str, word: int) -> NDArray[np.float64]:
     """Mix over the class that randomised response draws."""
-    count = len(each.state.classes.names)
-    own = int(each.state.classes.of[word])
-    weights = np.where(np.arange(count) == own, math.exp(each.state.first), 1.0)
-    laws = [np.exp(law(mechanism, word, float(e))) for e in each.state.epsilons]
+    count = len(each.budget.classes.names)
+    own = int(each.budget.classes.of[word])
+    weights = np.where(np.arange(count) == own, math.exp(each.budget.first), 1.0)
+    laws = [np.exp(law(mechanism, word, float(e))) for e in each.budget.epsilons]
     mixed: NDArray[np.float64] = np.log(weights / weights.sum() @ np.array(laws))
     return mixed
 
 
 def _of_past(each: Made, mechanism: str, text: Text) -> NDArray[np.float64]:
     """Let the second word's epsilon follow from the first word that was released."""
-    params = each.state.params
+    params = each.budget.params
     total = params.epsilon * (1.0 - 1e-9)
     first = min(params.start, total - params.min)
     out = []
     for released, chance in enumerate(law(mechanism, text[0], first)):
-        wanted = float(each.state.after[released])
+        wanted = float(each.budget.after[released])
         second = min(max(wanted, params.min), total - first)
         out.append(chance + law(mechanism, text[1], second))
     return np.array(out).ravel()
@@ -405,7 +404,7 @@ def in_the_sentence(said: Statement, mechanism: str, budget: str, pair: Pair) ->
         rf"and e\^\({NUMBER} d \+ ({NUMBER})\) times where", said.sentence
     )
     if other:
-        classes = made(mechanism, budget).state.classes.of
+        classes = made(mechanism, budget).budget.classes.of
         nats = [
             each + float(other[1]) * (classes[a] != classes[b])
             for each, (a, b) in zip(nats, at, strict=True)

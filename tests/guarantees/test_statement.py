@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from dptext import mechanisms, profile, registry, spaces
+from dptext.budgets import Budget
 from dptext.guarantees import account, adjacency
 from dptext.guarantees.rounding import above, factor, number
 from dptext.guarantees.statement import Statement
@@ -22,7 +23,7 @@ from tests import small
 
 MECHANISMS: tuple[dict[str, Any], ...] = (
     {"name": "rank", "k": 6},
-    {"name": "rank", "law": "staircase", "k": 4},
+    {"name": "rank", "weights": "staircase", "k": 4},
     {"name": "santext"},
     {"name": "tem", "beta": 0.01},
     {"name": "tem", "gamma": 0.7},
@@ -62,10 +63,7 @@ def mechanism(which: int) -> Mechanism:
     name = given.pop("name")
     lexicon = small.cloud(12, 3)
     space = spaces.prepare(
-        lexicon,
-        "identity",
-        registry.find("spaces", "identity"),  # type: ignore[arg-type]
-        registry.find("spaces", "identity").Params(),
+        lexicon, "identity", registry.find("spaces", "identity").Params()
     )
     module = registry.find("mechanisms", name)
     prepared: Mechanism = module.Params(**given).prepare(space, mechanisms.Aim())
@@ -90,8 +88,8 @@ def recipe(
 def describe(case: Case) -> BudgetDescription:
     """Return how a case spends epsilon."""
     module = registry.find("budgets", BUDGETS[case.level])
-    found: BudgetDescription = module.describe(module.Params(epsilon=case.epsilon))
-    return found
+    budget: Budget = module.Params(epsilon=case.epsilon).prepare(small.cloud(2, 2))
+    return budget.description
 
 
 def statement(case: Case) -> Statement:

@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from dptext import budgets, mechanisms, profile, registry, spaces
+from dptext import mechanisms, profile, registry, spaces
 from dptext.guarantees import account, statement
 from dptext.guarantees.statement import Statement
 from dptext.mechanisms import Mechanism
@@ -33,13 +33,13 @@ LEXICON = dataclasses.replace(
 )
 SPLITTING: tuple[dict[str, Any], ...] = (
     {"name": "rank", "k": 2},
-    {"name": "rank", "law": "staircase", "k": 1},
+    {"name": "rank", "weights": "staircase", "k": 1},
     {"name": "santext"},
     {"name": "tem", "gamma": 0.8},
     {"name": "tem", "beta": 0.05},
     {"name": "custext", "mapping": "one_set", "k": 4},
     {"name": "syntf"},
-    {"name": "diffractor", "law": "tem", "gamma": 2.0},
+    {"name": "diffractor", "noise": "tem", "gamma": 2.0},
 )
 Law = Callable[[int, float], NDArray[np.float64]]
 
@@ -49,7 +49,7 @@ def mechanism(given_: dict[str, Any]) -> Mechanism:
     module = registry.find("mechanisms", given_["name"])
     rest = {key: value for key, value in given_.items() if key != "name"}
     plain: Any = registry.find("spaces", "identity")
-    space = spaces.prepare(LEXICON, "identity", plain, plain.Params())
+    space = spaces.prepare(LEXICON, "identity", plain.Params())
     params = profile.convert(rest, module.Params, "test")
     prepared: Mechanism = params.prepare(space, mechanisms.Aim())
     return prepared
@@ -142,17 +142,17 @@ def test_class_first(which: int, first: float) -> None:
     table = {"top-100": 1.5, "other": 0.5}
     module: Any = registry.find("budgets", "class-first")
     params = profile.convert({"first": first, "epsilons": table}, module.Params, "test")
-    state = budgets.prepare(module, params, LEXICON)
-    count = len(state.classes.names)
+    budget = params.prepare(LEXICON)
+    count = len(budget.classes.names)
 
     def mixed(word: int) -> NDArray[np.float64]:
-        own = int(state.classes.of[word])
+        own = int(budget.classes.of[word])
         weights = np.where(np.arange(count) == own, math.exp(first), 1.0)
         weights /= weights.sum()
-        laws = [np.exp(law(made, word, float(e))) for e in state.epsilons]
+        laws = [np.exp(law(made, word, float(e))) for e in budget.epsilons]
         return np.log(weights @ np.array(laws))
 
-    said = told(SPLITTING[which], module.describe(state))
+    said = told(SPLITTING[which], budget.description)
     assert said.worst_loss is not None
     for x, other in itertools.product(range(-1, 5), repeat=2):
         assert loss(mixed(x), mixed(other)) <= said.worst_loss + 1e-9
@@ -166,11 +166,11 @@ def test_the_class_is_drawn_by_randomised_response() -> None:
 
     module: Any = registry.find("budgets", "class-first")
     params = module.Params(first=1.0, epsilons={"other": 2.0})
-    state = budgets.prepare(module, params, LEXICON)
-    count, runs = len(state.classes.names), 30_000
+    budget = params.prepare(LEXICON)
+    count, runs = len(budget.classes.names), 30_000
     words = Tokenizer(LEXICON, Policy()).words([" ".join([LEXICON.words[0]] * runs)])
-    drawn = module.released(state, words, distributions.bits(runs, 3))
-    own = int(state.classes.of[0])
+    drawn = budget.released(words, distributions.bits(runs, 3))
+    own = int(budget.classes.of[0])
     expected = np.where(np.arange(count) == own, math.e, 1.0)
     distributions.assert_follows(drawn, expected / expected.sum())
 
@@ -182,17 +182,17 @@ def test_a_budget_of_the_released_past(which: int) -> None:
     module: Any = registry.find("budgets", "released-past")
     given_ = {"epsilon": 3.0, "start": 1.0, "epsilons": {"top-100": 2.5, "other": 0.2}}
     params = profile.convert(given_, module.Params, "test")
-    state = budgets.prepare(module, params, LEXICON)
+    budget = params.prepare(LEXICON)
 
     def text(words: tuple[int, int]) -> NDArray[np.float64]:
         start = law(made, words[0], 1.0)
         out = []
         for released, chance in enumerate(start):
-            wanted = min(max(state.after[released], params.min), 2.0)
+            wanted = min(max(budget.after[released], params.min), 2.0)
             out.append(chance + law(made, words[1], float(wanted)))
         return np.array(out).ravel()
 
-    said = told(SPLITTING[which], module.describe(state))
+    said = told(SPLITTING[which], budget.description)
     assert said.worst_loss is not None
     texts = list(itertools.product(range(-1, 5), repeat=2))
     laws_ = [text(each) for each in texts]
@@ -217,7 +217,7 @@ def test_the_counterexample_of_two_words() -> None:
 
     found = loss(text((0, 0)), text((1, 0)))
     assert found == pytest.approx(4.399, abs=5e-4)
-    said = told({"name": "rank", "law": "staircase", "k": 1}, _free(total=4.0))
+    said = told({"name": "rank", "weights": "staircase", "k": 1}, _free(total=4.0))
     assert found > 4.0  # the plain sum is no bound
     assert said.worst_loss is not None
     assert found <= said.worst_loss

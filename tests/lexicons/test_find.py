@@ -57,7 +57,7 @@ def test_a_file_is_imported_once(
     first = lexicons.find(str(source), progress=lambda what, _: told.append(what))
     assert "reading" in told
     assert first.name == "v.txt"
-    monkeypatch.setattr(importing, "ordered", None)
+    monkeypatch.setattr(importing, "make", None)
     copy = shutil.copy(source, tmp_path / "copy.txt")
     again = lexicons.find(str(copy))
     assert (again.name, again.digest) == ("copy.txt", first.digest)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from dptext.errors import LexiconError, UsageError
-from dptext.lexicons import importing, store
+from dptext.lexicons import folding, importing, store
 from dptext.lexicons.importing import Settings, make
 from dptext.tokens.numbers import NAMES
 from dptext.types import NUMBER, Lexicon
@@ -34,7 +34,7 @@ def test_entries_that_fold_together_keep_the_first(tmp_path: Path) -> None:
     assert set(made.words) == {"the", "d’or", NUMBER}
     assert _row(made, "the") == [1, 1]
     assert made.meta["dropped"] == {"not_words": 0, "numbers": 0, "merged": 2}
-    counts = importing._zipf(4)
+    counts = folding.zipf(4)
     assert made.counts[made.words.index("the")] == counts[0] + counts[1]
 
 
@@ -63,7 +63,7 @@ def test_numbers_become_one_element(tmp_path: Path) -> None:
     assert set(made.words) == {"a", "b", "one", NUMBER}
     assert _row(made, NUMBER) == [2, 3]
     assert made.meta["dropped"]["numbers"] == 2
-    counts = importing._zipf(5)
+    counts = folding.zipf(5)
     assert made.counts[made.words.index(NUMBER)] == counts[1] + counts[3]
 
 
@@ -72,7 +72,7 @@ def test_without_numbers_number_words_stand_in(tmp_path: Path) -> None:
     made = _make(tmp_path, b"a 8 8\nTwo 1 1\nten 3 5\n")
     assert _row(made, NUMBER) == [2, 3]
     assert made.counts[made.words.index(NUMBER)] == pytest.approx(
-        0.01 * importing._zipf(3).sum()
+        0.01 * folding.zipf(3).sum()
     )
     made = _make(tmp_path, b"a 8 8\nb 0 2\n")
     assert _row(made, NUMBER) == [4, 5]
@@ -91,7 +91,7 @@ def test_file_order_is_the_prior_without_counts(tmp_path: Path) -> None:
     assert made.words == ("a", "b", "c", NUMBER)
     law = (5.73 / (np.arange(1, 4) + 2.73)) ** 1.13
     np.testing.assert_allclose(made.counts[:3], law)
-    shares = importing._zipf(50_000) / importing._zipf(50_000).sum()
+    shares = folding.zipf(50_000) / folding.zipf(50_000).sum()
     assert 0.04 < shares[0] < 0.06
     assert made.meta["prior"] == importing.ZIPF
 

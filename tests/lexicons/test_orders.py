@@ -1,4 +1,4 @@
-"""Orders: nearest first, synonyms pulled forward, and a true bound beyond."""
+"""Orders: nearest first, and a true bound beyond."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_the_word_itself_comes_first() -> None:
 
 
 def test_the_nearest_follow_by_distance_then_id() -> None:
-    """Without synonyms an order is the brute-force order."""
+    """An order is the brute-force order."""
     rows = vectors(80)
     listed, _ = orders.build_orders(rows, 20)
     apart = distances(rows)
@@ -57,11 +57,9 @@ def test_the_unknown_row_is_never_listed() -> None:
 
 
 def test_no_order_repeats_a_word() -> None:
-    """An order is a list of different words, synonyms or not."""
+    """An order is a list of different words."""
     rows = vectors(60)
-    ends = np.arange(1, 61, dtype=np.int32)
-    ids = np.arange(60, dtype=np.int32)[::-1].copy()
-    listed, _ = orders.build_orders(rows, 25, (ends, ids))
+    listed, _ = orders.build_orders(rows, 25)
     assert all(len(set(row)) == 25 for row in listed.tolist())
 
 
@@ -69,9 +67,7 @@ def test_no_order_repeats_a_word() -> None:
 def test_far_bounds_every_word_that_is_not_listed(scale: float) -> None:
     """No word outside an order is nearer than far, at any scale."""
     rows = vectors(300, scale=scale)
-    ends = np.arange(1, 301, dtype=np.int32)
-    ids = np.roll(np.arange(300, dtype=np.int32), 100)
-    listed, far = orders.build_orders(rows, 8, (ends, ids))
+    listed, far = orders.build_orders(rows, 8)
     apart = distances(rows)
     np.put_along_axis(apart, listed.astype(np.int64), np.inf, axis=1)
     nearest = apart.min(axis=1)
@@ -84,16 +80,6 @@ def test_far_is_infinite_where_every_word_is_listed() -> None:
     listed, far = orders.build_orders(vectors(12), 40)
     assert listed.shape == (13, 12)
     assert np.isinf(far).all()
-
-
-def test_a_synonym_comes_forward() -> None:
-    """A synonym stands where a word at SYNONYM_FACTOR of its distance would."""
-    rows = np.array([[0.0], [1.0], [2.0], [3.0], [5.0]], np.float32)
-    ends = np.array([1, 1, 1, 1], np.int32)
-    listed, far = orders.build_orders(rows, 3, (ends, np.array([3], np.int32)))
-    assert 1.0 < 3.0 * orders.SYNONYM_FACTOR < 2.0
-    assert listed[0].tolist() == [0, 1, 3]
-    assert far[0] == pytest.approx(2.0)
 
 
 def test_large_vocabularies_take_wider_ids() -> None:
@@ -140,7 +126,7 @@ def test_measure_sees_tiny_gaps() -> None:
 
 
 def test_the_same_vectors_give_the_same_orders() -> None:
-    """Orders and bounds are a function of vectors and synonyms."""
+    """Orders and bounds are a function of vectors."""
     rows = vectors(2000, d=20)
     first, second = orders.build_orders(rows, 30), orders.build_orders(rows, 30)
     assert (first[0] == second[0]).all()

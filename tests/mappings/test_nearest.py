@@ -15,7 +15,7 @@ INDEX = Index(VECTORS, 3)
 def test_each_point_gets_its_nearest_word() -> None:
     """Points before, between and after the words; the unknown word is never written."""
     points = np.array([[-5.0], [0.4], [0.6], [2.1], [9.0]], np.float32)
-    words = nearest.find(nearest.Params(), INDEX, points, distributions.bits(5))
+    words = nearest.Params().prepare(INDEX).find(points, distributions.bits(5))
     assert words.tolist() == [0, 0, 1, 2, 2]
     assert words.dtype == np.int32
 
@@ -23,5 +23,5 @@ def test_each_point_gets_its_nearest_word() -> None:
 def test_of_equally_near_words_the_first_is_taken() -> None:
     """The more frequent word, which has the smaller id."""
     points = np.array([[0.5], [2.0]], np.float32)
-    words = nearest.find(nearest.Params(), INDEX, points, distributions.bits(2))
+    words = nearest.Params().prepare(INDEX).find(points, distributions.bits(2))
     assert words.tolist() == [0, 1]

@@ -17,9 +17,7 @@ INDEX = Index(VECTORS, 3)
 def test_the_ends_of_t_take_the_nearest_or_the_second(t: float, word: int) -> None:
     """At 1.8 the nearest word is that at 1, the second that at 3."""
     points = np.full((50, 1), 1.8, np.float32)
-    words = two_nearest.find(
-        two_nearest.Params(t), INDEX, points, distributions.bits(50)
-    )
+    words = two_nearest.Params(t).prepare(INDEX).find(points, distributions.bits(50))
     assert set(words.tolist()) == {word}
 
 
@@ -30,9 +28,7 @@ def test_the_share_of_the_nearest_follows_the_distances(t: float) -> None:
     points = np.full((size, 1), 1.8, np.float32)
     near, far = 0.8, 1.2
     share = (1 - t) * far / (t * near + (1 - t) * far)
-    words = two_nearest.find(
-        two_nearest.Params(t), INDEX, points, distributions.bits(size)
-    )
+    words = two_nearest.Params(t).prepare(INDEX).find(points, distributions.bits(size))
     hits = np.array([(words == 1).sum(), (words == 2).sum()])
     assert hits.sum() == size
     low, high = distributions.limits(hits, size, distributions.ALARM)
@@ -42,7 +38,5 @@ def test_the_share_of_the_nearest_follows_the_distances(t: float) -> None:
 def test_a_point_on_a_word_stays_there() -> None:
     """Nothing is nearer than a distance of 0."""
     points = np.full((100, 1), 3.0, np.float32)
-    words = two_nearest.find(
-        two_nearest.Params(), INDEX, points, distributions.bits(100)
-    )
+    words = two_nearest.Params().prepare(INDEX).find(points, distributions.bits(100))
     assert set(words.tolist()) == {2}

@@ -73,8 +73,8 @@ def draw(lexicon: Lexicon, ids: Ids, eps: NDArray[np.float64], t: float | None) 
     points = plain(space).sample(ids, eps, bits)
     index = Index(space.vectors, space.size)
     if t is None:
-        return nearest.find(nearest.Params(), index, points, bits)
-    return two_nearest.find(two_nearest.Params(t), index, points, bits)
+        return nearest.Params().prepare(index).find(points, bits)
+    return two_nearest.Params(t).prepare(index).find(points, bits)
 
 
 def test_the_closed_forms_are_the_published_vectors() -> None:

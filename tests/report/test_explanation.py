@@ -96,7 +96,7 @@ def test_an_epsilon_that_rests_on_draws_is_said_to(name: str) -> None:
     from dptext import registry
 
     module: Any = registry.find("budgets", name)
-    found = explained(built(budget={"name": name, **module.EXAMPLE}), TEXT)
+    found = explained(built(budget={"name": name, **module.Params.EXAMPLE}), TEXT)
     assert any("one of many ways" in note for note in found.notes)
 
 

@@ -11,11 +11,11 @@ def test_only_vectors_outside_the_ball_are_moved() -> None:
     """Those outside keep their direction and get length 1."""
     rng = np.random.default_rng(0)
     vectors = rng.normal(size=(200, 4)).astype(np.float32) * np.float32(0.6)
-    moved = ball.transform(ball.Params(), vectors)
+    moved = ball.Params().transform(vectors)
     outside = np.linalg.norm(vectors, axis=1) > 1
     assert 20 < outside.sum() < 180
     np.testing.assert_array_equal(moved[~outside], vectors[~outside])
-    shortened = unit.transform(unit.Params(), vectors)[outside]
+    shortened = unit.Params().transform(vectors)[outside]
     np.testing.assert_array_equal(moved[outside], shortened)
 
 

@@ -10,7 +10,7 @@ from tests import prepared, small
 def test_every_vector_fills_the_interval() -> None:
     """Its least coordinate is -1, its largest 1, the order of coordinates stays."""
     vectors = np.random.default_rng(0).normal(size=(50, 7)).astype(np.float32)
-    moved = interval.transform(interval.Params(), vectors)
+    moved = interval.Params().transform(vectors)
     np.testing.assert_array_equal(moved.min(axis=1), -1.0)
     np.testing.assert_array_equal(moved.max(axis=1), 1.0)
     np.testing.assert_array_equal(moved.argsort(axis=1), vectors.argsort(axis=1))
@@ -19,7 +19,7 @@ def test_every_vector_fills_the_interval() -> None:
 def test_a_constant_vector_becomes_zero() -> None:
     """It has no extent, so it takes the middle."""
     vectors = np.array([[2.0, 2.0], [0.0, 0.0], [1.0, 3.0]], np.float32)
-    moved = interval.transform(interval.Params(), vectors)
+    moved = interval.Params().transform(vectors)
     np.testing.assert_array_equal(moved, [[0.0, 0.0], [0.0, 0.0], [-1.0, 1.0]])
 
 

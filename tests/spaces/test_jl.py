@@ -52,7 +52,7 @@ def test_vectors_are_multiplied_by_the_matrix() -> None:
     rng = np.random.default_rng(0)
     vectors = rng.normal(size=(700, 90)).astype(np.float32)
     vectors[600:] = vectors[5]
-    moved = jl.transform(jl.Params(dimensions=7, seed=2), vectors)
+    moved = jl.Params(dimensions=7, seed=2).transform(vectors)
     exact = vectors.astype(np.float64) @ jl.matrix(2, 90, 7)
     np.testing.assert_allclose(moved, exact, atol=1e-5)
     np.testing.assert_array_equal(moved[600:], np.tile(moved[5], (100, 1)))
@@ -61,17 +61,17 @@ def test_vectors_are_multiplied_by_the_matrix() -> None:
 def test_dimensions_are_given_or_follow_and_never_grow() -> None:
     """Given, from beta and delta, or those that there are."""
     vectors = np.ones((1000, 60), np.float32)
-    assert jl.transform(jl.Params(dimensions=9), vectors).shape == (1000, 9)
+    assert jl.Params(dimensions=9).transform(vectors).shape == (1000, 9)
     least = jl.least_dimensions(1000, 0.9, 1e-6)
     assert least < 60
-    assert jl.transform(jl.Params(), vectors).shape == (1000, least)
-    assert jl.transform(jl.Params(beta=0.1), vectors).shape == (1000, 60)
+    assert jl.Params().transform(vectors).shape == (1000, least)
+    assert jl.Params(beta=0.1).transform(vectors).shape == (1000, 60)
 
 
 def test_the_constant_is_at_most_the_spectral_norm() -> None:
     """And the union bound holds for this matrix (it fails for one in a million)."""
     lexicon = small.cloud(800, 80)
-    space = spaces.prepare(lexicon, "jl", jl, jl.Params())
+    space = spaces.prepare(lexicon, "jl", jl.Params())
     width = space.vectors.shape[1]
     spectral = np.linalg.norm(jl.matrix(0, 80, width), 2)
     assert space.lipschitz <= spectral * (1 + 1e-6)
@@ -81,8 +81,8 @@ def test_the_constant_is_at_most_the_spectral_norm() -> None:
 def test_unit_length_comes_before_the_projection() -> None:
     """As in the sensitivity thesis, where 1.9 counts distances of unit vectors."""
     vectors = small.cloud(50, 12).vectors
-    first = unit.transform(unit.Params(), vectors)
+    first = unit.Params().transform(vectors)
     np.testing.assert_array_equal(
-        jl.transform(jl.Params(dimensions=4, unit_length=True), vectors),
-        jl.transform(jl.Params(dimensions=4), first),
+        jl.Params(dimensions=4, unit_length=True).transform(vectors),
+        jl.Params(dimensions=4).transform(first),
     )

@@ -13,7 +13,7 @@ def test_every_vector_fills_the_range_of_the_words() -> None:
     """The row of unknown words is stretched, too, but sets no range."""
     vectors = LEXICON.vectors.copy()
     vectors[-1, 0] = 100.0
-    moved = observed_range.transform(observed_range.Params(), vectors)
+    moved = observed_range.Params().transform(vectors)
     np.testing.assert_array_equal(moved.min(axis=1), vectors[:-1].min())
     np.testing.assert_array_equal(moved.max(axis=1), vectors[:-1].max())
 
@@ -32,5 +32,5 @@ def test_it_is_interval_at_another_scale() -> None:
 def test_a_constant_vector_takes_the_middle() -> None:
     """It has no extent of its own."""
     vectors = np.array([[2.0, 2.0], [1.0, 4.0], [0.0, 0.0]], np.float32)
-    moved = observed_range.transform(observed_range.Params(), vectors)
+    moved = observed_range.Params().transform(vectors)
     np.testing.assert_array_equal(moved, [[2.5, 2.5], [1.0, 4.0], [2.5, 2.5]])

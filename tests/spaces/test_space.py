@@ -18,7 +18,7 @@ SETTINGS = [{"low": -0.1}, {"low": -0.2}, {"low": -0.1, "high": 0.1}]
 def made(name: str, **params: Any) -> Space:
     """Put the lexicon into a space with parameters."""
     module: Any = registry.find("spaces", name)
-    return spaces.prepare(LEXICON, name, module, module.Params(**params))
+    return spaces.prepare(LEXICON, name, module.Params(**params))
 
 
 def test_results_are_kept_by_parameters() -> None:

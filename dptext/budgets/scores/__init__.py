@@ -1,39 +1,52 @@
 """Scores: how much a word tells in its text, one file each; more is more to protect.
 
-A score module holds
-- `Params`, a frozen dataclass: the schema of its settings in a profile;
-- `prepare(params, lexicon) -> state`, public and quick: it finds models and data or
-  raises UsageError with the command that fetches them, but loads no model;
-- `score(state, words) -> (n,) float64 >= 0`, one value for each of words.places, which
-  follows from the word's own text and public data alone: no other text of the batch and
-  no batch size has a part in it;
-- `describe(state) -> str`, what it rests on, for reports;
-- `content(state)`, where it reads models or data: their digests (dptext.content);
-- `MULTIPLIES = True` where it is a factor on the mean of the others (1: no change).
-
-Another package adds one by the entry point group `dptext.scores`.
+A file holds `Params`, a frozen dataclass and subclass of `scores.Params`: the settings
+in a profile. Their `prepare` returns a `Score`. Another package adds one by the entry
+point group `dptext.scores`.
 """
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dptext.content import Prepared
 from dptext.types import Lexicon, Words
 
+Values = NDArray[np.float64]
 
-class Score(Protocol):
-    """What every file in this folder defines."""
 
-    Params: type
+@dataclass(frozen=True, slots=True)
+class Params(ABC):
+    """Settings of a score."""
 
-    def prepare(self, params: Any, lexicon: Lexicon) -> Any:
-        """Find what is needed."""
+    @abstractmethod
+    def prepare(self, lexicon: Lexicon) -> Score:
+        """Do the public work; quick: it finds models and data, but loads no model.
 
-    def score(self, state: Any, words: Words) -> NDArray[np.float64]:
-        """Return the score of each word."""
+        Raises UsageError with the command that fetches what is missing.
+        """
 
-    def describe(self, state: Any) -> str:
-        """Say what the score rests on."""
+
+class Score(Prepared, ABC):
+    """A score made ready; multiplies: a factor on the mean of the others, 1 neutral."""
+
+    __slots__ = ()
+    multiplies: ClassVar[bool] = False
+
+    @property
+    @abstractmethod
+    def description(self) -> str:
+        """Say what the score rests on, for reports."""
+
+    @abstractmethod
+    def values(self, words: Words) -> Values:
+        """Return the score of each of words.positions, (n,) float64 >= 0.
+
+        A score follows from the word's own text and public data alone: no other text of
+        the batch and no batch size has a part in it.
+        """

@@ -9,35 +9,34 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dptext.budgets import scores
+from dptext.budgets.scores import Values
 from dptext.types import Lexicon, Words
 
 
 @dataclass(frozen=True, slots=True)
-class Params:
+class Params(scores.Params):
     """Nothing to set."""
+
+    def prepare(self, lexicon: Lexicon) -> Frequency:
+        """Turn counts into nats."""
+        surprisal = -np.log(lexicon.prior)
+        return Frequency(np.append(surprisal, surprisal.max()), lexicon.name)
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class Frequency(scores.Score):
     """surprisal of each row, (V + 1,) float64, the last that of an unknown word."""
 
-    surprisal: NDArray[np.float64]
+    surprisal: Values
     lexicon: str
 
+    @property
+    def description(self) -> str:
+        """Name the counts."""
+        return f"surprisal under the word counts of the lexicon {self.lexicon}"
 
-def prepare(params: Params, lexicon: Lexicon) -> State:
-    """Turn counts into nats."""
-    surprisal = -np.log(lexicon.prior)
-    return State(np.append(surprisal, surprisal.max()), lexicon.name)
-
-
-def score(state: State, words: Words) -> NDArray[np.float64]:
-    """Return the surprisal of each word."""
-    return np.asarray(state.surprisal[words.ids])
-
-
-def describe(state: State) -> str:
-    """Name the counts."""
-    return f"surprisal under the word counts of the lexicon {state.lexicon}"
+    def values(self, words: Words) -> Values:
+        """Return the surprisal of each word."""
+        return np.asarray(self.surprisal[words.ids])

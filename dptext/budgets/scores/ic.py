@@ -18,10 +18,10 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 from msgspec import Meta
-from numpy.typing import NDArray
 
 from dptext import models
-from dptext.budgets import _spans
+from dptext.budgets import _spans, scores
+from dptext.budgets.scores import Values
 from dptext.errors import UsageError
 from dptext.tokens.stop_words import STOP_WORDS
 from dptext.types import Lexicon, Words
@@ -30,7 +30,7 @@ _WHAT = "the score ic from NLTK"
 
 
 @dataclass(frozen=True, slots=True)
-class Params:
+class Params(scores.Params):
     """source of the values; the rest is for nltk: its files, what of them, neutral."""
 
     source: Literal["lexicon", "nltk"] = "lexicon"
@@ -38,59 +38,66 @@ class Params:
     measure: Literal["information", "count"] = "information"
     neutral: Annotated[float, Meta(ge=0, le=1e6)] = 1.0
 
+    def prepare(self, lexicon: Lexicon) -> scores.Score:
+        """Take the lexicon's values, or see that NLTK has its data."""
+        if self.source == "nltk":
+            models.need_nltk("wordnet", _WHAT)
+            models.need_nltk("wordnet_ic", _WHAT)
+            return FromNltk(self, models.nltk_digest("wordnet", "wordnet_ic"))
+        if lexicon.information_content is None:
+            msg = (
+                f"lexicon {lexicon.name} holds no information content; give the score "
+                "ic source: nltk, or use the score frequency"
+            )
+            raise UsageError(msg)
+        by_row = lexicon.information_content.astype(np.float64)
+        return FromLexicon(np.append(by_row, by_row.max()), lexicon.name)
+
 
 @dataclass(frozen=True, slots=True)
-class State:
-    """content of each row, (V + 1,) float64, or None: NLTK is asked.
+class FromLexicon(scores.Score):
+    """information of each row, (V + 1,) float64, the last that of an unknown word."""
 
-    digest, that of NLTK's data.
-    """
+    information: Values
+    lexicon: str
+
+    @property
+    def description(self) -> str:
+        """Name the lexicon."""
+        return f"WordNet information content of the lexicon {self.lexicon}"
+
+    def values(self, words: Words) -> Values:
+        """Return the information content of each word."""
+        return np.asarray(self.information[words.ids])
+
+
+@dataclass(frozen=True, slots=True)
+class FromNltk(scores.Score):
+    """The settings, and the digest of NLTK's data."""
 
     params: Params
-    content: NDArray[np.float64] | None
-    used: str
-    digest: str = ""
+    digest: str
 
+    @property
+    def content(self) -> dict[str, str]:
+        """Return the digest of NLTK's data."""
+        return {"data": self.digest}
 
-def prepare(params: Params, lexicon: Lexicon) -> State:
-    """Take the lexicon's values, or see that NLTK has its data."""
-    if params.source == "nltk":
-        models.need_nltk("wordnet", _WHAT)
-        models.need_nltk("wordnet_ic", _WHAT)
-        kind = "mean noun count" if params.measure == "count" else "information content"
-        used = f"WordNet {kind} from {', '.join(params.files)}"
-        return State(params, None, used, models.nltk_digest("wordnet", "wordnet_ic"))
-    if lexicon.information_content is None:
-        msg = (
-            f"lexicon {lexicon.name} holds no information content; give the score ic "
-            "source: nltk, or use the score frequency"
-        )
-        raise UsageError(msg)
-    content = lexicon.information_content.astype(np.float64)
-    used = f"WordNet information content of the lexicon {lexicon.name}"
-    return State(params, np.append(content, content.max()), used)
+    @property
+    def description(self) -> str:
+        """Name the files."""
+        counts = self.params.measure == "count"
+        kind = "mean noun count" if counts else "information content"
+        return f"WordNet {kind} from {', '.join(self.params.files)}"
 
-
-def score(state: State, words: Words) -> NDArray[np.float64]:
-    """Return the information content of each word."""
-    if state.content is not None:
-        return np.asarray(state.content[words.ids])
-    params = state.params
-    found = [
-        _of_word(word.lower(), params.files, params.measure, params.neutral)
-        for word in _spans.bodies(words)
-    ]
-    return np.array(found, np.float64)
-
-
-def content(state: State) -> dict[str, str]:
-    """Return the digest of NLTK's data, where it is asked."""
-    return {"data": state.digest} if state.digest else {}
-
-
-def describe(state: State) -> str:
-    """Name the source."""
-    return state.used
+    def values(self, words: Words) -> Values:
+        """Return the information content of each word, or its count."""
+        params = self.params
+        values = [
+            _of_word(word.lower(), params.files, params.measure, params.neutral)
+            for word in _spans.bodies(words)
+        ]
+        return np.array(values, np.float64)
 
 
 @lru_cache(maxsize=100_000)

@@ -10,22 +10,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
-import numpy as np
 from msgspec import Meta
-from numpy.typing import NDArray
 
 from dptext import models
-from dptext.budgets import _spans
+from dptext.budgets import _spans, scores
+from dptext.budgets.scores import Values
 from dptext.content import of_path
 from dptext.types import Lexicon, Words
 
-MULTIPLIES = True
 Factor = Annotated[float, Meta(gt=0, le=1e6)]
 _PIECES = 2000  # of one text that spaCy gets at a time
 
 
 @dataclass(frozen=True, slots=True)
-class Params:
+class Params(scores.Params):
     """pipeline: a name or a folder; multiplier of entities; labels with one of theirs.
 
     A label whose multiplier is 1 counts as no entity.
@@ -35,45 +33,44 @@ class Params:
     multiplier: Factor = 2.0
     labels: dict[str, Factor] = field(default_factory=dict)
 
+    def prepare(self, lexicon: Lexicon) -> NamedEntities:
+        """See that the pipeline is there."""
+        folder = models.need_spacy(self.pipeline, "the score ner")
+        return NamedEntities(self, of_path(folder))
+
 
 @dataclass(frozen=True, slots=True)
-class State:
+class NamedEntities(scores.Score):
     """The settings, and the digest of the pipeline."""
 
+    multiplies = True
     params: Params
     digest: str
 
+    @property
+    def content(self) -> dict[str, str]:
+        """Return the digest of the pipeline."""
+        return {"pipeline": self.digest}
 
-def prepare(params: Params, lexicon: Lexicon) -> State:
-    """See that the pipeline is there."""
-    folder = models.need_spacy(params.pipeline, "the score ner")
-    return State(params, of_path(folder))
+    @property
+    def description(self) -> str:
+        """Name the pipeline."""
+        params = self.params
+        name = Path(params.pipeline).name
+        labels = "".join(f", {label} {by:g}" for label, by in params.labels.items())
+        return f"named entities by spaCy's {name}, times {params.multiplier:g}{labels}"
 
-
-def content(state: State) -> dict[str, str]:
-    """Return the digest of the pipeline."""
-    return {"pipeline": state.digest}
-
-
-def score(state: State, words: Words) -> NDArray[np.float64]:
-    """Return the factor of each word, 1 outside entities."""
-    params = state.params
-    pipe = models.pipeline(params.pipeline, "ner", state.digest).pipe
-    parts = list(_spans.chunks(words, _PIECES))
-    begins, ends, factors = [], [], []
-    # One document a batch: no text's entities depend on its neighbours.
-    docs = pipe((text for _, text in parts), batch_size=1)
-    for (offset, _), doc in zip(parts, docs, strict=True):
-        for entity in doc.ents:
-            begins.append(offset + entity.start_char)
-            ends.append(offset + entity.end_char)
-            factors.append(params.labels.get(entity.label_, params.multiplier))
-    return _spans.greatest(words, begins, ends, factors, 1.0)
-
-
-def describe(state: State) -> str:
-    """Name the pipeline."""
-    params = state.params
-    name = Path(params.pipeline).name
-    own = "".join(f", {label} {value:g}" for label, value in params.labels.items())
-    return f"named entities by spaCy's {name}, times {params.multiplier:g}{own}"
+    def values(self, words: Words) -> Values:
+        """Return the factor of each word, 1 outside entities."""
+        params = self.params
+        pipe = models.pipeline(params.pipeline, "ner", self.digest).pipe
+        parts = list(_spans.chunks(words, _PIECES))
+        begins, ends, factors = [], [], []
+        # One document a batch: no text's entities depend on its neighbours.
+        docs = pipe((text for _, text in parts), batch_size=1)
+        for (offset, _), doc in zip(parts, docs, strict=True):
+            for entity in doc.ents:
+                begins.append(offset + entity.start_char)
+                ends.append(offset + entity.end_char)
+                factors.append(params.labels.get(entity.label_, params.multiplier))
+        return _spans.greatest(words, begins, ends, factors, 1.0)

@@ -14,12 +14,11 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import numpy as np
 from msgspec import Meta
-from numpy.typing import NDArray
 
 from dptext import models
-from dptext.budgets import _spans
+from dptext.budgets import _spans, scores
+from dptext.budgets.scores import Values
 from dptext.content import of_path
 from dptext.types import Lexicon, Words
 
@@ -30,10 +29,11 @@ _TAGGER = "averaged_perceptron_tagger_eng"
 _WHAT = "the score pos"
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 _PIECES = 2000  # of one text that spaCy gets at a time
+_Tagged = Iterator[tuple[int, int, str]]  # begin, end, tag
 
 
 @dataclass(frozen=True, slots=True)
-class Params:
+class Params(scores.Params):
     """weights by the beginning of a tag; other; tagger; the pipeline of spacy."""
 
     weights: dict[str, Weight] = field(default_factory=lambda: dict(WEIGHTS))
@@ -41,56 +41,66 @@ class Params:
     tagger: Literal["nltk", "spacy"] = "nltk"
     pipeline: str = models.PIPELINE
 
+    def prepare(self, lexicon: Lexicon) -> PartsOfSpeech:
+        """See that the tagger is there."""
+        if self.tagger == "nltk":
+            models.need_nltk(_TAGGER, _WHAT)
+            return PartsOfSpeech(self, models.nltk_digest(_TAGGER))
+        folder = models.need_spacy(self.pipeline, _WHAT)
+        return PartsOfSpeech(self, of_path(folder))
+
+    def weight(self, tag: str) -> float:
+        """Return the weight of a tag."""
+        fits = [prefix for prefix in self.weights if tag.startswith(prefix)]
+        return self.weights[max(fits, key=len)] if fits else self.other
+
 
 @dataclass(frozen=True, slots=True)
-class State:
+class PartsOfSpeech(scores.Score):
     """The settings, and the digest of the tagger's data."""
 
     params: Params
     digest: str
 
+    @property
+    def content(self) -> dict[str, str]:
+        """Return the digest of the tagger's data."""
+        return {"pipeline": self.digest}
 
-def prepare(params: Params, lexicon: Lexicon) -> State:
-    """See that the tagger is there."""
-    if params.tagger == "nltk":
-        models.need_nltk(_TAGGER, _WHAT)
-        return State(params, models.nltk_digest(_TAGGER))
-    return State(params, of_path(models.need_spacy(params.pipeline, _WHAT)))
+    @property
+    def description(self) -> str:
+        """Name the tagger."""
+        name = Path(self.params.pipeline).name
+        nltk = self.params.tagger == "nltk"
+        by = "NLTK's perceptron" if nltk else f"spaCy's {name}"
+        return f"weights of parts of speech, tagged by {by}"
 
+    def values(self, words: Words) -> Values:
+        """Return the weight of each word's tag."""
+        nltk = self.params.tagger == "nltk"
+        begins, ends, weights = [], [], []
+        known: dict[str, float] = {}
+        for begin, end, tag in _by_nltk(words) if nltk else self._by_spacy(words):
+            if tag not in known:
+                known[tag] = self.params.weight(tag)
+            begins.append(begin)
+            ends.append(end)
+            weights.append(known[tag])
+        return _spans.greatest(words, begins, ends, weights, self.params.other)
 
-def content(state: State) -> dict[str, str]:
-    """Return the digest of the tagger's data."""
-    return {"pipeline": state.digest}
-
-
-def score(state: State, words: Words) -> NDArray[np.float64]:
-    """Return the weight of each word's tag."""
-    params = state.params
-    tagged = _by_nltk(words) if params.tagger == "nltk" else _by_spacy(state, words)
-    begins, ends, weights = [], [], []
-    known: dict[str, float] = {}
-    for begin, end, tag in tagged:
-        if tag not in known:
-            known[tag] = _weight(params, tag)
-        begins.append(begin)
-        ends.append(end)
-        weights.append(known[tag])
-    return _spans.greatest(words, begins, ends, weights, params.other)
-
-
-def describe(state: State) -> str:
-    """Name the tagger."""
-    name = Path(state.params.pipeline).name
-    by = "NLTK's perceptron" if state.params.tagger == "nltk" else f"spaCy's {name}"
-    return f"weights of parts of speech, tagged by {by}"
-
-
-def _weight(params: Params, tag: str) -> float:
-    fits = [prefix for prefix in params.weights if tag.startswith(prefix)]
-    return params.weights[max(fits, key=len)] if fits else params.other
+    def _by_spacy(self, words: Words) -> _Tagged:
+        pipe = models.pipeline(self.params.pipeline, "tagger", self.digest).pipe
+        parts = list(_spans.chunks(words, _PIECES))
+        # One document a batch: no text's tags depend on its neighbours, not by a
+        # rounding.
+        docs = pipe((text for _, text in parts), batch_size=1)
+        for (offset, _), doc in zip(parts, docs, strict=True):
+            for token in doc:
+                begin = offset + token.idx
+                yield begin, begin + len(token), token.tag_
 
 
-def _by_nltk(words: Words) -> Iterator[tuple[int, int, str]]:
+def _by_nltk(words: Words) -> _Tagged:
     tokenize, tagger = _nltk()
     for offset, text in _spans.sentences(words):
         try:
@@ -100,17 +110,6 @@ def _by_nltk(words: Words) -> Iterator[tuple[int, int, str]]:
         tags = tagger.tag([text[begin:end] for begin, end in spans])
         for (begin, end), (_, tag) in zip(spans, tags, strict=True):
             yield offset + begin, offset + end, tag
-
-
-def _by_spacy(state: State, words: Words) -> Iterator[tuple[int, int, str]]:
-    pipe = models.pipeline(state.params.pipeline, "tagger", state.digest).pipe
-    parts = list(_spans.chunks(words, _PIECES))
-    # One document a batch: no text's tags depend on its neighbours, not by a rounding.
-    docs = pipe((text for _, text in parts), batch_size=1)
-    for (offset, _), doc in zip(parts, docs, strict=True):
-        for token in doc:
-            begin = offset + token.idx
-            yield begin, begin + len(token), token.tag_
 
 
 @cache

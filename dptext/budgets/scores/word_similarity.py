@@ -2,37 +2,37 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
-from numpy.typing import NDArray
 
 from dptext.budgets import _embedding, _spans
-from dptext.budgets._embedding import Params, State, content
+from dptext.budgets.scores import Values
 from dptext.types import Lexicon, Words
 
-__all__ = ["Params", "State", "content", "describe", "prepare", "score"]
+
+@dataclass(frozen=True, slots=True)
+class Params(_embedding.Params):
+    """The model, and how it is used."""
+
+    def prepare(self, lexicon: Lexicon) -> _embedding.Similarity:
+        """Find the model."""
+        return self.similarity(lexicon, WordSimilarity, "word-similarity")
 
 
-def prepare(params: Params, lexicon: Lexicon) -> State:
-    """Find the model."""
-    return _embedding.prepare(params, lexicon, "the score word-similarity")
+class WordSimilarity(_embedding.Similarity):
+    """|cos(text, word)| of each word."""
 
+    __slots__ = ()
+    what = "|cos| of word and text"
 
-def score(state: State, words: Words) -> NDArray[np.float64]:
-    """Return |cos(text, word)| of each word, in steps of the grid."""
-    if not len(words.ids):
-        return np.empty(0)
-    if not state.folder:
-        vectors, sums = _embedding.own(state, words)
-        return _embedding.rounded(np.abs(_embedding.cosines(vectors, sums)))
-    parts = list(_spans.windows(words, state.params.window))
-    texts = [["".join(words.pieces[begin:end])] for begin, end, _, _ in parts]
-    wholes = np.concatenate(_embedding.encode(state, texts))
-    counts = [high - low for _, _, low, high in parts]
-    single = _embedding.of_words(state, _spans.bodies(words))
-    alike = _embedding.cosines(single, wholes.repeat(counts, axis=0))
-    return _embedding.rounded(np.abs(alike))
+    def _by_lexicon(self, words: Words) -> Values:
+        return np.abs(_embedding.cosines(*self.of_lexicon(words)))
 
-
-def describe(state: State) -> str:
-    """Name the model."""
-    return f"|cos| of word and text by {_embedding.describe(state)}"
+    def _by_model(self, words: Words) -> Values:
+        parts = list(_spans.windows(words, self.params.window))
+        texts = [["".join(words.pieces[begin:end])] for begin, end, _, _ in parts]
+        vectors = np.concatenate(self.encode(texts))
+        counts = [high - low for _, _, low, high in parts]
+        single = self.of_words(_spans.bodies(words))
+        return np.abs(_embedding.cosines(single, vectors.repeat(counts, axis=0)))

@@ -38,7 +38,7 @@ def test_a_lexicon_without_any_is_refused() -> None:
     """One line that says what to do instead."""
     lexicon = dataclasses.replace(small.cloud(4, 2), information_content=None)
     with pytest.raises(UsageError, match="source: nltk"):
-        ic.prepare(ic.Params(), lexicon)
+        ic.Params().prepare(lexicon)
 
 
 @pytest.mark.usefixtures("data")
@@ -102,5 +102,5 @@ def test_absent_data_give_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("nltk", exc_type=ImportError)
     monkeypatch.setattr(models.package("nltk", "", "nlp").data, "path", [])
     with pytest.raises(UsageError, match=r"python -m nltk\.downloader wordnet ") as e:
-        ic.prepare(ic.Params(**NLTK), texts.english())
+        ic.Params(**NLTK).prepare(texts.english())
     assert "\n" not in str(e.value)

@@ -25,8 +25,8 @@ def test_labels_have_their_own_factors() -> None:
     own = {"pipeline": texts.pipeline(), "multiplier": 3.0, "labels": {"PERSON": 5.0}}
     by = texts.by_word(texts.scored(ner, own, batch), batch)
     assert (by["John"], by["Smith"], by["Munich"], by["job"]) == (5.0, 5.0, 3.0, 1.0)
-    state = ner.prepare(ner.Params(**own), texts.english())
-    assert ner.describe(state).endswith("en_dptext_sm, times 3, PERSON 5")
+    score = ner.Params(**own).prepare(texts.english())
+    assert score.description.endswith("en_dptext_sm, times 3, PERSON 5")
 
 
 def test_scores_follow_from_the_text_alone() -> None:
@@ -40,4 +40,4 @@ def test_an_absent_pipeline_gives_the_command() -> None:
     pytest.importorskip("spacy", exc_type=ImportError)
     for name, told in (("en_x_md", "en_x_md"), ("no/such/dir", "en_core_web_sm")):
         with pytest.raises(UsageError, match=f"spacy download {told} "):
-            ner.prepare(ner.Params(pipeline=name), texts.english())
+            ner.Params(pipeline=name).prepare(texts.english())

@@ -3,34 +3,20 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from pathlib import Path
 
 from tests.cli.running import command, lexicon
 
-MODULE = '''"""Longer words tell more."""
-
-from dataclasses import dataclass
-
-import numpy as np
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "extending.md"
 
 
-@dataclass(frozen=True, slots=True)
-class Params:
-    """No parameters."""
-
-
-def prepare(params, lexicon):
-    return params
-
-
-def score(state, words):
-    return np.array([float(len(words.pieces[p].strip())) for p in words.positions])
-
-
-def describe(state):
-    return "the length of a word"
-'''
+def example() -> str:
+    """Return the score that docs/extending.md shows."""
+    section = PAGE.read_text("utf-8").partition("## Other components")[2]
+    (program,) = re.findall(r"```python\n(.*?)```", section, re.S)
+    return str(program)
 
 
 def test_an_outside_score_is_used_by_name(tmp_path: Path) -> None:
@@ -38,7 +24,7 @@ def test_an_outside_score_is_used_by_name(tmp_path: Path) -> None:
     site = tmp_path / "site"
     facts = site / "longwords-1.0.dist-info"
     facts.mkdir(parents=True)
-    (site / "longwords.py").write_text(MODULE)
+    (site / "longwords.py").write_text(example())
     (facts / "METADATA").write_text(
         "Metadata-Version: 2.1\nName: longwords\nVersion: 1.0\n"
     )

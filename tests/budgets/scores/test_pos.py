@@ -66,7 +66,7 @@ def test_absent_taggers_give_the_command(monkeypatch: pytest.MonkeyPatch) -> Non
     pytest.importorskip("spacy", exc_type=ImportError)
     monkeypatch.setattr(models.package("nltk", "", "nlp").data, "path", [])
     with pytest.raises(UsageError, match="downloader averaged_perceptron_tagger_eng"):
-        pos.prepare(pos.Params(), texts.english())
+        pos.Params().prepare(texts.english())
     absent = pos.Params(tagger="spacy", pipeline="xx_absent_sm")
     with pytest.raises(UsageError, match="python -m spacy download xx_absent_sm"):
-        pos.prepare(absent, texts.english())
+        absent.prepare(texts.english())

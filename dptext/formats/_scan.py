@@ -50,37 +50,37 @@ class Scan:
     @property
     def present(self) -> tuple[str, ...]:
         """Return the paths of the texts that the record has, null or not."""
-        found = self._present
-        return tuple(found if len(found) < 2 else dict.fromkeys(found))
+        paths = self._present
+        return tuple(paths if len(paths) < 2 else dict.fromkeys(paths))
 
     def _object(self, at: int, node: Node) -> int:
         """Go through the object that begins at `at`; return where it ends."""
         line, below = self._line, node.below
-        seen: set[str] = set()
+        keys: set[str] = set()
         at = _after_space(line, at + 1)
         while line[at] != "}":
             key, at = _key(line, at)
             child = below.get(key)
             if child is None:
                 at = skip(line, at)
-            elif key in seen:
+            elif key in keys:
                 # Which of the two a reader takes is not defined: one would leak.
                 msg = f"field {child.path!r} occurs twice in one object"
                 raise Unreadable(msg)
             else:
-                seen.add(key)
+                keys.add(key)
                 at = self._value(at, child)
             if line[at] not in ",}":
                 at = _after_space(line, at)
             if line[at] == ",":
                 at += 1
-        if len(seen) < len(below):
-            self._unseen(node, seen)
+        if len(keys) < len(below):
+            self._check_absent(node, keys)
         return at + 1
 
-    def _unseen(self, node: Node, seen: set[str]) -> None:
+    def _check_absent(self, node: Node, keys: set[str]) -> None:
         for key, child in node.below.items():
-            if key not in seen:
+            if key not in keys:
                 self._check_may_lack(child, Absent(child))
 
     def _value(self, at: int, node: Node) -> int:
@@ -120,11 +120,11 @@ class Scan:
 
     def _identity(self, at: int, node: Node) -> int:
         end = skip(self._line, at)
-        found = kind(self._line[at])
-        if found == "null":
+        what = kind(self._line[at])
+        if what == "null":
             raise Unreadable(f"field {node.path!r} is null")
-        if found in ("object", "array"):
-            msg = f"id field {node.path!r} is a JSON {found}; it must be one value"
+        if what in ("object", "array"):
+            msg = f"id field {node.path!r} is a JSON {what}; it must be one value"
             raise Unreadable(msg)
         if self.identity is not None:
             msg = f"id field {node.path!r} occurs more than once in the record"
@@ -153,14 +153,11 @@ def skip(line: str, at: int) -> int:
     if first == '"':
         return int(scanstring(line, at + 1)[1])
     if first not in "{[":
-        found = _SCALAR.match(line, at)
-        assert found is not None
-        return found.end()
+        return _end(_SCALAR.match(line, at))
     depth = 0
     while True:
-        found = _BRACKET.search(line, at)
-        assert found is not None
-        at, mark = found.end(), found.group()
+        at = _end(_BRACKET.search(line, at))
+        mark = line[at - 1]
         if mark == '"':
             at = scanstring(line, at)[1]
         elif mark in "{[":
@@ -173,16 +170,17 @@ def skip(line: str, at: int) -> int:
 
 def _key(line: str, at: int) -> tuple[str, int]:
     """Return the key at `at` and where its value begins."""
-    found = _KEY.match(line, at)
-    if found is not None:
-        return found[1], found.end()
+    plain = _KEY.match(line, at)
+    if plain is not None:
+        return plain[1], plain.end()
     key, at = scanstring(line, _after_space(line, at) + 1)
-    found = _COLON.match(line, at)
-    assert found is not None
-    return key, found.end()
+    return key, _end(_COLON.match(line, at))
 
 
 def _after_space(line: str, at: int) -> int:
-    found = _SPACE.match(line, at)
-    assert found is not None
-    return found.end()
+    return _end(_SPACE.match(line, at))
+
+
+def _end(match: re.Match[str] | None) -> int:
+    assert match is not None  # the line is valid JSON
+    return match.end()

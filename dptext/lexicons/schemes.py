@@ -1,0 +1,125 @@
+"""How the words of an imported lexicon are arranged and ordered: one class each.
+
+By distance; with a number of outputs by cosine less hubness and frequency
+(dptext.lexicons.build.ordering); with WordNet as in the built-in lexicon
+(dptext.lexicons.english).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dptext.lexicons import numbers
+from dptext.lexicons.orders import build_orders, far_of, far_of_all, unit
+
+_BY_COSINE = (
+    "the word itself, then the outputs that stand best for it: cosine less hubness, "
+    "frequency"
+)
+
+
+class Arrangement(NamedTuple):
+    """Words as written and their counts; the order in which they stand; |outputs|."""
+
+    written: list[str]
+    counts: NDArray[np.float64]
+    order: NDArray[np.intp]
+    outputs: int
+
+
+class Ordered(NamedTuple):
+    """What a scheme adds to words and vectors: see dptext.types.Lexicon.
+
+    meta is laid over that of the source; arrays are the optional ones, by name.
+    """
+
+    orders: NDArray[Any]
+    far: NDArray[np.float32]
+    meta: Mapping[str, Any] = {}
+    arrays: Mapping[str, NDArray[Any]] = {}
+
+
+class Scheme(ABC):
+    """How words are arranged and ordered; outputs: how many are wanted, None: all.
+
+    PRIOR_NOTE is what the arrangement changes in the counts, for meta.
+    """
+
+    PRIOR_NOTE: ClassVar[str] = ""
+    outputs: int | None
+
+    def arrange(self, words: Sequence[str], counts: NDArray[np.float64]) -> Arrangement:
+        """Put words in order of descending count (> 0); outputs stand first."""
+        order = np.argsort(-counts, kind="stable")
+        return Arrangement(list(words), counts, order, len(words))
+
+    @abstractmethod
+    def ordered(
+        self,
+        words: Sequence[str],
+        vectors: NDArray[Any],
+        counts: NDArray[np.float64],
+        outputs: int,
+        listed: int,
+    ) -> Ordered:
+        """Return orders of at most listed words; words stand as arranged.
+
+        vectors (V + 1, d), whose last row may be set here; outputs, how many there are.
+        """
+
+
+@dataclass(frozen=True)
+class ByDistance(Scheme):
+    """Orders of all words by distance."""
+
+    outputs: None = field(default=None, init=False)
+
+    def ordered(
+        self,
+        words: Sequence[str],
+        vectors: NDArray[Any],
+        counts: NDArray[np.float64],
+        outputs: int,
+        listed: int,
+    ) -> Ordered:
+        """List the nearest words."""
+        barred = numbers.barred(words)
+        orders, far = build_orders(vectors, min(listed, len(words)), barred=barred)
+        for row in numbers.list_first(orders, words):
+            far[row] = far_of(vectors, row, orders[row])
+        return Ordered(orders, far)
+
+
+@dataclass(frozen=True)
+class ByCosine(Scheme):
+    """Orders of the first so many words by cosine less hubness and frequency."""
+
+    outputs: int
+
+    def ordered(
+        self,
+        words: Sequence[str],
+        vectors: NDArray[Any],
+        counts: NDArray[np.float64],
+        outputs: int,
+        listed: int,
+    ) -> Ordered:
+        """List the words that stand best for each."""
+        from dptext.lexicons.build import ordering
+
+        barred = numbers.barred(words)
+        outputs = min(self.outputs, outputs)
+        listed = min(listed, outputs - len(barred))
+        figures = ordering.Figures.of_vectors(unit(vectors), counts, barred)
+        listing = ordering.orders(figures, outputs, listed - 1)
+        last = ordering.order_of_unknown(figures, outputs, listed)
+        orders = np.vstack((listing, last.astype(listing.dtype)))
+        numbers.list_first(orders, words)
+        meta = {"outputs": outputs, "orders": _BY_COSINE}
+        return Ordered(orders, far_of_all(vectors, orders), meta)
