@@ -83,7 +83,7 @@ def test_bytes_and_reports_are_those_of_one_process(
         written = running.run(job, made, KEY, tally)
         assert tally.texts == tally.records == 60
         tally.seconds = 1.0
-        measures = PublicMeasures(None, "", None)
+        measures = PublicMeasures(None, None, "", None)
         report = assemble.document(made, job, KEY, tally, [written], measures)
         reports.append(document.encode(report))
         outputs.append(target.read_bytes())

@@ -18,6 +18,6 @@ def drawing(mechanism: Mechanism) -> Drawing:
 
     def draw(ids: Ids, eps: Eps, bits: RandomBits) -> Ids:
         points = mechanism.sample(ids, eps, bits)
-        return nearest.find(nearest.Params(), index, points, bits)
+        return nearest.Params().prepare(index).find(points, bits)
 
     return draw

@@ -85,14 +85,17 @@ def test_the_risk_is_that_of_brute_force(
 )
 @pytest.mark.parametrize("size", [30, 1200])
 def test_the_closed_form_of_rank_is_the_one_by_rows(
-    k: int, law: str, size: int
+    k: int, weights: str, size: int
 ) -> None:
     """O(V k) and row by row agree for every band and output."""
-    mechanism = prepared.ready("rank", small.cloud(size, 2, listed=9), k=k, weights=law)
+    mechanism = prepared.ready(
+        "rank", small.cloud(size, 2, listed=9), k=k, weights=weights
+    )
     shares = small.zipf(size, seed=3)
     for epsilon in (0.5, 6.0):
         closed = bayes_risk.best_guesses(mechanism, shares, epsilon, size)
-        by_rows = bayes_risk._by_rows(mechanism, shares, epsilon, size)
+        bands = bayes_risk.bands_of(size)
+        by_rows = Mechanism.best_guesses(mechanism, shares, epsilon, bands)
         np.testing.assert_allclose(closed, by_rows, rtol=1e-10)
 
 

@@ -207,6 +207,6 @@ def test_calibrated_noise_counts_the_lexicon_s_distance(name: str) -> None:
     other = plain(space).sample(ids, eps / space.lipschitz, distributions.bits(61))
     np.testing.assert_allclose(moved, other, rtol=1e-5, atol=1e-5)
     promise = mechanism.guarantee(3.0)
-    assert promise.metric == "Euclidean distance of the lexicon's vectors"
+    assert promise.metric.name == "Euclidean distance of the lexicon's vectors"
     assert promise.max_distance == space.original.geometry.diameter
     assert mechanism.geometry(3.0) == space.original.geometry

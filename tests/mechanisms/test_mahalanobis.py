@@ -93,7 +93,7 @@ def test_the_euclidean_factor_is_that_of_the_worst_pair(lam: float) -> None:
     assert exact * (1 - 1e-12) <= found <= exact * (1 + 2e-9)
     assert found <= (1 + 2e-9) / np.sqrt(mechanism.least)
     assert found <= (1 + 2e-9) / np.sqrt(1.0 - lam)
-    told = re.search(r"at most ([\d.]+) times", mechanism.guarantee(1.0).metric)
+    told = re.search(r"at most ([\d.]+) times", mechanism.guarantee(1.0).metric.name)
     assert told is not None
     assert found <= float(told[1]) <= found + 2e-4
 
@@ -187,7 +187,7 @@ def test_the_metric_lies_on_the_space() -> None:
     """In another space the covariance and the distances are those of that space."""
     mechanism = made(stretched(), 0.2, "unit")
     vectors = mechanism.space.vectors.astype(np.float64)
-    assert "scaled to length 1" in mechanism.guarantee(1.0).metric
+    assert "scaled to length 1" in mechanism.guarantee(1.0).metric.name
     whitened = vectors @ mechanism.inverse
     np.testing.assert_allclose(mechanism.whitened(), whitened, atol=1e-12)
     assert mechanism.geometry(1.0).diameter == pytest.approx(

@@ -148,7 +148,7 @@ def test_no_two_texts_lose_more_than_epsilon(folder: str, context: str) -> None:
         worst = distributions.worst_losses(rows).max()
         assert epsilon / 2 < worst <= epsilon * (1 + 1e-12)
         promise = mechanism.guarantee(epsilon)
-        assert (promise.notion, promise.metric, promise.max_distance) == (
+        assert (promise.notion, promise.metric.name, promise.max_distance) == (
             "LDP",
             "1",
             1.0,
