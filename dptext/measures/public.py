@@ -1,4 +1,4 @@
-"""What is measured of a pipeline on public data alone: risk, N_w and S_w, changed words.
+"""What is measured of a pipeline on public data alone: risk, deniability, changes.
 
 One definition for all who ask: a run, `check`, `plan`, `evaluate` and `compare`.
 """

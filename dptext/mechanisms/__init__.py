@@ -36,6 +36,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext import registry
+from dptext.content import Prepared
 from dptext.errors import UsageError
 from dptext.geometry import pairs
 from dptext.randomness import RandomBits
@@ -101,7 +102,7 @@ class RiskEstimate(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Mechanism(ABC):
+class Mechanism(Prepared, ABC):
     """A mechanism made ready for a space; params are the settings that made it."""
 
     params: Params
@@ -118,11 +119,6 @@ class Mechanism(ABC):
         space = self.space
         return (space.lexicon.digest, space.identity, self.name, asdict(self.params))
 
-    @property
-    def content(self) -> Mapping[str, str]:
-        """Return the digests of files that the settings name (dptext.content)."""
-        return {}
-
     @abstractmethod
     def guarantee(self, epsilon: float) -> Guarantee:
         """Return what one application to one word promises, as data."""
@@ -138,7 +134,7 @@ class Mechanism(ABC):
             raise UsageError(msg)
         self.supports(epsilon)
 
-    def supports(self, epsilon: float) -> None:  # noqa: B027
+    def supports(self, epsilon: float) -> None:
         """Raise UsageError at an epsilon for which the mechanism is not defined."""
 
     def numerical_slack(self, epsilon: float) -> float | None:

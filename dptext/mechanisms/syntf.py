@@ -32,7 +32,7 @@ from dptext.spaces import Space
 from dptext.types import Eps, Guarantee, Ids, VaryingEpsilon
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Params(mechanisms.Params):
     """synonym, the rating of a synonym; published narrows the candidates to those."""
 

@@ -62,7 +62,7 @@ def test_an_outside_mechanism_is_used_by_name(tmp_path: Path) -> None:
     assert written["guarantee"]["notion"] == "LDP"
     assert written["risk"]["success"] > written["risk"]["baseline"]
     assert "Strong bound" in run("report", str(report))
-    planned = json.loads(run("plan", "balanced", *where, "--json"))
+    planned = json.loads(run("plan", *where, "--json"))
     assert planned["mechanism"] == "even"
     assert planned["risk"] == written["risk"]
     audited = json.loads(run("audit", "balanced", *where, "--json"))

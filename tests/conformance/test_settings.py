@@ -107,8 +107,6 @@ def texts_of(kind: Any) -> Iterator[str]:
 
 def says_content(stage: str, module: Any) -> bool:
     """Tell whether a component says digests of what its settings name."""
-    if stage == "mechanisms":
-        return hasattr(module, "content")
     kind = typing.get_type_hints(module.Params.prepare)["return"]
     return kind.content is not Prepared.content
 

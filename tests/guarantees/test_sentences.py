@@ -77,7 +77,7 @@ def statement(
     )
     return account.statement(
         recipe,
-        claims.mechanism(mechanism),
+        claims.ready_mechanism(mechanism),
         budget_description,
         key=key,
         lexicon_given=False,

@@ -101,7 +101,7 @@ def test_grammar_words_are_near_their_group() -> None:
     start /= np.linalg.norm(start, axis=1, keepdims=True)
     words = ("he", "she", "who", "of", "tree")
     classes = {"pronoun": words[:3], "preposition": ("of",)}
-    rows = grammar.location(
+    rows = grammar.placement(
         words, start, (("he", "she"),), classes, frozenset(words[:4]), 0
     )
     assert rows[0] @ rows[1] > rows[0] @ rows[2] > rows[0] @ rows[4]

@@ -42,7 +42,7 @@ _GAPS = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Params(mechanisms.Params):
     """chains are drawn by the public seed; scale divides the distance in places.
 

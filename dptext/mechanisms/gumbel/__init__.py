@@ -41,7 +41,7 @@ _MOST = 64
 _ENUMERATED = 200
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Params(mechanisms.Params):
     """low_epsilon lets an epsilon below the threshold through."""
 

@@ -58,7 +58,7 @@ EXAMPLES = (
 _DRAWN = 2
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Params(mechanisms.Params):
     """model: folder of a masked language model with its tokenizer, as Hugging Face's.
 

@@ -41,7 +41,7 @@ _K, _C, _P = 96, 10.0, 1.5
 Step = tuple[Annotated[int, Meta(ge=1)], Annotated[float, Meta(gt=0, le=1)]]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Params(mechanisms.Params):
     """weights and their shape: k listed words, then the floor.
 
