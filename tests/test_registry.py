@@ -21,9 +21,15 @@ BROKEN = {
     "missing": ("import no_such_package", "No module named 'no_such_package'"),
     "exits": ("raise SystemExit(3)", "SystemExit: 3"),
     "empty": ("", "lacks Params"),
-    "function": ("def Params():\n    pass\n", "no dataclass"),
-    "no_dataclass": ("class Params:\n    pass\n", "no dataclass"),
-    "params": (BARE, "no subclass of dptext.mechanisms.Params"),
+    "function": (
+        "def Params():\n    pass\n",
+        "does not extend dptext.mechanisms.Params",
+    ),
+    "no_dataclass": (
+        "class Params:\n    pass\n",
+        "does not extend dptext.mechanisms.Params",
+    ),
+    "params": (BARE, "does not extend dptext.mechanisms.Params"),
 }
 
 

@@ -27,7 +27,7 @@ docs/extending.md has a whole mechanism, which the tests install and audit.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any, ClassVar, Protocol

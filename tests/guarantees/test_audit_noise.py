@@ -14,7 +14,7 @@ from dptext.mechanisms import NoiseMechanism
 from dptext.mechanisms.laplace import Laplace
 from dptext.pipeline import Pipeline
 from dptext.randomness import RandomBits
-from dptext.types import ONE, Eps, Ids, Notion, Points
+from dptext.types import ONE, Eps, Ids, Metric, MetricKind, Notion, Points
 from tests import small
 from tests.conformance import components
 from tests.guarantees.planted import Fault, audited, built, planted
@@ -137,11 +137,11 @@ def test_noise_of_another_package_without_a_density_is_refuted(
 def test_density_ratios_alone_refute_a_claim(fault: Fault) -> None:
     """A mechanism that gives a density and no more is held against it."""
 
-    def other(state: Any, epsilon: float) -> Any:
-        return replace(honest(epsilon), metric="a metric of its own")
+    def other(self: Any, epsilon: float) -> Any:
+        metric = Metric(MetricKind.OTHER, "a metric of its own")
+        return replace(Laplace.guarantee(self, epsilon), metric=metric)
 
-    honest = wide("laplace").mechanism.module.guarantee
-    bare = {"standard": None, "guarantee": other}
+    bare = {"standard_noise": NoiseMechanism.standard_noise, "guarantee": other}
     found = audited(planted(wide("laplace"), fault, **bare), **QUICK)
     assert found.program is not None
     assert found.program.refuted
@@ -154,10 +154,9 @@ def test_density_ratios_alone_refute_a_claim(fault: Fault) -> None:
 def test_a_formula_that_loses_more_than_its_claim_is_refuted() -> None:
     """Where the density is that of twice the epsilon, no draw is needed."""
 
-    def density(state: Any, points: Points, eps: Eps, words: Ids) -> Any:
-        return honest(points, 2.0 * eps, words)
+    def density(self: Any, points: Points, eps: Eps, words: Ids) -> Any:
+        return Laplace.log_density(self, points, 2.0 * eps, words)
 
-    honest = wide("laplace").mechanism.module.log_density
     found = audited(planted(wide("laplace"), half, log_density=density), **QUICK)
     assert found.refuted
     assert found.ratio == pytest.approx(2.0, rel=1e-5)
