@@ -15,6 +15,7 @@ from tests.cli.running import Ran, lexicon, there
 
 LINE = b'{"text":"the film was good"}\n'
 BARE = "from dataclasses import dataclass\n@dataclass\nclass Params:\n    pass\n"
+UNFIT = "does not extend dptext.mechanisms.Params"
 # Modules that no mechanism can be, and what is said of each.
 BROKEN = {
     "raises": ("raise RuntimeError('first\\nsecond')", "RuntimeError: first)"),
@@ -29,7 +30,7 @@ BROKEN = {
         "class Params:\n    pass\n",
         "does not extend dptext.mechanisms.Params",
     ),
-    "params": (BARE, "does not extend dptext.mechanisms.Params"),
+    "params": (BARE, UNFIT),
 }
 
 
