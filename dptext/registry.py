@@ -222,4 +222,4 @@ def suggest(name: str, known: tuple[str, ...]) -> str:
     """Say what is known, the nearest name first if one is near."""
     near = difflib.get_close_matches(name, known, n=1)
     choices = ", ".join(known)
-    return f"did you mean {near[0]!r}?" if near else f"known: {choices}"
+    return f"did you mean {str(near[0])!r}?" if near else f"known: {choices}"
