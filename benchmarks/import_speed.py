@@ -68,8 +68,8 @@ def main() -> None:
     print(f"{len(content) / 1e6:.0f} MB, {options.words} x {options.dimensions}")
     print(f"{'dptext':16} {base:7.2f} s {len(content) / base / 1e6:6.0f} MB/s")
     for read in (with_fromstring, with_float, with_asarray):
-        took, found = seconds(read, content)
-        np.testing.assert_array_equal(found, expected)
+        took, vectors = seconds(read, content)
+        np.testing.assert_array_equal(vectors, expected)
         print(f"{read.__name__:16} {took:7.2f} s  {took / base:5.1f} x the time")
     entries = zip(range(options.words), expected, strict=True)
     head = f"{options.words} {options.dimensions}\n".encode()
