@@ -17,7 +17,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext.lexicons import glove, word2vec
+from dptext.lexicons import word2vec
+from dptext.lexicons.lines import read_lines
 
 Vectors = NDArray[np.float32]
 
@@ -42,7 +43,7 @@ def with_fromstring(content: bytes) -> Vectors:
 
 def ours(content: bytes) -> Vectors:
     """Read with dptext."""
-    return glove.read(io.BytesIO(content), "memory").vectors
+    return read_lines(io.BytesIO(content), "memory").vectors
 
 
 def seconds(read: Callable[[bytes], Vectors], content: bytes) -> tuple[float, Vectors]:

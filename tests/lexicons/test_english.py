@@ -30,7 +30,7 @@ def english() -> Lexicon:
 
 def test_the_data_match_their_digest() -> None:
     """Nobody changed the files after the build."""
-    assert store.load(FOLDER, verify=True).digest == store.read_meta(FOLDER)["digest"]
+    assert store.load(FOLDER, verify=True).digest == store.read_meta(FOLDER).digest
 
 
 def test_the_size_is_as_promised(english: Lexicon) -> None:
