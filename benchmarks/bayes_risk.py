@@ -26,24 +26,24 @@ def main() -> None:
     parser.add_argument("profiles", nargs="*", default=PROFILES)
     parser.add_argument("--risk", type=float, default=0.2)
     parser.add_argument("--lexicon", default="builtin")
-    given = parser.parse_args()
-    lexicon = lexicons.find(given.lexicon)
-    budget = {"name": "uniform", "risk": given.risk, "epsilon": None}
+    arguments = parser.parse_args()
+    lexicon = lexicons.find(arguments.lexicon)
+    budget = {"name": "uniform", "risk": arguments.risk, "epsilon": None}
     print("profile               epsilon    low  success  calibrate  measure  bands")
     with tempfile.TemporaryDirectory() as folder:
         os.environ["XDG_CACHE_HOME"] = folder
         cache.shipped = lambda key: None
-        for name in given.profiles:
+        for name in arguments.profiles:
             began = time.perf_counter()
-            made = pipeline.build(profile.load(name, {"budget": budget}), lexicon)
+            sanitizer = pipeline.build(profile.load(name, {"budget": budget}), lexicon)
             built = time.perf_counter()
-            risk, _ = public.risk_of(made)
+            risk, _ = public.risk_of(sanitizer)
             ended = time.perf_counter()
             assert risk is not None
             low = risk.success if risk.low is None else risk.low
             bands = " ".join(f"{band.success:.1%}" for band in risk.bands)
             print(
-                f"{name:20} {made.budget.description.high:8.4g} {low:6.2%} "
+                f"{name:20} {sanitizer.budget.description.high:8.4g} {low:6.2%} "
                 f"{risk.success:8.2%} "
                 f"{built - began:10.1f} {ended - built:8.1f}  {bands}"
             )

@@ -52,14 +52,14 @@ class Model:
     pairs: NDArray[np.float64]
     rest: NDArray[np.float64]
 
-    def given(self, first: Ids, second: Ids) -> NDArray[np.float64]:
+    def log_conditional(self, first: Ids, second: Ids) -> NDArray[np.float64]:
         """Return ln P(second | first), elementwise; first -1: nothing is before it."""
         first, second = np.broadcast_arrays(first, second)
         wanted = first * len(self.alone) + second
-        found = np.minimum(np.searchsorted(self.keys, wanted), len(self.keys) - 1)
-        listed = self.keys[found] == wanted
+        nearest = np.minimum(np.searchsorted(self.keys, wanted), len(self.keys) - 1)
+        listed = self.keys[nearest] == wanted
         other = self.alone[second] + np.where(first < 0, 0.0, self.rest[first])
-        return np.where(listed, self.pairs[found], other)
+        return np.where(listed, self.pairs[nearest], other)
 
     def row(self, word: str) -> int:
         """Return the row of a word in lower case without marks."""
@@ -69,10 +69,10 @@ class Model:
 @functools.lru_cache(maxsize=1)
 def model() -> Model:
     """Read the counts, in about a second."""
-    found = importlib.util.find_spec("wordsegment")
-    if found is None or found.origin is None:
+    spec = importlib.util.find_spec("wordsegment")
+    if spec is None or spec.origin is None:
         raise SystemExit("the counts are not there: pip install wordsegment")
-    folder = Path(found.origin).parent
+    folder = Path(spec.origin).parent
     lines = (folder / "unigrams.txt").read_text(encoding="utf-8").splitlines()
     words = [line.split("\t") for line in lines]
     ids = {word: row for row, (word, _) in enumerate(words)}
@@ -93,8 +93,8 @@ def model() -> Model:
     one, two = keys // len(counts), keys % len(counts)
     pairs = np.bincount(which, often).astype(np.float64)
     alone = counts / counts.sum()
-    whole = np.maximum(counts, np.bincount(one, pairs, len(counts)) / (1.0 - _LEFT))
-    pairs /= whole[one]
+    totals = np.maximum(counts, np.bincount(one, pairs, len(counts)) / (1.0 - _LEFT))
+    pairs /= totals[one]
     left = 1.0 - np.bincount(one, pairs, len(counts))
     rest = left / (1.0 - np.bincount(one, alone[two], len(counts)))
     return Model(ids, np.log(alone), keys, np.log(pairs), np.log(rest))
@@ -122,7 +122,9 @@ def surprise(texts: Sequence[str]) -> tuple[float, int]:
     rows = np.array([row for text in texts for row in chain(text)], np.int64)
     before, here = rows[:-1], rows[1:]
     words = here >= 0
-    return -float(model().given(before[words], here[words]).sum()), int(words.sum())
+    return -float(model().log_conditional(before[words], here[words]).sum()), int(
+        words.sum()
+    )
 
 
 def perplexity(texts: Sequence[str]) -> float:
@@ -153,8 +155,8 @@ def main() -> None:
             random.append(
                 " ".join(names[i] for i in rng.integers(0, 50_000, len(words)))
             )
-        told = [f"{perplexity(each):,.0f}" for each in (texts, mixed, random)]
-        print(f"{corpus}: text {told[0]}, mixed {told[1]}, random words {told[2]}")
+        shown = [f"{perplexity(each):,.0f}" for each in (texts, mixed, random)]
+        print(f"{corpus}: text {shown[0]}, mixed {shown[1]}, random words {shown[2]}")
 
 
 if __name__ == "__main__":

@@ -2,13 +2,13 @@
 
     python benchmarks/context.py [--only rank] [--texts 120]
 
-The attacker of dptext's ruler guesses each word from its own output alone. This one
+The attacker of the Bayes risk guesses each word from its own output alone. This one
 reads the released text as a hidden Markov chain: words follow each other as in a public
-bigram model (benchmarks/bigrams.py), each is released by the mechanism's exact law, and
+bigram model (benchmarks/bigrams.py), each is released with its exact probability, and
 the guess is the word of the largest posterior probability given the whole release, by
 the forward-backward algorithm. For each output the words tried are the 150 likeliest by
-frequency and law. Only mechanisms with a closed law; AG News test rows at the epsilons
-of docs/frontier-epsilons.json; rows go to docs/frontier-context.jsonl.
+frequency and mechanism. Only mechanisms with a closed form; AG News test rows at the
+epsilons of docs/frontier-epsilons.json; rows go to docs/frontier-context.jsonl.
 
 A lower limit of what a reader can do: a bigram knows only the next word.
 """
@@ -43,25 +43,27 @@ ROWS = ROOT / "docs" / "frontier-context.jsonl"
 
 
 def tried(
-    by: Pipeline, epsilon: float, outputs: NDArray[np.int64]
+    sanitizer: Pipeline, epsilon: float, outputs: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Return for each output the likeliest inputs and ln P(output|input): (m, TRIED).
 
     By descending prior(x) P(y|x); its first is the guess without context.
     """
-    mechanism, size = by.mechanism, len(by.lexicon.words)
+    mechanism, size = sanitizer.mechanism, len(sanitizer.lexicon.words)
     with np.errstate(divide="ignore"):
-        often = np.log(prior.replaced(by.lexicon, by.profile.tokens))
+        often = np.log(prior.replaced(sanitizer.lexicon, sanitizer.profile.tokens))
     words = np.zeros((len(outputs), TRIED), np.int64)
     logs = np.full((len(outputs), TRIED), -np.inf)
     for begin in range(0, size, _BLOCK):
         ids = np.arange(begin, min(begin + _BLOCK, size), dtype=np.int32)
-        law = mechanism.log_probs(ids, np.full(len(ids), epsilon))
-        top = law.max(axis=1, keepdims=True)
-        law = law - top - np.log(np.exp(law - top).sum(axis=1, keepdims=True))
-        law = law[:, outputs].T
-        given = np.broadcast_to(ids, law.shape)
-        words, logs = np.hstack((words, given)), np.hstack((logs, law))
+        log_probs = mechanism.log_probs(ids, np.full(len(ids), epsilon))
+        top = log_probs.max(axis=1, keepdims=True)
+        log_probs = (
+            log_probs - top - np.log(np.exp(log_probs - top).sum(axis=1, keepdims=True))
+        )
+        log_probs = log_probs[:, outputs].T
+        inputs = np.broadcast_to(ids, log_probs.shape)
+        words, logs = np.hstack((words, inputs)), np.hstack((logs, log_probs))
         best = np.argpartition(-(often[words] + logs), TRIED - 1, axis=1)[:, :TRIED]
         words = np.take_along_axis(words, best, axis=1)
         logs = np.take_along_axis(logs, best, axis=1)
@@ -89,68 +91,72 @@ def guesses(
             forward[position] = model.alone[here] + logs[position]
             steps.append(np.empty(0))
             continue
-        step = model.given(rows[words[position - 1]][:, None], here[None, :])
+        step = model.log_conditional(rows[words[position - 1]][:, None], here[None, :])
         steps.append(step)
         forward[position] = (
             _sum(forward[position - 1][:, None] + step, 0) + logs[position]
         )
-    found = np.empty(count, np.int64)
+    guessed = np.empty(count, np.int64)
     backward = np.zeros(TRIED)
     for position in range(count - 1, -1, -1):
-        found[position] = words[position][np.argmax(forward[position] + backward)]
+        guessed[position] = words[position][np.argmax(forward[position] + backward)]
         if starts[position]:
             backward = np.zeros(TRIED)
         else:
             backward = _sum(steps[position] + (logs[position] + backward)[None, :], 1)
-    return found
+    return guessed
 
 
 def _sum(logs: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
     top = logs.max(axis=axis, keepdims=True)
     top = np.where(np.isfinite(top), top, 0.0)
     with np.errstate(divide="ignore"):
-        whole = np.log(np.exp(logs - top).sum(axis=axis))
-    return np.asarray(whole + np.squeeze(top, axis))
+        sums = np.log(np.exp(logs - top).sum(axis=axis))
+    return np.asarray(sums + np.squeeze(top, axis))
 
 
 def attack(name: str, level: str, at: dict[str, Any], most: int) -> dict[str, Any]:
     """Attack one mechanism at one level."""
-    by = frontier_setup.made("all words", at["mechanism"], {"epsilon": at["epsilon"]})
+    sanitizer = frontier_setup.build(
+        "all words", at["mechanism"], {"epsilon": at["epsilon"]}
+    )
     texts = frontier_setup.part_of(CORPUS, 1)[0][:most]
     truth, drawn, starts = [], [], []
 
-    def observe(found: Any, chosen: Any, eps: Any) -> None:
-        kind = found.flags & kinds.KIND
+    def observe(batch: Any, chosen: Any, eps: Any) -> None:
+        kind = batch.flags & kinds.KIND
         wordlike = (kind != kinds.PUNCTUATION) & (kind != kinds.SPACE)
-        positions = found.positions
+        positions = batch.positions
         before = np.where(positions > 0, positions - 1, 0)
-        first = np.append(True, found.texts[1:] != found.texts[:-1])
-        truth.append(np.array(found.ids))
+        first = np.append(True, batch.texts[1:] != batch.texts[:-1])
+        truth.append(np.array(batch.ids))
         drawn.append(np.array(chosen))
         starts.append(first | ~wordlike[before])
 
     records = (Record(number, (text,), None) for number, text in enumerate(texts))
-    for _ in by.run(records, RunKey.from_seed(5), observe=observe):
+    for _ in sanitizer.run(records, RunKey.from_seed(5), observe=observe):
         pass
-    given, released = np.concatenate(truth), np.concatenate(drawn)
+    originals, released = np.concatenate(truth), np.concatenate(drawn)
     outputs, which = np.unique(released, return_inverse=True)
-    words, logs = tried(by, at["epsilon"], outputs)
+    words, logs = tried(sanitizer, at["epsilon"], outputs)
     model = bigrams.model()
-    rows = np.array([model.row(w.lower().replace("'", "")) for w in by.lexicon.words])
+    rows = np.array(
+        [model.row(w.lower().replace("'", "")) for w in sanitizer.lexicon.words]
+    )
     alone = words[which, 0]
     begins = np.concatenate(starts)
     read = guesses(words[which], logs[which], rows, begins)
-    stop = np.array([word.lower() in STOP_WORDS for word in by.lexicon.words])
-    content = (given < 0) | ~stop[np.maximum(given, 0)]
+    stop = np.array([word.lower() in STOP_WORDS for word in sanitizer.lexicon.words])
+    content = (originals < 0) | ~stop[np.maximum(originals, 0)]
     return {
         "mechanism": name,
         "level": level,
         "corpus": CORPUS,
-        "words": len(given),
-        "alone": round(float((alone == given).mean()), 4),
-        "context": round(float((read == given).mean()), 4),
-        "content_alone": round(float((alone == given)[content].mean()), 4),
-        "content_context": round(float((read == given)[content].mean()), 4),
+        "words": len(originals),
+        "alone": round(float((alone == originals).mean()), 4),
+        "context": round(float((read == originals).mean()), 4),
+        "content_alone": round(float((alone == originals)[content].mean()), 4),
+        "content_context": round(float((read == originals)[content].mean()), 4),
     }
 
 
@@ -160,19 +166,21 @@ def main() -> None:
     parser.add_argument("--only", action="append", default=[])
     parser.add_argument("--texts", type=int, default=120)
     parser.add_argument("--jobs", type=int, default=1)
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     epsilons = frontier.all_epsilons()
     have = {(row["mechanism"], row["level"]) for row in frontier.rows_read(ROWS)}
     context = get_context("spawn")
-    with ProcessPoolExecutor(given.jobs, mp_context=context) as pool:
+    with ProcessPoolExecutor(arguments.jobs, mp_context=context) as pool:
         waiting = []
         for level in LEVELS:
             for name in frontier_setup.MECHANISMS:
                 key = frontier.key_of("all words", name, level)
                 at = epsilons.get(key, {"reason": ""})
-                wanted = not given.only or name in given.only
+                wanted = not arguments.only or name in arguments.only
                 if at.get("exact") and wanted and (name, level) not in have:
-                    waiting.append(pool.submit(attack, name, level, at, given.texts))
+                    waiting.append(
+                        pool.submit(attack, name, level, at, arguments.texts)
+                    )
         for future in as_completed(waiting):
             row = future.result()
             with ROWS.open("a", encoding="utf-8") as file:

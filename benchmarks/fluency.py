@@ -38,6 +38,7 @@ from dptext.mechanisms import rank
 from dptext.pipeline import Pipeline
 from dptext.randomness import RandomBits, RunKey
 from dptext.tokens import inflections
+from dptext.tokens.agreement import Inflector, Mask
 from dptext.tokens.joining import Joiner
 from dptext.types import Ids, Lexicon, Record, Words
 
@@ -68,17 +69,17 @@ def corpora(dev: bool) -> dict[str, list[str]]:
     }
 
 
-def drawn(made: Pipeline, texts: list[str], seed: int) -> Drawn:
+def drawn(sanitizer: Pipeline, texts: list[str], seed: int) -> Drawn:
     """Draw the words of texts."""
-    found: list[Any] = []
-    made.privatize(
+    observed: list[Any] = []
+    sanitizer.privatize(
         [Record(i, (text,), None) for i, text in enumerate(texts)],
-        made.randomness(RunKey.from_seed(seed)),
-        observe=lambda words, ids, eps: found.extend((words, np.array(ids))),
+        sanitizer.randomness(RunKey.from_seed(seed)),
+        observe=lambda words, ids, eps: observed.extend((words, np.array(ids))),
     )
-    words, ids = found
+    words, ids = observed
     # Numbers are the same under all policies.
-    streams = made.randomness(RunKey.from_seed(seed + 1))
+    streams = sanitizer.randomness(RunKey.from_seed(seed + 1))
     nonces = [streams.nonce(Record(i, (text,), None)) for i, text in enumerate(texts)]
     return words, ids, streams.of(nonces, words.texts)
 
@@ -86,19 +87,20 @@ def drawn(made: Pipeline, texts: list[str], seed: int) -> Drawn:
 class Writer(Joiner):
     """A joiner that tells which words it writes; policy agreement or `bigrams`."""
 
-    def __init__(self, made: Pipeline, agreement: str) -> None:
-        known = "articles" if agreement == "bigrams" else agreement
-        policy = dataclasses.replace(made.profile.tokens, agreement=known)
-        super().__init__(made.lexicon, policy)
+    def __init__(self, sanitizer: Pipeline, agreement: str) -> None:
+        known: Any = "articles" if agreement == "bigrams" else agreement
+        policy = dataclasses.replace(sanitizer.profile.tokens, agreement=known)
+        super().__init__(sanitizer.lexicon, policy)
         if agreement == "bigrams":
-            self._agreement = ByBigrams(made.lexicon)
+            self._agreement = ByBigrams(sanitizer.lexicon)
 
     def written(self, words: Words, ids: Ids) -> Ids:
         """Return the words as they are written: (n,)."""
-        return self._agree(words, ids)
+        pieces = np.array([*words.pieces, ""], dtype=object)[:-1]
+        return self._agree(words, ids, pieces)
 
 
-class ByBigrams:
+class ByBigrams(Inflector):
     """Choose among the forms of each drawn word by Viterbi over bigrams."""
 
     def __init__(self, lexicon: Lexicon) -> None:
@@ -107,7 +109,7 @@ class ByBigrams:
         self._rows = np.array([*map(self._model.row, names), len(self._model.ids)])
         self._forms = forms_of(lexicon)
 
-    def write(self, ids: Ids, beside: NDArray[np.bool_], free: Any) -> None:
+    def write(self, ids: Ids, beside: Mask, free: Mask | None) -> None:
         """Rewrite the free words (all for None) in place."""
         fixed = np.zeros(len(ids), bool) if free is None else ~free
         choice = [
@@ -116,7 +118,8 @@ class ByBigrams:
         ]
         after = np.concatenate(([False], beside)).tolist()
         scores = self._scores(choice, after)
-        begin, at, best, back = 0, 0, np.zeros(1), []
+        begin, at, best = 0, 0, np.zeros(1)
+        back: list[NDArray[np.int64]] = []
         for position, here in enumerate(choice):
             wide = len(choice[position - 1]) if after[position] else 1
             part = scores[at : at + len(here) * wide].reshape(len(here), wide)
@@ -124,9 +127,9 @@ class ByBigrams:
             if not after[position]:
                 self._choose(ids, choice, back, begin, position, best)
                 begin, best = position, np.zeros(1)
-            whole = part + best
-            back.append(whole.argmax(axis=1))
-            best = whole.max(axis=1) - PRICE * (np.arange(len(here)) > 0)
+            sums = part + best
+            back.append(sums.argmax(axis=1))
+            best = sums.max(axis=1) - PRICE * (np.arange(len(here)) > 0)
         self._choose(ids, choice, back, begin, len(choice), best)
 
     def _scores(self, choice: list[list[int]], after: list[bool]) -> Any:
@@ -137,7 +140,7 @@ class ByBigrams:
             first += [one for _ in here for one in before]
             second += [two for two in here for _ in before]
         one, two = np.array(first), np.array(second)
-        return self._model.given(
+        return self._model.log_conditional(
             np.where(one < 0, -1, self._rows[one]), self._rows[two]
         )
 
@@ -155,15 +158,15 @@ def forms_of(lexicon: Lexicon) -> dict[int, list[int]]:
     """Return the forms of each word that has several, itself first."""
     rows = {word.lower(): row for row, word in enumerate(lexicon.words)}
     others = inflections.find(lexicon).others
-    found = {
+    forms = {
         row: list(dict.fromkeys((row, *(o for o in others[row].tolist() if o >= 0))))
         for row in np.flatnonzero((others >= 0).any(axis=1)).tolist()
     }
     for line in CLOSED.replace("\n", "|").split("|"):
         group = [rows[word.lower()] for word in line.split()]
         for row in group:
-            found[row] = list(dict.fromkeys((*found.get(row, [row]), *group)))
-    return found
+            forms[row] = list(dict.fromkeys((*forms.get(row, [row]), *group)))
+    return forms
 
 
 def tags_of(words: Words, ids: Ids, tagger: Any, names: tuple[str, ...]) -> list[str]:
@@ -173,21 +176,21 @@ def tags_of(words: Words, ids: Ids, tagger: Any, names: tuple[str, ...]) -> list
     pieces = [piece.strip() for piece in words.pieces]
     for position, row in zip(words.positions.tolist(), ids.tolist(), strict=True):
         pieces[position] = names[row] if row >= 0 else "Smith"
-    found, begin = [], 0
+    tags, begin = [], 0
     for end in words.ends.tolist():
         full = [i for i in range(begin, end) if pieces[i]]
         tagged = tagger.tag([pieces[i] for i in full])
-        found += [tag for i, (_, tag) in zip(full, tagged, strict=True) if wanted[i]]
+        tags += [tag for i, (_, tag) in zip(full, tagged, strict=True) if wanted[i]]
         begin = end
-    return found
+    return tags
 
 
-def guesses(made: Pipeline) -> Ids:
+def guesses(sanitizer: Pipeline) -> Ids:
     """Return the best guess of a word by its replacement alone: (V,)."""
-    mechanism = made.mechanism
+    mechanism = sanitizer.mechanism
     assert isinstance(mechanism, rank.Rank)
-    shares = prior.replaced(made.lexicon, made.profile.tokens)
-    epsilon = np.array([made.budget.description.high])
+    shares = prior.replaced(sanitizer.lexicon, sanitizer.profile.tokens)
+    epsilon = np.array([sanitizer.budget.description.high])
     weights = mechanism.weights(epsilon)[0][0]
     best = np.full(len(shares), int(shares.argmax()), np.int32)
     most = np.full(len(shares), shares.max())
@@ -209,14 +212,14 @@ def words(lexicon: Lexicon, dev: bool) -> None:
     for corpus, texts in corpora(dev).items():
         print(f"{corpus}: the texts themselves {perplexity(texts):,.0f}", flush=True)
         for name in PROFILES:
-            made = pipeline.build(profile.load(name), lexicon)
-            batch, guess = drawn(made, texts, 1), guesses(made)
-            given = batch[0].ids
-            few = drawn(made, texts[: 40 if corpus == "IMDb" else 400], 1)
+            sanitizer = pipeline.build(profile.load(name), lexicon)
+            batch, guess = drawn(sanitizer, texts, 1), guesses(sanitizer)
+            originals = batch[0].ids
+            few = drawn(sanitizer, texts[: 40 if corpus == "IMDb" else 400], 1)
             tags = tags_of(few[0], few[0].ids, tagger, lexicon.words)
-            apart = few[0].ids != few[1]
+            changed = few[0].ids != few[1]
             for agreement in ("none", "articles", "inflect", "bigrams"):
-                joiner = Writer(made, agreement)
+                joiner = Writer(sanitizer, agreement)
                 seconds = []
                 for _ in range(1 if agreement == "bigrams" else 5):
                     began = time.perf_counter()
@@ -229,11 +232,11 @@ def words(lexicon: Lexicon, dev: bool) -> None:
                 print(
                     f"  {name:9} {agreement:9} perplexity {perplexity(out):7,.0f} "
                     f"rewritten {np.mean(put != batch[1]):.2%} part of speech "
-                    f"{np.mean(np.array(part)[apart]):.2%} tag "
-                    f"{np.mean(np.array(same)[apart]):.2%} as it was, drawn "
-                    f"{np.mean(batch[1] == given):.2%} written "
-                    f"{np.mean(put == given):.2%} guessed "
-                    f"{np.mean(guess[put] == given):.2%} joining "
+                    f"{np.mean(np.array(part)[changed]):.2%} tag "
+                    f"{np.mean(np.array(same)[changed]):.2%} as it was, drawn "
+                    f"{np.mean(batch[1] == originals):.2%} written "
+                    f"{np.mean(put == originals):.2%} guessed "
+                    f"{np.mean(guess[put] == originals):.2%} joining "
                     f"{min(seconds) / len(put) * 1e9:.0f} ns/word",
                     flush=True,
                 )
@@ -244,40 +247,42 @@ def tasks(lexicon: Lexicon, dev: bool, seeds: int) -> None:
     work = tasks_of(dev)
     print("columns:", [f"{t} {m}" for t in work for m in ("TF-IDF", "mean vectors")])
     for name in PROFILES:
-        made = pipeline.build(profile.load(name), lexicon)
-        memory = functools.cache(functools.partial(_drawn, made))
+        sanitizer = pipeline.build(profile.load(name), lexicon)
+        memory = functools.cache(functools.partial(_drawn, sanitizer))
         for agreement in ("none", "articles", "inflect", "bigrams"):
-            change = functools.partial(_written, Writer(made, agreement), memory)
+            change = functools.partial(_written, Writer(sanitizer, agreement), memory)
             cells = []
             for task in work.values():
-                runs = [accuracies(made, task, s, change) for s in range(1, seeds + 1)]
+                runs = [
+                    accuracies(sanitizer, task, s, change) for s in range(1, seeds + 1)
+                ]
                 cells += [f"{mean:.3f}" for mean in np.mean(runs, axis=0)]
             print(f"{name:9} {agreement:9} {' '.join(cells)}", flush=True)
 
 
-def _drawn(made: Pipeline, texts: tuple[str, ...], seed: int) -> Drawn:
-    return drawn(made, list(texts), seed)
+def _drawn(sanitizer: Pipeline, texts: tuple[str, ...], seed: int) -> Drawn:
+    return drawn(sanitizer, list(texts), seed)
 
 
 def _written(joiner: Writer, memory: Any, _: Pipeline, texts: Any, seed: int) -> Any:
-    found = memory(tuple(texts), seed)
-    return joiner.join(*found), joiner.written(*found[:2]), found[0].texts
+    batch = memory(tuple(texts), seed)
+    return joiner.join(*batch), joiner.written(*batch[:2]), batch[0].texts
 
 
 def false(lexicon: Lexicon) -> None:
     """Print how many words of original texts agreement would rewrite, and some."""
-    made = pipeline.build(profile.load("balanced"), lexicon)
-    joiner, rng = Writer(made, "inflect"), np.random.default_rng(0)
+    sanitizer = pipeline.build(profile.load("balanced"), lexicon)
+    joiner, rng = Writer(sanitizer, "inflect"), np.random.default_rng(0)
     names = (*lexicon.words, "?")
     for corpus, texts in corpora(dev=False).items():
-        given = made.tokenizer.words(texts)
+        originals = sanitizer.tokenizer.words(texts)
         # Words of no vocabulary are names, which ask for nothing else.
-        ids = np.where(given.ids < 0, lexicon.words.index("John"), given.ids)
-        put = joiner.written(given, ids.astype(np.int32))
-        here = np.flatnonzero((put != ids) & (given.ids >= 0))
+        ids = np.where(originals.ids < 0, lexicon.words.index("John"), originals.ids)
+        put = joiner.written(originals, ids.astype(np.int32))
+        here = np.flatnonzero((put != ids) & (originals.ids >= 0))
         print(f"{corpus}: {len(here) / len(ids):.2%} of {len(ids)} words")
         for position in rng.choice(here, 12, replace=False).tolist():
-            around = given.ids[max(0, position - 3) : position + 3].tolist()
+            around = originals.ids[max(0, position - 3) : position + 3].tolist()
             print("   ", " ".join(names[i] for i in around), "->", names[put[position]])
 
 
@@ -288,12 +293,12 @@ def main() -> None:
     parser.add_argument("--lexicon", type=Path, default=Path("dptext/data/english"))
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--dev", action="store_true")
-    given = parser.parse_args()
-    lexicon = store.load(given.lexicon)
-    if given.what == "words":
-        words(lexicon, given.dev)
-    elif given.what == "tasks":
-        tasks(lexicon, given.dev, given.seeds)
+    arguments = parser.parse_args()
+    lexicon = store.load(arguments.lexicon)
+    if arguments.what == "words":
+        words(lexicon, arguments.dev)
+    elif arguments.what == "tasks":
+        tasks(lexicon, arguments.dev, arguments.seeds)
     else:
         false(lexicon)
 

@@ -27,7 +27,7 @@ from typing import Any
 
 import bigrams
 from frontier_search import epsilons_of
-from frontier_setup import CORPORA, MECHANISMS, POLICIES, levels, made, part_of
+from frontier_setup import CORPORA, MECHANISMS, POLICIES, build, levels, part_of
 from private_rows import ROOT, learned, privatized, same_forms, untouched
 
 from dptext.measures.kept import Meter
@@ -47,18 +47,21 @@ def cell(
         "corpus": corpus,
         "seed": seed,
     }
-    by = made(policy, at["mechanism"], {"epsilon": at["epsilon"]})
+    sanitizer = build(policy, at["mechanism"], {"epsilon": at["epsilon"]})
     (texts, labels), (asked, answers) = part_of(corpus, 0), part_of(corpus, 1)
     began = time.perf_counter()
-    train, test = privatized(by, texts, seed), privatized(by, asked, seed + 1000)
+    train, test = (
+        privatized(sanitizer, texts, seed),
+        privatized(sanitizer, asked, seed + 1000),
+    )
     seconds = time.perf_counter() - began
-    row["tfidf"], row["means"] = learned(by, train, labels, test, answers)
-    meter = Meter(by.lexicon, policy=by.profile.tokens)
+    row["tfidf"], row["means"] = learned(sanitizer, train, labels, test, answers)
+    meter = Meter(sanitizer.lexicon, policy=sanitizer.profile.tokens)
     meter.add(asked, test[0])
     kept = meter.result()
     row |= {"pp": kept.perturbed, "low": kept.low, "cs": kept.similarity}
     if policy == "all words":
-        row["pos"], row["tag"] = same_forms(by, asked[:150], test, every=3)
+        row["pos"], row["tag"] = same_forms(sanitizer, asked[:150], test, every=3)
     row["perplexity"] = bigrams.perplexity(test[0][:400])
     row["words_per_second"] = (len(train[1]) + len(test[1])) / seconds
     return {
@@ -69,10 +72,10 @@ def cell(
 
 def unprotected(corpus: str) -> dict[str, Any]:
     """Measure the texts as they are."""
-    by = made("all words", {"name": "rank"}, {"epsilon": 8.0})
+    sanitizer = build("all words", {"name": "rank"}, {"epsilon": 8.0})
     (train, labels), (test, answers) = part_of(corpus, 0), part_of(corpus, 1)
-    sides = untouched(by, train), untouched(by, test)
-    tfidf, means = learned(by, sides[0], labels, sides[1], answers)
+    sides = untouched(sanitizer, train), untouched(sanitizer, test)
+    tfidf, means = learned(sanitizer, sides[0], labels, sides[1], answers)
     return {
         "policy": "all words",
         "mechanism": "unprotected",
@@ -98,37 +101,39 @@ def key_of(*parts: object) -> str:
     return " | ".join(map(str, parts))
 
 
-def run_epsilons(given: argparse.Namespace) -> None:
+def run_epsilons(arguments: argparse.Namespace) -> None:
     """Find all that are not known, in processes of their own."""
     known = all_epsilons()
     todo: dict[str, tuple[str, str, list[str]]] = {}
     for name in MECHANISMS:
-        for policy in POLICIES if not given.only or name in given.only else ():
+        for policy in POLICIES if not arguments.only or name in arguments.only else ():
             wanted = [
                 level
-                for own, level in levels()
-                if own == policy and key_of(policy, name, level) not in known
+                for other, level in levels()
+                if other == policy and key_of(policy, name, level) not in known
             ]
             if wanted:
                 todo[key_of(policy, name)] = (policy, name, wanted)
-    for key, found in _spread(epsilons_of, todo, given.jobs):
-        known |= {key_of(key, level): at for level, at in found.items()}
+    for key, epsilon_of in _spread(epsilons_of, todo, arguments.jobs):
+        known |= {key_of(key, level): at for level, at in epsilon_of.items()}
         EPSILONS.write_text(json.dumps(dict(sorted(known.items())), indent=1) + "\n")
-        print(key, found, flush=True)
+        print(key, epsilon_of, flush=True)
 
 
-def run_cells(given: argparse.Namespace) -> None:
+def run_cells(arguments: argparse.Namespace) -> None:
     """Measure all cells that are not measured, in processes of their own."""
     epsilons = all_epsilons()
     have = {_name(row) for row in rows_read()}
     todo: dict[str, tuple[Any, ...]] = {}
-    for seed in range(1, given.seeds + 1):
+    for seed in range(1, arguments.seeds + 1):
         for policy, level in levels():
             for name in MECHANISMS:
                 at = epsilons.get(key_of(policy, name, level), {"reason": "unknown"})
                 for corpus in CORPORA if "reason" not in at else ():
                     key = key_of(policy, name, level, corpus, seed)
-                    if key not in have and (not given.only or name in given.only):
+                    if key not in have and (
+                        not arguments.only or name in arguments.only
+                    ):
                         todo[key] = (policy, name, level, at, corpus, seed)
     plain = {
         key: (corpus,)
@@ -137,7 +142,7 @@ def run_cells(given: argparse.Namespace) -> None:
     }
     with ROWS.open("a", encoding="utf-8") as file:
         for what, part in ((unprotected, plain), (cell, todo)):
-            for key, row in _spread(what, part, given.jobs):
+            for key, row in _spread(what, part, arguments.jobs):
                 file.write(json.dumps(row, ensure_ascii=False) + "\n")
                 file.flush()
                 print(key, row["tfidf"], row["means"], flush=True)
@@ -172,8 +177,8 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--only", action="append", default=[])
-    given = parser.parse_args()
-    if given.what == "page":
+    arguments = parser.parse_args()
+    if arguments.what == "page":
         import frontier_page
 
         context = rows_read(ROOT / "docs" / "frontier-context.jsonl")
@@ -182,7 +187,7 @@ def main() -> None:
     # One thread each: the work is spread over processes.
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ[name] = "1"
-    {"epsilons": run_epsilons, "cells": run_cells}[given.what](given)
+    {"epsilons": run_epsilons, "cells": run_cells}[arguments.what](arguments)
 
 
 if __name__ == "__main__":

@@ -53,11 +53,11 @@ def tables(rows: Rows, epsilons: dict[str, dict[str, Any]]) -> Iterator[str]:
     ]
     yield "| perplexity | " + " | ".join(cells) + " |\n"
     for policy, level in _levels(epsilons):
-        found = {
+        epsilon_of = {
             name: at
             for key, at in epsilons.items()
-            for own, name, where in [key.split(" | ")]
-            if (own, where) == (policy, level)
+            for other, name, where in [key.split(" | ")]
+            if (other, where) == (policy, level)
         }
         yield f"### {policy}, {level}\n"
         here = [r for r in rows if (r["policy"], r["level"]) == (policy, level)]
@@ -68,35 +68,39 @@ def tables(rows: Rows, epsilons: dict[str, dict[str, Any]]) -> Iterator[str]:
                 + " | PP | CS | part of speech | inflection | perplexity |"
             )
             yield "| --- |" + " --- |" * (3 + len(CORPORA) + 5)
-        for name in _sorted(found, here):
-            yield _line(name, found[name], [r for r in here if r["mechanism"] == name])
+        for name in _sorted(epsilon_of, here):
+            yield _line(
+                name, epsilon_of[name], [r for r in here if r["mechanism"] == name]
+            )
         absent: dict[str, list[str]] = {}
-        for name, at in found.items():
+        for name, at in epsilon_of.items():
             if "reason" in at:
                 absent.setdefault(at["reason"].partition(";")[0], []).append(name)
         for reason, names in absent.items():
-            told = "all mechanisms" if len(names) == len(found) else "; ".join(names)
-            yield f"\nNot here: {told}: {reason}."
+            shown = (
+                "all mechanisms" if len(names) == len(epsilon_of) else "; ".join(names)
+            )
+            yield f"\nNot here: {shown}: {reason}."
         yield ""
 
 
 def _levels(epsilons: Iterable[str]) -> list[tuple[str, str]]:
-    found = {tuple(key.split(" | ")[::2]) for key in epsilons}
+    levels = {tuple(key.split(" | ")[::2]) for key in epsilons}
     kinds = {"risk": 0, "loss": 1}
 
     def position(each: tuple[str, ...]) -> tuple[Any, ...]:
         kind, _, value = each[1].partition(" ")
         return each[0], kinds[kind], float(value.rstrip("%"))
 
-    return [(each[0], each[1]) for each in sorted(found, key=position)]
+    return [(each[0], each[1]) for each in sorted(levels, key=position)]
 
 
-def _sorted(found: dict[str, Any], here: Rows) -> list[str]:
+def _sorted(epsilon_of: dict[str, Any], here: Rows) -> list[str]:
     def worth(name: str) -> float:
         mine = [r["tfidf"] + r["means"] for r in here if r["mechanism"] == name]
         return 99.0 if name == "rank" else float(np.mean(mine)) if mine else -1.0
 
-    names = [name for name in found if any(r["mechanism"] == name for r in here)]
+    names = [name for name in epsilon_of if any(r["mechanism"] == name for r in here)]
     return sorted(names, key=worth, reverse=True)
 
 
@@ -112,14 +116,14 @@ def _line(name: str, at: dict[str, Any], mine: Rows) -> str:
 
 
 def _accuracy(mine: Rows) -> str:
-    told = []
+    cells = []
     for key in ("tfidf", "means"):
         values = [row[key] for row in mine]
         if not values:
             return ""
         spread = f"±{np.std(values):.2f}" if len(values) > 1 else ""
-        told.append(f"{np.mean(values):.2f}{spread}")
-    return " ".join(told)
+        cells.append(f"{np.mean(values):.2f}{spread}")
+    return " ".join(cells)
 
 
 def _mean(mine: Rows, key: str, form: str) -> str:
@@ -140,8 +144,8 @@ def attacks(context: Rows) -> Iterator[str]:
         for row in sorted(mine, key=lambda row: row["mechanism"] != "rank"):
             cells = [row[k] for k in ("alone", "context")]
             cells += [row[k] for k in ("content_alone", "content_context")]
-            told = " | ".join(f"{cell:.1%}" for cell in cells)
-            yield f"| {level} | {row['mechanism']} | {told} |"
+            shown = " | ".join(f"{cell:.1%}" for cell in cells)
+            yield f"| {level} | {row['mechanism']} | {shown} |"
     yield ""
 
 
@@ -163,7 +167,9 @@ def figure(rows: Rows, kind: str, path: Path) -> None:
     tasks = [c for c in CORPORA if c not in SHORT]
     _, axes = plt.subplots(2, len(tasks), figsize=(9.5, 6), sharex=True)
     for column, corpus in enumerate(tasks):
-        for line, (key, told) in enumerate((("tfidf", "TF-IDF"), ("means", "vectors"))):
+        for line, (key, learner) in enumerate(
+            (("tfidf", "TF-IDF"), ("means", "vectors"))
+        ):
             axis = axes[line][column]
             for number, name in enumerate(names):
                 mine = [
@@ -183,7 +189,7 @@ def figure(rows: Rows, kind: str, path: Path) -> None:
                     markersize=5,
                     label=name,
                 )
-            axis.set_title(f"{corpus}, {told}", fontsize=10)
+            axis.set_title(f"{corpus}, {learner}", fontsize=10)
             axis.grid(alpha=0.3)
             if line:
                 axis.set_xlabel("risk, %" if kind == "risk" else "worst loss, nats")

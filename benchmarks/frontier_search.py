@@ -11,9 +11,9 @@ from frontier_setup import (
     AUDITED,
     AUDITS,
     EPSILONS_OF_NOISE,
-    LAW_AT_LOSS,
     MECHANISMS,
-    made,
+    RISK_OF_WEIGHTS,
+    build,
 )
 
 from dptext.errors import DptextError
@@ -43,9 +43,9 @@ class Search:
             mechanism, epsilon = self._at_loss(float(value))
         else:
             mechanism, epsilon = self._at_risk(float(value[:-1]) / 100)
-        found = self._made(mechanism, {"epsilon": epsilon})
-        if found.mechanism.has_log_probs:
-            risk, _ = public.risk_of(found)
+        sanitizer = self._build(mechanism, {"epsilon": epsilon})
+        if sanitizer.mechanism.has_log_probs:
+            risk, _ = public.risk_of(sanitizer)
             shown = None if risk is None else risk.success
         else:
             shown = self.attacked(epsilon)
@@ -54,40 +54,40 @@ class Search:
         elif mechanism["name"] in AUDITED:
             loss = self.worst(epsilon)
         else:
-            loss = _claimed(found, epsilon)
+            loss = _claimed(sanitizer, epsilon)
         return {
             "mechanism": mechanism,
             "epsilon": round(epsilon, 6),
             "worst_loss": round(loss, 3) if math.isfinite(loss) else None,
             "risk": None if shown is None else round(shown, 4),
-            "exact": found.mechanism.has_log_probs,
+            "exact": sanitizer.mechanism.has_log_probs,
         }
 
-    def _made(self, mechanism: dict[str, Any], budget: dict[str, Any]) -> Pipeline:
-        return made(self.policy, mechanism, budget)
+    def _build(self, mechanism: dict[str, Any], budget: dict[str, Any]) -> Pipeline:
+        return build(self.policy, mechanism, budget)
 
     def _at_risk(self, risk: float) -> tuple[dict[str, Any], float]:
-        known = self._made(self.mechanism, {"epsilon": 1.0})
-        guess = float(prior.replaced(known.lexicon, known.profile.tokens).max())
+        sanitizer = self._build(self.mechanism, {"epsilon": 1.0})
+        guess = float(prior.replaced(sanitizer.lexicon, sanitizer.profile.tokens).max())
         if risk <= guess:
             msg = f"below the {guess:.1%} of a guess without any output"
             raise DptextError(msg)
-        if not known.mechanism.has_log_probs:
+        if not sanitizer.mechanism.has_log_probs:
             return self.mechanism, self._noise(risk)
-        if not math.isfinite(_claimed(known, 1.0)):
-            least = self._made(self.mechanism, {"epsilon": 0.01})
+        if not math.isfinite(_claimed(sanitizer, 1.0)):
+            least = self._build(self.mechanism, {"epsilon": 0.01})
             lowest, _ = public.risk_of(least)
             if lowest is not None and lowest.success > risk:
                 msg = f"its candidates alone give {lowest.success:.0%} of words away"
                 raise DptextError(msg)
-        found = self._made(self.mechanism, {"risk": risk})
-        return _fixed(found, self.mechanism), found.budget.description.high
+        sanitizer = self._build(self.mechanism, {"risk": risk})
+        return _fixed(sanitizer, self.mechanism), sanitizer.budget.description.high
 
     def _at_loss(self, loss: float) -> tuple[dict[str, Any], float]:
         if self.mechanism["name"] == "rank":
-            found = self._made(self.mechanism, {"risk": LAW_AT_LOSS[loss]})
-            return _fixed(found, self.mechanism), loss
-        claimed = _claimed(self._made(self.mechanism, {"epsilon": 1.0}), 1.0)
+            sanitizer = self._build(self.mechanism, {"risk": RISK_OF_WEIGHTS[loss]})
+            return _fixed(sanitizer, self.mechanism), loss
+        claimed = _claimed(self._build(self.mechanism, {"epsilon": 1.0}), 1.0)
         if not math.isfinite(claimed):
             msg = "the loss of a word has no bound"
             raise DptextError(msg)
@@ -101,21 +101,25 @@ class Search:
     def attacked(self, epsilon: float) -> float:
         """Return how often the best attack known succeeds: its 95% lower limit."""
         if epsilon not in self._attacked:
-            by = self._made(self.mechanism, {"epsilon": epsilon})
-            words = prior.replaced(by.lexicon, by.profile.tokens)
+            sanitizer = self._build(self.mechanism, {"epsilon": epsilon})
+            words = prior.replaced(sanitizer.lexicon, sanitizer.profile.tokens)
             test = sampled_risk.plays(words, sampled_risk.DRAWS, "test")
-            vectors, plays = by.mechanism.space.vectors, sampled_risk.plays
-            right = guessing_rule.wins(vectors, epsilon, words, by.draw, test, plays)
-            found = max(sampled_risk.limits(right)[0], float(words.max()))
-            self._attacked[epsilon] = found
+            vectors, plays = sanitizer.mechanism.space.vectors, sampled_risk.plays
+            right = guessing_rule.wins(
+                vectors, epsilon, words, sanitizer.draw, test, plays
+            )
+            rate = max(sampled_risk.limits(right)[0], float(words.max()))
+            self._attacked[epsilon] = rate
         return self._attacked[epsilon]
 
     def worst(self, epsilon: float) -> float:
         """Return the exact worst loss of two words; between audits, by lines."""
         for point in AUDITS:
             if point not in self._worst:
-                by = self._made(self.mechanism, {"epsilon": point})
-                self._worst[point] = float(audit.audit(by.mechanism, point, None).worst)
+                sanitizer = self._build(self.mechanism, {"epsilon": point})
+                self._worst[point] = float(
+                    audit.audit(sanitizer.mechanism, point, None).worst
+                )
         return float(np.interp(epsilon, AUDITS, [self._worst[p] for p in AUDITS]))
 
 
@@ -140,19 +144,19 @@ def _crossing(
     raise DptextError(msg)
 
 
-def _fixed(found: Pipeline, mechanism: dict[str, Any]) -> dict[str, Any]:
+def _fixed(sanitizer: Pipeline, mechanism: dict[str, Any]) -> dict[str, Any]:
     """Return the settings of a mechanism as they ran."""
     if mechanism["name"] != "rank":
         return mechanism
-    return {**found.profile.settings()["mechanism"], "name": "rank"}
+    return {**sanitizer.profile.settings()["mechanism"], "name": "rank"}
 
 
-def _claimed(found: Pipeline, epsilon: float) -> float:
-    promise = found.mechanism.guarantee(epsilon)
+def _claimed(sanitizer: Pipeline, epsilon: float) -> float:
+    promise = sanitizer.mechanism.guarantee(epsilon)
     return float(promise.worst(epsilon)) if promise.notion != "none" else math.inf
 
 
 def epsilons_of(policy: str, name: str, wanted: list[str]) -> dict[str, Any]:
-    """Return what was found at each level."""
+    """Return the result of each level."""
     search = Search(policy, name)
     return {level: search.at(level) for level in wanted}

@@ -33,12 +33,12 @@ MECHANISMS: dict[str, dict[str, Any]] = {
     "vickrey": {"name": "vickrey"},
 }
 # Its loss is known exactly over all pairs of words: it is not held to what it claims.
-# tem is the same law at these levels, its gamma being above the largest distance.
+# tem is the same at these levels, its gamma being above the largest distance.
 AUDITED = ("santext",)
 AUDITS = (5.0, 8.0, 11.0, 13.0, 15.0, 18.0)
 EPSILONS_OF_NOISE = (6.0, 10.0, 14.0, 18.0, 22.0, 26.0, 31.0, 37.0, 44.0, 60.0, 90.0)
-# At a worst loss rank takes the law of this risk; chosen on training rows.
-LAW_AT_LOSS = {6.0: 0.1, 8.0: 0.175, 10.0: 0.3, 12.0: 0.35}
+# At a worst loss rank takes the weights of this risk; chosen on training rows.
+RISK_OF_WEIGHTS = {6.0: 0.1, 8.0: 0.175, 10.0: 0.3, 12.0: 0.35}
 # Corpus -> training and test rows as (file, from, to), what to learn, is it an attack?
 CORPORA: dict[str, tuple[tuple[str, int, int], tuple[str, int, int], str, bool]] = {
     "AG News": (
@@ -58,7 +58,7 @@ CORPORA: dict[str, tuple[tuple[str, int, int], tuple[str, int, int], str, bool]]
 }
 
 
-def made(policy: str, mechanism: dict[str, Any], budget: dict[str, Any]) -> Pipeline:
+def build(policy: str, mechanism: dict[str, Any], budget: dict[str, Any]) -> Pipeline:
     """Make a pipeline as profile balanced is but for what is given."""
     recipe = {
         "name": "frontier",
@@ -82,6 +82,7 @@ def levels() -> Iterator[tuple[str, str]]:
 
 def part_of(corpus: str, which: int) -> tuple[list[str], list[Any]]:
     """Return texts and labels for training (0) or testing (1)."""
-    file, begin, end = CORPORA[corpus][which]
+    parts, label = CORPORA[corpus][:2], CORPORA[corpus][2]
+    file, begin, end = parts[which]
     rows = rows_of(file)[begin:end]
-    return [row["text"] for row in rows], [row[CORPORA[corpus][2]] for row in rows]
+    return [row["text"] for row in rows], [row[label] for row in rows]

@@ -17,7 +17,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext.lexicons import glove, word2vec
+from dptext.lexicons import word2vec
+from dptext.lexicons.lines import read_lines
 
 Vectors = NDArray[np.float32]
 
@@ -42,7 +43,7 @@ def with_fromstring(content: bytes) -> Vectors:
 
 def ours(content: bytes) -> Vectors:
     """Read with dptext."""
-    return glove.read(io.BytesIO(content), "memory").vectors
+    return read_lines(io.BytesIO(content), "memory").vectors
 
 
 def seconds(read: Callable[[bytes], Vectors], content: bytes) -> tuple[float, Vectors]:
@@ -68,8 +69,8 @@ def main() -> None:
     print(f"{len(content) / 1e6:.0f} MB, {options.words} x {options.dimensions}")
     print(f"{'dptext':16} {base:7.2f} s {len(content) / base / 1e6:6.0f} MB/s")
     for read in (with_fromstring, with_float, with_asarray):
-        took, found = seconds(read, content)
-        np.testing.assert_array_equal(found, expected)
+        took, vectors = seconds(read, content)
+        np.testing.assert_array_equal(vectors, expected)
         print(f"{read.__name__:16} {took:7.2f} s  {took / base:5.1f} x the time")
     entries = zip(range(options.words), expected, strict=True)
     head = f"{options.words} {options.dimensions}\n".encode()

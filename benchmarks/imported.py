@@ -49,8 +49,8 @@ def make_one(file: Path, kind: str, wordnet: Path, out: Path) -> None:
     """Import a file once and print what it took."""
     settings = Settings(outputs=OUTPUTS if kind == "outputs" else None)
     start = time.perf_counter()
-    given = wordnet if kind == "english" else None
-    lexicon = make(file, f"{file.name} {kind}", settings, wordnet=given)
+    database = wordnet if kind == "english" else None
+    lexicon = make(file, f"{file.name} {kind}", settings, wordnet=database)
     beside = [english.licence()] if kind == "english" else []
     store.save(lexicon, out / f"{file.name}-{kind}", beside)
     took = time.perf_counter() - start
@@ -100,21 +100,21 @@ def at_risk(lexicon: Lexicon) -> Pipeline:
     return pipeline.build(profile.parse(recipe, "benchmark"), lexicon)
 
 
-def tasks(given: list[Lexicon], seeds: int, dev: bool) -> None:
+def tasks(lexicons: list[Lexicon], seeds: int, dev: bool) -> None:
     """Print one line of figures for each lexicon."""
     work = orders.tasks_of(dev)
     work = {name: work[name] for name in ("AG News", "SST-2")}
     texts = [text for task in work.values() for text in task[2][:200]]
     print("columns:", [f"{t} {m}" for t in work for m in ("TF-IDF", "mean vectors")])
-    for lexicon in given:
-        made = at_risk(lexicon)
-        cells = _cells(made, work, [1], untouched)
+    for lexicon in lexicons:
+        sanitizer = at_risk(lexicon)
+        cells = _cells(sanitizer, work, [1], untouched)
         print(f"{lexicon.name}, unprotected: {cells}", flush=True)
-        epsilon = made.budget.description.high
-        cells = _cells(made, work, list(range(1, seeds + 1)), privatized)
-        same, inflected = orders.kept(made, texts, 1)
+        epsilon = sanitizer.budget.description.high
+        cells = _cells(sanitizer, work, list(range(1, seeds + 1)), privatized)
+        same, inflected = orders.kept(sanitizer, texts, 1)
         skew, most = skewness(lexicon)
-        mechanism = made.mechanism
+        mechanism = sanitizer.mechanism
         assert isinstance(mechanism, rank.Rank)
         masses = orders.masses(mechanism, epsilon)
         print(
@@ -134,39 +134,43 @@ CORPORA = {
 
 def risks(lexicon: Lexicon) -> None:
     """Print how often words of real text are guessed, by two kinds of frequencies."""
-    made = at_risk(lexicon)
-    public = prior.replaced(lexicon, made.profile.tokens)
+    sanitizer = at_risk(lexicon)
+    public = prior.replaced(lexicon, sanitizer.profile.tokens)
     cells = []
     for name, (others, asked) in CORPORA.items():
         texts = [row["text"] for row in rows_of(asked)[:_TEXTS]]
-        before = made.tokenizer.words(texts).ids
-        after = privatized(made, texts, 1)[1][before >= 0]
+        before = sanitizer.tokenizer.words(texts).ids
+        after = privatized(sanitizer, texts, 1)[1][before >= 0]
         before = before[before >= 0]
         rows = rows_of(others)[_TEXTS : 8 * _TEXTS]
-        likely = made.tokenizer.words([row["text"] for row in rows]).ids
+        likely = sanitizer.tokenizer.words([row["text"] for row in rows]).ids
         counts = np.bincount(likely[likely >= 0], minlength=len(public))
         # What these texts lack is guessed by the lexicon's frequencies.
         real = counts + 0.02 * public * counts.sum()
-        found = [
+        rates = [
             attacks.bayes(
-                made.mechanism, made.budget.description.high, by, before, after
+                sanitizer.mechanism,
+                sanitizer.budget.description.high,
+                by,
+                before,
+                after,
             ).success
             for by in (public, real / real.sum())
         ]
         blind = (before == real.argmax()).mean()
-        cells.append(f"{name} {found[0]:.3f} {found[1]:.3f} (blind {blind:.3f})")
+        cells.append(f"{name} {rates[0]:.3f} {rates[1]:.3f} (blind {blind:.3f})")
     blind = public.max()
     print(
-        f"{lexicon.name}: epsilon {made.budget.description.high:.2f}, blind "
+        f"{lexicon.name}: epsilon {sanitizer.budget.description.high:.2f}, blind "
         f"{blind:.3f}; ",
         cells,
     )
 
 
-def _cells(made: Any, work: dict[str, Any], seeds: list[int], change: Any) -> str:
+def _cells(sanitizer: Any, work: dict[str, Any], seeds: list[int], change: Any) -> str:
     cells = []
     for task in work.values():
-        runs = [orders.accuracies(made, task, seed, change) for seed in seeds]
+        runs = [orders.accuracies(sanitizer, task, seed, change) for seed in seeds]
         mean, spread = np.mean(runs, axis=0), np.std(runs, axis=0)
         cells += [f"{m:.3f}±{s:.3f}" for m, s in zip(mean, spread, strict=True)]
     return " ".join(cells)
@@ -182,16 +186,18 @@ def main() -> None:
     parser.add_argument("--kind", choices=KINDS)
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--dev", action="store_true")
-    given = parser.parse_args()
-    if given.what == "tasks":
-        tasks([load(folder) for folder in given.paths], given.seeds, given.dev)
-    elif given.what == "risks":
-        for folder in given.paths:
+    arguments = parser.parse_args()
+    if arguments.what == "tasks":
+        tasks(
+            [load(folder) for folder in arguments.paths], arguments.seeds, arguments.dev
+        )
+    elif arguments.what == "risks":
+        for folder in arguments.paths:
             risks(load(folder))
-    elif given.kind:
-        make_one(given.paths[0], given.kind, given.wordnet, given.out)
+    elif arguments.kind:
+        make_one(arguments.paths[0], arguments.kind, arguments.wordnet, arguments.out)
     else:
-        make_all(given.paths, given.wordnet, given.out)
+        make_all(arguments.paths, arguments.wordnet, arguments.out)
 
 
 if __name__ == "__main__":

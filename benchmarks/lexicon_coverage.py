@@ -9,10 +9,10 @@ the marks inside words are not. The texts only measure: no word was chosen by th
 
 from __future__ import annotations
 
+import argparse
 import gzip
 import json
 import os
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -46,9 +46,9 @@ def texts(path: Path) -> Iterator[str]:
 
 def pieces(path: Path) -> Counter[str]:
     """Count the distinct word pieces of a corpus, the space in front left out."""
-    found = Counter(piece for text in texts(path) for piece in split(text))
+    counts = Counter(piece for text in texts(path) for piece in split(text))
     words: Counter[str] = Counter()
-    for piece, count in found.items():
+    for piece, count in counts.items():
         if kind_of(piece) == kinds.WORD:
             words[piece.removeprefix(" ")] += count
     return words
@@ -100,4 +100,7 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]) if sys.argv[1:] else ROOT / "dptext" / "data" / "english")
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    english = ROOT / "dptext" / "data" / "english"
+    parser.add_argument("folder", nargs="?", type=Path, default=english)
+    main(parser.parse_args().folder)

@@ -8,8 +8,8 @@ Reads SimLex-999, SimVerb-3500, WordSim-353 and MEN from wordsim/ of the test da
 
 from __future__ import annotations
 
+import argparse
 import os
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -76,4 +76,7 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]) if sys.argv[1:] else ROOT / "dptext" / "data" / "english")
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    english = ROOT / "dptext" / "data" / "english"
+    parser.add_argument("folder", nargs="?", type=Path, default=english)
+    main(parser.parse_args().folder)

@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from dptext import lexicons, models, registry, spaces
-from dptext.mechanisms import mlm
+from dptext.mechanisms import Aim, mlm
 from dptext.randomness import Randomness, RunKey
 from dptext.tokens.policy import Policy
 from dptext.tokens.tokenizer import Tokenizer
@@ -29,7 +29,7 @@ ROOT = Path(__file__).resolve().parents[1]
 DATA = Path(os.environ.get("DPTEXT_TEST_DATA", ROOT.parent / "shared" / "data"))
 
 
-def made(folder: str) -> str:
+def save_model(folder: str) -> str:
     """Save a random model of BERT-base's shape with its tokenizer."""
     library = models.package("transformers", "the benchmark", "semantic")
     split = library.AutoTokenizer.from_pretrained(
@@ -43,8 +43,8 @@ def made(folder: str) -> str:
 def reviews(count: int) -> list[str]:
     """Return reviews of middle length."""
     with gzip.open(DATA / "text/trustpilot_en_train.jsonl.gz") as file:
-        found = [json.loads(row)["text"] for row in file]
-    return [text for text in found if 35 <= len(text.split()) <= 55][:count]
+        texts = [json.loads(row)["text"] for row in file]
+    return [text for text in texts if 35 <= len(text.split()) <= 55][:count]
 
 
 def main() -> None:
@@ -53,23 +53,23 @@ def main() -> None:
     parser.add_argument("--reviews", type=int, default=2)
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--model", default="")
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     lexicon = lexicons.find("builtin")
     identity = registry.find("spaces", "identity")
     space = spaces.prepare(lexicon, "identity", identity.Params())
-    words = Tokenizer(lexicon, Policy()).words(reviews(given.reviews))
+    words = Tokenizer(lexicon, Policy()).words(reviews(arguments.reviews))
     size = len(words.ids)
     randomness = Randomness(RunKey.from_seed(0), "benchmark")
     bits = randomness.of([bytes(16)], np.zeros(size, np.int64))
     with tempfile.TemporaryDirectory() as folder:
-        model = given.model or made(folder)
+        model = arguments.model or save_model(folder)
         for context in ("pair", "masked"):
-            params = mlm.Params(model=model, context=context, device=given.device)
-            state = mlm.prepare(params, space)
-            outputs = len(mlm.outputs(state))
-            mlm.laws(state, 1.0)
+            params = mlm.Params(model=model, context=context, device=arguments.device)
+            mechanism = params.prepare(space, Aim())
+            outputs = len(mechanism.outputs)
+            mechanism.example_log_probs(1.0)
             began, used = time.perf_counter(), time.process_time()
-            mlm.choose(state, words, np.full(size, 25.0), bits)
+            mechanism.sample(words, np.full(size, 25.0), bits)
             took, used = time.perf_counter() - began, time.process_time() - used
             print(
                 f"context {context:<7} {size:>6} words {outputs:>7,} outputs "

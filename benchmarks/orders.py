@@ -51,7 +51,7 @@ WEIGHTS = {
 Task = tuple[list[str], list[Any], list[str], list[Any]]
 
 
-def made(lexicon: Lexicon, mechanism: dict[str, Any], epsilon: float) -> Pipeline:
+def build(lexicon: Lexicon, mechanism: dict[str, Any], epsilon: float) -> Pipeline:
     """Make a pipeline of a mechanism at one epsilon for all words."""
     budget = {"name": "uniform", "epsilon": float(epsilon)}
     recipe = {"name": "benchmark", "mechanism": mechanism, "budget": budget}
@@ -60,7 +60,14 @@ def made(lexicon: Lexicon, mechanism: dict[str, Any], epsilon: float) -> Pipelin
 
 def ranked(lexicon: Lexicon, weights: dict[str, Any], epsilon: float) -> Pipeline:
     """Make a pipeline of rank."""
-    return made(lexicon, {"name": "rank", **weights}, epsilon)
+    return build(lexicon, {"name": "rank", **weights}, epsilon)
+
+
+def rank_of(lexicon: Lexicon, weights: dict[str, Any]) -> rank.Rank:
+    """Return the mechanism rank, which serves at any epsilon."""
+    mechanism = ranked(lexicon, weights, 1.0).mechanism
+    assert isinstance(mechanism, rank.Rank)
+    return mechanism
 
 
 def risk_of(mechanism: rank.Rank, prior: NDArray[np.float64], epsilon: float) -> float:
@@ -71,7 +78,7 @@ def risk_of(mechanism: rank.Rank, prior: NDArray[np.float64], epsilon: float) ->
 
 def epsilon_at(lexicon: Lexicon, weights: dict[str, Any], risk: float) -> float:
     """Return the epsilon of a risk, nan if none up to 40 has it."""
-    mechanism = ranked(lexicon, weights, 1.0).mechanism
+    mechanism = rank_of(lexicon, weights)
     low, high = 0.01, 40.0
     if risk_of(mechanism, lexicon.prior, high) < risk:
         return float("nan")
@@ -90,16 +97,17 @@ def masses(mechanism: rank.Rank, epsilon: float) -> str:
 
 
 def plain(lexicon: Lexicon) -> Lexicon:
-    """Return the lexicon with orders by distance alone, synonyms nearer."""
-    assert lexicon.synonym_ends is not None
-    assert lexicon.synonyms is not None
-    synonyms = lexicon.synonym_ends, lexicon.synonyms
-    found, far = orders.build_orders(lexicon.vectors, 97, synonyms)
-    found[-1] = lexicon.orders[-1]
-    far[-1] = orders.far_of(lexicon.vectors, len(lexicon.words), found[-1])
+    """Return the lexicon with orders by distance alone."""
+    lists_by_distance, far = orders.build_orders(lexicon.vectors, 97)
+    lists_by_distance[-1] = lexicon.orders[-1]
+    far[-1] = orders.far_of(lexicon.vectors, len(lexicon.words), lists_by_distance[-1])
     meta = {key: lexicon.meta[key] for key in lexicon.meta if key != "outputs"}
     return dataclasses.replace(
-        lexicon, orders=found, far=far, digest=f"plain {lexicon.digest}", meta=meta
+        lexicon,
+        orders=lists_by_distance,
+        far=far,
+        digest=f"plain {lexicon.digest}",
+        meta=meta,
     )
 
 
@@ -121,8 +129,8 @@ def lists(lexicon: Lexicon) -> None:
     for risk in RISKS:
         for weights in (OLD_WEIGHTS, *WEIGHTS.values()):
             epsilon = epsilon_at(lexicon, weights, risk)
-            mechanism = ranked(lexicon, weights, 1.0).mechanism
-            shown = "out of reach"
+            mechanism = rank_of(lexicon, weights)
+            shown = "cannot be met"
             if not np.isnan(epsilon):
                 shown = masses(mechanism, epsilon)
             print(f"  risk {risk:.0%} {weights}: epsilon {epsilon:.3f} {shown}")
@@ -133,13 +141,13 @@ def lists(lexicon: Lexicon) -> None:
 
 def compare_weights(lexicon: Lexicon) -> None:
     """Print the expected closeness of the best weights and of others, equal bounds."""
-    space = ranked(lexicon, {"weights": "staircase", "k": 1}, 1.0).mechanism.space
+    space = rank_of(lexicon, {"weights": "staircase", "k": 1}).space
     prior = lexicon.prior
     problem = best_weights.problem(rank.Params(), space, prior, "closeness")
     shapes = [OLD_WEIGHTS, *WEIGHTS.values(), {"weights": "staircase", "k": 16}]
     for epsilon in (6.0, 8.8, 10.5):
         for weights in shapes:
-            other = ranked(lexicon, weights, 1.0).mechanism
+            other = rank_of(lexicon, weights)
             risk = risk_of(other, prior, epsilon)
             mine = best_weights.achieved(other, prior, epsilon, "closeness")
             best, steps = best_weights.solve(problem, risk, epsilon)
@@ -182,17 +190,17 @@ def tasks_of(dev: bool) -> dict[str, Task]:
 
 
 def accuracies(
-    made: Pipeline, task: Task, seed: int, change: Callable[..., Words]
+    sanitizer: Pipeline, task: Task, seed: int, change: Callable[..., Words]
 ) -> tuple[float, float]:
     """Return the accuracy of TF-IDF and of mean vectors, logistic regression."""
     texts, labels, asked, answers = task
-    train, test = change(made, texts, seed), change(made, asked, seed + 1000)
-    return learned(made, train, labels, test, answers)
+    train, test = change(sanitizer, texts, seed), change(sanitizer, asked, seed + 1000)
+    return learned(sanitizer, train, labels, test, answers)
 
 
-def kept(made: Pipeline, texts: list[str], seed: int) -> tuple[float, float]:
+def kept(sanitizer: Pipeline, texts: list[str], seed: int) -> tuple[float, float]:
     """Return how many replacements keep part of speech, and the whole Penn tag."""
-    return same_forms(made, texts, privatized(made, texts, seed), every=5)
+    return same_forms(sanitizer, texts, privatized(sanitizer, texts, seed), every=5)
 
 
 def santext_curve(lexicon: Lexicon) -> list[tuple[float, float, float]]:
@@ -204,7 +212,7 @@ def santext_curve(lexicon: Lexicon) -> list[tuple[float, float, float]]:
     size, squares = len(rows) - 1, (rows.astype(np.float32) ** 2).sum(axis=1)
     prior = lexicon.prior.astype(np.float32)
     grid = np.array([6, 8, 9, 10, 11, 12, 13, 14, 15, 16], np.float32)
-    whole, best = np.zeros((len(grid), size + 1)), np.zeros((len(grid), size))
+    totals, best = np.zeros((len(grid), size + 1)), np.zeros((len(grid), size))
 
     def blocks() -> Iterator[tuple[slice, NDArray[np.float32]]]:
         for begin in range(0, size + 1, 256):
@@ -212,18 +220,20 @@ def santext_curve(lexicon: Lexicon) -> list[tuple[float, float, float]]:
             near = squares[part, None] + squares[None] - 2 * rows[part] @ rows.T
             yield part, np.sqrt(np.maximum(near, 0))
 
-    for part, apart in blocks():
+    for part, distances in blocks():
         words = min(part.stop, size) - part.start
         for number, epsilon in enumerate(grid):
-            law = np.exp(apart[:, :size] * (-epsilon / 2))
-            whole[number, part] = law.sum(axis=1)
-            law = law[:words] * (prior[part] / whole[number, part][:words])[:, None]
-            np.maximum(best[number], law.max(axis=0), out=best[number])
-    logs, worst = np.log(whole).astype(np.float32), np.zeros(len(grid))
-    for part, apart in blocks():
+            weights = np.exp(distances[:, :size] * (-epsilon / 2))
+            totals[number, part] = weights.sum(axis=1)
+            weights = (
+                weights[:words] * (prior[part] / totals[number, part][:words])[:, None]
+            )
+            np.maximum(best[number], weights.max(axis=0), out=best[number])
+    logs, worst = np.log(totals).astype(np.float32), np.zeros(len(grid))
+    for part, distances in blocks():
         for number, epsilon in enumerate(grid):
             gap = np.abs(logs[number, part, None] - logs[number][None])
-            worst[number] = max(worst[number], (gap + apart * (epsilon / 2)).max())
+            worst[number] = max(worst[number], (gap + distances * (epsilon / 2)).max())
     risks = best.sum(axis=1)
     return [
         (float(e), float(r), float(w))
@@ -239,16 +249,16 @@ def tasks(new: Lexicon, old: Lexicon, seeds: int, dev: bool) -> None:
     curve = np.array(santext_curve(new)).T
     print("SanText (epsilon, risk, loss):", np.round(curve.T, 3).tolist(), flush=True)
 
-    def show(name: str, made: Pipeline, change: Callable[..., Words]) -> None:
+    def show(name: str, sanitizer: Pipeline, change: Callable[..., Words]) -> None:
         cells = []
         for task in work.values():
-            runs = [accuracies(made, task, s, change) for s in range(1, seeds + 1)]
+            runs = [accuracies(sanitizer, task, s, change) for s in range(1, seeds + 1)]
             mean, spread = np.mean(runs, axis=0), np.std(runs, axis=0)
             cells += [f"{m:.3f}±{s:.3f}" for m, s in zip(mean, spread, strict=True)]
-        told = ""
+        forms = ""
         if change is not untouched:
-            told = "pos {:.2f} tag {:.2f}".format(*kept(made, texts, 1))
-        print(f"{name:34} {' '.join(cells)} {told}", flush=True)
+            forms = "pos {:.2f} tag {:.2f}".format(*kept(sanitizer, texts, 1))
+        print(f"{name:34} {' '.join(cells)} {forms}", flush=True)
 
     print("columns:", [f"{t} {m}" for t in work for m in ("TF-IDF", "mean vectors")])
     show("unprotected", ranked(new, OLD_WEIGHTS, 1.0), untouched)
@@ -273,14 +283,13 @@ def tasks(new: Lexicon, old: Lexicon, seeds: int, dev: bool) -> None:
         loss = float(np.interp(risk, curve[1], curve[2]))
         show(
             f"risk {risk:.0%} santext loss {loss:.1f}",
-            made(by_distance, {"name": "santext"}, epsilon),
+            build(by_distance, {"name": "santext"}, epsilon),
             privatized,
         )
     for loss in LOSSES:
         weights = WEIGHTS[0.1 if loss < 7 else 0.2 if loss < 9 else 0.35]
-        mechanism = ranked(new, weights, loss).mechanism
-        risk = risk_of(mechanism, new.prior, loss)
-        before = risk_of(ranked(old, OLD_WEIGHTS, loss).mechanism, old.prior, loss)
+        risk = risk_of(rank_of(new, weights), new.prior, loss)
+        before = risk_of(rank_of(old, OLD_WEIGHTS), old.prior, loss)
         show(
             f"loss {loss:g} old risk {before:.2f}",
             ranked(old, OLD_WEIGHTS, loss),
@@ -292,7 +301,7 @@ def tasks(new: Lexicon, old: Lexicon, seeds: int, dev: bool) -> None:
         hit = float(np.interp(loss, curve[2], curve[1]))
         show(
             f"loss {loss:g} santext risk {hit:.2f}",
-            made(by_distance, {"name": "santext"}, epsilon),
+            build(by_distance, {"name": "santext"}, epsilon),
             privatized,
         )
 
@@ -304,13 +313,13 @@ def main() -> None:
     parser.add_argument("folders", nargs="+", type=Path)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--dev", action="store_true")
-    given = parser.parse_args()
-    lexicons = [store.load(folder) for folder in given.folders]
-    if given.what == "tasks":
-        tasks(lexicons[0], lexicons[1], given.seeds, given.dev)
+    arguments = parser.parse_args()
+    lexicons = [store.load(folder) for folder in arguments.folders]
+    if arguments.what == "tasks":
+        tasks(lexicons[0], lexicons[1], arguments.seeds, arguments.dev)
         return
     for lexicon in lexicons:
-        {"lists": lists, "weights": compare_weights}[given.what](lexicon)
+        {"lists": lists, "weights": compare_weights}[arguments.what](lexicon)
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 from bigrams import perplexity
-from orders import LAWS, accuracies, epsilon_at, ranked, tasks_of
+from orders import WEIGHTS, accuracies, epsilon_at, ranked, tasks_of
 from private_rows import privatized, rows_of
 
 from dptext.lexicons import store
@@ -38,13 +38,13 @@ _WORD = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
 
 def collocations(folder: Path) -> frozenset[str]:
     """Return WordNet's units of several words, in lower case, joined by "_"."""
-    found = set()
+    units = set()
     for part in ("noun", "verb", "adj", "adv"):
         for line in (folder / f"index.{part}").read_text("utf-8").splitlines():
             lemma = line.split(" ", 1)[0]
             if "_" in lemma and re.fullmatch(r"[a-z]+(?:_[a-z]+)+", lemma):
-                found.add(lemma)
-    return frozenset(found)
+                units.add(lemma)
+    return frozenset(units)
 
 
 def spans(text: str, units: frozenset[str]) -> Iterator[tuple[int, int]]:
@@ -87,29 +87,33 @@ def share(units: frozenset[str]) -> None:
     """Print which part of real texts are units."""
     for corpus in ("agnews_test5600", "sst2_dev", "imdb_5k", "trustpilot_en_test"):
         texts = [row["text"] for row in rows_of(corpus)][:2000]
-        found = counted(texts, units)
+        counts_of_units = counted(texts, units)
         words = sum(len(_WORD.findall(text)) for text in texts)
-        inside = sum(n * (unit.count("_") + 1) for unit, n in found.items())
-        few = {unit: n for unit, n in found.items() if unit[:1].isalpha()}
+        inside = sum(n * (unit.count("_") + 1) for unit, n in counts_of_units.items())
+        few = {unit: n for unit, n in counts_of_units.items() if unit[:1].isalpha()}
         print(
             f"{corpus}: {inside / words:.2%} of {words} words stand in units, "
-            f"{len(found)} different; the commonest: "
+            f"{len(counts_of_units)} different; the commonest: "
             + ", ".join(sorted(few, key=few.__getitem__, reverse=True)[:12])
         )
 
 
-def with_units(lexicon: Lexicon, found: Counter[str], words: int, most: int) -> Lexicon:
+def with_units(
+    lexicon: Lexicon, counts_of_units: Counter[str], words: int, most: int
+) -> Lexicon:
     """Return the lexicon with the commonest units, of a corpus of so many words."""
     outputs = int(lexicon.meta["outputs"])
     rows = {word.lower(): row for row, word in enumerate(lexicon.words)}
     units = [
         unit
-        for unit, _ in found.most_common()
+        for unit, _ in counts_of_units.most_common()
         if all(part in rows for part in unit.split("_"))
     ][:most]
     old = lexicon.vectors.astype(np.float32)
-    own = np.stack([old[[rows[w] for w in unit.split("_")]].mean(0) for unit in units])
-    vectors = np.vstack([old[:outputs], own, old[outputs:]])
+    unit_vectors = np.stack(
+        [old[[rows[w] for w in unit.split("_")]].mean(0) for unit in units]
+    )
+    vectors = np.vstack([old[:outputs], unit_vectors, old[outputs:]])
     unit_rows = vectors[: outputs + len(units)]
     unit_rows = unit_rows / np.linalg.norm(unit_rows, axis=1, keepdims=True)
     mine = np.arange(outputs, outputs + len(units))
@@ -120,7 +124,7 @@ def with_units(lexicon: Lexicon, found: Counter[str], words: int, most: int) -> 
     moved[moved >= outputs] += len(units)
     orders = np.vstack([moved[:outputs], listed, moved[outputs:]]).astype(np.uint32)
     total = lexicon.counts.sum()
-    counts = np.array([found[unit] / words * total for unit in units])
+    counts = np.array([counts_of_units[unit] / words * total for unit in units])
     return dataclasses.replace(
         lexicon,
         words=(*lexicon.words[:outputs], *units, *lexicon.words[outputs:]),
@@ -143,22 +147,22 @@ def tasks(lexicon: Lexicon, units: frozenset[str], most: int, seeds: int) -> Non
     """Print what units change."""
     work = {k: t for k, t in tasks_of(dev=False).items() if k != "gender"}
     train = [text for task in work.values() for text in task[0]]
-    found = counted(train, units)
+    counts_of_units = counted(train, units)
     words = sum(len(_WORD.findall(text)) for text in train)
     # Parts of speech are set aside on both sides: agreement would need those of units.
     plain = dataclasses.replace(lexicon, parts=None)
-    grown = with_units(plain, found, words, most)
+    grown = with_units(plain, counts_of_units, words, most)
     known = frozenset(grown.words) & units
-    law = LAWS[0.2]
-    base = epsilon_at(plain, law, 0.2)
-    equal = epsilon_at(grown, law, 0.2)
+    weights = WEIGHTS[0.2]
+    base = epsilon_at(plain, weights, 0.2)
+    equal = epsilon_at(grown, weights, 0.2)
     print(f"{len(known)} units; risk 20%: epsilon {base:.3f} words, {equal:.3f} units")
     for name, used, epsilon in (
         ("words", plain, base),
         ("units, equal risk", grown, equal),
         ("units, equal epsilon", grown, base),
     ):
-        made = ranked(used, law, epsilon)
+        sanitizer = ranked(used, weights, epsilon)
         for corpus, task in work.items():
             texts = [task[0], task[2]]
             if used is grown:
@@ -167,25 +171,27 @@ def tasks(lexicon: Lexicon, units: frozenset[str], most: int, seeds: int) -> Non
             features = (
                 {"as words": " "} if used is plain else {"as words": " ", "one": "_"}
             )
-            told = []
-            memory = functools.cache(functools.partial(_private, made))
+            shown = []
+            memory = functools.cache(functools.partial(_private, sanitizer))
             for kind, mark in features.items():
                 change = functools.partial(_split, mark, memory)
-                runs = [accuracies(made, here, s, change) for s in range(1, seeds + 1)]
+                runs = [
+                    accuracies(sanitizer, here, s, change) for s in range(1, seeds + 1)
+                ]
                 mean = np.mean(runs, axis=0)
-                told.append(f"{kind} {mean[0]:.3f} {mean[1]:.3f}")
+                shown.append(f"{kind} {mean[0]:.3f} {mean[1]:.3f}")
             out, ids, _ = memory(tuple(texts[1]), 1001)
             read = perplexity([text.replace("_", " ") for text in out])
             tokens = len(ids) / len(out)
             print(
-                f"{name:22} {corpus:8} {'; '.join(told)}; perplexity {read:,.0f}; "
+                f"{name:22} {corpus:8} {'; '.join(shown)}; perplexity {read:,.0f}; "
                 f"{tokens:.1f} tokens, {tokens * epsilon:.0f} nats a text",
                 flush=True,
             )
 
 
-def _private(made: Any, texts: tuple[str, ...], seed: int) -> Any:
-    return privatized(made, list(texts), seed)
+def _private(sanitizer: Any, texts: tuple[str, ...], seed: int) -> Any:
+    return privatized(sanitizer, list(texts), seed)
 
 
 def _split(mark: str, memory: Any, _: Any, texts: list[str], seed: int) -> Any:
@@ -201,12 +207,12 @@ def main() -> None:
     parser.add_argument("--lexicon", type=Path, default=Path("dptext/data/english"))
     parser.add_argument("--units", type=int, default=2000)
     parser.add_argument("--seeds", type=int, default=2)
-    given = parser.parse_args()
-    units = collocations(given.wordnet)
-    if given.what == "share":
+    arguments = parser.parse_args()
+    units = collocations(arguments.wordnet)
+    if arguments.what == "share":
         share(units)
     else:
-        tasks(store.load(given.lexicon), units, given.units, given.seeds)
+        tasks(store.load(arguments.lexicon), units, arguments.units, arguments.seeds)
 
 
 if __name__ == "__main__":

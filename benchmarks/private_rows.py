@@ -36,7 +36,7 @@ def rows_of(file: str) -> list[dict[str, Any]]:
     return [rows[position] for position in order.tolist()]
 
 
-def privatized(by: Pipeline, texts: Sequence[str], seed: int) -> Words:
+def privatized(sanitizer: Pipeline, texts: Sequence[str], seed: int) -> Words:
     """Return private texts, and the drawn words with the text that each stands in."""
     ids: list[Any] = []
     positions: list[Any] = []
@@ -50,18 +50,22 @@ def privatized(by: Pipeline, texts: Sequence[str], seed: int) -> Words:
 
     records = (Record(number, (text,), None) for number, text in enumerate(texts))
     key = RunKey.from_seed(seed)
-    out = [new[0] for _, new in by.run(records, key, observe=observe)]
+    out = [new[0] for _, new in sanitizer.run(records, key, observe=observe)]
     return out, np.concatenate(ids), np.concatenate(positions)
 
 
-def untouched(by: Pipeline, texts: list[str], seed: int = 0) -> Words:
+def untouched(sanitizer: Pipeline, texts: list[str], seed: int = 0) -> Words:
     """Return the texts as they are, in the same shape."""
-    words = by.tokenizer.words(texts)
+    words = sanitizer.tokenizer.words(texts)
     return texts, words.ids, words.texts
 
 
 def learned(
-    by: Pipeline, train: Words, labels: list[Any], test: Words, answers: list[Any]
+    sanitizer: Pipeline,
+    train: Words,
+    labels: list[Any],
+    test: Words,
+    answers: list[Any],
 ) -> tuple[float, float]:
     """Return the accuracy of TF-IDF and of mean vectors, logistic regression."""
     from sklearn.feature_extraction.text import TfidfVectorizer
@@ -70,20 +74,20 @@ def learned(
     words = TfidfVectorizer(
         min_df=2, sublinear_tf=True, token_pattern=r"(?u)\b\w[\w']*\b"
     )
-    seen = words.fit_transform(train[0])
-    model = LogisticRegression(C=3.0, max_iter=300).fit(seen, labels)
+    features = words.fit_transform(train[0])
+    model = LogisticRegression(C=3.0, max_iter=300).fit(features, labels)
     by_words = float(model.score(words.transform(test[0]), answers))
-    means, others = _means(by, train), _means(by, test)
+    means, others = _means(sanitizer, train), _means(sanitizer, test)
     centre, spread = means.mean(axis=0), means.std(axis=0) + 1e-9
     model = LogisticRegression(C=0.3, max_iter=300)
     model.fit((means - centre) / spread, labels)
     return by_words, float(model.score((others - centre) / spread, answers))
 
 
-def _means(by: Pipeline, found: Words) -> NDArray[np.float64]:
+def _means(sanitizer: Pipeline, words_of_texts: Words) -> NDArray[np.float64]:
     """Return the mean vector of the known words of each text."""
-    texts, ids, positions = found
-    vectors = by.lexicon.vectors.astype(np.float64)
+    texts, ids, positions = words_of_texts
+    vectors = sanitizer.lexicon.vectors.astype(np.float64)
     known = ids >= 0
     sums = np.zeros((len(texts), vectors.shape[1]))
     np.add.at(sums, positions[known], vectors[ids[known]])
@@ -92,7 +96,7 @@ def _means(by: Pipeline, found: Words) -> NDArray[np.float64]:
 
 
 def same_forms(
-    by: Pipeline, texts: list[str], test: Words, every: int
+    sanitizer: Pipeline, texts: list[str], test: Words, every: int
 ) -> tuple[float, float]:
     """Return the share of replacements of the same part of speech, and Penn tag.
 
@@ -100,26 +104,26 @@ def same_forms(
     alone among the two words on either side; words that stay or are unknown do not
     count. One of every so many words is looked at.
     """
-    tagger, names = _tagger(), by.lexicon.words
-    given = by.tokenizer.words(texts).ids
+    tagger, names = _tagger(), sanitizer.lexicon.words
+    originals = sanitizer.tokenizer.words(texts).ids
     _, drawn, positions = test
-    drawn, positions = drawn[: len(given)], positions[: len(given)]
-    parts, whole = [], []
-    for position in range(0, len(given), every):
-        if given[position] < 0 or given[position] == drawn[position]:
+    drawn, positions = drawn[: len(originals)], positions[: len(originals)]
+    parts, tags = [], []
+    for position in range(0, len(originals), every):
+        if originals[position] < 0 or originals[position] == drawn[position]:
             continue
         same = np.flatnonzero(
             positions[max(0, position - 2) : position + 3] == positions[position]
         )
         around = same + max(0, position - 2)
-        words = [names[row] if row >= 0 else "Smith" for row in given[around]]
+        words = [names[row] if row >= 0 else "Smith" for row in originals[around]]
         middle = around.tolist().index(position)
         old = tagger.tag(words)[middle][1]
         words[middle] = names[drawn[position]]
         new = tagger.tag(words)[middle][1]
         parts.append(new[:2] == old[:2])
-        whole.append(new == old)
-    return float(np.mean(parts)), float(np.mean(whole))
+        tags.append(new == old)
+    return float(np.mean(parts)), float(np.mean(tags))
 
 
 @functools.cache

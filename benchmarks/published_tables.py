@@ -3,8 +3,9 @@
 N_w, the share of runs that give the word itself, and S_w, the distinct outputs of its
 100 runs, both averaged over 25 words, for five mechanisms at epsilon 1, 5 and 10 in 50,
 100 and 300 dimensions. The 25 words of the paper are not known here: these stand evenly
-in the order of frequency on a logarithmic scale. Where the law is known (tem, santext),
-the exact N_w and the expectation of S_w over 100 runs stand beside the sampled ones.
+in the order of frequency on a logarithmic scale. Where the output distribution is known
+(tem, santext), the exact N_w and the expectation of S_w over 100 runs stand beside the
+sampled ones.
 
     python benchmarks/published_tables.py [--words 20000] [--theirs FILE.json]
 
@@ -65,7 +66,7 @@ CHANCE = {"N_w": 0.06, "S_w": 6.0}
 
 @dataclass(frozen=True)
 class Cell:
-    """Figures of one mechanism at one epsilon, exact where the law is known."""
+    """Figures of one mechanism at one epsilon, exact where it can be."""
 
     n_w: float
     s_w: float
@@ -93,27 +94,27 @@ def chosen(size: int) -> np.ndarray[Any, np.dtype[np.int32]]:
     return np.unique(np.geomspace(1, size, WORDS).astype(np.int32) - 1)
 
 
-def cell(made: Pipeline, epsilon: float) -> Cell:
+def cell(sanitizer: Pipeline, epsilon: float) -> Cell:
     """Measure one mechanism at one epsilon."""
-    words = chosen(made.mechanism.space.size)
-    draw = public_draw(made, epsilon)
+    words = chosen(sanitizer.mechanism.space.size)
+    draw = public_draw(sanitizer, epsilon)
     drawn = draw(np.repeat(words, RUNS)).reshape(len(words), RUNS)
-    own = float((drawn == words[:, None]).mean())
+    kept = float((drawn == words[:, None]).mean())
     distinct = float(np.mean([len(np.unique(row)) for row in drawn]))
     exact = None
-    if made.mechanism.has_log_probs:
-        found = deniability.measure(made.mechanism, epsilon, draw)
-        exact = found["n_w"], found["s_w"]
-    return Cell(own, distinct, exact)
+    if sanitizer.mechanism.has_log_probs:
+        measured = deniability.measure(sanitizer.mechanism, epsilon, draw)
+        exact = measured.n_w, measured.s_w
+    return Cell(kept, distinct, exact)
 
 
 def scale(lexicon: Lexicon) -> str:
     """Say how far words of a set lie apart."""
     lengths = np.linalg.norm(lexicon.vectors[:-1].astype(np.float64), axis=1)
-    apart = lexicon.meta["geometry"]
+    geometry = lexicon.meta["geometry"]
     return (
-        f"{lengths.mean():11.2f}{apart['nearest_median']:11.2f}"
-        f"{apart['median']:11.2f}{apart['diameter']:11.2f}"
+        f"{lengths.mean():11.2f}{geometry['nearest_median']:11.2f}"
+        f"{geometry['median']:11.2f}{geometry['diameter']:11.2f}"
     )
 
 
@@ -133,13 +134,13 @@ def table(
             print(f"{name:13}{f'paper, {width}d':20}", *(f"{v:>22}" for v in row))
 
 
-def shown(found: Cell, key: str) -> str:
+def shown(measured: Cell, key: str) -> str:
     """Write a figure, with the exact one where there is one."""
-    value, index = (found.n_w, 0) if key == "N_w" else (found.s_w, 1)
+    value, index = (measured.n_w, 0) if key == "N_w" else (measured.s_w, 1)
     form = ".3f" if key == "N_w" else ".1f"
-    if found.exact is None:
+    if measured.exact is None:
         return f"{value:{form}}"
-    return f"{value:{form}} ({found.exact[index]:{form}})"
+    return f"{value:{form}} ({measured.exact[index]:{form}})"
 
 
 def trends(cells: dict[tuple[str, str, int], Cell], sets: list[str]) -> bool:
@@ -150,11 +151,11 @@ def trends(cells: dict[tuple[str, str, int], Cell], sets: list[str]) -> bool:
         for label in sets
         for fault in faults(name, [cells[name, label, e] for e in EPSILONS])
     ]
-    told = "hold" if not wrong else "do NOT all hold"
+    verdict = "hold" if not wrong else "do NOT all hold"
     print(
         "\nWith epsilon N_w does not fall (by more than "
         f"{CHANCE['N_w']}) and S_w does not rise (by more than {CHANCE['S_w']:g}), N_w "
-        f"of vickrey is 0, sampled figures agree with exact ones: these {told}."
+        f"of vickrey is 0, sampled figures agree with exact ones: these {verdict}."
     )
     print(*wrong, sep="\n", end="\n" if wrong else "")
     return not wrong
@@ -169,12 +170,15 @@ def faults(name: str, row: list[Cell]) -> Iterator[str]:
         # there S_w may truly rise a little.
         if more.s_w > less.s_w + CHANCE["S_w"]:
             yield "S_w rises with epsilon"
-    if name == "vickrey" and any(found.n_w for found in row):
+    if name == "vickrey" and any(measured.n_w for measured in row):
         yield "an input word is written"
-    for found in row:
-        n_w, s_w = found.exact or (found.n_w, found.s_w)
-        if abs(n_w - found.n_w) > CHANCE["N_w"] or abs(s_w - found.s_w) > CHANCE["S_w"]:
-            yield "what was sampled is not the exact law"
+    for measured in row:
+        n_w, s_w = measured.exact or (measured.n_w, measured.s_w)
+        if (
+            abs(n_w - measured.n_w) > CHANCE["N_w"]
+            or abs(s_w - measured.s_w) > CHANCE["S_w"]
+        ):
+            yield "what was sampled is not the exact distribution"
 
 
 def main() -> None:
@@ -196,10 +200,10 @@ def main() -> None:
         labels.append(label)
         print(f"{label:20}{len(lexicon.words):8}{scale(lexicon)}", flush=True)
         for mechanism, (profile, over) in MECHANISMS.items():
-            made = pipeline.build(load_profile(profile, over), lexicon)
+            sanitizer = pipeline.build(load_profile(profile, over), lexicon)
             for epsilon in EPSILONS:
-                cells[mechanism, label, epsilon] = cell(made, epsilon)
-    sampled = f"{WORDS} words x {RUNS} runs, exact law in brackets"
+                cells[mechanism, label, epsilon] = cell(sanitizer, epsilon)
+    sampled = f"{WORDS} words x {RUNS} runs, exact figures in brackets"
     table(
         f"N_w: share of runs that give the word itself; {sampled}",
         cells,

@@ -34,8 +34,8 @@ DATA = Path(os.environ.get("DPTEXT_TEST_DATA", ROOT.parent / "shared" / "data"))
 def reviews(count: int) -> list[str]:
     """Return reviews of middle length."""
     with gzip.open(DATA / "text/trustpilot_en_train.jsonl.gz") as file:
-        found = [json.loads(row)["text"] for row in file]
-    return [text for text in found if 35 <= len(text.split()) <= 55][:count]
+        texts = [json.loads(row)["text"] for row in file]
+    return [text for text in texts if 35 <= len(text.split()) <= 55][:count]
 
 
 def cases(pipeline: str, device: str) -> list[tuple[str, str, dict[str, Any], bool]]:
@@ -63,14 +63,14 @@ def main() -> None:
     parser.add_argument("--encoded", type=int, default=50, help="for sentence models")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--pipeline", default=str(DATA / "spacy/en_dptext_sm"))
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     lexicon = lexicons.find("builtin")
     tokenizer = Tokenizer(lexicon, Policy())
-    texts = reviews(given.reviews)
+    texts = reviews(arguments.reviews)
     warm = tokenizer.words(texts[-1:])
-    for label, name, settings, encoded in cases(given.pipeline, given.device):
+    for label, name, settings, encoded in cases(arguments.pipeline, arguments.device):
         module: Any = registry.find("budgets.scores", name)
-        chosen = texts[: given.encoded] if encoded else texts
+        chosen = texts[: arguments.encoded] if encoded else texts
         words = tokenizer.words(chosen)
         try:
             score = module.Params(**settings).prepare(lexicon)

@@ -19,10 +19,10 @@ the tables; needs nothing but the package:
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import shutil
-import sys
 import tempfile
 import time
 from dataclasses import asdict
@@ -37,6 +37,8 @@ from dptext.errors import UsageError
 from dptext.guarantees import account
 from dptext.measures import bayes_risk, prior
 from dptext.measures.public import risk_of
+from dptext.mechanisms import Family
+from dptext.mechanisms.santext import SanText
 from dptext.profile import load, shipped
 
 # What `dptext compare` asks for unless told otherwise; of other mechanisms only USUAL.
@@ -48,8 +50,11 @@ TABLES = ("santext", "custext", "diffractor")
 
 def main() -> None:
     """Write the tables, then the results unless only tables are asked for."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--tables", action="store_true", help="the tables alone")
+    arguments = parser.parse_args()
     tables()
-    if sys.argv[1:] != ["--tables"]:
+    if not arguments.tables:
         results()
 
 
@@ -64,9 +69,9 @@ def tables() -> None:
                 "mechanism": {"name": mechanism},
                 "budget": {"name": "uniform", "epsilon": 10.0, "risk": None},
             }
-            made = pipeline.build(load("balanced", over), lexicons.find("builtin"))
-            if mechanism == "santext":
-                made.mechanism.state.near.frequent.rows(np.zeros(1, np.int64))
+            sanitizer = pipeline.build(load("balanced", over), lexicons.find("builtin"))
+            if isinstance(sanitizer.mechanism, SanText):
+                sanitizer.mechanism.distribution.frequent.rows(np.zeros(1, np.int64))
         into.mkdir()
         for path in sorted((Path(folder) / "dptext").glob("*.arrays")):
             content = path.read_bytes().partition(b"\n")[2]
@@ -89,60 +94,63 @@ def results() -> None:
 
 
 def _risks() -> list[tuple[str, dict[str, Any]]]:
-    found = []
+    measured = []
     for name in shipped():
         mechanism = load_profile(name).mechanism.name
-        if _context(mechanism):
+        if _reads_text(mechanism):
             print(f"{name}: needs a model")
         else:
-            found += _measured(name, open_pipeline(name))
+            measured += _measured(name, open_pipeline(name))
     lexicon = lexicons.find("builtin")
     for mechanism in registry.names("mechanisms"):
         risks = RISKS if mechanism in MECHANISMS else USUAL
-        for risk in () if _context(mechanism) else risks:
+        for risk in () if _reads_text(mechanism) else risks:
             over = {
                 "mechanism": {"name": mechanism},
                 "mapping": None,
                 "budget": {"name": "uniform", "epsilon": None, "risk": risk},
             }
             try:
-                made = pipeline.build(load("balanced", over), lexicon)
+                sanitizer = pipeline.build(load("balanced", over), lexicon)
             except UsageError as error:
                 print(f"{mechanism} at {risk}: {error}")
                 continue
-            found += _measured(f"{mechanism} at {risk}", made)
-    return found
+            measured += _measured(f"{mechanism} at {risk}", sanitizer)
+    return measured
 
 
-def _context(mechanism: str) -> bool:
-    return bool(registry.find("mechanisms", mechanism).FAMILY == "context")
+def _reads_text(mechanism: str) -> bool:
+    family: Family = registry.find("mechanisms", mechanism).Params.family
+    return family is Family.TEXTS
 
 
-def _measured(name: str, made: pipeline.Pipeline) -> list[tuple[str, dict[str, Any]]]:
+def _measured(
+    name: str, sanitizer: pipeline.Pipeline
+) -> list[tuple[str, dict[str, Any]]]:
     """Measure a pipeline's risk, and the distances that its report shows."""
-    risk, note = risk_of(made)
+    risk, note = risk_of(sanitizer)
     account.statement(
-        made.profile,
-        made.mechanism,
-        made.budget.description,
+        sanitizer.profile,
+        sanitizer.mechanism,
+        sanitizer.budget.description,
         key="system",
         lexicon_given=False,
         identified=False,
         fields=None,
     )
-    made.mechanism.space.translated()
-    told = note if risk is None else f"risk {risk.success:.3%}"
+    sanitizer.mechanism.space.translated()
+    shown = note if risk is None else f"risk {risk.success:.3%}"
     spent = f"{time.process_time():.0f} s CPU so far"
     print(
-        f"{name}: epsilon {made.budget.description.high:g}, {told} ({spent})",
+        f"{name}: epsilon {sanitizer.budget.description.high:g}, {shown} ({spent})",
         flush=True,
     )
     if risk is None:
         return []
-    words = prior.replaced(made.lexicon, made.profile.tokens)
-    mapping = made.profile.settings().get("mapping")
+    words = prior.replaced(sanitizer.lexicon, sanitizer.profile.tokens)
+    mapping = sanitizer.profile.settings().get("mapping")
     key = bayes_risk.key_of(
-        made.mechanism, made.budget.description.high, words, True, mapping
+        sanitizer.mechanism, sanitizer.budget.description.high, words, True, mapping
     )
     return [(key, asdict(risk))]
 

@@ -9,6 +9,7 @@ words; what epsilon weights are made for, docs/rank.md says. Takes minutes; need
 
 from __future__ import annotations
 
+import argparse
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -45,7 +46,7 @@ def solved(lexicon: Lexicon, space: Space, policy: Policy) -> Iterator[dict[str,
         try:
             epsilon = calibrate.epsilon_for(mechanism, risk, words)
         except UsageError:
-            print(f"{risk:.3g}: out of reach")
+            print(f"{risk:.3g}: cannot be met")
             continue
         closeness = best_weights.achieved(mechanism, words, epsilon, UTILITY)
         print(
@@ -81,9 +82,10 @@ def as_json(digest: str, tables: dict[str, list[dict[str, Any]]]) -> str:
 
 def main() -> None:
     """Solve for each prior and write the file."""
+    argparse.ArgumentParser(description=__doc__.partition("\n")[0]).parse_args()
     lexicon = lexicons.find("builtin")
-    module = registry.find("spaces", "identity")
-    space = spaces.prepare(lexicon, "identity", module, module.Params())
+    identity = registry.find("spaces", "identity")
+    space = spaces.prepare(lexicon, "identity", identity.Params())
     tables = {
         name: list(solved(lexicon, space, policy)) for name, policy in PRIORS.items()
     }

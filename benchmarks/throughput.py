@@ -87,18 +87,18 @@ def draws(lexicon: str) -> float:
     from dptext import lexicons, pipeline, profile
     from dptext.randomness import RunKey
 
-    found = lexicons.find(lexicon)
-    made = pipeline.build(profile.load("balanced"), found)
+    vocabulary = lexicons.find(lexicon)
+    sanitizer = pipeline.build(profile.load("balanced"), vocabulary)
     count, rounds = 2**17, 20
     rng = np.random.default_rng(0)
-    ids = rng.choice(len(found.words), count, p=found.prior).astype(np.int32)
-    eps = np.full(count, made.budget.description.high)
-    randomness = made.randomness(RunKey.fresh())
+    ids = rng.choice(len(vocabulary.words), count, p=vocabulary.prior).astype(np.int32)
+    eps = np.full(count, sanitizer.budget.description.high)
+    randomness = sanitizer.randomness(RunKey.fresh())
     records = np.arange(count) // 200
     nonces = [rng.bytes(16) for _ in range(int(records[-1]) + 1)]
     began = time.perf_counter()
     for _ in range(rounds):
-        made.draw(ids, eps, randomness.of(nonces, records))
+        sanitizer.draw(ids, eps, randomness.of(nonces, records))
     return rounds * count / (time.perf_counter() - began)
 
 
@@ -109,30 +109,33 @@ def main() -> None:
     parser.add_argument("--reviews", type=int, default=100_000)
     parser.add_argument("--lexicon", default="builtin")
     parser.add_argument("--folder", type=Path, default=Path("/tmp"))
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ[name] = "1"
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {sorted(os.sched_getaffinity(0))[0]})
-    bound = limit(given.lexicon)
-    print(f"draws of rank alone: {draws(given.lexicon):,.0f} words/s on one core")
+    bound = limit(arguments.lexicon)
+    print(f"draws of rank alone: {draws(arguments.lexicon):,.0f} words/s on one core")
     print(f"matrix product alone: {bound:,.0f} words/s on one core")
     print("profile     reviews      words/s  of limit  seconds  peak MB  growth MB")
-    for profile in given.profiles:
-        count = SLOW.get(profile, given.reviews)
-        whole, part = given.folder / "whole.jsonl", given.folder / "part.jsonl"
-        reviews(count, whole)
+    for profile in arguments.profiles:
+        count = SLOW.get(profile, arguments.reviews)
+        complete, part = (
+            arguments.folder / "whole.jsonl",
+            arguments.folder / "part.jsonl",
+        )
+        reviews(count, complete)
         reviews(max(1, count // 10), part)
-        small = measure(profile, part, given.lexicon)
-        large = measure(profile, whole, given.lexicon)
+        small = measure(profile, part, arguments.lexicon)
+        large = measure(profile, complete, arguments.lexicon)
         share = f"{large['rate'] / bound:8.2f}" if profile in SLOW else " " * 8
         print(
             f"{profile:10} {count:8,} {large['rate']:12,.0f}  {share} "
             f"{large['seconds']:8.1f} {large['peak']:8.0f} "
             f"{large['peak'] - small['peak']:10.0f}"
         )
-    own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(f"(this script: {own:.0f} MB)")
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(f"(this script: {memory:.0f} MB)")
 
 
 if __name__ == "__main__":

@@ -17,11 +17,16 @@ _VARIABLE = ("is_string", "is_large_string", "is_binary", "is_large_binary")
 
 _OF_MAP = 64  # bytes that a map is taken for: their parts have no cheap length
 
-Array = Any
-Batch = Any
-Kind = Any  # a pyarrow.DataType
-Schema = Any
-Value = Any  # one row of a selected column: a text, nothing, or a list of such
+Arrow = Any
+Array = Arrow
+Batch = Arrow
+Field = Arrow
+Kind = Arrow  # a pyarrow.DataType
+Schema = Arrow
+Table = Arrow
+File = Arrow  # a pyarrow.parquet.ParquetFile, or ParquetWriter
+# One row of a selected column.
+Value = str | None | list["Value"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +48,8 @@ def column(schema: Schema, path: str, location: str, *, is_text: bool = True) ->
     def number(names: list[str], name: str) -> int:
         if names.count(name) == 1:
             return names.index(name)
-        problem = f"no field {path!r}; {_fields.advice(path, text_paths(schema))}"
+        texts = list(leaf_paths(schema, only_text=True))
+        problem = f"no field {path!r}; {_fields.advice(path, texts)}"
         if name in names:
             problem = f"the name {name!r} of field {path!r} occurs twice"
         msg = f"{location}: {problem}"
@@ -55,7 +61,7 @@ def column(schema: Schema, path: str, location: str, *, is_text: bool = True) ->
         if not is_kind(kind, "is_struct"):
             msg = f"{location}: field {path!r} leads into {_shown(kind)}, not a struct"
             raise InputError(msg)
-        fields = [kind.field(i) for i in range(kind.num_fields)]
+        fields = fields_of(kind)
         steps.append(number([field.name for field in fields], name))
         kind = _inside(fields[steps[-1]].type)
     if is_text and not _is_text(kind):
@@ -64,7 +70,7 @@ def column(schema: Schema, path: str, location: str, *, is_text: bool = True) ->
     return Column(path, at, tuple(steps))
 
 
-def leaf_paths(schema: Schema) -> Iterator[str]:
+def leaf_paths(schema: Schema, *, only_text: bool = False) -> Iterator[str]:
     """Give the paths of all fields that hold values, through lists and structs."""
     left: list[tuple[tuple[str, ...], Kind]] = [
         ((field.name,), _inside(field.type)) for field in schema
@@ -72,9 +78,9 @@ def leaf_paths(schema: Schema) -> Iterator[str]:
     while left:
         path, kind = left.pop(0)
         if is_kind(kind, "is_struct") and kind.num_fields:
-            fields = (kind.field(i) for i in range(kind.num_fields))
+            fields = fields_of(kind)
             left += [((*path, field.name), _inside(field.type)) for field in fields]
-        else:
+        elif _is_text(kind) or not only_text:
             yield _paths.joined(path)
 
 
@@ -82,8 +88,12 @@ def is_kind(kind: Kind, test: str) -> bool:
     """Apply a test of pyarrow.types, which an older release may lack."""
     from pyarrow import types
 
-    known = getattr(types, test, None)
-    return known is not None and bool(known(kind))
+    return bool(getattr(types, test, lambda kind: False)(kind))
+
+
+def fields_of(kind: Kind) -> list[Field]:
+    """Return the fields of a struct, or what is below another nested type."""
+    return [kind.field(i) for i in range(kind.num_fields)]
 
 
 def is_list(kind: Kind) -> bool:
@@ -108,26 +118,11 @@ def _shown(kind: Kind) -> str:
     return str(kind).partition("<")[0]
 
 
-def text_paths(schema: Schema) -> list[str]:
-    """Return the paths of all fields that hold text."""
-
-    def below(path: str, kind: Kind) -> Iterator[str]:
-        kind = _inside(kind)
-        if _is_text(kind):
-            yield path
-        elif is_kind(kind, "is_struct"):
-            for i in range(kind.num_fields):
-                child = kind.field(i)
-                yield from below(_paths.below(path, child.name), child.type)
-
-    return [path for f in schema for path in below(_paths.below("", f.name), f.type)]
-
-
 def leaves(kind: Kind) -> int:
     """Return how many columns of a Parquet file hold a type."""
     if is_kind(kind, "is_dictionary") or not kind.num_fields:
         return 1
-    return sum(leaves(kind.field(i).type) for i in range(kind.num_fields))
+    return sum(leaves(field.type) for field in fields_of(kind))
 
 
 def size(array: Array) -> int:
@@ -196,7 +191,7 @@ def rebuilt(
     if is_list(kind):
         return _rebuilt_list(array, kind, steps, new)
     if steps:
-        fields = [kind.field(i) for i in range(kind.num_fields)]
+        fields = fields_of(kind)
         children = [array.field(i) for i in range(kind.num_fields)]
         at, field = steps[0], fields[steps[0]]
         if not field.nullable:  # what lies inside a null struct
@@ -221,8 +216,9 @@ def _rebuilt_list(
         offsets.append(offsets[-1] + len(value or ()))
     flat = [item for value in new if value is not None for item in value]
     inner = rebuilt(array.flatten(), kind.value_type, steps, flat)
-    of = pa.LargeListArray if is_kind(kind, "is_large_list") else pa.ListArray
-    width = pa.int64() if is_kind(kind, "is_large_list") else pa.int32()
+    of, width = pa.ListArray, pa.int32()
+    if is_kind(kind, "is_large_list"):
+        of, width = pa.LargeListArray, pa.int64()
     return of.from_arrays(
         pa.array(offsets, width), inner, type=kind, mask=array.is_null()
     )

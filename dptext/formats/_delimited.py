@@ -255,7 +255,7 @@ class Writer(_lines.LineWriter):
         return tuple(name for name in self._names if name not in self._private)
 
     def write(self, record: Record, texts: Sequence[str]) -> None:
-        """Write a row with its new texts put in place."""
+        """Write a row with its new texts in it."""
         rest = record.rest
         assert isinstance(rest, Rest)
         fields = rest.fields.copy()

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any
 
 from dptext.formats import _arrow
+from dptext.types import JsonObject
 
 _FIELD_ID = b"PARQUET:field_id"
 _PANDAS = b"pandas"
@@ -31,7 +31,7 @@ def released(schema: _arrow.Schema, columns: Sequence[_arrow.Column]) -> _arrow.
     return schema.with_metadata({_PANDAS: pandas} if pandas else None)
 
 
-def bare(field: Any) -> Any:
+def bare(field: _arrow.Field) -> _arrow.Field:
     """Return a field without its metadata, but for the number it has in the file."""
     number = (field.metadata or {}).get(_FIELD_ID)
     return field.with_metadata({_FIELD_ID: number} if number else None)
@@ -50,7 +50,7 @@ def retyped(kind: _arrow.Kind, steps: tuple[int, ...]) -> _arrow.Kind:
         is_large = _arrow.is_kind(kind, "is_large_list")
         return pa.large_list(item) if is_large else pa.list_(item)
     if steps:
-        fields = [kind.field(i) for i in range(kind.num_fields)]
+        fields = _arrow.fields_of(kind)
         child = fields[steps[0]]
         fields[steps[0]] = bare(child).with_type(retyped(child.type, steps[1:]))
         return pa.struct(fields)
@@ -73,7 +73,7 @@ def _pandas(raw: bytes | None, private: set[str]) -> bytes | None:
     return json.dumps(copied).encode()
 
 
-def _column(described: dict[str, Any]) -> dict[str, Any]:
+def _column(described: JsonObject) -> JsonObject:
     return {
         "name": described.get("name"),
         "field_name": described["field_name"],

@@ -1,4 +1,4 @@
-"""JSON lines: one object per line; texts are found by dotted paths.
+"""JSON lines: one object per line; fields are dotted paths.
 
 A path goes through objects by name and through every element of a list on its way; a
 list of strings at its end gives one text each. All that is not a selected text is kept
@@ -127,7 +127,7 @@ def _malformed(line: str, error: msgspec.DecodeError) -> str:
 
 
 class Writer(_lines.LineWriter):
-    """Writes the line of each record with its new texts put in place."""
+    """Writes the line of each record with its new texts in it."""
 
     def write(self, record: Record, texts: Sequence[str]) -> None:
         """Write a record."""

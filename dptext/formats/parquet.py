@@ -15,15 +15,13 @@ import io
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, BinaryIO, ClassVar, NamedTuple
+from typing import BinaryIO, ClassVar, NamedTuple
 
 from dptext import formats
 from dptext.errors import InputError, MissingExtra
 from dptext.formats import Item, _arrow, _metadata, _paths
 from dptext.formats._lines import Unreadable, too_long
 from dptext.types import Fault, Record, Selection, Verbatim
-
-File = Any  # a pyarrow.parquet.ParquetFile
 
 _ROWS = 1024  # rows that are read, or rebuilt, at once
 _IN_MEMORY = 2**30  # bytes of an input that cannot seek
@@ -48,7 +46,7 @@ class Page:
     head: Head
     batch: _arrow.Batch
     values: list[list[_arrow.Value]]
-    identities: list[_arrow.Value] | None
+    identities: Sequence[object] | None
 
 
 class Format(formats.Format):
@@ -99,18 +97,18 @@ class Format(formats.Format):
         """Give the strings of a record that are copied, with their paths."""
         assert isinstance(record.rest, Rest)
         page, row = record.rest
-        kept = dict.fromkeys(_arrow.text_paths(page.head.schema))
-        for path in (*selection.fields, selection.id_field or ""):
-            kept.pop(path, None)
-        for path in kept:
-            column = _arrow.column(page.head.schema, path, "")
+        schema = page.head.schema
+        for path in _arrow.leaf_paths(schema, only_text=True):
+            if path in (*selection.fields, selection.id_field):
+                continue
+            column = _arrow.column(schema, path, "")
             (value,) = _arrow.values(
                 page.batch.column(column.index)[row:][:1], column.steps
             )
             yield path, " ".join(text for text in _arrow.texts(value) if text)
 
 
-def _open(stream: BinaryIO, location: str) -> File:
+def _open(stream: BinaryIO, location: str) -> _arrow.File:
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -133,7 +131,7 @@ def _open(stream: BinaryIO, location: str) -> File:
         raise InputError(msg) from None
 
 
-def _head(file: File, selection: Selection, location: str) -> Head:
+def _head(file: _arrow.File, selection: Selection, location: str) -> Head:
     schema, metadata = file.schema_arrow, file.metadata
     selected = {_arrow.column(schema, path, location) for path in selection.fields}
     columns = tuple(sorted(selected, key=lambda column: (column.index, column.steps)))
@@ -158,7 +156,7 @@ def _other_leaves(schema: _arrow.Schema, selected: set[int]) -> list[int]:
     return numbers
 
 
-def _batches(file: File, location: str) -> Iterator[_arrow.Batch]:
+def _batches(file: _arrow.File, location: str) -> Iterator[_arrow.Batch]:
     """Give the rows, some at a time."""
     import pyarrow as pa
 
@@ -239,7 +237,7 @@ class Writer(formats.Writer):
         self._sink = _Sink(stream)
         self._private = selection.fields
         self._head: Head | None = None
-        self._file: Any = None
+        self._file: _arrow.File = None
         self._page: Page | None = None
         self._kept: list[int] = []  # rows of the page
         self._batches: list[_arrow.Batch] = []  # rows with their old texts, and
@@ -328,7 +326,7 @@ class Writer(formats.Writer):
         self._batches.append(batch)
         self._kept = []
 
-    def _add_block(self, table: Any) -> None:
+    def _add_block(self, table: _arrow.Table) -> None:
         """Take rows with new texts; a full row group is written."""
         for batch in table.combine_chunks().to_batches():
             block = self._rebuilt(batch)

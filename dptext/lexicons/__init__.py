@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dptext.errors import LexiconError
 from dptext.lexicons import locations
@@ -14,7 +14,7 @@ from dptext.lexicons import locations
 if TYPE_CHECKING:
     from dptext.lexicons.importing import Settings
     from dptext.lexicons.sources import Progress
-    from dptext.types import Lexicon
+    from dptext.types import JsonObject, Lexicon
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Installed:
     name: str
     folder: Path
     digest: str = ""
-    meta: dict[str, Any] = field(default_factory=dict)
+    meta: JsonObject = field(default_factory=dict)
     problem: str = ""
 
 
@@ -38,7 +38,7 @@ def find(
     """Open a lexicon by name, or from a folder, or from a file of vectors.
 
     A name that is known goes before a file of the same name (write ./NAME for the
-    file). A file is imported on first use and kept in the cache: progress is told what
+    file). A file is imported on first use and kept in the cache: progress hears what
     is being done and how far (0 to 1), warn that the cache cannot be written.
     """
     from dptext.lexicons import store
@@ -55,7 +55,7 @@ def find(
         path,
         settings or importing.Settings(),
         progress or sources.quiet,
-        warn or _silent,
+        warn or (lambda message: None),
     )
 
 
@@ -77,7 +77,7 @@ def builtin_digest() -> str:
     """Return the digest of the built-in lexicon."""
     from dptext.lexicons import store
 
-    return str(store.read_meta(locations.packaged())["digest"])
+    return store.read_meta(locations.packaged()).digest
 
 
 def by_digest(digest: str) -> Lexicon | None:
@@ -92,7 +92,7 @@ def by_digest(digest: str) -> Lexicon | None:
         folders += sorted(parent.iterdir()) if parent.is_dir() else []
     for folder in folders:
         try:
-            if store.read_meta(folder)["digest"] == digest:
+            if store.read_meta(folder).digest == digest:
                 return store.load(folder)
         except LexiconError:
             continue
@@ -112,10 +112,10 @@ def _describe(name: str, folder: Path) -> Installed:
     from dptext.lexicons import store
 
     try:
-        document = store.read_meta(folder)
+        _, digest, meta = store.read_meta(folder)
     except LexiconError as error:
         return Installed(name, folder, problem=str(error))
-    return Installed(name, folder, str(document["digest"]), document["meta"])
+    return Installed(name, folder, digest, meta)
 
 
 def _unknown(name: str) -> str:
@@ -126,7 +126,3 @@ def _unknown(name: str) -> str:
         f"no lexicon and no file named {name!r}; {hint}"
         f"known: {', '.join(known) or 'none'} (`dptext lexicon import` adds one)"
     )
-
-
-def _silent(message: str) -> None:
-    """Warn of nothing."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +19,7 @@ from dptext.lexicons.build import figures, ordering, resources
 from dptext.lexicons.build.assemble import ORDERS, OUTPUTS, SIZE
 from dptext.lexicons.build.vocabulary import Vocabulary
 from dptext.lexicons.orders import far_of_all, unit
-from dptext.lexicons.schemes import Arrangement, Ordered, Scheme
+from dptext.lexicons.schemes import Arrangement, Entries, Ordered, Scheme
 
 # Raised when the same file and database would give another lexicon.
 VERSION = 2
@@ -71,15 +70,9 @@ class English(Scheme):
         order = np.lexsort((~inside, -capped))
         return Arrangement(written, capped, order, len(chosen))
 
-    def ordered(
-        self,
-        words: Sequence[str],
-        vectors: NDArray[Any],
-        counts: NDArray[np.float64],
-        outputs: int,
-        listed: int,
-    ) -> Ordered:
+    def ordered(self, entries: Entries, listed: int) -> Ordered:
         """List the words that stand best for each by WordNet; set the unknown row."""
+        words, vectors, counts, outputs = entries
         english, size = self._english, len(words)
         names = figures.only_names(english, words[:outputs])[:listed]
         if names:
@@ -106,13 +99,17 @@ class English(Scheme):
             "orders": ORDERS,
             "outputs": outputs,
         }
-        arrays: dict[str, NDArray[Any]] = {
-            "synonym_ends": known.synonym_ends,
-            "synonyms": known.synonyms,
-            "information_content": known.information_content,
-            "parts": known.parts,
-        }
-        return Ordered(orders, far_of_all(vectors, orders), meta, arrays)
+        return Ordered(
+            orders,
+            far_of_all(vectors, orders),
+            meta,
+            {
+                "synonym_ends": known.synonym_ends,
+                "synonyms": known.synonyms,
+                "information_content": known.information_content,
+                "parts": known.parts,
+            },
+        )
 
 
 def _middle(rows: NDArray[np.float64]) -> NDArray[np.float64]:

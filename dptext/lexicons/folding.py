@@ -6,7 +6,7 @@ dptext.tokens.numbers, and unknown words get the mean.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from dptext.errors import LexiconError
 from dptext.lexicons import numbers
 from dptext.lexicons.raw import RawVectors
-from dptext.lexicons.schemes import Scheme
+from dptext.lexicons.schemes import Entries, Scheme
 from dptext.tokens import kinds
 from dptext.tokens.numbers import NAMES
 from dptext.tokens.regex import key_of, kind_of, split
 
-# Zipf-Mandelbrot's law (Mandelbrot 1953); with this exponent the commonest of 50,000
+# Zipf-Mandelbrot (Mandelbrot 1953): with this exponent the commonest of 50,000
 # words is 5% of a text, as in English. An exponent of 1 makes it 3%, and risks look
 # smaller than they are (benchmarks/imported.py risks).
 _EXPONENT, _OFFSET = 1.13, 2.73
@@ -39,20 +39,13 @@ class Folded(NamedTuple):
     dropped: dict[str, int]
 
 
-class Arranged(NamedTuple):
-    """Words (V,), vectors (V + 1, d), counts (V,); outputs come first."""
-
-    words: tuple[str, ...]
-    vectors: NDArray[Any]
-    counts: NDArray[np.float64]
-    outputs: int
-    dropped: dict[str, int]
-
-
-def arranged(raw: RawVectors, location: str, scheme: Scheme) -> Arranged:
+def arranged(
+    raw: RawVectors, location: str, scheme: Scheme
+) -> tuple[Entries, dict[str, int]]:
     """Fold the entries of a file, put them in order, and set numbers and the last row.
 
-    Where the scheme wants only so many outputs, numbers are frequent enough to be some.
+    Returns also how many were dropped, by reason. Where the scheme wants only so many
+    outputs, numbers are frequent enough to be some.
     """
     counts = zipf(len(raw.words)) if raw.counts is None else raw.counts
     folded = fold(raw.words, counts)
@@ -76,7 +69,7 @@ def arranged(raw: RawVectors, location: str, scheme: Scheme) -> Arranged:
     vectors[size] = vectors[:size].mean(axis=0, dtype=np.float64)
     vectors[rows] = numbers.vectors(middle)[:few]
     ordered = tuple(written[row] for row in order.tolist())
-    return Arranged(ordered, vectors, merged[order], outputs, folded.dropped)
+    return Entries(ordered, vectors, merged[order], outputs), folded.dropped
 
 
 def _number_counts(folded: Folded, most: int | None) -> NDArray[np.float64]:
@@ -98,7 +91,7 @@ def _number_counts(folded: Folded, most: int | None) -> NDArray[np.float64]:
 
 
 def zipf(size: int) -> NDArray[np.float64]:
-    """Return counts (size,) by Zipf-Mandelbrot's law, the last one 1."""
+    """Return counts (size,) after Zipf and Mandelbrot, the last one 1."""
     ranks = np.arange(1, size + 1, dtype=np.float64)
     return np.asarray(((size + _OFFSET) / (ranks + _OFFSET)) ** _EXPONENT)
 

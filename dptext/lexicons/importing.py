@@ -41,9 +41,8 @@ class Settings:
     outputs: int | None = None
 
     def __post_init__(self) -> None:
-        for name in ("max_words", "listed", "outputs"):
-            value = getattr(self, name)
-            if value is not None and value < 1:
+        for name, value in asdict(self).items():
+            if isinstance(value, int) and value < 1:
                 msg = f"{name.replace('_', '-')} must be 1 or more"
                 raise UsageError(msg)
         if self.outputs is not None and min(self.outputs, self.listed) == 1:
@@ -111,14 +110,15 @@ def make(
     """Read a file or folder of vectors into a lexicon that is not stored yet.
 
     wordnet, the folder of its database, makes English orders. digest is the sha256 of
-    the source if it is known. The result's own digest is empty:
-    dptext.lexicons.store.save computes it.
+    the source if it is known. The digest of the result is empty: dptext.lexicons.store.
+    save computes it.
     """
     scheme = _scheme(settings, wordnet, progress)
     raw, format = sources.read(path, settings.format, settings.max_words, progress)
     check_coordinates(raw.vectors, str(path))
     progress("folding words", 0.0)
-    words, vectors, counts, outputs, dropped = folding.arranged(raw, str(path), scheme)
+    entries, dropped = folding.arranged(raw, str(path), scheme)
+    words, vectors, counts, _ = entries
     prior = ZIPF if raw.counts is None else "counts of the source"
     meta = {
         "file": path.name,
@@ -134,7 +134,7 @@ def make(
     }
     del raw
     progress("ordering words", 0.0)
-    ordered = scheme.ordered(words, vectors, counts, outputs, settings.listed)
+    ordered = scheme.ordered(entries, settings.listed)
     listed = int(ordered.orders.shape[1])
     progress("measuring", 0.0)
     geometry = measure(vectors)

@@ -2,6 +2,9 @@
 
 A word may hold spaces and no-break spaces (GloVe 840B has both), so a line is divided
 from the right. Bytes are divided, not text: Python counts no-break spaces as blanks.
+
+GloVe files are such lines, without a header, by descending frequency (Pennington et
+al., EMNLP 2014; nlp.stanford.edu/projects/glove).
 """
 
 from __future__ import annotations
@@ -39,7 +42,7 @@ def read_lines(
     """
     words: list[str] = []
     flat = array("f")
-    for number, line in enumerate(_whole(stream, location, first), first):
+    for number, line in enumerate(_not_blank(stream, location, first), first):
         if limit is not None and len(words) == limit:
             break
         if dimensions is None:
@@ -55,7 +58,7 @@ def read_lines(
     return checked(RawVectors(words, vectors), location, first=first)
 
 
-def _whole(stream: BinaryIO, location: str, first: int) -> Iterator[bytes]:
+def _not_blank(stream: BinaryIO, location: str, first: int) -> Iterator[bytes]:
     """Yield the lines; blank ones may only stand at the end."""
     blank = 0
     for number, line in enumerate(stream, first):

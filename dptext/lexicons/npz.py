@@ -5,13 +5,15 @@ from __future__ import annotations
 import io
 import zipfile
 import zlib
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dptext.errors import LexiconError
 from dptext.lexicons.raw import RawVectors, checked
+
+Array = NDArray[np.generic]  # of any type, until it is checked
 
 _ARRAYS = ("words", "vectors", "counts")
 
@@ -43,7 +45,7 @@ def read(stream: BinaryIO, location: str, *, limit: int | None = None) -> RawVec
     )
 
 
-def words_of(words: NDArray[Any], location: str) -> list[str]:
+def words_of(words: Array, location: str) -> list[str]:
     """Turn an array of text or UTF-8 bytes into a list."""
     if words.ndim != 1 or words.dtype.kind not in "US":
         msg = f"{location}: words must be one row of text, found {words.dtype.name}"
@@ -60,8 +62,8 @@ def words_of(words: NDArray[Any], location: str) -> list[str]:
 
 def assemble(
     words: list[str],
-    vectors: NDArray[Any],
-    counts: NDArray[Any] | None,
+    vectors: Array,
+    counts: Array | None,
     location: str,
     *,
     limit: int | None = None,
@@ -80,7 +82,7 @@ def assemble(
         msg = f"{location}, entry {words.index('') + 1}: the word is empty"
         raise LexiconError(msg)
     counts = _counts(counts, len(words), location)
-    kept = np.float16 if vectors.dtype == np.float16 else np.float32
+    kept: type[np.floating] = np.float16 if vectors.dtype == np.float16 else np.float32
     with np.errstate(over="ignore"):  # what overflows is refused as infinite below
         plain = np.ascontiguousarray(vectors[:limit], dtype=kept)
     cut = None if counts is None else counts[:limit]
@@ -88,7 +90,7 @@ def assemble(
 
 
 def _counts(
-    counts: NDArray[Any] | None, size: int, location: str
+    counts: Array | None, size: int, location: str
 ) -> NDArray[np.float64] | None:
     if counts is None:
         return None

@@ -10,19 +10,19 @@ dptext.tokens.numbers and nothing else.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext.tokens.numbers import ELEMENTS, NAMES, is_element
+from dptext.tokens.numbers import ELEMENTS
+from dptext.tokens.numbers import rows_in as rows_in
 from dptext.types import NUMBER
 
 # Fewer words than this have NUMBER alone: a floor over them would mostly write numbers.
 FEWEST = 2_000
 # How far an element lies from the middle, as a part of its length: by position, and in
 # a direction of its own, so that no two lie nearly at one point.
-_SPREAD, _APART = 0.08, 0.14
+_SPREAD, _ALONE = 0.08, 0.14
 _KIND, _DIGIT = 4.0, 0.5
 _DECADE = 40.0  # years between two years that are as unlike as 10 and 100
 _SEED = 97
@@ -74,17 +74,11 @@ def vectors(middle: NDArray[np.float64]) -> NDArray[np.float64]:
     near = where @ rng.normal(size=(where.shape[1], width))
     alone = rng.normal(size=(len(where), width))
     length = float(np.linalg.norm(middle)) or 1.0
-    offsets = (_SPREAD * near + _APART * alone) * length / np.sqrt(width)
+    offsets = (_SPREAD * near + _ALONE * alone) * length / np.sqrt(width)
     rows = middle + offsets
     if middle.any():
         rows *= length / np.linalg.norm(rows, axis=1)[:, None]
     return np.vstack((middle, rows))
-
-
-def rows_in(words: Sequence[str]) -> dict[int, int]:
-    """Return the rows of words that are elements, with their indexes in ELEMENTS."""
-    index_of = {name: index for index, name in enumerate(NAMES)}
-    return {row: index_of[word] for row, word in enumerate(words) if is_element(word)}
 
 
 def barred(words: Sequence[str]) -> list[int]:
@@ -92,7 +86,7 @@ def barred(words: Sequence[str]) -> list[int]:
     return [row for row, index in rows_in(words).items() if index]
 
 
-def list_first(listing: NDArray[Any], words: Sequence[str]) -> list[int]:
+def list_first(listing: NDArray[np.integer], words: Sequence[str]) -> list[int]:
     """Put numbers first in the orders (V + 1, k) of numbers; return their rows.
 
     What their orders listed follows, as far as there is room.

@@ -8,7 +8,6 @@ words. The vectors and these rules are public, so an order holds nothing of any 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +26,7 @@ _PAIRS = 1_000_000
 _LEAST, _MOST = 1e-9, 1e9
 
 
-def check_coordinates(vectors: NDArray[Any], what: str) -> None:
+def check_coordinates(vectors: NDArray[np.floating], what: str) -> None:
     """Refuse vectors whose distances are no exact numbers in single precision.
 
     what names them. Raises LexiconError unless the largest coordinate lies between
@@ -44,12 +43,12 @@ def check_coordinates(vectors: NDArray[Any], what: str) -> None:
 
 
 def build_orders(
-    vectors: NDArray[Any],
+    vectors: NDArray[np.floating],
     listed: int,
     inputs: int | None = None,
     outputs: int | None = None,
     barred: Sequence[int] = (),
-) -> tuple[NDArray[Any], NDArray[np.float32]]:
+) -> tuple[NDArray[np.integer], NDArray[np.float32]]:
     """Return orders (V + 1, listed) and far (V + 1,) of vectors (V + 1, d).
 
     With inputs, only those of the first rows: (inputs, listed) and (inputs,). The last
@@ -74,14 +73,18 @@ def build_orders(
     return orders, far
 
 
-def far_of(vectors: NDArray[Any], row: int, listed: NDArray[Any]) -> float:
+def far_of(
+    vectors: NDArray[np.floating], row: int, listed: NDArray[np.integer]
+) -> float:
     """Return a bound on the distance from a row to every word that is not listed."""
     distances = _distances(np.asarray(vectors), row, np.arange(len(vectors) - 1))
     distances[listed.astype(np.int64)] = np.inf
     return _down(float(distances.min()))
 
 
-def far_of_all(vectors: NDArray[Any], orders: NDArray[Any]) -> NDArray[np.float32]:
+def far_of_all(
+    vectors: NDArray[np.floating], orders: NDArray[np.integer]
+) -> NDArray[np.float32]:
     """Return for orders (V + 1, k) of any kind the bound far that build_orders gives.
 
     Of each row the nearest words are looked at until some are not listed.
@@ -98,7 +101,7 @@ def far_of_all(vectors: NDArray[Any], orders: NDArray[Any]) -> NDArray[np.float3
     return far
 
 
-def unit(vectors: NDArray[Any]) -> NDArray[np.float32]:
+def unit(vectors: NDArray[np.floating]) -> NDArray[np.float32]:
     """Return rows of length 1, those without a length as they are: (V + 1, d)."""
     rows = np.array(vectors, dtype=np.float32)
     for begin in range(0, len(rows), _BLOCK):
@@ -108,7 +111,7 @@ def unit(vectors: NDArray[Any]) -> NDArray[np.float32]:
     return rows
 
 
-def measure(vectors: NDArray[Any]) -> dict[str, float]:
+def measure(vectors: NDArray[np.floating]) -> dict[str, float]:
     """Return the public geometry of vectors (V + 1, d), in their unit of distance.
 
     nearest_min, nearest_median: distance of a word to the nearest other word, minimum
@@ -177,7 +180,7 @@ def _largest(
     return np.take_along_axis(ids, best, axis=1), least.astype(np.float64)
 
 
-def _positions(mask: NDArray[np.bool_]) -> tuple[NDArray[Any], NDArray[Any]]:
+def _positions(mask: NDArray[np.bool_]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Return the rows and columns of a mask of few True values, like np.nonzero."""
     packed = np.packbits(mask, axis=1)
     locations = np.flatnonzero(packed)
@@ -204,14 +207,14 @@ def _ordered(
     last (size,) says which words come last.
     """
     known = np.sort(_with_itself(nearest, begin, len(last)), axis=1)
-    own = np.arange(begin, begin + len(nearest))[:, None]
+    inputs = np.arange(begin, begin + len(nearest))[:, None]
     keys = np.empty(known.shape)
     for part in range(0, len(nearest), _PART):
-        ids, x = known[part : part + _PART], own[part : part + _PART]
+        ids, x = known[part : part + _PART], inputs[part : part + _PART]
         gap = rows[ids].astype(np.float64) - rows[x].astype(np.float64)
         keys[part : part + _PART] = np.sqrt(np.einsum("bij,bij->bi", gap, gap))
-    keys[known == own] = -1.0
-    ranked = np.where(last[known] & (known != own), np.inf, keys)
+    keys[known == inputs] = -1.0
+    ranked = np.where(last[known] & (known != inputs), np.inf, keys)
     best = np.argsort(ranked, axis=1, kind="stable")  # known is sorted: ties go by id
     bound = beyond
     if known.shape[1] > listed:
@@ -224,14 +227,14 @@ def _ordered(
 def _with_itself(ids: NDArray[np.int64], begin: int, size: int) -> NDArray[np.int64]:
     """Put each word among its ids, where too many others coincide with it."""
     ids = ids.copy()
-    own = np.arange(begin, begin + len(ids))
-    lost = (own < size) & ~(ids == own[:, None]).any(axis=1)
-    ids[lost, -1] = own[lost]
+    inputs = np.arange(begin, begin + len(ids))
+    lost = (inputs < size) & ~(ids == inputs[:, None]).any(axis=1)
+    ids[lost, -1] = inputs[lost]
     return ids
 
 
 def _distances(
-    rows: NDArray[Any], x: int, others: NDArray[np.int64]
+    rows: NDArray[np.floating], x: int, others: NDArray[np.int64]
 ) -> NDArray[np.float64]:
     """Return distances in float64 by direct differences: (len(others),)."""
     gaps = rows[others].astype(np.float64) - rows[x].astype(np.float64)
@@ -256,8 +259,7 @@ def _nearest(rows: NDArray[np.float32]) -> NDArray[np.float64]:
     for begin, candidates, _ in _search(rows, size, size, min(16, size)):
         for position, ids in enumerate(candidates):
             x = begin + position
-            if x < size:
-                nearest[x] = _distances(rows, x, ids[ids != x]).min()
+            nearest[x] = _distances(rows, x, ids[ids != x]).min()
     return nearest
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +24,7 @@ class RawVectors:
     """
 
     words: list[str]
-    vectors: NDArray[Any]
+    vectors: NDArray[np.floating]
     counts: NDArray[np.float64] | None = None
 
 

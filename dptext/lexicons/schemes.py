@@ -33,15 +33,24 @@ class Arrangement(NamedTuple):
     outputs: int
 
 
+class Entries(NamedTuple):
+    """Words (V,), vectors (V + 1, d), counts (V,); outputs, how many, come first."""
+
+    words: tuple[str, ...]
+    vectors: NDArray[np.floating]
+    counts: NDArray[np.float64]
+    outputs: int
+
+
 class Ordered(NamedTuple):
     """What a scheme adds to words and vectors: see dptext.types.Lexicon.
 
     meta is laid over that of the source; arrays are the optional ones, by name.
     """
 
-    orders: NDArray[Any]
+    orders: NDArray[np.integer]
     far: NDArray[np.float32]
-    meta: Mapping[str, Any] = {}
+    meta: Mapping[str, object] = {}
     arrays: Mapping[str, NDArray[Any]] = {}
 
 
@@ -60,18 +69,8 @@ class Scheme(ABC):
         return Arrangement(list(words), counts, order, len(words))
 
     @abstractmethod
-    def ordered(
-        self,
-        words: Sequence[str],
-        vectors: NDArray[Any],
-        counts: NDArray[np.float64],
-        outputs: int,
-        listed: int,
-    ) -> Ordered:
-        """Return orders of at most listed words; words stand as arranged.
-
-        vectors (V + 1, d), whose last row may be set here; outputs, how many there are.
-        """
+    def ordered(self, entries: Entries, listed: int) -> Ordered:
+        """Return orders of at most listed words; the last row of vectors may be set."""
 
 
 @dataclass(frozen=True)
@@ -80,15 +79,9 @@ class ByDistance(Scheme):
 
     outputs: None = field(default=None, init=False)
 
-    def ordered(
-        self,
-        words: Sequence[str],
-        vectors: NDArray[Any],
-        counts: NDArray[np.float64],
-        outputs: int,
-        listed: int,
-    ) -> Ordered:
+    def ordered(self, entries: Entries, listed: int) -> Ordered:
         """List the nearest words."""
+        words, vectors, _, _ = entries
         barred = numbers.barred(words)
         orders, far = build_orders(vectors, min(listed, len(words)), barred=barred)
         for row in numbers.list_first(orders, words):
@@ -102,17 +95,11 @@ class ByCosine(Scheme):
 
     outputs: int
 
-    def ordered(
-        self,
-        words: Sequence[str],
-        vectors: NDArray[Any],
-        counts: NDArray[np.float64],
-        outputs: int,
-        listed: int,
-    ) -> Ordered:
+    def ordered(self, entries: Entries, listed: int) -> Ordered:
         """List the words that stand best for each."""
         from dptext.lexicons.build import ordering
 
+        words, vectors, counts, outputs = entries
         barred = numbers.barred(words)
         outputs = min(self.outputs, outputs)
         listed = min(listed, outputs - len(barred))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-import importlib
 import io
 import lzma
 import os
@@ -12,14 +11,24 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import TYPE_CHECKING, BinaryIO, cast
 
 from dptext import streams
 from dptext.errors import LexiconError, UsageError
-from dptext.lexicons import npy
+from dptext.lexicons import npy, npz, word2vec
+from dptext.lexicons.lines import read_lines
 from dptext.lexicons.raw import RawVectors
 
-FORMATS = ("glove", "word2vec", "fasttext", "npz")
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
+_READERS: dict[str, Callable[..., RawVectors]] = {
+    "glove": read_lines,
+    "word2vec": word2vec.read,
+    "fasttext": word2vec.read_fasttext,
+    "npz": npz.read,
+}
+FORMATS = tuple(_READERS)
 FOLDER = "npy"
 
 # What is being done, and how much of it is: 0 to 1.
@@ -43,9 +52,7 @@ def read(
         raise UsageError(msg)
     with opened(path, progress) as stream:
         format = format or detect(path, stream)
-        module = importlib.import_module(f"dptext.lexicons.{format}")
-        raw: RawVectors = module.read(stream, location, limit=limit)
-    return raw, format
+        return _READERS[format](stream, location, limit=limit), format
 
 
 def sha256(path: Path) -> str:
@@ -54,15 +61,12 @@ def sha256(path: Path) -> str:
     if path.is_dir():
         parts = [f"{part.name} {sha256(part)}" for part in npy.files(path) or ()]
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
-    digest = hashlib.sha256()
     try:
         with open(path, "rb", buffering=0) as stream:
-            while block := stream.read(2**20):
-                digest.update(block)
+            return hashlib.file_digest(stream, "sha256").hexdigest()
     except OSError as error:
         msg = f"{path}: {error.strerror}"
         raise LexiconError(msg) from None
-    return digest.hexdigest()
 
 
 @contextmanager
@@ -81,8 +85,6 @@ def opened(path: Path, progress: Progress = quiet) -> Iterator[io.BufferedReader
 
 def detect(path: Path, stream: io.BufferedReader) -> str:
     """Tell the format by suffix and first bytes, which stay unread."""
-    from dptext.lexicons.word2vec import header_of
-
     head = stream.peek(2**16)[: 2**16]
     suffix = Path(streams.plain_name(path.name.lower())).suffix
     if head.startswith(b"PK\x03\x04") or suffix == ".npz":
@@ -91,7 +93,7 @@ def detect(path: Path, stream: io.BufferedReader) -> str:
         msg = f"{path}: the file is empty"
         raise LexiconError(msg)
     first = head.partition(b"\n")[0][:64] + b"\n"
-    if header_of(first) is None:
+    if word2vec.header_of(first) is None:
         return "glove"
     return "fasttext" if suffix == ".vec" else "word2vec"
 
@@ -105,17 +107,17 @@ class _Watched(io.FileIO):
         self._read = 0
         self._progress = progress
 
-    def readinto(self, buffer: Any) -> int | None:
-        count = super().readinto(buffer)
+    def readinto(self, buffer: WriteableBuffer) -> int | None:
+        count = cast("int | None", super().readinto(buffer))
         self._read += count or 0
         self._progress("reading", min(1.0, self._read / self._size))
         return count
 
 
 def _unpacked(file: io.FileIO) -> io.BufferedReader:
-    buffered = io.BufferedReader(cast(Any, file), 2**20)
+    buffered = io.BufferedReader(file, 2**20)
     suffix = streams.recognised(buffered.peek(streams.HEAD)[: streams.HEAD])
     if not suffix:
-        return buffered
+        return cast(io.BufferedReader, buffered)
     unpacked = streams.decompress(cast(BinaryIO, buffered), suffix)
-    return io.BufferedReader(cast(Any, unpacked), 2**20)
+    return io.BufferedReader(cast(io.RawIOBase, unpacked), 2**20)

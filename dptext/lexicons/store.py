@@ -20,13 +20,16 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dptext.errors import LexiconError, OutputError
-from dptext.types import NUMBER, Lexicon
+from dptext.types import NUMBER, JsonObject, Lexicon
+
+Array = NDArray[Any]  # of the type that _ARRAYS says
+Meta = Mapping[str, object]
 
 FORMAT = 2  # 2: the elements for numbers
 META = "meta.json"
@@ -80,21 +83,25 @@ def load(folder: Path, *, verify: bool = True) -> Lexicon:
     is not a lexicon, was changed, or is of another format.
     """
     folder = Path(folder)
-    document = read_meta(folder)
+    name, digest, meta = read_meta(folder)
     words = _read_words(folder)
     arrays = {name: _open(folder, name, len(words)) for name in _present(folder)}
-    digest = str(document["digest"])
-    meta: Mapping[str, Any] = document["meta"]
     if verify and digest_of(folder, meta) != digest:
         msg = f"{folder}: the lexicon does not match its digest; import it again"
         raise LexiconError(msg)
-    return Lexicon(
-        name=str(document["name"]), words=words, digest=digest, meta=meta, **arrays
-    )
+    return Lexicon(name=name, words=words, digest=digest, meta=meta, **arrays)
 
 
-def read_meta(folder: Path) -> dict[str, Any]:
-    """Read meta.json alone: format, name, digest, meta."""
+class Described(NamedTuple):
+    """What meta.json says."""
+
+    name: str
+    digest: str
+    meta: JsonObject
+
+
+def read_meta(folder: Path) -> Described:
+    """Read meta.json alone."""
     try:
         document = json.loads((folder / META).read_bytes())
     except OSError as error:
@@ -110,15 +117,14 @@ def read_meta(folder: Path) -> dict[str, Any]:
             "the lexicon again"
         )
         raise LexiconError(msg)
-    if not ({"name", "digest"} <= document.keys()) or not isinstance(
-        document.get("meta"), dict
-    ):
+    meta = document.get("meta")
+    if not {"name", "digest"} <= document.keys() or not isinstance(meta, dict):
         msg = f"{folder / META}: name, digest or meta is missing; import it again"
         raise LexiconError(msg)
-    return dict(document)
+    return Described(str(document["name"]), str(document["digest"]), meta)
 
 
-def digest_of(folder: Path, meta: Mapping[str, Any]) -> str:
+def digest_of(folder: Path, meta: Meta) -> str:
     """Compute the digest of the files in a folder and of meta."""
     files = [WORDS, *(f"{name}.npy" for name in _present(folder))]
     return _combined({file: _sha256(folder / file) for file in files}, meta)
@@ -174,12 +180,21 @@ def _claims(lexicon: Lexicon) -> Iterator[tuple[bool, str]]:
     yield bool(np.isfinite(lexicon.vectors).all()), "vectors must be finite"
 
 
-def _arrays_of(lexicon: Lexicon) -> dict[str, NDArray[Any]]:
-    arrays = {name: getattr(lexicon, name) for name in _ARRAYS}
+def _arrays_of(lexicon: Lexicon) -> dict[str, Array]:
+    arrays = {
+        "vectors": lexicon.vectors,
+        "counts": lexicon.counts,
+        "orders": lexicon.orders,
+        "far": lexicon.far,
+        "synonym_ends": lexicon.synonym_ends,
+        "synonyms": lexicon.synonyms,
+        "information_content": lexicon.information_content,
+        "parts": lexicon.parts,
+    }
     return {name: array for name, array in arrays.items() if array is not None}
 
 
-def _check_shape(location: str, name: str, array: NDArray[Any], size: int) -> None:
+def _check_shape(location: str, name: str, array: Array, size: int) -> None:
     types, shape = _ARRAYS[name]
     lengths = {_V: size, f"{_V}+1": size + 1}
     wanted = tuple(lengths.get(side) for side in shape)
@@ -199,10 +214,8 @@ def _check_shape(location: str, name: str, array: NDArray[Any], size: int) -> No
 
 def _present(folder: Path) -> list[str]:
     """Name the arrays to open: the needed ones, and the optional ones that exist."""
-    return [
-        *_NEEDED,
-        *(name for name in _OPTIONAL if (folder / f"{name}.npy").exists()),
-    ]
+    optional = [name for name in _OPTIONAL if (folder / f"{name}.npy").exists()]
+    return [*_NEEDED, *optional]
 
 
 def _read_words(folder: Path) -> tuple[str, ...]:
@@ -217,7 +230,7 @@ def _read_words(folder: Path) -> tuple[str, ...]:
     return tuple(text.removesuffix("\n").split("\n"))
 
 
-def _open(folder: Path, name: str, size: int) -> NDArray[Any]:
+def _open(folder: Path, name: str, size: int) -> Array:
     path = folder / f"{name}.npy"
     try:
         mapped = np.load(path, mmap_mode="r", allow_pickle=False)
@@ -227,7 +240,7 @@ def _open(folder: Path, name: str, size: int) -> NDArray[Any]:
         msg = f"{path}: not a whole .npy array; import the lexicon again"
         raise LexiconError(msg) from None
     # A plain view: np.memmap pays for its subclass at every slice.
-    array: NDArray[Any] = np.asarray(mapped)
+    array: Array = np.asarray(mapped)
     _check_shape(str(path), name, array, size)
     return array
 
@@ -255,12 +268,8 @@ def _write(lexicon: Lexicon, folder: Path) -> str:
     # Through JSON, so that what is hashed now is what will be read back.
     meta = json.loads(_canonical(lexicon.meta))
     digest = digest_of(folder, meta)
-    document = {
-        "format": FORMAT,
-        "name": lexicon.name,
-        "digest": digest,
-        "meta": meta,
-    }
+    described = Described(lexicon.name, digest, meta)
+    document = {"format": FORMAT, **described._asdict()}
     text = json.dumps(document, ensure_ascii=False, indent=1) + "\n"
     (folder / META).write_text(text, encoding="utf-8")
     return digest
@@ -299,7 +308,7 @@ class _Hash:
         return len(block)
 
 
-def _combined(files: Mapping[str, str], meta: Mapping[str, Any]) -> str:
+def _combined(files: Mapping[str, str], meta: Meta) -> str:
     digest = hashlib.sha256()
     for name in sorted(files):
         digest.update(f"{name} {files[name]}\n".encode())
@@ -312,14 +321,11 @@ def _text_of(words: tuple[str, ...]) -> bytes:
 
 
 def _sha256(path: Path) -> str:
-    digest = hashlib.sha256()
     with open(path, "rb", buffering=0) as stream:
-        while block := stream.read(2**20):
-            digest.update(block)
-    return digest.hexdigest()
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def _canonical(meta: Mapping[str, Any]) -> bytes:
+def _canonical(meta: Meta) -> bytes:
     """Write meta in the one form that is hashed; numpy scalars become numbers."""
     return json.dumps(
         dict(meta),

@@ -8,7 +8,7 @@ Source: Mikolov et al., 2013, and the C program `word2vec` that they published.
 from __future__ import annotations
 
 import io
-from typing import Any, BinaryIO, cast
+from typing import BinaryIO, cast
 
 import numpy as np
 
@@ -22,12 +22,25 @@ _OF_NUMBERS = b"+-.0123456789aefintyAEFINTY"  # "nan" and "infinity" are refused
 
 
 def read(stream: BinaryIO, location: str, *, limit: int | None = None) -> RawVectors:
-    """Read a file, or its first `limit` words; text and binary are told apart."""
+    """Read a file, text or binary, or its first `limit` words."""
     if not isinstance(stream, io.BufferedReader):
-        stream = io.BufferedReader(cast(Any, stream), 2**20)
+        stream = io.BufferedReader(cast(io.RawIOBase, stream), 2**20)
     size, dimensions = read_header(stream, location)
-    reader = read_text if _looks_like_text(stream, dimensions) else read_binary
+    is_text = _looks_like_text(cast(io.BufferedReader, stream), dimensions)
+    reader = read_text if is_text else read_binary
     return reader(stream, location, size, dimensions, limit)
+
+
+def read_fasttext(
+    stream: BinaryIO, location: str, *, limit: int | None = None
+) -> RawVectors:
+    """Read a fastText `.vec` file: word2vec text, whose words may hold spaces.
+
+    Source: Bojanowski et al., TACL 2017; the files of fasttext.cc. The `.bin` models of
+    fastText, with their n-grams, are another format and are not read.
+    """
+    size, dimensions = read_header(stream, location)
+    return read_text(stream, location, size, dimensions, limit)
 
 
 def read_header(stream: BinaryIO, location: str) -> tuple[int, int]:

@@ -12,7 +12,7 @@ import sys
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, BinaryIO, cast
+from typing import TYPE_CHECKING, BinaryIO, cast
 
 from dptext.errors import InputError, UsageError
 from dptext.streams import _packing
@@ -82,19 +82,17 @@ def open_input(path: str | None) -> Iterator[io.BufferedReader]:
         suffix = _packing.compression(path or "")
         if not suffix:
             plain, suffix = _recognised(plain)
-        unpacked = _decompressed(cast(BinaryIO, plain), name, suffix)
-        yield stack.enter_context(unpacked)
+        yield stack.enter_context(_decompressed(plain, name, suffix))
 
 
-@contextlib.contextmanager
-def unpacked(plain: BinaryIO, path: str) -> Iterator[io.BufferedReader]:
+def unpacked(
+    plain: BinaryIO, path: str
+) -> contextlib.AbstractContextManager[io.BufferedReader]:
     """Decompress an open file as its name says.
 
     Reading damaged compressed data raises InputError.
     """
-    suffix = _packing.compression(path)
-    with _decompressed(plain, path, suffix) as stream:
-        yield stream
+    return _decompressed(plain, path, _packing.compression(path))
 
 
 @contextlib.contextmanager
@@ -104,15 +102,15 @@ def _decompressed(
     if not suffix:
         yield cast(io.BufferedReader, plain)
         return
-    checked = _Checked(_packing.decompress(plain, suffix), name, suffix)
-    with io.BufferedReader(cast(io.RawIOBase, checked), _BUFFER) as stream:
+    unpacked = _packing.decompress(plain, suffix)
+    with io.BufferedReader(_Checked(unpacked, name, suffix), _BUFFER) as stream:
         yield cast(io.BufferedReader, stream)
 
 
 def _standard(stack: contextlib.ExitStack) -> io.BufferedReader:
     buffer = sys.stdin.buffer
     if not isinstance(getattr(buffer, "raw", None), io.FileIO):  # replaced by a caller
-        return io.BufferedReader(cast(io.RawIOBase, _Joined(b"", buffer)), _BUFFER)
+        return _joined(b"", buffer)
     file = _File(buffer.fileno(), "standard input")
     return stack.enter_context(io.BufferedReader(file, _BUFFER))
 
@@ -125,9 +123,13 @@ def _recognised(plain: io.BufferedReader) -> tuple[io.BufferedReader, str]:
         head = plain.read(len(head))
         while _packing.undecided(head) and (more := plain.read(1)):
             head += more
-        joined = _Joined(head, plain)
-        plain = io.BufferedReader(cast(io.RawIOBase, joined), _BUFFER)
+        plain = _joined(head, plain)
     return plain, _packing.recognised(head)
+
+
+def _joined(head: bytes, rest: object) -> io.BufferedReader:
+    joined = _Joined(head, cast(io.BufferedIOBase, rest))
+    return io.BufferedReader(cast(io.RawIOBase, joined), _BUFFER)
 
 
 class _File(io.FileIO):
@@ -151,7 +153,7 @@ class _File(io.FileIO):
 class _Joined(io.RawIOBase):
     """Bytes that were read ahead, then the rest of their stream."""
 
-    def __init__(self, head: bytes, rest: BinaryIO) -> None:
+    def __init__(self, head: bytes, rest: io.BufferedIOBase) -> None:
         super().__init__()
         self._head = head
         self._rest = rest
@@ -161,7 +163,7 @@ class _Joined(io.RawIOBase):
 
     def readinto(self, buffer: WriteableBuffer) -> int:
         if not self._head:
-            return cast(Any, self._rest).readinto1(buffer) or 0
+            return self._rest.readinto1(buffer) or 0
         view = memoryview(buffer).cast("B")
         count = min(len(view), len(self._head))
         view[:count] = self._head[:count]
@@ -172,7 +174,7 @@ class _Joined(io.RawIOBase):
 class _Checked(io.RawIOBase):
     """Decompressed bytes; damage is an InputError that names the file."""
 
-    def __init__(self, source: IO[bytes], name: str, suffix: str) -> None:
+    def __init__(self, source: _packing.Layer, name: str, suffix: str) -> None:
         super().__init__()
         self._source = source
         self._name = name
@@ -183,7 +185,7 @@ class _Checked(io.RawIOBase):
 
     def readinto(self, buffer: WriteableBuffer) -> int:
         try:
-            return cast(Any, self._source).readinto(buffer) or 0
+            return self._source.readinto(buffer) or 0
         except InputError:
             raise
         except _DAMAGED:

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import IO, TYPE_CHECKING, BinaryIO, cast
+from typing import TYPE_CHECKING, BinaryIO, cast
 
 from dptext.errors import MissingExtra, OutputError, UsageError
 from dptext.streams import _packing, _parts
@@ -28,8 +28,7 @@ class Output:
     """An opened output: write to `stream`; `digest` and `size` are known at the end.
 
     digest is the sha256, in hexadecimal, of the bytes that left (compressed, if so),
-    size how many there were. A file is at its target when it was
-    complete and published.
+    size how many there were. A file is at its target once it is published.
     """
 
     def __init__(self, path: str | None) -> None:
@@ -42,7 +41,7 @@ class Output:
             self._file = self._open(None if is_standard(path) else path)
         self._sink = _Sink(self._file, self._name)
         plain = io.BufferedWriter(self._sink, _BUFFER)
-        self._layers: list[IO[bytes]] = [plain]
+        self._layers: list[BinaryIO | _packing.Layer] = [plain]
         self.stream: BinaryIO = plain
         try:
             packed = _packing.compress(plain, _packing.compression(self._name))
@@ -79,7 +78,7 @@ class Output:
 
     @property
     def can_be_discarded(self) -> bool:
-        """Tell whether nothing of what is written is seen before it is published."""
+        """Tell whether nobody can read what is written before it is published."""
         return self._part is not None
 
     def complete(self) -> None:
@@ -252,7 +251,7 @@ class Release:
 
 @contextlib.contextmanager
 def open_output(path: str | None) -> Iterator[Output]:
-    """Open an output; a file takes its place only when the block ends well.
+    """Open an output; a file appears only when the block ends well.
 
     None and "-" stand for standard output. Raises OutputError when writing fails; a
     closed pipe stays a BrokenPipeError.

@@ -7,12 +7,16 @@ import gzip
 import io
 import lzma
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, BinaryIO, cast
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from dptext.errors import MissingExtra
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
+
+# What stands between plain and compressed bytes.
+Layer = io.BufferedIOBase | io.RawIOBase
+Zstandard = Any  # the module, which has no types
 
 # Each with the bytes that its data begin with; the fourth of bz2 is its level.
 _MAGIC = {
@@ -45,7 +49,7 @@ def recognised(head: bytes) -> str:
 
 
 def undecided(head: bytes) -> bool:
-    """Tell whether more bytes must be seen to recognise a compression."""
+    """Tell whether more bytes are needed to recognise a compression."""
     return any(
         len(head) < len(magic) and magic.startswith(head)
         for each in _MAGIC.values()
@@ -53,34 +57,35 @@ def undecided(head: bytes) -> bool:
     )
 
 
-def decompress(plain: BinaryIO, suffix: str) -> IO[bytes]:
+def decompress(plain: BinaryIO, suffix: str) -> Layer:
     """Return the decompressed data of a stream."""
     if suffix == ".gz":
-        return cast(IO[bytes], gzip.GzipFile(fileobj=plain, mode="rb"))
+        return gzip.GzipFile(fileobj=plain, mode="rb")
     if suffix == ".bz2":
         return bz2.BZ2File(plain)
     if suffix == ".xz":
         return lzma.LZMAFile(plain)
-    return cast(IO[bytes], _Zstd(plain))
+    return _Zstd(plain)
 
 
-def compress(plain: BinaryIO, suffix: str) -> IO[bytes] | None:
+def compress(plain: BinaryIO, suffix: str) -> Layer | None:
     """Return what compresses into a stream; None where the suffix names nothing.
 
     No name, time or size enters the compressed data: they are a function of what is
     written and of nothing else.
     """
     if suffix == ".gz":
-        packed: object = gzip.GzipFile("", "wb", 6, plain, mtime=0)
-    elif suffix == ".bz2":
-        packed = bz2.BZ2File(plain, "wb")
-    elif suffix == ".xz":
-        packed = lzma.LZMAFile(plain, "wb")
-    elif suffix == ".zst":
-        packed = _zstandard().ZstdCompressor().stream_writer(plain, closefd=False)
-    else:
-        packed = None
-    return cast("IO[bytes] | None", packed)
+        return gzip.GzipFile("", "wb", 6, plain, mtime=0)
+    if suffix == ".bz2":
+        return bz2.BZ2File(plain, "wb")
+    if suffix == ".xz":
+        return lzma.LZMAFile(plain, "wb")
+    if suffix == ".zst":
+        writer: Layer = (
+            _zstandard().ZstdCompressor().stream_writer(plain, closefd=False)
+        )
+        return writer
+    return None
 
 
 class _Zstd(io.RawIOBase):
@@ -90,7 +95,7 @@ class _Zstd(io.RawIOBase):
         super().__init__()
         self._library = _zstandard()
         self._source = source
-        self._frame: Any = None
+        self._frame: Zstandard = None
         self._ahead = b""
         self._ready = memoryview(b"")
 
@@ -127,7 +132,7 @@ class _Zstd(io.RawIOBase):
         return True
 
 
-def _zstandard() -> Any:
+def _zstandard() -> Zstandard:
     try:
         import zstandard
     except ImportError:

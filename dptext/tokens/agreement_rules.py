@@ -126,8 +126,8 @@ _LOOSE = {
     "'re>'s": ("you", "we", "that", "these"),
     "'m>'s": ("I",),
 }
-_OWN = "mine>my hers>her ours>our yours>your theirs>their"
-_OF = f"{_OWN} he>his him>his they>their we>our she>her"
+_POSSESSIVES = "mine>my hers>her ours>our yours>your theirs>their"
+_OF = f"{_POSSESSIVES} he>his him>his they>their we>our she>her"
 # Class of the word after: its words, and what it asks of the word before it.
 _AFTER: Mapping[str, tuple[str, str]] = {
     "than": ("than", "POSITIVE>COMPARATIVE"),
@@ -141,15 +141,22 @@ _AFTER: Mapping[str, tuple[str, str]] = {
     ),
     "mass": ("", f"{_OF} these>this those>that"),
     "noun": ("", _OF),
-    "adjective": ("", _OWN),
+    "adjective": ("", _POSSESSIVES),
     "word": ("", ""),
     "start": ("", ""),
 }
+# Name of a form in the rules -> the form, and the part of speech that has it.
 _FORMS = {
-    **{"SINGULAR": form.SINGULAR, "PLURAL": form.PLURAL, "BASE": form.BASE},
-    **{"THIRD": form.THIRD, "PAST": form.PAST, "PARTICIPLE": form.PARTICIPLE},
-    **{"ING": form.ING, "POSITIVE": form.POSITIVE},
-    **{"COMPARATIVE": form.COMPARATIVE, "SUPERLATIVE": form.SUPERLATIVE},
+    "SINGULAR": (form.SINGULAR, "noun"),
+    "PLURAL": (form.PLURAL, "noun"),
+    "BASE": (form.BASE, "verb"),
+    "THIRD": (form.THIRD, "verb"),
+    "PAST": (form.PAST, "verb"),
+    "PARTICIPLE": (form.PARTICIPLE, "verb"),
+    "ING": (form.ING, "verb"),
+    "POSITIVE": (form.POSITIVE, "adjective"),
+    "COMPARATIVE": (form.COMPARATIVE, "adjective"),
+    "SUPERLATIVE": (form.SUPERLATIVE, "adjective"),
 }
 
 
@@ -157,8 +164,8 @@ class Tables:
     """The tables of one lexicon, flat: (classes * (V + 1),) int32.
 
     before and after say what a word becomes after and before a word of a class; the
-    class of a word, before_of and after_of (V + 1,) int32, is the place in the table
-    where its row begins. The first row is that of a word with nothing right beside it.
+    class of a word, before_of and after_of (V + 1,) int32, is where in the table
+    its row begins. The first row is that of a word with nothing right beside it.
     Row V of all stands for words of no vocabulary. empty: nothing becomes another.
     """
 
@@ -167,12 +174,12 @@ class Tables:
         self._size = size
         self._rows = {word.lower(): row for row, word in enumerate(lexicon.words)}
         self._outputs = int(lexicon.meta.get("outputs", size))
-        self._found = form.find(lexicon)
-        self.empty = not self._found.forms.any()
+        self._inflections = form.find(lexicon)
+        self.empty = not self._inflections.forms.any()
         self._of = self._parts(lexicon)
         in_s = np.array([word[-1:] in "sS" for word in lexicon.words])
-        self.before, self.before_of = self._made(_BEFORE, self._before(in_s))
-        self.after, self.after_of = self._made(_AFTER, self._after(in_s))
+        self.before, self.before_of = self._table(_BEFORE, self._before(in_s))
+        self.after, self.after_of = self._table(_AFTER, self._after(in_s))
 
     def _parts(self, lexicon: Lexicon) -> dict[str, Mask]:
         """Tell the part of speech of words; of none but in English."""
@@ -180,40 +187,40 @@ class Tables:
         return {name: np.asarray(parts == row) for row, name in enumerate(PARTS)}
 
     def _before(self, in_s: Mask) -> dict[str, Mask]:
-        are, noun = self._found.are, self._of["noun"]
+        are, noun = self._inflections.are, self._of["noun"]
         return {
             "plural": noun & are(form.PLURAL) & ~are(form.SINGULAR),
             "singular": self._of["name"] | (noun & (are(form.SINGULAR) | ~in_s)),
         }
 
     def _after(self, in_s: Mask) -> dict[str, Mask]:
-        are, noun, verb = self._found.are, self._of["noun"], self._of["verb"]
+        are, noun, verb = self._inflections.are, self._of["noun"], self._of["verb"]
         past = are(form.PAST) & ~are(form.PARTICIPLE) & ~are(form.BASE)
         return {
             "finite": verb & (are(form.THIRD) | past),
-            "mass": noun & (self._found.forms == 0) & ~in_s,
+            "mass": noun & (self._inflections.forms == 0) & ~in_s,
             "noun": noun & ~are(form.BASE),
             "adjective": noun | self._of["adjective"],
         }
 
-    def _made(
+    def _table(
         self, rules: Mapping[str, tuple[str, str]], groups: Mapping[str, Mask]
     ) -> tuple[Ids, Ids]:
         """Return a table and the class of each word."""
-        names = ["start", *(name for name in rules if name != "start")]
         width = self._size + 1
-        offsets = np.full(width, names.index("word") * width, np.int32)
         if self.empty:
-            offsets[:] = 0
-            return np.arange(width, dtype=np.int32), offsets
+            return np.arange(width, dtype=np.int32), np.zeros(width, np.int32)
+        names = ["start", *(name for name in rules if name != "start")]
+        offsets = np.full(width, names.index("word") * width, np.int32)
         for number, name in reversed(list(enumerate(names))):
-            offsets[:-1][groups.get(name, np.zeros(self._size, bool))] = number * width
+            if name in groups:
+                offsets[:-1][groups[name]] = number * width
         for number, name in reversed(list(enumerate(names))):
             listed = [self._rows.get(w.lower(), -1) for w in rules[name][0].split()]
             offsets[[row for row in listed if row >= 0]] = number * width
         loose = rules is _BEFORE
-        table = [self._row(name, rules[name][1], loose=loose) for name in names]
-        return np.concatenate(table), offsets
+        rows = [self._row(name, rules[name][1], loose=loose) for name in names]
+        return np.concatenate(rows), offsets
 
     def _row(self, name: str, asked: str, *, loose: bool) -> Ids:
         """Return what each word becomes beside a word of a class: (V + 1,)."""
@@ -237,15 +244,13 @@ class Tables:
             fits = 0 <= min(pair) and pair[1] < self._outputs
             both = np.array([[row] for row in pair] if fits else [[], []], np.int32)
             return both[0], both[1]
-        wanted = [_FORMS[name] for name in new]
-        which = self._found.are(_FORMS[old]) & self._of[_PART_OF[_FORMS[old]]]
+        old_form, part = _FORMS[old]
+        which = self._inflections.are(old_form) & self._of[part]
         target = np.full(self._size, -1, np.int32)
-        for one in reversed(wanted):
-            which &= ~self._found.are(one)
-            other = self._found.others[:, one]
+        for name in reversed(new):
+            new_form, _ = _FORMS[name]
+            which &= ~self._inflections.are(new_form)
+            other = self._inflections.others[:, new_form]
             target = np.where(other >= 0, other, target)
         here = np.flatnonzero(which & (target >= 0)).astype(np.int32)
         return here, target[here]
-
-
-_PART_OF = ("noun",) * 2 + ("verb",) * 5 + ("adjective",) * 3

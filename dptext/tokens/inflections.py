@@ -74,6 +74,7 @@ _NO_PLURALS = frozenset(
     "statistics mechanics dynamics ethics athletics goods arms customs surroundings "
     "glasses thanks means species series".split()
 )
+_INFLECTED = ("noun", "verb", "adjective", "other")
 _SHORT = 2  # "ad" is no verb for "added" being one
 
 
@@ -101,21 +102,16 @@ def find(lexicon: Lexicon) -> Inflections:
     if lexicon.parts is None or lexicon.meta.get("language") != "en":
         return Inflections(forms, others)
     outputs = int(lexicon.meta.get("outputs", size))
-    part_of = {
-        word: PARTS[part]
-        for word, part in zip(
-            lexicon.words[:outputs], lexicon.parts[:outputs].tolist(), strict=True
-        )
-        if PARTS[part] in ("noun", "verb", "adjective", "other")
-    }
     rows = {word: row for row, word in enumerate(lexicon.words[:outputs])}
+    parts = {word: PARTS[lexicon.parts[row]] for word, row in rows.items()}
+    part_of = {word: part for word, part in parts.items() if part in _INFLECTED}
     families = [*_nouns(part_of), *_verbs(part_of), *_adjectives(part_of)]
     # Families of a word's own part of speech come last, and win.
-    for of_own_part in (False, True):
+    for of_same_part in (False, True):
         for part, family in families:
             members = [(f, w) for f, w in family.items() if w in part_of]
             for form, word in members:
-                if (part_of[word] == part) is of_own_part:
+                if (part_of[word] == part) is of_same_part:
                     forms[rows[word]] |= 1 << form
                     for other, target in members:
                         others[rows[word], other] = rows[target]

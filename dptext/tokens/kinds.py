@@ -7,7 +7,7 @@ NUMBER = 1  # digits with inner separators; ordinals and decades: 3rd, 1990s
 IDENTIFIER = 2  # URL, e-mail, @handle, #tag, emoji and other symbols with content
 PUNCTUATION = 3
 SPACE = 4
-STOP_WORD = 5  # a known word of the stop list; told apart only by the look-up
+STOP_WORD = 5  # a known word of the stop list; only the look-up tells
 UNKNOWN = 6  # a word outside the vocabulary
 
 NAMES = (

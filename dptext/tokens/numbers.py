@@ -32,9 +32,10 @@ _DIGITS = re.compile(r"\d+")
 
 # Kind, tokens per thousand numbers of running English, elements. The shares are rules
 # of thumb written by hand from general knowledge, as the frequencies of function words
-# are; what a row has is divided evenly, that of kinds that count things by Benford's
-# law (Newcomb 1881). The last element of a kind also stands for what has none of its
-# own. There are 97 elements, as many as the orders of the built-in lexicon list.
+# are; what a row has is divided evenly, that of kinds that count things by how first
+# digits are distributed (Newcomb 1881, Benford). The last element of a kind also stands
+# for what has no element. There are 97, as many as the orders of the built-in lexicon
+# list.
 _COUNTING = ("integer", "decimal", "thousands")
 _TABLE = (
     ("any", 10, "{0-9}|{10-99}|{100-999}|{1000-9999}"),
@@ -194,11 +195,6 @@ _INDEX = {name: position for position, name in enumerate(NAMES)}
 _LAST_OF = {element.kind: position for position, element in enumerate(ELEMENTS)}
 
 
-def is_element(word: str) -> bool:
-    """Tell whether a word of a vocabulary is an element for numbers."""
-    return word in _INDEX
-
-
 def example(word: str) -> str:
     """Return the first number of an element; NUMBER and any other word as it is."""
     if not _INDEX.get(word):
@@ -207,13 +203,18 @@ def example(word: str) -> str:
     return _filled(form, [part.first for part in form])
 
 
+def rows_in(words: Sequence[str]) -> dict[int, int]:
+    """Return the rows of words that are elements, with their indexes in ELEMENTS."""
+    return {row: _INDEX[word] for row, word in enumerate(words) if word in _INDEX}
+
+
 def rows(lexicon: Lexicon) -> Ids:
     """Return the rows of a lexicon that are elements for numbers: (m,) int32."""
-    return np.array([r for r, word in enumerate(lexicon.words) if word in _INDEX], "i4")
+    return np.array(list(rows_in(lexicon.words)), np.int32)
 
 
 def element_of(text: str) -> int:
-    """Return the place in ELEMENTS of a number as the splitter yields it."""
+    """Return the index in ELEMENTS of a number as the splitter yields it."""
     text = text.lower()
     for pattern, ranges, position in _BY_SHAPE.get(_shape(text), ()):
         match = pattern.fullmatch(text)
@@ -270,7 +271,7 @@ class Numbers:
     """The elements that one lexicon has: look numbers up, and write drawn ones."""
 
     def __init__(self, lexicon: Lexicon) -> None:
-        self._index = {int(row): _INDEX[lexicon.words[row]] for row in rows(lexicon)}
+        self._index = rows_in(lexicon.words)
         known = {index: row for row, index in self._index.items()}
         self._rows = [known.get(index, known[0]) for index in range(len(ELEMENTS))]
         self._is_number = np.zeros(len(lexicon.words), bool)

@@ -35,15 +35,12 @@ class Policy:
 
     def treatment(self, kind: int) -> int:
         """Return the treatment code of a kind of piece."""
-        return _CODES[self._named(kind)]
-
-    def _named(self, kind: int) -> str:
-        if kind in (kinds.UNKNOWN, kinds.IDENTIFIER):
-            return self.unknown
-        if kind == kinds.NUMBER:
-            return self.number
-        if kind == kinds.STOP_WORD:
-            return self.stop_word
-        if kind in (kinds.PUNCTUATION, kinds.SPACE):
-            return self.punctuation
-        return "perturb"
+        settings = {
+            kinds.UNKNOWN: self.unknown,
+            kinds.IDENTIFIER: self.unknown,
+            kinds.NUMBER: self.number,
+            kinds.STOP_WORD: self.stop_word,
+            kinds.PUNCTUATION: self.punctuation,
+            kinds.SPACE: self.punctuation,
+        }
+        return _CODES[settings.get(kind, "perturb")]

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dptext.tokens import kinds
 from dptext.tokens.numbers import NAMES, Numbers
 from dptext.tokens.policy import PERTURB, Policy
-from dptext.tokens.regex import MARK, kind_of, segment, split
+from dptext.tokens.regex import MARK, key_of, kind_of, segment, split
 from dptext.tokens.stop_words import STOP_WORDS
 from dptext.types import Ids, Lexicon, Words
 
@@ -24,7 +25,6 @@ class Tokenizer:
     """Divide texts into words of one vocabulary under one policy."""
 
     def __init__(self, lexicon: Lexicon, policy: Policy) -> None:
-        self._policy = policy
         self._index = {word.lower(): row for row, word in enumerate(lexicon.words)}
         for name in NAMES:
             self._index.pop(name, None)
@@ -68,11 +68,11 @@ class Tokenizer:
         return Words(pieces, flags, ends, positions, of_text[positions], ids)
 
     def _divide(
-        self, pieces: list[str], codes: np.ndarray, ends: np.ndarray
-    ) -> tuple[list[str], np.ndarray, np.ndarray]:
-        """Put the parts in the place of every piece that has several."""
+        self, pieces: list[str], codes: NDArray[np.int64], ends: NDArray[np.int64]
+    ) -> tuple[list[str], NDArray[np.int64], NDArray[np.int64]]:
+        """Put the parts instead of every piece that has several."""
         out: list[str] = []
-        out_codes: list[np.ndarray] = []
+        out_codes: list[NDArray[np.int64]] = []
         grown = np.zeros(len(pieces) + 1, np.int64)
         before = 0
         for position in np.flatnonzero(codes == _SEVERAL).tolist():
@@ -89,11 +89,9 @@ class Tokenizer:
 
     def _code(self, piece: str) -> int:
         """Return flags and id of a piece in one integer, or _SEVERAL."""
-        lead = kinds.LEAD if len(piece) > 1 and piece[0] == " " else 0
-        body = piece[1:] if lead else piece
         kind = kind_of(piece)
-        if kind == kinds.SPACE:
-            lead = 0
+        led = kind != kinds.SPACE and len(piece) > 1 and piece[0] == " "
+        lead, body = (kinds.LEAD, piece[1:]) if led else (0, piece)
         if kind != kinds.WORD:
             row = self._numbers.row(body) if kind == kinds.NUMBER else -1
             return _pack(kind, row, lead, body)
@@ -114,7 +112,7 @@ class Tokenizer:
             return _pack(kinds.PUNCTUATION, -1, lead, body)
         if row < 0:
             return _pack(kinds.UNKNOWN, -1, lead, body)
-        stop = body.lower().replace("’", "'") in STOP_WORDS
+        stop = key_of(body) in STOP_WORDS
         return _pack(kinds.STOP_WORD if stop else kinds.WORD, row, lead, body)
 
 

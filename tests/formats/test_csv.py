@@ -89,12 +89,12 @@ def test_only_the_selected_column_changes(
 def test_texts_agree_with_the_standard_library(data: str) -> None:
     """What is read without a fault is what the standard library reads."""
     try:
-        found = items("csv", data.encode(), Selection(fields=("1",), header=False))
+        read = items("csv", data.encode(), Selection(fields=("1",), header=False))
     except InputError:
         return
-    if any(isinstance(item, Fault) for item in found):
+    if any(isinstance(item, Fault) for item in read):
         return
-    mine = [item.texts[0] for item in found if isinstance(item, Record)]
+    mine = [item.texts[0] for item in read if isinstance(item, Record)]
     assert mine == [row[0] for row in parsed(data, ",")]
 
 
@@ -110,7 +110,7 @@ def test_any_bytes_keep_their_rows_apart(
     )
     head = b"x,y\n"
     try:
-        whole = items("csv", head + data, bulk)
+        in_bulk = items("csv", head + data, bulk)
     except InputError:
         with pytest.raises(InputError, match="never closed"):
             items("csv", head + data, small)
@@ -118,10 +118,10 @@ def test_any_bytes_keep_their_rows_apart(
     some = items("csv", head + data, small)
     assert [type(item) for item in some if not isinstance(item, Fault)] == [
         type(item)
-        for item, other in zip(whole, some, strict=True)
+        for item, other in zip(in_bulk, some, strict=True)
         if not isinstance(other, Fault)
     ]
-    for one, other in zip(whole, some, strict=True):
+    for one, other in zip(in_bulk, some, strict=True):
         same = one == other
         assert same or (isinstance(other, Fault) and "longer than" in other.reason)
 
@@ -179,8 +179,8 @@ def test_texts_come_in_column_order() -> None:
 
 def test_identity_is_the_value() -> None:
     """The id is the value of its column, without quotes."""
-    found = records("csv", b'id,text\n"x""y",a\n', Selection(id_field="id"))
-    assert found[0].identity == 'x"y'
+    read = records("csv", b'id,text\n"x""y",a\n', Selection(id_field="id"))
+    assert read[0].identity == 'x"y'
 
 
 def test_columns_by_number() -> None:

@@ -228,8 +228,8 @@ def test_identity_is_the_raw_spelling() -> None:
     """The id is taken as it is spelled, so that 1 and "1" differ."""
     selection = Selection(id_field="u.id")
     data = b'{"text":"a","u":{"id":1.0}}\n{"u":{"id":"1"},"text":"a"}\n'
-    found = [record.identity for record in records("jsonl", data, selection)]
-    assert found == ["1.0", '"1"']
+    identities = [record.identity for record in records("jsonl", data, selection)]
+    assert identities == ["1.0", '"1"']
 
 
 @pytest.mark.parametrize(

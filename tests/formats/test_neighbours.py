@@ -171,14 +171,14 @@ def _parquet(kind: Any, texts: list[str | None], options: dict[str, Any]) -> byt
     import pyarrow.parquet as pq
 
     column = _column(kind, texts)
-    told = {"pandas": json.dumps(_as_pandas(texts)), "sum": str(len(str(texts)))}
+    metadata = {"pandas": json.dumps(_as_pandas(texts)), "sum": str(len(str(texts)))}
     schema = pa.schema(
         [
             pa.field("id", pa.int64(), metadata={"of": "the numbers"}),
             pa.field("x", column.type, metadata={"distinct": str(len(set(texts)))}),
             pa.field("code", pa.dictionary(pa.int8(), pa.string())),
         ],
-        metadata=told,
+        metadata=metadata,
     )
     codes = pa.DictionaryArray.from_arrays(
         pa.array([n % 2 for n in range(len(texts))], pa.int8()), ["p", "q"]
@@ -236,11 +236,11 @@ def test_pandas_still_knows_its_columns() -> None:
     out = through("parquet", data, selection=Selection(fields=("x",)))
     schema = pq.read_schema(io.BytesIO(out))
     assert set(schema.metadata) == {b"pandas"}
-    told = json.loads(schema.metadata[b"pandas"])
+    pandas = json.loads(schema.metadata[b"pandas"])
     before = _as_pandas(["a", "b"])
-    assert told["index_columns"] == before["index_columns"]
-    assert told["columns"][1] == before["columns"][1]
-    assert told["columns"][0] == {
+    assert pandas["index_columns"] == before["index_columns"]
+    assert pandas["columns"][1] == before["columns"][1]
+    assert pandas["columns"][0] == {
         "name": "x",
         "field_name": "x",
         "pandas_type": "unicode",

@@ -142,8 +142,8 @@ def test_fields_of_structs(rows: list[Any]) -> None:
         data = spelled(table)
         assert back(through("parquet", data, selection=selection)).equals(table)
         out = back(through("parquet", data, lambda text: text + "!", selection))
-        found = out["s"].to_pylist()
-        flat = (found[0] + found[1]) if array is lists else found
+        values = out["s"].to_pylist()
+        flat = (values[0] + values[1]) if array is lists else values
         for row, old in zip(flat, rows, strict=True):
             assert (row is None) == (old is None)
             if old is not None:
@@ -273,8 +273,8 @@ def test_null_is_a_fault_with_its_row_as_json() -> None:
     assert (fault.location, fault.reason) == ("in: row 2", "field 'text' is null")
     assert fault.raw.endswith(b"\n")
     assert json.loads(fault.raw)["n"] == 2
-    found = records("parquet", data)
-    assert [record.ordinal for record in found] == [0, 2]
+    read = records("parquet", data)
+    assert [record.ordinal for record in read] == [0, 2]
     out = back(through("parquet", data, str.upper))
     assert out["text"].to_pylist() == ["A", "C"]
     assert out["n"].to_pylist() == [1, 3]
@@ -380,9 +380,9 @@ def test_a_pipe_is_read_into_memory() -> None:
     thread = threading.Thread(target=feed)
     thread.start()
     with open(reading, "rb") as pipe:
-        found = list(find("in.parquet").read(pipe, TEXT, "in"))
+        read = list(find("in.parquet").read(pipe, TEXT, "in"))
     thread.join()
-    assert [item.texts for item in found if isinstance(item, Record)] == [
+    assert [item.texts for item in read if isinstance(item, Record)] == [
         ("a",),
         ("b",),
     ]

@@ -50,8 +50,8 @@ def test_line_break_in_a_new_text_becomes_a_space() -> None:
 def test_ordinals_count_from_start_and_faults_take_one() -> None:
     """Skipping a fault leaves the ordinals of all other records unchanged."""
     data = b"a\n\n\xff\nb\n"
-    found = list(find(None, "text").read(io.BytesIO(data), Selection(), "in", 7))
-    assert [item.ordinal for item in found if isinstance(item, Record)] == [7, 9]
+    read = list(find(None, "text").read(io.BytesIO(data), Selection(), "in", 7))
+    assert [item.ordinal for item in read if isinstance(item, Record)] == [7, 9]
 
 
 def test_fault_names_the_line_and_keeps_the_bytes() -> None:
@@ -76,8 +76,8 @@ def test_limit_is_exact() -> None:
     """A line of exactly the limit is read, not counting its end; a longer is not."""
     selection = Selection(max_record_bytes=5)
     data = b"12345\r\n123456\r\n12345\n123456\n12345"
-    found = items("text", data, selection)
-    assert [isinstance(item, Record) for item in found] == [1, 0, 1, 0, 1]
+    read = items("text", data, selection)
+    assert [isinstance(item, Record) for item in read] == [1, 0, 1, 0, 1]
 
 
 def test_line_too_long_takes_constant_memory() -> None:
@@ -87,17 +87,17 @@ def test_line_too_long_takes_constant_memory() -> None:
     stream = Endless(b"a\n", b"x", 10**8, b"\nb")
     selection = Selection(max_record_bytes=1000)
     tracemalloc.start()
-    found = list(find(None, "text").read(io.BufferedReader(stream), selection, "in"))
+    read = list(find(None, "text").read(io.BufferedReader(stream), selection, "in"))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 2**21
-    fault = found[1]
+    fault = read[1]
     assert isinstance(fault, Fault)
     assert fault.reason.startswith("longer than 1000 bytes (--max-record-bytes)")
     assert fault.raw == b""
-    assert isinstance(found[2], Record)
-    assert found[2].texts == ("b",)
-    assert found[2].ordinal == 2
+    assert isinstance(read[2], Record)
+    assert read[2].texts == ("b",)
+    assert read[2].ordinal == 2
 
 
 def test_default_limit_is_named_in_mebibytes() -> None:

@@ -30,7 +30,7 @@ def english() -> Lexicon:
 
 def test_the_data_match_their_digest() -> None:
     """Nobody changed the files after the build."""
-    assert store.load(FOLDER, verify=True).digest == store.read_meta(FOLDER)["digest"]
+    assert store.load(FOLDER, verify=True).digest == store.read_meta(FOLDER).digest
 
 
 def test_the_size_is_as_promised(english: Lexicon) -> None:
@@ -90,9 +90,11 @@ def test_far_is_a_bound(english: Lexicon) -> None:
     sample = [*rng.integers(0, size, 40).tolist(), english.words.index(NUMBER), size]
     words = english.vectors[:size].astype(np.float64)
     for row in sample:
-        apart = np.linalg.norm(words - english.vectors[row].astype(np.float64), axis=1)
-        apart[english.orders[row].astype(np.int64)] = np.inf
-        assert float(english.far[row]) <= apart.min()
+        distances = np.linalg.norm(
+            words - english.vectors[row].astype(np.float64), axis=1
+        )
+        distances[english.orders[row].astype(np.int64)] = np.inf
+        assert float(english.far[row]) <= distances.min()
 
 
 def test_the_geometry_is_that_of_the_vectors(english: Lexicon) -> None:

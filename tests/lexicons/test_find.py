@@ -53,9 +53,9 @@ def test_a_file_is_imported_once(
     source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The second use of a file, under any name, comes from the cache."""
-    told: list[str] = []
-    first = lexicons.find(str(source), progress=lambda what, _: told.append(what))
-    assert "reading" in told
+    steps: list[str] = []
+    first = lexicons.find(str(source), progress=lambda what, _: steps.append(what))
+    assert "reading" in steps
     assert first.name == "v.txt"
     monkeypatch.setattr(importing, "make", None)
     copy = shutil.copy(source, tmp_path / "copy.txt")
@@ -65,10 +65,10 @@ def test_a_file_is_imported_once(
 
 def test_settings_and_content_are_the_key(source: Path) -> None:
     """Other settings or another content give another lexicon."""
-    whole = lexicons.find(str(source))
+    complete = lexicons.find(str(source))
     part = lexicons.find(str(source), settings=Settings(max_words=2))
     assert len(part.words) == 3
-    assert len(whole.words) == 6
+    assert len(complete.words) == 6
     source.write_bytes(files.text(["other", "words"]))
     assert lexicons.find(str(source)).words[0] == "other"
 
@@ -87,8 +87,8 @@ def test_a_cache_that_cannot_be_written(source: Path, tmp_path: Path) -> None:
     shutil.rmtree(tmp_path / "cache")
     (tmp_path / "cache").write_text("a file, no folder")
     warnings: list[str] = []
-    found = lexicons.find(str(source), warn=warnings.append)
-    assert found.digest == stored.digest
+    opened = lexicons.find(str(source), warn=warnings.append)
+    assert opened.digest == stored.digest
     assert len(warnings) == 1
     assert "not kept" in warnings[0]
 
@@ -96,8 +96,8 @@ def test_a_cache_that_cannot_be_written(source: Path, tmp_path: Path) -> None:
 def test_the_folder_of_vectors(tmp_path: Path) -> None:
     """A folder with vocab.txt and vectors is a source like a file."""
     path = files.real("embeddings/sgns-wiki-imdb-50d")
-    found = lexicons.find(str(path), settings=Settings(max_words=300, listed=5))
-    assert found.vectors.shape[1] == 50
+    opened = lexicons.find(str(path), settings=Settings(max_words=300, listed=5))
+    assert opened.vectors.shape[1] == 50
     assert lexicons.find(str(path), settings=Settings(None, 300, 5)).digest
 
 

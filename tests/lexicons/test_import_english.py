@@ -48,39 +48,39 @@ def imported(tmp_path: Path, outputs: int | None = None, listed: int = 4) -> Lex
 
 def test_what_is_no_english_word_is_never_written(tmp_path: Path) -> None:
     """Junk is known, stands behind the outputs and is in no order but its own."""
-    made = imported(tmp_path)
-    store.check(made)
-    outputs = made.meta["outputs"]
-    junk = [made.words.index(word) for word in ("br", "zzyzxq", "xx")]
+    english = imported(tmp_path)
+    store.check(english)
+    outputs = english.meta["outputs"]
+    junk = [english.words.index(word) for word in ("br", "zzyzxq", "xx")]
     assert min(junk) >= outputs
-    assert (made.orders[:, 1:] < outputs).all()
-    assert (made.orders[-1] < outputs).all()
-    assert {"hound", "cats", "happy", "running", "the"} <= set(made.words[:outputs])
-    assert (np.diff(made.counts) <= 0).all()
+    assert (english.orders[:, 1:] < outputs).all()
+    assert (english.orders[-1] < outputs).all()
+    assert {"hound", "cats", "happy", "running", "the"} <= set(english.words[:outputs])
+    assert (np.diff(english.counts) <= 0).all()
 
 
 def test_names_are_written_with_capitals(tmp_path: Path) -> None:
     """What lists or WordNet know as a name is written as one, and found as before."""
-    made = imported(tmp_path)
-    assert {"London", "Mary"} <= set(made.words)
-    assert not {"london", "mary"} & set(made.words)
-    named = {made.words.index("London"), made.words.index("Mary")}
-    assert set(made.orders[-1, :2].tolist()) == named
+    english = imported(tmp_path)
+    assert {"London", "Mary"} <= set(english.words)
+    assert not {"london", "mary"} & set(english.words)
+    named = {english.words.index("London"), english.words.index("Mary")}
+    assert set(english.orders[-1, :2].tolist()) == named
 
 
 def test_opposites_are_not_listed(tmp_path: Path) -> None:
     """No antonym stands in the order of a word, whatever its vector."""
-    made = imported(tmp_path, listed=10)
-    row = {word: location for location, word in enumerate(made.words)}
-    assert row["sad"] not in made.orders[row["happy"]]
-    assert row["happy"] not in made.orders[row["sad"]]
+    english = imported(tmp_path, listed=10)
+    row = {word: location for location, word in enumerate(english.words)}
+    assert row["sad"] not in english.orders[row["happy"]]
+    assert row["happy"] not in english.orders[row["sad"]]
 
 
 def test_outputs_are_the_first_that_may_be_written(tmp_path: Path) -> None:
     """Fewer outputs: the most frequent; and none where no word is English."""
-    made = imported(tmp_path, outputs=5)
-    assert made.meta["outputs"] == 5
-    assert (made.orders[:, 1:] < 5).all()
+    english = imported(tmp_path, outputs=5)
+    assert english.meta["outputs"] == 5
+    assert (english.orders[:, 1:] < 5).all()
     path = files.put(tmp_path / "w.txt", b"qqz 1 2\nzzx 2 1\n")
     with pytest.raises(LexiconError, match="English"):
         make(path, "x", Settings(outputs=2), wordnet=tmp_path / "wordnet")
@@ -91,20 +91,20 @@ def test_it_is_the_same_each_time_and_can_be_stored(tmp_path: Path) -> None:
     one, two = imported(tmp_path), imported(tmp_path)
     first = store.save(one, tmp_path / "one")
     assert first == store.save(two, tmp_path / "two")
-    found = store.load(tmp_path / "one")
-    assert found.parts is not None
-    assert found.synonyms is not None
-    assert found.information_content is not None
+    stored = store.load(tmp_path / "one")
+    assert stored.parts is not None
+    assert stored.synonyms is not None
+    assert stored.information_content is not None
 
 
 def test_orders_of_the_first_words_have_no_hubs(tmp_path: Path) -> None:
     """Without WordNet, outputs alone: cosine less hubness, by the build's scoring."""
     path = files.put(tmp_path / "v.txt", content())
-    made = make(path, "mine", Settings(listed=4, outputs=8))
-    assert made.meta["outputs"] == 8
-    given = ordering.Figures.of_vectors(unit(made.vectors), made.counts)
-    assert (made.orders[:-1] == ordering.orders(given, 8, 3)).all()
-    assert (made.orders[:, 1:] < 8).all()
+    english = make(path, "mine", Settings(listed=4, outputs=8))
+    assert english.meta["outputs"] == 8
+    figures = ordering.Figures.of_vectors(unit(english.vectors), english.counts)
+    assert (english.orders[:-1] == ordering.orders(figures, 8, 3)).all()
+    assert (english.orders[:, 1:] < 8).all()
 
 
 @pytest.mark.parametrize("settings", [{"outputs": 1}, {"outputs": 4, "listed": 1}])
@@ -134,6 +134,6 @@ def test_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     options = ["--wordnet", str(folder), "--listed", "4", "--name", "mine", "--json"]
     ran = CliRunner().invoke(app, ["import", str(path), *options])
     assert ran.exit_code == 0, ran.output
-    told = json.loads(ran.stdout)
-    assert told["language"] == "en"
+    described = json.loads(ran.stdout)
+    assert described["language"] == "en"
     assert (locations.folder_of("mine") / "LICENSE.wordnet").is_file()

@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dptext.errors import LexiconError
-from dptext.lexicons import glove
+from dptext.lexicons.lines import read_lines
 from dptext.lexicons.raw import RawVectors
 from tests.lexicons import files
 
 
 def _read(content: bytes, limit: int | None = None) -> RawVectors:
-    return glove.read(io.BytesIO(content), "v.txt", limit=limit)
+    return read_lines(io.BytesIO(content), "v.txt", limit=limit)
 
 
 def test_reads_words_and_vectors() -> None:
@@ -116,7 +116,7 @@ def test_real_file() -> None:
     """A published layout of 5 000 words is read whole and agrees with its source."""
     path = files.real("embeddings/glove-wiki-imdb-50d/top5k.txt.gz")
     with gzip.open(path) as stream:
-        raw = glove.read(stream, "top5k")  # type: ignore[arg-type]
+        raw = read_lines(stream, "top5k")  # type: ignore[arg-type]
     vocabulary = (path.parent / "vocab.txt").read_text(encoding="utf-8").split("\n")
     assert raw.words == vocabulary[:5000]
     halves = np.load(path.parent / "vectors.f16.npy", mmap_mode="r")[:5000]

@@ -30,12 +30,12 @@ def test_entries_that_fold_together_keep_the_first(tmp_path: Path) -> None:
 
     So the lower-cased form of each word leads to one row, as a text is looked up.
     """
-    made = _make(tmp_path, "the 1 1\nThe 2 2\nd’or 3 3\nD'OR 4 4\n".encode())
-    assert set(made.words) == {"the", "d’or", NUMBER}
-    assert _row(made, "the") == [1, 1]
-    assert made.meta["dropped"] == {"not_words": 0, "numbers": 0, "merged": 2}
+    imported = _make(tmp_path, "the 1 1\nThe 2 2\nd’or 3 3\nD'OR 4 4\n".encode())
+    assert set(imported.words) == {"the", "d’or", NUMBER}
+    assert _row(imported, "the") == [1, 1]
+    assert imported.meta["dropped"] == {"not_words": 0, "numbers": 0, "merged": 2}
     counts = folding.zipf(4)
-    assert made.counts[made.words.index("the")] == counts[0] + counts[1]
+    assert imported.counts[imported.words.index("the")] == counts[0] + counts[1]
 
 
 @pytest.mark.parametrize(
@@ -44,9 +44,9 @@ def test_entries_that_fold_together_keep_the_first(tmp_path: Path) -> None:
 )
 def test_what_is_no_word_is_dropped(tmp_path: Path, word: str) -> None:
     """What the splitter never yields as one word cannot be an output, and is told."""
-    made = _make(tmp_path, f"a 1 1\n{word} 2 2\nb 3 3\n".encode())
-    assert set(made.words) == {"a", "b", NUMBER}
-    assert made.meta["dropped"]["not_words"] == 1
+    imported = _make(tmp_path, f"a 1 1\n{word} 2 2\nb 3 3\n".encode())
+    assert set(imported.words) == {"a", "b", NUMBER}
+    assert imported.meta["dropped"]["not_words"] == 1
 
 
 @pytest.mark.parametrize(
@@ -59,41 +59,41 @@ def test_what_is_a_word_stays(tmp_path: Path, word: str) -> None:
 
 def test_numbers_become_one_element(tmp_path: Path) -> None:
     """Their mean is the vector of NUMBER, the sum of their counts its count."""
-    made = _make(tmp_path, b"a 8 8\n1999 1 2\nb 9 9\n3.5 3 4\none 7 7\n")
-    assert set(made.words) == {"a", "b", "one", NUMBER}
-    assert _row(made, NUMBER) == [2, 3]
-    assert made.meta["dropped"]["numbers"] == 2
+    imported = _make(tmp_path, b"a 8 8\n1999 1 2\nb 9 9\n3.5 3 4\none 7 7\n")
+    assert set(imported.words) == {"a", "b", "one", NUMBER}
+    assert _row(imported, NUMBER) == [2, 3]
+    assert imported.meta["dropped"]["numbers"] == 2
     counts = folding.zipf(5)
-    assert made.counts[made.words.index(NUMBER)] == counts[1] + counts[3]
+    assert imported.counts[imported.words.index(NUMBER)] == counts[1] + counts[3]
 
 
 def test_without_numbers_number_words_stand_in(tmp_path: Path) -> None:
     """NUMBER is the mean of one to ten where there are some, else of everything."""
-    made = _make(tmp_path, b"a 8 8\nTwo 1 1\nten 3 5\n")
-    assert _row(made, NUMBER) == [2, 3]
-    assert made.counts[made.words.index(NUMBER)] == pytest.approx(
+    imported = _make(tmp_path, b"a 8 8\nTwo 1 1\nten 3 5\n")
+    assert _row(imported, NUMBER) == [2, 3]
+    assert imported.counts[imported.words.index(NUMBER)] == pytest.approx(
         0.01 * folding.zipf(3).sum()
     )
-    made = _make(tmp_path, b"a 8 8\nb 0 2\n")
-    assert _row(made, NUMBER) == [4, 5]
+    imported = _make(tmp_path, b"a 8 8\nb 0 2\n")
+    assert _row(imported, NUMBER) == [4, 5]
 
 
 def test_unknown_words_get_the_mean(tmp_path: Path) -> None:
     """The last row is the mean over the words, NUMBER among them."""
-    made = _make(tmp_path, b"a 8 8\n7 2 5\nb 2 2\n")
-    assert made.vectors.shape == (4, 2)
-    assert made.vectors[-1].tolist() == [4, 5]
+    imported = _make(tmp_path, b"a 8 8\n7 2 5\nb 2 2\n")
+    assert imported.vectors.shape == (4, 2)
+    assert imported.vectors[-1].tolist() == [4, 5]
 
 
 def test_file_order_is_the_prior_without_counts(tmp_path: Path) -> None:
     """Counts follow Zipf-Mandelbrot's law by file order, and meta says so."""
-    made = _make(tmp_path, b"a 1 1\nb 2 2\nc 3 3\n")
-    assert made.words == ("a", "b", "c", NUMBER)
-    law = (5.73 / (np.arange(1, 4) + 2.73)) ** 1.13
-    np.testing.assert_allclose(made.counts[:3], law)
+    imported = _make(tmp_path, b"a 1 1\nb 2 2\nc 3 3\n")
+    assert imported.words == ("a", "b", "c", NUMBER)
+    expected = (5.73 / (np.arange(1, 4) + 2.73)) ** 1.13
+    np.testing.assert_allclose(imported.counts[:3], expected)
     shares = folding.zipf(50_000) / folding.zipf(50_000).sum()
     assert 0.04 < shares[0] < 0.06
-    assert made.meta["prior"] == importing.ZIPF
+    assert imported.meta["prior"] == importing.ZIPF
 
 
 def test_given_counts_sort_the_words(tmp_path: Path) -> None:
@@ -103,12 +103,12 @@ def test_given_counts_sort_the_words(tmp_path: Path) -> None:
         vectors=np.arange(12, dtype=np.float16).reshape(6, 2),
         counts=np.array([5, 1, 8, 3, 5, 20]),
     )
-    made = _make(tmp_path, content, "v.npz")
-    assert made.words == ("d", "B", "a", "c", NUMBER)
-    assert made.counts.tolist() == [20, 9, 5, 5, 3]
-    assert made.vectors.dtype == np.float16
-    assert made.vectors[:, 0].tolist() == [10, 4, 0, 8, 6, np.float16(28 / 5)]
-    assert made.meta["prior"] == "counts of the source"
+    imported = _make(tmp_path, content, "v.npz")
+    assert imported.words == ("d", "B", "a", "c", NUMBER)
+    assert imported.counts.tolist() == [20, 9, 5, 5, 3]
+    assert imported.vectors.dtype == np.float16
+    assert imported.vectors[:, 0].tolist() == [10, 4, 0, 8, 6, np.float16(28 / 5)]
+    assert imported.meta["prior"] == "counts of the source"
 
 
 def test_provenance(tmp_path: Path) -> None:
@@ -137,10 +137,10 @@ def test_the_folder_form(tmp_path: Path) -> None:
     """A folder of vectors becomes a lexicon too, float16 staying float16."""
     (tmp_path / "vocab.txt").write_text("a\nb\n,\n")
     np.save(tmp_path / "vectors.f16.npy", np.array([[1, 2], [3, 4], [5, 6]], np.half))
-    made = make(tmp_path, "mine", Settings())
-    assert made.words == ("a", "b", NUMBER)
-    assert made.vectors.dtype == np.float16
-    assert made.meta["format"] == "npy"
+    imported = make(tmp_path, "mine", Settings())
+    assert imported.words == ("a", "b", NUMBER)
+    assert imported.vectors.dtype == np.float16
+    assert imported.meta["format"] == "npy"
 
 
 def test_nothing_but_marks_is_an_error(tmp_path: Path) -> None:
@@ -159,9 +159,9 @@ def test_settings_are_checked(settings: dict[str, int]) -> None:
 def test_real_file() -> None:
     """Five thousand real entries become a lexicon of the size that is expected."""
     path = files.real("embeddings/glove-wiki-imdb-50d/top5k.txt.gz")
-    made = make(path, "glove", Settings(listed=10))
-    store.check(made)
-    dropped = made.meta["dropped"]
-    assert len(made.words) == 5000 - sum(dropped.values()) + len(NAMES)
+    imported = make(path, "glove", Settings(listed=10))
+    store.check(imported)
+    dropped = imported.meta["dropped"]
+    assert len(imported.words) == 5000 - sum(dropped.values()) + len(NAMES)
     assert 100 < dropped["numbers"] < 500
-    assert made.orders.shape == (len(made.words) + 1, 10)
+    assert imported.orders.shape == (len(imported.words) + 1, 10)

@@ -94,9 +94,9 @@ def test_faults_are_named(arrays: dict[str, Any], reason: str) -> None:
 @pytest.mark.parametrize("length", [0, 4, 100, 400])
 def test_a_truncated_archive_is_named(length: int) -> None:
     """A file cut short anywhere is one error."""
-    whole = files.npz(words=np.array(files.WORDS), vectors=_TABLE)
+    complete = files.npz(words=np.array(files.WORDS), vectors=_TABLE)
     with pytest.raises(LexiconError, match=r"^v\.npz: not a whole"):
-        _read(whole[:length])
+        _read(complete[:length])
 
 
 def test_a_single_array_is_refused() -> None:

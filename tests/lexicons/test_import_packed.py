@@ -41,8 +41,8 @@ def test_formats_are_told(
 ) -> None:
     """Each format is recognized and read alike, plain, in gzip and in zstd."""
     path = files.put(tmp_path / f"{name}{suffix}", _PACK[suffix](content))
-    raw, found = sources.read(path, None, None)
-    assert found == format
+    raw, detected = sources.read(path, None, None)
+    assert detected == format
     assert tuple(raw.words) == files.WORDS
     np.testing.assert_array_equal(raw.vectors, files.rows(5))
 
@@ -122,9 +122,9 @@ def test_zstd_names_its_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 def test_progress_reaches_the_end(tmp_path: Path) -> None:
     """Progress is told as a growing share of the file that ends at 1."""
     path = files.put(tmp_path / "v.txt", files.text([f"w{i}" for i in range(90000)]))
-    told: list[tuple[str, float]] = []
-    sources.read(path, None, None, lambda what, share: told.append((what, share)))
-    shares = [share for _, share in told]
+    reports: list[tuple[str, float]] = []
+    sources.read(path, None, None, lambda what, share: reports.append((what, share)))
+    shares = [share for _, share in reports]
     assert shares == sorted(shares)
     assert len(set(shares)) > 2
     assert shares[-1] == 1.0

@@ -42,27 +42,29 @@ def english() -> Lexicon:
 def test_an_import_has_all_elements(tmp_path: Path, outputs: int | None) -> None:
     """Counts by public shares, among the outputs; vectors close to each other."""
     path = files.put(tmp_path / "v.npz", content())
-    made = make(path, "mine", Settings(listed=100, outputs=outputs))
-    store.check(made)
-    rows = np.array([made.words.index(name) for name in NAMES])
+    imported = make(path, "mine", Settings(listed=100, outputs=outputs))
+    store.check(imported)
+    rows = np.array([imported.words.index(name) for name in NAMES])
     shares = [element.share for element in ELEMENTS]
     if outputs is None:
-        np.testing.assert_allclose(made.counts[rows], 1e5 * np.array(shares))
+        np.testing.assert_allclose(imported.counts[rows], 1e5 * np.array(shares))
     else:
         assert rows.max() < outputs
-    vectors = made.vectors[rows].astype(np.float64)
+    vectors = imported.vectors[rows].astype(np.float64)
     gaps = np.linalg.norm(vectors[:, None] - vectors[None], axis=2)
     length = np.linalg.norm(vectors[0])
     assert gaps[np.triu_indices(len(rows), 1)].min() > 0.01 * length
     assert gaps.max() < 0.6 * length
-    _assert_orders(made)
-    _assert_far(made)
+    _assert_orders(imported)
+    _assert_far(imported)
 
 
 def test_a_small_file_has_one_element(tmp_path: Path) -> None:
     """Fewer than 2,000 words: NUMBER alone, or a floor would mostly write numbers."""
-    made = make(files.put(tmp_path / "v.npz", content(1_999)), "x", Settings(listed=9))
-    assert [name for name in NAMES if name in made.words] == [NUMBER]
+    imported = make(
+        files.put(tmp_path / "v.npz", content(1_999)), "x", Settings(listed=9)
+    )
+    assert [name for name in NAMES if name in imported.words] == [NUMBER]
 
 
 def test_many_words_of_one_count(tmp_path: Path) -> None:
@@ -75,8 +77,8 @@ def test_many_words_of_one_count(tmp_path: Path) -> None:
             counts=np.ones(3_000),
         ),
     )
-    made = make(path, "mine", Settings(listed=10, outputs=2_000))
-    assert max(made.words.index(name) for name in NAMES) < 2_000
+    imported = make(path, "mine", Settings(listed=10, outputs=2_000))
+    assert max(imported.words.index(name) for name in NAMES) < 2_000
 
 
 def test_the_built_in_lexicon_has_all_elements(english: Lexicon) -> None:
@@ -95,9 +97,9 @@ def test_mechanisms_that_go_by_distance_write_numbers_too(english: Lexicon) -> N
     """SanText, P ~ e^(-epsilon d / 2), at 30: 47 becomes a number most of the time."""
     rows = [english.words.index(name) for name in NAMES]
     vectors = english.vectors[:-1].astype(np.float64)
-    own = vectors[english.words.index("<number 40-49>")]
-    law = np.exp(-15.0 * np.linalg.norm(vectors - own, axis=1))
-    assert law[rows].sum() / law.sum() > 0.5
+    middle = vectors[english.words.index("<number 40-49>")]
+    weights = np.exp(-15.0 * np.linalg.norm(vectors - middle, axis=1))
+    assert weights[rows].sum() / weights.sum() > 0.5
 
 
 def test_near_numbers_come_first() -> None:

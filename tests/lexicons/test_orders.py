@@ -33,9 +33,9 @@ def test_the_nearest_follow_by_distance_then_id() -> None:
     """An order is the brute-force order."""
     rows = vectors(80)
     listed, _ = orders.build_orders(rows, 20)
-    apart = distances(rows)
-    apart[np.arange(80), np.arange(80)] = -1.0
-    assert (listed == np.argsort(apart, axis=1, kind="stable")[:, :20]).all()
+    gaps = distances(rows)
+    gaps[np.arange(80), np.arange(80)] = -1.0
+    assert (listed == np.argsort(gaps, axis=1, kind="stable")[:, :20]).all()
 
 
 def test_equal_distances_go_by_id() -> None:
@@ -68,9 +68,9 @@ def test_far_bounds_every_word_that_is_not_listed(scale: float) -> None:
     """No word outside an order is nearer than far, at any scale."""
     rows = vectors(300, scale=scale)
     listed, far = orders.build_orders(rows, 8)
-    apart = distances(rows)
-    np.put_along_axis(apart, listed.astype(np.int64), np.inf, axis=1)
-    nearest = apart.min(axis=1)
+    gaps = distances(rows)
+    np.put_along_axis(gaps, listed.astype(np.int64), np.inf, axis=1)
+    nearest = gaps.min(axis=1)
     assert (far.astype(np.float64) <= nearest).all()
     assert (far > 0.9 * nearest).all()
 
@@ -104,16 +104,16 @@ def test_measure_agrees_with_brute_force() -> None:
     """Nearest, median and diameter are those of all pairs."""
     rows = vectors(200, scale=3.0)
     rows[200] *= 10
-    found = orders.measure(rows)
-    apart = distances(rows)
-    among = apart[:200].copy()
+    geometry = orders.measure(rows)
+    gaps = distances(rows)
+    among = gaps[:200].copy()
     np.fill_diagonal(among, np.inf)
     nearest = among.min(axis=1)
-    assert found["nearest_min"] == pytest.approx(nearest.min(), rel=1e-12)
-    assert found["nearest_median"] == pytest.approx(np.median(nearest), rel=1e-12)
-    assert found["diameter"] == pytest.approx(apart.max(), rel=1e-12)
+    assert geometry["nearest_min"] == pytest.approx(nearest.min(), rel=1e-12)
+    assert geometry["nearest_median"] == pytest.approx(np.median(nearest), rel=1e-12)
+    assert geometry["diameter"] == pytest.approx(gaps.max(), rel=1e-12)
     pairs = among[np.triu_indices(200, 1)]
-    assert found["median"] == pytest.approx(np.median(pairs), rel=0.01)
+    assert geometry["median"] == pytest.approx(np.median(pairs), rel=0.01)
 
 
 def test_measure_sees_tiny_gaps() -> None:
@@ -137,10 +137,10 @@ def test_with_outputs_only_the_first_words_are_listed() -> None:
     """Every word has an order of the outputs; those among them come first in theirs."""
     rows = vectors(90)
     listed, far = orders.build_orders(rows, 15, outputs=40)
-    apart = distances(rows)[:, :40]
-    apart[np.arange(40), np.arange(40)] = -1.0
-    assert (listed == np.argsort(apart, axis=1, kind="stable")[:, :15]).all()
-    rest = np.sort(apart, axis=1)[:, 15]
+    gaps = distances(rows)[:, :40]
+    gaps[np.arange(40), np.arange(40)] = -1.0
+    assert (listed == np.argsort(gaps, axis=1, kind="stable")[:, :15]).all()
+    rest = np.sort(gaps, axis=1)[:, 15]
     assert (far <= rest).all()
     assert (far > 0.9 * rest).all()
 
@@ -151,7 +151,7 @@ def test_far_of_any_orders_is_a_tight_bound() -> None:
     rng = np.random.default_rng(8)
     listed = np.array([rng.permutation(120)[:20] for _ in range(121)], np.uint16)
     far = orders.far_of_all(rows, listed)
-    apart = distances(rows)
-    np.put_along_axis(apart, listed.astype(np.int64), np.inf, axis=1)
-    assert (far.astype(np.float64) <= apart.min(axis=1)).all()
-    assert (far >= 0.999 * apart.min(axis=1)).all()
+    gaps = distances(rows)
+    np.put_along_axis(gaps, listed.astype(np.int64), np.inf, axis=1)
+    assert (far.astype(np.float64) <= gaps.min(axis=1)).all()
+    assert (far >= 0.999 * gaps.min(axis=1)).all()

@@ -148,8 +148,8 @@ def test_words_of_a_form_have_no_other_lemma() -> None:
         for kind, old in np.argwhere(rows != np.arange(size - 1)).tolist()
     }
     assert len(changed) > 2000
-    alike = [one[:1] == two[:1] for one, two in changed]
-    assert np.mean(alike) > 0.98
+    same_first_letter = [one[:1] == two[:1] for one, two in changed]
+    assert np.mean(same_first_letter) > 0.98
 
 
 def test_without_english_only_articles_change() -> None:

@@ -61,12 +61,12 @@ def test_pieces_joined_are_the_texts(texts: list[str], unknown: str) -> None:
 def test_a_text_is_divided_the_same_in_any_batch(texts: list[str], cut: int) -> None:
     """Splitting a batch in two changes nothing, also with a memory in use."""
     one = Tokenizer(ENGLISH, Policy())
-    whole = one.words(texts)
+    together = one.words(texts)
     parts = [one.words(texts[:cut]), words_of(*texts[cut:])]
-    assert whole.pieces == parts[0].pieces + parts[1].pieces
+    assert together.pieces == parts[0].pieces + parts[1].pieces
     for name in ("flags", "ids"):
         joined = np.concatenate([getattr(part, name) for part in parts])
-        np.testing.assert_array_equal(getattr(whole, name), joined)
+        np.testing.assert_array_equal(getattr(together, name), joined)
 
 
 def test_words_are_looked_up_by_their_parts() -> None:
