@@ -97,7 +97,7 @@ def command(
 
     Example: dptext compare reviews.jsonl --label stars --risk 10% --risk 20%
     """
-    from dptext import progress, streams
+    from dptext import progress
     from dptext.evaluation import (
         OWNER,
         comparison_files,
@@ -132,8 +132,7 @@ def command(
     at_once = jobs or min(4, os.cpu_count() or 1)
     table = _computed(grid, texts, settings, at_once, resume, quiet)
     if csv is not None:
-        with streams.open_output(str(csv)) as sink:
-            sink.stream.write(comparison_table.as_csv(table, settings).encode())
+        screen.write_file(csv, comparison_table.as_csv(table, settings).encode())
     if html is not None:
         comparison_page.write(table, texts.texts, html)
     if as_json:

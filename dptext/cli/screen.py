@@ -15,6 +15,7 @@ import os
 import re
 import sys
 from collections.abc import Container, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -155,6 +156,14 @@ def table(*columns: str, right: Container[str] = (), gap: int = 2) -> Table:
     for column in columns:
         shown.add_column(column, justify="right" if column in right else "left")
     return shown
+
+
+def write_file(path: Path, data: bytes) -> None:
+    """Write a file, which appears whole or not at all; - is standard output."""
+    from dptext import streams
+
+    with streams.open_output(str(path)) as sink:
+        sink.stream.write(data)
 
 
 def print_json(value: object, infinite: str | None = None) -> None:

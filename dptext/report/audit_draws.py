@@ -44,7 +44,7 @@ def of(pipeline: Pipeline) -> Draws:
         )
 
     def _records(stream: Randomness, ids: Ids, epsilon: float, times: int) -> Ids:
-        """Draw for records that hold each word twice; what its second place shows."""
+        """Draw for records that hold each word twice; return its second outputs."""
         texts = np.tile(np.tile(ids, 2), times)
         records = np.repeat(np.arange(times), 2 * len(ids))
         bits = stream.of([nonce(stream) for _ in range(times)], records)
