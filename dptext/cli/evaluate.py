@@ -95,7 +95,9 @@ def command(
         raise UsageError(msg)
     settings.check()
     writer = None if profile is None else api.open_pipeline(profile, over)
-    words = writer.lexicon if writer else lexicons.find(over.get("lexicon", "builtin"))
+    words = (
+        writer.lexicon if writer else lexicons.find(str(over.get("lexicon", "builtin")))
+    )
     values = (*settings.labels, *settings.attributes)
     pairs = rows.pairs(original, private, selection, values, format)
     with progress.step("evaluating"):

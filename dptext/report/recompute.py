@@ -158,10 +158,10 @@ def _unknown(run: Run) -> str:
     """Return the stage of a component that is not installed here, or ""."""
     if run.layout.format not in (None, *registry.names("formats")):
         return "format"
-    for stage in ("space", "mechanism", "mapping", "budget"):
+    for stage, folder in profile.STAGES.items():
         part = run.settings.get(stage)
         name = part.get("name") if isinstance(part, dict) else None
-        if isinstance(name, str) and name not in registry.names(f"{stage}s"):
+        if isinstance(name, str) and name not in registry.names(folder):
             return stage
     return ""
 
