@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Literal, TypedDict, Unpack, overload
 
 from dptext import choices
 from dptext import profile as profiles
@@ -22,7 +22,17 @@ if TYPE_CHECKING:
 _Path = str | os.PathLike[str]
 
 
-def load_profile(name: _Path, overrides: Mapping[str, Any] | None = None) -> Profile:
+class _Choices(TypedDict, total=False):
+    """What `privatize` takes by name."""
+
+    risk: str | float | None
+    epsilon: float | None
+    mechanism: str | None
+    lexicon: _Path | None
+    key: bytes | _Path | None
+
+
+def load_profile(name: _Path, overrides: Mapping[str, object] | None = None) -> Profile:
     """Read a profile by name or path; overrides are laid over its keys.
 
     Raises UsageError for an unknown name, key or value.
@@ -31,7 +41,7 @@ def load_profile(name: _Path, overrides: Mapping[str, Any] | None = None) -> Pro
 
 
 def open_pipeline(
-    profile: _Path = profiles.DEFAULT, overrides: Mapping[str, Any] | None = None
+    profile: _Path = profiles.DEFAULT, overrides: Mapping[str, object] | None = None
 ) -> Pipeline:
     """Make a profile ready, its lexicon opened: the public work, done once.
 
@@ -48,58 +58,42 @@ def open_pipeline(
 def privatize(  # type: ignore[overload-overlap]
     texts: str,
     profile: _Path = ...,
-    overrides: Mapping[str, Any] | None = ...,
+    overrides: Mapping[str, object] | None = ...,
     *,
-    risk: str | float | None = ...,
-    epsilon: float | None = ...,
-    mechanism: str | None = ...,
-    lexicon: _Path | None = ...,
-    key: bytes | _Path | None = ...,
     report: Literal[False] = ...,
+    **choices: Unpack[_Choices],
 ) -> str: ...
 @overload
 def privatize(
     texts: Iterable[str],
     profile: _Path = ...,
-    overrides: Mapping[str, Any] | None = ...,
+    overrides: Mapping[str, object] | None = ...,
     *,
-    risk: str | float | None = ...,
-    epsilon: float | None = ...,
-    mechanism: str | None = ...,
-    lexicon: _Path | None = ...,
-    key: bytes | _Path | None = ...,
     report: Literal[False] = ...,
+    **choices: Unpack[_Choices],
 ) -> list[str]: ...
 @overload
 def privatize(  # type: ignore[overload-overlap]
     texts: str,
     profile: _Path = ...,
-    overrides: Mapping[str, Any] | None = ...,
+    overrides: Mapping[str, object] | None = ...,
     *,
-    risk: str | float | None = ...,
-    epsilon: float | None = ...,
-    mechanism: str | None = ...,
-    lexicon: _Path | None = ...,
-    key: bytes | _Path | None = ...,
     report: Literal[True],
+    **choices: Unpack[_Choices],
 ) -> tuple[str, Document]: ...
 @overload
 def privatize(
     texts: Iterable[str],
     profile: _Path = ...,
-    overrides: Mapping[str, Any] | None = ...,
+    overrides: Mapping[str, object] | None = ...,
     *,
-    risk: str | float | None = ...,
-    epsilon: float | None = ...,
-    mechanism: str | None = ...,
-    lexicon: _Path | None = ...,
-    key: bytes | _Path | None = ...,
     report: Literal[True],
+    **choices: Unpack[_Choices],
 ) -> tuple[list[str], Document]: ...
 def privatize(
     texts: str | Iterable[str],
     profile: _Path = profiles.DEFAULT,
-    overrides: Mapping[str, Any] | None = None,
+    overrides: Mapping[str, object] | None = None,
     *,
     risk: str | float | None = None,
     epsilon: float | None = None,

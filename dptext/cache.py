@@ -81,7 +81,7 @@ def key_of(*parts: object) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
-def digest(values: NDArray[Any]) -> str:
+def digest(values: NDArray[np.generic]) -> str:
     """Return the sha256 of the values of an array, as a part of a key."""
     return hashlib.sha256(np.ascontiguousarray(values).tobytes()).hexdigest()
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 from dptext.errors import UsageError
 
+if TYPE_CHECKING:
+    from dptext.types import JsonObject
 
-def share(value: str | float, name: str) -> float:
+
+def share(value: object, name: str) -> float:
     """Read a share: "10%", "0.1" or 0.1. Raises UsageError that names the option."""
     text = str(value)
     try:
@@ -31,7 +34,7 @@ def overrides(
     mechanism: str | None = None,
     lexicon: str | None = None,
     option: Callable[[str], str] = str,
-) -> dict[str, Any]:
+) -> JsonObject:
     """Return keys of a profile; option writes a name as the user knows it.
 
     Raises UsageError for choices that conflict, or an epsilon that is none.
@@ -45,7 +48,7 @@ def overrides(
     if len(chosen) > 1:
         msg = f"give only one of {', '.join(map(option, chosen))}"
         raise UsageError(msg)
-    over: dict[str, Any] = {}
+    over: JsonObject = {}
     if mechanism is not None:
         over["mechanism"] = {"name": mechanism}
         over["mapping"] = None
@@ -56,7 +59,7 @@ def overrides(
     return over
 
 
-def _budget(name: str, value: Any, option: str) -> dict[str, Any]:
+def _budget(name: str, value: object, option: str) -> JsonObject:
     if name == "risk":
         return {"name": "uniform", "epsilon": None, "risk": share(value, option)}
     if not (isinstance(value, int | float) and 0 < value < float("inf")):

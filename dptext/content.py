@@ -12,6 +12,8 @@ import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 
+import msgspec
+
 from dptext.errors import UsageError
 
 
@@ -29,6 +31,11 @@ class Prepared:
 def of_bytes(data: bytes) -> str:
     """Return the sha256 of bytes."""
     return hashlib.sha256(data).hexdigest()
+
+
+def of_data(value: object) -> str:
+    """Return the sha256 of plain data, whatever the order of its keys."""
+    return of_bytes(msgspec.json.encode(value, order="deterministic"))
 
 
 def of_path(path: str | Path) -> str:

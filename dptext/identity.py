@@ -8,15 +8,12 @@ packages. What a component computes from these (orders, chains, shipped tables) 
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
-from typing import Any
 
-import msgspec
-
-from dptext import __version__, registry
+from dptext import __version__, content, registry
 from dptext.profile import STAGES, Profile
 from dptext.randomness import ALGORITHM
+from dptext.types import JsonObject
 
 
 def of(
@@ -32,27 +29,25 @@ def of(
     counts where it is another package's and may keep its own files.
     """
     settings = recipe.settings()
-    named: dict[str, Any] = {}
-    for key in STAGES:
-        if key not in settings:
-            continue
-        code = registry.code(STAGES[key], settings[key]["name"])
+    named: dict[str, JsonObject] = {}
+    for key, part in recipe.parts().items():
+        code = registry.code(STAGES[key], part.name)
         digests = dict(contents.get(key, {}))
         for path in digests:
             _remove(settings[key], path.split("."))
         named[key] = {"content": digests, "code": code, "used": used if code else ()}
-    everything = {
-        "algorithm": ALGORITHM.decode(),
-        "version": __version__,
-        "lexicon": lexicon,
-        "settings": settings,
-        "named": named,
-    }
-    data = msgspec.json.encode(everything, order="deterministic")
-    return hashlib.sha256(data).hexdigest()
+    return content.of_data(
+        {
+            "algorithm": ALGORITHM.decode(),
+            "version": __version__,
+            "lexicon": lexicon,
+            "settings": settings,
+            "named": named,
+        }
+    )
 
 
-def _remove(settings: Any, path: list[str]) -> None:
+def _remove(settings: object, path: list[str]) -> None:
     """Take a nested key out of settings where it is there."""
     for key in path[:-1]:
         settings = settings.get(key) if isinstance(settings, dict) else None

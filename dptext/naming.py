@@ -5,12 +5,16 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from dptext.types import JsonObject
 
 if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
     from dptext.profile import Part, Profile
 
-STAGES = ("mechanism", "space", "mapping", "budget")
+_STAGES = ("mechanism", "space", "mapping", "budget")
 _NAMED = 4  # changes that a name lists
 _LONGEST = 24  # characters of a value in a name
 
@@ -33,17 +37,20 @@ def _changes(base: Profile, profile: Profile) -> Iterator[str]:
         yield f"lexicon={_spelled(profile.lexicon)}"
     if profile.strategy != base.strategy:
         yield f"strategy={profile.strategy}"
-    for stage in STAGES:
-        yield from _changed_part(stage, getattr(base, stage), getattr(profile, stage))
+    old, new = base.parts(), profile.parts()
+    for stage in filter(new.get, _STAGES):
+        yield from _changed_part(stage, old.get(stage), new[stage])
     before = dataclasses.asdict(base.tokens)
     for key, value in dataclasses.asdict(profile.tokens).items():
         if value != before[key]:
             yield f"tokens.{key}={_spelled(value)}"
 
 
-def _changed_part(stage: str, base: Part | None, part: Part | None) -> Iterator[str]:
+def _changed_part(
+    stage: str, base: Part[DataclassInstance] | None, part: Part[DataclassInstance]
+) -> Iterator[str]:
     # Noise without a mapping gets the nearest word by itself.
-    if part is None or (base is None and part.name == "nearest"):
+    if base is None and part.name == "nearest":
         return
     same = base is not None and base.name == part.name
     if not same:
@@ -59,7 +66,7 @@ def _changed_part(stage: str, base: Part | None, part: Part | None) -> Iterator[
             yield f"{stage}.{key}={_spelled(value)}"
 
 
-def _defaults(part: Part) -> dict[str, Any]:
+def _defaults(part: Part[DataclassInstance]) -> JsonObject:
     defaults = {}
     for each in dataclasses.fields(part.params):
         if each.default is not dataclasses.MISSING:
@@ -69,13 +76,10 @@ def _defaults(part: Part) -> dict[str, Any]:
     return defaults
 
 
-def _spelled(value: Any) -> str:
+def _spelled(value: object) -> str:
     """Write a value in a name: of a path its last part, nothing long."""
-    text = PurePath(value).name if isinstance(value, str) else str(_plain(value))
-    return text if len(text) <= _LONGEST else "..."
-
-
-def _plain(value: Any) -> Any:
     if isinstance(value, bool) or value is None:
         return {True: "yes", False: "no", None: "none"}[value]
-    return f"{value:g}" if isinstance(value, float) else value
+    text = f"{value:g}" if isinstance(value, float) else str(value)
+    text = PurePath(text).name if isinstance(value, str) else text
+    return text if len(text) <= _LONGEST else "..."

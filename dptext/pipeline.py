@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext import identity, mappings, mechanisms, spaces, strategy
+from dptext import identity, mappings, spaces, strategy
 from dptext.budgets import AnyBudget, SequentialBudget, uniform
 from dptext.errors import UsageError
 from dptext.guarantees import account
@@ -23,7 +23,7 @@ from dptext.mechanisms import (
     TextMechanism,
     WordMechanism,
 )
-from dptext.profile import DATA_SET, RECORD, TOKEN, Part, Profile
+from dptext.profile import Part, Profile
 from dptext.randomness import RandomBits, Randomness, RunKey
 from dptext.tokens.joining import Joiner
 from dptext.tokens.tokenizer import Tokenizer
@@ -35,6 +35,7 @@ from dptext.types import (
     Notion,
     Points,
     Record,
+    Strategy,
     Words,
 )
 
@@ -128,15 +129,14 @@ class Pipeline:
 
         records (n,) which record each word belongs to, non-decreasing.
         """
-        if self.profile.strategy == RECORD:
+        if self.profile.strategy is Strategy.RECORD:
             return strategy.by_record(ids, eps, bits, records, self.draw)
-        if self.profile.strategy == DATA_SET:
+        if self.profile.strategy is Strategy.DATA_SET:
             table = randomness.once(
                 "table",
                 lambda: strategy.Table(len(self.lexicon.words), randomness),
             )
-            drawn: Ids = table.draw(ids, eps, self.draw)
-            return drawn
+            return table.draw(ids, eps, self.draw)
         return self.draw(ids, eps, bits)
 
     def draw(self, ids: Ids, eps: Eps, bits: RandomBits) -> Ids:
@@ -229,14 +229,10 @@ def build(recipe: Profile, lexicon: Lexicon) -> Pipeline:
     Turns a risk into an epsilon. Raises UsageError for settings that do not fit the
     lexicon, or an epsilon beyond any meaning.
     """
-    space = spaces.prepare(
-        lexicon,
-        recipe.space.name,
-        recipe.space.params,
-    )
+    space = spaces.prepare(lexicon, recipe.space.name, recipe.space.params)
     priced = _priced(recipe, lexicon)
     _agree(recipe, priced)
-    recipe, mechanism, budget = _made_ready(recipe, priced, space)
+    recipe, mechanism, budget = _prepared(recipe, priced, space)
     account.check(mechanism, budget.description)
     mapping = None
     if recipe.mapping is not None:
@@ -265,11 +261,10 @@ def _priced(recipe: Profile, lexicon: Lexicon) -> AnyBudget | None:
     params = recipe.budget.params
     if isinstance(params, uniform.Params) and params.epsilon is None:
         return None
-    budget: AnyBudget = params.prepare(lexicon)
-    return budget
+    return params.prepare(lexicon)
 
 
-def _made_ready(
+def _prepared(
     recipe: Profile, budget: AnyBudget | None, space: spaces.Space
 ) -> tuple[Profile, Mechanism, AnyBudget]:
     """Make mechanism and budget ready, which may follow one another.
@@ -277,30 +272,31 @@ def _made_ready(
     The profile returned says with which parameters and epsilon.
     """
     lexicon = space.lexicon
-    if budget is None:
-        risk = recipe.budget.params.risk
-        aim = Aim(risk=risk, prior=prior.replaced(lexicon, recipe.tokens))
-    else:
+    params = recipe.budget.params
+    if budget is not None:
         aim = Aim(epsilon=_of_a_word(budget.description))
-    mechanism: Mechanism = recipe.mechanism.params.prepare(space, aim)
+    else:
+        assert isinstance(params, uniform.Params)
+        aim = Aim(risk=params.risk, prior=prior.replaced(lexicon, recipe.tokens))
+    mechanism = recipe.mechanism.params.prepare(space, aim)
     recipe = replace(recipe, mechanism=Part(recipe.mechanism.name, mechanism.params))
     if aim.risk is not None and aim.prior is not None:
         recipe = _with_epsilon(recipe, mechanism, aim.risk, aim.prior)
     return recipe, mechanism, budget or recipe.budget.params.prepare(lexicon)
 
 
-def _of_a_word(budget_description: BudgetDescription) -> float | None:
+def _of_a_word(description: BudgetDescription) -> float | None:
     """Return the epsilon that words have, the largest of several; None for a total."""
-    if budget_description.rate is not None:
-        return budget_description.rate
-    return budget_description.high if budget_description.total is None else None
+    if description.rate is not None:
+        return description.rate
+    return description.high if description.total is None else None
 
 
 def _with_epsilon(
     recipe: Profile, mechanism: Mechanism, risk: float, words: NDArray[np.float64]
 ) -> Profile:
     """Turn a risk into an epsilon."""
-    if recipe.strategy != TOKEN:
+    if recipe.strategy is not Strategy.TOKEN:
         msg = (
             "the risk is that of one draw; a word that is drawn once for all its "
             "places shows more: give --epsilon instead"
@@ -323,24 +319,23 @@ def _with_epsilon(
 def _agree(recipe: Profile, budget: AnyBudget | None) -> None:
     """Refuse strategies and budgets that do not go with a mechanism or each other."""
     name = recipe.mechanism.name
-    if recipe.strategy != TOKEN and recipe.budget.name != "uniform":
+    if recipe.strategy is not Strategy.TOKEN and recipe.budget.name != "uniform":
         msg = (
             f"strategy {recipe.strategy} draws a word once for several places, which "
             "must have one epsilon: use the budget uniform"
         )
         raise UsageError(msg)
-    params: mechanisms.Params = recipe.mechanism.params
-    if params.needs_one_epsilon:
-        plain = recipe.budget.name == "uniform" and recipe.budget.params.epsilon
-        if not plain:
-            msg = (
-                f"{name} with these parameters looks at all pairs of words for each "
-                "epsilon: use the budget uniform with an epsilon, not a risk"
-            )
-            raise UsageError(msg)
+    params, budget_params = recipe.mechanism.params, recipe.budget.params
+    plain = isinstance(budget_params, uniform.Params) and budget_params.epsilon
+    if params.needs_one_epsilon and not plain:
+        msg = (
+            f"{name} with these parameters looks at all pairs of words for each "
+            "epsilon: use the budget uniform with an epsilon, not a risk"
+        )
+        raise UsageError(msg)
     if params.family is not Family.TEXTS:
         return
-    if recipe.strategy != TOKEN:
+    if recipe.strategy is not Strategy.TOKEN:
         msg = f"{name} draws every word in its context: use the strategy token"
         raise UsageError(msg)
     if isinstance(budget, SequentialBudget):

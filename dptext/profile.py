@@ -15,23 +15,26 @@ tokens: {unknown: perturb, number: perturb, stop_word: perturb,
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-import msgspec
-
-from dptext import naming, registry, streams
+from dptext import content, naming, registry, streams
 from dptext.errors import UsageError
 from dptext.settings import convert
 from dptext.tokens.policy import Policy
-from dptext.types import Strategy
+from dptext.types import JsonObject, Strategy
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+    from dptext import budgets, mappings, mechanisms, spaces
+
+Params = TypeVar("Params", covariant=True, bound="DataclassInstance")
 
 DEFAULT = "balanced"
-# How often a word is drawn: dptext.strategy.
-TOKEN, RECORD, DATA_SET = STRATEGIES = tuple(str(each) for each in Strategy)
+STRATEGIES = tuple(map(str, Strategy))
 # The keys that name a component, and the folders of these.
 STAGES = {
     "space": "spaces",
@@ -48,11 +51,11 @@ _KEYS = ("name", "about", "source", "lexicon", *STAGES, "strategy", "tokens")
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class Part(Generic[Params]):
     """A component and its parameters, an instance of the component's Params."""
 
     name: str
-    params: Any
+    params: Params
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,33 +66,38 @@ class Profile:
     about: str
     source: str
     lexicon: str
-    space: Part
-    mechanism: Part
-    mapping: Part | None
-    budget: Part
-    strategy: str
+    space: Part[spaces.Params]
+    mechanism: Part[mechanisms.Params]
+    mapping: Part[mappings.Params] | None
+    budget: Part[budgets.Params]
+    strategy: Strategy
     tokens: Policy
 
-    def settings(self) -> dict[str, Any]:
+    def parts(self) -> dict[str, Part[DataclassInstance]]:
+        """Return the components by their keys."""
+        parts = (self.space, self.mechanism, self.mapping, self.budget)
+        named = zip(STAGES, parts, strict=True)
+        return {key: part for key, part in named if part is not None}
+
+    def settings(self) -> JsonObject:
         """Return everything that decides the output, as plain data."""
-        out: dict[str, Any] = {}
-        for stage in STAGES:
-            part = getattr(self, stage)
-            if part is not None:
-                params = _lists(dataclasses.asdict(part.params))
-                out[stage] = {"name": part.name, **params}
-        out["strategy"] = self.strategy
-        out["tokens"] = dataclasses.asdict(self.tokens)
-        return out
+        settings: JsonObject = {}
+        for key, part in self.parts().items():
+            params = _lists(dataclasses.asdict(part.params))
+            settings[key] = {"name": part.name, **params}
+        settings["strategy"] = str(self.strategy)
+        settings["tokens"] = dataclasses.asdict(self.tokens)
+        return settings
 
     def digest(self) -> str:
         """Return the sha256 of the settings."""
-        return hashlib.sha256(
-            msgspec.json.encode(self.settings(), order="deterministic")
-        ).hexdigest()
+        return content.of_data(self.settings())
 
     def with_epsilon(self, epsilon: float) -> Profile:
         """Return the profile with its risk turned into an epsilon."""
+        from dptext.budgets import uniform
+
+        assert isinstance(self.budget.params, uniform.Params)
         params = dataclasses.replace(self.budget.params, epsilon=float(epsilon))
         return dataclasses.replace(self, budget=Part(self.budget.name, params))
 
@@ -124,7 +132,7 @@ def path_of(name: str) -> Path:
     return folder() / f"{name}.yaml"
 
 
-def load(name: str, overrides: Mapping[str, Any] | None = None) -> Profile:
+def load(name: str, overrides: Mapping[str, object] | None = None) -> Profile:
     """Read a profile by name, or from a path that ends in .yaml or .yml.
 
     overrides are laid over it: keys as in the file, parts merged key by key; a part
@@ -139,7 +147,7 @@ def load(name: str, overrides: Mapping[str, Any] | None = None) -> Profile:
     return dataclasses.replace(recipe, name=_name(recipe, data, path))
 
 
-def _name(recipe: Profile, data: Mapping[str, Any], path: Path) -> str:
+def _name(recipe: Profile, data: Mapping[str, object], path: Path) -> str:
     """Name a profile by how it differs from the one that ships, or is in its file."""
     if recipe.name in shipped():
         path = folder() / f"{recipe.name}.yaml"
@@ -151,31 +159,36 @@ def _name(recipe: Profile, data: Mapping[str, Any], path: Path) -> str:
     return naming.named(base, recipe)
 
 
-def parse(data: Mapping[str, Any], location: str) -> Profile:
+def parse(data: Mapping[str, object], location: str) -> Profile:
     """Turn plain data into a profile; location names it in messages."""
+    from dptext.budgets import uniform
+
     recipe = _parse(data, location)
-    budget = recipe.budget
-    if budget.name == "uniform" and (budget.params.epsilon is None) == (
-        budget.params.risk is None
+    params = recipe.budget.params
+    if isinstance(params, uniform.Params) and (
+        (params.epsilon is None) == (params.risk is None)
     ):
         msg = f"{location}: budget: give either epsilon or risk"
         raise UsageError(msg)
     return recipe
 
 
-def resolved(settings: Mapping[str, Any], name: str, lexicon: str) -> Profile:
+def resolved(settings: Mapping[str, object], name: str, lexicon: str) -> Profile:
     """Return the profile of a report's settings (Profile.settings).
 
     Its epsilon may stand beside the risk that it was chosen for. Raises UsageError.
     """
+    from dptext.budgets import uniform
+
     recipe = _parse({**settings, "name": name, "lexicon": lexicon}, "settings")
-    if recipe.budget.name == "uniform" and recipe.budget.params.epsilon is None:
+    params = recipe.budget.params
+    if isinstance(params, uniform.Params) and params.epsilon is None:
         msg = "settings: budget: the epsilon is missing"
         raise UsageError(msg)
     return recipe
 
 
-def _parse(data: Mapping[str, Any], location: str) -> Profile:
+def _parse(data: Mapping[str, object], location: str) -> Profile:
     unknown = [key for key in data if key not in _KEYS]
     if unknown:
         hint = registry.suggest(str(unknown[0]), _KEYS)
@@ -208,20 +221,20 @@ def _parse(data: Mapping[str, Any], location: str) -> Profile:
         mechanism=mechanism,
         mapping=mapping,
         budget=budget,
-        strategy=_strategy(data.get("strategy", TOKEN), location),
+        strategy=_strategy(data.get("strategy", Strategy.TOKEN), location),
         tokens=convert(data.get("tokens") or {}, Policy, f"{location}: tokens"),
     )
 
 
-def _strategy(value: Any, location: str) -> str:
+def _strategy(value: object, location: str) -> Strategy:
     if value not in STRATEGIES:
         hint = registry.suggest(str(value), STRATEGIES)
         msg = f"{location}: strategy: unknown value {value!r}; {hint}"
         raise UsageError(msg)
-    return str(value)
+    return Strategy(str(value))
 
 
-def _part(key: str, settings: Any, location: str) -> Part | None:
+def _part(key: str, settings: object, location: str) -> Part[Any] | None:
     if settings is None:
         return None
     if isinstance(settings, str):
@@ -239,7 +252,7 @@ def _part(key: str, settings: Any, location: str) -> Part | None:
     return Part(settings["name"], convert(rest, module.Params, f"{location}: {key}"))
 
 
-def read(path: Path, kind: str = "profile") -> dict[str, Any]:
+def read(path: Path, kind: str = "profile") -> JsonObject:
     """Read a YAML file of keys and values; raises UsageError naming file and line."""
     streams.check_ends(path, kind)
     try:
@@ -250,7 +263,7 @@ def read(path: Path, kind: str = "profile") -> dict[str, Any]:
     return decode(data, path.name, kind)
 
 
-def decode(text: bytes, name: str, kind: str = "profile") -> dict[str, Any]:
+def decode(text: bytes, name: str, kind: str = "profile") -> JsonObject:
     """Read the content of such a file; kind says in messages what it is."""
     import yaml
 
@@ -293,7 +306,7 @@ def _loader(yaml: Any) -> Any:
     return Loader
 
 
-def merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+def merged(base: Mapping[str, object], over: Mapping[str, object]) -> JsonObject:
     """Lay keys over those of a profile, parts key by key; a new name starts afresh."""
     merged = dict(base)
     for key, value in over.items():

@@ -16,7 +16,7 @@ import stat
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,10 @@ from dptext import streams
 from dptext.errors import UsageError
 from dptext.types import Record
 
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.ciphers import Cipher
+    from cryptography.hazmat.primitives.ciphers.modes import ECB
+
 # Part of what a run's nonces follow from (dptext.identity): a new value whenever the
 # bytes drawn for the same key, input and settings change their meaning.
 ALGORITHM = b"dptext/2"
@@ -32,7 +36,7 @@ ALGORITHM = b"dptext/2"
 _FORMAT = b"dptext/1"
 KEY_BYTES = 32
 _LONGEST_KEY = 2**20
-Made = TypeVar("Made")
+Kept = TypeVar("Kept")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -120,7 +124,7 @@ class Randomness:
             return hashlib.blake2b(message, key=key.secret, digest_size=32).digest()
 
         self.origin = key.origin
-        self._made: dict[str, Any] = {}
+        self._kept: dict[str, Any] = {}
         self._nonce_key = derived(b"/nonce/")
         # ECB on counter blocks that never repeat is counter mode.
         self._cipher = Cipher(
@@ -128,12 +132,12 @@ class Randomness:
             modes.ECB(),  # noqa: S305
         )
 
-    def once(self, name: str, make: Callable[[], Made]) -> Made:
-        """Return what is made once with this key and settings; make it if new."""
-        if name not in self._made:
-            self._made[name] = make()
-        made: Made = self._made[name]
-        return made
+    def once(self, name: str, make: Callable[[], Kept]) -> Kept:
+        """Return what is computed once with this key and settings."""
+        if name not in self._kept:
+            self._kept[name] = make()
+        kept: Kept = self._kept[name]
+        return kept
 
     def nonce(self, record: Record) -> bytes:
         """Return the record's 128-bit nonce, from its identity and its texts."""
@@ -166,7 +170,10 @@ class RandomBits:
     """The random bits of a batch of n words; every lane of a word is independent."""
 
     def __init__(
-        self, cipher: Any, nonces: NDArray[np.uint64], number: NDArray[np.uint64]
+        self,
+        cipher: Cipher[ECB],
+        nonces: NDArray[np.uint64],
+        number: NDArray[np.uint64],
     ) -> None:
         self._cipher = cipher
         self._nonces = nonces

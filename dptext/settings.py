@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
 from dptext import registry
 from dptext.errors import UsageError
 
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
-def convert(data: Any, kind: type, location: str, beside: tuple[str, ...] = ()) -> Any:
+Settings = TypeVar("Settings", bound="DataclassInstance")
+
+
+def convert(
+    data: object, kind: type[Settings], location: str, beside: tuple[str, ...] = ()
+) -> Settings:
     """Check plain data against a frozen dataclass; refuse keys that it lacks.
 
     location names the data in messages; beside are keys that stand beside these.
@@ -40,7 +47,7 @@ def convert(data: Any, kind: type, location: str, beside: tuple[str, ...] = ()) 
         raise UsageError(msg) from None
 
 
-def _number(value: Any) -> Any:
+def _number(value: object) -> object:
     """Read "10%" as 0.1."""
     if isinstance(value, str) and value.endswith("%"):
         try:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 Ids = NDArray[np.int32]  # (n,) row in the vocabulary; -1 = unknown
 Eps = NDArray[np.float64]  # (n,) > 0; unit given by Guarantee.metric
 Points = NDArray[np.float32]  # (n, d) points in the space
-JsonObject = dict[str, object]  # what JSON holds under names
+JsonObject = dict[str, object]  # keys and values, as in YAML and JSON
 
 # Parts of speech, by their numbers in Lexicon.parts.
 PARTS = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,6 +16,7 @@ from dptext.errors import UsageError
 if TYPE_CHECKING:
     from dptext.guarantees.audit import Finding
     from dptext.pipeline import Pipeline
+    from dptext.types import JsonObject
 
 # CPU seconds of the losses of a pair of words, and of a draw, on one core.
 _PAIR, _WORD, _POINT = 3e-8, 4e-6, 3e-5
@@ -115,7 +116,7 @@ def command(
         raise typer.Exit(1)
 
 
-def _resolved(name: str, over: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+def _resolved(name: str, over: JsonObject) -> tuple[str, JsonObject]:
     """Turn the name of a mechanism into the profile of it alone.
 
     Raises UsageError for a name that is neither, and for a mechanism with no epsilon.
@@ -132,14 +133,15 @@ def _resolved(name: str, over: dict[str, Any]) -> tuple[str, dict[str, Any]]:
             "or the path of a .yaml file"
         )
         raise UsageError(msg)
-    if "name" in over.get("mechanism", {}):
+    settings = over.get("mechanism", {})
+    if not isinstance(settings, dict) or "name" in settings:
         msg = f"audit {name}: this is a mechanism already; leave out --mechanism"
         raise UsageError(msg)
     if "budget" not in over:
         msg = f"audit {name}: a mechanism has no epsilon of its own; give --epsilon"
         raise UsageError(msg)
-    settings = {**over.get("mechanism", {}), "name": name}
-    return profile.DEFAULT, {"mapping": None, **over, "mechanism": settings}
+    over = {"mapping": None, **over, "mechanism": {**settings, "name": name}}
+    return profile.DEFAULT, over
 
 
 def _seconds(pipeline: Pipeline, inputs: int, runs: int, draws: int) -> float:

@@ -10,6 +10,7 @@ import functools
 import sys
 import typing
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 from typer.core import TyperGroup
@@ -18,36 +19,41 @@ from dptext.cli.faults import reported
 from dptext.cli.numbers import Number
 from dptext.cli.options import RENAMED
 
+# Commands, options, contexts and errors of the parser, which has no public types.
+Parsed = Any
+
 
 class Border(TyperGroup):
     """The command `dptext`: runs its sub-commands behind the border."""
 
-    def __init__(self, **attributes: Any) -> None:
+    def __init__(self, **attributes: Parsed) -> None:
         super().__init__(**attributes)
         for command in _commands(self):
             command.callback = _checked(command)
 
-    def main(self, args: Sequence[str] | None = None, *rest: Any, **named: Any) -> Any:
+    def main(
+        self, args: Sequence[str] | None = None, *rest: Parsed, **named: Parsed
+    ) -> Parsed:
         """Run a command and end the process with its exit code."""
         self._arguments = list(sys.argv[1:] if args is None else args)
         named["standalone_mode"] = False
         sys.exit(super().main(args, *rest, **named) or 0)
 
-    def make_context(self, *rest: Any, **named: Any) -> Any:
+    def make_context(self, *rest: Parsed, **named: Parsed) -> Parsed:
         """Read the options that stand before a command."""
         with self._behind():
             return super().make_context(*rest, **named)
 
-    def invoke(self, ctx: Any) -> Any:
+    def invoke(self, ctx: Parsed) -> Parsed:
         """Run the command that is named."""
         with self._behind():
             return super().invoke(ctx)
 
-    def _behind(self) -> Any:
+    def _behind(self) -> AbstractContextManager[None]:
         return reported(lambda error: _wrong(error, self._arguments))
 
 
-def _commands(group: Any) -> Iterator[Any]:
+def _commands(group: Parsed) -> Iterator[Parsed]:
     """Yield all commands of a group and of the groups in it."""
     for command in group.commands.values():
         if hasattr(command, "commands"):
@@ -56,12 +62,12 @@ def _commands(group: Any) -> Iterator[Any]:
             yield command
 
 
-def _checked(command: Any) -> Callable[..., Any]:
+def _checked(command: Parsed) -> Callable[..., object]:
     """Return a command's function, which refuses numbers that are none."""
     run = command.callback
 
     @functools.wraps(run)
-    def checked(**values: Any) -> Any:
+    def checked(**values: object) -> object:
         numbers = _numbers(run)
         for option in command.params:
             value = values.get(option.name)
@@ -74,19 +80,19 @@ def _checked(command: Any) -> Callable[..., Any]:
     return checked
 
 
-def _numbers(function: Any) -> Mapping[str, Number]:
+def _numbers(function: Parsed) -> Mapping[str, Number]:
     """Return which numbers the options of a command admit, from its annotations."""
     hints = typing.get_type_hints(function, include_extras=True)
     numbers = {name: Number.of(name, hint) for name, hint in hints.items()}
     return {name: number for name, number in numbers.items() if number is not None}
 
 
-def _name(option: Any) -> str:
+def _name(option: Parsed) -> str:
     """Return the name of an option as people write it in full, or of an argument."""
     return str(max(option.opts, key=len))
 
 
-def _wrong(error: Any, arguments: Sequence[str]) -> str:
+def _wrong(error: Parsed, arguments: Sequence[str]) -> str:
     """Say in one line what is wrong with the arguments."""
     option, context = getattr(error, "param", None), getattr(error, "ctx", None)
     name = getattr(error, "option_name", "")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -103,11 +103,11 @@ def command(
         "allow": allow,
         "unverified": unverified,
     }
+    asked = {key: value for key, value in terms.items() if value is not None}
     recomputer = Recomputer([lexicons.find(name) for name in lexicon or ()], note)
     failed = False
     with contextlib.ExitStack() as stack:
         index = stack.enter_context(Index()) if staged else None
-        asked = {key: value for key, value in terms.items() if value is not None}
         accepted = _policy(policy, index, asked)
         exports = (
             _on_disk(files or (), accepted, note)
@@ -164,7 +164,7 @@ def _in_index(
 
 
 def _policy(
-    path: Path | None, index: Index | None, asked: Mapping[str, Any]
+    path: Path | None, index: Index | None, asked: Mapping[str, object]
 ) -> ExportPolicy:
     """Return the policy: that of the file, with options in place of its keys."""
     from dptext.guarantees import policy

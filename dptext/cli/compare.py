@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -18,6 +18,7 @@ from dptext.report import figures
 if TYPE_CHECKING:
     from dptext.evaluation.comparison import Cell, Row, Sample
     from dptext.evaluation.run import Settings
+    from dptext.types import JsonObject
 
 MECHANISMS = ("rank", "santext", "tem", "laplace", "mahalanobis")
 _RISKS = ("10%", "20%", "35%")
@@ -97,7 +98,7 @@ def command(
 
     Example: dptext compare reviews.jsonl --label stars --risk 10% --risk 20%
     """
-    from dptext import progress, streams
+    from dptext import progress
     from dptext.evaluation import (
         OWNER,
         comparison_files,
@@ -132,8 +133,7 @@ def command(
     at_once = jobs or min(4, os.cpu_count() or 1)
     table = _computed(grid, texts, settings, at_once, resume, quiet)
     if csv is not None:
-        with streams.open_output(str(csv)) as sink:
-            sink.stream.write(comparison_table.as_csv(table, settings).encode())
+        screen.write_file(csv, comparison_table.as_csv(table, settings).encode())
     if html is not None:
         comparison_page.write(table, texts.texts, html)
     if as_json:
@@ -145,7 +145,7 @@ def command(
 
 def _levels(
     risks: Sequence[str], epsilons: Sequence[float]
-) -> list[tuple[str, dict[str, Any]]]:
+) -> list[tuple[str, JsonObject]]:
     """Return the name and the budget of each level."""
     if risks and epsilons:
         msg = "give --risk or --epsilon, not both"
@@ -162,7 +162,7 @@ def _levels(
 def cells(
     name: str,
     mechanisms: Sequence[str],
-    levels: Sequence[tuple[str, dict[str, Any]]],
+    levels: Sequence[tuple[str, JsonObject]],
     lexicons: Sequence[str],
 ) -> list[Cell]:
     """Return the grid: mechanisms, then levels, then lexicons; name: the profile's."""
@@ -189,12 +189,12 @@ def cells(
     ]
 
 
-def _mechanism(text: str) -> dict[str, Any]:
+def _mechanism(text: str) -> JsonObject:
     """Read NAME:key=value,key=value."""
     import yaml
 
     name, _, rest = text.partition(":")
-    settings: dict[str, Any] = {"name": name}
+    settings: JsonObject = {"name": name}
     for part in filter(None, rest.split(",")):
         key, equals, value = part.partition("=")
         if not equals:

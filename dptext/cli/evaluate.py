@@ -10,7 +10,7 @@ import typer
 
 from dptext.cli import options, screen
 from dptext.errors import UsageError
-from dptext.report.figures import MEANINGS, cosine, distinct, points, score, share
+from dptext.report.figures import cosine, distinct, explained, points, score, share
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -67,7 +67,7 @@ def command(
     """
     import msgspec
 
-    from dptext import __version__, api, lexicons, progress, streams
+    from dptext import __version__, api, lexicons, progress
     from dptext.evaluation import page, rows
     from dptext.evaluation import run as evaluation
     from dptext.types import Selection
@@ -95,7 +95,9 @@ def command(
         raise UsageError(msg)
     settings.check()
     writer = None if profile is None else api.open_pipeline(profile, over)
-    words = writer.lexicon if writer else lexicons.find(over.get("lexicon", "builtin"))
+    words = (
+        writer.lexicon if writer else lexicons.find(str(over.get("lexicon", "builtin")))
+    )
     values = (*settings.labels, *settings.attributes)
     pairs = rows.pairs(original, private, selection, values, format)
     with progress.step("evaluating"):
@@ -113,8 +115,7 @@ def command(
         **msgspec.to_builtins(result),
     }
     if report is not None:
-        with streams.open_output(str(report)) as sink:
-            sink.stream.write(f"{screen.to_json(data)}\n".encode())
+        screen.write_file(report, f"{screen.to_json(data)}\n".encode())
     if html is not None:
         page.write(result, html)
     if as_json:
@@ -146,9 +147,9 @@ def _figures(result: Result) -> Iterator[tuple[str, str]]:
     """Yield names and values of the single figures."""
     kept = result.kept
     yield "texts", f"{kept.texts:,}, of which {kept.compared:,} with as many words"
-    yield _explained("PP", share(kept.perturbed))
-    yield _explained("LOW", share(kept.low))
-    name, similarity = _explained("CS", cosine(kept.similarity))
+    yield explained("PP", share(kept.perturbed))
+    yield explained("LOW", share(kept.low))
+    name, similarity = explained("CS", cosine(kept.similarity))
     yield name, f"{similarity} (by {kept.encoder})"
     yield (
         "English words",
@@ -156,8 +157,8 @@ def _figures(result: Result) -> Iterator[tuple[str, str]]:
     )
     if result.deniability is not None:
         deny = result.deniability
-        yield _explained("N_w", share(deny.n_w))
-        yield _explained("S_w", distinct(deny.s_w, deny.runs))
+        yield explained("N_w", share(deny.n_w))
+        yield explained("S_w", distinct(deny.s_w, deny.runs))
     for attack in result.word_attacks:
         shown = f"{share(attack.success)} of {attack.words:,} words ({attack.assumes})"
         if attack.predicted is not None:
@@ -176,10 +177,6 @@ def _figures(result: Result) -> Iterator[tuple[str, str]]:
         yield f"composite, alpha {each.alpha:g}", score(each.value)
     if result.composite:
         yield "", result.composite_formula
-
-
-def _explained(name: str, value: str) -> tuple[str, str]:
-    return name, f"{value}: {MEANINGS[name]}"
 
 
 def _tasks(tasks: Sequence[Task]) -> Table:

@@ -67,7 +67,7 @@ def command(
     pipeline = api.open_pipeline(profile, over)
     result = explanation.explain(pipeline, text, top)
     if html is not None:
-        explanation_page.write(result, html)
+        screen.write_file(html, explanation_page.render(result))
     elif as_json:
         screen.print_json(result)
     else:

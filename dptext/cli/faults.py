@@ -13,7 +13,6 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from types import FrameType
-from typing import Any
 
 import typer
 
@@ -37,12 +36,8 @@ _PARSER = tuple(
 )
 
 
-def _message(error: Any) -> str:
-    return str(error.format_message())
-
-
 @contextlib.contextmanager
-def reported(wrong: Callable[[Any], str] = _message) -> Iterator[None]:
+def reported(wrong: Callable[[Exception], str]) -> Iterator[None]:
     """Run a command; end with a line and a code, never with a traceback.
 
     wrong says what is wrong with arguments, from the error of the parser.
@@ -88,7 +83,7 @@ def _code(error: BaseException) -> int:
         say("out of memory; try a smaller --batch-size or --max-record-bytes")
         return 1
     if isinstance(error, OSError) and error.errno is not None:
-        # The error's own words could hold text; a file's name is none.
+        # What the error says could hold text; a file's name is none.
         reason = os.strerror(error.errno)
         named = isinstance(error.filename, str)
         say(f"{error.filename}: {reason}" if named else reason)
@@ -109,20 +104,16 @@ def _signals() -> Iterator[None]:
 
     Before and after, `dptext.__main__` ends the process at once.
     """
-    handlers: dict[int, Any] = {
-        signal.SIGINT: signal.default_int_handler,
-        signal.SIGTERM: _terminate,
-    }
-    before: dict[int, Any] = {}
-    with contextlib.suppress(ValueError):  # not in the main thread
-        for number, handler in handlers.items():
-            if signal.getsignal(number) not in (signal.SIG_IGN, None):
-                before[number] = signal.signal(number, handler)
-    try:
+    with contextlib.ExitStack() as stack:
+        with contextlib.suppress(ValueError):  # not in the main thread
+            for number, handler in (
+                (signal.SIGINT, signal.default_int_handler),
+                (signal.SIGTERM, _terminate),
+            ):
+                if signal.getsignal(number) not in (signal.SIG_IGN, None):
+                    before = signal.signal(number, handler)
+                    stack.callback(signal.signal, number, before)
         yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 class _Terminated(SystemExit):

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,7 +14,7 @@ from dptext.cli import faults, options, screen
 
 if TYPE_CHECKING:
     from dptext.lexicons import Installed
-    from dptext.types import Lexicon
+    from dptext.types import JsonObject, Lexicon
 
 # Those of dptext.lexicons.sources.
 FORMATS = ("glove", "word2vec", "fasttext", "npz")
@@ -145,7 +145,7 @@ def build(
     _show(store.load(out), as_json)
 
 
-def _entry(entry: Installed) -> dict[str, Any]:
+def _entry(entry: Installed) -> JsonObject:
     described = {"name": entry.name, "folder": str(entry.folder)}
     if entry.problem:
         return {**described, "problem": entry.problem}
@@ -174,7 +174,7 @@ def _show(lexicon: Lexicon, as_json: bool) -> None:
         _print_table(list(_rows(description)))
 
 
-def _rows(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
+def _rows(values: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, str]]:
     for name, value in values.items():
         label = f"{prefix}{name}".replace("_", " ")
         if isinstance(value, Mapping):

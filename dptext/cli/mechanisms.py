@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from dptext.cli import options, screen
+
+if TYPE_CHECKING:
+    from dptext.report.components import Broken, Description, Parameter, Row
 
 
 def command(
@@ -28,58 +31,59 @@ def command(
     from dptext.report import components
 
     if name is not None:
-        described = components.described(name)
-        screen.print_json(described) if as_json else typer.echo(_text(described))
+        described = components.description(name)
+        if as_json:
+            screen.print_json(described.as_json())
+        else:
+            typer.echo(_text(described))
         return
     rows = [components.row(each) for each in registry.names("mechanisms")]
     screen.print_json(rows) if as_json else _show(rows)
 
 
-def _text(described: dict[str, Any]) -> str:
+def _text(described: Description) -> str:
     """Write a mechanism in full for people."""
-    from dptext.report.components import SECTIONS, key
-
-    lines = [f"Mechanism: {described['mechanism']}", f"Family: {described['family']}"]
-    lines += ["", described["about"]]
-    for title in SECTIONS:
-        if key(title) in described:
-            paragraph = f"{title}: {described[key(title)]}"
-            # A command must stay on one line to be copied.
-            example = title == "Example"
-            lines += ["", paragraph if example else textwrap.fill(paragraph, 88)]
+    lines = [f"Mechanism: {described.mechanism}", f"Family: {described.family}"]
+    lines += ["", described.about]
+    for title, text in described.sections.items():
+        paragraph = f"{title}: {text}"
+        # A command must stay on one line to be copied.
+        example = title == "Example"
+        lines += ["", paragraph if example else textwrap.fill(paragraph, 88)]
     lines += ["", "Parameters (--set mechanism.NAME=VALUE):"]
-    lines += [f"  {_setting(each)}" for each in described["parameters"]] or ["  none"]
+    lines += [f"  {_setting(each)}" for each in described.parameters] or ["  none"]
     return "\n".join(lines)
 
 
-def _show(rows: Sequence[dict[str, Any]]) -> None:
+def _show(rows: Sequence[Row | Broken]) -> None:
     """Print the list of the mechanisms."""
     from rich.table import Table
 
-    from dptext.report.components import phrase
+    from dptext.report.components import Broken, phrase
 
-    usable = [row for row in rows if "broken" not in row]
     table = Table(box=None, padding=(0, 2, 0, 0))
-    for column in usable[0]:
+    for column in ("mechanism", "family", "guarantee", "parameters", "source"):
         table.add_column(column, no_wrap=column in ("mechanism", "family"))
-    for row in usable:
-        settings = "\n".join(_setting(each) for each in row["parameters"])
-        cells = {
-            **row,
-            "parameters": settings or "none",
-            "source": phrase(row["source"]),
-        }
-        table.add_row(*cells.values())
-    console = screen.console()
-    console.print(table)
+    broken = []
     for row in rows:
-        if "broken" in row:
-            console.print(f"broken: {row['broken']}")
+        if isinstance(row, Broken):
+            broken.append(f"broken: {row.broken}")
+            continue
+        settings = "\n".join(map(_setting, row.parameters)) or "none"
+        source = phrase(row.source)
+        table.add_row(row.mechanism, row.family, row.guarantee, settings, source)
+    console = screen.console()
+    for each in (table, *broken):
+        console.print(each)
 
 
-def _setting(parameter: dict[str, Any]) -> str:
-    default = parameter["default"]
-    shown = {None: "none", True: "true", False: "false"}.get(default, str(default))
-    if isinstance(default, int | float) and not isinstance(default, bool):
+def _setting(parameter: Parameter) -> str:
+    default = parameter.default
+    shown = str(default)
+    if default is None:
+        shown = "none"
+    elif isinstance(default, bool):
+        shown = "true" if default else "false"
+    elif isinstance(default, int | float):
         shown = f"{default:g}"
-    return f"{parameter['name']}={shown} ({parameter['values']})"
+    return f"{parameter.name}={shown} ({parameter.values})"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import typing
 from dataclasses import dataclass
-from typing import Any
 
 from dptext.errors import UsageError
 
@@ -23,7 +22,7 @@ class Number:
     above: bool = False
 
     @classmethod
-    def of(cls, name: str, hint: Any) -> Number | None:
+    def of(cls, name: str, hint: object) -> Number | None:
         """Return the numbers of an annotation, None where it is of no number.
 
         Every epsilon is above 0.
@@ -31,7 +30,7 @@ class Number:
         kinds, limits = _parts(hint)
         if kinds not in ({int}, {float}):
             return None
-        kind = kinds.pop()
+        kind: type[int] | type[float] = int if int in kinds else float
         low = next((each.min for each in limits if hasattr(each, "min")), None)
         high = next((each.max for each in limits if hasattr(each, "max")), None)
         if "epsilon" in name:
@@ -97,9 +96,9 @@ class Number:
         return ""
 
 
-def _parts(hint: Any) -> tuple[set[Any], list[Any]]:
+def _parts(hint: object) -> tuple[set[object], list[object]]:
     """Return the types but None that a type is made of, and its annotations."""
-    kinds: set[Any] = set()
+    kinds: set[object] = set()
     notes = list(getattr(hint, "__metadata__", ()))
     inner = typing.get_args(hint)[:1] if notes else typing.get_args(hint)
     for part in inner:

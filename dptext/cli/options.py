@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from dptext import choices
 from dptext.errors import UsageError
+
+if TYPE_CHECKING:
+    from dptext.types import JsonObject
 
 # Options of earlier versions, and what each is called now.
 RENAMED = {
@@ -198,7 +201,7 @@ def overrides(
     mechanism: str | None = None,
     lexicon: str | None = None,
     settings: Sequence[str] | None = None,
-) -> dict[str, Any]:
+) -> JsonObject:
     """Turn options into keys of a profile; settings are those of --set.
 
     Raises UsageError when they conflict.
@@ -216,7 +219,7 @@ def overrides(
     return over
 
 
-def _set(over: dict[str, Any], setting: str) -> None:
+def _set(over: JsonObject, setting: str) -> None:
     path, equals, value = setting.partition("=")
     keys = path.split(".")
     if not equals or not all(keys):

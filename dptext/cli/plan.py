@@ -69,7 +69,7 @@ def command(
     with progress.step("planning"):
         result = plan.plan(pipeline, total, jobs=jobs, bayes_risk=bayes_risk)
     if html is not None:
-        plan_page.write(result, html)
+        screen.write_file(html, plan_page.render(result))
     elif as_json:
         screen.print_json(result)
     else:

@@ -45,5 +45,4 @@ def command(
         terminal.show(report, screen.console())
         return
     streams.check_distinct([str(file)], str(html))
-    with streams.open_output(str(html)) as sink:
-        sink.stream.write(page.render(report))
+    screen.write_file(html, page.render(report))

@@ -15,6 +15,7 @@ import os
 import re
 import sys
 from collections.abc import Container, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -28,6 +29,8 @@ _UNSAFE = re.compile(
     "\ud800-\udfff]"
 )
 _BEYOND_ASCII = re.compile(f"{_UNSAFE.pattern}|[^\0-\x7f]")
+# Streams of text are of many classes, which are only passed on.
+Stream = Any
 # The least columns and lines in which something can be printed, and the most.
 _LEAST = {"COLUMNS": 40, "LINES": 1}
 _MOST = 10_000
@@ -43,7 +46,7 @@ def one_line(text: str) -> str:
     return escape(text).replace("\n", "\\u000a").replace("\t", "\\u0009")
 
 
-def _pattern(stream: Any) -> re.Pattern[str]:
+def _pattern(stream: object) -> re.Pattern[str]:
     """Return what is to be written out: beside the rest, what cannot be encoded."""
     encoding = (getattr(stream, "encoding", None) or "utf-8").lower()
     return _UNSAFE if encoding.startswith("utf") else _BEYOND_ASCII
@@ -66,7 +69,7 @@ class Screen:
 
     encoding = "utf-8"
 
-    def __init__(self, raw: Any) -> None:
+    def __init__(self, raw: Stream) -> None:
         self.raw = raw
         self._pattern = _pattern(raw)
 
@@ -75,7 +78,7 @@ class Screen:
         self.raw.write(escape(text, self._pattern))
         return len(text)
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Stream:
         return getattr(self.raw, name)
 
 
@@ -111,7 +114,7 @@ def _size() -> Iterator[None]:
         os.environ.update(aside)
 
 
-def raw(stream: Any) -> Any:
+def raw(stream: Stream) -> Stream:
     """Return a stream without the screen before it."""
     return stream.raw if isinstance(stream, Screen) else stream
 
@@ -121,14 +124,16 @@ def console(*, stderr: bool = False, quiet: bool = False, width: int = 0) -> Con
 
     Strings are no markup. width is the least number of columns.
     """
-    from rich.console import Console, RenderableType
+    from rich.console import Console, ConsoleOptions, RenderableType
     from rich.segment import Segment
 
     stream = raw(sys.stderr if stderr else sys.stdout)
     pattern = _pattern(stream)
 
     class Harmless(Console):
-        def render(self, renderable: RenderableType, options: Any = None) -> Any:
+        def render(
+            self, renderable: RenderableType, options: ConsoleOptions | None = None
+        ) -> Iterator[Segment]:
             for segment in super().render(renderable, options):
                 if segment.control:
                     yield segment
@@ -157,6 +162,14 @@ def table(*columns: str, right: Container[str] = (), gap: int = 2) -> Table:
     return shown
 
 
+def write_file(path: Path, data: bytes) -> None:
+    """Write a file, which appears whole or not at all; - is standard output."""
+    from dptext import streams
+
+    with streams.open_output(str(path)) as sink:
+        sink.stream.write(data)
+
+
 def print_json(value: object, infinite: str | None = None) -> None:
     """Print data for machines."""
     print(to_json(value, infinite))  # noqa: T201
@@ -170,7 +183,7 @@ def to_json(value: object, infinite: str | None = None) -> str:
     return json.dumps(plain, ensure_ascii=False, indent=2)
 
 
-def _finite(value: Any, infinite: str | None) -> Any:
+def _finite(value: object, infinite: str | None) -> object:
     if isinstance(value, dict):
         return {key: _finite(each, infinite) for key, each in value.items()}
     if isinstance(value, list | tuple):

@@ -8,11 +8,14 @@ import io
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from dptext.cli import options, screen
+
+if TYPE_CHECKING:
+    from dptext.models import Library
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +32,7 @@ class Item:
     extra: str
     command: str
     location: Callable[[], str | None]
-    fetch: Callable[[], Any]
+    fetch: Callable[[], object]
 
     @property
     def usable(self) -> bool:
@@ -135,7 +138,7 @@ def _fetch_sentence_model() -> None:
         library.SentenceTransformer(models.HUB, device="cpu")
 
 
-def _package(name: str, extra: str) -> Any:
+def _package(name: str, extra: str) -> Library:
     from dptext import models
 
     return models.package(name, "dptext setup", extra)

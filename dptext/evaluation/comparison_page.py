@@ -125,7 +125,6 @@ def _chart(
         y_label=label,
         x_show=x_show,
         y_show=y_show,
-        values=False,
     )
 
 
@@ -143,7 +142,7 @@ def _composites(rows: Sequence[Row]) -> list[Section]:
         )
         for row in with_it
     ]
-    chart = _svg.bars(groups, names, title="Composite", most=1.0, values=False)
+    chart = _svg.bars(groups, names, title="Composite", most=1.0)
     return [
         Section(
             "Utility and privacy together",

@@ -71,7 +71,7 @@ def _tasks(tasks: Iterable[Task], title: str) -> tuple[Html, ...]:
         "trained on originals, tested on private texts",
     )
     picture = _svg.bars(
-        groups, names, title=f"{title}: accuracy", most=1.0, show=_share, values=False
+        groups, names, title=f"{title}: accuracy", most=1.0, show=_share
     )
     table = _page.table(
         ("field", "chance", *names, "macro-F1 before", "after"),

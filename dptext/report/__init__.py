@@ -1,1 +1,1 @@
-"""Reports: one document, shown in a terminal, kept as JSON, told to the public."""
+"""Reports: one document, shown in a terminal, kept as JSON, released to the public."""

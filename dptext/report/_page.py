@@ -14,9 +14,6 @@ from dataclasses import dataclass
 
 from dptext.report._style import CSS
 
-# Tones: "good", "fair" and "bad" colour a box; its label says the same in words.
-TONES = ("", "good", "fair", "bad")
-
 # What would end a text, reorder it or be lost: shown as a replacement character.
 _UNSHOWN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
@@ -38,8 +35,8 @@ class Html(str):
 class Section:
     """A titled part of a page.
 
-    tone colours it as a box, label stands above the title, and beside it more labels,
-    each with a tone of its own; parts follow each other.
+    tone ("good", "fair", "bad") colours it as a box; label stands above the title and
+    says the same in words, and beside it more labels, each with its tone.
     """
 
     title: str
@@ -64,12 +61,12 @@ def join(parts: Iterable[object], between: str = "") -> Html:
 
 def element(name: str, content: object = "", **attributes: object) -> Html:
     """Return an element; `_` in attribute names is `-`, and a last one is cut off."""
-    told = "".join(
+    written = "".join(
         f' {key.rstrip("_").replace("_", "-")}="{escape(value)}"'
         for key, value in attributes.items()
         if value is not None
     )
-    return Html(f"<{name}{told}>{escape(content)}</{name}>")
+    return Html(f"<{name}{written}>{escape(content)}</{name}>")
 
 
 def page(
@@ -79,25 +76,24 @@ def page(
     lead: Html = Html(""),  # noqa: B008 - a constant
     footer: object = "",
 ) -> bytes:
-    """Return a whole page as UTF-8.
+    """Return a page as UTF-8.
 
     Sections given together stand side by side where there is room. lead stands under
     the title; footer at the end.
     """
-    rows = [(each,) if isinstance(each, Section) else tuple(each) for each in sections]
-    names = _names([each.title for row in rows for each in row])
-    links, body, position = [], [], 0
+    rows = [(each,) if isinstance(each, Section) else each for each in sections]
+    titles = [each.title for row in rows for each in row]
+    names = _names(titles)
+    links = (
+        Html(f'<li><a href="#{name}">{escape(title)}</a></li>')
+        for name, title in zip(names, titles, strict=True)
+    )
+    unused = iter(names)
+    body = []
     for row in rows:
-        made = []
-        for each in row:
-            links.append(
-                Html(f'<li><a href="#{names[position]}">{escape(each.title)}</a></li>')
-            )
-            made.append(_section(each, names[position]))
-            position += 1
-        body.append(
-            made[0] if len(made) == 1 else element("div", join(made), class_="pair")
-        )
+        beside = [_section(each, next(unused)) for each in row]
+        pair = len(beside) > 1
+        body.append(element("div", join(beside), class_="pair") if pair else beside[0])
     head = (
         '<meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
@@ -106,13 +102,13 @@ def page(
         f"<title>{escape(title)}</title><style>{CSS}</style>"
     )
     contents = Html(f'<nav aria-label="Contents"><ul>{join(links)}</ul></nav>')
-    told = (
+    document = (
         f'<!DOCTYPE html>\n<html lang="en"><head>{head}</head><body>\n'
         f"<header><h1>{escape(title)}</h1>{lead}{contents}</header>\n"
         f"<main>{join(body, chr(10))}</main>\n<footer>{escape(footer)}</footer>\n"
         "</body></html>\n"
     )
-    return told.encode()
+    return document.encode()
 
 
 def _section(section: Section, name: str) -> Html:
@@ -137,14 +133,14 @@ def _section(section: Section, name: str) -> Html:
 
 def _names(titles: Sequence[str]) -> list[str]:
     """Return an id for each title, all different."""
-    found: list[str] = []
+    names: list[str] = []
     for title in titles:
         plain = unicodedata.normalize("NFKD", title.lower())
         name = re.sub("[^a-z0-9]+", "-", plain).strip("-")[:40] or "part"
-        while name in found:
+        while name in names:
             name += "-more"
-        found.append(name)
-    return found
+        names.append(name)
+    return names
 
 
 def paragraphs(lines: Iterable[object]) -> Html:
@@ -226,11 +222,6 @@ def table(
         role="group",
         aria_label=caption or "Table",
     )
-
-
-def folded(summary: object, content: object) -> Html:
-    """Return content that opens on demand; printed, it is open."""
-    return element("details", element("summary", summary) + escape(content))
 
 
 def beside(*parts: object) -> Html:

@@ -85,21 +85,20 @@ def _epsilon(private: Private) -> tuple[Html, ...]:
     table = _page.table(("epsilon that a text spent", "epsilon"), rows)
     if not groups:
         return (_page.note("No text spent any."), table)
-    chart = _svg.bars(groups, ("epsilon",), title="Epsilon per text", values=False)
+    chart = _svg.bars(groups, ("epsilon",), title="Epsilon per text")
     return (_page.beside(chart, table),)
 
 
 def _metrics(private: Private) -> tuple[Html, ...]:
     rows = []
-    for name, found in private.metrics.items():
-        first, *others = [*found.items(), ("", None)]
+    for name, metric in private.metrics.items():
+        key, value = next(iter(metric.items()), ("", None))
         about = ", ".join(
             f"{key.replace('_', ' ')}: {figures.measure('', value)}"
-            for key, value in others
-            if key
+            for key, value in [*metric.items()][1:]
         )
-        what = figures.MEANINGS.get(name, first[0].replace("_", " "))
-        rows.append((name, what, figures.measure(name, first[1]), about))
+        what = figures.MEANINGS.get(name, key.replace("_", " "))
+        rows.append((name, what, figures.measure(name, value), about))
     headers = ("metric", "what it is", "value", "about")
     return (_page.table(headers, rows, numbers=(2,)),)
 

@@ -1,8 +1,9 @@
 """Charts as inline SVG: lines, bars, a strip of shares.
 
-Each is a figure with a caption, a title and description for screen readers, a legend,
-and its values as a table. A chart is drawn 460 units wide with text of 13 and 14 units
-and scales with the page: at 400 pixels its text is about 11 pixels high.
+Each is a figure with a caption, a title and description for screen readers, and a
+legend; its values stand in a table beside it. A chart is drawn 460 units wide with text
+of 13 and 14 units and scales with the page: at 400 pixels its text is about 11 pixels
+high.
 """
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from dptext.report._axis import LEAST, Axis, plain
-from dptext.report._page import Html, element, escape, folded, join, table
+from dptext.report._axis import Axis, plain
+from dptext.report._page import Html, element, escape, join
 from dptext.report._style import SERIES
 
 _WIDE = 460
@@ -25,7 +26,7 @@ _CHARACTER = 7.5  # of a text of 14 units, on average; only to keep texts inside
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A place on a line; note is shown when it is pointed at and in the table."""
+    """A point on a line; note is shown when it is pointed at."""
 
     x: float
     y: float
@@ -48,65 +49,45 @@ class Group:
     values: tuple[float | None, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """An axis, what it is of, and how its values are written."""
+
+    axis: Axis
+    label: str
+    show: Show
+
+
 def lines(
     series: Sequence[Series],
     *,
     title: str,
     x_label: str,
     y_label: str,
-    x_log: bool = False,
-    x_range: tuple[float, float] | None = None,
-    y_range: tuple[float, float] | None = None,
     x_show: Show = plain,
     y_show: Show = plain,
-    values: bool = True,
 ) -> Html:
-    """Return a line chart with a marker at each point.
+    """Return a line chart with a marker at each point that is finite.
 
-    Ranges follow the points unless given. Points that are not finite, or not above 0 on
-    a logarithmic axis, are not drawn; the table, left out without values, has them.
-    x_show and y_show write a value at the axes, in table and notes.
+    x_show and y_show write a value at the axes and in notes.
     """
-    kept = [
-        Series(
-            each.name,
-            tuple(
-                p
-                for p in each.points
-                if math.isfinite(p.x)
-                and math.isfinite(p.y)
-                and (p.x >= LEAST or not x_log)
-            ),
-        )
-        for each in series
-    ]
-    points = [p for each in kept for p in each.points]
-    across = Axis.of([p.x for p in points], _LEFT, _WIDE - _RIGHT, x_range, x_log)
-    up = Axis.of([p.y for p in points], _HIGH - _BOTTOM, _TOP, y_range, False)
-    drawn = [_axes(across, up, x_label, y_label, x_show, y_show)]
-    for number, each in enumerate(kept):
-        drawn.append(_line(each, number, across, up, x_show, y_show))
-    rows = [
-        (each.name, x_show(p.x), y_show(p.y), p.note)
-        for each in series
-        for p in each.points
-    ]
-    notes = any(row[3] for row in rows)
-    headers = ("Line", x_label, y_label, "Note")
-    shown = table(
-        headers if notes else headers[:3],
-        rows if notes else [row[:3] for row in rows],
-        numbers=(1, 2),
-    )
-    told = f"Lines of {y_label} by {x_label}: {', '.join(s.name for s in series)}."
+    kept = [Series(each.name, tuple(filter(_finite, each.points))) for each in series]
+    points = [point for each in kept for point in each.points]
+    across = Axis.of([point.x for point in points], _LEFT, _WIDE - _RIGHT)
+    up = Axis.of([point.y for point in points], _HIGH - _BOTTOM, _TOP)
+    sides = _Side(across, x_label, x_show), _Side(up, y_label, y_show)
+    names = [each.name for each in series]
     return _figure(
         title,
-        told,
+        f"Lines of {y_label} by {x_label}: {', '.join(names)}.",
         _HIGH,
-        drawn,
-        _legend([each.name for each in series], _swatch_line),
-        folded("Values as a table", shown) if values else Html(""),
+        [_axes(*sides), *(_line(each, n, *sides) for n, each in enumerate(kept))],
+        _legend(names, _swatch_line),
     )
+
+
+def _finite(point: Point) -> bool:
+    return math.isfinite(point.x) and math.isfinite(point.y)
 
 
 def bars(
@@ -115,17 +96,17 @@ def bars(
     *,
     title: str,
     most: float | None = None,
-    show: Callable[[float], str] = plain,
-    values: bool = True,
+    show: Show = plain,
 ) -> Html:
     """Return horizontal bars, in groups, each with its value in figures.
 
     names are those of the series, in the order of each group's values; most is the
     value of a full bar, by default the largest. Values below 0 have a bar of length 0.
     """
-    found = [v for g in groups for v in g.values if v is not None and math.isfinite(v)]
-    full = most or max([0.0, *found]) or 1.0
-    widest = max([len(show(v)) for v in found] or [1])
+    values = (value for group in groups for value in group.values)
+    finite = [v for v in values if v is not None and math.isfinite(v)]
+    full = most or max([0.0, *finite]) or 1.0
+    widest = max([len(show(value)) for value in finite] or [1])
     room = _WIDE - 2 - widest * _CHARACTER - 8
     drawn: list[Html] = []
     y = 4.0
@@ -140,15 +121,12 @@ def bars(
                 drawn.append(_text(length + 8, y + 12.5, show(value), "d"))
                 y += _BAR + _GAP
         y += 10
-    rows = [(g.name, *("" if v is None else show(v) for v in g.values)) for g in groups]
-    told = f"Bars for {', '.join(g.name for g in groups)}; each: {', '.join(names)}."
     return _figure(
         title,
-        told,
+        f"Bars for {', '.join(g.name for g in groups)}; each: {', '.join(names)}.",
         y,
         drawn,
         _legend(names, _swatch_bar) if len(names) > 1 else Html(""),
-        folded("Values as a table", table(("", *names), rows)) if values else Html(""),
     )
 
 
@@ -156,7 +134,7 @@ def strip(
     parts: Sequence[tuple[str, float]],
     *,
     title: str,
-    show: Callable[[float], str] = plain,
+    show: Show = plain,
     colours: Mapping[str, int] | None = None,
 ) -> Html:
     """Return one bar divided in proportion to its parts, each named in the legend.
@@ -177,68 +155,52 @@ def strip(
         drawn.append(_bar(x + 1, 6, max(length - 2, 0.5), 24, number, pointed))
         x += length
     names = [f"{name}: {show(value)}" for name, value in kept]
-    told = f"A bar in parts, from left to right: {', '.join(names) or 'none'}."
+    description = f"A bar in parts, from left to right: {', '.join(names) or 'none'}."
     legend = _legend(names, lambda number: _swatch_bar(series[number]))
-    return _figure(title, told, 36, drawn, legend, Html(""))
+    return _figure(title, description, 36, drawn, legend)
 
 
 def _figure(
-    title: str,
-    told: str,
-    high: float,
-    drawn: Iterable[Html],
-    legend: Html,
-    values: Html,
+    title: str, description: str, high: float, drawn: Iterable[Html], legend: Html
 ) -> Html:
-    inner = element("title", title) + element("desc", told) + join(drawn)
+    inner = element("title", title) + element("desc", description) + join(drawn)
     image = Html(f'<svg viewBox="0 0 {_WIDE} {_at(high)}" role="img">{inner}</svg>')
     caption = element("figcaption", title)
-    return element("figure", join((caption, legend, image, values)), class_="chart")
+    return element("figure", join((caption, legend, image)), class_="chart")
 
 
-def _axes(
-    across: Axis, up: Axis, x_label: str, y_label: str, x_show: Show, y_show: Show
-) -> Html:
+def _axes(across: _Side, up: _Side) -> Html:
     bottom, right = _HIGH - _BOTTOM, _WIDE - _RIGHT
-    made: list[Html] = []
-    for value in up.ticks:
-        y = up.at(value)
-        made.append(_rule(_LEFT, y, right, y, "grid"))
-        made.append(_text(_LEFT - 6, y + 4.5, y_show(value), "d", "end"))
-    for value in across.ticks:
-        x = across.at(value)
-        made.append(_rule(x, bottom, x, bottom + 5, "axis"))
-        made.append(_text(x, bottom + 19, x_show(value), "d", "middle"))
-    made.append(_rule(_LEFT, bottom, right, bottom, "axis"))
+    drawn: list[Html] = []
+    for value in up.axis.ticks:
+        y = up.axis.at(value)
+        drawn.append(_rule(_LEFT, y, right, y, "grid"))
+        drawn.append(_text(_LEFT - 6, y + 4.5, up.show(value), "d", "end"))
+    for value in across.axis.ticks:
+        x = across.axis.at(value)
+        drawn.append(_rule(x, bottom, x, bottom + 5, "axis"))
+        drawn.append(_text(x, bottom + 19, across.show(value), "d", "middle"))
+    drawn.append(_rule(_LEFT, bottom, right, bottom, "axis"))
     middle = (_LEFT + right) / 2
-    made.append(_text(middle, _HIGH - 6, _short(x_label, right), "", "middle"))
+    drawn.append(_text(middle, _HIGH - 6, _short(across.label, right), "", "middle"))
     # Above its axis, not along it: it is read without turning one's head.
-    made.append(_text(0, 14, _short(y_label, right)))
-    return join(made)
+    drawn.append(_text(0, 14, _short(up.label, right)))
+    return join(drawn)
 
 
-def _line(
-    series: Series,
-    number: int,
-    across: Axis,
-    up: Axis,
-    x_show: Show,
-    y_show: Show,
-) -> Html:
-    positions = [(across.at(p.x), up.at(p.y)) for p in series.points]
+def _line(series: Series, number: int, across: _Side, up: _Side) -> Html:
+    positions = [(across.axis.at(p.x), up.axis.at(p.y)) for p in series.points]
     path = " ".join(f"{_at(x)},{_at(y)}" for x, y in positions)
-    made = (
-        [element("polyline", points=path, class_="line")] if len(positions) > 1 else []
-    )
+    drawn: list[Html] = []
+    if len(positions) > 1:
+        drawn.append(element("polyline", points=path, class_="line"))
     for point, (x, y) in zip(series.points, positions, strict=True):
-        told = (
-            f"{series.name}: {x_show(point.x)}, {y_show(point.y)} {point.note}".rstrip()
-        )
-        made.append(_mark(x, y, number, told))
-    return element("g", join(made), class_=_series(number))
+        shown = f"{series.name}: {across.show(point.x)}, {up.show(point.y)}"
+        drawn.append(_mark(x, y, number, f"{shown} {point.note}".rstrip()))
+    return element("g", join(drawn), class_=_series(number))
 
 
-def _mark(x: float, y: float, number: int, told: str = "") -> Html:
+def _mark(x: float, y: float, number: int, note: str = "") -> Html:
     """Return a marker whose shape tells the series."""
     shapes = (
         "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z",
@@ -252,7 +214,7 @@ def _mark(x: float, y: float, number: int, told: str = "") -> Html:
     )
     return element(
         "path",
-        element("title", told) if told else "",
+        element("title", note) if note else "",
         d=shapes[number % len(shapes)],
         transform=f"translate({_at(x)} {_at(y)})",
         class_="mark",
@@ -310,7 +272,7 @@ def _series(number: int) -> str:
 
 
 def _short(text: str, room: float) -> str:
-    """Cut a text to a length in units of the chart; the table has all of it."""
+    """Cut a text to a length in units of the chart; a table beside it has all."""
     most = int(room / _CHARACTER)
     return text if len(text) <= most else text[: most - 1] + "…"
 

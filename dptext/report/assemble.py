@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 
 from dptext import lexicons
@@ -11,9 +11,7 @@ from dptext.engines.serial import Job, Written
 from dptext.engines.tally import Tally
 from dptext.guarantees import account
 from dptext.guarantees.statement import Statement
-from dptext.measures import bayes_risk
-from dptext.measures.deniability import Deniability
-from dptext.measures.public import NoRisk, PublicMeasures
+from dptext.measures.public import PublicMeasures
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
 from dptext.report.document import (
@@ -22,7 +20,6 @@ from dptext.report.document import (
     Layout,
     Output,
     Private,
-    Run,
     describe,
     layout,
 )
@@ -40,43 +37,50 @@ _TREATED = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Stated:
-    """All of a report that follows from settings, lexicon and layout alone."""
-
-    run: Run
-    guarantee: Statement
-    risk: bayes_risk.Risk | None
-    no_risk: NoRisk | None
-    risk_note: str
-    deniability: Deniability | None
+def promised(pipeline: Pipeline) -> Statement:
+    """Return what a run would promise, before any input, layout or key is known."""
+    return account.statement(
+        pipeline.profile,
+        pipeline.mechanism,
+        pipeline.budget.description,
+        key="system",
+        lexicon_given=pipeline.profile.lexicon not in ("builtin", "english"),
+        identified=False,
+        fields=None,
+    )
 
 
 def stated(
     pipeline: Pipeline, key: str, layout: Layout, measures: PublicMeasures
-) -> Stated:
-    """Draw up what a run states: `sanitize` writes it, `check` compares with it.
+) -> Document:
+    """Draw up all of a report that follows from settings, lexicon and layout alone.
 
-    key is the origin of the run key; measures are those of the pipeline.
+    `sanitize` writes it, `check` compares with it. key is the origin of the run key;
+    measures are those of the pipeline.
     """
     if key == "seed":
         measures = measures.seeded()
-    guarantee = account.statement(
-        pipeline.profile,
-        pipeline.mechanism,
-        pipeline.budget.description,
-        key=key,
-        lexicon_given=pipeline.lexicon.digest != lexicons.builtin_digest(),
-        identified=layout.id_field is not None,
-        fields=layout.fields,
-    )
-    return Stated(
+    return Document(
+        report="dptext",
+        version=VERSION,
+        audience="public",
+        success=True,
         run=describe(pipeline, key, layout),
-        guarantee=guarantee,
+        guarantee=account.statement(
+            pipeline.profile,
+            pipeline.mechanism,
+            pipeline.budget.description,
+            key=key,
+            lexicon_given=pipeline.lexicon.digest != lexicons.builtin_digest(),
+            identified=layout.id_field is not None,
+            fields=layout.fields,
+        ),
         risk=measures.risk,
         no_risk=measures.no_risk,
         risk_note=measures.risk_note,
         deniability=measures.deniability,
+        output=None,
+        private=None,
     )
 
 
@@ -90,18 +94,9 @@ def document(
 ) -> Document:
     """Return the internal report of finished outputs; of several it names none."""
     shape = layout(job.selection, {each.format for each in written})
-    parts = stated(pipeline, key.origin, shape, measures)
-    return Document(
-        report="dptext",
-        version=VERSION,
+    return replace(
+        stated(pipeline, key.origin, shape, measures),
         audience="internal",
-        success=True,
-        run=parts.run,
-        guarantee=parts.guarantee,
-        risk=parts.risk,
-        no_risk=parts.no_risk,
-        risk_note=parts.risk_note,
-        deniability=parts.deniability,
         output=_output(job, written[0]) if len(written) == 1 else None,
         private=_private(pipeline, job.inputs, tally),
     )

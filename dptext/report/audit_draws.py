@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from dptext.guarantees.audit.draws import BATCH, Draws
 from dptext.mechanisms import NoiseMechanism
 from dptext.pipeline import Pipeline
-from dptext.profile import DATA_SET, TOKEN
 from dptext.randomness import Randomness, RunKey
-from dptext.types import Eps, Ids, Points, Record
+from dptext.types import Eps, Ids, Points, Record, Strategy
 
 
 def of(pipeline: Pipeline) -> Draws:
@@ -33,7 +32,7 @@ def of(pipeline: Pipeline) -> Draws:
         return pipeline.points(ids, eps, bits)
 
     def released(ids: Ids, epsilon: float, times: int) -> Ids:
-        if pipeline.profile.strategy == DATA_SET:
+        if pipeline.profile.strategy is Strategy.DATA_SET:
             runs = (RunKey.from_seed(next(numbers)) for _ in range(times))
             streams = [pipeline.randomness(key) for key in runs]
             return np.stack([_records(each, ids, epsilon, 1)[0] for each in streams])
@@ -44,7 +43,7 @@ def of(pipeline: Pipeline) -> Draws:
         )
 
     def _records(stream: Randomness, ids: Ids, epsilon: float, times: int) -> Ids:
-        """Draw for records that hold each word twice; what its second place shows."""
+        """Draw for records that hold each word twice; return its second outputs."""
         texts = np.tile(np.tile(ids, 2), times)
         records = np.repeat(np.arange(times), 2 * len(ids))
         bits = stream.of([nonce(stream) for _ in range(times)], records)
@@ -57,6 +56,6 @@ def of(pipeline: Pipeline) -> Draws:
     return Draws(
         words,
         points if noisy else None,
-        None if strategy == TOKEN or noisy else released,
+        None if strategy is Strategy.TOKEN or noisy else released,
         strategy,
     )

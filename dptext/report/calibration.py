@@ -7,11 +7,11 @@ import math
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from dptext import pipeline, profile, progress, registry, spaces
+from dptext.budgets import uniform
 from dptext.errors import UsageError
 from dptext.guarantees.rounding import above
 from dptext.guarantees.wording import measured
@@ -22,7 +22,7 @@ from dptext.mechanisms.rank import best_weights as weights_of_rank
 from dptext.pipeline import Pipeline
 from dptext.profile import Part, Profile
 from dptext.report import figures
-from dptext.types import Lexicon
+from dptext.types import JsonObject, Lexicon
 
 # How often all words are looked at from each of them, for all mechanisms together.
 _SCANS, _TIMED = 25, 64
@@ -37,7 +37,7 @@ class Row:
     """
 
     mechanism: str
-    parameters: dict[str, Any]
+    parameters: JsonObject
     space: str = ""
     mapping: str | None = None
     epsilon: float | None = None
@@ -54,12 +54,12 @@ class Row:
 
 
 def risk_of(recipe: Profile) -> float:
-    """Return the risk of a profile's budget; UsageError where it has none."""
-    risk: float | None = getattr(recipe.budget.params, "risk", None)
-    if risk is None:
+    """Return the risk of a profile's budget. Raises UsageError where it has none."""
+    params = recipe.budget.params
+    if not isinstance(params, uniform.Params) or params.risk is None:
         msg = "calibrate chooses epsilon itself: leave the budget's settings out"
         raise UsageError(msg)
-    return risk
+    return params.risk
 
 
 def calibrated(recipe: Profile, lexicon: Lexicon) -> tuple[Row, Pipeline]:
@@ -92,7 +92,7 @@ def calibrated(recipe: Profile, lexicon: Lexicon) -> tuple[Row, Pipeline]:
 
 
 def every_mechanism(
-    name: str, over: Mapping[str, Any], lexicon: Lexicon
+    name: str, over: Mapping[str, object], lexicon: Lexicon
 ) -> Iterator[Row]:
     """Calibrate each mechanism in place of a profile's, or say why it has no epsilon.
 
@@ -105,7 +105,8 @@ def every_mechanism(
         f"not known yet takes up to about {max(1.0, minutes):.0f} min here, and is kept"
     )
     for each in names:
-        settings = {**(over.get("mechanism") or {}), "name": each}
+        chosen = over.get("mechanism")
+        settings = {**(chosen if isinstance(chosen, Mapping) else {}), "name": each}
         keys = {**over, "mechanism": settings, "mapping": None}
         try:
             if registry.find("mechanisms", each).Params.family == "texts":
@@ -126,7 +127,7 @@ def _scan(lexicon: Lexicon) -> float:
 
 def best_weights(
     recipe: Profile, lexicon: Lexicon, utility: str, cap: float | None
-) -> tuple[Profile, dict[str, dict[str, Any]]]:
+) -> tuple[Profile, dict[str, JsonObject]]:
     """Find the weights of rank that are worth most at a profile's risk.
 
     The risk and the cap both hold: where the cap (nats, None: none) is reached first,
@@ -136,22 +137,21 @@ def best_weights(
     target = risk_of(recipe)
     space = spaces.prepare(lexicon, recipe.space.name, recipe.space.params)
     words = prior.replaced(lexicon, recipe.tokens)
-    params: rank.Params = recipe.mechanism.params
+    params = recipe.mechanism.params
+    assert isinstance(params, rank.Params)
     problem = weights_of_rank.problem(params, space, words, utility)
     best = weights_of_rank.find(problem, params.outputs, target, cap).params
-    spent: dict[str, Any] = {"risk": target}
+    spent: dict[str, float] = {"risk": target}
     if cap is not None:
         guesses = best.prepare(space, Aim()).best_guesses(words, cap, [(0, len(words))])
         if math.fsum(guesses[0]) <= target:
             spent = {"epsilon": cap}
     steps = [list(pair) for pair in best.steps]
-    mechanism: dict[str, Any] = {"name": "rank", "weights": "steps", "steps": steps}
+    mechanism: JsonObject = {"name": "rank", "weights": "steps", "steps": steps}
     if params.outputs is not None:
         mechanism["outputs"] = params.outputs
-    uniform = registry.find("budgets", "uniform").Params(**spent)
-    recipe = replace(
-        recipe, mechanism=Part("rank", best), budget=Part("uniform", uniform)
-    )
+    budget = Part("uniform", uniform.Params(**spent))
+    recipe = replace(recipe, mechanism=Part("rank", best), budget=budget)
     return recipe, {"mechanism": mechanism, "budget": {"name": "uniform", **spent}}
 
 
@@ -201,12 +201,12 @@ def cells(row: Row) -> list[str]:
     ]
 
 
-def _brief(value: Any) -> str:
+def _brief(value: object) -> str:
     """Write a setting; of a table only how long it is."""
     return f"{len(value)} pairs" if isinstance(value, tuple) else str(value)
 
 
-def as_yaml(block: dict[str, dict[str, Any]]) -> str:
+def as_yaml(block: Mapping[str, JsonObject]) -> str:
     """Write settings as they stand in a profile."""
     lines = []
     for key, settings in block.items():
@@ -215,9 +215,9 @@ def as_yaml(block: dict[str, dict[str, Any]]) -> str:
     return "\n".join(lines)
 
 
-def _value(name: str, value: Any) -> str:
+def _value(name: str, value: object) -> str:
     if isinstance(value, list):
         return "[" + ", ".join(f"[{last}, {step:g}]" for last, step in value) + "]"
-    if name == "risk":
-        return f"{100.0 * value:.10g}%"
-    return f"{value:.10g}" if isinstance(value, float) else str(value)
+    if not isinstance(value, float):
+        return str(value)
+    return f"{100.0 * value:.10g}%" if name == "risk" else f"{value:.10g}"

@@ -4,74 +4,116 @@ from __future__ import annotations
 
 import dataclasses
 import re
-import types
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import NoneType, UnionType
+from typing import Literal, Union, get_args, get_origin, get_type_hints
 
 from dptext import registry
 from dptext.errors import UsageError
+from dptext.types import JsonObject
 
 # The sections of a mechanism's docstring, in the order in which they are shown.
 SECTIONS = ("Guarantee", "Instead", "Source", "Known gaps", "Example")
 _TITLED = re.compile(rf"^({'|'.join(SECTIONS)}):", re.MULTILINE)
+_KINDS: dict[object, str] = {int: "integer", float: "number", str: "text"}
 _BOUNDS = {"ge": "from", "gt": "above", "le": "to", "lt": "below"}
 
 
-def row(name: str) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter, its default and the values that it admits."""
+
+    name: str
+    default: object
+    values: str
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """A mechanism that cannot be used, and why."""
+
+    mechanism: str
+    broken: str
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A mechanism as a row of the list."""
+
+    mechanism: str
+    family: str
+    guarantee: str
+    parameters: tuple[Parameter, ...]
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """All that a mechanism says of itself; sections are those present, by title."""
+
+    mechanism: str
+    family: str
+    about: str
+    sections: Mapping[str, str]
+    parameters: tuple[Parameter, ...]
+
+    def as_json(self) -> JsonObject:
+        """Return it with the sections as keys: "Known gaps" as known_gaps."""
+        sections = {
+            title.lower().replace(" ", "_"): text
+            for title, text in self.sections.items()
+        }
+        return {
+            "mechanism": self.mechanism,
+            "family": self.family,
+            "about": self.about,
+            **sections,
+            "parameters": self.parameters,
+        }
+
+
+def row(name: str) -> Row | Broken:
     """Return a mechanism as a row of the list, or the reason why it is broken."""
     try:
-        module = registry.find("mechanisms", name)
+        described = description(name)
     except UsageError as error:
-        return {"mechanism": name, "broken": str(error)}
-    text = module.__doc__ or ""
-    return {
-        "mechanism": name,
-        "family": module.Params.family.value,
-        "guarantee": phrase(section(text, "Guarantee")),
-        "parameters": parameters(module),
-        "source": section(text, "Source"),
-    }
+        return Broken(name, str(error))
+    return Row(
+        name,
+        described.family,
+        phrase(described.sections.get("Guarantee", "")),
+        described.parameters,
+        described.sections.get("Source", ""),
+    )
 
 
-def described(name: str) -> dict[str, Any]:
-    """Return all that a mechanism says of itself; absent sections are left out."""
+def description(name: str) -> Description:
+    """Return all that a mechanism says of itself."""
     module = registry.find("mechanisms", name)
     text = (module.__doc__ or "").strip()
-    sections = {key(title): section(text, title) for title in SECTIONS}
-    return {
-        "mechanism": name,
-        "family": module.Params.family.value,
-        "about": _TITLED.split(text, maxsplit=1)[0].strip(),
-        **{key: paragraph for key, paragraph in sections.items() if paragraph},
-        "parameters": parameters(module),
-    }
-
-
-def key(title: str) -> str:
-    """Return the key of a section."""
-    return title.lower().replace(" ", "_")
-
-
-def parameters(module: Any) -> list[dict[str, Any]]:
-    """Return name, default and allowed values of each parameter."""
+    sections = {title: section(text, title) for title in SECTIONS}
     hints = get_type_hints(module.Params, include_extras=True)
-    return [
-        {
-            "name": field.name,
-            "default": field.default,
-            "values": _values(hints[field.name]),
-        }
-        for field in dataclasses.fields(module.Params)
-    ]
+    return Description(
+        name,
+        module.Params.family.value,
+        _TITLED.split(text, maxsplit=1)[0].strip(),
+        {title: paragraph for title, paragraph in sections.items() if paragraph},
+        tuple(
+            Parameter(field.name, field.default, _values(hints[field.name]))
+            for field in dataclasses.fields(module.Params)
+        ),
+    )
 
 
-def _values(hint: Any) -> str:
+def _values(hint: object) -> str:
     """Say which values a type admits: "integer, from 1 to 64", "a or b"."""
     origin = get_origin(hint)
     if origin is Literal:
         return " or ".join(str(one) for one in get_args(hint))
-    if origin in (types.UnionType, Union):
+    if origin in (UnionType, Union):
         return " or ".join(
-            "none" if one is type(None) else _values(one) for one in get_args(hint)
+            "none" if one is NoneType else _values(one) for one in get_args(hint)
         )
     if origin is tuple:
         inner = [_values(one) for one in get_args(hint) if one is not Ellipsis]
@@ -90,8 +132,7 @@ def _values(hint: Any) -> str:
         if getattr(one, bound, None) is not None
     ]
     kind = get_args(hint)[0] if meta else hint
-    named = {int: "integer", float: "number", str: "text"}.get(kind, "other")
-    return ", ".join(filter(None, (named, " ".join(limits))))
+    return ", ".join(filter(None, (_KINDS.get(kind, "other"), " ".join(limits))))
 
 
 def phrase(text: str) -> str:

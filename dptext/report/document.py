@@ -9,7 +9,6 @@ all that a reader may decide by has a field of its own.
 
 from __future__ import annotations
 
-import hashlib
 import inspect
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
@@ -26,7 +25,7 @@ from dptext.measures.deniability import Deniability
 from dptext.measures.public import NoRisk
 from dptext.pipeline import Pipeline
 from dptext.randomness import ALGORITHM
-from dptext.types import Selection
+from dptext.types import JsonObject, Selection
 
 VERSION: Final = 3
 Digest = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
@@ -188,8 +187,8 @@ def decode(data: bytes, location: str) -> Document:
 
 
 class _Head(msgspec.Struct):
-    report: Any = None
-    version: Any = None
+    report: object = None
+    version: object = None
 
 
 def _check_version(data: bytes, location: str) -> None:
@@ -208,7 +207,7 @@ def _check_version(data: bytes, location: str) -> None:
     raise UsageError(msg)
 
 
-def schema() -> dict[str, Any]:
+def schema() -> JsonObject:
     """Return the JSON schema of a document."""
     parts = _clean(msgspec.json.schema(Document))
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **parts}
@@ -222,8 +221,3 @@ def _clean(part: Any) -> Any:
             for key, value in part.items()
         }
     return [_clean(each) for each in part] if isinstance(part, list) else part
-
-
-def sha256(data: bytes) -> str:
-    """Return the digest under which a file is named."""
-    return hashlib.sha256(data).hexdigest()

@@ -5,18 +5,16 @@ Everything here is a function of the text: for its owner only.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from functools import cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dptext.budgets import SequentialBudget
-from dptext.guarantees import account
 from dptext.guarantees.statement import Statement
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
-from dptext.report.assemble import treatment
+from dptext.report import assemble
 from dptext.tokens import kinds
 from dptext.types import BudgetKind, Eps, Ids, Record, Words
 
@@ -78,44 +76,42 @@ def explain(pipeline: Pipeline, text: str, listed: int) -> Explanation:
     """Explain one text; listed is how many replacements of each word are named."""
     words = pipeline.tokenizer.words([text])
     eps = _epsilons(pipeline, words)
-    columns = _columns(pipeline, words, eps)
-    laws = _laws(pipeline, words.ids, eps, listed)
-    by_place = dict(zip(words.positions.tolist(), range(len(words.ids)), strict=True))
-    treated = treatment(pipeline.profile.tokens)
+    columns = _columns(pipeline, words)
+    outputs = _outputs(pipeline, words.ids, eps, listed)
+    numbers = {position: n for n, position in enumerate(words.positions.tolist())}
+    treated = assemble.treatment(pipeline.profile.tokens)
     tokens = []
     for position, piece in enumerate(words.pieces):
         kind = kinds.NAMES[int(words.flags[position]) & kinds.KIND]
         if kind == "space":
             continue
-        number = by_place.get(position)
-        tokens.append(
-            Token(
-                text=piece.strip(" "),
-                kind=kind,
-                treatment=treated[kind],
-                replaced=number is not None,
-                scores=columns.get(position, {}),
-                proportion=_share(eps, number),
-                epsilon=None if number is None else float(eps[number]),
-                **({} if number is None else _of(pipeline, int(words.ids[number]))),
-                **({} if number is None or not laws else laws[number]),
-            )
+        token = Token(
+            text=piece.strip(" "),
+            kind=kind,
+            treatment=treated[kind],
+            replaced=position in numbers,
+            scores=columns.get(position, {}),
         )
+        if token.replaced:
+            number = numbers[position]
+            row = int(words.ids[number])
+            stays, likeliest = outputs[number]
+            token = replace(
+                token,
+                known=pipeline.lexicon.words[row] if row >= 0 else None,
+                epsilon=float(eps[number]),
+                proportion=float(eps[number] / eps.sum()),
+                stays=stays,
+                likeliest=likeliest,
+            )
+        tokens.append(token)
     return Explanation(
         audience="for the owner of the text only",
         profile=pipeline.profile.name,
         mechanism=pipeline.mechanism.name,
-        guarantee=account.statement(
-            pipeline.profile,
-            pipeline.mechanism,
-            pipeline.budget.description,
-            key="system",
-            lexicon_given=pipeline.profile.lexicon not in ("builtin", "english"),
-            identified=False,
-            fields=None,
-        ),
+        guarantee=assemble.promised(pipeline),
         epsilon=float(eps.sum()),
-        notes=_notes(pipeline, bool(laws)),
+        notes=_notes(pipeline),
         tokens=tuple(tokens),
     )
 
@@ -133,8 +129,8 @@ def _epsilons(pipeline: Pipeline, words: Words) -> Eps:
     return budget.spread(words, bits)
 
 
-def _columns(pipeline: Pipeline, words: Words, eps: Eps) -> dict[int, dict[str, float]]:
-    """Return the scores of each token by its place in the pieces."""
+def _columns(pipeline: Pipeline, words: Words) -> dict[int, dict[str, float]]:
+    """Return the scores of each token by its position in the pieces."""
     budget = pipeline.budget
     if isinstance(budget, SequentialBudget) or not len(words.ids):
         return {}
@@ -146,48 +142,34 @@ def _columns(pipeline: Pipeline, words: Words, eps: Eps) -> dict[int, dict[str, 
     }
 
 
-def _share(eps: Eps, number: int | None) -> float | None:
-    return None if number is None else float(eps[number] / eps.sum())
+def _outputs(
+    pipeline: Pipeline, ids: Ids, eps: Eps, listed: int
+) -> list[tuple[float | None, tuple[Replacement, ...]]]:
+    """Return for each word how likely it stays, and its likeliest replacements.
+
+    None and () where the output distribution of a word has no closed form.
+    """
+    mechanism, words = pipeline.mechanism, pipeline.lexicon.words
+    if not mechanism.has_log_probs:
+        return [(None, ())] * len(ids)
+
+    @cache
+    def output(row: int, epsilon: float) -> tuple[float, tuple[Replacement, ...]]:
+        probs = mechanism.probs(np.array([row], np.int32), epsilon)[0]
+        likeliest = np.argsort(-probs, kind="stable")[:listed]  # ties by smaller row
+        replacements = (Replacement(words[y], float(probs[y])) for y in likeliest)
+        return float(probs[row]) if row >= 0 else 0.0, tuple(replacements)
+
+    return [output(*pair) for pair in zip(ids.tolist(), eps.tolist(), strict=True)]
 
 
-def _of(pipeline: Pipeline, row: int) -> dict[str, Any]:
-    return {"known": pipeline.lexicon.words[row] if row >= 0 else None}
-
-
-def _laws(pipeline: Pipeline, ids: Ids, eps: Eps, listed: int) -> list[dict[str, Any]]:
-    """Return what each word may become, where the law of a word is known."""
-    if not pipeline.mechanism.has_log_probs:
-        return []
-    words = pipeline.lexicon.words
-    out: list[dict[str, Any]] = []
-    remembered: dict[tuple[int, float], dict[str, Any]] = {}
-    for row, epsilon in zip(ids.tolist(), eps.tolist(), strict=True):
-        key = (row, epsilon)
-        if key not in remembered:
-            law = pipeline.mechanism.probs(np.array([row], np.int32), epsilon)[0]
-            remembered[key] = {
-                "stays": float(law[row]) if row >= 0 else 0.0,
-                "likeliest": tuple(
-                    Replacement(words[int(y)], float(law[y])) for y in _top(law, listed)
-                ),
-            }
-        out.append(remembered[key])
-    return out
-
-
-def _top(law: NDArray[np.float64], count: int) -> NDArray[np.int64]:
-    """Return the likeliest rows, likeliest first, ties by the smaller row."""
-    return np.argsort(-law, kind="stable")[:count]
-
-
-def _notes(pipeline: Pipeline, known: bool) -> tuple[str, ...]:
+def _notes(pipeline: Pipeline) -> tuple[str, ...]:
     notes = list(pipeline.budget.description.used)
     if pipeline.budget.description.kind in (BudgetKind.PAST, BudgetKind.CLASS):
         notes.append(_ONE_DRAW)
-    if not known:
+    if not pipeline.mechanism.has_log_probs:
         notes.append(
-            f"{pipeline.mechanism.name} has no closed law of a word, so no "
-            "probabilities "
-            "are shown."
+            f"{pipeline.mechanism.name} has no closed form of a word's output "
+            "distribution, so no probabilities are shown."
         )
     return tuple(notes)

@@ -71,6 +71,11 @@ def measure(name: str, value: float | str | None) -> str:
     return f"{value:.3f}" if isinstance(value, float) else f"{value:,}"
 
 
+def explained(name: str, shown: str) -> tuple[str, str]:
+    """Return the name of a figure, and it with the sentence that says what it is."""
+    return name, f"{shown}: {MEANINGS[name]}"
+
+
 def legend(names: tuple[str, ...]) -> tuple[str, ...]:
     """Return a sentence for each of the figures."""
     return tuple(f"{name}: {MEANINGS[name]}." for name in names)

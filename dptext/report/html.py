@@ -8,21 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Any
 
 from dptext.guarantees.rounding import above, factor, number
+from dptext.guarantees.statement import Statement
 from dptext.guarantees.terms import MAX_MEANINGFUL_LOSS
-from dptext.report import (
-    _badges,
-    _page,
-    _plain,
-    _private_page,
-    _svg,
-    _use,
-    columns,
-    figures,
-)
-from dptext.report._page import Html, Section
+from dptext.measures.deniability import Deniability
+from dptext.report import _page, _private_page, _promise, _svg, _use, columns, figures
+from dptext.report._page import Section
 from dptext.report.document import Document
 from dptext.report.exports import SIDECAR
 from dptext.report.figures import share as _share
@@ -44,16 +36,17 @@ _ATTACKS = ("without output", "from output", "knowing the band")
 
 def render(document: Document) -> bytes:
     """Return the page as UTF-8."""
+    promise = document.guarantee
     sections: list[Section | tuple[Section, ...]] = [
-        (_guarantee(document), _not_covered(document)),
+        (_guarantee(promise), _promise.not_covered(promise)),
         _fields(document),
-        _meaning(document),
+        _promise.meaning(promise, document.risk),
         _conditions(document),
         _risk(document),
         _loss(document),
     ]
     if document.deniability is not None:
-        sections.append(_deniability(document))
+        sections.append(_deniability(document.deniability))
     if document.private is not None:
         sections += _private_page.sections(document.private)
     sections += [_run(document), _check(document)]
@@ -68,34 +61,14 @@ def render(document: Document) -> bytes:
     )
 
 
-def _guarantee(document: Document) -> Section:
-    promise = document.guarantee
-    (tone, label), other = _badges.badges(promise)
-    more = [f"Whole texts: {promise.text_level}"]
-    if promise.translation:
-        more.append(promise.translation)
-    return Section(
+def _guarantee(promise: Statement) -> Section:
+    more = (f"Whole texts: {promise.text_level}", promise.translation)
+    return _promise.promised(
         "Guarantee",
-        (
-            _page.element("p", promise.sentence, class_="said"),
-            _page.paragraphs(more),
-        ),
-        tone=tone,
-        label=label,
-        more=(other,),
+        promise,
+        _page.element("p", promise.sentence, class_="said"),
+        _page.paragraphs(filter(None, more)),
     )
-
-
-def _not_covered(document: Document) -> Section:
-    lines = document.guarantee.not_covered
-    return Section("Not covered", (_page.bullets(lines),), boxed=True, label="Limits")
-
-
-def _meaning(document: Document) -> Section:
-    lines = _plain.meaning(document.guarantee, document.risk)
-    scales = (_plain.scale(document.guarantee), _badges.SCALE)
-    notes = _page.join(map(_page.note, scales))
-    return Section("What this means", (_page.paragraphs(lines), notes))
 
 
 def _fields(document: Document) -> Section:
@@ -130,11 +103,8 @@ def _risk(document: Document) -> Section:
         title="How often a guess is right",
         most=1.0,
         show=_share,
-        values=False,
     )
-    rows: list[tuple[object, ...]] = [
-        ("all words", "", _share(risk.baseline), _share(risk.success), "")
-    ]
+    rows = [("all words", "", _share(risk.baseline), _share(risk.success), "")]
     rows += [
         (
             f"{each.name} ({each.words:,})",
@@ -169,9 +139,7 @@ def _limits(document: Document) -> str:
     risk = document.risk
     if risk is None or risk.low is None or risk.high is None:
         return ""
-    sure = (
-        "" if risk.confidence is None else f" with confidence {_share(risk.confidence)}"
-    )
+    sure = f" with confidence {_share(risk.confidence)}" if risk.confidence else ""
     return (
         f" The success from output lies between {_share(risk.low)} and "
         f"{_share(risk.high)}{sure}; shown is the upper limit, for the bands too."
@@ -196,37 +164,25 @@ def _loss(document: Document) -> Section:
     if promise.notion is not Notion.METRIC:
         named = (("any two words", loss.farthest),)
     rows = [(name, _nats(value), _factor(value)) for name, value in named]
-    parts = [
-        _page.table(("words compared", "loss in nats, at most", "factor"), rows),
-        _page.note(
-            f"A loss of x nats is a factor of e^x. Above {MAX_MEANINGFUL_LOSS:g} nats "
-            "there is "
-            "no meaningful protection."
-            + (
-                " In a longer text, one changed word loses no more."
-                if promise.equal_parts
-                else ""
-            )
-            + (
-                f" Delta is {number(promise.delta)}."
-                if promise.notion is Notion.APPROXIMATE
-                else ""
-            )
-        ),
-    ]
+    note = (
+        f"A loss of x nats is a factor of e^x. Above {MAX_MEANINGFUL_LOSS:g} nats "
+        "there is no meaningful protection."
+    )
+    if promise.equal_parts:
+        note += " In a longer text, one changed word loses no more."
+    if promise.notion is Notion.APPROXIMATE:
+        note += f" Delta is {number(promise.delta)}."
+    table = _page.table(("words compared", "loss in nats, at most", "factor"), rows)
+    parts = (table, _page.note(note))
     if len(named) > 1 and all(math.isfinite(value) for _, value in named):
         groups = [_svg.Group(name, (value,)) for name, value in named]
-        chart = _svg.bars(
-            groups, ("loss",), title="Loss in nats, at most", show=_nats, values=False
-        )
+        chart = _svg.bars(groups, ("loss",), title="Loss in nats, at most", show=_nats)
         return Section(title, (_page.beside(chart, _page.join(parts)),))
-    return Section(title, tuple(parts))
+    return Section(title, parts)
 
 
-def _deniability(document: Document) -> Section:
-    deny = document.deniability
-    assert deny is not None
-    share = _svg.bars(
+def _deniability(deny: Deniability) -> Section:
+    chart = _svg.bars(
         [
             _svg.Group("a word is drawn as itself (N_w)", (deny.n_w,)),
             _svg.Group(
@@ -237,7 +193,6 @@ def _deniability(document: Document) -> Section:
         title="How often words stay, how varied they come out",
         most=1.0,
         show=_share,
-        values=False,
     )
     facts = _page.facts(
         (
@@ -247,10 +202,8 @@ def _deniability(document: Document) -> Section:
         )
     )
     meanings = _page.paragraphs(figures.legend(("N_w", "S_w")))
-    return Section(
-        "Plausible deniability",
-        (_page.beside(share, _page.join((facts, meanings))),),
-    )
+    beside = _page.beside(chart, _page.join((facts, meanings)))
+    return Section("Plausible deniability", (beside,))
 
 
 def _run(document: Document) -> Section:
@@ -275,11 +228,7 @@ def _run(document: Document) -> Section:
     settings = [(_page.code(name), value) for name, value in _flat(run.settings)]
     return Section(
         "Versions and settings",
-        (
-            _page.facts(facts),
-            _page.heading("Settings"),
-            _page.facts(settings),
-        ),
+        (_page.facts(facts), _page.heading("Settings"), _page.facts(settings)),
     )
 
 
@@ -291,10 +240,10 @@ _KEYS = {
 
 
 def _check(document: Document) -> Section:
-    output = document.output
+    output, title = document.output, "How to check the file"
     if output is None:
         line = "This report is about several outputs and names none of their digests."
-        return Section("How to check the file", (_page.paragraphs((line,)),))
+        return Section(title, (_page.paragraphs((line,)),))
     name = output.file or "the output (written to standard output)"
     facts = _page.facts(
         (
@@ -305,7 +254,7 @@ def _check(document: Document) -> Section:
     )
     if output.file is None:
         line = "The digest of the file must be the one above."
-        return Section("How to check the file", (facts, _page.paragraphs((line,))))
+        return Section(title, (facts, _page.paragraphs((line,))))
     steps = _page.join(
         (
             "With the public report as ",
@@ -317,10 +266,10 @@ def _check(document: Document) -> Section:
             "not signed: the check does not tell who wrote it.",
         )
     )
-    return Section("How to check the file", (facts, _page.paragraphs((steps,))))
+    return Section(title, (facts, _page.paragraphs((steps,))))
 
 
-def _flat(value: Any, name: str = "") -> Iterable[tuple[str, object]]:
+def _flat(value: object, name: str = "") -> Iterable[tuple[str, object]]:
     """Yield settings by their dotted names."""
     if isinstance(value, dict) and value:
         for key, inner in value.items():
@@ -329,7 +278,7 @@ def _flat(value: Any, name: str = "") -> Iterable[tuple[str, object]]:
         yield name, _written(value)
 
 
-def _written(value: Any) -> object:
+def _written(value: object) -> object:
     if value is None:
         return "none"
     if isinstance(value, bool):
@@ -346,7 +295,5 @@ def _nats(value: float) -> str:
     return f"{math.ceil(value):,}" if value >= _LARGE else above(value)
 
 
-def _factor(value: float) -> Html:
-    if math.isinf(value):
-        return _page.escape("unbounded")
-    return _page.escape(factor(value))
+def _factor(value: float) -> str:
+    return "unbounded" if math.isinf(value) else factor(value)

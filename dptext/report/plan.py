@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
-from dptext.guarantees import account
 from dptext.guarantees.statement import Statement
 from dptext.measures import public
 from dptext.measures.bayes_risk import Risk
@@ -13,7 +12,7 @@ from dptext.measures.deniability import Deniability
 from dptext.measures.public import PublicMeasures
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
-from dptext.report import figures
+from dptext.report import assemble, figures
 from dptext.types import Record
 
 SENTENCES = (
@@ -105,15 +104,7 @@ def plan(
         mechanism=pipeline.mechanism.name,
         lexicon=pipeline.lexicon.name,
         epsilon=pipeline.budget.description.high,
-        guarantee=account.statement(
-            pipeline.profile,
-            pipeline.mechanism,
-            pipeline.budget.description,
-            key="system",
-            lexicon_given=pipeline.profile.lexicon not in ("builtin", "english"),
-            identified=False,
-            fields=None,
-        ),
+        guarantee=assemble.promised(pipeline),
         risk=measures.risk,
         risk_note=measures.risk_note,
         deniability=measures.deniability,
@@ -149,31 +140,29 @@ def _characters(pipeline: Pipeline) -> float:
     return done / (time.perf_counter() - began)
 
 
-def figures_of(found: Plan) -> list[tuple[str, str]]:
+def figures_of(result: Plan) -> list[tuple[str, str]]:
     """Return names and values of the figures, for people."""
-    rows = [("mechanism", f"{found.mechanism}, epsilon {found.epsilon:g}")]
-    if found.risk is None:
-        rows.append(("risk", found.risk_note))
+    risk = result.risk
+    rows = [("mechanism", f"{result.mechanism}, epsilon {result.epsilon:g}")]
+    if risk is None:
+        rows.append(("risk", result.risk_note))
     else:
         rows.append(
             (
                 "risk",
-                f"best guess of a word succeeds for {figures.share(found.risk.success)}"
-                f" (without output {figures.share(found.risk.baseline)})",
+                f"best guess of a word succeeds for {figures.share(risk.success)}"
+                f" (without output {figures.share(risk.baseline)})",
             )
         )
-    if found.changed is not None:
-        rows.append(("words that change", f"about {figures.share(found.changed)}"))
-    if found.deniability is not None:
-        deny = found.deniability
-        kept = {
-            "N_w": figures.share(deny.n_w),
-            "S_w": figures.distinct(deny.s_w, deny.runs),
-        }
-        rows += [(k, f"{v}: {figures.MEANINGS[k]}") for k, v in kept.items()]
-    rows.append(("speed here", f"{found.characters / 1e6:.2f} MB of text a second"))
-    if found.seconds is not None:
-        rows.append(("time", f"about {_duration(found.seconds)} {found.counted}"))
+    if result.changed is not None:
+        rows.append(("words that change", f"about {figures.share(result.changed)}"))
+    if result.deniability is not None:
+        deny = result.deniability
+        rows.append(figures.explained("N_w", figures.share(deny.n_w)))
+        rows.append(figures.explained("S_w", figures.distinct(deny.s_w, deny.runs)))
+    rows.append(("speed here", f"{result.characters / 1e6:.2f} MB of text a second"))
+    if result.seconds is not None:
+        rows.append(("time", f"about {_duration(result.seconds)} {result.counted}"))
     return rows
 
 

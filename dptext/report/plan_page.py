@@ -2,60 +2,32 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from dptext.report import _badges, _page, _plain, _use, plan
+from dptext.report import _page, _promise, _use, plan
 from dptext.report._page import Section
 from dptext.report.plan import Plan
-from dptext.streams import open_output
 
 
-def render(found: Plan) -> bytes:
+def render(result: Plan) -> bytes:
     """Return the page as UTF-8."""
-    promise = found.guarantee
-    (tone, label), other = _badges.badges(promise)
-    told = (promise.sentence, f"Whole texts: {promise.text_level}")
+    promise, risk = result.guarantee, result.risk
+    lines = (promise.sentence, f"Whole texts: {promise.text_level}")
+    promised = _promise.promised(
+        "What a run will promise", promise, _page.paragraphs(lines)
+    )
     sections: list[Section | tuple[Section, ...]] = [
-        (
-            Section(
-                "What a run will promise",
-                (_page.paragraphs(told),),
-                tone=tone,
-                label=label,
-                more=(other,),
-            ),
-            Section(
-                "Not covered",
-                (_page.bullets(promise.not_covered),),
-                boxed=True,
-                label="Limits",
-            ),
-        ),
-        Section(
-            "What this means",
-            (
-                _page.paragraphs(_plain.meaning(promise, found.risk)),
-                _page.note(_plain.scale(promise)),
-                _page.note(_badges.SCALE),
-            ),
-        ),
-        Section("In figures", (_page.facts(plan.figures_of(found)),)),
+        (promised, _promise.not_covered(promise)),
+        _promise.meaning(promise, risk),
+        Section("In figures", (_page.facts(plan.figures_of(result)),)),
     ]
-    if found.risk is not None:
-        good = (_page.bullets(_use.good_for(found.risk)), _page.note(found.risk_note))
+    if risk is not None:
+        good = (_page.bullets(_use.good_for(risk)), _page.note(result.risk_note))
         sections.append(Section("What this risk is good for", good))
-    rows = [(each.before, each.after) for each in found.examples]
+    rows = [(each.before, each.after) for each in result.examples]
     table = _page.table(("as it is", "as it may come out"), rows, numbers=())
     sections.append(Section("Public sentences, and one way they come out", (table,)))
     return _page.page(
-        f"Plan: {found.profile}",
+        f"Plan: {result.profile}",
         sections,
         lead=_page.note("Nothing private was read for this page."),
-        footer=f"dptext plan, mechanism {found.mechanism}, lexicon {found.lexicon}",
+        footer=f"dptext plan, mechanism {result.mechanism}, lexicon {result.lexicon}",
     )
-
-
-def write(found: Plan, path: Path) -> None:
-    """Write the page to a file."""
-    with open_output(str(path)) as sink:
-        sink.stream.write(render(found))

@@ -7,7 +7,7 @@ import math
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeGuard
 
 import msgspec
 
@@ -73,23 +73,20 @@ class Recomputer:
         if isinstance(done, Outcome):
             return done
         run = document.run
-        told = assemble.stated(done[0], run.key, run.layout, done[1])
-        found = [
-            path
+        ready, measures = done
+        wanted = _plain(assemble.stated(ready, run.key, run.layout, measures))
+        actual = _plain(document)
+        differing = [
+            each
             for part in _PARTS
-            for path in differences(
-                _plain(getattr(told, part)), _plain(getattr(document, part)), part
-            )
+            for each in differences(wanted[part], actual[part], part)
         ]
-        if run.dptext == __version__:
-            return Outcome(_follows(*found[0])) if found else _chosen(document)
-        figures = [each for each in found if not _worded(each[0])]
-        if figures:
-            return Outcome(_follows(*figures[0]))
-        worded = [path for path, _ in found if path != "run.dptext"]
-        if not worded:
-            return _chosen(document)
-        return Outcome(gap=_of_version(worded[0]))
+        same_version = run.dptext == __version__
+        decisive = [each for each in differing if same_version or not _worded(each[0])]
+        if decisive:
+            return Outcome(_follows(*decisive[0]))
+        worded = [path for path, _ in differing if path != "run.dptext"]
+        return Outcome(gap=_of_version(worded[0])) if worded else _chosen(document)
 
     def _of(self, document: Document) -> tuple[Pipeline, PublicMeasures] | Outcome:
         run = document.run
@@ -97,10 +94,10 @@ class Recomputer:
         what = (run.settings, run.profile, run.lexicon, run.lexicon_digest, bayes_risk)
         key = msgspec.json.encode(what, order="deterministic")
         if key not in self._done:
-            self._done[key] = self._made(document, bayes_risk)
+            self._done[key] = self._prepared(document, bayes_risk)
         return self._done[key]
 
-    def _made(
+    def _prepared(
         self, document: Document, bayes_risk: bool
     ) -> tuple[Pipeline, PublicMeasures] | Outcome:
         run = document.run
@@ -161,10 +158,10 @@ def _unknown(run: Run) -> str:
     """Return the stage of a component that is not installed here, or ""."""
     if run.layout.format not in (None, *registry.names("formats")):
         return "format"
-    for stage in ("space", "mechanism", "mapping", "budget"):
+    for stage, folder in profile.STAGES.items():
         part = run.settings.get(stage)
         name = part.get("name") if isinstance(part, dict) else None
-        if isinstance(name, str) and name not in registry.names(f"{stage}s"):
+        if isinstance(name, str) and name not in registry.names(folder):
             return stage
     return ""
 
@@ -195,7 +192,7 @@ def _chosen(document: Document) -> Outcome:
     return Outcome("its settings ask for another risk than their epsilon gives")
 
 
-def _follows(path: str, wanted: Any) -> str:
+def _follows(path: str, wanted: object) -> str:
     """Say what differs; wanted comes from here, never from the report."""
     short = wanted is None or isinstance(wanted, bool | int | float)
     short = short or path in ("guarantee.notion", "guarantee.level")
@@ -207,50 +204,52 @@ def _worded(path: str) -> bool:
     return path.rpartition(".")[2] in _WORDED and not path.startswith("run.settings")
 
 
-def _plain(value: Any) -> Any:
+def _plain(document: Document) -> dict[str, Any]:
     """Return what is read back after writing; an infinite number becomes null."""
-    return msgspec.json.decode(msgspec.json.encode(value))
+    return msgspec.json.decode(msgspec.json.encode(document), type=dict[str, Any])
 
 
-def differences(wanted: Any, found: Any, path: str) -> Iterator[tuple[str, Any]]:
+def differences(
+    wanted: object, actual: object, path: str
+) -> Iterator[tuple[str, object]]:
     """Give path and wanted value of each difference; a list counts as one value."""
-    if isinstance(wanted, dict) and isinstance(found, dict):
+    if isinstance(wanted, dict) and isinstance(actual, dict):
         # A sampled risk has limits; deniability says whether it is sampled.
         sampled = wanted.get("sampled") or wanted.get("low") is not None
-        for key in dict.fromkeys((*wanted, *found)):
-            below = (wanted.get(key), found.get(key), f"{path}.{key}")
+        for key in dict.fromkeys((*wanted, *actual)):
+            below = (wanted.get(key), actual.get(key), f"{path}.{key}")
             if not (sampled and _near(*below)):
                 yield from differences(*below)
-    elif isinstance(wanted, list) and isinstance(found, list):
-        pairs = zip(wanted, found, strict=False)
+    elif isinstance(wanted, list) and isinstance(actual, list):
+        pairs = zip(wanted, actual, strict=False)
         inside = [next(differences(*pair, path), None) for pair in pairs]
-        if len(wanted) != len(found) or any(inside):
+        if len(wanted) != len(actual) or any(inside):
             yield path, wanted
-    elif not _same(wanted, found):
+    elif not _same(wanted, actual):
         yield path, wanted
 
 
-def _same(wanted: Any, found: Any) -> bool:
-    if _is_number(wanted) and _is_number(found):
-        return math.isclose(wanted, found, rel_tol=_ROUNDING, abs_tol=1e-12)
-    return type(wanted) is type(found) and bool(wanted == found)
+def _same(wanted: object, actual: object) -> bool:
+    if _is_number(wanted) and _is_number(actual):
+        return math.isclose(wanted, actual, rel_tol=_ROUNDING, abs_tol=1e-12)
+    return type(wanted) is type(actual) and bool(wanted == actual)
 
 
-def _near(wanted: Any, found: Any, path: str) -> bool:
+def _near(wanted: object, actual: object, path: str) -> bool:
     """Tell whether sampled figures differ by no more than machines do."""
-    if isinstance(wanted, list) and isinstance(found, list):
-        return len(wanted) == len(found) and all(
+    if isinstance(wanted, list) and isinstance(actual, list):
+        return len(wanted) == len(actual) and all(
             isinstance(each, dict)
             and each.keys() == other.keys()
             and all(_near(each[key], other[key], path) for key in each)
-            for each, other in zip(wanted, found, strict=True)
+            for each, other in zip(wanted, actual, strict=True)
         )
-    if not (_is_number(wanted) and _is_number(found)):
-        return type(wanted) is type(found) and bool(wanted == found)
+    if not (_is_number(wanted) and _is_number(actual)):
+        return type(wanted) is type(actual) and bool(wanted == actual)
     first, _, last = path.partition(".")
     room = _SAMPLED.get(last, _SAMPLED.get(first, 0.0))
-    return bool(abs(wanted - found) <= room)
+    return bool(abs(wanted - actual) <= room)
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> TypeGuard[float]:
     return isinstance(value, int | float) and not isinstance(value, bool)

@@ -14,17 +14,17 @@ import subprocess
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import IO, BinaryIO, cast
+from typing import BinaryIO
 
 from dptext.errors import InputError, UsageError
 from dptext.guarantees.policy import ExportPolicy
 from dptext.report import exports
 from dptext.report.exports import SIDECAR, Export
 
-# Links and submodules hold no content of their own.
+# Links and submodules hold no content.
 _FILE = "100"
 _BLOCK = 2**20
-# What git keeps of a file that Git LFS stores elsewhere names the file's own digest.
+# What git keeps of a file that Git LFS stores elsewhere names the file's digest.
 _POINTER = re.compile(
     rb"version https://git-lfs\.github\.com/spec/v1\n(?:ext-[^\n]*\n)*"
     rb"oid sha256:([0-9a-f]{64})\nsize ([0-9]+)\n"
@@ -57,15 +57,16 @@ class Index:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
         )
+        assert self._reader.stdin is not None
+        assert self._reader.stdout is not None
+        self._sink, self._source = self._reader.stdin, self._reader.stdout
 
     def __enter__(self) -> Index:
         return self
 
     def __exit__(self, *error: object) -> None:
-        assert self._reader.stdin is not None
-        self._reader.stdin.close()
-        assert self._reader.stdout is not None
-        self._reader.stdout.close()
+        self._sink.close()
+        self._source.close()
         self._reader.wait()
 
     def content(self, path: str) -> bytes | None:
@@ -106,10 +107,10 @@ class Index:
                 yield block
 
         sha256, size = exports.digest(kept())
-        found = _POINTER.match(head) if size < _LONGEST_POINTER else None
-        if found is None:
+        pointer = _POINTER.match(head) if size < _LONGEST_POINTER else None
+        if pointer is None:
             return _Blob(sha256, size, False)
-        return _Blob(found[1].decode(), int(found[2]), True)
+        return _Blob(pointer[1].decode(), int(pointer[2]), True)
 
     @contextlib.contextmanager
     def _open(self, path: str, blob: _Blob) -> Iterator[BinaryIO]:
@@ -127,23 +128,21 @@ class Index:
 
     def _blocks(self, path: str) -> Iterator[bytes]:
         """Give the content of a staged file in blocks, all of which must be taken."""
-        source = cast("IO[bytes]", self._reader.stdout)
-        sink = cast("IO[bytes]", self._reader.stdin)
-        sink.write(self._files[path].encode() + b"\n")
-        sink.flush()
-        head = source.readline().split()
+        self._sink.write(self._files[path].encode() + b"\n")
+        self._sink.flush()
+        head = self._source.readline().split()
         if len(head) != 3:
             msg = f"{path}: git cannot read what is staged; run git fsck"
             raise UsageError(msg)
         left = int(head[2])
         while left:
-            block = source.read(min(left, _BLOCK))
+            block = self._source.read(min(left, _BLOCK))
             if not block:
                 msg = f"{path}: git ended early; run git fsck"
                 raise UsageError(msg)
             left -= len(block)
             yield block
-        source.read(1)
+        self._source.read(1)
 
 
 def _git(*arguments: str) -> bytes:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import msgspec
 
-from dptext import formats, streams
+from dptext import content, formats, streams
 from dptext.errors import InputError, MissingExtra, UsageError
 from dptext.guarantees import adjacency, scale
 from dptext.guarantees.adjacency import Unprotected
@@ -100,8 +98,7 @@ def _edited(document: Document, data: bytes) -> Iterator[str]:
     elif msgspec.json.decode(data) != msgspec.json.decode(encode(document)):
         yield "its report holds keys that dptext does not write"
     run = document.run
-    settings = msgspec.json.encode(run.settings, order="deterministic")
-    if hashlib.sha256(settings).hexdigest() != run.settings_digest:
+    if content.of_data(run.settings) != run.settings_digest:
         yield "its report was changed: the settings do not match their digest"
 
 
@@ -115,7 +112,7 @@ def _contradictions(document: Document) -> Iterator[str]:
         yield "its report was changed: unprotected does not follow from the settings"
 
 
-def _unprotected(settings: dict[str, Any]) -> tuple[Unprotected, ...]:
+def _unprotected(settings: Mapping[str, object]) -> tuple[Unprotected, ...]:
     """Return what settings leave unprotected: all, where they are none."""
     try:
         policy = msgspec.convert(settings.get("tokens"), Policy)
@@ -129,7 +126,7 @@ def _has_twice(data: bytes) -> bool:
     """Tell whether an object holds a key twice: readers differ in which they take."""
     twice = False
 
-    def look(pairs: list[tuple[str, Any]]) -> None:
+    def look(pairs: list[tuple[str, object]]) -> None:
         nonlocal twice
         twice = twice or len(dict(pairs)) < len(pairs)
 
@@ -151,20 +148,15 @@ def _terms(document: Document, policy: ExportPolicy) -> Iterator[str]:
     if limit is not None and (epsilon is None or epsilon > limit):
         shown = "not bounded" if epsilon is None else f"{above(epsilon)} nats"
         yield f"epsilon between any two words is {shown}, the policy allows {limit:g}"
-    if policy.max_loss is not None and (
-        promise.worst_loss is None or promise.worst_loss > policy.max_loss
-    ):
-        worst = (
-            "not bounded" if promise.worst_loss is None else above(promise.worst_loss)
-        )
-        yield f"worst loss is {worst} nats, the policy allows {policy.max_loss:g}"
+    loss, limit = promise.worst_loss, policy.max_loss
+    if limit is not None and (loss is None or loss > limit):
+        shown = "not bounded" if loss is None else above(loss)
+        yield f"worst loss is {shown} nats, the policy allows {limit:g}"
     if policy.max_risk is not None and (risk is None or risk.success > policy.max_risk):
         shown = "not measured" if risk is None else f"{risk.success:.2%}"
         yield f"risk is {shown}, the policy allows {policy.max_risk:.2%}"
-    if (
-        policy.lexicons is not None
-        and document.run.lexicon_digest not in policy.lexicons
-    ):
+    lexicon = document.run.lexicon_digest
+    if policy.lexicons is not None and lexicon not in policy.lexicons:
         yield "its lexicon is not one that the policy names"
     yield from _classes(document, policy)
 
@@ -237,9 +229,9 @@ def _copied(layout: Layout, export: Export) -> Iterator[str]:
         yield from module.copied(stream, selection)
 
 
-def _within(name: str, given: tuple[str, ...]) -> bool:
-    """Tell whether a field is one of those given, or inside one."""
-    return any(name == each or name.startswith(f"{each}.") for each in given)
+def _within(name: str, fields: tuple[str, ...]) -> bool:
+    """Tell whether a field is one of some fields, or inside one."""
+    return any(name == each or name.startswith(f"{each}.") for each in fields)
 
 
 def _series(names: list[str]) -> str:

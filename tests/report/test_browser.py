@@ -126,7 +126,7 @@ def comparison(folder: Path) -> bytes:
     groups = [_svg.Group(each.name, (0.2, 0.5, 1.0)) for each in lines]
     labels = {"x_label": "epsilon", "y_label": LONG}
     parts = (
-        _svg.lines(lines, title=LONG, x_log=True, **labels),
+        _svg.lines(lines, title=LONG, **labels),
         _svg.bars(groups, ("alpha 0.25", LONG, "alpha 0.75"), title="PUC"),
         _svg.strip([(each.name, 3.0) for each in lines], title="Strip"),
         _page.table([LONG] * 4, [[LONG] * 4, ["a few words"] * 4]),

@@ -104,4 +104,4 @@ def test_noise_has_no_law_to_show() -> None:
     """It is said, and no probability is made up."""
     found = explained(built(mechanism="laplace"), TEXT)
     assert not any(token.likeliest for token in found.tokens)
-    assert any("no closed law" in note for note in found.notes)
+    assert any("no closed form" in note for note in found.notes)
