@@ -66,7 +66,7 @@ def stated(
         pipeline.mechanism,
         pipeline.budget.description,
         key=key,
-        lexicon_given=pipeline.lexicon.digest != lexicons.builtin_digest(),
+        lexicon_is_custom=pipeline.lexicon.digest != lexicons.builtin_digest(),
         identified=layout.id_field is not None,
         fields=layout.fields,
     )

@@ -110,7 +110,7 @@ def plan(
             pipeline.mechanism,
             pipeline.budget.description,
             key="system",
-            lexicon_given=pipeline.profile.lexicon not in ("builtin", "english"),
+            lexicon_is_custom=pipeline.profile.lexicon not in ("builtin", "english"),
             identified=False,
             fields=None,
         ),

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext.guarantees.audit.program import Program
+from dptext.guarantees.audit.program import ALARM, Program
 from dptext.mechanisms import Mechanism
 from dptext.types import Ids, Notion
 
@@ -18,6 +17,9 @@ from dptext.types import Ids, Notion
 # of near words are differences of nearly equal numbers).
 TOLERANCE = 1e-9
 ROUNDING = 1e-9
+# All limits of an audit by draws hold together with this confidence.
+CONFIDENCE = 1.0 - ALARM
+BY_SAMPLES = f"samples, {CONFIDENCE:.1%} confidence"
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +95,20 @@ def claims(mechanism: Mechanism, epsilon: float) -> bool:
     return mechanism.guarantee(epsilon).notion is not Notion.NONE
 
 
+def with_samples(
+    result: Finding, sampled: Finding, output: str, pairs: int = 0
+) -> Finding:
+    """Take in what samples of some pairs alone show, and by which output."""
+    return replace(
+        result,
+        confidence=CONFIDENCE,
+        sampled=sampled.worst,
+        sampled_pair=sampled.worst_pair,
+        sampled_output=output,
+        sampled_pairs=pairs,
+    )
+
+
 def label(mechanism: Mechanism, row: int) -> str:
     """Name an input."""
     words = mechanism.space.lexicon.words
@@ -128,10 +144,10 @@ class Tally:
 
     def take(
         self,
-        a: NDArray[Any],
-        b: NDArray[Any],
+        a: NDArray[np.integer],
+        b: NDArray[np.integer],
         loss: NDArray[np.float64],
-        output: NDArray[Any],
+        output: NDArray[np.integer],
         claim: NDArray[np.float64],
         stated: NDArray[np.float64] | None = None,
     ) -> None:
@@ -157,6 +173,25 @@ class Tally:
             self.published = (float(ratio[position]), *pair, *values)
         before = -math.inf if self.beyond is None else self.beyond
         self.beyond = max(before, excess(loss, stated))
+
+    def take_pair(
+        self,
+        mechanism: Mechanism,
+        epsilon: float,
+        pair: tuple[int, int],
+        loss: float,
+        output: int,
+    ) -> None:
+        """Take in one ordered pair, held against what is claimed and published."""
+        a, b = (np.array([row], np.int32) for row in pair)
+        self.take(
+            a,
+            b,
+            np.array([loss]),
+            np.array([output]),
+            mechanism.claimed_loss(a, b, epsilon),
+            published_loss(mechanism, epsilon, a, b),
+        )
 
     def finding(
         self,
