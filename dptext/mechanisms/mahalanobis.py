@@ -62,6 +62,8 @@ class Params(mechanisms.Params):
 class Mahalanobis(NoiseMechanism):
     """root (d, d) is M^(1/2), inverse (d, d) M^(-1/2); least M's least eigenvalue."""
 
+    has_log_density = True
+
     params: Params
     root: NDArray[np.float64] = field(repr=False)
     inverse: NDArray[np.float64] = field(repr=False)
@@ -146,11 +148,6 @@ class Mahalanobis(NoiseMechanism):
         drawn = points.astype(np.float64) - self.space.vectors[ids]
         directions, lengths = noise.directed(drawn @ self.inverse)
         return directions, eps * lengths, float(drawn.shape[1])
-
-    @property
-    def has_log_density(self) -> bool:
-        """Return True."""
-        return True
 
     def log_density(
         self, observed: NDArray[np.floating], eps: Eps, words: Ids

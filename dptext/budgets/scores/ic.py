@@ -27,6 +27,7 @@ from dptext.tokens.stop_words import STOP_WORDS
 from dptext.types import Lexicon, Words
 
 _WHAT = "the score ic from NLTK"
+Untyped = Any  # of NLTK
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +119,7 @@ def _of_word(word: str, files: tuple[str, ...], measure: str, neutral: float) ->
     return mean or neutral
 
 
-def _of_synset(synset: Any, table: Any, measure: str) -> float | None:
+def _of_synset(synset: Untyped, table: Untyped, measure: str) -> float | None:
     if measure == "count":
         return float(table["n"].get(synset.offset(), 0.0))
     counts = table.get(synset.pos())
@@ -128,14 +129,14 @@ def _of_synset(synset: Any, table: Any, measure: str) -> float | None:
 
 
 @lru_cache(maxsize=1)
-def _wordnet() -> Any:
+def _wordnet() -> Untyped:
     wordnet = models.package("nltk.corpus", _WHAT, "nlp").wordnet
     wordnet.ensure_loaded()
     return wordnet
 
 
 @lru_cache(maxsize=16)
-def _table(file: str) -> Any:
+def _table(file: str) -> Untyped:
     """Read counts by part of speech and offset; 0 is the whole."""
     reader = models.package("nltk.corpus", _WHAT, "nlp").wordnet_ic
     reader.ensure_loaded()

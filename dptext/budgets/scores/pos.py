@@ -29,6 +29,7 @@ _TAGGER = "averaged_perceptron_tagger_eng"
 _WHAT = "the score pos"
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 _PIECES = 2000  # of one text that spaCy gets at a time
+Untyped = Any  # of NLTK
 _Tagged = Iterator[tuple[int, int, str]]  # begin, end, tag
 
 
@@ -113,7 +114,7 @@ def _by_nltk(words: Words) -> _Tagged:
 
 
 @cache
-def _nltk() -> tuple[Any, Any]:
+def _nltk() -> tuple[Untyped, Untyped]:
     """Return NLTK's splitter, as a function to spans, and its tagger."""
     tokenizer = models.package("nltk.tokenize", _WHAT, "nlp").NLTKWordTokenizer()
     tagger = models.package("nltk.tag", _WHAT, "nlp").PerceptronTagger(lang="eng")
