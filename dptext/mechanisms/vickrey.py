@@ -98,12 +98,9 @@ class Vickrey(WordMechanism):
         return math.inf, (1, 0)
 
     def published_loss(self, a: Ids, b: Ids, epsilon: float) -> NDArray[np.float64]:
-        """Return what the paper claims of pairs of words, epsilon d: (n,) nats.
-
-        inf for the unknown word, of which it says nothing.
-        """
+        """Return what the paper claims of pairs of words, epsilon d: (n,) nats."""
         bound = epsilon * pairs.of_ids(self.space, a, b)
-        return np.where((a < 0) | (b < 0), np.inf, bound)
+        return mechanisms.of_known_words(bound, a, b)
 
     def sample(self, ids: Ids, eps: Eps, bits: RandomBits) -> Ids:
         """Draw a word for each word: ids (n,), eps (n,) 1/distance -> (n,) ids."""

@@ -193,19 +193,9 @@ class Space:
         """
         if self._same:
             return 1.0
-        from dptext.spaces import _lipschitz
-
-        def compute() -> dict[str, float]:
-            return {
-                "lipschitz": _lipschitz.constant(self.lexicon.vectors, self.vectors)
-            }
-
-        def holds(kept: cache.Numbers) -> bool:
-            most = float(kept["lipschitz"])
-            return stretched(self.lexicon.vectors, self.vectors) <= most
-
         key = cache.key_of("lipschitz", self.lexicon.digest, self.identity)
-        return float(cache.numbers(key, compute, holds)["lipschitz"])
+        vectors = self.lexicon.vectors
+        return lipschitz_of(key, "lipschitz", vectors, lambda: self.vectors)
 
     def translated(self, stretch: float = 1.0) -> str:
         """Say what epsilon counts in the lexicon's own distance; "" where it is that.
@@ -229,6 +219,24 @@ class Space:
         if self.published is None:
             return exactly
         return f"{exactly} The constant printed in the source is {self.published:.7g}."
+
+
+def lipschitz_of(
+    key: str,
+    name: str,
+    before: NDArray[np.floating],
+    after: Callable[[], NDArray[np.floating]],
+) -> float:
+    """Return the constant from vectors to others, kept as a number of that name."""
+    from dptext.spaces import _lipschitz
+
+    def compute() -> dict[str, float]:
+        return {name: _lipschitz.constant(before, after())}
+
+    def holds(kept: cache.Numbers) -> bool:
+        return stretched(before, after()) <= float(kept[name])
+
+    return float(cache.numbers(key, compute, holds)[name])
 
 
 def geometry_of(

@@ -51,25 +51,9 @@ class Params(scores.Params):
                 "ic source: nltk, or use the score frequency"
             )
             raise UsageError(msg)
+        source = f"WordNet information content of the lexicon {lexicon.name}"
         by_row = lexicon.information_content.astype(np.float64)
-        return FromLexicon(np.append(by_row, by_row.max()), lexicon.name)
-
-
-@dataclass(frozen=True, slots=True)
-class FromLexicon(scores.Score):
-    """information of each row, (V + 1,) float64, the last that of an unknown word."""
-
-    information: Values
-    lexicon: str
-
-    @property
-    def description(self) -> str:
-        """Name the lexicon."""
-        return f"WordNet information content of the lexicon {self.lexicon}"
-
-    def values(self, words: Words) -> Values:
-        """Return the information content of each word."""
-        return np.asarray(self.information[words.ids])
+        return scores.ByRow.of(by_row, source)
 
 
 @dataclass(frozen=True, slots=True)
