@@ -135,12 +135,10 @@ def _of_texts(mechanism: TextMechanism, epsilon: float) -> Finding:
         )
         raise UsageError(msg)
     bound = mechanism.guarantee(epsilon).worst(epsilon)
-    tally = Tally()
+    tally = Tally(mechanism, epsilon)
     texts = np.arange(len(log_probs), dtype=np.int32)
-    rows.compare(log_probs, texts, tally, lambda a, b: np.full(len(a), bound))
+    rows.compare(log_probs, texts, tally, bound)
     return tally.finding(
-        mechanism,
-        epsilon,
         "exact: public example texts, all outputs",
         len(log_probs),
         named=lambda row: f"example text {row + 1}",

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dptext.guarantees.audit.program import ALARM, Program
 from dptext.mechanisms import Mechanism
-from dptext.types import Ids, Notion
+from dptext.types import Notion
 
 # Rounding that an exact audit forgives, relative to the claim and in nats (distances
 # of near words are differences of nearly equal numbers).
@@ -81,15 +81,6 @@ class Finding:
         return self.refuted or (self.published is not None and self.published.refuted)
 
 
-def published_loss(
-    mechanism: Mechanism, epsilon: float, a: Ids, b: Ids
-) -> NDArray[np.float64] | None:
-    """Return the bound that the paper states, (n,) nats; None where ours stands."""
-    if claims(mechanism, epsilon):
-        return None
-    return mechanism.published_loss(a, b, epsilon)
-
-
 def claims(mechanism: Mechanism, epsilon: float) -> bool:
     """Tell whether dptext claims anything of a mechanism."""
     return mechanism.guarantee(epsilon).notion is not Notion.NONE
@@ -133,7 +124,9 @@ def excess(loss: NDArray[np.float64], bound: NDArray[np.float64]) -> float:
 class Tally:
     """The largest loss and the largest ratios met so far, of ordered pairs."""
 
-    def __init__(self) -> None:
+    def __init__(self, mechanism: Mechanism, epsilon: float) -> None:
+        self._mechanism = mechanism
+        self._epsilon = epsilon
         self.worst = (-math.inf, 0, 0, 0, math.inf)
         self.ratio = (-math.inf, 0, 0)
         self.excess = -math.inf
@@ -148,10 +141,19 @@ class Tally:
         b: NDArray[np.integer],
         loss: NDArray[np.float64],
         output: NDArray[np.integer],
-        claim: NDArray[np.float64],
-        stated: NDArray[np.float64] | None = None,
+        claim: NDArray[np.float64] | None = None,
     ) -> None:
-        """Take in pairs (n,): losses, the outputs that show them, claims of two."""
+        """Take in pairs (n,): losses, and the outputs that show them.
+
+        claim (n,): the bounds, where they are other than the mechanism's and the
+        paper's.
+        """
+        stated = None
+        if claim is None:
+            inputs = a.astype(np.int32), b.astype(np.int32)
+            claim = self._mechanism.claimed_loss(*inputs, self._epsilon)
+            if not claims(self._mechanism, self._epsilon):
+                stated = self._mechanism.published_loss(*inputs, self._epsilon)
         self.pairs += len(loss)
         self.infinite += int(np.isinf(loss).sum())
         position = int(loss.argmax())
@@ -174,29 +176,13 @@ class Tally:
         before = -math.inf if self.beyond is None else self.beyond
         self.beyond = max(before, excess(loss, stated))
 
-    def take_pair(
-        self,
-        mechanism: Mechanism,
-        epsilon: float,
-        pair: tuple[int, int],
-        loss: float,
-        output: int,
-    ) -> None:
-        """Take in one ordered pair, held against what is claimed and published."""
+    def take_pair(self, pair: tuple[int, int], loss: float, output: int) -> None:
+        """Take in one ordered pair."""
         a, b = (np.array([row], np.int32) for row in pair)
-        self.take(
-            a,
-            b,
-            np.array([loss]),
-            np.array([output]),
-            mechanism.claimed_loss(a, b, epsilon),
-            published_loss(mechanism, epsilon, a, b),
-        )
+        self.take(a, b, np.array([loss]), np.array([output]))
 
     def finding(
         self,
-        mechanism: Mechanism,
-        epsilon: float,
         method: str,
         inputs: int,
         *,
@@ -204,12 +190,13 @@ class Tally:
         by: str = "exact losses",
     ) -> Finding:
         """Draw up an audit; by says what the losses are."""
+        mechanism = self._mechanism
 
         def name(row: int) -> str:
             return named(row) if named else label(mechanism, row)
 
         loss, x, other, output, claim = self.worst
-        claiming = claims(mechanism, epsilon)
+        claiming = claims(mechanism, self._epsilon)
         return Finding(
             method=method,
             inputs=inputs,
@@ -223,17 +210,16 @@ class Tally:
             infinite=self.infinite / self.pairs if self.pairs else 0.0,
             claims=claiming,
             refuted=claiming and self.excess > 0.0,
-            published=self._published(mechanism, epsilon, by),
+            published=self._published(by),
         )
 
-    def _published(
-        self, mechanism: Mechanism, epsilon: float, by: str
-    ) -> Published | None:
+    def _published(self, by: str) -> Published | None:
         if self.beyond is None:
             return None
+        mechanism = self._mechanism
         ratio, a, b, loss, bound = self.published
         return Published(
-            source=mechanism.guarantee(epsilon).source,
+            source=mechanism.guarantee(self._epsilon).source,
             refuted=self.beyond > 0.0,
             by=by,
             ratio=ratio,

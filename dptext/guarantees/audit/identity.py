@@ -31,7 +31,7 @@ def audit(mechanism: ExponentialMechanism, epsilon: float) -> Finding:
     size = mechanism.space.size
     unknown = -distribution.rows(np.array([-1]))[0]
     log_z, ahead, behind = _sums(distribution, unknown)
-    tally = Tally()
+    tally = Tally(mechanism, epsilon)
     factor = 2.0 * epsilon / distribution.eta
     claim = unknown * factor
     top = -unknown.min()
@@ -46,7 +46,7 @@ def audit(mechanism: ExponentialMechanism, epsilon: float) -> Finding:
     if size in tally.worst[1:3]:
         tally.worst = _with_output(distribution, tally.worst)
     method = "exact: all pairs of V and the unknown word, by the identity"
-    return tally.finding(mechanism, epsilon, method, size + 1)
+    return tally.finding(method, size + 1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,6 @@ from dptext.guarantees.audit.finding import (
     Finding,
     Tally,
     label,
-    published_loss,
     with_samples,
 )
 from dptext.guarantees.audit.inputs import chosen
@@ -55,7 +54,7 @@ def audit(
         raise UsageError(msg)
     pairs = _pairs(mechanism, epsilon, draw)
     share = ALARM / 4.0 / len(pairs)
-    tally = Tally()
+    tally = Tally(mechanism, epsilon)
     for pair in pairs:
         first, second = (points_of(draw, row, epsilon, runs) for row in pair)
         _black_box(tally, mechanism, epsilon, pair, first, second, len(pairs))
@@ -69,7 +68,7 @@ def audit(
     method = f"lower bound: {len(pairs)} pairs, {runs:,} draws of each word"
     plane = "a side of a plane between them"
     sampled = replace(
-        tally.finding(mechanism, epsilon, method, 2 * len(pairs), by=BY_SAMPLES),
+        tally.finding(method, 2 * len(pairs), by=BY_SAMPLES),
         worst_output=plane,
     )
     result = _by_formula(mechanism, epsilon, sampled) or sampled
@@ -87,20 +86,19 @@ def _by_formula(
     eps = np.full(len(ids), epsilon)
     density = mechanism.log_density(vectors, eps, ids)
     losses = np.diag(density)[:, None] - density
-    tally = Tally()
+    tally = Tally(mechanism, epsilon)
     for row in range(len(ids)):
         others = np.delete(np.arange(len(ids)), row)
         a, b = np.repeat(ids[row], len(others)), ids[others]
         claim = mechanism.claimed_loss(a, b, epsilon)
         clear = claim > _NEAREST * float(np.median(claim))
-        others, a, b, claim = others[clear], a[clear], b[clear], claim[clear]
+        others, a, b = others[clear], a[clear], b[clear]
         if len(others):
-            loss = losses[row, others] * (1.0 - _SLACK)
-            tally.take(a, b, loss, a, claim, published_loss(mechanism, epsilon, a, b))
+            tally.take(a, b, losses[row, others] * (1.0 - _SLACK), a)
     if not tally.pairs:
         return None
     method = "formula: density ratios at the vectors of chosen words"
-    result = tally.finding(mechanism, epsilon, method, len(ids))
+    result = tally.finding(method, len(ids))
     return replace(
         result,
         worst_output=f"a point at {result.worst_output}",
@@ -175,7 +173,7 @@ def _black_box(
     (a, b), (low, high) = pair, sides
     for x, other, mine, theirs in ((a, b, -low, -high), (b, a, high, low)):
         loss = _lower(mine, theirs, alpha, delta)
-        tally.take_pair(mechanism, epsilon, (x, other), loss, x)
+        tally.take_pair((x, other), loss, x)
 
 
 def _lower(

@@ -3,44 +3,34 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext.guarantees.audit.finding import Finding, Tally, published_loss
+from dptext.guarantees.audit.finding import Finding, Tally
 from dptext.guarantees.audit.inputs import chosen
 from dptext.mechanisms import Mechanism
 from dptext.types import Ids
-
-# Bounds on the losses of pairs of inputs, (n,) nats; None where there are none.
-Bounds = Callable[[Ids, Ids], NDArray[np.float64] | None]
 
 
 def audit(mechanism: Mechanism, epsilon: float, count: int) -> Finding:
     """Audit every ordered pair of about count inputs; all of V where it is as small."""
     inputs = chosen(mechanism, count)
-    tally = Tally()
-    compare(
-        mechanism.log_probs(inputs, np.full(len(inputs), epsilon)),
-        inputs,
-        tally,
-        lambda a, b: mechanism.claimed_loss(a, b, epsilon),
-        lambda a, b: published_loss(mechanism, epsilon, a, b),
-    )
-    method = "exact: chosen inputs, all outputs"
-    return tally.finding(mechanism, epsilon, method, len(inputs))
+    log_probs = mechanism.log_probs(inputs, np.full(len(inputs), epsilon))
+    tally = Tally(mechanism, epsilon)
+    compare(log_probs, inputs, tally)
+    return tally.finding("exact: chosen inputs, all outputs", len(inputs))
 
 
 def compare(
     log_probs: NDArray[np.float64],
     inputs: Ids,
     tally: Tally,
-    claimed: Callable[[Ids, Ids], NDArray[np.float64]],
-    published: Bounds = lambda a, b: None,
+    bound: float | None = None,
 ) -> None:
     """Take the losses of all pairs of rows of log-probabilities (n, V).
 
+    bound: that of all pairs, where it is other than the mechanism's for two words.
     An output that has no chance from one of two inputs is found by supports first: the
     loss is infinite, and no difference of two infinities is looked at.
     """
@@ -49,11 +39,12 @@ def compare(
     possible = np.isfinite(log_probs)
     full = bool(possible.all())
     every = np.arange(len(inputs))
+    claim = None if bound is None else np.full(len(inputs) - 1, bound)
     for row in every.tolist():
         others = every[every != row]
         loss, output = _losses(log_probs, possible, full, row, others)
         pair = np.repeat(inputs[row], len(others)), inputs[others]
-        tally.take(*pair, loss, output, claimed(*pair), published(*pair))
+        tally.take(*pair, loss, output, claim)
 
 
 def _losses(

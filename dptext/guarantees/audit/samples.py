@@ -40,12 +40,12 @@ def audit(mechanism: Mechanism, epsilon: float, draw: DrawWords, runs: int) -> F
     eps = np.full(runs, epsilon)
     drawn = {row: draw(np.full(runs, row, np.int32), eps) for row in words}
     delta = mechanism.guarantee(epsilon).delta
-    tally = Tally()
+    tally = Tally(mechanism, epsilon)
     for a, b in [*pairs, *((b, a) for a, b in pairs)]:
         loss, output = _lower(drawn[a], drawn[b], mechanism.space.size, alpha, delta)
-        tally.take_pair(mechanism, epsilon, (a, b), loss, output)
+        tally.take_pair((a, b), loss, output)
     method = f"lower bound: {len(pairs)} near pairs, {runs} draws of each word"
-    result = tally.finding(mechanism, epsilon, method, len(words), by=BY_SAMPLES)
+    result = tally.finding(method, len(words), by=BY_SAMPLES)
     return with_samples(result, result, result.worst_output)
 
 
