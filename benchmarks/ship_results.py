@@ -134,7 +134,7 @@ def _measured(
         sanitizer.mechanism,
         sanitizer.budget.description,
         key="system",
-        lexicon_given=False,
+        lexicon_is_custom=False,
         identified=False,
         fields=None,
     )

@@ -19,7 +19,7 @@ _LONGEST = 1e100
 _STEEP = 1e30
 
 
-def radial(noise: RandomBits, width: int, eps: Eps) -> NDArray[np.float64]:
+def radial(bits: RandomBits, width: int, eps: Eps) -> NDArray[np.float64]:
     """Return noise with density proportional to exp(-eps |z|): eps (n,) -> (n, d).
 
     A uniform direction and a Gamma(d, 1 / eps) length, drawn as sqrt(2 G) / eps times
@@ -27,9 +27,9 @@ def radial(noise: RandomBits, width: int, eps: Eps) -> NDArray[np.float64]:
     """
     half = (width + 1) // 2
     # One more normal than coordinates: Gamma(1/2) is half a squared normal.
-    normal = noise.normal(0, width + 1)
+    normal = bits.normal(0, width + 1)
     lanes = (half + 1) // 2
-    exponential = -np.log(noise.uniform(width, lanes)[:, :half])
+    exponential = -np.log(bits.uniform(width, lanes)[:, :half])
     if width % 2:
         gamma = exponential.sum(axis=1)
     else:
@@ -49,9 +49,9 @@ def directed(
 
 
 def product(
-    rows: NDArray[np.float64], matrix: NDArray[np.float64]
+    rows: NDArray[np.floating], matrix: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Multiply each row by a matrix, alike in any batch: (n, d), (d, j) -> (n, j)."""
+    """Multiply rows by a matrix, the same in any batch: (n, d), (d, j) -> (n, j)."""
     out = np.empty((len(rows), matrix.shape[1]))
     block = np.zeros((_BLOCK, rows.shape[1]))
     for begin in range(0, len(rows), _BLOCK):

@@ -75,7 +75,7 @@ class BudgetKind(StrEnum):
 class MetricKind(StrEnum):
     """What a distance is measured by.
 
-    ONE: any two different words are 1 apart (LDP); EUCLIDEAN: vectors in a space;
+    ONE: any two different words are at distance 1 (LDP); EUCLIDEAN: vectors in a space;
     MAHALANOBIS: the same, regularised; CHAINS: positions on public chains of words;
     OTHER: another package says it by name; NONE: there is no guarantee.
     """
@@ -172,9 +172,9 @@ class Words:
     """A batch of texts as words (ragged: data and ends).
 
     pieces list[p], joined they are the texts; flags (p,) uint8, kind and marks of each
-    piece (dptext.tokens.kinds); ends (r,) int64 end of each text in pieces; places (n,)
-    int64 where each word to be privatized stands in pieces; texts (n,) int64 which text
-    each word belongs to, non-decreasing; ids (n,) int32 rows of the vocabulary.
+    piece (dptext.tokens.kinds); ends (r,) int64 end of each text in pieces; positions
+    (n,) int64 where each word to be privatized stands in pieces; texts (n,) int64 which
+    text each word belongs to, non-decreasing; ids (n,) int32 rows of the vocabulary.
     """
 
     pieces: list[str]
@@ -332,9 +332,9 @@ class Lexicon:
 
     name: str
     words: tuple[str, ...]
-    vectors: NDArray[Any]
+    vectors: NDArray[np.floating]
     counts: NDArray[np.float64]
-    orders: NDArray[Any]
+    orders: NDArray[np.integer]
     far: NDArray[np.float32]
     digest: str
     meta: Mapping[str, Any] = field(default_factory=dict)

@@ -136,7 +136,7 @@ def test_what_a_strategy_shows_is_said(strategy: str) -> None:
         made.mechanism,
         made.budget.description,
         key="key-file",
-        lexicon_given=False,
+        lexicon_is_custom=False,
         identified=False,
         fields=None,
     )
@@ -164,7 +164,7 @@ def test_forms_are_spoken_of_where_they_may_change(
         made.mechanism,
         made.budget.description,
         key="key-file",
-        lexicon_given=False,
+        lexicon_is_custom=False,
         identified=False,
         fields=None,
     )

@@ -12,7 +12,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 from msgspec import Meta
@@ -33,7 +33,7 @@ Epsilon = Annotated[float, Meta(gt=0, le=1e6)]
 class Params(ABC):
     """Settings of a budget; EXAMPLE, some as a profile gives them, for tests."""
 
-    EXAMPLE: ClassVar[Mapping[str, Any]]
+    EXAMPLE: ClassVar[Mapping[str, object]]
 
     @abstractmethod
     def prepare(self, lexicon: Lexicon) -> AnyBudget:
@@ -60,7 +60,7 @@ class Budget(Described):
     def spread(self, words: Words, bits: RandomBits) -> Eps:
         """Return the epsilon of each word, (n,) float64 > 0."""
 
-    def columns(self, words: Words) -> Mapping[str, NDArray[Any]]:
+    def columns(self, words: Words) -> Mapping[str, NDArray[np.generic]]:
         """Return for people what the epsilons rest on, by name one value per token.
 
         With "position", (m,) int64, where each token stands in the pieces.

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext import budgets
-from dptext.content import of_bytes
+from dptext.content import Prepared, of_bytes
 from dptext.errors import UsageError
 from dptext.tokens import numbers
 from dptext.types import PARTS, Lexicon
@@ -83,6 +83,18 @@ class Classes:
             )
             raise UsageError(msg)
         return np.array([by_name.get(name, by_name.get(OTHER)) for name in self.names])
+
+
+@dataclass(frozen=True, slots=True)
+class ByClass(Prepared):
+    """What budgets by classes have in common."""
+
+    classes: Classes
+
+    @property
+    def content(self) -> Mapping[str, str]:
+        """Return the digest of the table, where there is one."""
+        return self.classes.content
 
 
 def classes(lexicon: Lexicon, by: str, table: str) -> Classes:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,8 @@ from dptext.tokens import kinds
 from dptext.types import Words
 
 Offsets = NDArray[np.int64]
+Spacy = Any  # pipelines and documents of spaCy
+_PIECES = 2000  # of one text that spaCy gets at a time
 
 
 def bodies(words: Words) -> list[str]:
@@ -80,6 +83,18 @@ def chunks(words: Words, pieces: int) -> Iterator[tuple[int, str]]:
         if end - begin > pieces
     ]
     yield from _parts(words, np.unique(np.concatenate((*cuts, words.ends))))
+
+
+def spacy_documents(words: Words, pipeline: Spacy) -> Iterator[tuple[int, Spacy]]:
+    """Yield the offset and the document of each text, a long one in parts.
+
+    One document a batch: nothing of a text depends on its neighbours, not by a
+    rounding.
+    """
+    parts = list(chunks(words, _PIECES))
+    documents = pipeline.pipe((text for _, text in parts), batch_size=1)
+    for (offset, _), document in zip(parts, documents, strict=True):
+        yield offset, document
 
 
 def windows(words: Words, most: int) -> Iterator[tuple[int, int, int, int]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,7 +50,9 @@ class WeightedScore:
         return values
 
 
-def prepare(settings: Mapping[str, Any], lexicon: Lexicon) -> tuple[WeightedScore, ...]:
+def prepare(
+    settings: Mapping[str, object], lexicon: Lexicon
+) -> tuple[WeightedScore, ...]:
     """Read a mapping from names to weights or settings; leave out what is off.
 
     Raises UsageError that names the key.
@@ -89,7 +90,7 @@ def combined(
     return _sharing.normalized(mean * factor, words.texts, count), columns
 
 
-def _settings(name: str, settings: Any) -> tuple[float, Params]:
+def _settings(name: str, settings: object) -> tuple[float, Params]:
     """Return weight and parameters."""
     location = f"budget: scores.{name}"
     kind = registry.find("budgets.scores", name).Params

@@ -6,7 +6,6 @@ costs `first`, once for each word (docs/guarantees.md, 5).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
@@ -36,18 +35,12 @@ class Params(_classes.Params):
 
 
 @dataclass(frozen=True, slots=True)
-class ClassFirst(budgets.Budget):
-    """Classes of the rows, their epsilons (c,); used, where these come from."""
+class ClassFirst(_classes.ByClass, budgets.Budget):
+    """epsilons of the classes, (c,); used, where these come from."""
 
-    classes: _classes.Classes
     epsilons: NDArray[np.float64]
     first: float
     used: str
-
-    @property
-    def content(self) -> Mapping[str, str]:
-        """Return the digest of the table, where there is one."""
-        return self.classes.content
 
     @property
     def description(self) -> BudgetDescription:

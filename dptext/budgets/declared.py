@@ -7,7 +7,6 @@ epsilons: what they lose is in docs/guarantees.md, 5.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -34,17 +33,11 @@ class Params(_classes.Params):
 
 
 @dataclass(frozen=True, slots=True)
-class Declared(budgets.Budget):
+class Declared(_classes.ByClass, budgets.Budget):
     """epsilons of the rows, (V + 1,) float64; used, where they come from."""
 
-    classes: _classes.Classes
     epsilons: NDArray[np.float64]
     used: str
-
-    @property
-    def content(self) -> Mapping[str, str]:
-        """Return the digest of the table, where there is one."""
-        return self.classes.content
 
     @property
     def description(self) -> BudgetDescription:

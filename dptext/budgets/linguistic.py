@@ -140,7 +140,7 @@ class Linguistic(budgets.Budget):
         """Return each word's part of its text's total, (n,) float64."""
         return self._shares(words)[0]
 
-    def columns(self, words: Words) -> Mapping[str, NDArray[Any]]:
+    def columns(self, words: Words) -> Mapping[str, NDArray[np.generic]]:
         """Return columns over the words that share a total.
 
         text, position in the pieces, token, replaced; each score and its share; score,

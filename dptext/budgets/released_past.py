@@ -7,7 +7,6 @@ its total, whatever it is (adaptive composition; docs/guarantees.md, 5).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import ClassVar
@@ -45,21 +44,15 @@ class Params(_classes.Params):
         """Look the class of each word of the vocabulary up."""
         classes = self.classes(lexicon)
         after = classes.epsilons(self.epsilons)[classes.of]
-        return ReleasedPast(self, classes, after)
+        return ReleasedPast(classes, self, after)
 
 
 @dataclass(frozen=True, slots=True)
-class ReleasedPast(budgets.SequentialBudget):
+class ReleasedPast(_classes.ByClass, budgets.SequentialBudget):
     """The settings; after (V + 1,), the epsilon of a word after each row."""
 
     params: Params
-    classes: _classes.Classes
     after: NDArray[np.float64]
-
-    @property
-    def content(self) -> Mapping[str, str]:
-        """Return the digest of the table, where there is one."""
-        return self.classes.content
 
     @property
     def description(self) -> BudgetDescription:

@@ -191,7 +191,7 @@ def _computed(cell: Cell, sample: Sample, settings: Settings) -> Row:
         made.mechanism,
         made.budget.description,
         key="system",
-        lexicon_given=False,
+        lexicon_is_custom=False,
         identified=False,
         fields=None,
     )

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,8 @@ from dptext.geometry import pairs
 from dptext.spaces import Space
 from dptext.types import Eps, Ids
 
+# The precision of distances, kept.
+Float = TypeVar("Float", bound=np.floating)
 # A function of epsilon.
 Curve = Callable[[float], float]
 
@@ -49,7 +51,9 @@ class DistanceDistribution:
     spread: NDArray[np.float64] | None = None
     squared: bool = False
     # The last sums of weights and what followed from them (`sums`, `best_guesses`).
-    kept: dict[Any, NDArray[np.float64]] = field(default_factory=dict, repr=False)
+    kept: dict[tuple[object, ...], NDArray[np.float64]] = field(
+        default_factory=dict, repr=False
+    )
 
     @cached_property
     def frequent(self) -> Lists:
@@ -65,7 +69,7 @@ class DistanceDistribution:
         )
         return squares
 
-    def rates(self, rows: NDArray[Any], eps: Eps) -> NDArray[np.float64]:
+    def rates(self, rows: NDArray[np.integer], eps: Eps) -> NDArray[np.float64]:
         """Return the rate of each row at its epsilon: (n,)."""
         scales = _each(self.scale, eps)
         if self.spread is not None:
@@ -78,8 +82,8 @@ class DistanceDistribution:
         return _each(self.truncation, eps)
 
     def measure(
-        self, distances: NDArray[Any], truncation: NDArray[np.float64] | float
-    ) -> NDArray[Any]:
+        self, distances: NDArray[Float], truncation: NDArray[np.float64] | float
+    ) -> NDArray[Float]:
         """Return min(t, truncation) of distances, in place."""
         if self.squared:
             np.multiply(distances, distances, out=distances)
@@ -136,7 +140,7 @@ class Weights:
         """Tell whether all words have one rate."""
         return self.distribution.spread is None
 
-    def measure(self, distances: NDArray[Any]) -> NDArray[Any]:
+    def measure(self, distances: NDArray[Float]) -> NDArray[Float]:
         """Return min(t, truncation) of distances, in place."""
         return self.distribution.measure(distances, self.truncation)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,14 +21,17 @@ class Lists:
     """
 
     vectors: NDArray[np.float32] = field(repr=False)
-    listed: NDArray[Any]
+    listed: NDArray[np.integer]
     far: NDArray[np.float64]
     distances: NDArray[np.float64] = field(repr=False)
     known: NDArray[np.bool_] = field(repr=False)
 
     @classmethod
     def of(
-        cls, vectors: NDArray[np.float32], listed: NDArray[Any], far: NDArray[Any]
+        cls,
+        vectors: NDArray[np.float32],
+        listed: NDArray[np.integer],
+        far: NDArray[np.floating],
     ) -> Lists:
         """Take lists; no distance is computed yet."""
         # np.empty takes no memory before it is written to.

@@ -134,10 +134,10 @@ class _Table:
         inside = target < self.cumulative[kind, -1]
         words = RandomBits.below(integers[:, 1], self.distribution.space.size)
         beyond = np.flatnonzero(~inside)
-        taken = self._accepts(
+        accepted = self._accepts(
             kind[beyond], words[beyond], RandomBits.unit(integers[beyond, 2])
         )
-        words[beyond[~taken]] = -1
+        words[beyond[~accepted]] = -1
         listed = np.flatnonzero(inside)
         ranks = _count(self.cumulative, kind[listed], target[listed])
         words[listed] = self.lists.listed[self.rows[kind[listed]], ranks]
@@ -149,7 +149,7 @@ class _Table:
         words: NDArray[np.int64],
         uniform: NDArray[np.float64],
     ) -> NDArray[np.bool_]:
-        """Tell which proposals are taken: uniform < min(w(y), c) / c, exactly.
+        """Tell which proposals are accepted: uniform < min(w(y), c) / c, exactly.
 
         Single precision decides where its error bound leaves no doubt, float64
         elsewhere.

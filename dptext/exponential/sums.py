@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -25,7 +23,7 @@ def of_all_words(weights: Weights, kind: type = np.float64) -> NDArray[np.float6
 
 
 def _sums(weights: Weights, kind: type) -> NDArray[np.float64]:
-    rate: NDArray[Any] = weights.rate.astype(kind)
+    rate: NDArray[np.floating] = weights.rate.astype(kind)
     sums = np.zeros(weights.size)
     for rows, columns, tile in tiles.of_pairs(weights.space, kind):
         tile = weights.measure(tile)

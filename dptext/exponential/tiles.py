@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,8 +25,8 @@ class Product:
 
     space: Space
     outputs: NDArray[np.int64]
-    left: NDArray[Any]
-    right: NDArray[Any]
+    left: NDArray[np.floating]
+    right: NDArray[np.floating]
     tiny: float
 
     @classmethod
@@ -51,9 +50,9 @@ class Product:
         """Take all words as outputs."""
         return cls.of(space, np.arange(space.size), kind)
 
-    def distances(self, inputs: NDArray[np.int64], part: slice) -> NDArray[Any]:
+    def distances(self, inputs: NDArray[np.int64], part: slice) -> NDArray[np.floating]:
         """Return the distances of inputs to the outputs of a slice: (n, m)."""
-        tile: NDArray[Any] = self.left[inputs] @ self.right[:, part]
+        tile: NDArray[np.floating] = self.left[inputs] @ self.right[:, part]
         if tile.min(initial=np.inf) >= self.tiny:
             np.sqrt(tile, out=tile)
             return tile
@@ -68,7 +67,7 @@ class Product:
 
 def of_pairs(
     space: Space, kind: type = np.float64
-) -> Iterator[tuple[slice, slice, NDArray[Any]]]:
+) -> Iterator[tuple[slice, slice, NDArray[np.floating]]]:
     """Yield rows, columns and the distances between: every pair of words once.
 
     Square tiles, where rows and columns are the same, hold their pairs twice.

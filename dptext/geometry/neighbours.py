@@ -7,8 +7,6 @@ comes first.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -20,16 +18,7 @@ _TILE = 512
 _STORED = 64
 
 
-def distances(
-    vectors: NDArray[Any], row: int, others: NDArray[np.int64]
-) -> NDArray[np.float64]:
-    """Return the distances of a row to others, by direct differences: (m,) float64."""
-    gap = vectors[others].astype(np.float64) - vectors[row].astype(np.float64)
-    lengths: NDArray[np.float64] = np.sqrt(np.einsum("md,md->m", gap, gap))
-    return lengths
-
-
-def nearest_words(space: Space, listed: int) -> NDArray[Any]:
+def nearest_words(space: Space, listed: int) -> NDArray[np.integer]:
     """Return the nearest words of each row, nearest first: (V + 1, min(listed, V)).
 
     A word is first in its own row. Distances alone decide, no synonyms.
@@ -41,7 +30,7 @@ def nearest_words(space: Space, listed: int) -> NDArray[Any]:
         return space.neighbours[0][:, :listed]
     stored = min(max(listed, _STORED), space.size)
 
-    def compute() -> dict[str, NDArray[Any]]:
+    def compute() -> cache.Arrays:
         return {"orders": build_orders(space.vectors, stored)[0]}
 
     def holds(kept: cache.Arrays) -> bool:
@@ -56,24 +45,24 @@ def nearest_words(space: Space, listed: int) -> NDArray[Any]:
     ]
 
 
-def _nearest(space: Space, row: int, listed: NDArray[Any]) -> bool:
+def _nearest(space: Space, row: int, listed: NDArray[np.integer]) -> bool:
     """Tell whether words are as near to a row as the nearest ones are."""
-    apart = lengths_from(space.vectors, row)[: space.size]
-    least = np.partition(apart, len(listed) - 1)[: len(listed)]
-    return bool(np.allclose(np.sort(apart[listed]), np.sort(least), rtol=1e-9))
+    lengths = lengths_from(space.vectors, row)[: space.size]
+    least = np.partition(lengths, len(listed) - 1)[: len(listed)]
+    return bool(np.allclose(np.sort(lengths[listed]), np.sort(least), rtol=1e-9))
 
 
 def nearest_of_all(space: Space, row: int) -> tuple[int, float]:
     """Return the word nearest to a row, and how far it is."""
-    apart = distances(space.vectors, row, np.arange(space.size))
-    nearest = int(apart.argmin())
-    return nearest, float(apart[nearest])
+    lengths = lengths_from(space.vectors, row, slice(space.size))
+    nearest = int(lengths.argmin())
+    return nearest, float(lengths[nearest])
 
 
 def farthest(space: Space) -> NDArray[np.float64]:
     """Return the distance of each row to the farthest word: (V + 1,) float64."""
 
-    def compute() -> dict[str, NDArray[Any]]:
+    def compute() -> cache.Arrays:
         return {"farthest": _farthest(space)}
 
     def holds(kept: cache.Arrays) -> bool:
@@ -106,9 +95,9 @@ def _farthest(space: Space) -> NDArray[np.float64]:
         for column in range(row, len(starts)):
             first = starts[column]
             last = min(first + _TILE, size)
-            apart = quick[begin:end] @ against[:, first:last]
-            most[column, begin:end] = apart.max(axis=1)
-            most[row, first:last] = apart.max(axis=0)
+            squared = quick[begin:end] @ against[:, first:last]
+            most[column, begin:end] = squared.max(axis=1)
+            most[row, first:last] = squared.max(axis=0)
         most[row, size:] = (quick[size:] @ against[:, begin:end]).max(axis=1)
     lengths = np.sqrt(squares)
     slack = 2.0 * _slack(vectors.shape[1], lengths + lengths.max())
@@ -116,9 +105,9 @@ def _farthest(space: Space) -> NDArray[np.float64]:
     far = np.zeros(count)
     for row, begin in enumerate(starts):
         ids = np.flatnonzero(hopeful[row])
-        apart = left[ids] @ right[:, begin : begin + _TILE]
-        near = apart >= apart.max(axis=1, keepdims=True) - 1e-12 * squares.max()
-        rows, words = np.nonzero(near)
+        squared = left[ids] @ right[:, begin : begin + _TILE]
+        longest = squared.max(axis=1, keepdims=True) - 1e-12 * squares.max()
+        rows, words = np.nonzero(squared >= longest)
         gap = vectors[ids[rows]] - vectors[begin + words]
         np.maximum.at(far, ids[rows], np.sqrt(np.einsum("md,md->m", gap, gap)))
     return far
@@ -137,7 +126,7 @@ def closest_pair(space: Space) -> float:
     if space.size < 2:
         return float("inf")
 
-    def compute() -> dict[str, Any]:
+    def compute() -> cache.Numbers:
         near = nearest_words(space, 2)[: space.size, 1].astype(np.int64)
         gap = space.vectors[: space.size].astype(np.float64) - space.vectors[near]
         return {"closest": float(np.sqrt(np.einsum("vd,vd->v", gap, gap).min()))}
@@ -147,7 +136,7 @@ def closest_pair(space: Space) -> float:
 
 
 class Left:
-    """The words not yet taken, and the nearest among them, found exactly."""
+    """The words that are left of V, and the exact nearest among them."""
 
     def __init__(self, vectors: NDArray[np.float32], size: int) -> None:
         self._vectors = vectors
@@ -180,10 +169,10 @@ class Left:
             return np.empty(0, np.int64)
         point = self._vectors[row]
         scores = self._halves - self._table @ point
-        own = float(np.sqrt(np.einsum("d,d->", point, point, dtype=np.float64)))
-        max_distance = np.array([own + self._longest])
+        length = float(np.sqrt(np.einsum("d,d->", point, point, dtype=np.float64)))
+        max_distance = np.array([length + self._longest])
         slack = float(_slack(len(point), max_distance)[0])
         cut = float(np.partition(scores, count - 1)[count - 1]) + slack
         known = self._ids[np.flatnonzero(scores <= cut)]
-        apart = distances(self._vectors, row, known)
-        return known[np.argsort(apart, kind="stable")[:count]]
+        lengths = lengths_from(self._vectors, row, known)
+        return known[np.argsort(lengths, kind="stable")[:count]]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -30,7 +28,9 @@ def to_words(
     return distances
 
 
-def of_ids(space: Space, a: NDArray[Any], b: NDArray[Any]) -> NDArray[np.float64]:
+def of_ids(
+    space: Space, a: NDArray[np.integer], b: NDArray[np.integer]
+) -> NDArray[np.float64]:
     """Return the distances of pairs of inputs, -1 the unknown word: (n,) float64."""
     rows = space.size + 1
     return of_rows(space, a.astype(np.int64) % rows, b.astype(np.int64) % rows)

@@ -18,28 +18,28 @@ _LARGEST_SHARE = 0.1
 _SHARED = (BudgetKind.TEXT, BudgetKind.PAST, BudgetKind.FREE)
 
 
-def check(mechanism: Mechanism, budget_description: BudgetDescription) -> None:
+def check(mechanism: Mechanism, budget: BudgetDescription) -> None:
     """Raise UsageError for a budget under which a mechanism cannot be drawn exactly.
 
     One rule for all mechanisms: every epsilon that a word may have is one that can be
     computed with, and what is promised is no less than ten times what rounding may add
     to the loss. Beyond 30 nats it need not be: a statement claims nothing there.
     """
-    least, most = _range(budget_description)
+    least, most = _range(budget)
     mechanism.check(least)
     mechanism.check(most)
-    if budget_description.kind in _SHARED:
+    if budget.kind in _SHARED:
         # A word's part may be as small as may be; the promise is that of the whole.
-        least = most = budget_description.total or budget_description.rate or most
+        least = most = budget.total or budget.rate or most
     for epsilon in {least, most}:
         _check_claim(mechanism, epsilon)
 
 
-def _range(budget_description: BudgetDescription) -> tuple[float, float]:
+def _range(budget: BudgetDescription) -> tuple[float, float]:
     # The shares of a text's total are as small as the text is long.
     return (
-        budget_description.low or budget_description.high / MAX_WORDS_PER_TEXT,
-        budget_description.high,
+        budget.low or budget.high / MAX_WORDS_PER_TEXT,
+        budget.high,
     )
 
 
@@ -71,35 +71,35 @@ def _numerical_slack(mechanism: Mechanism, *epsilons: float) -> float | None:
 def statement(
     recipe: Profile,
     mechanism: Mechanism,
-    budget_description: BudgetDescription,
+    budget: BudgetDescription,
     *,
     key: str,
-    lexicon_given: bool,
+    lexicon_is_custom: bool,
     identified: bool,
     fields: tuple[str, ...] | None,
 ) -> Statement:
     """Return the statement of a run.
 
-    recipe and budget_description have their epsilon; key is the origin of the run key;
+    recipe and budget have their epsilon; key is the origin of the run key;
     fields are the names of the text fields, None where the whole input is text.
     """
     # A guarantee's figures hold at every epsilon: the budget's largest stands for all.
-    promise = mechanism.guarantee(budget_description.high)
-    geometry = mechanism.geometry(budget_description.high)
+    promise = mechanism.guarantee(budget.high)
+    geometry = mechanism.geometry(budget.high)
     return build(
         promise,
         Terms(
-            budget_description=budget_description,
+            budget=budget,
             strategy=Strategy(recipe.strategy),
             policy=recipe.tokens,
             key=key,
-            lexicon_given=lexicon_given,
+            lexicon_is_custom=lexicon_is_custom,
             identified=identified,
             fields=fields,
             nearest=geometry.nearest,
             median=geometry.median,
             diameter=geometry.diameter,
-            numerical_slack=_numerical_slack(mechanism, *_range(budget_description)),
+            numerical_slack=_numerical_slack(mechanism, *_range(budget)),
             translation=(
                 mechanism.space.translated(promise.stretch)
                 if promise.notion is Notion.METRIC

@@ -52,7 +52,7 @@ def claim(promise: Guarantee, terms: Terms) -> Claim:
 
 def _allowed(promise: Guarantee, terms: Terms) -> float:
     """Return what a word may lose: drawn exactly it must be, whatever texts lose."""
-    spent = terms.budget_description
+    spent = terms.budget
     high = spent.high if spent.total is None else min(spent.high, spent.total)
     return spent.first + promise.worst(high)
 
@@ -70,7 +70,7 @@ def _no_claim(promise: Guarantee, terms: Terms, allowed: float) -> NoClaim | Non
     if promise.notion is Notion.APPROXIMATE:
         return NoClaim.UNPROVEN
     if terms.kind in (BudgetKind.TYPE, BudgetKind.FREE):
-        return NoClaim.TOLD_APART if promise.varying_epsilon is None else None
+        return NoClaim.DISTINGUISHABLE if promise.varying_epsilon is None else None
     return None
 
 
@@ -125,7 +125,7 @@ def _of_type(promise: Guarantee, terms: Terms) -> Claim:
 
 def _of_class(promise: Guarantee, terms: Terms) -> Claim:
     """Claim where epsilon follows from a class drawn by randomised response."""
-    first, high = terms.budget_description.first, terms.epsilon
+    first, high = terms.budget.first, terms.epsilon
     if promise.notion is Notion.LDP:
         return _ldp(Level.WORD, first + high)
     worst = promise.worst(high) + first
@@ -143,7 +143,7 @@ def _of_past(promise: Guarantee, terms: Terms) -> Claim:
 
     However it moves, what follows a changed word looks at outputs alone.
     """
-    total = terms.budget_description.total
+    total = terms.budget.total
     assert total is not None
     worst = total * promise.max_distance
     return replace(
@@ -160,7 +160,7 @@ def _of_anything(promise: Guarantee, terms: Terms) -> Claim:
 
     A changed word moves the epsilon of all others.
     """
-    left, spent = promise.varying_epsilon, terms.budget_description
+    left, spent = promise.varying_epsilon, terms.budget
     assert left is not None
     changed = up(min(spent.high * left.word, promise.max_loss))
     moved = math.inf if promise.context else up(left.moved(spent.low, spent.high))
@@ -184,7 +184,7 @@ def _in_context(promise: Guarantee, terms: Terms) -> Claim:
     that; in sum at most the total.
     """
     level = Level.TEXT if terms.kind is BudgetKind.TEXT else Level.WORDS
-    nats = terms.budget_description.first + terms.epsilon
+    nats = terms.budget.first + terms.epsilon
     return _ldp(level, nats, OneChange(nats, math.inf))
 
 

@@ -46,7 +46,7 @@ _FLOATING_POINT = (
 def conditions(promise: Guarantee, terms: Terms) -> tuple[str, ...]:
     """Return the conditions of a claim."""
     lines = [_key(terms), _SETTINGS]
-    if terms.lexicon_given:
+    if terms.lexicon_is_custom:
         lines.append(_LEXICON)
     if terms.identified:
         lines.append(_IDENTIFIED)

@@ -23,7 +23,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from msgspec import Meta
 
@@ -52,8 +52,6 @@ class Unverified(StrEnum):
 
 
 UNVERIFIED = tuple(Unverified)
-_NAMES = {"notion": NOTIONS, "allow": CLASSES, "unverified": UNVERIFIED}
-
 Limit = Annotated[float, Meta(ge=0)]
 
 
@@ -92,15 +90,16 @@ def decode(data: bytes, name: str) -> ExportPolicy:
     return parse(profile.decode(data, name, "policy"), name)
 
 
-def parse(data: Mapping[str, Any], name: str) -> ExportPolicy:
+def parse(data: Mapping[str, object], name: str) -> ExportPolicy:
     """Turn plain data into a policy; name is that of its file, for messages."""
     plain = dict(data)
     for key in _LISTS:
         if isinstance(plain.get(key), str):
             plain[key] = [plain[key]]
     for key in ("max_epsilon", "max_loss"):
-        if isinstance(plain.get(key), float) and not math.isfinite(plain[key]):
-            msg = f"{name}: {key}: {plain[key]} is no limit; write a number of nats"
+        limit = plain.get(key)
+        if isinstance(limit, float) and not math.isfinite(limit):
+            msg = f"{name}: {key}: {limit} is no limit; write a number of nats"
             raise UsageError(msg)
     if plain.get("max_risk") is not None:
         plain["max_risk"] = share(plain["max_risk"], f"{name}: max_risk")
@@ -130,8 +129,13 @@ def share(value: object, name: str) -> float:
 
 def _known(policy: ExportPolicy, name: str) -> ExportPolicy:
     """Return the policy if what it names is known. Raises UsageError."""
-    for key, known in _NAMES.items():
-        for each in getattr(policy, key):
+    lists = (
+        ("notion", policy.notion, NOTIONS),
+        ("allow", policy.allow, CLASSES),
+        ("unverified", policy.unverified, UNVERIFIED),
+    )
+    for key, names, known in lists:
+        for each in names:
             if each not in known:
                 hint = registry.suggest(each, known)
                 msg = f"{name}: {key}: {each!r} is not one; {hint}"

@@ -26,7 +26,7 @@ OF_STRATEGY = {
         ),
         "named": "text",
         "distinct": "",
-        "whole": "A text of n replaced words",
+        "of_n_words": "A text of n replaced words",
         "summed": "A text",
         "pairs": (
             "its words and those of the text that it is compared with, place by place"
@@ -40,7 +40,7 @@ OF_STRATEGY = {
         ),
         "named": "record",
         "distinct": "distinct ",
-        "whole": "A record of n distinct replaced words",
+        "of_n_words": "A record of n distinct replaced words",
         "summed": "A record of n distinct replaced words",
         "pairs": _DISTINCT_PAIRS,
     },
@@ -52,7 +52,7 @@ OF_STRATEGY = {
         ),
         "named": "data set",
         "distinct": "distinct ",
-        "whole": _DATA_SET,
+        "of_n_words": _DATA_SET,
         "summed": _DATA_SET,
         "pairs": _DISTINCT_PAIRS,
     },
@@ -138,8 +138,8 @@ SENTENCES: dict[Key, str] = {
 # What holds for whole texts.
 TEXTS: dict[Key, str] = {
     (_LDP, _WORD): (
-        "{whole} loses at most n times {epsilon} nats when all of them may differ, m "
-        "times {epsilon} when m of them may."
+        "{of_n_words} loses at most n times {epsilon} nats when all of them may "
+        "differ, m times {epsilon} when m of them may."
     ),
     (_LDP, _WORD, BudgetKind.POSITION): (
         "A text loses at most the sum, over those of its replaced words that may "
@@ -239,7 +239,7 @@ NO_GUARANTEE = {
         "No guarantee: dptext proves nothing for this mechanism when epsilon differs "
         "from word to word."
     ),
-    NoClaim.TOLD_APART: (
+    NoClaim.DISTINGUISHABLE: (
         "No guarantee: epsilon differs from word to word, and under this mechanism "
         "that alone may tell words apart without bound."
     ),

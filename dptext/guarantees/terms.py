@@ -29,19 +29,19 @@ Nats = Annotated[float, Meta(ge=0)]
 class Terms:
     """All that a statement depends on, besides the mechanism's own guarantee.
 
-    key is "system", "key-file" or "seed"; lexicon_given, whether the user brought the
-    lexicon; identified, whether records are named by an id field; nearest, median and
-    diameter, distances over V in the guarantee's metric; numerical_slack, nats that
+    key is "system", "key-file" or "seed"; lexicon_is_custom, whether the user brought
+    the lexicon; identified, whether records are named by an id field; nearest, median
+    and diameter, distances over V in the guarantee's metric; numerical_slack, nats that
     finite random bits may add (None: not bounded, noise in floating point);
     translation, what epsilon counts in the lexicon's own distance, "" where that is the
     metric.
     """
 
-    budget_description: BudgetDescription
+    budget: BudgetDescription
     strategy: Strategy
     policy: Policy
     key: str
-    lexicon_given: bool
+    lexicon_is_custom: bool
     identified: bool
     fields: tuple[str, ...] | None
     nearest: float
@@ -53,12 +53,12 @@ class Terms:
     @property
     def kind(self) -> BudgetKind:
         """Return from what the epsilon of a word follows."""
-        return self.budget_description.kind
+        return self.budget.kind
 
     @property
     def epsilon(self) -> float:
         """Return the largest epsilon, of a word or of a whole text."""
-        return self.budget_description.high
+        return self.budget.high
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,15 +95,15 @@ class NoClaim(StrEnum):
 
     SEEDED: whoever knows the seed can repeat every draw; MECHANISM: it promises
     nothing; NOT_DRAWN: a word may lose more than can be drawn exactly; UNPROVEN:
-    nothing is proven where epsilon differs from word to word; TOLD_APART: a difference
-    of epsilon alone tells words apart.
+    nothing is proven where epsilon differs from word to word; DISTINGUISHABLE: a
+    difference of epsilon alone shows which word it was.
     """
 
     SEEDED = "seeded"
     MECHANISM = "mechanism"
     NOT_DRAWN = "not drawn"
     UNPROVEN = "unproven"
-    TOLD_APART = "told apart"
+    DISTINGUISHABLE = "distinguishable"
 
 
 @dataclass(frozen=True, slots=True)

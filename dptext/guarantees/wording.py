@@ -39,7 +39,7 @@ def say(claim: Claim, promise: Guarantee, terms: Terms) -> tuple[str, str]:
     origin = templates.IN_CONTEXT if in_context else templates.ORIGINS[terms.kind]
     sentence = _template(templates.SENTENCES, claim, terms)
     text = _template(templates.TEXTS, claim, terms) + "{how_long}" + origin
-    used = "".join(f" {line}" for line in terms.budget_description.used)
+    used = "".join(f" {line}" for line in terms.budget.used)
     parts = _parts(claim, promise, terms)
     return sentence.format(**parts), text.format(**parts) + used
 
@@ -52,7 +52,7 @@ def _template(table: dict[Key, str], claim: Claim, terms: Terms) -> str:
 
 def _parts(claim: Claim, promise: Guarantee, terms: Terms) -> dict[str, str]:
     """Return all that may stand in a template, as it is written."""
-    spent, strategy = terms.budget_description, terms.strategy
+    spent, strategy = terms.budget, terms.strategy
     total, each = claim.text_loss.total or 0.0, claim.text_loss.each or 0.0
     epsilon = number(claim.epsilon)
     cut, most_likely = "", ""
@@ -220,7 +220,7 @@ def _one_change(claim: Claim) -> str:
 
 def _share(promise: Guarantee, terms: Terms) -> str:
     """Say what the epsilons of a text sum to at most, where all of it may choose."""
-    spent, left = terms.budget_description, promise.varying_epsilon
+    spent, left = terms.budget, promise.varying_epsilon
     if spent.total is not None:
         most = f", in sum at most {number(spent.total)} for a text"
         if left is None or left.total == 1.0:

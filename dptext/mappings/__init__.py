@@ -89,3 +89,15 @@ class Index:
         """Return the distance of each point to one word each: (n,) float64."""
         gap = points.astype(np.float64) - self._vectors[ids]
         return np.asarray(np.sqrt(np.einsum("nd,nd->n", gap, gap)))
+
+    def chance_of_first(
+        self, points: Points, two: NDArray[np.int64], t: float
+    ) -> NDArray[np.float64]:
+        """Return Vickrey's probability of the first of two words a point: (n,).
+
+        (1 - t) d2 / (t d1 + (1 - t) d2), their distances to the point d1 and d2.
+        """
+        near = t * self.distances(points, two[:, 0])
+        far = (1.0 - t) * self.distances(points, two[:, -1])
+        both = near + far
+        return np.divide(far, both, out=np.ones_like(far), where=both > 0)

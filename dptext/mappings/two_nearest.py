@@ -44,9 +44,6 @@ class TwoNearest(mappings.Mapping):
     def find(self, points: Points, bits: RandomBits) -> Ids:
         """Return one of the two nearest words of each point."""
         pair = self.index.nearest(points, 2)
-        near = self.t * self.index.distances(points, pair[:, 0])
-        far = (1.0 - self.t) * self.index.distances(points, pair[:, -1])
-        both = near + far
-        first = np.divide(far, both, out=np.ones_like(far), where=both > 0)
+        first = self.index.chance_of_first(points, pair, self.t)
         second = bits.uniform(_LANE)[:, 0] >= first
         return np.where(second, pair[:, -1], pair[:, 0]).astype(np.int32)

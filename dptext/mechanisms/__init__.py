@@ -30,7 +30,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
-from typing import Any, ClassVar, Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -104,6 +104,9 @@ class RiskEstimate(Protocol):
 @dataclass(frozen=True, eq=False)
 class Mechanism(Prepared, ABC):
     """A mechanism made ready for a space; params are the settings that made it."""
+
+    # Whether `log_density` says what is learnt from `observe`.
+    has_log_density: ClassVar[bool] = False
 
     params: Params
     space: Space
@@ -182,11 +185,6 @@ class Mechanism(Prepared, ABC):
         """Tell whether `log_probs` gives the exact output distribution of a word."""
         return False
 
-    @property
-    def has_log_density(self) -> bool:
-        """Tell whether `log_density` says what is learnt from `observe`."""
-        return False
-
     def log_probs(self, ids: Ids, eps: Eps) -> NDArray[np.float64]:
         """Return ln P(y|x) of each word and output, normalised: (n, V) float64.
 
@@ -207,8 +205,8 @@ class Mechanism(Prepared, ABC):
         raise NotImplementedError
 
     def log_density(
-        self, observed: NDArray[np.floating[Any]], eps: Eps, words: Ids
-    ) -> NDArray[np.floating[Any]]:
+        self, observed: NDArray[np.floating], eps: Eps, words: Ids
+    ) -> NDArray[np.floating]:
         """Return ln of the density of what was observed had each word been there.
 
         observed (n, j), words (m,) -> (n, m), up to a constant for each observation,
@@ -323,6 +321,13 @@ class ExponentialMechanism(WordMechanism):
         self, epsilon: float, ids: NDArray[np.int64], begin: int, end: int
     ) -> NDArray[np.float64]:
         """Return t from inputs (n,) to the words begin to end: (n, end - begin)."""
+
+
+def of_known_words(
+    bound: NDArray[np.float64] | float, a: Ids, b: Ids
+) -> NDArray[np.float64]:
+    """Return a published bound; inf for the unknown word: papers say nothing of it."""
+    return np.where((a < 0) | (b < 0), np.inf, bound)
 
 
 def log_normalised(log_weights: NDArray[np.float64]) -> NDArray[np.float64]:

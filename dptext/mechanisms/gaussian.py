@@ -62,6 +62,8 @@ class Params(mechanisms.Params):
 class Gaussian(NoiseMechanism):
     """clipped (V + 1, d) float32: c of every row."""
 
+    has_log_density = True
+
     params: Params
     clipped: NDArray[np.float32] = field(repr=False)
 
@@ -125,11 +127,6 @@ class Gaussian(NoiseMechanism):
         drawn = points.astype(np.float64) - self.clipped[ids]
         directions, lengths = noise.directed(drawn / self._sigmas(eps)[:, None])
         return directions, lengths**2 / 2.0, drawn.shape[1] / 2.0
-
-    @property
-    def has_log_density(self) -> bool:
-        """Return True."""
-        return True
 
     def log_density(
         self, observed: NDArray[np.floating], eps: Eps, words: Ids

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,6 +49,8 @@ class Params(mechanisms.Params):
 class Laplace(NoiseMechanism):
     """measured: the space whose distance epsilon counts; stretch of the noise."""
 
+    has_log_density = True
+
     measured: Space
     stretch: float
 
@@ -63,9 +65,7 @@ class Laplace(NoiseMechanism):
             stretch=1.0 if self.measured is self.space else math.inf,
         )
 
-    def claimed_loss(
-        self, a: NDArray[Any], b: NDArray[Any], epsilon: float
-    ) -> NDArray[np.float64]:
+    def claimed_loss(self, a: Ids, b: Ids, epsilon: float) -> NDArray[np.float64]:
         """Return epsilon d for pairs of inputs, (n,) nats."""
         return epsilon * pairs.of_ids(self.measured, a, b)
 
@@ -85,11 +85,6 @@ class Laplace(NoiseMechanism):
         drawn = points.astype(np.float64) - self.space.vectors[ids]
         directions, lengths = noise.directed(drawn / self.stretch)
         return directions, eps * lengths, float(drawn.shape[1])
-
-    @property
-    def has_log_density(self) -> bool:
-        """Return True."""
-        return True
 
     def log_density(
         self, observed: NDArray[np.floating], eps: Eps, words: Ids

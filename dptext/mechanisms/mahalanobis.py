@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from dptext import cache, mechanisms, noise
 from dptext.mechanisms import Aim, Family, NoiseMechanism
 from dptext.randomness import RandomBits
-from dptext.spaces import Geometry, Space, _lipschitz, geometry_of, stretched
+from dptext.spaces import Geometry, Space, geometry_of, lipschitz_of
 from dptext.types import Eps, Guarantee, Ids, Metric, MetricKind, Notion, Points
 
 _BLOCK = 4096
@@ -61,6 +61,8 @@ class Params(mechanisms.Params):
 @dataclass(frozen=True, eq=False)
 class Mahalanobis(NoiseMechanism):
     """root (d, d) is M^(1/2), inverse (d, d) M^(-1/2); least M's least eigenvalue."""
+
+    has_log_density = True
 
     params: Params
     root: NDArray[np.float64] = field(repr=False)
@@ -105,16 +107,9 @@ class Mahalanobis(NoiseMechanism):
         vectors = self.space.vectors
         if len(vectors) > _PAIRED:
             return (1.0 + 1e-9) / math.sqrt(self.least)
-
-        def compute() -> dict[str, float]:
-            return {"factor": _lipschitz.constant(vectors, self.whitened())}
-
-        def holds(kept: cache.Numbers) -> bool:
-            return stretched(vectors, self.whitened()) <= float(kept["factor"])
-
         digest, identity = self.space.lexicon.digest, self.space.identity
         key = cache.key_of("euclidean", digest, identity, *self._key)
-        return float(cache.numbers(key, compute, holds)["factor"])
+        return lipschitz_of(key, "factor", vectors, self.whitened)
 
     def guarantee(self, epsilon: float) -> Guarantee:
         """Return metric DP in the Mahalanobis distance, with its Euclidean factor."""
@@ -146,11 +141,6 @@ class Mahalanobis(NoiseMechanism):
         drawn = points.astype(np.float64) - self.space.vectors[ids]
         directions, lengths = noise.directed(drawn @ self.inverse)
         return directions, eps * lengths, float(drawn.shape[1])
-
-    @property
-    def has_log_density(self) -> bool:
-        """Return True."""
-        return True
 
     def log_density(
         self, observed: NDArray[np.floating], eps: Eps, words: Ids

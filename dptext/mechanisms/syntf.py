@@ -82,13 +82,10 @@ class SynTF(WordMechanism):
     def published_loss(
         self, a: Ids, b: Ids, epsilon: float
     ) -> NDArray[np.float64] | None:
-        """Return what is claimed of any two words of the published form, epsilon.
-
-        inf for the unknown word, of which nothing is said.
-        """
+        """Return what is claimed of any two words of the published form, epsilon."""
         if not self.params.published:
             return None
-        return np.where((a < 0) | (b < 0), np.inf, epsilon)
+        return mechanisms.of_known_words(epsilon, a, b)
 
     def _weights(
         self, rows: NDArray[np.int64], eps: Eps

@@ -20,7 +20,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 from msgspec import Meta
@@ -63,6 +63,8 @@ class Params(mechanisms.Params):
 class Vickrey(WordMechanism):
     """The output distribution, an integral over cells, has no closed form."""
 
+    has_log_density = True
+
     params: Params
     noise: laplace.Laplace
 
@@ -95,15 +97,10 @@ class Vickrey(WordMechanism):
         """Return inf, of any two words x, x': x' may become x, x never does."""
         return math.inf, (1, 0)
 
-    def published_loss(
-        self, a: NDArray[Any], b: NDArray[Any], epsilon: float
-    ) -> NDArray[np.float64]:
-        """Return what the paper claims of pairs of words, epsilon d: (n,) nats.
-
-        inf for the unknown word, of which it says nothing.
-        """
+    def published_loss(self, a: Ids, b: Ids, epsilon: float) -> NDArray[np.float64]:
+        """Return what the paper claims of pairs of words, epsilon d: (n,) nats."""
         bound = epsilon * pairs.of_ids(self.space, a, b)
-        return np.where((a < 0) | (b < 0), np.inf, bound)
+        return mechanisms.of_known_words(bound, a, b)
 
     def sample(self, ids: Ids, eps: Eps, bits: RandomBits) -> Ids:
         """Draw a word for each word: ids (n,), eps (n,) 1/distance -> (n,) ids."""
@@ -132,15 +129,7 @@ class Vickrey(WordMechanism):
         self, points: Points, two: NDArray[np.int64]
     ) -> NDArray[np.float64]:
         """Return the probability of the first of two words at each point: (n,)."""
-        t, index = self.params.t, self._index
-        far = (1.0 - t) * index.distances(points, two[:, 1])
-        both = t * index.distances(points, two[:, 0]) + far
-        return np.divide(far, both, out=np.ones_like(far), where=both > 0)
-
-    @property
-    def has_log_density(self) -> bool:
-        """Return True."""
-        return True
+        return self._index.chance_of_first(points, two, self.params.t)
 
     def observe(self, ids: Ids, eps: Eps, bits: RandomBits) -> NDArray[np.float32]:
         """Return the noisy vector, and what the word y written there says: (n, d + 5).
@@ -151,7 +140,7 @@ class Vickrey(WordMechanism):
         points = self.noise.sample(ids, eps, bits)
         three = self._index.nearest(points, 3)
         written = self._written(ids, points, three, bits)
-        columns: list[NDArray[Any]] = [points, three[:, :2]]
+        columns: list[NDArray[np.floating | np.integer]] = [points, three[:, :2]]
         for left in ([1, 2], [0, 2], [0, 1]):
             two = three[:, left]
             first = self._chance_of_first(points, two)

@@ -44,7 +44,7 @@ def promised(pipeline: Pipeline) -> Statement:
         pipeline.mechanism,
         pipeline.budget.description,
         key="system",
-        lexicon_given=pipeline.profile.lexicon not in ("builtin", "english"),
+        lexicon_is_custom=pipeline.profile.lexicon not in ("builtin", "english"),
         identified=False,
         fields=None,
     )
@@ -71,7 +71,7 @@ def stated(
             pipeline.mechanism,
             pipeline.budget.description,
             key=key,
-            lexicon_given=pipeline.lexicon.digest != lexicons.builtin_digest(),
+            lexicon_is_custom=pipeline.lexicon.digest != lexicons.builtin_digest(),
             identified=layout.id_field is not None,
             fields=layout.fields,
         ),

@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,7 @@ _PAIRED = 2**16
 # Rows by which what was kept is looked at before it is used, at least; and how many
 # distances take no time.
 _LOOKED, _QUICK = 24, 2**18
+_ALL = slice(None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,7 @@ class Geometry:
     diameter: float
 
     @classmethod
-    def taken(cls, measured: Mapping[str, float]) -> Geometry:
+    def of(cls, measured: Mapping[str, float]) -> Geometry:
         """Take what dptext.lexicons.orders.measure returns."""
         return cls(measured["nearest_median"], measured["median"], measured["diameter"])
 
@@ -111,7 +112,7 @@ class Space:
         return not self._same or "outputs" in self.lexicon.meta
 
     @cached_property
-    def neighbours(self) -> tuple[NDArray[Any], NDArray[np.float32]]:
+    def neighbours(self) -> tuple[NDArray[np.integer], NDArray[np.float32]]:
         """Return the (V + 1, k) nearest words of each row and the (V + 1,) bound.
 
         No word outside a row's list is nearer than its bound. Computed once for a
@@ -119,22 +120,37 @@ class Space:
         """
         if not self.by_distance:
             return self.lexicon.orders, self.lexicon.far
+        listed, inputs = self.lexicon.orders.shape[1], len(self.vectors)
+        key = cache.key_of("neighbours", self.lexicon.digest, self.identity, listed)
+        return self._listed(key, listed, inputs, "listing nearest words")
+
+    @cached_property
+    def wide_neighbours(self) -> tuple[NDArray[np.integer], NDArray[np.float32]]:
+        """Return longer lists of the h most frequent words: (h, j) and (h,)."""
+        listed, inputs = min(_WIDE, self.size), min(_WIDE_INPUTS, self.size)
+        key = cache.key_of("wide", self.lexicon.digest, self.identity, inputs, listed)
+        what = "listing nearest words of frequent words"
+        return self._listed(key, listed, inputs, what)
+
+    def _listed(
+        self, key: str, listed: int, inputs: int, what: str
+    ) -> tuple[NDArray[np.integer], NDArray[np.float32]]:
+        """List the nearest words of the first inputs, or take them from the cache."""
         from dptext.lexicons.orders import build_orders
 
-        listed = self.lexicon.orders.shape[1]
-
-        def compute() -> dict[str, NDArray[Any]]:
-            orders, far = build_orders(self.vectors, listed)
+        def compute() -> cache.Arrays:
+            orders, far = build_orders(self.vectors, listed, inputs=inputs)
             return {"orders": orders, "far": far}
 
         def holds(kept: cache.Arrays) -> bool:
-            return self._bounds(kept["orders"], kept["far"], len(self.vectors))
+            return self._bounds(kept["orders"], kept["far"], inputs)
 
-        key = cache.key_of("neighbours", self.lexicon.digest, self.identity, listed)
-        arrays = cache.arrays(key, compute, holds, "listing nearest words")
+        arrays = cache.arrays(key, compute, holds, what)
         return arrays["orders"], arrays["far"]
 
-    def _bounds(self, orders: NDArray[Any], far: NDArray[Any], inputs: int) -> bool:
+    def _bounds(
+        self, orders: NDArray[np.integer], far: NDArray[np.floating], inputs: int
+    ) -> bool:
         """Tell whether far bounds the words outside of orders, at random inputs."""
         if len(orders) != inputs or far.shape != (inputs,):
             return False
@@ -152,33 +168,10 @@ class Space:
         return vectors, np.einsum("vd,vd->v", vectors, vectors)
 
     @cached_property
-    def wide_neighbours(self) -> tuple[NDArray[Any], NDArray[np.float32]]:
-        """Return the same for the h most frequent words, but longer: (h, j) and (h,).
-
-        Computed once for a lexicon and space, then kept in the cache folder.
-        """
-        from dptext.lexicons.orders import build_orders
-
-        inputs, listed = min(_WIDE_INPUTS, self.size), min(_WIDE, self.size)
-
-        def compute() -> dict[str, NDArray[Any]]:
-            orders, far = build_orders(self.vectors, listed, inputs=inputs)
-            return {"orders": orders, "far": far}
-
-        key = cache.key_of("wide", self.lexicon.digest, self.identity, inputs, listed)
-        arrays = cache.arrays(
-            key,
-            compute,
-            lambda kept: self._bounds(kept["orders"], kept["far"], inputs),
-            "listing nearest words of frequent words",
-        )
-        return arrays["orders"], arrays["far"]
-
-    @cached_property
     def geometry(self) -> Geometry:
         """Return the public distances of the space."""
         if self._same and "geometry" in self.lexicon.meta:
-            return Geometry.taken(self.lexicon.meta["geometry"])
+            return Geometry.of(self.lexicon.meta["geometry"])
         return geometry_of(self, lambda: self.vectors)
 
     @cached_property
@@ -200,19 +193,9 @@ class Space:
         """
         if self._same:
             return 1.0
-        from dptext.spaces import _lipschitz
-
-        def compute() -> dict[str, float]:
-            return {
-                "lipschitz": _lipschitz.constant(self.lexicon.vectors, self.vectors)
-            }
-
-        def holds(kept: cache.Numbers) -> bool:
-            most = float(kept["lipschitz"])
-            return stretched(self.lexicon.vectors, self.vectors) <= most
-
         key = cache.key_of("lipschitz", self.lexicon.digest, self.identity)
-        return float(cache.numbers(key, compute, holds)["lipschitz"])
+        vectors = self.lexicon.vectors
+        return lipschitz_of(key, "lipschitz", vectors, lambda: self.vectors)
 
     def translated(self, stretch: float = 1.0) -> str:
         """Say what epsilon counts in the lexicon's own distance; "" where it is that.
@@ -238,6 +221,24 @@ class Space:
         return f"{exactly} The constant printed in the source is {self.published:.7g}."
 
 
+def lipschitz_of(
+    key: str,
+    name: str,
+    before: NDArray[np.floating],
+    after: Callable[[], NDArray[np.floating]],
+) -> float:
+    """Return the constant from vectors to others, kept as a number of that name."""
+    from dptext.spaces import _lipschitz
+
+    def compute() -> dict[str, float]:
+        return {name: _lipschitz.constant(before, after())}
+
+    def holds(kept: cache.Numbers) -> bool:
+        return stretched(before, after()) <= float(kept[name])
+
+    return float(cache.numbers(key, compute, holds)[name])
+
+
 def geometry_of(
     space: Space, moved: Callable[[], NDArray[np.float32]], *parts: object
 ) -> Geometry:
@@ -252,12 +253,14 @@ def geometry_of(
         longest = max(
             float(lengths_from(vectors, row).max()) for row in some(len(vectors))
         )
-        taken = Geometry.taken(kept)
+        geometry = Geometry.of(kept)
         # Distances are measured in single precision where the largest is sought.
-        return longest <= taken.diameter * (1.0 + 1e-6) and taken.nearest <= longest
+        return (
+            longest <= geometry.diameter * (1.0 + 1e-6) and geometry.nearest <= longest
+        )
 
     key = cache.key_of("geometry", space.lexicon.digest, space.identity, *parts)
-    return Geometry.taken(cache.numbers(key, lambda: dict(measure(moved())), holds))
+    return Geometry.of(cache.numbers(key, lambda: dict(measure(moved())), holds))
 
 
 def some(count: int) -> list[int]:
@@ -267,14 +270,18 @@ def some(count: int) -> list[int]:
     return [int(row) for row in drawn]
 
 
-def lengths_from(vectors: NDArray[Any], row: int) -> NDArray[np.float64]:
-    """Return the distances of a row to all rows: (n,) float64."""
-    gap = vectors.astype(np.float64) - vectors[row].astype(np.float64)
+def lengths_from(
+    vectors: NDArray[np.floating],
+    row: int,
+    others: slice | NDArray[np.int64] = _ALL,
+) -> NDArray[np.float64]:
+    """Return the distances of a row to others, by direct differences: (n,) float64."""
+    gap = vectors[others].astype(np.float64) - vectors[row].astype(np.float64)
     lengths: NDArray[np.float64] = np.sqrt(np.einsum("nd,nd->n", gap, gap))
     return lengths
 
 
-def stretched(before: NDArray[Any], after: NDArray[Any]) -> float:
+def stretched(before: NDArray[np.floating], after: NDArray[np.floating]) -> float:
     """Return the largest ratio of distances after and before, from a few rows."""
     most = 0.0
     for row in some(len(before)):

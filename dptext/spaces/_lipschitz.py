@@ -10,7 +10,6 @@ docs/guarantees.md, Spaces.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,11 +27,11 @@ Wide = NDArray[np.float64]
 class _Table:
     """Vectors (n, d) and their squared lengths (n,)."""
 
-    vectors: NDArray[Any]
+    vectors: NDArray[np.floating]
     squares: Wide
 
     @classmethod
-    def of(cls, vectors: NDArray[Any]) -> _Table:
+    def of(cls, vectors: NDArray[np.floating]) -> _Table:
         parts = [
             np.einsum("ij,ij->i", part, part)
             for begin in range(0, len(vectors), _COLUMNS)
@@ -61,7 +60,7 @@ class _Table:
         return distances
 
 
-def constant(before: NDArray[Any], after: NDArray[Any]) -> float:
+def constant(before: NDArray[np.floating], after: NDArray[np.floating]) -> float:
     """Return the constant over all pairs of rows, rounded up: (n, d), (n, d') -> L.
 
     At most 1e-9 (relative) above the largest ratio, and never below it. Rows that are

@@ -23,12 +23,10 @@ import numpy as np
 from msgspec import Meta
 from numpy.typing import NDArray
 
-from dptext import spaces
+from dptext import noise, spaces
 from dptext.randomness import Randomness, RunKey
 from dptext.spaces import unit
 
-# Products are made of whole blocks, so that equal vectors stay equal.
-_BLOCK = 256
 _TERMS = 10_000
 
 
@@ -57,20 +55,14 @@ class Params(spaces.Params):
         rows, width = vectors.shape
         wanted = self.dimensions or least_dimensions(rows, self.beta, self.delta, width)
         drawn = matrix(self.seed, width, min(wanted, width))
-        moved = np.empty((rows, drawn.shape[1]), np.float32)
-        block = np.zeros((_BLOCK, width))
-        for begin in range(0, rows, _BLOCK):
-            part = vectors[begin : begin + _BLOCK]
-            block[: len(part)] = part
-            moved[begin : begin + len(part)] = (block @ drawn)[: len(part)]
-        return moved
+        return noise.product(vectors, drawn).astype(np.float32)
 
 
 def matrix(seed: int, width: int, dimensions: int) -> NDArray[np.float64]:
     """Draw the matrix of a seed: (d, m), entries N(0, 1/m)."""
     public = Randomness(RunKey.from_seed(seed), "jl")
-    noise = public.of([bytes(16)], np.zeros(width, np.int64))
-    return noise.normal(0, dimensions) / math.sqrt(dimensions)
+    bits = public.of([bytes(16)], np.zeros(width, np.int64))
+    return bits.normal(0, dimensions) / math.sqrt(dimensions)
 
 
 def least_dimensions(rows: int, beta: float, delta: float, most: int = 2**31) -> int:

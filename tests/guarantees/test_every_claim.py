@@ -136,7 +136,7 @@ def made(mechanism: str, budget: str, strategy: str = "token") -> Made:
         ready,
         budget_description,
         key="system",
-        lexicon_given=False,
+        lexicon_is_custom=False,
         identified=False,
         fields=None,
     )
@@ -568,7 +568,7 @@ def test_no_cut_that_follows_from_epsilon_is_claimed_of_a_total(mechanism: str) 
         ready,
         BudgetDescription("past", 0.1, 5.0, total=20.0),
         key="system",
-        lexicon_given=False,
+        lexicon_is_custom=False,
         identified=False,
         fields=None,
     )

@@ -80,7 +80,7 @@ def statement(
         claims.ready_mechanism(mechanism),
         budget_description,
         key=key,
-        lexicon_given=False,
+        lexicon_is_custom=False,
         identified=False,
         fields=("text",),
     )

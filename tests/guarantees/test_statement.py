@@ -52,7 +52,7 @@ class Case(NamedTuple):
     epsilon: float
     key: str
     identified: bool
-    lexicon_given: bool
+    lexicon_is_custom: bool
     fields: tuple[str, ...] | None
 
 
@@ -100,7 +100,7 @@ def statement(case: Case) -> Statement:
         mechanism(case.mechanism),
         describe(case),
         key=case.key,
-        lexicon_given=case.lexicon_given,
+        lexicon_is_custom=case.lexicon_is_custom,
         identified=case.identified,
         fields=case.fields,
     )
@@ -176,7 +176,7 @@ def _check_notion(case: Case, made: Statement) -> None:
         assert shown in made.sentence
     told = _words(made.conditions)
     assert ("key file" in told) == (case.key == "key-file")
-    assert ("lexicon is public" in told) == case.lexicon_given
+    assert ("lexicon is public" in told) == case.lexicon_is_custom
     assert ("have the same id" in told) == case.identified
     assert "without looking at the private text" in told
 

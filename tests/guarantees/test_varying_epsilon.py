@@ -76,7 +76,7 @@ def told(given_: dict[str, Any], budget_description: BudgetDescription) -> State
         made,
         budget_description,
         key="system",
-        lexicon_given=False,
+        lexicon_is_custom=False,
         identified=False,
         fields=None,
     )
@@ -265,11 +265,11 @@ def test_a_law_that_looks_at_the_text_promises_nothing_better_for_one_word(
     from dptext.guarantees.terms import Terms
 
     terms = Terms(
-        budget_description=budget_description,
+        budget=budget_description,
         strategy=Strategy.TOKEN,
         policy=recipe.tokens,
         key="system",
-        lexicon_given=False,
+        lexicon_is_custom=False,
         identified=False,
         fields=None,
         nearest=0.1,

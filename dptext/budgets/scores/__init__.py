@@ -50,3 +50,28 @@ class Score(Prepared, ABC):
         A score follows from the word's own text and public data alone: no other text of
         the batch and no batch size has a part in it.
         """
+
+
+@dataclass(frozen=True, slots=True)
+class ByRow(Score):
+    """A score that follows from the word alone, and what it rests on.
+
+    by_row (V + 1,) float64, the last that of an unknown word, the greatest of all.
+    """
+
+    by_row: Values
+    source: str
+
+    @classmethod
+    def of(cls, words: Values, source: str) -> ByRow:
+        """Take the scores of the V words."""
+        return cls(np.append(words, words.max()), source)
+
+    @property
+    def description(self) -> str:
+        """Say what the score rests on."""
+        return self.source
+
+    def values(self, words: Words) -> Values:
+        """Return the score of each word."""
+        return np.asarray(self.by_row[words.ids])

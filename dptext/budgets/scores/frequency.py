@@ -11,32 +11,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from dptext.budgets import scores
-from dptext.budgets.scores import Values
-from dptext.types import Lexicon, Words
+from dptext.types import Lexicon
 
 
 @dataclass(frozen=True, slots=True)
 class Params(scores.Params):
     """Nothing to set."""
 
-    def prepare(self, lexicon: Lexicon) -> Frequency:
+    def prepare(self, lexicon: Lexicon) -> scores.ByRow:
         """Turn counts into nats."""
-        surprisal = -np.log(lexicon.prior)
-        return Frequency(np.append(surprisal, surprisal.max()), lexicon.name)
-
-
-@dataclass(frozen=True, slots=True)
-class Frequency(scores.Score):
-    """surprisal of each row, (V + 1,) float64, the last that of an unknown word."""
-
-    surprisal: Values
-    lexicon: str
-
-    @property
-    def description(self) -> str:
-        """Name the counts."""
-        return f"surprisal under the word counts of the lexicon {self.lexicon}"
-
-    def values(self, words: Words) -> Values:
-        """Return the surprisal of each word."""
-        return np.asarray(self.surprisal[words.ids])
+        source = f"surprisal under the word counts of the lexicon {lexicon.name}"
+        return scores.ByRow.of(-np.log(lexicon.prior), source)

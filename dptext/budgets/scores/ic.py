@@ -27,6 +27,7 @@ from dptext.tokens.stop_words import STOP_WORDS
 from dptext.types import Lexicon, Words
 
 _WHAT = "the score ic from NLTK"
+Untyped = Any  # of NLTK
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,25 +51,9 @@ class Params(scores.Params):
                 "ic source: nltk, or use the score frequency"
             )
             raise UsageError(msg)
+        source = f"WordNet information content of the lexicon {lexicon.name}"
         by_row = lexicon.information_content.astype(np.float64)
-        return FromLexicon(np.append(by_row, by_row.max()), lexicon.name)
-
-
-@dataclass(frozen=True, slots=True)
-class FromLexicon(scores.Score):
-    """information of each row, (V + 1,) float64, the last that of an unknown word."""
-
-    information: Values
-    lexicon: str
-
-    @property
-    def description(self) -> str:
-        """Name the lexicon."""
-        return f"WordNet information content of the lexicon {self.lexicon}"
-
-    def values(self, words: Words) -> Values:
-        """Return the information content of each word."""
-        return np.asarray(self.information[words.ids])
+        return scores.ByRow.of(by_row, source)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +103,7 @@ def _of_word(word: str, files: tuple[str, ...], measure: str, neutral: float) ->
     return mean or neutral
 
 
-def _of_synset(synset: Any, table: Any, measure: str) -> float | None:
+def _of_synset(synset: Untyped, table: Untyped, measure: str) -> float | None:
     if measure == "count":
         return float(table["n"].get(synset.offset(), 0.0))
     counts = table.get(synset.pos())
@@ -128,14 +113,14 @@ def _of_synset(synset: Any, table: Any, measure: str) -> float | None:
 
 
 @lru_cache(maxsize=1)
-def _wordnet() -> Any:
+def _wordnet() -> Untyped:
     wordnet = models.package("nltk.corpus", _WHAT, "nlp").wordnet
     wordnet.ensure_loaded()
     return wordnet
 
 
 @lru_cache(maxsize=16)
-def _table(file: str) -> Any:
+def _table(file: str) -> Untyped:
     """Read counts by part of speech and offset; 0 is the whole."""
     reader = models.package("nltk.corpus", _WHAT, "nlp").wordnet_ic
     reader.ensure_loaded()

@@ -19,7 +19,6 @@ from dptext.content import of_path
 from dptext.types import Lexicon, Words
 
 Factor = Annotated[float, Meta(gt=0, le=1e6)]
-_PIECES = 2000  # of one text that spaCy gets at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +62,9 @@ class NamedEntities(scores.Score):
     def values(self, words: Words) -> Values:
         """Return the factor of each word, 1 outside entities."""
         params = self.params
-        pipe = models.pipeline(params.pipeline, "ner", self.digest).pipe
-        parts = list(_spans.chunks(words, _PIECES))
+        pipeline = models.pipeline(params.pipeline, "ner", self.digest)
         begins, ends, factors = [], [], []
-        # One document a batch: no text's entities depend on its neighbours.
-        docs = pipe((text for _, text in parts), batch_size=1)
-        for (offset, _), doc in zip(parts, docs, strict=True):
+        for offset, doc in _spans.spacy_documents(words, pipeline):
             for entity in doc.ents:
                 begins.append(offset + entity.start_char)
                 ends.append(offset + entity.end_char)

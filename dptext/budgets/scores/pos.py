@@ -28,7 +28,7 @@ WEIGHTS = {"NN": 15.0, "PR": 14.0, "VB": 8.0, "CD": 6.0, "JJ": 3.7, "RB": 3.4}
 _TAGGER = "averaged_perceptron_tagger_eng"
 _WHAT = "the score pos"
 _TOKEN = re.compile(r"\w+|[^\w\s]")
-_PIECES = 2000  # of one text that spaCy gets at a time
+Untyped = Any  # of NLTK
 _Tagged = Iterator[tuple[int, int, str]]  # begin, end, tag
 
 
@@ -89,12 +89,8 @@ class PartsOfSpeech(scores.Score):
         return _spans.greatest(words, begins, ends, weights, self.params.other)
 
     def _by_spacy(self, words: Words) -> _Tagged:
-        pipe = models.pipeline(self.params.pipeline, "tagger", self.digest).pipe
-        parts = list(_spans.chunks(words, _PIECES))
-        # One document a batch: no text's tags depend on its neighbours, not by a
-        # rounding.
-        docs = pipe((text for _, text in parts), batch_size=1)
-        for (offset, _), doc in zip(parts, docs, strict=True):
+        pipeline = models.pipeline(self.params.pipeline, "tagger", self.digest)
+        for offset, doc in _spans.spacy_documents(words, pipeline):
             for token in doc:
                 begin = offset + token.idx
                 yield begin, begin + len(token), token.tag_
@@ -113,7 +109,7 @@ def _by_nltk(words: Words) -> _Tagged:
 
 
 @cache
-def _nltk() -> tuple[Any, Any]:
+def _nltk() -> tuple[Untyped, Untyped]:
     """Return NLTK's splitter, as a function to spans, and its tagger."""
     tokenizer = models.package("nltk.tokenize", _WHAT, "nlp").NLTKWordTokenizer()
     tagger = models.package("nltk.tag", _WHAT, "nlp").PerceptronTagger(lang="eng")

@@ -18,16 +18,15 @@ promises nothing (`published`), and what is proven of it (`least_loss`).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 
 from dptext.errors import UsageError
 from dptext.guarantees.audit import identity, noise, pairs, rows, sampler, samples
-from dptext.guarantees.audit.draws import Draws
+from dptext.guarantees.audit.draws import Draws, Progress
 from dptext.guarantees.audit.finding import Finding, Published, Tally, label
-from dptext.guarantees.audit.program import Deviation, Power, Program
+from dptext.guarantees.audit.program import Book, Deviation, Power, Program
 from dptext.mechanisms import (
     ExponentialMechanism,
     Mechanism,
@@ -57,7 +56,7 @@ def audit(
     inputs: int = 200,
     runs: int = 20000,
     number: int = DRAWS,
-    progress: Callable[[str], None] = lambda line: None,
+    progress: Progress = lambda line: None,
 ) -> Finding:
     """Audit a mechanism at an epsilon.
 
@@ -76,8 +75,7 @@ def audit(
     if not mechanism.has_log_probs:
         progress(f"drawing pairs of words, {runs:,} draws of each")
         if draws is None:
-            msg = f"audit: {mechanism.name} can only be judged by draws"
-            raise UsageError(msg)
+            raise _undrawn(mechanism)
         result = samples.audit(mechanism, epsilon, draws.words, runs)
         program = Program(
             False,
@@ -104,31 +102,26 @@ def _of_noise(
     draws: Draws | None,
     runs: int,
     number: int,
-    progress: Callable[[str], None],
+    progress: Progress,
 ) -> Finding:
     """Audit noise: the program first, then pairs of words."""
-    if draws is None:
-        msg = f"audit: {mechanism.name} can only be judged by draws"
-        raise UsageError(msg)
-    program, book = noise.audit(mechanism, epsilon, draws, number, progress)
+    if draws is None or draws.points is None:
+        raise _undrawn(mechanism)
+    book = Book()
+    program = noise.audit(mechanism, epsilon, draws.points, number, progress, book)
     progress(f"drawing pairs of words, {runs:,} draws of each")
-    result = pairs.audit(mechanism, epsilon, draws, runs, book)
-    tested = program.tested or book.tests > 0
+    result = pairs.audit(mechanism, epsilon, draws.points, runs, book)
     method = program.method
     if mechanism.has_log_density:
         method = f"{method}; density ratios of {result.sampled_pairs} pairs"
     mapping = "the mapping: it sees the noisy vector alone and can lose no more"
-    program = replace(
-        program,
-        tested=tested,
-        refuted=book.worst is not None,
-        method=method,
-        tests=book.tests,
-        power=tuple(book.power),
-        deviation=book.worst,
-        untested=(*program.untested, mapping),
-    )
+    untested = (*program.untested, mapping)
+    program = book.concluded(replace(program, method=method, untested=untested))
     return replace(_proven(mechanism, epsilon, result), program=program)
+
+
+def _undrawn(mechanism: Mechanism) -> UsageError:
+    return UsageError(f"audit: {mechanism.name} can only be judged by draws")
 
 
 def _of_texts(mechanism: TextMechanism, epsilon: float) -> Finding:
@@ -137,48 +130,45 @@ def _of_texts(mechanism: TextMechanism, epsilon: float) -> Finding:
     if log_probs is None:
         msg = (
             f"{mechanism.name} looks at the whole text, so there is no table of words "
-            "to "
-            "audit: its epsilon rests on the range to which it cuts its scores (see "
+            "to audit: its epsilon rests on the range to which it cuts its scores (see "
             f"dptext mechanisms {mechanism.name})"
         )
         raise UsageError(msg)
     bound = mechanism.guarantee(epsilon).worst(epsilon)
-    tally = Tally()
-    every = np.arange(len(log_probs))
-    rows.compare(log_probs, every, lambda a, b: np.full(len(a), bound), None, tally)
+    tally = Tally(mechanism, epsilon)
+    texts = np.arange(len(log_probs), dtype=np.int32)
+    rows.compare(log_probs, texts, tally, bound)
     return tally.finding(
-        mechanism,
-        epsilon,
         "exact: public example texts, all outputs",
         len(log_probs),
         named=lambda row: f"example text {row + 1}",
     )
 
 
-def _proven(mechanism: Mechanism, epsilon: float, found: Finding) -> Finding:
+def _proven(mechanism: Mechanism, epsilon: float, result: Finding) -> Finding:
     """Take in what is proven of the worst loss of a mechanism."""
     proven = mechanism.least_loss()
     if proven is None:
-        return found
+        return result
     least, (a, b) = proven
     pair = (label(mechanism, a), label(mechanism, b))
-    found = replace(found, proven=least, proven_pair=pair)
-    if least > found.worst:
-        found = replace(
-            found,
+    result = replace(result, proven=least, proven_pair=pair)
+    if least > result.worst:
+        result = replace(
+            result,
             worst=least,
             worst_pair=pair,
             worst_output=label(mechanism, a),
             claim_of_worst=math.inf,
-            infinite=found.infinite if math.isfinite(least) else 1.0,
+            infinite=result.infinite if math.isfinite(least) else 1.0,
         )
-    if found.published is None or not found.confidence:
-        return found
-    ids = np.array([a], np.int32), np.array([b], np.int32)
-    stated = mechanism.published_loss(*ids, epsilon)
+    if result.published is None or not result.confidence:
+        return result
+    inputs = np.array([a], np.int32), np.array([b], np.int32)
+    stated = mechanism.published_loss(*inputs, epsilon)
     if stated is None or least <= stated[0]:
-        return found
+        return result
     bound = float(stated[0])
-    source = found.published.source
+    source = result.published.source
     by = Published(source, True, "proof", least / bound, pair, least, bound)
-    return replace(found, published=by)
+    return replace(result, published=by)

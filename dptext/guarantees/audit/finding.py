@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext.guarantees.audit.program import Program
+from dptext.guarantees.audit.program import ALARM, Program
 from dptext.mechanisms import Mechanism
-from dptext.types import Ids, Notion
+from dptext.types import Notion
 
 # Rounding that an exact audit forgives, relative to the claim and in nats (distances
 # of near words are differences of nearly equal numbers).
 TOLERANCE = 1e-9
 ROUNDING = 1e-9
+# All limits of an audit by draws hold together with this confidence.
+CONFIDENCE = 1.0 - ALARM
+BY_SAMPLES = f"samples, {CONFIDENCE:.1%} confidence"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,18 +81,23 @@ class Finding:
         return self.refuted or (self.published is not None and self.published.refuted)
 
 
-def published_loss(
-    mechanism: Mechanism, epsilon: float, a: Ids, b: Ids
-) -> NDArray[np.float64] | None:
-    """Return the bound that the paper states, (n,) nats; None where ours stands."""
-    if claims(mechanism, epsilon):
-        return None
-    return mechanism.published_loss(a, b, epsilon)
-
-
 def claims(mechanism: Mechanism, epsilon: float) -> bool:
     """Tell whether dptext claims anything of a mechanism."""
     return mechanism.guarantee(epsilon).notion is not Notion.NONE
+
+
+def with_samples(
+    result: Finding, sampled: Finding, output: str, pairs: int = 0
+) -> Finding:
+    """Take in what samples of some pairs alone show, and by which output."""
+    return replace(
+        result,
+        confidence=CONFIDENCE,
+        sampled=sampled.worst,
+        sampled_pair=sampled.worst_pair,
+        sampled_output=output,
+        sampled_pairs=pairs,
+    )
 
 
 def label(mechanism: Mechanism, row: int) -> str:
@@ -117,7 +124,9 @@ def excess(loss: NDArray[np.float64], bound: NDArray[np.float64]) -> float:
 class Tally:
     """The largest loss and the largest ratios met so far, of ordered pairs."""
 
-    def __init__(self) -> None:
+    def __init__(self, mechanism: Mechanism, epsilon: float) -> None:
+        self._mechanism = mechanism
+        self._epsilon = epsilon
         self.worst = (-math.inf, 0, 0, 0, math.inf)
         self.ratio = (-math.inf, 0, 0)
         self.excess = -math.inf
@@ -128,14 +137,23 @@ class Tally:
 
     def take(
         self,
-        a: NDArray[Any],
-        b: NDArray[Any],
+        a: NDArray[np.integer],
+        b: NDArray[np.integer],
         loss: NDArray[np.float64],
-        output: NDArray[Any],
-        claim: NDArray[np.float64],
-        stated: NDArray[np.float64] | None = None,
+        output: NDArray[np.integer],
+        claim: NDArray[np.float64] | None = None,
     ) -> None:
-        """Take in pairs (n,): losses, the outputs that show them, claims of two."""
+        """Take in pairs (n,): losses, and the outputs that show them.
+
+        claim (n,): the bounds, where they are other than the mechanism's and the
+        paper's.
+        """
+        stated = None
+        if claim is None:
+            inputs = a.astype(np.int32), b.astype(np.int32)
+            claim = self._mechanism.claimed_loss(*inputs, self._epsilon)
+            if not claims(self._mechanism, self._epsilon):
+                stated = self._mechanism.published_loss(*inputs, self._epsilon)
         self.pairs += len(loss)
         self.infinite += int(np.isinf(loss).sum())
         position = int(loss.argmax())
@@ -158,10 +176,13 @@ class Tally:
         before = -math.inf if self.beyond is None else self.beyond
         self.beyond = max(before, excess(loss, stated))
 
+    def take_pair(self, pair: tuple[int, int], loss: float, output: int) -> None:
+        """Take in one ordered pair."""
+        a, b = (np.array([row], np.int32) for row in pair)
+        self.take(a, b, np.array([loss]), np.array([output]))
+
     def finding(
         self,
-        mechanism: Mechanism,
-        epsilon: float,
         method: str,
         inputs: int,
         *,
@@ -169,12 +190,13 @@ class Tally:
         by: str = "exact losses",
     ) -> Finding:
         """Draw up an audit; by says what the losses are."""
+        mechanism = self._mechanism
 
         def name(row: int) -> str:
             return named(row) if named else label(mechanism, row)
 
         loss, x, other, output, claim = self.worst
-        claiming = claims(mechanism, epsilon)
+        claiming = claims(mechanism, self._epsilon)
         return Finding(
             method=method,
             inputs=inputs,
@@ -188,17 +210,16 @@ class Tally:
             infinite=self.infinite / self.pairs if self.pairs else 0.0,
             claims=claiming,
             refuted=claiming and self.excess > 0.0,
-            published=self._published(mechanism, epsilon, by),
+            published=self._published(by),
         )
 
-    def _published(
-        self, mechanism: Mechanism, epsilon: float, by: str
-    ) -> Published | None:
+    def _published(self, by: str) -> Published | None:
         if self.beyond is None:
             return None
+        mechanism = self._mechanism
         ratio, a, b, loss, bound = self.published
         return Published(
-            source=mechanism.guarantee(epsilon).source,
+            source=mechanism.guarantee(self._epsilon).source,
             refuted=self.beyond > 0.0,
             by=by,
             ratio=ratio,

@@ -3,7 +3,7 @@
 t is a metric and every word an output, so that of two words
     L(x, x') = eta t(x, x') / 2 + ln Z_x' - ln Z_x,
 in O(V^2). The unknown word is an input but no output: its losses are the largest
-differences of whole rows. eta is epsilon, or `law_scale`; the claim is epsilon t.
+differences of rows. eta is epsilon, or the raised `scale`; the claim is epsilon t.
 Each pair of words is computed once for both orders, in tiles that stay in a cache.
 """
 
@@ -27,11 +27,11 @@ Tile = tuple[slice, slice, NDArray[np.float64]]
 
 def audit(mechanism: ExponentialMechanism, epsilon: float) -> Finding:
     """Audit all ordered pairs of the V + 1 inputs."""
-    distribution = _Distribution.of(mechanism, epsilon)
+    distribution = _Distribution(mechanism, epsilon, mechanism.scale(epsilon))
     size = mechanism.space.size
     unknown = -distribution.rows(np.array([-1]))[0]
     log_z, ahead, behind = _sums(distribution, unknown)
-    tally = Tally()
+    tally = Tally(mechanism, epsilon)
     factor = 2.0 * epsilon / distribution.eta
     claim = unknown * factor
     top = -unknown.min()
@@ -46,7 +46,7 @@ def audit(mechanism: ExponentialMechanism, epsilon: float) -> Finding:
     if size in tally.worst[1:3]:
         tally.worst = _with_output(distribution, tally.worst)
     method = "exact: all pairs of V and the unknown word, by the identity"
-    return tally.finding(mechanism, epsilon, method, size + 1)
+    return tally.finding(method, size + 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +56,6 @@ class _Distribution:
     mechanism: ExponentialMechanism
     epsilon: float
     eta: float
-
-    @classmethod
-    def of(cls, mechanism: ExponentialMechanism, epsilon: float) -> _Distribution:
-        return cls(mechanism, epsilon, mechanism.scale(epsilon))
 
     def rows(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return -eta t / 2 from some inputs to all outputs: (n, V)."""
@@ -119,7 +115,7 @@ def _take(tally: Tally, tile: Tile, log_z: NDArray[np.float64], factor: float) -
     loss = log_z[columns][None, :] - log_z[rows][:, None]
     np.abs(loss, out=loss)
     if half.min() <= 0.0:
-        # Words in one place have one distribution.
+        # Words at one point have one distribution.
         same = half <= 0.0
         tally.excess = max(tally.excess, float(loss[same].max()) - ROUNDING)
         half[same] = math.inf
@@ -129,11 +125,11 @@ def _take(tally: Tally, tile: Tile, log_z: NDArray[np.float64], factor: float) -
         ratio[np.isinf(half)] = -1.0
     row, column = np.unravel_index(int(ratio.argmax()), ratio.shape)
     pair = _ordered(rows.start + int(row), columns.start + int(column), log_z)
-    apart, gap = float(half[row, column]), float(loss[row, column])
-    if math.isfinite(apart):
-        above = apart + gap - factor * apart * (1.0 + TOLERANCE) - ROUNDING
-        tally.excess = max(tally.excess, above)
-        share = (1.0 + gap / apart) / factor
+    half_loss, gap = float(half[row, column]), float(loss[row, column])
+    if math.isfinite(half_loss):
+        claim = factor * half_loss * (1.0 + TOLERANCE)
+        tally.excess = max(tally.excess, half_loss + gap - claim - ROUNDING)
+        share = (1.0 + gap / half_loss) / factor
         if share > tally.ratio[0]:
             tally.ratio = (share, *pair)
     if replaced:

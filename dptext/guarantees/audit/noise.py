@@ -15,17 +15,16 @@ Points are drawn by the path of a release, words and epsilons mixed in one batch
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dptext.guarantees.audit import _known
-from dptext.guarantees.audit.draws import Draws
+from dptext.guarantees.audit.draws import DrawPoints, Progress, points_of
 from dptext.guarantees.audit.finding import label
+from dptext.guarantees.audit.inputs import all_inputs, chosen, shuffled
 from dptext.guarantees.audit.program import ALARM, Book, Program
-from dptext.guarantees.audit.rows import chosen
 from dptext.mechanisms import NoiseMechanism
 from dptext.types import Eps, Ids, Points
 
@@ -36,50 +35,41 @@ _RANDOM = 16
 _PARTS = (1.0, 0.25)
 # Noise that is not much larger than the rounding of a vector is not looked at.
 _ROUNDED = 2.0**-10
-Progress = Callable[[str], None]
 
 
 def audit(
     mechanism: NoiseMechanism,
     epsilon: float,
-    draws: Draws,
+    draw: DrawPoints,
     number: int,
     progress: Progress,
-) -> tuple[Program, Book]:
-    """Test the noise by so many draws; the book is open for tests of pairs."""
-    book = Book()
-    known = mechanism.has_standard_noise
-    if not known and not dominated(mechanism, epsilon):
+    book: Book,
+) -> Program:
+    """Test the noise by so many draws; the book stays open for tests of pairs."""
+    exact = mechanism.has_standard_noise
+    if not exact and not dominated(mechanism, epsilon):
         untested = ("the noise itself: its distribution is not known to the audit",)
-        return Program(False, False, "no formula of the noise", untested=untested), book
-    if not _fine(mechanism, epsilon, draws):
+        return Program(False, False, "no formula of the noise", untested=untested)
+    if not _fine(points_of(draw, 0, epsilon, 64)):
         untested = ("the noise itself: it is lost in the rounding of the vectors",)
-        return Program(False, False, "noise too small", untested=untested), book
+        return Program(False, False, "noise too small", untested=untested)
     ids = chosen(mechanism, _CHOSEN)
     if mechanism.space.size + 1 > _CHOSEN:
         progress(f"drawing every word {_SCREEN} times at epsilon {epsilon:.4g}")
-        extreme = _standing_out(mechanism, draws, epsilon)
+        extreme = _standing_out(mechanism, draw, epsilon)
         ids = np.unique(np.concatenate((ids, extreme)))
     progress(f"drawing {len(ids)} words {number:,} times, epsilons mixed")
-    tallies = _tallied(mechanism, epsilon, draws, ids, number)
+    tallies = _tallied(mechanism, epsilon, draw, ids, number)
     for tally in tallies:
         tally.test(book, mechanism, ids, ALARM / 2.0 / len(tallies))
     method = (
         f"amount and direction of the noise of {len(ids)} words"
-        if known
+        if exact
         else f"length of the noise of {len(ids)} words against the least that a claim "
         "at every distance allows (noise of one density for all words)"
     )
-    return (
-        Program(
-            tested=True,
-            refuted=book.worst is not None,
-            method=method,
-            draws=number,
-            epsilons=tuple(tally.epsilon for tally in tallies),
-        ),
-        book,
-    )
+    epsilons = tuple(tally.epsilon for tally in tallies)
+    return Program(True, False, method, draws=number, epsilons=epsilons)
 
 
 def dominated(mechanism: NoiseMechanism, epsilon: float) -> bool:
@@ -98,42 +88,35 @@ def _standard(
     return None, eps * np.linalg.norm(noise, axis=1), float(noise.shape[1])
 
 
-def _fine(mechanism: NoiseMechanism, epsilon: float, draws: Draws) -> bool:
+def _fine(points: Points) -> bool:
     """Tell whether noise is far above the rounding of float32 and below its limit."""
-    assert draws.points is not None
-    ids = np.zeros(64, np.int32)
-    points = np.concatenate([p for _, p in draws.points(ids, np.full(64, epsilon))])
     spread = np.abs(points - np.median(points, axis=0)).mean()
     length = float(np.abs(points).max())
-    # Points that are all alike are no rounded noise: that is for the tests.
+    # Points that all coincide are no rounded noise: that is for the tests.
     return bool(
         spread == 0.0 or (spread * _ROUNDED > length * 2.0**-24 and length < 1e12)
     )
 
 
-def _standing_out(mechanism: NoiseMechanism, draws: Draws, epsilon: float) -> Ids:
+def _standing_out(mechanism: NoiseMechanism, draw: DrawPoints, epsilon: float) -> Ids:
     """Choose the words whose noise is shortest or longest on average."""
-    assert draws.points is not None
-    every = np.append(np.arange(mechanism.space.size), -1).astype(np.int32)
-    rng = np.random.default_rng(_SEED)
+    every = all_inputs(mechanism)
     sums = np.zeros(len(every))
-    for _ in range(_SCREEN):
-        order = rng.permutation(len(every))
-        for begin in range(0, len(every), _BATCH):
-            part = order[begin : begin + _BATCH]
-            eps = np.full(len(part), epsilon)
-            for at, points in draws.points(every[part], eps):
-                amounts = _standard(mechanism, every[part[at]], points, eps[at])[1]
-                sums[part[at]] += amounts
+    rng = np.random.default_rng(_SEED)
+    for _, part in shuffled(len(every), _SCREEN, _BATCH, rng):
+        eps = np.full(len(part), epsilon)
+        for at, points in draw(every[part], eps):
+            amounts = _standard(mechanism, every[part[at]], points, eps[at])[1]
+            sums[part[at]] += amounts
     order = np.argsort(sums, kind="stable")
     picked: Ids = every[np.concatenate((order[:_STANDING_OUT], order[-_STANDING_OUT:]))]
     return picked
 
 
 def _tallied(
-    mechanism: NoiseMechanism, epsilon: float, draws: Draws, ids: Ids, number: int
+    mechanism: NoiseMechanism, epsilon: float, draw: DrawPoints, ids: Ids, number: int
 ) -> list[_Tally]:
-    assert draws.points is not None
+    """Draw the words at random, epsilons mixed in each batch."""
     rng = np.random.default_rng(_SEED + 1)
     ladder = [epsilon * part for part in _PARTS]
     tallies: list[_Tally] = []
@@ -141,110 +124,108 @@ def _tallied(
         size = min(_BATCH, number - begin)
         rows, which = rng.integers(0, len(ids), size), rng.integers(0, 2, size)
         eps = np.array(ladder)[which]
-        for at, points in draws.points(ids[rows], eps):
-            parts = _standard(mechanism, ids[rows[at]], points, eps[at])
+        for at, points in draw(ids[rows], eps):
+            directions, amounts, shape = _standard(
+                mechanism, ids[rows[at]], points, eps[at]
+            )
             if not tallies:
-                width = points.shape[1]
-                tallies = [
-                    _Tally.of(value, len(ids), width, parts[2]) for value in ladder
-                ]
+                width = 0 if directions is None else points.shape[1]
+                tallies = [_Tally(value, len(ids), shape, width) for value in ladder]
             for each, tally in enumerate(tallies):
                 mine = which[at] == each
-                directions = None if parts[0] is None else parts[0][mine]
-                tally.take(rows[at][mine], directions, parts[1][mine])
+                tally.take_amounts(rows[at][mine], amounts[mine])
+                if directions is not None:
+                    tally.take_directions(directions[mine], amounts[mine])
     return tallies
 
 
 @dataclass(slots=True)
+class _Below:
+    """How many values of some variables lay below known quantiles: hits (m, levels)."""
+
+    event: str
+    quantiles: NDArray[np.float64]
+    hits: NDArray[np.int64]
+    draws: int = 0
+
+    def take(self, values: NDArray[np.float64]) -> None:
+        """Take in values of each variable: (n, m)."""
+        self.draws += len(values)
+        for level, quantile in enumerate(self.quantiles):
+            self.hits[:, level] += (values <= quantile).sum(axis=0)
+
+
 class _Tally:
     """Counts below the quantiles of what is known, at one epsilon.
 
-    amounts (words, levels), projections (projections, levels), near (levels,).
+    amounts (words, levels) of draws (words,); directions of a width, 0: not known.
     """
 
-    epsilon: float
-    steps: NDArray[np.float64]
-    turns: NDArray[np.float64]
-    axes: NDArray[np.float64]
-    amounts: NDArray[np.int64]
-    draws: NDArray[np.int64]
-    projections: NDArray[np.int64]
-    short: NDArray[np.int64]
-    near: NDArray[np.int64]
-    pairs: int = 0
-    shorter: int = 0
-    directed: bool = False
-    middle: float = field(default=0.0)
+    def __init__(self, epsilon: float, words: int, shape: float, width: int) -> None:
+        self.epsilon = epsilon
+        self._steps = _known.gamma(shape)
+        self._amounts = np.zeros((words, len(_known.LEVELS)), np.int64)
+        self._draws = np.zeros(words, np.int64)
+        self._directions: tuple[_Below, ...] = ()
+        if width:
+            rng = np.random.default_rng(_SEED + 2)
+            axes = rng.normal(size=(width, _RANDOM))
+            self._axes = axes / np.linalg.norm(axes, axis=0)
+            turns = _known.projection(width)
+            self._directions = tuple(
+                _Below(event, turns, np.zeros((count, len(turns)), np.int64))
+                for event, count in (
+                    ("a coordinate or projection of the direction", width + _RANDOM),
+                    ("a projection of the direction of short noise", _RANDOM),
+                    ("the product of two directions in a batch", 1),
+                )
+            )
 
-    @classmethod
-    def of(cls, epsilon: float, words: int, width: int, shape: float) -> _Tally:
-        """Begin with the quantiles of a width and of the shape of the amounts."""
-        rng = np.random.default_rng(_SEED + 2)
-        axes = rng.normal(size=(width, _RANDOM))
-        axes /= np.linalg.norm(axes, axis=0)
-        steps, turns = _known.gamma(shape), _known.projection(width)
-        count = len(_known.LEVELS)
-        return cls(
-            epsilon,
-            steps,
-            turns,
-            axes,
-            np.zeros((words, count), np.int64),
-            np.zeros(words, np.int64),
-            np.zeros((width + _RANDOM, len(turns)), np.int64),
-            np.zeros((_RANDOM, len(turns)), np.int64),
-            np.zeros(len(turns), np.int64),
-            middle=float(steps[len(steps) // 2]),
-        )
-
-    def take(
-        self,
-        rows: NDArray[np.int64],
-        directions: NDArray[np.float64] | None,
-        amounts: NDArray[np.float64],
+    def take_amounts(
+        self, rows: NDArray[np.int64], amounts: NDArray[np.float64]
     ) -> None:
-        """Take in words (n,), directions (n, d) and amounts (n,)."""
-        self.draws += np.bincount(rows, minlength=len(self.draws))
-        for level, step in enumerate(self.steps):
+        """Take in words and amounts of their noise: (n,) each."""
+        self._draws += np.bincount(rows, minlength=len(self._draws))
+        for level, step in enumerate(self._steps):
             below = rows[amounts <= step]
-            self.amounts[:, level] += np.bincount(below, minlength=len(self.draws))
-        if directions is None:
-            return
-        self.directed = True
-        seen = np.hstack([directions, directions @ self.axes])
-        short = seen[amounts <= self.middle, -_RANDOM:]
+            self._amounts[:, level] += np.bincount(below, minlength=len(self._draws))
+
+    def take_directions(
+        self, directions: NDArray[np.float64], amounts: NDArray[np.float64]
+    ) -> None:
+        """Take in directions (n, d) and amounts (n,) of noise."""
+        projections = np.hstack([directions, directions @ self._axes])
+        median = self._steps[len(self._steps) // 2]
         # Each pair of neighbours once: draws that share no word are independent.
         even = len(directions) // 2 * 2
         near = np.einsum("nd,nd->n", directions[0:even:2], directions[1:even:2])
-        self.pairs += len(near)
-        self.shorter += len(short)
-        for level, turn in enumerate(self.turns):
-            self.projections[:, level] += (seen <= turn).sum(axis=0)
-            self.short[:, level] += (short <= turn).sum(axis=0)
-            self.near[level] += int((near <= turn).sum())
+        every, short, products = self._directions
+        every.take(projections)
+        short.take(projections[amounts <= median, -_RANDOM:])
+        products.take(near[:, None])
 
     def test(
         self, book: Book, mechanism: NoiseMechanism, ids: Ids, alarm: float
     ) -> None:
         """Test all counts; of lengths that are only bounded no long one is a fault."""
-        levels, total = _known.LEVELS, int(self.draws.sum())
+        levels, total = _known.LEVELS, int(self._draws.sum())
         at = f"epsilon {self.epsilon:.6g}"
         exact = mechanism.has_standard_noise
 
-        def capped(hits: NDArray[np.int64], n: NDArray[np.int64]) -> NDArray[Any]:
+        def capped(hits: NDArray[np.int64], n: NDArray[np.int64]) -> NDArray[np.int64]:
             # A bound from above: fewer short lengths than at most is no deviation.
             return hits if exact else np.maximum(hits, np.floor(n * levels).astype(int))
 
-        every, each = np.array([total]), self.draws[:, None]
+        every, each = np.array([total]), self._draws[:, None]
         book.take(
-            capped(self.amounts.sum(axis=0), every),
+            capped(self._amounts.sum(axis=0), every),
             every,
             levels,
             alarm / 4.0,
             lambda i: f"noise below its quantile {levels[i]:g}, {at}",
         )
         book.take(
-            capped(self.amounts, each),
+            capped(self._amounts, each),
             each,
             levels,
             alarm / 4.0,
@@ -253,26 +234,24 @@ class _Tally:
                 f"quantile {levels[i % len(levels)]:g}, {at}"
             ),
         )
+        level = alarm / 8.0 / len(levels)
+        book.finds(f"noise below its median, {at}", 0.5, total, level)
+        if self._directions:
+            self._test_directions(book, alarm / 6.0, at)
+
+    def _test_directions(self, book: Book, alarm: float, at: str) -> None:
+        for below in self._directions:
+            chances = _known.turns_below(len(below.quantiles))
+            named = _named(f"{below.event}, {at}")
+            book.take(below.hits, below.draws, chances, alarm, named)
+        every = self._directions[0]
         book.finds(
-            f"noise below its median, {at}", 0.5, total, alarm / 8.0 / len(levels)
-        )
-        if self.directed:
-            self._directions(book, total, alarm / 6.0, at)
-
-    def _directions(self, book: Book, total: int, alarm: float, at: str) -> None:
-        chances = _known.turns_below(len(self.turns))
-        events = (
-            ("a coordinate or projection of the direction", self.projections, total),
-            ("a projection of the direction of short noise", self.short, self.shorter),
-            ("the product of two directions in a batch", self.near, self.pairs),
-        )
-        for name, hits, n in events:
-            book.take(hits, n, chances, alarm, _named(f"{name}, {at}"))
-        level = alarm / 2.0 / self.projections.size
-        book.finds(
-            f"one side of a coordinate of the direction, {at}", 0.5, total, level
+            f"one side of a coordinate of the direction, {at}",
+            0.5,
+            every.draws,
+            alarm / 2.0 / every.hits.size,
         )
 
 
-def _named(name: str) -> Callable[[int], str]:
-    return lambda _: name
+def _named(event: str) -> Callable[[int], str]:
+    return lambda _: event

@@ -6,31 +6,38 @@
   1 / (1 + e^-t) comes from x', bin by bin, also at an epsilon at which draws of the two
   meet; with a delta, the mean of
   max(0, 1 - e^(epsilon - t)) is at most delta;
-- black box, without it: how far two words are told apart by the side of a plane across
-  the line between them (Clopper-Pearson, thresholds from one half of the draws).
+- black box, without it: how well the side of a plane across the line between two words
+  shows which of them was there (Clopper-Pearson, thresholds from half of the draws).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dptext.errors import UsageError
-from dptext.guarantees.audit.draws import Draws
-from dptext.guarantees.audit.finding import Finding, Tally, label, published_loss
+from dptext.guarantees.audit.draws import DrawPoints, points_of
+from dptext.guarantees.audit.finding import (
+    BY_SAMPLES,
+    Finding,
+    Tally,
+    label,
+    with_samples,
+)
+from dptext.guarantees.audit.inputs import chosen
 from dptext.guarantees.audit.program import ALARM, Book
-from dptext.guarantees.audit.rows import chosen
-from dptext.guarantees.binomial import limits
+from dptext.guarantees.binomial import log_ratio
 from dptext.mechanisms import NoiseMechanism
 from dptext.types import Ids, Points
 
 _SEED = 5
 _PAIRS, _FAR, _CANDIDATES, _PILOT = 8, 2, 24, 256
 _BINS, _EVENTS, _WORDS = 32, 4, 400
+# Shares of the draws at whose quantiles a plane is tried.
+_SHARES = np.concatenate((np.linspace(0.02, 0.98, 49), [0.99, 0.995, 0.999]))
 # Spreads of log ratios, in nats, beyond which draws of two words hardly meet.
 _WIDE = 2.0
 # Rounding of density ratios: relative, for pairs that are not much nearer than most.
@@ -39,84 +46,71 @@ Pair = tuple[int, int]
 
 
 def audit(
-    mechanism: NoiseMechanism, epsilon: float, draws: Draws, runs: int, book: Book
+    mechanism: NoiseMechanism, epsilon: float, draw: DrawPoints, runs: int, book: Book
 ) -> Finding:
     """Bound the loss of pairs from below; tests of ratios go into the book."""
     if mechanism.space.size < 2:
         msg = "audit: a lower bound from draws needs a lexicon of two words"
         raise UsageError(msg)
-    pairs = _pairs(mechanism, epsilon, draws)
-    seen = Tally()
+    pairs = _pairs(mechanism, epsilon, draw)
+    share = ALARM / 4.0 / len(pairs)
+    tally = Tally(mechanism, epsilon)
     for pair in pairs:
-        first, second = (_drawn(draws, row, epsilon, runs) for row in pair)
-        _black_box(seen, mechanism, epsilon, pair, first, second, len(pairs))
+        first, second = (points_of(draw, row, epsilon, runs) for row in pair)
+        _black_box(tally, mechanism, epsilon, pair, first, second, len(pairs))
         if mechanism.has_log_density:
-            share = ALARM / 4.0 / len(pairs)
-            spread = _ratios(book, mechanism, epsilon, pair, (first, second), share)
+            spread = _ratios(book, mechanism, epsilon, pair, first, second, share)
             if spread > _WIDE:
-                # Words too far apart to meet in draws do so at a smaller epsilon.
+                # Words too far from each other to meet do so at a smaller epsilon.
                 less = epsilon / spread
-                points = tuple(_drawn(draws, row, less, runs) for row in pair)
-                _ratios(book, mechanism, less, pair, points, share)
-    confidence = 1.0 - ALARM
+                first, second = (points_of(draw, row, less, runs) for row in pair)
+                _ratios(book, mechanism, less, pair, first, second, share)
     method = f"lower bound: {len(pairs)} pairs, {runs:,} draws of each word"
-    by = f"samples, {confidence:.1%} confidence"
-    result = seen.finding(mechanism, epsilon, method, 2 * len(pairs), by=by)
+    plane = "a side of a plane between them"
     sampled = replace(
-        result,
-        worst_output="a side of a plane between them",
-        confidence=confidence,
-        sampled=result.worst,
-        sampled_pair=result.worst_pair,
-        sampled_output="a side of a plane between them",
-        sampled_pairs=len(pairs),
+        tally.finding(method, 2 * len(pairs), by=BY_SAMPLES),
+        worst_output=plane,
     )
-    return _with_formula(mechanism, epsilon, sampled)
+    result = _by_formula(mechanism, epsilon, sampled) or sampled
+    return with_samples(result, sampled, plane, len(pairs))
 
 
-def _with_formula(
+def _by_formula(
     mechanism: NoiseMechanism, epsilon: float, sampled: Finding
-) -> Finding:
-    """Take in the losses that the density itself says, where there is one."""
-    promise = mechanism.guarantee(epsilon)
-    if not mechanism.has_log_density or promise.delta > 0.0:
-        return sampled
+) -> Finding | None:
+    """Return the losses that the density itself says, where there is one."""
+    if not mechanism.has_log_density or mechanism.guarantee(epsilon).delta > 0.0:
+        return None
     ids = chosen(mechanism, _WORDS)
     vectors = mechanism.output_vectors[ids].astype(np.float64)
     eps = np.full(len(ids), epsilon)
     density = mechanism.log_density(vectors, eps, ids)
     losses = np.diag(density)[:, None] - density
-    tally = Tally()
+    tally = Tally(mechanism, epsilon)
     for row in range(len(ids)):
         others = np.delete(np.arange(len(ids)), row)
         a, b = np.repeat(ids[row], len(others)), ids[others]
         claim = mechanism.claimed_loss(a, b, epsilon)
         clear = claim > _NEAREST * float(np.median(claim))
-        others, a, b, claim = others[clear], a[clear], b[clear], claim[clear]
+        others, a, b = others[clear], a[clear], b[clear]
         if len(others):
-            loss = losses[row, others] * (1.0 - _SLACK)
-            tally.take(a, b, loss, a, claim, published_loss(mechanism, epsilon, a, b))
+            tally.take(a, b, losses[row, others] * (1.0 - _SLACK), a)
     if not tally.pairs:
-        return sampled
+        return None
     method = "formula: density ratios at the vectors of chosen words"
-    result = tally.finding(mechanism, epsilon, method, len(ids))
+    result = tally.finding(method, len(ids))
     return replace(
         result,
         worst_output=f"a point at {result.worst_output}",
         refuted=result.refuted or sampled.refuted,
         published=sampled.published or result.published,
-        confidence=sampled.confidence,
-        sampled=sampled.sampled,
-        sampled_pair=sampled.sampled_pair,
-        sampled_output=sampled.sampled_output,
-        sampled_pairs=sampled.sampled_pairs,
     )
 
 
-def _pairs(mechanism: NoiseMechanism, epsilon: float, draws: Draws) -> list[Pair]:
-    """Choose words and for each another that draws tell apart neither well nor badly.
+def _pairs(mechanism: NoiseMechanism, epsilon: float, draw: DrawPoints) -> list[Pair]:
+    """Choose words and for each another from which draws can be told, but not surely.
 
-    And two pairs as far apart as any of some hundred words.
+    And the two farthest pairs of some hundred words.
     """
     rng = np.random.default_rng(_SEED)
     size = mechanism.space.size
@@ -128,7 +122,7 @@ def _pairs(mechanism: NoiseMechanism, epsilon: float, draws: Draws) -> list[Pair
         others = np.concatenate((near[row], rng.integers(0, size, _CANDIDATES)))
         others = np.unique(others[others != row]).astype(np.int32)
         if len(others):
-            best = _spread(mechanism, epsilon, draws, row, others).argmin()
+            best = _spread(mechanism, epsilon, draw, row, others).argmin()
             pairs.append((row, int(others[best])))
     some = chosen(mechanism, _WORDS)
     wide = mechanism.output_vectors[some].astype(np.float64)
@@ -143,26 +137,20 @@ def _pairs(mechanism: NoiseMechanism, epsilon: float, draws: Draws) -> list[Pair
 
 
 def _spread(
-    mechanism: NoiseMechanism, epsilon: float, draws: Draws, row: int, others: Ids
+    mechanism: NoiseMechanism, epsilon: float, draw: DrawPoints, row: int, others: Ids
 ) -> NDArray[np.float64]:
     """Return how far the spread of ln p'/p is from one nat, or else the distance."""
     vectors = mechanism.output_vectors
     if not mechanism.has_log_density:
         gap = vectors[others].astype(np.float64) - vectors[row]
         return np.asarray(np.linalg.norm(gap, axis=1))
-    points = _drawn(draws, row, epsilon, _PILOT).astype(np.float64)
+    points = points_of(draw, row, epsilon, _PILOT).astype(np.float64)
     words = np.append(others, row).astype(np.int32)
     eps = np.full(_PILOT, epsilon)
     density = mechanism.log_density(points, eps, words)
     spread = (density[:, :-1] - density[:, -1:]).std(axis=0)
     with np.errstate(divide="ignore"):
         return np.asarray(np.abs(np.log(spread)))
-
-
-def _drawn(draws: Draws, row: int, epsilon: float, runs: int) -> Points:
-    assert draws.points is not None
-    ids, eps = np.full(runs, row, np.int32), np.full(runs, epsilon)
-    return np.concatenate([points for _, points in draws.points(ids, eps)])
 
 
 def _black_box(
@@ -185,14 +173,7 @@ def _black_box(
     (a, b), (low, high) = pair, sides
     for x, other, mine, theirs in ((a, b, -low, -high), (b, a, high, low)):
         loss = _lower(mine, theirs, alpha, delta)
-        ids = np.array([x], np.int32), np.array([other], np.int32)
-        tally.take(
-            *ids,
-            np.array([loss]),
-            np.array([x]),
-            mechanism.claimed_loss(*ids, epsilon),
-            published_loss(mechanism, epsilon, *ids),
-        )
+        tally.take_pair((x, other), loss, x)
 
 
 def _lower(
@@ -210,14 +191,9 @@ def _lower(
     q = (theirs[:half, None] >= steps).mean(axis=0) + 3.0 / half
     best = 0.0
     for step in steps[np.argsort(np.log(p / q) * np.sqrt(p))[::-1][:_EVENTS]].tolist():
-        low, _ = limits(int((mine[half:] >= step).sum()), len(mine) - half, alpha)
-        _, high = limits(int((theirs[half:] >= step).sum()), len(mine) - half, alpha)
-        if low > delta:
-            best = max(best, math.log((low - delta) / high))
+        hits, other_hits = (int((each[half:] >= step).sum()) for each in (mine, theirs))
+        best = max(best, log_ratio(hits, other_hits, len(mine) - half, alpha, delta))
     return best
-
-
-_SHARES = np.concatenate((np.linspace(0.02, 0.98, 49), [0.99, 0.995, 0.999]))
 
 
 def _ratios(
@@ -225,18 +201,16 @@ def _ratios(
     mechanism: NoiseMechanism,
     epsilon: float,
     pair: Pair,
-    points: Sequence[Points],
+    first_points: Points,
+    second_points: Points,
     alarm: float,
 ) -> float:
     """Test the density ratio of a pair against its draws; return its log's spread."""
     words = np.array(pair, np.int32)
-    eps = np.full(len(points[0]), epsilon)
+    eps = np.full(len(first_points), epsilon)
     logs = [
-        np.asarray(
-            mechanism.log_density(each.astype(np.float64), eps, words),
-            np.float64,
-        )
-        for each in points
+        mechanism.log_density(points.astype(np.float64), eps, words).astype(np.float64)
+        for points in (first_points, second_points)
     ]
     first, second = (each[:, 1] - each[:, 0] for each in logs)
     part = len(first) // 4

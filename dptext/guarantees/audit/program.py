@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,8 +81,8 @@ class Book:
 
     def take(
         self,
-        counts: NDArray[Any],
-        draws: NDArray[Any] | int,
+        counts: NDArray[np.int64],
+        draws: NDArray[np.int64] | int,
         chances: NDArray[np.float64],
         alarm: float,
         named: Callable[[int], str],
@@ -95,10 +94,8 @@ class Book:
         tests: among how many events these were picked, m if not given.
         """
         shape = np.broadcast_shapes(np.shape(counts), np.shape(chances))
-        counts, n, p = (
-            np.broadcast_to(each, shape).ravel()
-            for each in (np.asarray(counts), np.asarray(draws), np.asarray(chances))
-        )
+        counts, n = (np.broadcast_to(each, shape).ravel() for each in (counts, draws))
+        p = np.broadcast_to(chances, shape).ravel()
         number = 2 * (tests if tests is not None else len(counts))
         self.tests += number
         if not len(counts):
@@ -122,14 +119,26 @@ class Book:
 
     def finds_missing(self, event: str, n: int, level: float) -> None:
         """Say from which chance on an event that never happens would be missed."""
-        smallest = -np.expm1(np.log(level) / n)
-        self.power.append(
-            Power(event, float(smallest), n, float(smallest), missing=True)
+        chance = -float(np.expm1(np.log(level) / n))
+        self.power.append(Power(event, chance, n, chance, missing=True))
+
+    def concluded(self, program: Program) -> Program:
+        """Take the tests into what says how the program was tested."""
+        return replace(
+            program,
+            tested=program.tested or self.tests > 0,
+            refuted=self.worst is not None,
+            tests=self.tests,
+            power=tuple(self.power),
+            deviation=self.worst,
         )
 
 
 def _suspects(
-    counts: NDArray[Any], n: NDArray[Any], p: NDArray[np.float64], level: float
+    counts: NDArray[np.int64],
+    n: NDArray[np.int64],
+    p: NDArray[np.float64],
+    level: float,
 ) -> list[int]:
     """Return the events whose tails may be below the level, by Chernoff's bound.
 

@@ -1,67 +1,50 @@
-"""Exact laws of chosen inputs over all outputs: every ordered pair of the inputs."""
+"""Exact output distributions of chosen inputs: every ordered pair of the inputs."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext.guarantees.audit.finding import Finding, Tally, published_loss
+from dptext.guarantees.audit.finding import Finding, Tally
+from dptext.guarantees.audit.inputs import chosen
 from dptext.mechanisms import Mechanism
-from dptext.types import Eps, Ids
-
-_SEED = 1
-Bounds = Callable[[NDArray[Any], NDArray[Any]], NDArray[np.float64]]
+from dptext.types import Ids
 
 
 def audit(mechanism: Mechanism, epsilon: float, count: int) -> Finding:
     """Audit every ordered pair of about count inputs; all of V where it is as small."""
     inputs = chosen(mechanism, count)
-    eps: Eps = np.full(len(inputs), epsilon)
-    log_probs = mechanism.log_probs(inputs, eps)
-    tally = Tally()
-
-    def stated(a: NDArray[Any], b: NDArray[Any]) -> NDArray[np.float64] | None:
-        return published_loss(mechanism, epsilon, a, b)
-
-    compare(
-        log_probs,
-        inputs,
-        lambda a, b: mechanism.claimed_loss(a, b, epsilon),
-        stated,
-        tally,
-    )
-    return tally.finding(
-        mechanism, epsilon, "exact: chosen inputs, all outputs", len(inputs)
-    )
+    log_probs = mechanism.log_probs(inputs, np.full(len(inputs), epsilon))
+    tally = Tally(mechanism, epsilon)
+    compare(log_probs, inputs, tally)
+    return tally.finding("exact: chosen inputs, all outputs", len(inputs))
 
 
 def compare(
     log_probs: NDArray[np.float64],
-    inputs: NDArray[Any],
-    claim: Bounds,
-    stated: Callable[[NDArray[Any], NDArray[Any]], NDArray[np.float64] | None] | None,
+    inputs: Ids,
     tally: Tally,
+    bound: float | None = None,
 ) -> None:
     """Take the losses of all pairs of rows of log-probabilities (n, V).
 
+    bound: that of all pairs, where it is other than the mechanism's for two words.
     An output that has no chance from one of two inputs is found by supports first: the
     loss is infinite, and no difference of two infinities is looked at.
     """
+    if len(inputs) < 2:
+        return
     possible = np.isfinite(log_probs)
     full = bool(possible.all())
     every = np.arange(len(inputs))
-    for row in every:
+    claim = None if bound is None else np.full(len(inputs) - 1, bound)
+    for row in every.tolist():
         others = every[every != row]
-        if not len(others):
-            break
-        loss, output = _losses(log_probs, possible, full, int(row), others)
-        mine = np.repeat(inputs[row], len(others))
-        pair = mine, inputs[others]
-        tally.take(*pair, loss, output, claim(*pair), stated(*pair) if stated else None)
+        loss, output = _losses(log_probs, possible, full, row, others)
+        pair = np.repeat(inputs[row], len(others)), inputs[others]
+        tally.take(*pair, loss, output, claim)
 
 
 def _losses(
@@ -87,17 +70,3 @@ def _losses(
         output[shared] = mine[best]
         loss[shared] = gaps[np.arange(len(shared)), best]
     return loss, output
-
-
-def chosen(mechanism: Mechanism, count: int) -> Ids:
-    """Choose inputs: the unknown word, frequent, random, rare and near words."""
-    size = mechanism.space.size
-    if size + 1 <= count:
-        return np.append(np.arange(size), -1).astype(np.int32)
-    rng = np.random.default_rng(_SEED)
-    quarter = count // 4
-    picked = [-1, *range(quarter), *rng.choice(size, quarter, replace=False).tolist()]
-    near = mechanism.space.lexicon.orders[np.array(picked[: 2 * quarter]), 1]
-    last = size - 1 - np.arange(count - 3 * quarter - 1)
-    rows = np.concatenate((picked, near.astype(np.int64), last))
-    return np.unique(rows).astype(np.int32)

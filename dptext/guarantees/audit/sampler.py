@@ -13,18 +13,17 @@ drawn a few times; those that stand out most are chosen, too, and drawn anew.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dptext.errors import UsageError
-from dptext.guarantees.audit.draws import BATCH, Draws
+from dptext.guarantees.audit.draws import BATCH, Draws, Progress
 from dptext.guarantees.audit.finding import label
+from dptext.guarantees.audit.inputs import all_inputs, chosen, shuffled
 from dptext.guarantees.audit.program import ALARM, Book, Program
-from dptext.guarantees.audit.rows import chosen
 from dptext.mechanisms import Mechanism
 from dptext.types import Ids
 
@@ -40,7 +39,6 @@ _LEVELS = -np.array([0.5, 1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 10.0, 12.0, 16.0])
 _COPIES = "copies of the input"
 _RARE = 1e-3
 _RARE_COPIES = "copies of the input where at most one in a thousand is due"
-Progress = Callable[[str], None]
 
 
 def audit(
@@ -60,23 +58,21 @@ def audit(
         progress(f"drawing every word {_SCREEN} times at {_listed(ladder)}")
         ids = np.unique(np.concatenate((ids, _standing_out(mechanism, draws, ladder))))
     progress(f"drawing {len(ids):,} words {number:,} times, epsilons mixed")
-    groups = [*_mixed(mechanism, ladder, draws, ids, number), *_few(ids, ladder, draws)]
+    groups = [*_mixed(ladder, draws, ids, number), _few(ids, ladder[-1], draws)]
     if draws.released is not None:
         groups.append(_as_released(draws, ids, epsilon, number // 8))
     progress("comparing the counts with the exact output distributions")
     for group in groups:
         _hold(book, mechanism, ids, group, ALARM / len(groups))
-    total = sum(len(group.outputs) for group in groups)
-    return Program(
-        tested=True,
-        refuted=book.worst is not None,
-        method=_method(mechanism, ids, screened, draws),
-        draws=total,
-        tests=book.tests,
-        epsilons=ladder,
-        power=tuple(book.power),
-        deviation=book.worst,
-        untested=("how a budget other than uniform spreads epsilon over a text",),
+    return book.concluded(
+        Program(
+            tested=True,
+            refuted=False,
+            method=_method(mechanism, ids, screened, draws),
+            draws=sum(len(group.outputs) for group in groups),
+            epsilons=ladder,
+            untested=("how a budget other than uniform spreads epsilon over a text",),
+        )
     )
 
 
@@ -94,7 +90,7 @@ class _Group:
     outputs: Ids
     next_in_batch: Ids
     first_in_batch: Ids
-    power: bool = False
+    power: bool = field(default=False, kw_only=True)
 
 
 def _epsilons(mechanism: Mechanism, epsilon: float) -> tuple[float, ...]:
@@ -118,17 +114,14 @@ def _defined(mechanism: Mechanism, epsilon: float) -> bool:
 
 def _standing_out(mechanism: Mechanism, draws: Draws, ladder: tuple[float, ...]) -> Ids:
     """Choose the inputs that are copied most, or are most often one other word."""
-    every = np.append(np.arange(mechanism.space.size), -1).astype(np.int32)
+    every = all_inputs(mechanism)
     rng = np.random.default_rng(_SEED)
     picked = []
     for epsilon in {ladder[0], ladder[-1]}:
         drawn = np.empty((_SCREEN, len(every)), np.int32)
-        for row in range(_SCREEN):
-            order = rng.permutation(len(every))
-            for begin in range(0, len(every), BATCH):
-                part = order[begin : begin + BATCH]
-                eps = np.full(len(part), epsilon)
-                drawn[row, part] = draws.words(every[part], eps)
+        for turn, part in shuffled(len(every), _SCREEN, BATCH, rng):
+            eps = np.full(len(part), epsilon)
+            drawn[turn, part] = draws.words(every[part], eps)
         copies = (drawn == every).sum(axis=0)
         drawn = np.where(drawn == every, -np.arange(1, _SCREEN + 1)[:, None], drawn)
         drawn.sort(axis=0)
@@ -141,50 +134,40 @@ def _standing_out(mechanism: Mechanism, draws: Draws, ladder: tuple[float, ...])
 
 
 def _mixed(
-    mechanism: Mechanism,
-    ladder: tuple[float, ...],
-    draws: Draws,
-    ids: Ids,
-    number: int,
-) -> list[_Group]:
+    ladder: tuple[float, ...], draws: Draws, ids: Ids, number: int
+) -> Iterator[_Group]:
     """Draw words at random from the chosen ones, epsilons mixed in each batch."""
     rng = np.random.default_rng(_SEED + 1)
     shares = np.array([part for _, part in _PARTS[: len(ladder)]])
-    parts: list[list[tuple[NDArray[np.int64], Ids, Ids, Ids]]] = [[] for _ in ladder]
+    batches = []
     for begin in range(0, number, BATCH):
         size = min(BATCH, number - begin)
         rows = rng.integers(0, len(ids), size)
         which = rng.choice(len(ladder), size, p=shares / shares.sum())
         words = ids[rows]
         drawn = draws.words(words, np.array(ladder)[which])
-        following, first = np.roll(words, -1), np.full(size, words[0])
-        for each, kept in enumerate(parts):
-            at = np.flatnonzero(which == each)
-            kept.append((rows[at], drawn[at], following[at], first[at]))
-    groups = []
-    for epsilon, kept in zip(ladder, parts, strict=True):
-        joined = (
-            np.concatenate([each[0] for each in kept]),
-            np.concatenate([each[1] for each in kept]),
-            np.concatenate([each[2] for each in kept]),
-            np.concatenate([each[3] for each in kept]),
-        )
-        groups.append(_Group(f"epsilon {epsilon:.6g}", epsilon, *joined, power=True))
-    return groups
+        first = np.full(size, words[0])
+        batches.append((which, rows, drawn, np.roll(words, -1), first))
+    which, *columns = (np.concatenate(each) for each in zip(*batches, strict=True))
+    for each, epsilon in enumerate(ladder):
+        at = np.flatnonzero(which == each)
+        parts = (column[at] for column in columns)
+        yield _Group(f"epsilon {epsilon:.6g}", epsilon, *parts, power=True)
 
 
-def _few(ids: Ids, ladder: tuple[float, ...], draws: Draws) -> list[_Group]:
-    """Draw in batches of one to four words, at the smallest epsilon."""
+def _few(ids: Ids, epsilon: float, draws: Draws) -> _Group:
+    """Draw in batches of one to four words."""
     rng = np.random.default_rng(_SEED + 2)
-    rows, outputs, following = [], [], []
+    batches = []
     for each in range(_SMALL_BATCHES):
-        part = rng.integers(0, len(ids), 1 + each % 4)
-        rows.append(part)
-        outputs.append(draws.words(ids[part], np.full(len(part), ladder[-1])))
-        following.append(np.roll(ids[part], -1))
-    nexts = np.concatenate(following)
-    joined = np.concatenate(rows), np.concatenate(outputs), nexts, nexts
-    return [_Group(f"epsilon {ladder[-1]:.6g}, small batches", ladder[-1], *joined)]
+        rows = rng.integers(0, len(ids), 1 + each % 4)
+        outputs = draws.words(ids[rows], np.full(len(rows), epsilon))
+        batches.append((rows, outputs, np.roll(ids[rows], -1)))
+    rows, outputs, following = (
+        np.concatenate(each) for each in zip(*batches, strict=True)
+    )
+    name = f"epsilon {epsilon:.6g}, small batches"
+    return _Group(name, epsilon, rows, outputs, following, following)
 
 
 def _as_released(draws: Draws, ids: Ids, epsilon: float, number: int) -> _Group:
@@ -208,15 +191,24 @@ def _hold(
     if outside.any():
         book.fail("an output that is no word", len(outside), int(outside.sum()))
         return
-    pooled = _Pooled.of(mechanism, ids, group)
+    pooled = _Pooled(mechanism, ids, group)
     counts = np.bincount(group.inputs, minlength=len(ids))
     for begin in range(0, len(ids), _ROWS):
-        rows = np.arange(begin, min(begin + _ROWS, len(ids)))
-        law = _probabilities(mechanism, ids[rows], group.epsilon)
-        mine = np.flatnonzero((group.inputs >= begin) & (group.inputs <= rows[-1]))
-        pooled.take(law, begin, mine, counts[rows])
-        _pairs(book, mechanism, ids, group, mine, law, begin, counts[rows], alarm * 0.4)
-    pooled.test(book, mechanism, group, alarm * 0.6)
+        inputs = ids[begin : begin + _ROWS]
+        end = begin + len(inputs)
+        draws = np.flatnonzero((group.inputs >= begin) & (group.inputs < end))
+        block = _Block(
+            inputs,
+            mechanism.probs(inputs, group.epsilon),
+            counts[begin:end],
+            draws,
+            group.inputs[draws] - begin,
+            group.outputs[draws],
+        )
+        pooled.take(block)
+        share = alarm * 0.4 * len(inputs) / len(ids)
+        _test_pairs(book, mechanism, group, block, share)
+    pooled.test(book, mechanism, alarm * 0.6)
     if group.power:
         n = int(np.median(counts))
         level = alarm * 0.4 / (2.0 * len(ids) * size)
@@ -224,162 +216,148 @@ def _hold(
         book.finds(rare, 1.0 / size, n, level)
 
 
-def _probabilities(
-    mechanism: Mechanism, ids: Ids, epsilon: float
-) -> NDArray[np.float64]:
-    return mechanism.probs(ids, epsilon)
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """Some of the chosen inputs (m,), and what a group has drawn of them.
+
+    probs (m, V) exact; counts (m,) of draws; draws (n,) positions in the group, with
+    the rows in probs and the outputs of each.
+    """
+
+    inputs: Ids
+    probs: NDArray[np.float64]
+    counts: NDArray[np.int64]
+    draws: NDArray[np.intp]
+    rows: NDArray[np.int64]
+    outputs: Ids
 
 
-def _pairs(
-    book: Book,
-    mechanism: Mechanism,
-    ids: Ids,
-    group: _Group,
-    mine: NDArray[np.int64],
-    law: NDArray[np.float64],
-    begin: int,
-    draws: NDArray[np.int64],
-    alarm: float,
+def _test_pairs(
+    book: Book, mechanism: Mechanism, group: _Group, block: _Block, alarm: float
 ) -> None:
     """Test every output of some inputs: those drawn, and those expected but not."""
-    size = law.shape[1]
-    cells = (group.inputs[mine] - begin) * size + group.outputs[mine]
-    hits = np.bincount(cells, minlength=law.size)
+    probs, size = block.probs, mechanism.space.size
+    hits = np.bincount(block.rows * size + block.outputs, minlength=probs.size)
     # What was never drawn can only be too rare if it was expected often.
-    looked = np.flatnonzero((hits > 0) | ((law * draws[:, None]).ravel() > 10.0))
+    often = (probs * block.counts[:, None]).ravel() > 10.0
+    looked = np.flatnonzero((hits > 0) | often)
     rows, words = looked // size, looked % size
-    share = alarm * len(law) / len(ids)
 
     def named(at: int) -> str:
-        word, other = label(mechanism, ids[begin + rows[at]]), words[at]
+        word, other = label(mechanism, block.inputs[rows[at]]), words[at]
         return f"{word!r} becomes {label(mechanism, other)!r}, {group.name}"
 
-    book.take(
-        hits[looked],
-        draws[rows],
-        law.ravel()[looked],
-        share,
-        named,
-        tests=law.size,
-    )
+    chances = probs.ravel()[looked]
+    draws = block.counts[rows]
+    book.take(hits[looked], draws, chances, alarm, named, tests=probs.size)
 
 
 @dataclass(slots=True)
+class _Relation:
+    """An output for each draw, -1 for none: targets (n,); chance, what they sum to."""
+
+    name: str
+    targets: Ids
+    chance: float = 0.0
+
+
 class _Pooled:
     """Events over all chosen inputs together: counts, and what is expected.
 
-    targets (n,) words by the name of the relation, -1 for none, and the sums of their
-    chances; expected (V,) of the outputs; below and below_hits of the levels.
+    The outputs that a mistake or a leak would show, one relation each; expected (V,) of
+    the outputs; below and below_hits of the levels.
     """
 
-    group: _Group
-    targets: dict[str, Ids]
-    expected: NDArray[np.float64]
-    below: NDArray[np.float64]
-    below_hits: NDArray[np.int64]
-    chances: dict[str, float]
-
-    @classmethod
-    def of(cls, mechanism: Mechanism, ids: Ids, group: _Group) -> _Pooled:
-        """Name the outputs that a mistake or a leak would show."""
+    def __init__(self, mechanism: Mechanism, ids: Ids, group: _Group) -> None:
         size = mechanism.space.size
         words = ids[group.inputs].astype(np.int64)
-        near = np.asarray(mechanism.space.lexicon.orders)[:, :3].astype(np.int64)
-        relations: dict[str, NDArray[Any]] = {
+        orders = mechanism.space.lexicon.orders
+        after = np.where(words + 1 < size, words + 1, -1)
+        relations: dict[str, NDArray[np.integer]] = {
             _COPIES: words,
             "copies of the next word in the batch": group.next_in_batch,
             "copies of the first word in the batch": group.first_in_batch,
-            "the word after the input in the vocabulary": np.where(
-                words + 1 < size, words + 1, -1
-            ),
+            "the word after the input in the vocabulary": after,
             "the word before the input in the vocabulary": words - 1,
         }
-        for rank in range(1, near.shape[1]):
-            relations[f"the word at rank {rank + 1} of the input"] = near[words, rank]
-        targets = {name: each.astype(np.int32) for name, each in relations.items()}
-        targets[_RARE_COPIES] = np.full(len(words), -1, np.int32)
-        zeros = np.zeros(len(_LEVELS))
-        return cls(
-            group,
-            targets,
-            np.zeros(size),
-            zeros,
-            zeros.astype(np.int64),
-            dict.fromkeys(targets, 0.0),
-        )
+        for rank in range(1, min(3, orders.shape[1])):
+            relations[f"the word at rank {rank + 1} of the input"] = orders[words, rank]
+        self._group = group
+        self._relations = [
+            _Relation(name, targets.astype(np.int32))
+            for name, targets in relations.items()
+        ]
+        self._rare = _Relation(_RARE_COPIES, np.full(len(words), -1, np.int32))
+        self._expected = np.zeros(size)
+        self._below = np.zeros(len(_LEVELS))
+        self._below_hits = np.zeros(len(_LEVELS), np.int64)
 
-    def take(
-        self,
-        law: NDArray[np.float64],
-        begin: int,
-        mine: NDArray[np.int64],
-        counts: NDArray[np.int64],
-    ) -> None:
-        """Take in the exact rows (m, V) of inputs from begin on, and their draws."""
-        self.expected += counts @ law
-        rows = self.group.inputs[mine] - begin
-        reached = law[rows, self.group.outputs[mine]]
+    def take(self, block: _Block) -> None:
+        """Take in the exact rows of some inputs, and their draws."""
+        probs, counts = block.probs, block.counts
+        self._expected += counts @ probs
+        drawn = probs[block.rows, block.outputs]
         for number, level in enumerate(np.exp(_LEVELS)):
-            inside = np.where(law <= level, law, 0.0).sum(axis=1)
-            self.below[number] += counts @ np.minimum(inside, 1.0)
-            self.below_hits[number] += int((reached <= level).sum())
-        for name, words in list(self.targets.items())[:-1]:
-            target = words[mine]
-            known = target >= 0
-            chances = law[rows[known], target[known]]
-            self.chances[name] += float(chances.sum())
-            if name == _COPIES:
+            inside = np.where(probs <= level, probs, 0.0).sum(axis=1)
+            self._below[number] += counts @ np.minimum(inside, 1.0)
+            self._below_hits[number] += int((drawn <= level).sum())
+        for relation in self._relations:
+            targets = relation.targets[block.draws]
+            known = targets >= 0
+            chances = probs[block.rows[known], targets[known]]
+            relation.chance += float(chances.sum())
+            if relation.name == _COPIES:
                 # Where a copy is rare one in ten thousand shows at any epsilon.
-                rare = mine[np.flatnonzero(known)[chances <= _RARE]]
-                self.targets[_RARE_COPIES][rare] = words[rare]
-                self.chances[_RARE_COPIES] += float(chances[chances <= _RARE].sum())
+                rare = block.draws[np.flatnonzero(known)[chances <= _RARE]]
+                self._rare.targets[rare] = relation.targets[rare]
+                self._rare.chance += float(chances[chances <= _RARE].sum())
 
-    def test(
-        self, book: Book, mechanism: Mechanism, group: _Group, alarm: float
-    ) -> None:
+    def test(self, book: Book, mechanism: Mechanism, alarm: float) -> None:
         """Test outputs, relations and levels, with a third of the alarms each."""
-        total, third = len(group.outputs), alarm / 3.0
-        hits = np.bincount(group.outputs, minlength=len(self.expected))
+        group, third = self._group, alarm / 3.0
+        total = len(group.outputs)
         book.take(
-            hits,
+            np.bincount(group.outputs, minlength=len(self._expected)),
             total,
-            np.clip(self.expected / total, 0.0, 1.0),
+            np.clip(self._expected / total, 0.0, 1.0),
             third,
             lambda at: f"outputs {label(mechanism, at)!r}, {group.name}",
         )
-        draws = [int((words >= 0).sum()) for words in self.targets.values()]
-        seen = [int((words == group.outputs).sum()) for words in self.targets.values()]
-        rates = [
-            min(chance / max(n, 1), 1.0)
-            for chance, n in zip(self.chances.values(), draws, strict=True)
-        ]
-        names = list(self.targets)
+        self._test_relations(book, third)
+        below = self._below / total
+        # Rounding of a sum over V, where an output is always or never so rare.
+        sure = np.abs(below - np.round(below)) < 1e-9
         book.take(
-            np.array(seen),
-            np.array(draws),
-            np.array(rates),
-            third,
-            lambda at: f"{names[at]}, {group.name}",
-        )
-        book.take(
-            self.below_hits,
+            self._below_hits,
             total,
-            # Rounding of a sum over V, where an output is always or never so rare.
-            np.where(
-                np.abs(self.below / total - np.round(self.below / total)) < 1e-9,
-                np.round(self.below / total),
-                self.below / total,
-            ),
+            np.where(sure, np.round(below), below),
             third,
             lambda at: f"outputs rarer than {np.exp(_LEVELS[at]):.2g}, {group.name}",
         )
         if group.power:
-            level = third / (2.0 * len(names))
-            for name, rate, n in zip(names, rates, draws, strict=True):
-                if name in (_COPIES, _RARE_COPIES) and n:
-                    book.finds(f"{name}, {group.name}", rate, n, level)
-            level = third / (2.0 * len(hits))
+            level = third / (2.0 * len(self._expected))
             book.finds_missing(f"a word never written, {group.name}", total, level)
+
+    def _test_relations(self, book: Book, alarm: float) -> None:
+        group, relations = self._group, [*self._relations, self._rare]
+        draws = [int((each.targets >= 0).sum()) for each in relations]
+        hits = [int((each.targets == group.outputs).sum()) for each in relations]
+        rates = [
+            min(each.chance / max(n, 1), 1.0)
+            for each, n in zip(relations, draws, strict=True)
+        ]
+        book.take(
+            np.array(hits),
+            np.array(draws),
+            np.array(rates),
+            alarm,
+            lambda at: f"{relations[at].name}, {group.name}",
+        )
+        if group.power:
+            level = alarm / (2.0 * len(relations))
+            for each, rate, n in zip(relations, rates, draws, strict=True):
+                if each.name in (_COPIES, _RARE_COPIES) and n:
+                    book.finds(f"{each.name}, {group.name}", rate, n, level)
 
 
 def _method(mechanism: Mechanism, ids: Ids, screened: bool, draws: Draws) -> str:

@@ -22,7 +22,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Annotated, Literal
 
-import numpy as np
 from msgspec import Meta
 
 from dptext import mechanisms
@@ -31,7 +30,7 @@ from dptext.mechanisms import Aim, WordMechanism
 from dptext.mechanisms.custext import output_sets
 from dptext.mechanisms.custext.one_set import OneSet, spread_of
 from dptext.mechanisms.custext.published import PublishedSets
-from dptext.spaces import Space
+from dptext.spaces import Space, unit
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +57,9 @@ class Params(mechanisms.Params):
 
 def _directions(space: Space) -> Space:
     """Scale vectors to length 1: half the squared distance is then 1 - cosine."""
-    wide = space.vectors.astype(np.float64)
-    lengths = np.linalg.norm(wide, axis=1, keepdims=True)
-    lengths[lengths == 0.0] = 1.0
     return replace(
         space,
         name=f"directions of {space.name}",
         metric=f"angle in the {space.metric}",
-        vectors=(wide / lengths).astype(np.float32),
+        vectors=unit.Params().transform(space.vectors),
     )

@@ -19,7 +19,6 @@ has counted there.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,7 +91,7 @@ def build(space: Space, mapping: str, k: int, squared: bool) -> OutputSets:
     """
     k = min(k, space.size)
 
-    def compute() -> dict[str, NDArray[Any]]:
+    def compute() -> cache.Arrays:
         sets, classes = _BUILDERS[mapping](space, k)
         return {"sets": sets.astype(np.int32), "classes": classes}
 
@@ -112,7 +111,9 @@ def build(space: Space, mapping: str, k: int, squared: bool) -> OutputSets:
     )
 
 
-def _sound(space: Space, k: int, sets: NDArray[Any], classes: NDArray[Any]) -> bool:
+def _sound(
+    space: Space, k: int, sets: NDArray[np.int32], classes: NDArray[np.int64]
+) -> bool:
     """Tell whether sets hold different words, and every input has one."""
     ordered = np.sort(sets, axis=1)
     same = (ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] >= 0)
@@ -121,14 +122,14 @@ def _sound(space: Space, k: int, sets: NDArray[Any], classes: NDArray[Any]) -> b
     return bool(inside and served and not same.any() and classes.max() < len(sets))
 
 
-def _aggressive(space: Space, k: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
+def _aggressive(space: Space, k: int) -> tuple[NDArray[np.integer], NDArray[np.int64]]:
     # Sets are compared as sets: the same k words in another order are the same set.
     nearest = np.sort(neighbours.nearest_words(space, k).astype(np.int32), axis=1)
     sets, classes = np.unique(nearest, axis=0, return_inverse=True)
     return sets, classes.reshape(-1).astype(np.int64)
 
 
-def _balanced(space: Space, k: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
+def _balanced(space: Space, k: int) -> tuple[NDArray[np.integer], NDArray[np.int64]]:
     near = neighbours.nearest_words(space, k).astype(np.int64)
     classes = np.full(space.size + 1, -1, np.int64)
     leaders: list[int] = []
@@ -141,7 +142,9 @@ def _balanced(space: Space, k: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
     return near[leaders], classes
 
 
-def _conservative(space: Space, k: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
+def _conservative(
+    space: Space, k: int
+) -> tuple[NDArray[np.integer], NDArray[np.int64]]:
     left = neighbours.Left(space.vectors, space.size)
     classes = np.full(space.size + 1, -1, np.int64)
     sets = np.full((-(-space.size // k), k), -1, np.int64)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext.mechanisms import Bands, WordMechanism, log_normalised
+from dptext.mechanisms import Bands, WordMechanism, log_normalised, of_known_words
 from dptext.mechanisms.custext.output_sets import OutputSets
 from dptext.randomness import RandomBits
 from dptext.types import Eps, Guarantee, Ids
@@ -33,11 +33,8 @@ class PublishedSets(WordMechanism):
         return Guarantee.nothing(reason, source="Chen et al. 2023, algorithms 1 and 2")
 
     def published_loss(self, a: Ids, b: Ids, epsilon: float) -> NDArray[np.float64]:
-        """Return what the paper claims of any two words, epsilon: (n,) nats.
-
-        inf for the unknown word, of which it says nothing.
-        """
-        return np.where((a < 0) | (b < 0), np.inf, epsilon)
+        """Return what the paper claims of any two words, epsilon: (n,) nats."""
+        return of_known_words(epsilon, a, b)
 
     def sample(self, ids: Ids, eps: Eps, bits: RandomBits) -> Ids:
         """Draw a word of each word's set."""

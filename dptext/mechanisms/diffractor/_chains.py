@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,7 +47,9 @@ class Chains:
         """Return V."""
         return int(self.words.shape[1])
 
-    def distances(self, a: NDArray[Any], b: NDArray[Any]) -> NDArray[np.int64]:
+    def distances(
+        self, a: NDArray[np.integer], b: NDArray[np.integer]
+    ) -> NDArray[np.int64]:
         """Return the largest distance over the chains, in positions, of pairs: (n,)."""
         gap = self.positions[:, a].astype(np.int64) - self.positions[:, b]
         return np.asarray(np.abs(gap).max(axis=0))

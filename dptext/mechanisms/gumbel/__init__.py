@@ -105,12 +105,9 @@ class Gumbel(WordMechanism):
         return self._least_loss, (last, word)
 
     def published_loss(self, a: Ids, b: Ids, epsilon: float) -> NDArray[np.float64]:
-        """Return what the paper claims of pairs of words, epsilon d: (n,) nats.
-
-        inf for the unknown word, of which it says nothing.
-        """
+        """Return what the paper claims of pairs of words, epsilon d: (n,) nats."""
         bound = epsilon * pairs.of_ids(self.space, a, b)
-        return np.where((a < 0) | (b < 0), np.inf, bound)
+        return mechanisms.of_known_words(bound, a, b)
 
     @property
     def least_epsilon(self) -> float:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from dptext import masked_models, models
 from dptext.errors import UsageError
 from dptext.mechanisms.mlm import _text
-from dptext.mechanisms.mlm._text import Sequence
+from dptext.mechanisms.mlm._text import Sequence, Tokenizer
 from dptext.tokens import numbers
 from dptext.types import Words
 
@@ -30,6 +30,7 @@ SETTING = "mechanism.model"
 _RESERVED = 2
 _SHORTEST = 16
 Logits = NDArray[np.float32]
+Untyped = Any  # of torch and of Hugging Face
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,14 +52,14 @@ class Model:
     masks.positions, in each thread: rows and positions that its last layer looks at.
     """
 
-    tokenizer: Any
-    network: Any
-    masks: Any
+    tokenizer: Tokenizer
+    network: Untyped
+    masks: threading.local
     longest: int
 
 
 @cache
-def tokenizer(folder: str, digest: str = "") -> Any:
+def tokenizer(folder: str, digest: str = "") -> Tokenizer:
     """Load the tokenizer of a model, once for a digest of its folder."""
     loaded = masked_models.tokenizer(folder, SETTING)
     if not loaded.is_fast:
@@ -77,12 +78,12 @@ def load(folder: str, device: str, digest: str = "") -> Model:
     return Model(split, network, _only_masks(network), longest)
 
 
-def _only_masks(network: Any) -> Any:
+def _only_masks(network: Untyped) -> threading.local:
     """Let the last layer, a row per token of the vocabulary, see only the masks."""
     masks = threading.local()
     last = network.get_output_embeddings()
 
-    def only(_: Any, inputs: tuple[Any, ...]) -> tuple[Any, ...] | None:
+    def only(_: Untyped, inputs: tuple[Untyped, ...]) -> tuple[Untyped, ...] | None:
         positions = getattr(masks, "positions", None)
         return None if positions is None else (inputs[0][positions], *inputs[1:])
 
@@ -165,7 +166,11 @@ def _blocks(words: Words, most: int) -> list[NDArray[np.int64]]:
 
 
 def _logits(
-    torch: Any, model: Model, sequences: list[Sequence], wanted: Any, device: str
+    torch: Untyped,
+    model: Model,
+    sequences: list[Sequence],
+    wanted: Untyped,
+    device: str,
 ) -> Logits:
     """Run a block of sequences, padded to the longest: (b, m) float32."""
     longest = max(tokens.shape[1] for tokens, _ in sequences)

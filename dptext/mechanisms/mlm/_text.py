@@ -19,6 +19,7 @@ from dptext.tokens import kinds
 from dptext.types import Words
 
 Tokens = NDArray[np.int64]
+Tokenizer = Any  # Hugging Face's, which has no types
 # Tokens and their types (2, n), and where the mask is.
 Sequence = tuple[Tokens, int]
 
@@ -57,7 +58,7 @@ class Batch:
     ends: Tokens
 
 
-def frame(tokenizer: Any, pair: bool) -> Frame:
+def frame(tokenizer: Tokenizer, pair: bool) -> Frame:
     """Take the frame from how the tokenizer puts two short public texts together."""
     encoded = tokenizer("a", "b") if pair else tokenizer("a")
     text = np.array([-1 if each is None else each for each in encoded.sequence_ids()])
@@ -74,7 +75,7 @@ def frame(tokenizer: Any, pair: bool) -> Frame:
     )
 
 
-def tokens_of(tokenizer: Any, words: Words) -> Batch:
+def tokens_of(tokenizer: Tokenizer, words: Words) -> Batch:
     """Turn the pieces of a batch into tokens, each distinct one once."""
     kind = words.flags & kinds.KIND
     space = kind == kinds.SPACE
@@ -98,7 +99,7 @@ def tokens_of(tokenizer: Any, words: Words) -> Batch:
     return Batch(np.array(flat, np.int64), starts, begins, words.ends)
 
 
-def tokenize(tokenizer: Any, texts: list[str]) -> list[list[int]]:
+def tokenize(tokenizer: Tokenizer, texts: list[str]) -> list[list[int]]:
     """Return the tokens of each text; "[MASK]" in a text is only its characters."""
     if not texts:
         return []

@@ -19,7 +19,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from msgspec import Meta
@@ -116,7 +116,7 @@ class Rank(WordMechanism):
     """orders (V + 1, k), the last row for unknown words; outputs |O|."""
 
     params: Params
-    orders: NDArray[Any]
+    orders: NDArray[np.integer]
     outputs: int
 
     @property

@@ -58,7 +58,7 @@ def _row(row: dict[str, Any]) -> Row:
     return Row(steps=steps, **row)
 
 
-def params(given: Params, space: Space, aim: Aim) -> Params:
+def params(settings: Params, space: Space, aim: Aim) -> Params:
     """Put a shipped table in the place of weights fitted: the first that is enough.
 
     For a risk, the first whose own epsilon makes guesses succeed so often; for an
@@ -66,22 +66,22 @@ def params(given: Params, space: Space, aim: Aim) -> Params:
     it was made for it lists fewer, and no more than the lexicon's orders hold.
     """
     if aim.risk is not None and aim.prior is not None:
-        row = _for_risk(given, space, aim.risk, aim.prior)
+        row = _for_risk(settings, space, aim.risk, aim.prior)
     elif aim.epsilon is not None:
         least = aim.epsilon * _NEARLY
         row = _first(shipped()[0], lambda row: row.epsilon >= least)
     else:
         row = _first(shipped()[0], lambda row: row.risk >= _USUAL)
-    return _cut(given, row, space)
+    return _cut(settings, row, space)
 
 
 def _for_risk(
-    given: Params, space: Space, risk: float, prior: NDArray[np.float64]
+    settings: Params, space: Space, risk: float, prior: NDArray[np.float64]
 ) -> Row:
     """Return the first row of each prior that is enough, of these the nearest risk."""
 
     def enough(row: Row) -> bool:
-        return _success(_cut(given, row, space), space, row, prior) >= risk * _NEARLY
+        return _success(_cut(settings, row, space), space, row, prior) >= risk * _NEARLY
 
     rows = [_first(rows, enough) for rows in shipped()]
     return min(rows, key=lambda row: abs(row.risk - risk))
@@ -95,12 +95,12 @@ def _first(rows: tuple[Row, ...], enough: Callable[[Row], bool]) -> Row:
     return rows[bisect_left(rows[:-1], True, key=enough)]
 
 
-def _cut(given: Params, row: Row, space: Space) -> Params:
-    outputs = _lists.count_outputs(space, given.outputs)
+def _cut(settings: Params, row: Row, space: Space) -> Params:
+    outputs = _lists.count_outputs(space, settings.outputs)
     table = _tables.scaled(row.steps, outputs)
-    most = min(outputs, _lists.longest(space, outputs), given.k or table[-1][0])
+    most = min(outputs, _lists.longest(space, outputs), settings.k or table[-1][0])
     table = _tables.cut(table, most)
-    return replace(given, weights="steps", steps=table, k=table[-1][0])
+    return replace(settings, weights="steps", steps=table, k=table[-1][0])
 
 
 def _success(cut: Params, space: Space, row: Row, prior: NDArray[np.float64]) -> float:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -35,7 +33,7 @@ def longest(space: Space, outputs: int) -> int:
     return int(lexicon.orders.shape[1]) - inside
 
 
-def within(space: Space, outputs: int, listed: int) -> NDArray[Any]:
+def within(space: Space, outputs: int, listed: int) -> NDArray[np.integer]:
     """Return the first listed words below outputs of each order: (V + 1, listed).
 
     Where the lexicon's order names too few of them, the nearest of the others follow.
@@ -65,13 +63,15 @@ def within(space: Space, outputs: int, listed: int) -> NDArray[Any]:
     )["lists"]
 
 
-def _distinct(lists: NDArray[Any], outputs: int) -> bool:
+def _distinct(lists: NDArray[np.integer], outputs: int) -> bool:
     """Tell whether each list holds different outputs: epsilon-LDP rests on it."""
     ordered = np.sort(lists, axis=1)
     return bool((ordered[:, 1:] > ordered[:, :-1]).all() and ordered.max() < outputs)
 
 
-def _filled(space: Space, lists: NDArray[Any], outputs: int) -> NDArray[Any]:
+def _filled(
+    space: Space, lists: NDArray[np.integer], outputs: int
+) -> NDArray[np.integer]:
     """Put the nearest words where words stand that may not be written."""
     from dptext.lexicons.orders import build_orders
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -157,7 +156,7 @@ def _linear(
     except ImportError:
         what = "weights by a linear program"
         raise MissingExtra.of(what, "build") from None
-    result: Any = linprog(
+    result = linprog(
         -gains, rows, limits, widths[None, :], [1.0], method="highs", bounds=(0, None)
     )
     if result.status != 0:

@@ -13,7 +13,7 @@ def test_surprisal_is_that_of_the_counts() -> None:
     """-ln of the share; an unknown word is as rare as the rarest."""
     lexicon = small.lexicon(np.eye(3), counts=[6, 3, 1])
     score = frequency.Params().prepare(lexicon)
-    np.testing.assert_allclose(score.surprisal, -np.log([0.6, 0.3, 0.1, 0.1]))
+    np.testing.assert_allclose(score.by_row, -np.log([0.6, 0.3, 0.1, 0.1]))
 
 
 def test_rare_words_score_more() -> None:
