@@ -119,7 +119,7 @@ def attack(name: str, level: str, at: dict[str, Any], most: int) -> dict[str, An
     texts = frontier_setup.part_of(CORPUS, 1)[0][:most]
     truth, drawn, starts = [], [], []
 
-    def observe(found: Any, chosen: Any, eps: Any) -> None:
+    def observe(found: Any, chosen: Any, joined: Any, eps: Any) -> None:
         kind = found.flags & kinds.KIND
         wordlike = (kind != kinds.PUNCTUATION) & (kind != kinds.SPACE)
         positions = found.positions

@@ -74,7 +74,7 @@ def drawn(made: Pipeline, texts: list[str], seed: int) -> Drawn:
     made.privatize(
         [Record(i, (text,), None) for i, text in enumerate(texts)],
         made.randomness(RunKey.from_seed(seed)),
-        observe=lambda words, ids, eps: found.extend((words, np.array(ids))),
+        observe=lambda words, ids, joined, eps: found.extend((words, np.array(ids))),
     )
     words, ids = found
     # Numbers are the same under all policies.
@@ -95,7 +95,7 @@ class Writer(Joiner):
 
     def written(self, words: Words, ids: Ids) -> Ids:
         """Return the words as they are written: (n,)."""
-        return self._agree(words, ids)
+        return self._agree(words, ids, np.array([*words.pieces, ""], object)[:-1])
 
 
 class ByBigrams:
@@ -220,7 +220,7 @@ def words(lexicon: Lexicon, dev: bool) -> None:
                 seconds = []
                 for _ in range(1 if agreement == "bigrams" else 5):
                     began = time.perf_counter()
-                    out = joiner.join(*batch)
+                    out = joiner.join(*batch).texts
                     seconds.append(time.perf_counter() - began)
                 put = joiner.written(batch[0], batch[1])
                 new = tags_of(few[0], joiner.written(*few[:2]), tagger, lexicon.words)
@@ -261,7 +261,8 @@ def _drawn(made: Pipeline, texts: tuple[str, ...], seed: int) -> Drawn:
 
 def _written(joiner: Writer, memory: Any, _: Pipeline, texts: Any, seed: int) -> Any:
     found = memory(tuple(texts), seed)
-    return joiner.join(*found), joiner.written(*found[:2]), found[0].texts
+    joined = joiner.join(*found)
+    return joined.texts, joined.written, found[0].texts
 
 
 def false(lexicon: Lexicon) -> None:
