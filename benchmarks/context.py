@@ -123,7 +123,7 @@ def attack(name: str, level: str, at: dict[str, Any], most: int) -> dict[str, An
     texts = frontier_setup.part_of(CORPUS, 1)[0][:most]
     truth, drawn, starts = [], [], []
 
-    def observe(batch: Any, chosen: Any, eps: Any) -> None:
+    def observe(batch: Any, chosen: Any, joined: Any, eps: Any) -> None:
         kind = batch.flags & kinds.KIND
         wordlike = (kind != kinds.PUNCTUATION) & (kind != kinds.SPACE)
         positions = batch.positions

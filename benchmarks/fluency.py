@@ -75,7 +75,7 @@ def drawn(sanitizer: Pipeline, texts: list[str], seed: int) -> Drawn:
     sanitizer.privatize(
         [Record(i, (text,), None) for i, text in enumerate(texts)],
         sanitizer.randomness(RunKey.from_seed(seed)),
-        observe=lambda words, ids, eps: observed.extend((words, np.array(ids))),
+        observe=lambda words, ids, joined, eps: observed.extend((words, np.array(ids))),
     )
     words, ids = observed
     # Numbers are the same under all policies.
@@ -223,7 +223,7 @@ def words(lexicon: Lexicon, dev: bool) -> None:
                 seconds = []
                 for _ in range(1 if agreement == "bigrams" else 5):
                     began = time.perf_counter()
-                    out = joiner.join(*batch)
+                    out = joiner.join(*batch).texts
                     seconds.append(time.perf_counter() - began)
                 put = joiner.written(batch[0], batch[1])
                 new = tags_of(few[0], joiner.written(*few[:2]), tagger, lexicon.words)
@@ -266,7 +266,8 @@ def _drawn(sanitizer: Pipeline, texts: tuple[str, ...], seed: int) -> Drawn:
 
 def _written(joiner: Writer, memory: Any, _: Pipeline, texts: Any, seed: int) -> Any:
     batch = memory(tuple(texts), seed)
-    return joiner.join(*batch), joiner.written(*batch[:2]), batch[0].texts
+    joined = joiner.join(*batch)
+    return joined.texts, joined.written, batch[0].texts
 
 
 def false(lexicon: Lexicon) -> None:

@@ -42,7 +42,7 @@ def privatized(sanitizer: Pipeline, texts: Sequence[str], seed: int) -> Words:
     positions: list[Any] = []
     before = 0
 
-    def observe(words: Any, drawn: Any, eps: Any) -> None:
+    def observe(words: Any, drawn: Any, joined: Any, eps: Any) -> None:
         nonlocal before
         ids.append(np.array(drawn))
         positions.append(words.texts + before)

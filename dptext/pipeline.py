@@ -25,7 +25,7 @@ from dptext.mechanisms import (
 )
 from dptext.profile import Part, Profile
 from dptext.randomness import RandomBits, Randomness, RunKey
-from dptext.tokens.joining import Joiner
+from dptext.tokens.joining import Joined, Joiner
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import (
     BudgetDescription,
@@ -43,8 +43,8 @@ from dptext.types import (
 _CHARACTERS = 2**19
 # Noisy vectors that are held at once.
 _POINTS = 4096
-# Called with the words of a batch, what was drawn for them, their epsilons.
-Observer = Callable[[Words, Ids, Eps], None]
+# Called with the words of a batch, what was drawn for them, what was written, epsilons.
+Observer = Callable[[Words, Ids, Joined, Eps], None]
 
 
 @dataclass(frozen=True)
@@ -80,10 +80,11 @@ class Pipeline:
         bits = randomness.of(nonces, records_of_words)
         drawn, eps = self._drawn(words, bits, records_of_words, randomness)
         self._redraw_digits(words, record_of_text, nonces, randomness)
+        joined = self.joiner.join(words, drawn, bits)
         if observe is not None:
-            observe(words, drawn, eps)
-        joined = iter(self.joiner.join(words, drawn, bits))
-        return [tuple(next(joined) for _ in record.texts) for record in records]
+            observe(words, drawn, joined, eps)
+        written = iter(joined.texts)
+        return [tuple(next(written) for _ in record.texts) for record in records]
 
     def _drawn(
         self,

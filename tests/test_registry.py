@@ -158,7 +158,7 @@ class Meter(Base):
     def __init__(self, lexicon):
         pass
     def observe(self, batch):
-        return len(batch.drawn), len(batch.words.ends)
+        return len(batch.written), len(batch.words.ends)
     def merge(self, one, other):
         return one[0] + other[0], one[1] + other[1]
     def result(self, total):

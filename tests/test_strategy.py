@@ -13,6 +13,7 @@ from dptext import pipeline, profile
 from dptext.errors import UsageError
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
+from dptext.tokens.joining import Joined
 from dptext.types import Eps, Ids, Record, Words
 from tests import small
 
@@ -38,7 +39,7 @@ def observed(
     """Privatize records; return the texts, and (word, drawn word) of each word."""
     seen: list[tuple[int, int]] = []
 
-    def observe(words: Words, drawn: Ids, eps: Eps) -> None:
+    def observe(words: Words, drawn: Ids, joined: Joined, eps: Eps) -> None:
         seen.extend(zip(words.ids.tolist(), drawn.tolist(), strict=True))
 
     records = (Record(number, each, None) for number, each in enumerate(texts))

@@ -10,7 +10,15 @@ import typer
 
 from dptext.cli import options, screen
 from dptext.errors import UsageError
-from dptext.report.figures import cosine, distinct, explained, points, score, share
+from dptext.report.figures import (
+    cosine,
+    distinct,
+    explained,
+    measure,
+    points,
+    score,
+    share,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -18,6 +26,7 @@ if TYPE_CHECKING:
 
     from dptext.evaluation.classify import Task
     from dptext.evaluation.run import Result
+    from dptext.measures.kept import Kept
 
 
 def command(
@@ -145,16 +154,7 @@ def _show(result: Result, console: Console) -> None:
 
 def _figures(result: Result) -> Iterator[tuple[str, str]]:
     """Yield names and values of the single figures."""
-    kept = result.kept
-    yield "texts", f"{kept.texts:,}, of which {kept.compared:,} with as many words"
-    yield explained("PP", share(kept.perturbed))
-    yield explained("LOW", share(kept.low))
-    name, similarity = explained("CS", cosine(kept.similarity))
-    yield name, f"{similarity} (by {kept.encoder})"
-    yield (
-        "English words",
-        f"{share(kept.english)} (before {share(kept.english_before)})",
-    )
+    yield from _kept(result.kept)
     if result.deniability is not None:
         deny = result.deniability
         yield explained("N_w", share(deny.n_w))
@@ -177,6 +177,21 @@ def _figures(result: Result) -> Iterator[tuple[str, str]]:
         yield f"composite, alpha {each.alpha:g}", score(each.value)
     if result.composite:
         yield "", result.composite_formula
+
+
+def _kept(kept: Kept) -> Iterator[tuple[str, str]]:
+    """Yield names and values of what texts keep."""
+    yield "texts", f"{kept.texts:,}, of which {kept.compared:,} with as many words"
+    yield explained("PP", share(kept.perturbed))
+    yield explained("LOW", share(kept.low))
+    name, similarity = explained("CS", cosine(kept.similarity))
+    yield name, f"{similarity} (by {kept.encoder})"
+    yield (
+        "English words",
+        f"{share(kept.english)} (before {share(kept.english_before)})",
+    )
+    for name, value in kept.others():
+        yield name, measure(name, value)
 
 
 def _tasks(tasks: Sequence[Task]) -> Table:

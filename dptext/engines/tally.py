@@ -8,39 +8,29 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext import metrics, registry
 from dptext.engines.epsilons import EpsilonHistogram, Spent
-from dptext.errors import ComponentError, UsageError
+from dptext.measures.all_metrics import AllMetrics, Partials
 from dptext.metrics import Batch, Figure
 from dptext.tokens import kinds
+from dptext.tokens.joining import Joined
 from dptext.types import Eps, Ids, Lexicon, Words
-
-_NO_WORDS = Words(
-    pieces=[],
-    flags=np.empty(0, np.uint8),
-    ends=np.empty(0, np.int64),
-    positions=np.empty(0, np.int64),
-    texts=np.empty(0, np.int64),
-    ids=np.empty(0, np.int32),
-)
 
 
 class Counted(NamedTuple):
     """What is counted in some texts.
 
-    tokens (8,) int64 by kind; words, how many were replaced; metrics, what each meter
-    counts, in the order of the meters.
+    tokens (8,) int64 by kind; words, how many were replaced.
     """
 
     tokens: NDArray[np.int64]
     words: int
     epsilons: Spent
-    metrics: tuple[Any, ...]
+    metrics: Partials
 
 
 class Meters:
@@ -48,40 +38,24 @@ class Meters:
 
     def __init__(self, lexicon: Lexicon) -> None:
         self.epsilons = EpsilonHistogram(lexicon)
-        self._metrics: dict[str, metrics.Meter[Any]] = {}
-        for name in registry.names("metrics"):
-            module = registry.find("metrics", name)
-            if module.NAME in self._metrics:
-                msg = (
-                    f"metric {name!r}: another one has the heading {module.NAME!r} in "
-                    "the report; remove the package that brings it"
-                )
-                raise UsageError(msg)
-            self._metrics[module.NAME] = module.Meter(lexicon)
+        self._metrics = AllMetrics(lexicon)
 
     def observe(self, batch: Batch) -> Counted:
         """Count a batch."""
-        words = batch.words
         return Counted(
-            tokens=np.bincount(words.flags & kinds.KIND, minlength=8),
-            words=len(batch.drawn),
+            tokens=np.bincount(batch.words.flags & kinds.KIND, minlength=8),
+            words=len(batch.written),
             epsilons=self.epsilons.observe(batch),
-            metrics=tuple(meter.observe(batch) for meter in self._metrics.values()),
+            metrics=self._metrics.observe(batch),
         )
-
-    @property
-    def nothing(self) -> Counted:
-        """Return what is counted where there is no text."""
-        return self.observe(Batch(_NO_WORDS, _NO_WORDS.ids, np.empty(0), 0))
 
     def merge(self, one: Counted, other: Counted) -> Counted:
         """Count the texts of both; those of one come first."""
-        pairs = zip(self._metrics.values(), one.metrics, other.metrics, strict=True)
         return Counted(
             tokens=one.tokens + other.tokens,
             words=one.words + other.words,
             epsilons=self.epsilons.merge(one.epsilons, other.epsilons),
-            metrics=tuple(meter.merge(mine, more) for meter, mine, more in pairs),
+            metrics=self._metrics.merge(one.metrics, other.metrics),
         )
 
     def results(self, total: Counted) -> dict[str, dict[str, Figure]]:
@@ -89,20 +63,7 @@ class Meters:
 
         Raises ComponentError for what a report cannot hold.
         """
-        results = {}
-        for (name, meter), partial in zip(
-            self._metrics.items(), total.metrics, strict=True
-        ):
-            results[name] = dict(meter.result(partial))
-            for value in results[name].values():
-                if type(value) not in (int, float, str, bool, type(None)):
-                    msg = (
-                        f"metric {name!r} has a figure of the type "
-                        f"{type(value).__name__}, which no report can hold; report "
-                        "this line to its authors"
-                    )
-                    raise ComponentError(msg)
-        return results
+        return self._metrics.results(total.metrics)
 
 
 @dataclass(slots=True)
@@ -121,7 +82,7 @@ class Tally:
     def of(cls, lexicon: Lexicon) -> Tally:
         """Start all metrics of a run."""
         meters = Meters(lexicon)
-        return cls(meters, meters.nothing)
+        return cls(meters, meters.observe(Batch.empty()))
 
     @property
     def texts(self) -> int:
@@ -132,6 +93,7 @@ class Tally:
         """Add what was counted in the texts that come next."""
         self.counted = self.meters.merge(self.counted, counted)
 
-    def observe(self, words: Words, drawn: Ids, eps: Eps) -> None:
+    def observe(self, words: Words, drawn: Ids, joined: Joined, eps: Eps) -> None:
         """Count the texts that come next."""
-        self.add(self.meters.observe(Batch(words, drawn, eps, self.texts)))
+        batch = Batch(words, joined.written, joined.spelled, eps, self.texts)
+        self.add(self.meters.observe(batch))

@@ -9,6 +9,7 @@ from dptext.engines.tally import Counted, Meters
 from dptext.metrics import Batch
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
+from dptext.tokens.joining import Joined
 from dptext.types import Eps, Ids, Record, Words
 
 
@@ -31,8 +32,8 @@ class Worker:
         """Privatize a batch; first_text is how many texts of the run come before it."""
         counted: list[Counted] = []
 
-        def observe(words: Words, drawn: Ids, eps: Eps) -> None:
-            batch = Batch(words, drawn, eps, first_text)
+        def observe(words: Words, drawn: Ids, joined: Joined, eps: Eps) -> None:
+            batch = Batch(words, joined.written, joined.spelled, eps, first_text)
             counted.append(self._meters.observe(batch))
 
         texts = self._pipeline.privatize(records, self._randomness, observe)

@@ -28,7 +28,7 @@ from dptext.evaluation.run import Evaluation, Result, Settings
 from dptext.guarantees import account
 from dptext.measures import public
 from dptext.randomness import RunKey
-from dptext.types import Record
+from dptext.types import Record, Words
 
 _EXAMPLES = 3
 # Loaded once for all processes; nothing of these starts a thread.
@@ -176,14 +176,12 @@ def _computed(cell: Cell, sample: Sample, settings: Settings) -> Row:
     records = [Record(n, (text,), None) for n, text in enumerate(sample.texts)]
     words = 0
 
-    def observe(batch: Any, drawn: Any, eps: Any) -> None:
+    def observe(batch: Words, *_: object) -> None:
         nonlocal words
-        words += len(drawn)
+        words += len(batch.ids)
 
     began = time.perf_counter()
-    private = [
-        texts[0] for _, texts in made.run(records, RunKey.fresh(), observe=observe)
-    ]
+    private = [texts for _, texts in made.run(records, RunKey.fresh(), observe=observe)]
     seconds = time.perf_counter() - began
     megabytes = _peak()
     told = account.statement(
@@ -196,7 +194,8 @@ def _computed(cell: Cell, sample: Sample, settings: Settings) -> Row:
         fields=None,
     )
     risk, _ = public.risk_of(made)
-    ready = Evaluation.of(lexicon, settings, sample.texts, sample.values)
+    texts = [record.texts for record in records]
+    ready = Evaluation.of(lexicon, settings, texts, sample.values)
     return Row(
         mechanism=cell.mechanism,
         level=cell.level,
@@ -210,7 +209,7 @@ def _computed(cell: Cell, sample: Sample, settings: Settings) -> Row:
         seconds=seconds,
         words_per_second=words / seconds if seconds else None,
         megabytes=megabytes,
-        examples=tuple(private[:_EXAMPLES]),
+        examples=tuple(text for (text,) in private[:_EXAMPLES]),
     )
 
 

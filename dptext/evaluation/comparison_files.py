@@ -24,11 +24,11 @@ def sample(
     where none is left.
     """
     values = (*settings.labels, *settings.attributes)
-    usable = [
-        (row.text, row.values)
+    joined = (
+        (rows.one_text(row.texts), row.values)
         for row in rows.records(path, selection, values, format)
-        if row.text.strip() and None not in row.values
-    ]
+    )
+    usable = [row for row in joined if row[0].strip() and None not in row[1]]
     if not usable:
         msg = f"{path}: no record has text and all of the fields asked for"
         raise InputError(msg)

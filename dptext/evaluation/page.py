@@ -26,19 +26,20 @@ def render(result: Result) -> bytes:
         ),
         ("English", _share(kept.english), f"{figures.MEANINGS['English']}, after"),
     ]
+    rows += [(name, figures.measure(name, value), "") for name, value in kept.others()]
     if result.deniability is not None:
         deny = result.deniability
         rows.append(("N_w", _share(deny.n_w), figures.MEANINGS["N_w"]))
-        told = figures.distinct(deny.s_w, deny.runs)
-        rows.append(("S_w", told, figures.MEANINGS["S_w"]))
+        distinct = figures.distinct(deny.s_w, deny.runs)
+        rows.append(("S_w", distinct, figures.MEANINGS["S_w"]))
     sections = [
         Section(
             "What is kept",
             (
                 _page.table(("measure", "value", "meaning"), rows, numbers=(1,)),
                 _page.note(
-                    f"{kept.texts:,} texts; PP on the {kept.compared:,} that have as "
-                    "many words after as before."
+                    f"{kept.texts:,} texts; PP, LOW and CS by the lexicon are of the "
+                    f"{kept.compared:,} that have as many words after as before."
                 ),
             ),
         )

@@ -28,18 +28,18 @@ class Row:
     values: tuple[str | None, ...] = ()
     identity: str | None = None
 
-    @property
-    def text(self) -> str:
-        """Return all texts as one, joined by lines."""
-        return "\n".join(self.texts)
+
+def one_text(texts: Sequence[str]) -> str:
+    """Return all texts of a record as one, joined by lines."""
+    return "\n".join(texts)
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A text before and after, and the values of further fields of the original."""
+    """The texts of a record before and after, and further fields of the original."""
 
-    before: str
-    after: str
+    before: tuple[str, ...]
+    after: tuple[str, ...]
     values: tuple[str | None, ...] = ()
 
 
@@ -120,7 +120,7 @@ def pairs(
                 f"original has {len(mine.texts)}; give the two files of one run"
             )
             raise InputError(msg)
-        yield Pair(mine.text, other.text, mine.values)
+        yield Pair(mine.texts, other.texts, mine.values)
 
 
 def _in_order(

@@ -9,7 +9,7 @@ from itertools import islice
 from dptext import models
 from dptext.evaluation import OWNER, classify
 from dptext.evaluation.classify import Baseline, Task
-from dptext.evaluation.rows import Pair
+from dptext.evaluation.rows import Pair, one_text
 from dptext.measures import masked_word
 from dptext.measures.attacks import Attack
 from dptext.measures.deniability import Deniability
@@ -85,7 +85,7 @@ class Evaluation:
 
     lexicon: Lexicon
     settings: Settings
-    texts: tuple[str, ...]
+    texts: tuple[tuple[str, ...], ...]
     utility: tuple[Baseline, ...]
     attributes: tuple[Baseline, ...]
 
@@ -94,22 +94,23 @@ class Evaluation:
         cls,
         lexicon: Lexicon,
         settings: Settings,
-        texts: Sequence[str],
+        texts: Sequence[tuple[str, ...]],
         values: Sequence[Sequence[str | None]],
     ) -> Evaluation:
-        """Train the baselines; values of each text: of its labels, then attributes.
+        """Train the baselines on records; values: of labels, then attributes, of each.
 
-        A text without a value has no part in that field's task.
+        A record without a value has no part in that field's task.
         """
         settings.check()
         make = classify.classifier(settings.classifier, lexicon)
         named = (*settings.labels, *settings.attributes)
+        lines = [one_text(each) for each in texts]
         found = []
         for number, name in enumerate(named):
             column = [row[number] for row in values]
             found.append(
                 Baseline.of(
-                    name, texts, column, settings.classifier, make, settings.splits
+                    name, lines, column, settings.classifier, make, settings.splits
                 )
             )
         cut = len(settings.labels)
@@ -117,15 +118,18 @@ class Evaluation:
             lexicon, settings, tuple(texts), tuple(found[:cut]), tuple(found[cut:])
         )
 
-    def against(self, private: Sequence[str], made: Pipeline | None = None) -> Result:
+    def against(
+        self, private: Sequence[tuple[str, ...]], made: Pipeline | None = None
+    ) -> Result:
         """Evaluate one private version; made is what wrote it, if that is known."""
+        lines = [one_text(each) for each in private]
         return _result(
             zip(self.texts, private, strict=True),
             self.lexicon,
             self.settings,
             made,
-            tuple(each.against(private) for each in self.utility),
-            tuple(each.against(private) for each in self.attributes),
+            tuple(each.against(lines) for each in self.utility),
+            tuple(each.against(lines) for each in self.attributes),
         )
 
 
@@ -150,7 +154,7 @@ def evaluate(
 
 
 def _result(
-    texts: Iterator[tuple[str, str]],
+    records: Iterator[tuple[tuple[str, ...], tuple[str, ...]]],
     lexicon: Lexicon,
     settings: Settings,
     made: Pipeline | None,
@@ -165,8 +169,10 @@ def _result(
         masked_model=settings.masked_model,
         masked_words=settings.masked_words,
     )
-    while batch := list(islice(texts, _BATCH)):
-        guesses.add(meter.add([b for b, _ in batch], [a for _, a in batch]))
+    while batch := list(islice(records, _BATCH)):
+        before = [text for texts, _ in batch for text in texts]
+        after = [text for _, texts in batch for text in texts]
+        guesses.add(meter.add(before, after))
     kept = meter.result()
     return Result(
         audience=OWNER,

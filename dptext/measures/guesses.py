@@ -47,8 +47,8 @@ class Guesses:
 
     def add(self, found: Aligned) -> None:
         """Take in a batch."""
-        before: Ids = found.before.ids[found.mine]
-        after: Ids = found.after.ids[found.other]
+        before: Ids = found.before.ids[found.rows_before]
+        after: Ids = found.after.ids[found.rows_after]
         known = (before >= 0) & (after >= 0)
         before, after = before[known], after[known]
         self._words += len(before)
@@ -89,9 +89,9 @@ class Guesses:
 
 def _hidden(found: Aligned) -> list[Hidden]:
     """Return each private text with the words to guess."""
-    texts = found.after.texts[found.other]
-    positions = found.after.positions[found.other]
-    originals = list(spelled(found.before, found.mine))
+    texts = found.after.texts[found.rows_after]
+    positions = found.after.positions[found.rows_after]
+    originals = list(spelled(found.before, found.rows_before))
     hidden = []
     starts = np.flatnonzero(np.diff(texts, prepend=-1)).tolist()
     for begin, end in zip(starts, [*starts[1:], len(texts)], strict=True):

@@ -1,36 +1,36 @@
-"""What pairs of texts keep, word by word: PP, LOW, CS and the share of English words.
+"""What pairs of texts keep: PP, LOW, CS and the share of English words.
 
-Texts are split as dptext splits them; memory does not grow with their number.
+By the meters of a run (dptext.metrics), from the words that stand for one another; only
+what no run measures is measured here. Memory does not grow with the number of texts but
+by 8 bytes for each text where an encoder is given.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dptext import models
-from dptext.measures.alignment import Aligned, Aligner, spelled
+from dptext.measures.alignment import Aligned, Aligner
+from dptext.measures.all_metrics import AllMetrics
 from dptext.measures.english import EnglishShare
-from dptext.metrics import rare_words
-from dptext.metrics.similarity import ENCODER, cosines, text_vectors, weighted
-from dptext.tokens import numbers
+from dptext.metrics import Batch, Figure, perturbation, rare_words, similarity
 from dptext.tokens.policy import Policy
-from dptext.types import Ids, Lexicon, Words
+from dptext.types import Lexicon
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
     """Figures of pairs of texts.
 
-    perturbed PP, of the words to be replaced (numbers and identifiers among them) the
-    share that is spelled otherwise, capitals apart, in the texts with equally many
-    words before and after (compared); low, of the 1000 least frequent vocabulary words
-    of the originals the share that still occurs (dptext.metrics.rare_words); similarity
-    CS, the mean cosine of texts before and after by encoder; english, the share of
-    words that the lexicon holds, before and after. null: no word.
+    compared counts the texts with equally many words before and after; of these are
+    metrics, the figures of each metric by its heading, as in the report of a run.
+    perturbed is PP, low LOW, words how many words these are of. similarity is CS by
+    encoder: that of metrics, or by a sentence encoder the mean over all texts. english
+    is the share of words that the lexicon holds, before and after. null: no word.
     """
 
     texts: int
@@ -42,6 +42,13 @@ class Kept:
     encoder: str
     english_before: float | None
     english: float | None
+    metrics: dict[str, dict[str, Figure]] = field(default_factory=dict)
+
+    def others(self) -> Iterator[tuple[str, Figure]]:
+        """Yield the metrics that other packages bring, each with its first figure."""
+        for name, figures in self.metrics.items():
+            if name not in (perturbation.NAME, rare_words.NAME, similarity.NAME):
+                yield name, next(iter(figures.values()), None)
 
 
 class Meter:
@@ -54,72 +61,54 @@ class Meter:
         policy: Policy | None = None,
     ) -> None:
         self._aligner = Aligner(lexicon, policy)
-        self._numbers = numbers.rows(lexicon)
-        self._encoder = encoder
-        self._table = weighted(lexicon) if encoder is None else None
-        self._rare = rare_words.Meter(lexicon)
-        nothing = np.empty(0, np.int32)
-        self._rare_counts = self._rare.count(nothing, nothing)
+        self._metrics = AllMetrics(lexicon)
+        self._counted = self._metrics.observe(Batch.empty())
         self._english = (EnglishShare(), EnglishShare())
-        self._texts = self._compared = self._words = self._same = 0
-        self._cosines, self._measured = 0.0, 0
+        self._texts = self._compared = self._words = 0
+        self._encoder = encoder
+        self._cosines: list[float] = []
 
     def add(self, before: Sequence[str], after: Sequence[str]) -> Aligned:
         """Take a batch in and return its words in pairs."""
-        found = self._aligner(before, after)
+        aligned = self._aligner(before, after)
+        counted = self._metrics.observe(aligned.batch(self._texts))
+        self._counted = self._metrics.merge(self._counted, counted)
         self._texts += len(before)
-        self._compared += found.compared
-        self._words += len(found.mine)
-        self._same += self._unchanged(found)
-        after_ids = found.after.ids[found.after.ids >= 0]
-        self._rare_counts = self._rare.merge(
-            self._rare_counts, self._rare.count(found.before.ids, after_ids)
-        )
-        for count, words in zip(
-            self._english, (found.before, found.after), strict=True
-        ):
-            count.add(words)
-        of_texts = cosines(
-            self._meanings(before, found.before), self._meanings(after, found.after)
-        )
-        self._cosines += float(of_texts.sum())
-        self._measured += len(of_texts)
-        return found
+        self._compared += aligned.compared
+        self._words += len(aligned.rows_before)
+        self._english[0].add(aligned.before)
+        self._english[1].add(aligned.after)
+        if self._encoder is not None:
+            one, other = (_encoded(self._encoder, texts) for texts in (before, after))
+            self._cosines += similarity.cosines(one, other).tolist()
+        return aligned
 
     def result(self) -> Kept:
         """Return the figures so far."""
+        metrics = self._metrics.results(self._counted)
+        meaning = _number(metrics[similarity.NAME]["mean_cosine"])
+        if self._encoder is not None:
+            meaning = similarity.mean(self._cosines)
         return Kept(
             texts=self._texts,
             compared=self._compared,
             words=self._words,
-            perturbed=1.0 - self._same / self._words if self._words else None,
-            low=self._rare.share(self._rare_counts),
-            similarity=self._cosines / self._measured if self._measured else None,
-            encoder=self._encoder or ENCODER,
+            perturbed=_number(metrics[perturbation.NAME]["share_changed"]),
+            low=_number(metrics[rare_words.NAME]["share_present"]),
+            similarity=meaning,
+            encoder=self._encoder or similarity.ENCODER,
             english_before=self._english[0].result(),
             english=self._english[1].result(),
+            metrics=metrics,
         )
 
-    def _unchanged(self, found: Aligned) -> int:
-        x: Ids = found.before.ids[found.mine]
-        y: Ids = found.after.ids[found.other]
-        named = (x >= 0) & ~np.isin(x, self._numbers)
-        # The rest has no row of its own; only its letters tell.
-        rest = np.flatnonzero(~named & (x == y))
-        letters = zip(
-            spelled(found.before, found.mine[rest]),
-            spelled(found.after, found.other[rest]),
-            strict=True,
-        )
-        return int(np.count_nonzero(named & (x == y))) + sum(a == b for a, b in letters)
 
-    def _meanings(self, texts: Sequence[str], words: Words) -> NDArray[np.float64]:
-        if self._table is not None:
-            return text_vectors(self._table, words.texts, words.ids, len(texts))
-        assert self._encoder is not None
-        folder = models.need_sentence_model(self._encoder, "CS")
-        encode = models.sentence_model(folder, "cpu").encode
-        found: NDArray[np.float64] = np.asarray(
-            encode(list(texts), show_progress_bar=False), np.float64
-        )
-        return found
+def _number(figure: Figure) -> float | None:
+    assert not isinstance(figure, str)
+    return figure
+
+
+def _encoded(encoder: str, texts: Sequence[str]) -> NDArray[np.float64]:
+    folder = models.need_sentence_model(encoder, "CS")
+    encode = models.sentence_model(folder, "cpu").encode
+    return np.asarray(encode(list(texts), show_progress_bar=False), np.float64)

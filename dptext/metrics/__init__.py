@@ -10,7 +10,9 @@ A meter keeps nothing of the texts: what it counts in a batch it returns, and su
 partial results are added up. Batches are measured in several processes and divided
 differently from run to run, but the figures have to be the same to the last digit:
 count in integers, or keep values until the end, and use `math.fsum`. A figure of some
-texts only goes by their number in the run (`Batch.first_text`).
+texts only goes by their number (`Batch.first_text`).
+
+`evaluate` and `compare` measure by the same meters, from the texts before and after.
 """
 
 from __future__ import annotations
@@ -19,6 +21,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from dptext.types import Eps, Ids, Lexicon, Words
 
@@ -31,16 +36,28 @@ Figures = Mapping[str, Figure]
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Some texts of a run, one after the other, and what was drawn for their words.
+    """Some texts, one after the other, and what is written for their words.
 
-    drawn (n,) rows of the vocabulary, and eps (n,) nats, for the n words that were
-    replaced; first_text is how many texts of the run come before these.
+    Of the n words that were replaced: written (n,) rows of the vocabulary as they stand
+    in the texts after, -1 for a word that is none of it (which no run writes); spelled
+    (n,) str, each as it is written, perhaps with a space in front; eps (n,) nats, NaN
+    where only the texts are known (`evaluate`). first_text is how many texts come
+    before these.
     """
 
     words: Words
-    drawn: Ids
+    written: Ids
+    spelled: NDArray[np.object_]
     eps: Eps
     first_text: int
+
+    @classmethod
+    def empty(cls) -> Batch:
+        """Return a batch without texts."""
+        ids, positions = np.empty(0, np.int32), np.empty(0, np.int64)
+        flags = np.empty(0, np.uint8)
+        words = Words([], flags, positions, positions, positions, ids)
+        return cls(words, ids, np.empty(0, object), np.empty(0), 0)
 
 
 class Meter(ABC, Generic[Partial]):

@@ -1,7 +1,7 @@
-"""PP: the share of words for which another word was drawn.
+"""PP: the share of words that are spelled otherwise after than before, capitals apart.
 
-Only words that the mechanism replaced count; an unknown word always counts as changed,
-and so does a number, unless an element for this very number was drawn ("7").
+Only words that the policy replaces count. Of two known words their rows tell; of two
+numbers of one element, and of two unknown words, their letters.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ NAME = "PP"
 
 
 class Counts(NamedTuple):
-    """How many words there are, and for how many the same word was drawn."""
+    """How many words there are, and how many stand as they stood."""
 
     words: int
     same: int
@@ -29,13 +29,20 @@ class Meter(metrics.Meter[Counts]):
     """Count words and changes."""
 
     def __init__(self, lexicon: Lexicon) -> None:
-        self._numbers = numbers.Numbers(lexicon)
+        # By row; the last one stands for every unknown word.
+        self._one_word = np.append(np.ones(len(lexicon.words), bool), False)
+        self._one_word[numbers.rows(lexicon)] = False
 
     def observe(self, batch: Batch) -> Counts:
         """Count the words of a batch."""
-        same = batch.drawn == batch.words.ids
-        same[self._numbers.vague(batch.drawn)] = False
-        return Counts(len(same), int(np.count_nonzero(same)))
+        ids, positions = batch.words.ids, batch.words.positions
+        equal = np.flatnonzero(batch.written == ids)
+        by_row = self._one_word[ids[equal]]
+        same = int(np.count_nonzero(by_row))
+        for index in equal[~by_row].tolist():
+            before = batch.words.pieces[positions[index]]
+            same += _letters(before) == _letters(batch.spelled[index])
+        return Counts(len(ids), same)
 
     def merge(self, one: Counts, other: Counts) -> Counts:
         """Add up."""
@@ -45,3 +52,7 @@ class Meter(metrics.Meter[Counts]):
         """Return the share of changed words, None without words."""
         share = 1.0 - total.same / total.words if total.words else None
         return {"share_changed": share, "words": total.words}
+
+
+def _letters(piece: str) -> str:
+    return piece.strip(" ").lower()

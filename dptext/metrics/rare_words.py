@@ -2,7 +2,8 @@
 
 The original words are the distinct vocabulary words of the whole input, by how often
 they occur in it (ties by vocabulary order, the rarer in the lexicon first). Unknown
-words are left out, since no mechanism writes them, and so are numbers.
+words are left out, since no mechanism writes them, and so are numbers. Only words that
+the policy replaces count, before and after.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 from dptext import metrics
 from dptext.metrics import Batch, Figures
 from dptext.tokens import numbers
-from dptext.types import Ids, Lexicon
+from dptext.types import Lexicon
 
 NAME = "LOW"
 _RARE = 1000
@@ -43,14 +44,11 @@ class Meter(metrics.Meter[Counts]):
 
     def observe(self, batch: Batch) -> Counts:
         """Count the words of a batch."""
-        return self.count(batch.words.ids, batch.drawn)
-
-    def count(self, before: Ids, after: Ids) -> Counts:
-        """Count the words of texts before and after: rows of the vocabulary."""
-        times = np.bincount(before[before >= 0], minlength=self._size)
+        # Unknown words come first.
+        times = np.bincount(batch.words.ids + 1, minlength=self._size + 1)[1:]
         times[self._numbers] = 0
         rows = np.flatnonzero(times)
-        written = np.bincount(after, minlength=self._size)
+        written = np.bincount(batch.written + 1, minlength=self._size + 1)[1:]
         return Counts(rows, times[rows], np.flatnonzero(written))
 
     def merge(self, one: Counts, other: Counts) -> Counts:
@@ -65,11 +63,7 @@ class Meter(metrics.Meter[Counts]):
 
     def result(self, total: Counts) -> Figures:
         """Return the share of the rarest words that remain, None without words."""
-        words = min(len(total.rows), _RARE)
-        return {"share_present": self.share(total), "words": words}
-
-    def share(self, total: Counts) -> float | None:
-        """Return the share of the rarest words that remain, None without words."""
         order = np.argsort(total.times[::-1], kind="stable")[:_RARE]
         rare = total.rows[::-1][order]
-        return float(np.isin(rare, total.written).mean()) if len(rare) else None
+        share = float(np.isin(rare, total.written).mean()) if len(rare) else None
+        return {"share_present": share, "words": len(rare)}

@@ -2,12 +2,14 @@
 
 A text is the mean of its words' vectors, each weighted a / (a + p(word)), a = 0.001, so
 that function words count little (Arora et al. 2017, without their common component).
-Measured on the first texts of the run, so that it stays cheap.
+Only words that the policy replaces count, as they are written. Measured on the first
+texts, so that it stays cheap.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +29,7 @@ Cosines = NDArray[np.float64]
 
 
 class Meter(metrics.Meter[Cosines]):
-    """Measure the cosines of the first 2,000 texts of the run."""
+    """Measure the cosines of the first 2,000 texts."""
 
     def __init__(self, lexicon: Lexicon) -> None:
         self._lexicon = lexicon
@@ -44,9 +46,8 @@ class Meter(metrics.Meter[Cosines]):
         end = np.searchsorted(words.texts, texts)
         rows = words.texts[:end]
         before = text_vectors(self._table, rows, words.ids[:end], texts)
-        return cosines(
-            before, text_vectors(self._table, rows, batch.drawn[:end], texts)
-        )
+        after = text_vectors(self._table, rows, batch.written[:end], texts)
+        return cosines(before, after)
 
     def merge(self, one: Cosines, other: Cosines) -> Cosines:
         """Return all of them."""
@@ -54,8 +55,13 @@ class Meter(metrics.Meter[Cosines]):
 
     def result(self, total: Cosines) -> Figures:
         """Return the mean cosine, None without texts."""
-        mean = math.fsum(total.tolist()) / len(total) if len(total) else None
-        return {"mean_cosine": mean, "texts": len(total), "encoder": ENCODER}
+        of_texts = mean(total.tolist())
+        return {"mean_cosine": of_texts, "texts": len(total), "encoder": ENCODER}
+
+
+def mean(values: Sequence[float]) -> float | None:
+    """Return the mean, the same in whatever order; None without values."""
+    return math.fsum(values) / len(values) if values else None
 
 
 def weighted(lexicon: Lexicon) -> NDArray[np.float32]:

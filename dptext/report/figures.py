@@ -10,10 +10,11 @@ MEANINGS = {
     "risk": "how often the best possible guess of a word from its output is right",
     "N_w": "how often the mechanism draws a word as itself",
     "S_w": "how many different words come out when one word is drawn 100 times",
-    "PP": "of the words that are to be replaced, the share that became another",
-    "CS": "how near the texts stay in meaning, as a mean cosine: 1 is the same meaning",
-    "LOW": "of the 1000 rarest words of the originals (or all, if fewer), the share "
-    "that still occurs in the output",
+    "PP": "of the words that are to be replaced, the share that is written otherwise",
+    "CS": "how near the texts stay in meaning, as a mean cosine: 1 is the same "
+    "meaning; by the lexicon, of the replaced words of the first 2,000 texts",
+    "LOW": "of the 1000 rarest words of the originals (or all, if fewer) that are to "
+    "be replaced, the share that is still written",
     "English": "share of words that the lexicon holds",
 }
 NOTHING = "-"

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache, partial
 
 import numpy as np
@@ -51,6 +52,20 @@ _AGREEMENTS: dict[str, Callable[[Lexicon], Articles | Inflector]] = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """Texts (r,), and the words that were written in them for the drawn ones.
+
+    written (n,) rows of the vocabulary as they stand in the texts: in agreement, and a
+    number of NUMBER as the element that it is read as; spelled (n,) str, each as it is
+    written, perhaps with a space in front.
+    """
+
+    texts: list[str]
+    written: Ids
+    spelled: NDArray[np.object_]
+
+
 class Joiner:
     """Write batches of drawn words for one lexicon and policy."""
 
@@ -73,26 +88,29 @@ class Joiner:
         # Kinds of piece that a reader of the output takes for words.
         self._written = _WORDLIKE & (self._treatment != DROP)
 
-    def join(self, words: Words, drawn: Ids, bits: RandomBits) -> list[str]:
-        """Return the texts with the drawn words (n,) in their places."""
+    def join(self, words: Words, drawn: Ids, bits: RandomBits) -> Joined:
+        """Return the texts with the drawn words (n,) in their positions."""
         pieces = np.array([*words.pieces, ""], dtype=object)[:-1]
         if self._policy.punctuation == "drop":
             self._drop_marks(words, pieces)
         else:
             self._space_copied(words, pieces)
-        drawn = self._agree(words, drawn, pieces)
-        spaced = self._spaces(words, drawn)
-        out = self._shown[drawn]
-        out[spaced] = self._spaced[drawn[spaced]]
-        positions = self._numbers.drawn(drawn)
+        written = self._agree(words, drawn, pieces)
+        spaced = self._spaces(words, written)
+        out = self._shown[written]
+        out[spaced] = self._spaced[written[spaced]]
+        positions = self._numbers.drawn(written)
         if len(positions):
-            written = self._numbers.written(drawn[positions], bits.take(positions))
-            for position, text in zip(positions.tolist(), written, strict=True):
+            elements = written[positions]
+            numbers = self._numbers.written(elements, bits.take(positions))
+            for position, text in zip(positions.tolist(), numbers, strict=True):
                 out[position] = f" {text}" if spaced[position] else text
+            written = written.copy()
+            written[positions] = self._numbers.read(elements, numbers)
         self._recase(words, out)
         pieces[words.positions] = out
         self._mask(words, pieces)
-        return _cut(pieces, words.ends)
+        return Joined(_cut(pieces, words.ends), written, out)
 
     def redraw_digits(
         self, words: Words, bits: RandomBits, positions: NDArray[np.int64]

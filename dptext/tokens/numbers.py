@@ -285,12 +285,15 @@ class Numbers:
         """Return which of the drawn words (n,) are numbers: (m,) int64."""
         return np.flatnonzero(self._is_number[ids])
 
-    def vague(self, ids: Ids) -> NDArray[np.int64]:
-        """Return which of the drawn words (n,) may be any of several numbers: (m,)."""
-        drawn = self.drawn(ids)
-        forms = [ELEMENTS[self._index[row]].forms for row in ids[drawn].tolist()]
-        several = [len(f) > 1 or any(not p.text for p in f[0]) for f in forms]
-        return np.asarray(drawn[np.array(several, bool)])
+    def read(self, ids: Ids, texts: Sequence[str]) -> Ids:
+        """Return the rows of elements (m,) as a reader of their written numbers does.
+
+        They are the same, but for NUMBER: its numbers may have elements of their own.
+        """
+        rows = ids.copy()
+        for index in np.flatnonzero(ids == self._rows[0]).tolist():
+            rows[index] = self.row(texts[index])
+        return rows
 
     def written(self, ids: Ids, bits: RandomBits) -> list[str]:
         """Write drawn elements (m,) as random numbers of their forms."""

@@ -50,7 +50,7 @@ _PIECE = re.compile(rf" ?(?:{_PLAIN}|{_BODY})|\s+")
 _IS_NUMBER = re.compile(_NUMBER)
 _IS_WORD = re.compile(rf"{_ABBREVIATION}|{_WORD}|{_CLITIC}|[{_CJK}]")
 _IS_IDENTIFIER = re.compile(_IDENTIFIER)
-_ENDING = re.compile(r"(?:n['’]t|['’](?:s|re|ve|ll|d|m)?)$", re.IGNORECASE)
+_ENDING = re.compile(r"(?:n['’]t|['’](?:s|re|ve|ll|d|m|em)?)$", re.IGNORECASE)
 _ASCII_MARKS = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
 
 

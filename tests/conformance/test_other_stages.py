@@ -26,6 +26,7 @@ from tests.conformance.components import (
     METRICS,
     SPACES,
 )
+from tests.metrics.batches import batch
 
 STAGES = ("spaces", "mappings", "budgets")
 PARTS = [(stage, name) for stage in STAGES for name in registry.names(stage)]
@@ -234,15 +235,15 @@ def test_a_metric_does_not_depend_on_batches(name: str) -> None:
     texts = ["the cat runs", "zq dog 42", "", "well-known dog", "..."]
     words = words_of(*texts)
     drawn = np.random.default_rng(0).integers(0, 12, len(words.ids)).astype(np.int32)
-    eps = np.ones(len(drawn))
     meter = module.Meter(ENGLISH)
-    whole = meter.observe(Batch(words, drawn, eps, 0))
+    whole = meter.observe(batch(ENGLISH, words, drawn))
     parts = []
     for row, text in enumerate(texts):
         rows = words.texts == row
-        parts.append(meter.observe(Batch(words_of(text), drawn[rows], eps[rows], row)))
+        part = batch(ENGLISH, words_of(text), drawn[rows], first_text=row)
+        parts.append(meter.observe(part))
     figures = json.loads(json.dumps(meter.result(whole)))
     assert figures == meter.result(functools.reduce(meter.merge, parts))
-    nothing = meter.result(meter.observe(Batch(words_of(), drawn[:0], eps[:0], 0)))
+    nothing = meter.result(meter.observe(Batch.empty()))
     assert json.loads(json.dumps(nothing)) == nothing
     assert module.NAME

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from dptext.engines.epsilons import EpsilonHistogram, Spent
-from dptext.metrics import Batch
 from dptext.tokens.policy import Policy
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import Eps, Words
 from tests import small
+from tests.metrics.batches import batch
 
 LEXICON = small.english("the", "cat", "dog", "runs", "well")
 METER = EpsilonHistogram(LEXICON)
@@ -30,7 +30,7 @@ def spent(*batches: tuple[Words, Eps]) -> Spent:
     return reduce(
         METER.merge,
         [
-            METER.observe(Batch(words, words.ids, eps, 0))
+            METER.observe(batch(LEXICON, words, words.ids, eps))
             for words, eps in (nothing, *batches)
         ],
     )

@@ -13,9 +13,11 @@ from dptext import registry
 from dptext.engines.tally import Counted, Meters, Tally
 from dptext.errors import ComponentError, UsageError
 from dptext.metrics import Batch, similarity
+from dptext.tokens.joining import Joined
 from dptext.tokens.policy import Policy
 from dptext.tokens.tokenizer import Tokenizer
 from tests import small
+from tests.metrics.batches import batch
 
 LEXICON = small.cloud(300, 50)
 METERS = Meters(LEXICON)
@@ -31,13 +33,15 @@ def texts(count: int) -> list[str]:
 
 def counted(batches: Sequence[Sequence[str]]) -> Counted:
     """Count texts in batches; what is drawn follows from the text alone."""
-    total, first = METERS.nothing, 0
-    for batch in batches:
-        words = TOKENIZER.words(batch)
+    total, first = METERS.observe(Batch.empty()), 0
+    for each in batches:
+        words = TOKENIZER.words(each)
         drawn = ((words.ids + 7) % len(LEXICON.words)).astype(np.int32)
         eps = 0.1 + np.abs(np.sin(words.ids))
-        total = METERS.merge(total, METERS.observe(Batch(words, drawn, eps, first)))
-        first += len(batch)
+        total = METERS.merge(
+            total, METERS.observe(batch(LEXICON, words, drawn, eps, first))
+        )
+        first += len(each)
     return total
 
 
@@ -68,7 +72,7 @@ def test_figures_are_the_same_for_all_groupings(
 def test_every_metric_of_the_registry_is_measured() -> None:
     """There is no list of metrics but the folder and the entry points."""
     modules = [registry.find("metrics", name) for name in registry.names("metrics")]
-    results = METERS.results(METERS.nothing)
+    results = METERS.results(METERS.observe(Batch.empty()))
     assert list(results) == [module.NAME for module in modules] == ["PP", "LOW", "CS"]
 
 
@@ -93,7 +97,7 @@ def test_figures_that_no_report_can_hold_are_refused(
     """It is said whose they are; numpy's numbers are no numbers for JSON."""
     monkeypatch.setattr(similarity.Meter, "result", lambda *_: {"x": np.float64(1)})
     with pytest.raises(ComponentError, match=r"metric 'CS' has a figure .* float64"):
-        METERS.results(METERS.nothing)
+        METERS.results(METERS.observe(Batch.empty()))
 
 
 def test_what_is_observed_goes_on_where_it_ended(
@@ -104,6 +108,7 @@ def test_what_is_observed_goes_on_where_it_ended(
     tally = Tally.of(LEXICON)
     for _ in range(3):
         words = TOKENIZER.words(LEXICON.words[:2])
-        tally.observe(words, words.ids, np.ones(len(words.ids)))
+        joined = Joined([], words.ids, np.array(LEXICON.words[:2], object))
+        tally.observe(words, words.ids, joined, np.ones(len(words.ids)))
     assert tally.texts == 6
     assert tally.meters.results(tally.counted)["CS"]["texts"] == 3

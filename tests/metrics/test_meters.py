@@ -13,6 +13,7 @@ from dptext.tokens.policy import Policy
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import NUMBER, Ids, Words
 from tests import small
+from tests.metrics.batches import batch
 
 WORDS = ("the", "cat", "dog", "runs", "well")
 LEXICON = small.english(*WORDS)
@@ -30,16 +31,16 @@ def drawn_as(*words: str) -> Ids:
 
 def figures(meter: Meter[Any], *batches: tuple[Words, Ids]) -> dict[str, Any]:
     """Return what a meter says of batches that come one after the other."""
-    first, partials = 0, [meter.observe(Batch(words_of(), drawn_as(), np.empty(0), 0))]
-    for words, drawn in batches:
-        eps = np.ones(len(drawn))
-        partials.append(meter.observe(Batch(words, drawn, eps, first)))
+    first, partials = 0, [meter.observe(Batch.empty())]
+    for words, written in batches:
+        each = batch(LEXICON, words, written, first_text=first)
+        partials.append(meter.observe(each))
         first += len(words.ends)
     return dict(meter.result(reduce(meter.merge, partials)))
 
 
 def test_changed_words_are_counted() -> None:
-    """Two of five stay; unknown words and numbers always count as changed."""
+    """Two of five stay; an unknown word and a number are written otherwise."""
     meter = perturbation.Meter(LEXICON)
     first = (
         words_of("the cat 42", "zq dog"),
@@ -49,6 +50,18 @@ def test_changed_words_are_counted() -> None:
     second = (words_of("cat"), drawn_as("cat"))
     shown = figures(meter, first, second)
     assert shown == {"share_changed": pytest.approx(0.5), "words": 6}
+
+
+def test_what_has_no_row_of_its_own_is_compared_by_its_letters() -> None:
+    """The same number is the same, another one of its element or a word is not."""
+    number = LEXICON.words.index(NUMBER)
+    written = np.array([number, number, -1, -1], np.int32)
+    words = words_of("42 7 zq Qz")
+    spelled = np.array([" 42", "8", "xy", " qz"], object)
+    counted = perturbation.Meter(LEXICON).observe(
+        Batch(words, written, spelled, np.ones(4), 0)
+    )
+    assert counted == (4, 2)
 
 
 def test_without_words_no_share_is_claimed() -> None:

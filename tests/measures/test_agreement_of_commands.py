@@ -1,0 +1,157 @@
+"""One definition of each figure: whoever asks gets the same, to the last digit."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+import pytest
+
+from dptext import lexicons, pipeline, profile
+from dptext.evaluation import comparison
+from dptext.evaluation.comparison import Cell, Sample
+from dptext.evaluation.run import Settings
+from dptext.measures.alignment import Aligner
+from dptext.randomness import RunKey
+from dptext.tokens.joining import Joined
+from dptext.types import Eps, Ids, Record, Words
+from tests.cli.running import here
+
+KEY = bytes(range(32))
+# What comes out of a text is the mechanism's doing: sentences of any words will do.
+OTHERS = (
+    *("zq", "Qzx", "42", "7", "1999", "3.5", "12:30", "0171", "the", "a", "don't"),
+)
+
+
+def sentences(count: int, seed: int = 3) -> list[str]:
+    """Write sentences of words of the built-in lexicon, by their frequencies."""
+    lexicon = lexicons.find("builtin")
+    rng = np.random.default_rng(seed)
+    plain = np.array([word.isalpha() for word in lexicon.words])
+    prior = np.where(plain, lexicon.prior, 0.0)
+    out = []
+    for _ in range(count):
+        words = rng.choice(lexicon.words, rng.integers(1, 14), p=prior / prior.sum())
+        mixed = np.where(
+            rng.random(len(words)) < 0.15, rng.choice(OTHERS, len(words)), words
+        )
+        out.append(" ".join(mixed.tolist()) + rng.choice([".", "?", ", too!", ""]))
+    return out
+
+
+def asked(*arguments: str) -> Any:
+    """Run a command and return what it prints."""
+    ran = here(*arguments)
+    assert ran.code == 0, ran.err
+    return json.loads(ran.out)
+
+
+def sanitized(folder: Path, rows: list[dict[str, str]], *options: str) -> Any:
+    """Write rows to in.jsonl, sanitize them to out.jsonl, and return the report."""
+    (folder / "key").write_bytes(KEY)
+    (folder / "key").chmod(0o600)
+    lines = [json.dumps(row) + "\n" for row in rows]
+    (folder / "in.jsonl").write_text("".join(lines))
+    ran = here(
+        *("sanitize", str(folder / "in.jsonl"), "-o", str(folder / "out.jsonl"), "-q"),
+        *("--key-file", str(folder / "key"), "--report", str(folder / "report.json")),
+        *options,
+    )
+    assert ran.code == 0, ran.err
+    return json.loads((folder / "report.json").read_bytes())
+
+
+def evaluated(folder: Path, *options: str) -> Any:
+    """Evaluate in.jsonl and out.jsonl; every text has its words in pairs."""
+    files = (str(folder / "in.jsonl"), str(folder / "out.jsonl"))
+    shown = asked("evaluate", *files, "--json", *options)
+    assert shown["kept"]["compared"] == shown["kept"]["texts"]
+    return shown
+
+
+def test_all_commands_agree_to_the_last_digit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """PP, CS, LOW, N_w, S_w, risk, epsilon and worst loss, of one profile and key."""
+    texts = sentences(300)
+    report = sanitized(tmp_path, [{"text": text} for text in texts], "-p", "balanced")
+    private, promise = report["private"], report["guarantee"]
+    shown = evaluated(tmp_path, "-p", "balanced")
+    kept = shown["kept"]
+    assert kept["metrics"] == private["metrics"]
+    assert kept["perturbed"] == private["metrics"]["PP"]["share_changed"]
+    assert kept["low"] == private["metrics"]["LOW"]["share_present"]
+    assert kept["similarity"] == private["metrics"]["CS"]["mean_cosine"]
+    assert shown["deniability"] == report["deniability"]
+    risk = report["risk"]["success"]
+    assert shown["word_attacks"][1]["predicted"] == risk
+
+    plan = asked("plan", "-p", "balanced", "--json")
+    assert plan["risk"] == report["risk"]
+    assert plan["deniability"] == report["deniability"]
+    assert plan["epsilon"] == promise["epsilon"]
+    explained = asked("explain", "A good film.", "-p", "balanced", "--json")
+    for other in (plan["guarantee"], explained["guarantee"]):
+        assert other["epsilon"] == promise["epsilon"]
+        assert other["worst_loss"] == promise["worst_loss"]
+
+    monkeypatch.setattr(RunKey, "fresh", lambda: RunKey.from_bytes(KEY))
+    row = comparison.compute(
+        Cell("rank", "", "builtin", "balanced", {}),
+        Sample(tuple(texts), ((),) * len(texts)),
+        Settings(),
+    )
+    assert row.result is not None, row.reason
+    assert msgspec.to_builtins(row.result.kept) == kept
+    assert msgspec.to_builtins(row.result.deniability) == report["deniability"]
+    assert (row.epsilon, row.worst_loss) == (promise["epsilon"], promise["worst_loss"])
+    assert row.risk == risk
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        ("tokens.stop_word=keep", "tokens.agreement=articles"),
+        ("tokens.number=digits", "tokens.unknown=mask"),
+        ("tokens.stop_word=drop", "tokens.punctuation=drop", "tokens.case=lower"),
+        ("tokens.number=keep", "tokens.unknown=drop", "tokens.agreement=none"),
+    ],
+)
+def test_policies_are_measured_alike(settings: tuple[str, ...], tmp_path: Path) -> None:
+    """Words that are copied, masked or left out enter no figure, in run or evaluation.
+
+    Records of two texts: CS is about texts, not records.
+    """
+    texts = sentences(200)
+    rows = [{"a": a, "b": b} for a, b in zip(texts[::2], texts[1::2], strict=True)]
+    options = ["-p", "balanced", "--field", "a", "--field", "b"]
+    for each in settings:
+        options += ["--set", each]
+    report = sanitized(tmp_path, rows, *options, "--no-bayes-risk")
+    kept = evaluated(tmp_path, *options)["kept"]
+    assert kept["metrics"] == report["private"]["metrics"]
+
+
+def test_what_is_written_is_what_is_read() -> None:
+    """Rows of written words, numbers among them, are those of the released texts."""
+    ready = pipeline.build(profile.load("balanced"), lexicons.find("builtin"))
+    texts = sentences(200, seed=2)
+    written: list[Ids] = []
+
+    def observe(words: Words, drawn: Ids, joined: Joined, eps: Eps) -> None:
+        written.append(joined.written)
+
+    records = [Record(number, (text,), None) for number, text in enumerate(texts)]
+    out = list(ready.run(records, RunKey(KEY, "key-file"), observe=observe))
+    after = [text for _, (text,) in out]
+    aligned = Aligner(ready.lexicon)(texts, after)
+    # "it" and "'s", drawn one after the other, are read as one word.
+    assert aligned.compared >= len(texts) - 4
+    np.testing.assert_array_equal(
+        aligned.after.ids[aligned.rows_after],
+        np.concatenate(written)[aligned.rows_before],
+    )
