@@ -103,8 +103,8 @@ class Linear:
 
     def predict(self, texts: Sequence[str]) -> Labels:
         """Guess the labels of texts."""
-        found: Labels = np.asarray(self._model.predict(list(texts)), np.int64)
-        return found
+        labels: Labels = np.asarray(self._model.predict(list(texts)), np.int64)
+        return labels
 
 
 def _sklearn(part: str) -> Any:
@@ -184,11 +184,11 @@ class Baseline:
     ) -> Baseline:
         """Train on the originals. Raises UsageError where there is nothing to learn."""
         has = np.array([value is not None for value in values], bool)
-        given = np.array([value for value in values if value is not None], dtype=str)
+        known = np.array([value for value in values if value is not None], dtype=str)
         labels = np.full(len(values), -1, np.int64)
-        classes, labels[has] = np.unique(given, return_inverse=True)
+        classes, labels[has] = np.unique(known, return_inverse=True)
         counts = np.bincount(labels[has])
-        if len(classes) < 2 or counts.min() < _LEAST or len(classes) > len(given) / 4:
+        if len(classes) < 2 or counts.min() < _LEAST or len(classes) > len(known) / 4:
             msg = (
                 f"field {field!r} is no label: it needs at least two values, "
                 f"each with at least {_LEAST} texts"
@@ -259,9 +259,9 @@ def _scores(truth: Labels, guess: Labels) -> tuple[float, float]:
 
 
 def _mean(scores: Sequence[tuple[float, float]]) -> Score:
-    found = np.array(scores)
+    figures = np.array(scores)
     spread: list[float | None] = [None, None]
-    if len(found) > 1:
-        spread = found.std(axis=0, ddof=1).tolist()
-    mean = found.mean(axis=0)
+    if len(figures) > 1:
+        spread = figures.std(axis=0, ddof=1).tolist()
+    mean = figures.mean(axis=0)
     return Score(float(mean[0]), spread[0], float(mean[1]), spread[1])

@@ -18,7 +18,6 @@ from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor, as_compl
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 import msgspec
 
@@ -48,7 +47,7 @@ class Cell:
     level: str
     lexicon: str
     profile: str
-    over: dict[str, Any]
+    over: dict[str, object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +64,7 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What was found in a cell; reason says why there is nothing else.
+    """The figures of a cell; reason says why there is nothing else.
 
     worst_loss in nats, null without bound; risk the upper limit of the Bayes risk;
     seconds to privatize the sample on one core, words_per_second with that; megabytes
@@ -100,7 +99,7 @@ def run(
 ) -> Iterator[tuple[Cell, Row]]:
     """Yield each cell with its row, as they are finished.
 
-    done are rows by their keys from an earlier run; keep is told every new one.
+    done are rows by their keys from an earlier run; keep is called with every new one.
     """
     known = done or {}
     named = {key_of(cell, sample, settings): cell for cell in cells}
@@ -109,7 +108,7 @@ def run(
             yield cell, known[key]
     with ThreadPoolExecutor(jobs) as threads:
         waiting = {
-            threads.submit(_apart, cell, sample, settings): (key, cell)
+            threads.submit(_in_process, cell, sample, settings): (key, cell)
             for key, cell in named.items()
             if key not in known
         }
@@ -133,7 +132,7 @@ def key_of(cell: Cell, sample: Sample, settings: Settings) -> str:
     return hashlib.sha256(data.encode("ascii")).hexdigest()
 
 
-def _apart(cell: Cell, sample: Sample, settings: Settings) -> Row:
+def _in_process(cell: Cell, sample: Sample, settings: Settings) -> Row:
     """Compute a cell in a process of its own."""
     with ProcessPoolExecutor(
         1, _context(), initializer=_ready, initargs=(progress.enabled(),)
@@ -172,7 +171,7 @@ def compute(cell: Cell, sample: Sample, settings: Settings) -> Row:
 def _computed(cell: Cell, sample: Sample, settings: Settings) -> Row:
     recipe = profile.load(cell.profile, cell.over)
     lexicon = lexicons.find(cell.lexicon)
-    made = pipeline.build(recipe, lexicon)
+    ready = pipeline.build(recipe, lexicon)
     records = [Record(n, (text,), None) for n, text in enumerate(sample.texts)]
     words = 0
 
@@ -181,31 +180,33 @@ def _computed(cell: Cell, sample: Sample, settings: Settings) -> Row:
         words += len(batch.ids)
 
     began = time.perf_counter()
-    private = [texts for _, texts in made.run(records, RunKey.fresh(), observe=observe)]
+    private = [
+        texts for _, texts in ready.run(records, RunKey.fresh(), observe=observe)
+    ]
     seconds = time.perf_counter() - began
     megabytes = _peak()
-    told = account.statement(
-        made.profile,
-        made.mechanism,
-        made.budget.description,
+    statement = account.statement(
+        ready.profile,
+        ready.mechanism,
+        ready.budget.description,
         key="system",
         lexicon_is_custom=False,
         identified=False,
         fields=None,
     )
-    risk, _ = public.risk_of(made)
+    risk, _ = public.risk_of(ready)
     texts = [record.texts for record in records]
-    ready = Evaluation.of(lexicon, settings, texts, sample.values)
+    originals = Evaluation.of(lexicon, settings, texts, sample.values)
     return Row(
         mechanism=cell.mechanism,
         level=cell.level,
         lexicon=cell.lexicon,
         dimensions=int(lexicon.vectors.shape[1]),
-        epsilon=made.budget.description.high,
-        notion=told.notion,
-        worst_loss=told.worst_loss,
+        epsilon=ready.budget.description.high,
+        notion=statement.notion,
+        worst_loss=statement.worst_loss,
         risk=None if risk is None else risk.success,
-        result=ready.against(private, made),
+        result=originals.against(private, ready),
         seconds=seconds,
         words_per_second=words / seconds if seconds else None,
         megabytes=megabytes,

@@ -31,8 +31,8 @@ def render(rows: Sequence[Row], originals: Sequence[str]) -> bytes:
     ]
     missing = [row for row in rows if row.reason]
     if missing:
-        told = [f"{row.mechanism}, {row.level}: {row.reason}" for row in missing]
-        sections.append(Section("What could not be run", (_page.bullets(told),)))
+        reasons = [f"{row.mechanism}, {row.level}: {row.reason}" for row in missing]
+        sections.append(Section("What could not be run", (_page.bullets(reasons),)))
     lead = _page.note(f"{OWNER}; this page shows texts")
     return _page.page(
         "Mechanisms compared", sections, lead=lead, footer="dptext compare"

@@ -58,13 +58,13 @@ def render(result: Result) -> bytes:
 
 
 def _tasks(tasks: Iterable[Task], title: str) -> tuple[Html, ...]:
-    found = list(tasks)
+    listed = list(tasks)
     groups = [
         _svg.Group(
             task.field,
             (task.original.accuracy, task.private.accuracy, task.static.accuracy),
         )
-        for task in found
+        for task in listed
     ]
     names = (
         "trained and tested on originals",
@@ -84,20 +84,20 @@ def _tasks(tasks: Iterable[Task], title: str) -> tuple[Html, ...]:
                 figures.score(task.original.macro_f1),
                 figures.score(task.private.macro_f1),
             )
-            for task in found
+            for task in listed
         ],
     )
-    about = ", ".join(f"{t.field}: {t.splits} splits, {t.classifier}" for t in found)
+    about = ", ".join(f"{t.field}: {t.splits} splits, {t.classifier}" for t in listed)
     return picture, table, _page.note(f"Mean ± standard deviation; {about}.")
 
 
 def _words(result: Result) -> Html:
     rows = []
     for each in result.word_attacks:
-        told = each.assumes
+        assumed = each.assumes
         if each.predicted is not None:
-            told += f"; the Bayes risk's figure is {_share(each.predicted)}"
-        rows.append((each.name, _share(each.success), f"{each.words:,}", told))
+            assumed += f"; the Bayes risk's figure is {_share(each.predicted)}"
+        rows.append((each.name, _share(each.success), f"{each.words:,}", assumed))
     masked = result.masked_word
     if masked is not None:
         for name, value in (
@@ -113,11 +113,11 @@ def _together(result: Result) -> Html:
     rows = [(f"alpha {e.alpha:g}", figures.score(e.value)) for e in result.composite]
     if result.trade_off is not None:
         rows.append(("trade-off", figures.points(result.trade_off)))
-    told = _page.note(
+    note = _page.note(
         f"Composite: {result.composite_formula}. Trade-off: the change in accuracy on "
         "the first label plus what the attack on the first attribute has lost."
     )
-    return _page.join((_page.table(("measure", "value"), rows), told))
+    return _page.join((_page.table(("measure", "value"), rows), note))
 
 
 def write(result: Result, path: Path) -> None:

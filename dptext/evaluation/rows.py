@@ -56,12 +56,12 @@ def records(
     """
     selections = [selection, *(replace(selection, id_field=name) for name in values)]
     for first, others in _passes(path, selections, format):
-        found = zip(values, others, strict=True)
+        named = zip(values, others, strict=True)
         identity = None
         if selection.id_field is not None:
             identity = _value(path, selection.id_field, first)
-        told = tuple(_value(path, name, each) for name, each in found)
-        yield Row(first.texts, told, identity)
+        read = tuple(_value(path, name, each) for name, each in named)
+        yield Row(first.texts, read, identity)
 
 
 def _passes(

@@ -81,7 +81,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """The originals made ready: baselines are trained once for all private versions."""
+    """The originals prepared: baselines are trained once for all private versions."""
 
     lexicon: Lexicon
     settings: Settings
@@ -105,29 +105,33 @@ class Evaluation:
         make = classify.classifier(settings.classifier, lexicon)
         named = (*settings.labels, *settings.attributes)
         lines = [one_text(each) for each in texts]
-        found = []
+        baselines = []
         for number, name in enumerate(named):
             column = [row[number] for row in values]
-            found.append(
+            baselines.append(
                 Baseline.of(
                     name, lines, column, settings.classifier, make, settings.splits
                 )
             )
         cut = len(settings.labels)
         return cls(
-            lexicon, settings, tuple(texts), tuple(found[:cut]), tuple(found[cut:])
+            lexicon,
+            settings,
+            tuple(texts),
+            tuple(baselines[:cut]),
+            tuple(baselines[cut:]),
         )
 
     def against(
-        self, private: Sequence[tuple[str, ...]], made: Pipeline | None = None
+        self, private: Sequence[tuple[str, ...]], writer: Pipeline | None = None
     ) -> Result:
-        """Evaluate one private version; made is what wrote it, if that is known."""
+        """Evaluate one private version; writer is what wrote it, if that is known."""
         lines = [one_text(each) for each in private]
         return _result(
             zip(self.texts, private, strict=True),
             self.lexicon,
             self.settings,
-            made,
+            writer,
             tuple(each.against(lines) for each in self.utility),
             tuple(each.against(lines) for each in self.attributes),
         )
@@ -137,7 +141,7 @@ def evaluate(
     pairs: Iterable[Pair],
     lexicon: Lexicon,
     settings: Settings,
-    made: Pipeline | None = None,
+    writer: Pipeline | None = None,
 ) -> Result:
     """Evaluate a private version of texts.
 
@@ -146,25 +150,25 @@ def evaluate(
     settings.check()
     if not settings.labels and not settings.attributes:
         both = ((pair.before, pair.after) for pair in pairs)
-        return _result(both, lexicon, settings, made)
+        return _result(both, lexicon, settings, writer)
     held = list(pairs)
     texts = [pair.before for pair in held]
     ready = Evaluation.of(lexicon, settings, texts, [pair.values for pair in held])
-    return ready.against([pair.after for pair in held], made)
+    return ready.against([pair.after for pair in held], writer)
 
 
 def _result(
     records: Iterator[tuple[tuple[str, ...], tuple[str, ...]]],
     lexicon: Lexicon,
     settings: Settings,
-    made: Pipeline | None,
+    writer: Pipeline | None,
     utility: tuple[Task, ...] = (),
     attacks: tuple[Task, ...] = (),
 ) -> Result:
-    policy = made.profile.tokens if made else None
+    policy = writer.profile.tokens if writer else None
     meter = Meter(lexicon, settings.encoder, policy)
     guesses = Guesses(
-        made,
+        writer,
         bayes=settings.bayes,
         masked_model=settings.masked_model,
         masked_words=settings.masked_words,
@@ -177,7 +181,7 @@ def _result(
     return Result(
         audience=OWNER,
         kept=kept,
-        deniability=deniability_of(made) if made else None,
+        deniability=deniability_of(writer) if writer else None,
         utility=utility,
         attribute_attacks=attacks,
         word_attacks=guesses.attacks(),

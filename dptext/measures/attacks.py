@@ -1,10 +1,10 @@
 """Attacks on single words of a released text, and how often they are right.
 
 nearest guess: the original is the word that was written. Bayes: the likeliest original
-under the public word frequencies and the mechanism's exact output
-distribution, the attacker of the Bayes risk.
-Both take words to be replaced one by one in their places; neither uses context. Words
-outside the vocabulary are not attacked, and all numbers are one word.
+under the public word frequencies and the mechanism's exact output distribution, the
+attacker of the Bayes risk. Both take words to be replaced one by one, in order; neither
+uses context. Words outside the vocabulary are not attacked, and all numbers of an
+element are one word.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def bayes(
     after: Ids,
     predicted: float | None = None,
 ) -> Attack:
-    """Guess argmax over x of prior(x) P(y|x). Only for mechanisms with a closed law."""
+    """Guess argmax over x of prior(x) P(y|x), from exact log-probabilities."""
     outputs, which = np.unique(after, return_inverse=True)
     guesses = best(mechanism, epsilon, prior, outputs)
     right = float((guesses[which] == before).mean()) if len(before) else 0.0
@@ -72,7 +72,7 @@ def best(
         log_probs = mechanism.log_probs(ids, np.full(len(ids), epsilon))
         score = log_probs[:, outputs] + weight[ids][:, None]
         row = score.argmax(axis=0)
-        found = score[row, np.arange(len(outputs))]
-        better = found > top
-        top[better], guess[better] = found[better], ids[row[better]]
+        highest = score[row, np.arange(len(outputs))]
+        better = highest > top
+        top[better], guess[better] = highest[better], ids[row[better]]
     return guess

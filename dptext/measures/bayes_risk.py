@@ -55,7 +55,7 @@ class Band:
 class Risk:
     """The attack on a word drawn from the prior: before and after seeing the output.
 
-    Where the law has no closed form the success lies between low and high with the
+    Without exact log-probabilities the success lies between low and high with the
     confidence given, and success is high. They are null where it is exact.
     """
 
@@ -199,17 +199,17 @@ def _sampled_risk(
         )
 
     kept = cache.arrays(key, compute, holds, f"measuring the risk of {mechanism.name}")
-    found = sampled_risk.Played(kept.get("won"), kept.get("right")).limits(prior)
+    limits = sampled_risk.Played(kept.get("won"), kept.get("right")).limits(prior)
     bands = [
-        _band(prior, number, *measured) for number, measured in enumerate(found.bands)
+        _band(prior, number, *measured) for number, measured in enumerate(limits.bands)
     ]
     return Risk(
         baseline=float(prior.max()),
-        success=found.high,
+        success=limits.high,
         bands=tuple(band for band in bands if band.share > 0.0),
-        method=found.method,
-        low=found.low,
-        high=found.high,
+        method=limits.method,
+        low=limits.low,
+        high=limits.high,
         confidence=sampled_risk.CONFIDENCE,
     )
 

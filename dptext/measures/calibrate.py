@@ -1,8 +1,8 @@
 """The epsilon at which the best attacker's success meets a target.
 
-With a closed law a grid is searched upwards for the first crossing, since success need
-not grow with epsilon for every mechanism, and the answer is checked with all inputs:
-where one check takes seconds the search goes by an estimate.
+With exact log-probabilities a grid is searched upwards for the first crossing, since
+success need not grow with epsilon for every mechanism, and the answer is checked with
+all inputs: where one check takes seconds the search goes by an estimate.
 Noise is dealt with by dptext.measures.sampled_crossing.
 An epsilon that was kept is only a proposal: the success at it is measured anew, and
 where that is above the target the search is made again.
@@ -30,7 +30,7 @@ _EXACT = 2048
 # An estimate is corrected so many times; nearer to the target than this is enough.
 _TURNS, _ENOUGH = 4, 1e-3
 _GRID = np.geomspace(1e-2, 400.0, 60)
-# No smaller epsilon is searched for with a closed law.
+# No smaller epsilon is searched for with exact log-probabilities.
 _STEP = 1e-4
 
 
@@ -41,7 +41,7 @@ def epsilon_for(
 
     Raises UsageError when no epsilon meets the target, be it below what a guess without
     any output achieves or above what any gives away, and for a mechanism that has
-    neither a closed law nor an upper limit.
+    neither exact log-probabilities nor an upper limit.
     """
     if not mechanism.has_log_probs and not sampled_risk.bounded(mechanism):
         msg = (
@@ -60,13 +60,13 @@ def epsilon_for(
     what = ["calibrate", 2, *mechanism.identity, cache.digest(prior), target]
     if not mechanism.has_log_probs:
         what += [sampled_risk.DRAWS, *sampled_crossing.SETTINGS]
-    found = cache.numbers(
+    kept = cache.numbers(
         cache.key_of(*what),
         lambda: {"epsilon": search(mechanism, target, prior)},
         lambda kept: bayes_risk.success(mechanism, kept["epsilon"], prior) <= target,
         f"finding the epsilon of {mechanism.name} for risk {target:.3g}",
     )
-    return float(found["epsilon"])
+    return float(kept["epsilon"])
 
 
 def _search(mechanism: Mechanism, target: float, prior: NDArray[np.float64]) -> float:
@@ -83,14 +83,14 @@ def _search(mechanism: Mechanism, target: float, prior: NDArray[np.float64]) -> 
 
         return of
 
-    found = _found(mechanism, success, target, prior, grid)
-    if found is None:
+    largest = _largest(mechanism, success, target, prior, grid)
+    if largest is None:
         msg = (
             f"risk {target:.2%} is out of reach: with these parameters no epsilon up "
             f"to {_GRID[-1]:g} makes a guess succeed that often; give a smaller risk"
         )
         raise UsageError(msg)
-    if found < _STEP:
+    if largest < _STEP:
         msg = (
             f"risk {target:.4%} is out of reach: even at epsilon {_STEP:g} a guess "
             f"from the output of {mechanism.name} succeeds for "
@@ -98,7 +98,7 @@ def _search(mechanism: Mechanism, target: float, prior: NDArray[np.float64]) -> 
             f"{float(prior.max()):.4%}; give a larger risk"
         )
         raise UsageError(msg)
-    epsilon = rounded(found)
+    epsilon = rounded(largest)
     if not _defined(mechanism, epsilon):
         msg = (
             f"risk {target:.2%} is out of reach: at the smallest epsilon for which "
@@ -109,7 +109,7 @@ def _search(mechanism: Mechanism, target: float, prior: NDArray[np.float64]) -> 
     return epsilon
 
 
-def _found(
+def _largest(
     mechanism: Mechanism,
     success: Callable[[int], Success],
     target: float,
@@ -118,28 +118,28 @@ def _found(
 ) -> float | None:
     """Search by what the mechanism offers; success, that with so many inputs."""
     size = len(prior)
-    whole = success(size)
+    every = success(size)
     risk_estimate = mechanism.risk_estimate(prior) if size > _EXACT else None
     if risk_estimate is not None:
-        return _by_estimate(risk_estimate, whole, target, grid)
+        return _by_estimate(risk_estimate, every, target, grid)
     if mechanism.has_best_guesses or size <= _QUICK:
-        return _first_crossing(whole, target, grid, 1e-4)
-    found = _first_crossing(success(_QUICK), target, grid, 2e-3)
-    top = grid[-1] if found is None else found
-    return _agreed(success(_INPUTS), whole, target, top, reached=found is not None)
+        return _first_crossing(every, target, grid, 1e-4)
+    crossing = _first_crossing(success(_QUICK), target, grid, 2e-3)
+    top = grid[-1] if crossing is None else crossing
+    return _agreed(success(_INPUTS), every, target, top, reached=crossing is not None)
 
 
 def _by_estimate(
-    risk_estimate: RiskEstimate, whole: Success, target: float, grid: list[float]
+    risk_estimate: RiskEstimate, every: Success, target: float, grid: list[float]
 ) -> float | None:
     """Return a point that meets the target, found by an estimate; None if all do.
 
-    Whatever the estimate is worth, whole decides.
+    Whatever the estimate is worth, every decides.
     """
     point = _first_crossing(
         risk_estimate.success, target, grid, 5e-3, risk_estimate.drift
     )
-    if point is None and whole(grid[-1]) <= target:
+    if point is None and every(grid[-1]) <= target:
         return None
     point = grid[-1] if point is None else point
     risk_estimate.learn(point)
@@ -148,15 +148,15 @@ def _by_estimate(
         point = rounded(
             max(_near(risk_estimate.success, wanted, point, grid[-1]), _STEP)
         )
-        found = whole(point)
-        if found <= target:
+        risk = every(point)
+        if risk <= target:
             best = max(best, point)
-            if found >= target * (1.0 - _ENOUGH):
+            if risk >= target * (1.0 - _ENOUGH):
                 return best
-        wanted = risk_estimate.success(point) * (target / found) * (1.0 - 1e-4)
+        wanted = risk_estimate.success(point) * (target / risk) * (1.0 - 1e-4)
     if best:
         return best
-    while point >= _STEP and whole(point) > target:
+    while point >= _STEP and every(point) > target:
         point *= 0.98
     return point
 
@@ -198,16 +198,16 @@ def _first_crossing(
     low = safe = 0.0
     for point in grid:
         if point > safe:
-            found = success(point)
-            if found > target:
+            risk = success(point)
+            if risk > target:
                 return _halve(success, target, low, point, tolerance)
-            safe = point + math.log(target / found) / drift if found else point
+            safe = point + math.log(target / risk) / drift if risk else point
         low = point
     return None
 
 
 def _agreed(
-    few: Success, whole: Success, target: float, top: float, *, reached: bool
+    few: Success, every: Success, target: float, top: float, *, reached: bool
 ) -> float | None:
     """Return the crossing with all inputs, at most top if fewer inputs reached it.
 
@@ -218,7 +218,7 @@ def _agreed(
     if part > target:
         top = _down(few, target, top, 2e-3)
         part = few(top)
-    all_of = whole(top)
+    all_of = every(top)
     if all_of <= target:
         return top if reached or part > target * (1.0 - 1e-2) else None
     low, high = 0.0, top
@@ -227,12 +227,12 @@ def _agreed(
         point = _down(few, wanted, high, 2e-3)
         if not low * 1.002 < point < high * 0.998:
             point = (low + high) / 2.0 if low else high * 0.99
-        found = whole(point)
-        if found > target:
-            high, part, all_of = point, few(point), found
+        risk = every(point)
+        if risk > target:
+            high, part, all_of = point, few(point), risk
         else:
             low = point
-            if found > target * 0.995:
+            if risk > target * 0.995:
                 break
     return low
 

@@ -9,7 +9,7 @@ the scale of s, validation draws choose the rule, test draws count its wins.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,12 +17,15 @@ from numpy.typing import NDArray
 from dptext.randomness import RandomBits
 from dptext.types import Eps, Ids
 
+if TYPE_CHECKING:
+    from dptext.measures.sampled_risk import Plays
+
 _TRAINED, _VALIDATED = 20_000, 4000
 # Sharpnesses in units of 1 / (typical distance)^p; 0 guesses the most frequent word.
 _SHARP = (0.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 512.0)
 _OPTIONS = tuple((sharp, power) for power in (1, 2) for sharp in _SHARP)
 # How often the most frequent input must have been seen to be guessed.
-_SEEN = (1, 2, 3, 5, 10, 10**9)
+_TIMES = (1, 2, 3, 5, 10, 10**9)
 _OUTPUTS, _WORDS = 256, 4096
 
 
@@ -31,26 +34,27 @@ def wins(
     epsilon: float,
     prior: NDArray[np.float64],
     draw: Callable[[Ids, Eps, RandomBits], Ids],
-    test: Any,
-    plays: Callable[[NDArray[np.float64], int, str], Any],
+    test: Plays,
+    plays: Callable[[NDArray[np.float64], int, str], Plays],
 ) -> NDArray[np.bool_]:
     """Train and choose a rule on draws of its own; tell which test plays it wins."""
 
-    def outputs(sample: Any) -> Ids:
+    def outputs(sample: Plays) -> Ids:
         return draw(sample.ids, np.full(len(sample.ids), float(epsilon)), sample.bits)
 
     train = plays(prior, _TRAINED, "train")
     written = outputs(train)
     counted, times = _counted(train.ids, written, len(prior))
-    apart = _between(vectors, train.ids, written)
-    typical = float(np.median(apart[apart > 0.0])) if (apart > 0.0).any() else 1.0
+    distances = _between(vectors, train.ids, written)
+    positive = distances[distances > 0.0]
+    typical = float(np.median(positive)) if len(positive) else 1.0
 
     check = plays(prior, _VALIDATED, "validate")
     shown = outputs(check)
     near = _near(vectors, prior, shown, typical, _OPTIONS)
-    chosen, best = (0, _SEEN[0]), -1
+    chosen, best = (0, _TIMES[0]), -1
     for option, guesses in enumerate(near):
-        for least in _SEEN:
+        for least in _TIMES:
             guess = np.where(times[shown] >= least, counted[shown], guesses)
             right = int((guess == check.ids).sum())
             if right > best:

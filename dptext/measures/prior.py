@@ -17,7 +17,7 @@ def replaced(lexicon: Lexicon, policy: Policy) -> NDArray[np.float64]:
 
     Stop words and numbers that are copied, masked or left out are no secret, so an
     attacker knows that a replaced word is none of them. Unknown words are left out: all
-    of them are drawn from one and the same law.
+    of them are drawn from one and the same output distribution.
     """
     prior = np.array(lexicon.counts, np.float64)
     if policy.stop_word != "perturb":

@@ -48,8 +48,8 @@ def search(mechanism: Mechanism, target: float, prior: NDArray[np.float64]) -> f
         )[0]
         return wins
 
-    found = _Crossing.of(won, goal, _SEARCH_DRAWS)
-    if found is None:
+    crossing = _Crossing.of(won, goal, _SEARCH_DRAWS)
+    if crossing is None:
         msg = (
             f"risk {target:.2%} is out of reach: with these parameters no epsilon up "
             f"to {_MOST:g} makes a guess succeed that often; give a smaller risk"
@@ -57,8 +57,8 @@ def search(mechanism: Mechanism, target: float, prior: NDArray[np.float64]) -> f
         raise UsageError(msg)
     # Draws of their own, those by which a risk is measured, so that a report agrees.
     epsilon = 0.0
-    for share in found.shares():
-        tried = rounded(share * found.epsilon)
+    for share in crossing.shares():
+        tried = rounded(share * crossing.epsilon)
         if (
             sampled_risk.limits(sampled_risk.measured_wins(mechanism, tried, prior)[0])[
                 1

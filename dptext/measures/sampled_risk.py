@@ -1,4 +1,4 @@
-"""Limits on the best attack where a mechanism has no closed law, from public draws.
+"""Limits on the best attack without exact log-probabilities, from public draws.
 
 Above: an attacker who sees what the mechanism gives to its mapping, the noisy vector,
 guesses argmax_x prior(x) density(z|x), which is Bayes optimal; whatever a mapping makes
@@ -155,9 +155,9 @@ class Played:
         """
         low, high = float(prior.max()), 1.0
         measured: list[tuple[float, float]] = []
-        told, draws = [], DRAWS
+        methods, draws = [], DRAWS
         if self.won is None:
-            told.append("no upper limit is known, so 100% stands for it")
+            methods.append("no upper limit is known, so 100% stands for it")
         else:
             high, draws = limits(self.won[0])[1], self.won.shape[1]
             ids = plays(prior, draws, "test").ids
@@ -165,12 +165,12 @@ class Played:
                 inside = (ids >= begin) & (ids < end)
                 most = [limits(w[inside])[1] if inside.any() else 1.0 for w in self.won]
                 measured.append((most[0], most[1]))
-            told.append("at most that of an attacker who sees the noisy vector")
+            methods.append("at most that of an attacker who sees the noisy vector")
         if self.right is not None:
             low = max(low, limits(self.right)[0])
-            told.append("at least that of a guess from the output by a fixed rule")
+            methods.append("at least that of a guess from the output by a fixed rule")
         head = f"sampled, {draws:,} draws, {CONFIDENCE:.0%} confidence: "
-        return Limits(low, high, head + "; ".join(told), measured)
+        return Limits(low, high, head + "; ".join(methods), measured)
 
 
 def measured_wins(
@@ -210,12 +210,12 @@ def wins(
         ids, eps = sample.ids[part], np.full(len(part), float(epsilon))
         points = mechanism.observe(ids, eps, sample.bits.take(part))
         game = _Game(mechanism, prior, ids, eps, points)
-        best, guess, own = game.scores(bands)
+        best, guess, itself = game.scores(bands)
         rows = np.arange(len(part))
         firsts = [first for first, _ in bands]
         mine = np.searchsorted(firsts, ids, side="right") - 1
         for number, band in enumerate((best.argmax(axis=0), mine)):
-            won[number, part] = game.right(best[band, rows], guess[band, rows], own)
+            won[number, part] = game.right(best[band, rows], guess[band, rows], itself)
     return won
 
 
@@ -232,13 +232,13 @@ class _Game:
     def scores(
         self, bands: Bands
     ) -> tuple[NDArray[np.float32], Ids, NDArray[np.float32]]:
-        """Return the best score in each band, (b, n), its word, and the word's own."""
+        """Return the best score in each band, (b, n), its word, and the input's."""
         count = len(self.ids)
         with np.errstate(divide="ignore"):
             worth = np.log(self.prior).astype(np.float32)
         best = np.full((len(bands), count), -np.inf, np.float32)
         guess = np.full((len(bands), count), -1, np.int32)
-        own = np.empty(count, np.float32)
+        itself = np.empty(count, np.float32)
         rows = np.arange(count)
         tiles = [
             (number, np.arange(start, min(start + _WORDS, last), dtype=np.int32))
@@ -254,18 +254,18 @@ class _Game:
             best[number, better] = value[better]
             guess[number, better] = words[top[better]]
             here = np.flatnonzero((self.ids >= words[0]) & (self.ids <= words[-1]))
-            own[here] = score[here, self.ids[here] - words[0]]
-        return best, guess, own
+            itself[here] = score[here, self.ids[here] - words[0]]
+        return best, guess, itself
 
     def right(
-        self, best: NDArray[np.float32], guess: Ids, own: NDArray[np.float32]
+        self, best: NDArray[np.float32], guess: Ids, itself: NDArray[np.float32]
     ) -> Wins:
         """Tell which words are as good as the best guess, near ones in float64."""
-        found: Wins = guess == self.ids
-        for row in np.flatnonzero(~found & (best - own < _DOUBT)):
+        right: Wins = guess == self.ids
+        for row in np.flatnonzero(~right & (best - itself < _DOUBT)):
             words = np.array([self.ids[row], guess[row]], np.int32)
             point = self.points[row : row + 1].astype(np.float64)
             exact = self.mechanism.log_density(point, self.eps[row : row + 1], words)[0]
             exact = exact + np.log(self.prior[words])
-            found[row] = exact[0] >= exact[1]
-        return found
+            right[row] = exact[0] >= exact[1]
+        return right
