@@ -185,12 +185,15 @@ class Mechanism(Prepared, ABC):
         """Tell whether `log_probs` gives the exact output distribution of a word."""
         return False
 
+    def _lacks(self, what: str) -> TypeError:
+        return TypeError(f"mechanism {self.name} has no {what} to ask for")
+
     def log_probs(self, ids: Ids, eps: Eps) -> NDArray[np.float64]:
         """Return ln P(y|x) of each word and output, normalised: (n, V) float64.
 
         -inf for what is never written. Asked for only where `has_log_probs`.
         """
-        raise NotImplementedError
+        raise self._lacks("output distribution")
 
     def probs(self, ids: Ids, epsilon: float) -> NDArray[np.float64]:
         """Return P(y|x) of each word and output at one epsilon: (n, V)."""
@@ -202,7 +205,7 @@ class Mechanism(Prepared, ABC):
 
         Asked for only where `has_log_density`.
         """
-        raise NotImplementedError
+        raise self._lacks("observation")
 
     def log_density(
         self, observed: NDArray[np.floating], eps: Eps, words: Ids
@@ -212,7 +215,7 @@ class Mechanism(Prepared, ABC):
         observed (n, j), words (m,) -> (n, m), up to a constant for each observation,
         in the precision of observed. Asked for only where `has_log_density`.
         """
-        raise NotImplementedError
+        raise self._lacks("density")
 
     def best_guesses(
         self, prior: NDArray[np.float64], epsilon: float, bands: Bands

@@ -71,7 +71,7 @@ class Settings(mechanisms.Params):
 
     def prepare(self, space: Space, aim: Aim) -> Any:
         """Never asked for."""
-        raise NotImplementedError
+        raise AssertionError
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +87,7 @@ class Liar(WordMechanism):
 
     def sample(self, ids: Ids, eps: Eps, bits: RandomBits) -> Ids:
         """Never asked for."""
-        raise NotImplementedError
+        raise AssertionError
 
     def log_probs(self, ids: Ids, eps: Eps) -> NDArray[np.float64]:
         """Give the word itself factor times epsilon more than others."""
@@ -130,7 +130,7 @@ class OfTexts(TextMechanism):
 
     def sample(self, words: Words, eps: Eps, bits: RandomBits) -> Ids:
         """Never asked for."""
-        raise NotImplementedError
+        raise AssertionError
 
     def example_log_probs(self, epsilon: float) -> NDArray[np.float64] | None:
         """Give three texts whose scores differ by at most 1."""
