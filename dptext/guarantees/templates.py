@@ -220,9 +220,9 @@ ORIGINS = {
     ),
 }
 IN_CONTEXT = (
-    " A change of one word is promised no more than a change of all: the law of each "
-    "word looks at all words of its text, so that a changed word moves the laws of all "
-    "others."
+    " A change of one word is promised no more than a change of all: the output "
+    "distribution of each word follows from all words of its text, so that a changed "
+    "word moves those of all others."
 )
 NO_GUARANTEE = {
     NoClaim.SEEDED: (

@@ -45,8 +45,8 @@ def epsilon_for(
     """
     if not mechanism.has_log_probs and not sampled_risk.bounded(mechanism):
         msg = (
-            f"{mechanism.name} has no closed law of a word here and no upper limit of "
-            "the risk; give --epsilon instead of a risk"
+            f"{mechanism.name} has no exact output distribution of a word here and no "
+            "upper limit of the risk; give --epsilon instead of a risk"
         )
         raise UsageError(msg)
     baseline = float(prior.max())

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from scipy import special
 
-from dptext import registry
 from dptext.guarantees import audit
 from dptext.mechanisms import Aim, Mechanism, santext, tem
 from dptext.report import audit_draws
@@ -217,11 +216,11 @@ def test_words_in_one_place_lose_nothing() -> None:
 
 def test_every_registered_number_has_a_range() -> None:
     """A parameter that is a number says from where to where it may go."""
-    from dptext.report.components import parameters
+    from dptext.report.components import description
 
     for name in components.MECHANISMS:
-        for each in parameters(registry.find("mechanisms", name)):
-            said = each["values"]
+        for each in description(name).parameters:
+            said = each.values
             assert not said.startswith("other"), (name, each)
             if "integer" in said or "number" in said:
                 assert "from" in said or "above" in said, (name, each)
