@@ -136,3 +136,4 @@ def test_other_packages_may_write_a_notion_as_text() -> None:
     assert made_.notion is Notion.NONE
     with pytest.raises(ValueError, match="LPD"):
         Guarantee("LPD", ONE, "nats", 1.0, "test")  # type: ignore[arg-type]
+    assert f"{Notion.METRIC} {Notion.LDP}" == "metric-DP LDP"
