@@ -32,8 +32,7 @@ def __getattr__(name: str) -> Any:
         from dptext.pipeline import Pipeline
 
         return Pipeline
-    msg = f"module 'dptext' has no attribute {name!r}"
-    raise AttributeError(msg)
+    raise AttributeError(f"module 'dptext' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

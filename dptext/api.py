@@ -152,25 +152,26 @@ def _checked(texts: object) -> Iterator[str]:
     """
     kind = type(texts).__name__
     if isinstance(texts, Mapping) or hasattr(texts, "columns"):
-        msg = f"a {kind} is no list of texts: give one of its columns or its values"
-        raise TypeError(msg)
+        raise TypeError(
+            f"a {kind} is no list of texts: give one of its columns or its values"
+        )
     if isinstance(texts, set | frozenset):
-        msg = f"a {kind} has no order, in which texts could be returned: give a list"
-        raise TypeError(msg)
+        raise TypeError(
+            f"a {kind} has no order, in which texts could be returned: give a list"
+        )
     if isinstance(texts, bytes | bytearray | memoryview):
-        msg = f"a text is a str, not {kind}: decode it"
-        raise TypeError(msg)
+        raise TypeError(f"a text is a str, not {kind}: decode it")
     if not isinstance(texts, Iterable):
-        msg = f"give a text or an iterable of texts, not {kind}"
-        raise TypeError(msg)
+        raise TypeError(f"give a text or an iterable of texts, not {kind}")
     return _each((texts,) if isinstance(texts, str) else texts)
 
 
 def _each(texts: Iterable[object]) -> Iterator[str]:
     for number, text in enumerate(texts):
         if not isinstance(text, str):
-            msg = f"the text at index {number} is no str but {type(text).__name__}"
-            raise TypeError(msg)
+            raise TypeError(
+                f"the text at index {number} is no str but {type(text).__name__}"
+            )
         yield text
 
 
@@ -181,8 +182,7 @@ def _key(key: object) -> RunKey:
         return RunKey.from_bytes(bytes(key))
     if isinstance(key, str | os.PathLike):
         return RunKey.from_file(os.fspath(key))
-    msg = f"key: give bytes or the path of a file, not {type(key).__name__}"
-    raise TypeError(msg)
+    raise TypeError(f"key: give bytes or the path of a file, not {type(key).__name__}")
 
 
 def _report(pipeline: Pipeline, key: RunKey, tally: Tally) -> Document:

@@ -21,8 +21,9 @@ def share(value: object, name: str) -> float:
         number = float("nan")
     if not 0.0 < number < 1.0:
         shown = text if len(text) <= 40 else f"{text[:40]}..."
-        msg = f"{name} {shown}: give a share between 0 and 1, as in 10% or 0.1"
-        raise UsageError(msg)
+        raise UsageError(
+            f"{name} {shown}: give a share between 0 and 1, as in 10% or 0.1"
+        )
     return number
 
 
@@ -46,8 +47,7 @@ def overrides(
     }
     chosen = [name for name, value in budgets.items() if value is not None]
     if len(chosen) > 1:
-        msg = f"give only one of {', '.join(map(option, chosen))}"
-        raise UsageError(msg)
+        raise UsageError(f"give only one of {', '.join(map(option, chosen))}")
     over: JsonObject = {}
     if mechanism is not None:
         over["mechanism"] = {"name": mechanism}
@@ -63,8 +63,7 @@ def _budget(name: str, value: object, option: str) -> JsonObject:
     if name == "risk":
         return {"name": "uniform", "epsilon": None, "risk": share(value, option)}
     if not (isinstance(value, int | float) and 0 < value < float("inf")):
-        msg = f"{option} {value!r}: give a finite number above 0"
-        raise UsageError(msg)
+        raise UsageError(f"{option} {value!r}: give a finite number above 0")
     if name == "epsilon":
         return {"name": "uniform", "epsilon": value, "risk": None}
     return {"name": "per-text", "epsilon": value}

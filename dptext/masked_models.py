@@ -29,23 +29,23 @@ def need(folder: str, setting: str, what: str) -> str:
             raise MissingExtra.of(what, "semantic")
     path = Path(folder).expanduser()
     if not path.is_dir():
-        msg = (
+        raise UsageError(
             f"{setting}: no folder {folder}; give that of a Hugging Face model on this "
             "machine (nothing is downloaded)"
         )
-        raise UsageError(msg)
     if not (path / "config.json").is_file():
-        msg = f"{setting}: {folder} has no config.json; give a model's folder"
-        raise UsageError(msg)
+        raise UsageError(
+            f"{setting}: {folder} has no config.json; give a model's folder"
+        )
     if not any((path / name).is_file() for name in _TOKENIZERS):
-        msg = f"{setting}: {folder} has no tokenizer; save it beside the model"
-        raise UsageError(msg)
+        raise UsageError(
+            f"{setting}: {folder} has no tokenizer; save it beside the model"
+        )
     if not [*path.glob("*.safetensors"), *path.glob("pytorch_model*.bin")]:
-        msg = (
+        raise UsageError(
             f"{setting}: {folder} has no weights; model.safetensors or "
             "pytorch_model.bin should lie there"
         )
-        raise UsageError(msg)
     return str(path.resolve())
 
 
@@ -65,8 +65,7 @@ def tokenizer(folder: str, setting: str) -> Library:
         ),
     )
     if loaded.mask_token_id is None:
-        msg = f"{setting}: the tokenizer in {folder} has no mask token"
-        raise UsageError(msg)
+        raise UsageError(f"{setting}: the tokenizer in {folder} has no mask token")
     return loaded
 
 
@@ -84,11 +83,10 @@ def network(folder: str, setting: str, device: str) -> Library:
     )
     missing = [key for key in info["missing_keys"] if not key.endswith("position_ids")]
     if missing:
-        msg = (
+        raise UsageError(
             f"{setting}: the weights in {folder} lack {min(missing)}; take a model "
             "that was saved with its masked-language-model head"
         )
-        raise UsageError(msg)
     return _quietly(folder, setting, lambda: loaded.float().eval().to(device))
 
 
@@ -107,5 +105,6 @@ def _quietly(folder: str, setting: str, load: Callable[[], Library]) -> Library:
             return load()
         except Exception as error:  # a broken file may raise anything
             reason = str(error).strip().partition("\n")[0]
-            msg = f"{setting}: {folder} cannot be loaded: {reason}"
-            raise UsageError(msg) from None
+            raise UsageError(
+                f"{setting}: {folder} cannot be loaded: {reason}"
+            ) from None

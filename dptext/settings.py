@@ -25,26 +25,22 @@ def convert(
     location names the data in messages; beside are keys that stand beside these.
     """
     if not isinstance(data, Mapping):
-        msg = f"{location}: give keys and values"
-        raise UsageError(msg)
+        raise UsageError(f"{location}: give keys and values")
     known = tuple(field.name for field in dataclasses.fields(kind))
     for key in data:
         if key not in known:
             near = (*beside, *known)
             hint = registry.suggest(str(key), near) if near else "it has no parameters"
-            msg = f"{location}.{key}: unknown key; {hint}"
-            raise UsageError(msg)
+            raise UsageError(f"{location}.{key}: unknown key; {hint}")
     for key, value in data.items():
         if isinstance(value, float) and not abs(value) < float("inf"):
-            msg = f"{location}.{key}: {value} is no finite number"
-            raise UsageError(msg)
+            raise UsageError(f"{location}.{key}: {value} is no finite number")
     plain = {key: _number(value) for key, value in data.items()}
     try:
         return msgspec.convert(plain, kind)
     except msgspec.ValidationError as error:
         reason, _, path = str(error).partition(" - at `$")
-        msg = f"{location}{path.rstrip('`')}: {reason}"
-        raise UsageError(msg) from None
+        raise UsageError(f"{location}{path.rstrip('`')}: {reason}") from None
 
 
 def _number(value: object) -> object:

@@ -45,8 +45,9 @@ class WeightedScore:
         values = self.score.values(words)
         fits = values.shape == words.ids.shape
         if not fits or not (np.isfinite(values) & (values >= 0)).all():
-            msg = f"the score {self.name} gave something else than numbers from 0 up"
-            raise UsageError(msg)
+            raise UsageError(
+                f"the score {self.name} gave something else than numbers from 0 up"
+            )
         return values
 
 
@@ -63,8 +64,9 @@ def prepare(
         if weight > 0:
             scores.append(WeightedScore(name, weight, params.prepare(lexicon)))
     if not scores:
-        msg = "budget: scores: none is on; name at least one, as in frequency: 1"
-        raise UsageError(msg)
+        raise UsageError(
+            "budget: scores: none is on; name at least one, as in frequency: 1"
+        )
     return tuple(scores)
 
 
@@ -98,7 +100,8 @@ def _settings(name: str, settings: object) -> tuple[float, Params]:
         settings = {"weight": settings}
     weight = settings.get("weight", 1.0)
     if not isinstance(weight, int | float) or not 0 <= weight <= 1e6:
-        msg = f"{location}: the weight is a number from 0 to 1000000, true or false"
-        raise UsageError(msg)
+        raise UsageError(
+            f"{location}: the weight is a number from 0 to 1000000, true or false"
+        )
     rest = {key: value for key, value in settings.items() if key != "weight"}
     return float(weight), convert(rest, kind, location, ("weight",))

@@ -93,8 +93,7 @@ def command(
     with contextlib.nullcontext() if quiet else progress.step(preparing):
         ready = pipeline.build(recipe, lexicons.find(recipe.lexicon))
     if ready.budget.description.kind != "word":
-        msg = "audit takes an epsilon per word: give --epsilon"
-        raise UsageError(msg)
+        raise UsageError("audit takes an epsilon per word: give --epsilon")
     tell(f"about {_seconds(ready, inputs, runs, draws):.0f} s of one core are left")
     finding = audit.audit(
         ready.mechanism,
@@ -128,18 +127,19 @@ def _resolved(name: str, over: JsonObject) -> tuple[str, JsonObject]:
     mechanisms = registry.names("mechanisms")
     if name not in mechanisms:
         known = tuple(sorted({*profile.shipped(), *mechanisms}))
-        msg = (
+        raise UsageError(
             f"no profile or mechanism named {name!r}; {registry.suggest(name, known)}, "
             "or the path of a .yaml file"
         )
-        raise UsageError(msg)
     settings = over.get("mechanism", {})
     if not isinstance(settings, dict) or "name" in settings:
-        msg = f"audit {name}: this is a mechanism already; leave out --mechanism"
-        raise UsageError(msg)
+        raise UsageError(
+            f"audit {name}: this is a mechanism already; leave out --mechanism"
+        )
     if "budget" not in over:
-        msg = f"audit {name}: a mechanism has no epsilon of its own; give --epsilon"
-        raise UsageError(msg)
+        raise UsageError(
+            f"audit {name}: a mechanism has no epsilon of its own; give --epsilon"
+        )
     over = {"mapping": None, **over, "mechanism": {**settings, "name": name}}
     return profile.DEFAULT, over
 

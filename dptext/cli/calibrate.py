@@ -60,8 +60,9 @@ def command(
     _check_cap(best_weights, epsilon_cap)
     recipe = profiles.load(profile, over)
     if best_weights is not None and (every or recipe.mechanism.name != "rank"):
-        msg = "--best-weights is about the mechanism rank: add --mechanism rank"
-        raise UsageError(msg)
+        raise UsageError(
+            "--best-weights is about the mechanism rank: add --mechanism rank"
+        )
     target = calibration.risk_of(recipe)
     opened = lexicons.find(recipe.lexicon)
     rows, more, block = [], {}, ""
@@ -104,11 +105,11 @@ def _check_cap(utility: str | None, cap: float | None) -> None:
     from dptext.mechanisms import rank
 
     if utility is None:
-        msg = "--epsilon-cap goes with --best-weights closeness or --best-weights kept"
-        raise UsageError(msg)
+        raise UsageError(
+            "--epsilon-cap goes with --best-weights closeness or --best-weights kept"
+        )
     if not 0.0 < cap <= rank.LARGEST_EPSILON:
-        msg = f"--epsilon-cap {cap:g}: give a number of nats from 0 to 500"
-        raise UsageError(msg)
+        raise UsageError(f"--epsilon-cap {cap:g}: give a number of nats from 0 to 500")
 
 
 def _show(recipe: Profile, target: float, rows: Sequence[Row]) -> None:

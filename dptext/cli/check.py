@@ -186,6 +186,7 @@ def _policy_of_file(path: Path | None, index: Index | None) -> ExportPolicy:
     if data is not None:
         return policy.decode(data, policy.NAME)
     if usual.exists():
-        msg = f"{usual}: on disk but not staged; git add it, or name it with --policy"
-        raise UsageError(msg)
+        raise UsageError(
+            f"{usual}: on disk but not staged; git add it, or name it with --policy"
+        )
     return policy.ExportPolicy()

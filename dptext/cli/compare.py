@@ -148,8 +148,7 @@ def _levels(
 ) -> list[tuple[str, JsonObject]]:
     """Return the name and the budget of each level."""
     if risks and epsilons:
-        msg = "give --risk or --epsilon, not both"
-        raise UsageError(msg)
+        raise UsageError("give --risk or --epsilon, not both")
     budget = {"name": "uniform", "epsilon": None, "risk": None}
     if epsilons:
         return [
@@ -198,8 +197,7 @@ def _mechanism(text: str) -> JsonObject:
     for part in filter(None, rest.split(",")):
         key, equals, value = part.partition("=")
         if not equals:
-            msg = f"--mechanism {text}: write NAME:key=value,key=value"
-            raise UsageError(msg)
+            raise UsageError(f"--mechanism {text}: write NAME:key=value,key=value")
         settings[key] = yaml.safe_load(value)
     return settings
 

@@ -100,8 +100,7 @@ def command(
         header=header,
     )
     if profile is None and set(over) - {"lexicon"}:
-        msg = "settings are those of a profile: give --profile, too"
-        raise UsageError(msg)
+        raise UsageError("settings are those of a profile: give --profile, too")
     settings.check()
     writer = None if profile is None else api.open_pipeline(profile, over)
     words = (

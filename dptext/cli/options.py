@@ -34,8 +34,9 @@ def one_of(option: str, *values: str) -> Callable[[str | None], str | None]:
 
     def check(value: str | None) -> str | None:
         if value is not None and value not in values:
-            msg = f"{option} {value}: choose {', '.join(values[:-1])} or {values[-1]}"
-            raise UsageError(msg)
+            raise UsageError(
+                f"{option} {value}: choose {', '.join(values[:-1])} or {values[-1]}"
+            )
         return value
 
     return check
@@ -223,16 +224,14 @@ def _set(over: JsonObject, setting: str) -> None:
     path, equals, value = setting.partition("=")
     keys = path.split(".")
     if not equals or not all(keys):
-        msg = f"--set {setting}: write KEY=VALUE, as in tokens.number=mask"
-        raise UsageError(msg)
+        raise UsageError(f"--set {setting}: write KEY=VALUE, as in tokens.number=mask")
     import yaml
 
     inner = over
     for key in keys[:-1]:
         part = inner.setdefault(key, {})
         if not isinstance(part, dict):
-            msg = f"--set {setting}: {key} has no keys of its own"
-            raise UsageError(msg)
+            raise UsageError(f"--set {setting}: {key} has no keys of its own")
         inner = part
     try:
         inner[keys[-1]] = yaml.safe_load(value)

@@ -58,8 +58,7 @@ def command(
         settings=set_,
     )
     if files and size is not None:
-        msg = "give files or --size, not both"
-        raise UsageError(msg)
+        raise UsageError("give files or --size, not both")
     if html is not None:
         streams.check_distinct(files or [], str(html))
     total = _size_of(files) if files else None
@@ -84,8 +83,9 @@ def parse(size: str) -> int:
             raise ValueError
         return int(float(match[1]) * _UNITS[match[2].lower()])
     except ValueError:
-        msg = f"--size {size}: write a number and B, KB, MB, GB or TB"
-        raise UsageError(msg) from None
+        raise UsageError(
+            f"--size {size}: write a number and B, KB, MB, GB or TB"
+        ) from None
 
 
 def _size_of(files: Sequence[str]) -> Size:
@@ -98,8 +98,7 @@ def _size_of(files: Sequence[str]) -> Size:
         try:
             size = Path(name).stat().st_size
         except OSError as error:
-            msg = f"{name}: {error.strerror}"
-            raise InputError(msg) from None
+            raise InputError(f"{name}: {error.strerror}") from None
         total += size
         # Columns of Parquet are compressed in the file, whatever its name.
         if streams.compression(name) or Path(name).suffix.lower() == ".parquet":

@@ -32,14 +32,12 @@ def command(
         screen.print_json(document.schema())
         return
     if file is None:
-        msg = "name a report, as in: dptext report OUTPUT.dptext.json"
-        raise UsageError(msg)
+        raise UsageError("name a report, as in: dptext report OUTPUT.dptext.json")
     streams.check_ends(file, "report")
     try:
         data = file.read_bytes()
     except OSError as error:
-        msg = f"{file}: {error.strerror}"
-        raise UsageError(msg) from None
+        raise UsageError(f"{file}: {error.strerror}") from None
     report = document.decode(data, str(file))
     if html is None:
         terminal.show(report, screen.console())

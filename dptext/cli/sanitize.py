@@ -154,8 +154,9 @@ def command(
     )
     steps.on(not quiet)
     if jobs > 1 and line_buffered:
-        msg = "--line-buffered writes every record at once: leave --jobs out"
-        raise UsageError(msg)
+        raise UsageError(
+            "--line-buffered writes every record at once: leave --jobs out"
+        )
     job = Job(
         inputs=tuple(files or ("-",)),
         output=None if output == "-" else output,
@@ -209,8 +210,7 @@ def command(
 def _on_error(on_error: str, quarantine: str | None) -> str:
     """Return what happens to faulty records: --quarantine alone says it, too."""
     if on_error == "quarantine" and quarantine is None:
-        msg = "--on-error quarantine: name the file with --quarantine FILE"
-        raise UsageError(msg)
+        raise UsageError("--on-error quarantine: name the file with --quarantine FILE")
     if on_error == "fail" and quarantine is not None:
         return "quarantine"
     return on_error
@@ -220,8 +220,7 @@ def _key(key_file: Path | None, seed: int | None) -> RunKey:
     from dptext.randomness import RunKey
 
     if key_file is not None and seed is not None:
-        msg = "give --key-file or --seed, not both"
-        raise UsageError(msg)
+        raise UsageError("give --key-file or --seed, not both")
     if key_file is not None:
         return RunKey.from_file(key_file)
     return RunKey.fresh() if seed is None else RunKey.from_seed(seed)

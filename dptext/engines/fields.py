@@ -60,11 +60,10 @@ class Fields:
         if self.records < SAMPLE:
             self._warn_of_copies()
         for name in self.absent():
-            msg = (
+            raise InputError(
                 f"field {name!r} is in none of the {self.records} records, so there is "
                 "no output; give the name of a field that some of them have"
             )
-            raise InputError(msg)
 
     def _warn_of_copies(self) -> None:
         names = self._copies.names()
@@ -100,12 +99,11 @@ class HeldBack:
         if self._fields.records and not absent:
             self.release()
         elif self._size > _HELD and absent:
-            msg = (
+            raise InputError(
                 f"field {absent[0]!r} is in none of the first "
                 f"{self._fields.records} records; with -o FILE all are read before "
                 "there is an output"
             )
-            raise InputError(msg)
         return len(data)
 
     def release(self) -> None:

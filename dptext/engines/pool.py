@@ -54,15 +54,15 @@ class Recipe(NamedTuple):
         """
         lexicon = lexicons.find(self.profile.lexicon)
         if lexicon.digest != self.digest:
-            msg = f"lexicon {self.profile.lexicon} has changed since the run began"
-            raise LexiconError(msg)
+            raise LexiconError(
+                f"lexicon {self.profile.lexicon} has changed since the run began"
+            )
         pipeline = pipelines.build(self.profile, lexicon)
         if pipeline.identity != self.identity:
-            msg = (
+            raise UsageError(
                 "a file that the settings name has changed since the run began; run "
                 "again"
             )
-            raise UsageError(msg)
         return Worker(pipeline, self.key, Meters(lexicon))
 
 
@@ -94,8 +94,9 @@ def run(
             while under_way:
                 yield finish()
         except BrokenProcessPool:  # by a batch that is handed out or comes back
-            msg = "a worker process stopped (is there enough memory?); try fewer jobs"
-            raise DptextError(msg) from None
+            raise DptextError(
+                "a worker process stopped (is there enough memory?); try fewer jobs"
+            ) from None
         finally:
             workers.shutdown(wait=True, cancel_futures=True)
 

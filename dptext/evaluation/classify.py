@@ -151,8 +151,9 @@ def classifier(name: str, lexicon: Lexicon) -> Make:
     if name == "lstm":
         return neural.Recurrent
     if not neural.is_model_folder(name):
-        msg = f"--classifier {name}: give tfidf, vectors, lstm or a model's folder"
-        raise UsageError(msg)
+        raise UsageError(
+            f"--classifier {name}: give tfidf, vectors, lstm or a model's folder"
+        )
     return lambda: neural.FineTuned(name)
 
 
@@ -189,11 +190,10 @@ class Baseline:
         classes, labels[has] = np.unique(known, return_inverse=True)
         counts = np.bincount(labels[has])
         if len(classes) < 2 or counts.min() < _LEAST or len(classes) > len(known) / 4:
-            msg = (
+            raise UsageError(
                 f"field {field!r} is no label: it needs at least two values, "
                 f"each with at least {_LEAST} texts"
             )
-            raise UsageError(msg)
         parts = tuple(_split(labels, seed) for seed in range(splits))
         models, scores = [], []
         for train, test in parts:

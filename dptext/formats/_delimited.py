@@ -115,8 +115,9 @@ class Format(formats.Format):
     def _layout(self, selection: Selection, location: str) -> Layout:
         delimiter = selection.delimiter or self.DELIMITER
         if len(delimiter) != 1 or delimiter in '"\r\n':
-            msg = "the delimiter must be one character, not a quote or a line end"
-            raise UsageError(msg)
+            raise UsageError(
+                "the delimiter must be one character, not a quote or a line end"
+            )
         limit = selection.max_record_bytes
         return Layout(delimiter.encode(), selection.quoting, limit, location)
 
@@ -145,14 +146,14 @@ def _named(
         if names.count(name) == 1:
             return names.index(name)
         if name in names:
-            msg = f"{where}: the header has column {name!r} twice; rename one of them"
-            raise InputError(msg)
-        msg = (
+            raise InputError(
+                f"{where}: the header has column {name!r} twice; rename one of them"
+            )
+        raise InputError(
             f"{where}: no column {name!r} among the {len(names)} of the header; "
             f"{_hint(name, names, raw.decode())} (a file without header needs "
             "--no-header)"
         )
-        raise InputError(msg)
 
     return _columns(names, index_of, selection)
 
@@ -184,11 +185,11 @@ def _numbered(count: int, selection: Selection, where: str) -> Columns:
 
     def index_of(name: str) -> int:
         if not re.fullmatch(r"[1-9][0-9]{0,8}", name):
-            msg = f"field {name!r}: without header, fields are column numbers from 1"
-            raise UsageError(msg)
+            raise UsageError(
+                f"field {name!r}: without header, fields are column numbers from 1"
+            )
         if int(name) > count:
-            msg = f"{where}: no column {name}; the first row has {count}"
-            raise InputError(msg)
+            raise InputError(f"{where}: no column {name}; the first row has {count}")
         return int(name) - 1
 
     return _columns(tuple(map(str, range(1, count + 1))), index_of, selection)
@@ -200,8 +201,9 @@ def _columns(
     texts = tuple(sorted({index_of(name) for name in selection.fields}))
     identity = None if selection.id_field is None else index_of(selection.id_field)
     if identity in texts:
-        msg = f"field {selection.id_field!r} cannot be both a text and the id"
-        raise UsageError(msg)
+        raise UsageError(
+            f"field {selection.id_field!r} cannot be both a text and the id"
+        )
     return Columns(names, texts, identity)
 
 
@@ -213,8 +215,9 @@ def _record(
         raise Unreadable(row.trouble or "")
     if len(fields) != len(columns.names):
         first = "header" if selection.header else "first row"
-        msg = f"{len(fields)} fields where the {first} has {len(columns.names)}"
-        raise Unreadable(msg)
+        raise Unreadable(
+            f"{len(fields)} fields where the {first} has {len(columns.names)}"
+        )
     decode(row.raw)
     texts = tuple(_text(fields[index], selection.quoting) for index in columns.texts)
     identity = None
@@ -285,8 +288,7 @@ class Writer(_lines.LineWriter):
             self._names, self._quoted = header.names, header.quoted
             self.put(header.raw)
         elif header.names != self._names:
-            msg = (
+            raise InputError(
                 "the columns of the inputs differ, so that one output cannot hold "
                 "them; write each input to its own output"
             )
-            raise InputError(msg)

@@ -37,13 +37,15 @@ def too_long(limit: int) -> str:
 def decode(raw: bytes) -> str:
     """Decode UTF-8 strictly, and refuse what is most likely not text."""
     if b"\0" in raw:
-        msg = "NUL byte (UTF-16 or a binary file?); convert the file to UTF-8"
-        raise Unreadable(msg)
+        raise Unreadable(
+            "NUL byte (UTF-16 or a binary file?); convert the file to UTF-8"
+        )
     try:
         return raw.decode()
     except UnicodeDecodeError as error:
-        msg = f"not valid UTF-8 (byte {error.start}); convert the file to UTF-8"
-        raise Unreadable(msg) from None
+        raise Unreadable(
+            f"not valid UTF-8 (byte {error.start}); convert the file to UTF-8"
+        ) from None
 
 
 def lines(stream: BinaryIO, limit: int) -> Iterator[bytes | None]:

@@ -65,8 +65,9 @@ class Format(formats.Format):
             try:
                 record = _decode(line.removeprefix(BOM).decode())
             except (ValueError, RecursionError):
-                msg = f"line {number} is not JSON, or nested too deeply"
-                raise InputError(msg) from None
+                raise InputError(
+                    f"line {number} is not JSON, or nested too deeply"
+                ) from None
             for path, empty in _leaves(record):
                 selected = path in texts or (empty and path in above)
                 if path not in yielded and not selected:
@@ -100,8 +101,7 @@ class _Parser:
         except msgspec.DecodeError as error:
             raise Unreadable(_malformed(line, error)) from None
         except RecursionError:
-            msg = "nested too deeply"
-            raise Unreadable(msg) from None
+            raise Unreadable("nested too deeply") from None
         except Absent as error:
             if first:
                 raise Unreadable(str(error), _advice(line, error.node)) from None

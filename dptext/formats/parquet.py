@@ -118,17 +118,17 @@ def _open(stream: BinaryIO, location: str) -> _arrow.File:
         # Not a temporary file: private text would stay on the disk.
         data = stream.read(_IN_MEMORY + 1)
         if len(data) > _IN_MEMORY:
-            msg = (
+            raise InputError(
                 f"{location}: over {_IN_MEMORY >> 30} GiB cannot be read from a pipe "
                 "or a compressed file; give the path of a plain one"
             )
-            raise InputError(msg)
         stream = io.BytesIO(data)
     try:
         return pq.ParquetFile(stream, pre_buffer=False, buffer_size=2**20)
     except (pa.ArrowException, OSError):
-        msg = f"{location}: not a Parquet file, or cut off; choose with --format"
-        raise InputError(msg) from None
+        raise InputError(
+            f"{location}: not a Parquet file, or cut off; choose with --format"
+        ) from None
 
 
 def _head(file: _arrow.File, selection: Selection, location: str) -> Head:
@@ -163,8 +163,9 @@ def _batches(file: _arrow.File, location: str) -> Iterator[_arrow.Batch]:
     try:
         yield from file.iter_batches(batch_size=_ROWS)
     except (pa.ArrowException, OSError):
-        msg = f"{location}: damaged Parquet data; write the file again"
-        raise InputError(msg) from None
+        raise InputError(
+            f"{location}: damaged Parquet data; write the file again"
+        ) from None
 
 
 def _page(
@@ -177,8 +178,9 @@ def _page(
         identities = None if identity is None else of(identity)
         return Page(head, batch, [of(c) for c in head.columns], identities)
     except UnicodeDecodeError:
-        msg = f"{location}: not valid UTF-8; write the file again with strings as UTF-8"
-        raise InputError(msg) from None
+        raise InputError(
+            f"{location}: not valid UTF-8; write the file again with strings as UTF-8"
+        ) from None
 
 
 def _row(
@@ -192,8 +194,7 @@ def _row(
             if text is not None:
                 texts.append(text)
             elif selection.missing != "pass":
-                msg = f"field {column.path!r} is null"
-                raise Unreadable(msg)
+                raise Unreadable(f"field {column.path!r} is null")
     if sum(map(len, texts)) > selection.max_record_bytes:
         raise Unreadable(too_long(selection.max_record_bytes))
     if page.identities is None:
@@ -201,8 +202,7 @@ def _row(
     name = page.identities[row]
     if name is None or isinstance(name, (dict, list)):
         how = "is null" if name is None else "is nested; it must be one value"
-        msg = f"id field {selection.id_field!r} {how}"
-        raise Unreadable(msg)
+        raise Unreadable(f"id field {selection.id_field!r} {how}")
     return tuple(texts), json.dumps(name, ensure_ascii=False, default=str)
 
 
@@ -273,11 +273,10 @@ class Writer(formats.Writer):
         elif head.schema.equals(self._head.schema):
             self._rebuild(1)  # the old texts of two inputs may be of different types
         else:
-            msg = (
+            raise InputError(
                 "the columns of the inputs differ, so that one output cannot hold "
                 "them; write each input to its own output"
             )
-            raise InputError(msg)
 
     def write(self, record: Record, texts: Sequence[str]) -> None:
         """Take a record; its page is rebuilt when the next one begins."""

@@ -52,13 +52,12 @@ def _check_claim(mechanism: Mechanism, epsilon: float) -> None:
     slack = _FLOATING if slack is None else slack
     if not slack <= _LARGEST_SHARE * loss:
         other = "larger" if loss < 1.0 else "smaller"
-        msg = (
+        raise UsageError(
             f"epsilon: {epsilon:.3g} with these settings promises a loss of at most "
             f"{loss:.2g} nats, but draws are exact to {slack:.2g} nats only; "
             f"give a {other} epsilon (numerical slack: at most a tenth of what is "
             "promised)"
         )
-        raise UsageError(msg)
 
 
 def _numerical_slack(mechanism: Mechanism, *epsilons: float) -> float | None:

@@ -99,8 +99,9 @@ def parse(data: Mapping[str, object], name: str) -> ExportPolicy:
     for key in ("max_epsilon", "max_loss"):
         limit = plain.get(key)
         if isinstance(limit, float) and not math.isfinite(limit):
-            msg = f"{name}: {key}: {limit} is no limit; write a number of nats"
-            raise UsageError(msg)
+            raise UsageError(
+                f"{name}: {key}: {limit} is no limit; write a number of nats"
+            )
     if plain.get("max_risk") is not None:
         plain["max_risk"] = share(plain["max_risk"], f"{name}: max_risk")
     policy: ExportPolicy = convert(plain, ExportPolicy, name)
@@ -123,8 +124,7 @@ def share(value: object, name: str) -> float:
     meant = "20% or 0.2"
     if 1.0 <= number < 100.0:
         meant = f"{number:g}% or {number / 100.0:g}"
-    msg = f"{name}: not a share between 0 and 1; write {meant}"
-    raise UsageError(msg)
+    raise UsageError(f"{name}: not a share between 0 and 1; write {meant}")
 
 
 def _known(policy: ExportPolicy, name: str) -> ExportPolicy:
@@ -138,6 +138,5 @@ def _known(policy: ExportPolicy, name: str) -> ExportPolicy:
         for each in names:
             if each not in known:
                 hint = registry.suggest(each, known)
-                msg = f"{name}: {key}: {each!r} is not one; {hint}"
-                raise UsageError(msg)
+                raise UsageError(f"{name}: {key}: {each!r} is not one; {hint}")
     return policy

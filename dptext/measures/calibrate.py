@@ -44,18 +44,16 @@ def epsilon_for(
     neither exact log-probabilities nor an upper limit.
     """
     if not mechanism.has_log_probs and not sampled_risk.bounded(mechanism):
-        msg = (
+        raise UsageError(
             f"{mechanism.name} has no exact output distribution of a word here and no "
             "upper limit of the risk; give --epsilon instead of a risk"
         )
-        raise UsageError(msg)
     baseline = float(prior.max())
     if not baseline < target < 1.0:
-        msg = (
+        raise UsageError(
             f"risk {target:.2%} is out of reach: a guess without any output already "
             f"succeeds for {baseline:.2%} of words; give a risk between these and 100%"
         )
-        raise UsageError(msg)
     search = _search if mechanism.has_log_probs else sampled_crossing.search
     what = ["calibrate", 2, *mechanism.identity, cache.digest(prior), target]
     if not mechanism.has_log_probs:
@@ -85,27 +83,24 @@ def _search(mechanism: Mechanism, target: float, prior: NDArray[np.float64]) -> 
 
     largest = _largest(mechanism, success, target, prior, grid)
     if largest is None:
-        msg = (
+        raise UsageError(
             f"risk {target:.2%} is out of reach: with these parameters no epsilon up "
             f"to {_GRID[-1]:g} makes a guess succeed that often; give a smaller risk"
         )
-        raise UsageError(msg)
     if largest < _STEP:
-        msg = (
+        raise UsageError(
             f"risk {target:.4%} is out of reach: even at epsilon {_STEP:g} a guess "
             f"from the output of {mechanism.name} succeeds for "
             f"{success(size)(_STEP):.4%} of words, one without any output for "
             f"{float(prior.max()):.4%}; give a larger risk"
         )
-        raise UsageError(msg)
     epsilon = rounded(largest)
     if not _defined(mechanism, epsilon):
-        msg = (
+        raise UsageError(
             f"risk {target:.2%} is out of reach: at the smallest epsilon for which "
             f"{mechanism.name} is defined a guess succeeds more often; give a larger "
             "risk"
         )
-        raise UsageError(msg)
     return epsilon
 
 

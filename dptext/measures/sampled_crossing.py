@@ -50,11 +50,10 @@ def search(mechanism: Mechanism, target: float, prior: NDArray[np.float64]) -> f
 
     crossing = _Crossing.of(won, goal, _SEARCH_DRAWS)
     if crossing is None:
-        msg = (
+        raise UsageError(
             f"risk {target:.2%} is out of reach: with these parameters no epsilon up "
             f"to {_MOST:g} makes a guess succeed that often; give a smaller risk"
         )
-        raise UsageError(msg)
     # Draws of their own, those by which a risk is measured, so that a report agrees.
     epsilon = 0.0
     for share in crossing.shares():
@@ -68,12 +67,11 @@ def search(mechanism: Mechanism, target: float, prior: NDArray[np.float64]) -> f
             break
         epsilon = tried
     if not epsilon:
-        msg = (
+        raise UsageError(
             f"risk {target:.4%} is too near to what a guess without any output "
             f"achieves, {float(prior.max()):.4%}, to be met for sure with "
             f"{sampled_risk.DRAWS:,} draws; give a larger risk"
         )
-        raise UsageError(msg)
     return epsilon
 
 

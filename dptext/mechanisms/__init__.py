@@ -129,12 +129,11 @@ class Mechanism(Prepared, ABC):
     def check(self, epsilon: float) -> None:
         """Raise UsageError at an epsilon of a word for which nothing can be drawn."""
         if not LEAST_EPSILON <= epsilon <= LARGEST_EPSILON:
-            msg = (
+            raise UsageError(
                 f"epsilon: {epsilon:.3g} for a word is outside of what is computed, "
                 f"{LEAST_EPSILON:g} to {LARGEST_EPSILON:g} (a total is shared by up to "
                 "1e9 words)"
             )
-            raise UsageError(msg)
         self.supports(epsilon)
 
     def supports(self, epsilon: float) -> None:

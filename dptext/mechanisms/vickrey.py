@@ -51,11 +51,10 @@ class Params(mechanisms.Params):
     def prepare(self, space: Space, aim: Aim) -> Vickrey:
         """Take the space; UsageError where too few words are left without the input."""
         if space.size < 3:
-            msg = (
+            raise UsageError(
                 "mechanism vickrey: needs at least three words; use laplace with "
                 "mapping two-nearest instead"
             )
-            raise UsageError(msg)
         return Vickrey(self, space, laplace.Params().prepare(space, aim))
 
 

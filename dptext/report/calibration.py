@@ -57,8 +57,9 @@ def risk_of(recipe: Profile) -> float:
     """Return the risk of a profile's budget. Raises UsageError where it has none."""
     params = recipe.budget.params
     if not isinstance(params, uniform.Params) or params.risk is None:
-        msg = "calibrate chooses epsilon itself: leave the budget's settings out"
-        raise UsageError(msg)
+        raise UsageError(
+            "calibrate chooses epsilon itself: leave the budget's settings out"
+        )
     return params.risk
 
 
@@ -110,8 +111,9 @@ def every_mechanism(
         keys = {**over, "mechanism": settings, "mapping": None}
         try:
             if registry.find("mechanisms", each).Params.family == "texts":
-                msg = "it looks at the whole text, and the Bayes risk measures one word"
-                raise UsageError(msg)
+                raise UsageError(
+                    "it looks at the whole text, and the Bayes risk measures one word"
+                )
             yield calibrated(profile.load(name, keys), lexicon)[0]
         except UsageError as error:
             yield Row(each, {}, skipped=str(error))

@@ -211,8 +211,7 @@ def _fields(document: Document, export: Export, policy: ExportPolicy) -> Iterato
 def _copied(layout: Layout, export: Export) -> Iterator[str]:
     """Give the names of the fields of an export that are not private."""
     if layout.format is None:
-        msg = "no single format"
-        raise UsageError(msg)
+        raise UsageError("no single format")
     selection = Selection(
         fields=layout.fields or (),
         id_field=layout.id_field,
@@ -223,8 +222,7 @@ def _copied(layout: Layout, export: Export) -> Iterator[str]:
     )
     module = formats.find(None, layout.format)
     if has_suffix(export.name) and formats.find(export.name) != module:
-        msg = "the file's name says another format"
-        raise UsageError(msg)
+        raise UsageError("the file's name says another format")
     with export.open() as plain, streams.unpacked(plain, export.name) as stream:
         yield from module.copied(stream, selection)
 

@@ -38,8 +38,9 @@ def check_ends(path: str | Path, what: str) -> None:
     """
     with contextlib.suppress(OSError):  # what is not there is reported by the reader
         if stat.S_ISCHR(os.stat(path).st_mode):
-            msg = f"{what} {path}: a device, which may never end; give a file"
-            raise UsageError(msg)
+            raise UsageError(
+                f"{what} {path}: a device, which may never end; give a file"
+            )
 
 
 def check_file(path: str | Path, what: str) -> None:
@@ -53,11 +54,10 @@ def check_file(path: str | Path, what: str) -> None:
         mode = os.stat(path).st_mode
         is_open_pipe = stat.S_ISFIFO(mode) and _OPEN.fullmatch(os.path.abspath(path))
         if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode) or is_open_pipe):
-            msg = (
+            raise UsageError(
                 f"{what} {path}: no regular file, so that reading may never end; give "
                 "a file, or <(COMMAND) in the shell"
             )
-            raise UsageError(msg)
 
 
 @contextlib.contextmanager
@@ -76,8 +76,7 @@ def open_input(path: str | None) -> Iterator[io.BufferedReader]:
             try:
                 plain = io.BufferedReader(_File(path, name), _BUFFER)
             except OSError as error:
-                msg = f"{path}: {error.strerror}"
-                raise UsageError(msg) from None
+                raise UsageError(f"{path}: {error.strerror}") from None
             stack.enter_context(plain)
         suffix = _packing.compression(path or "")
         if not suffix:
@@ -143,8 +142,9 @@ class _File(io.FileIO):
         try:
             return cast(int, super().readinto(buffer))
         except OSError as error:
-            msg = f"{self._shown}: cannot be read: {error.strerror}"
-            raise InputError(msg) from None
+            raise InputError(
+                f"{self._shown}: cannot be read: {error.strerror}"
+            ) from None
 
     def readall(self) -> bytes:
         return b"".join(iter(lambda: self.read(_BUFFER), b""))
@@ -189,8 +189,9 @@ class _Checked(io.RawIOBase):
         except InputError:
             raise
         except _DAMAGED:
-            msg = f"{self._name}: damaged or cut off, or not {self._suffix} data at all"
-            raise InputError(msg) from None
+            raise InputError(
+                f"{self._name}: damaged or cut off, or not {self._suffix} data at all"
+            ) from None
 
     def close(self) -> None:
         if not self.closed:

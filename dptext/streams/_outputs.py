@@ -63,8 +63,9 @@ class Output:
         mode = 0o666
         if target.exists():
             if target.is_dir():
-                msg = f"{path}: {os.strerror(errno.EISDIR)}; give a file name"
-                raise UsageError(msg)
+                raise UsageError(
+                    f"{path}: {os.strerror(errno.EISDIR)}; give a file name"
+                )
             if not target.is_file():  # a device or a named pipe
                 return open(target, "wb", buffering=0)
             if not os.access(target, os.W_OK):
@@ -297,8 +298,7 @@ def _reported(name: str) -> Iterator[None]:
     except (BrokenPipeError, OutputError):
         raise
     except OSError as error:
-        msg = f"{name}: {error.strerror}"
-        raise OutputError(msg) from None
+        raise OutputError(f"{name}: {error.strerror}") from None
 
 
 def _sync_folder(folder: Path) -> None:

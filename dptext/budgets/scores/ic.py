@@ -46,11 +46,10 @@ class Params(scores.Params):
             models.need_nltk("wordnet_ic", _WHAT)
             return FromNltk(self, models.nltk_digest("wordnet", "wordnet_ic"))
         if lexicon.information_content is None:
-            msg = (
+            raise UsageError(
                 f"lexicon {lexicon.name} holds no information content; give the score "
                 "ic source: nltk, or use the score frequency"
             )
-            raise UsageError(msg)
         source = f"WordNet information content of the lexicon {lexicon.name}"
         by_row = lexicon.information_content.astype(np.float64)
         return scores.ByRow.of(by_row, source)
@@ -126,6 +125,7 @@ def _table(file: str) -> Untyped:
     reader.ensure_loaded()
     if file not in reader.fileids():
         known = ", ".join(sorted(name for name in reader.fileids() if "ic-" in name))
-        msg = f"the score ic: NLTK's wordnet_ic has no file {file!r}; known: {known}"
-        raise UsageError(msg)
+        raise UsageError(
+            f"the score ic: NLTK's wordnet_ic has no file {file!r}; known: {known}"
+        )
     return reader.ic(file)

@@ -128,12 +128,11 @@ def _of_texts(mechanism: TextMechanism, epsilon: float) -> Finding:
     """Audit the rows of public texts that a mechanism of whole texts offers."""
     log_probs = mechanism.example_log_probs(epsilon)
     if log_probs is None:
-        msg = (
+        raise UsageError(
             f"{mechanism.name} looks at the whole text, so there is no table of words "
             "to audit: its epsilon rests on the range to which it cuts its scores (see "
             f"dptext mechanisms {mechanism.name})"
         )
-        raise UsageError(msg)
     bound = mechanism.guarantee(epsilon).worst(epsilon)
     tally = Tally(mechanism, epsilon)
     texts = np.arange(len(log_probs), dtype=np.int32)

@@ -50,8 +50,7 @@ def audit(
 ) -> Finding:
     """Bound the loss of pairs from below; tests of ratios go into the book."""
     if mechanism.space.size < 2:
-        msg = "audit: a lower bound from draws needs a lexicon of two words"
-        raise UsageError(msg)
+        raise UsageError("audit: a lower bound from draws needs a lexicon of two words")
     pairs = _pairs(mechanism, epsilon, draw)
     share = ALARM / 4.0 / len(pairs)
     tally = Tally(mechanism, epsilon)
