@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from dptext.errors import UsageError
 
@@ -27,35 +27,34 @@ def share(value: object, name: str) -> float:
     return number
 
 
+class Choices(TypedDict, total=False):
+    """What may be chosen beside a profile."""
+
+    epsilon: float | None
+    epsilon_per_text: float | None
+    risk: str | float | None
+    mechanism: str | None
+    lexicon: str | None
+
+
 def overrides(
-    *,
-    epsilon: float | None = None,
-    epsilon_per_text: float | None = None,
-    risk: str | float | None = None,
-    mechanism: str | None = None,
-    lexicon: str | None = None,
-    option: Callable[[str], str] = str,
+    option: Callable[[str], str] = str, **chosen: Unpack[Choices]
 ) -> JsonObject:
     """Return keys of a profile; option writes a name as the user knows it.
 
     Raises UsageError for choices that conflict, or an epsilon that is none.
     """
-    budgets = {
-        "epsilon": epsilon,
-        "epsilon_per_text": epsilon_per_text,
-        "risk": risk,
-    }
-    chosen = [name for name, value in budgets.items() if value is not None]
-    if len(chosen) > 1:
-        raise UsageError(f"give only one of {', '.join(map(option, chosen))}")
+    wanted = {name: value for name, value in chosen.items() if value is not None}
+    spent = [name for name in ("epsilon", "epsilon_per_text", "risk") if name in wanted]
+    if len(spent) > 1:
+        raise UsageError(f"give only one of {', '.join(map(option, spent))}")
     over: JsonObject = {}
-    if mechanism is not None:
-        over["mechanism"] = {"name": mechanism}
-        over["mapping"] = None
-    if lexicon is not None:
-        over["lexicon"] = lexicon
-    for name in chosen:
-        over["budget"] = _budget(name, budgets[name], option(name))
+    if "mechanism" in wanted:
+        over |= {"mechanism": {"name": wanted["mechanism"]}, "mapping": None}
+    if "lexicon" in wanted:
+        over["lexicon"] = wanted["lexicon"]
+    for name in spent:
+        over["budget"] = _budget(name, wanted[name], option(name))
     return over
 
 

@@ -23,6 +23,7 @@ from dptext.cli import (
     setup,
 )
 from dptext.cli.border import Border
+from dptext.cli.spread import spread
 
 app = typer.Typer(
     name="dptext",
@@ -40,7 +41,7 @@ for module in (
     *(sanitize, evaluate, compare, plan, explain, calibrate, audit, check, report),
     *(profiles, mechanisms, setup),
 ):
-    app.command(module.__name__.rpartition(".")[2])(module.command)
+    app.command(module.__name__.rpartition(".")[2])(spread(module.command))
 app.add_typer(lexicon.app, name="lexicon")
 
 

@@ -11,6 +11,7 @@ import typer
 
 from dptext.cli import options, screen
 from dptext.cli.faults import say
+from dptext.cli.overrides import overrides
 from dptext.errors import UsageError
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def command(
     from dptext.guarantees import audit
     from dptext.report import audit_draws, audit_text
 
-    over = options.overrides(
+    over = overrides(
         epsilon=epsilon, mechanism=mechanism, lexicon=lexicon, settings=set_
     )
     name, over = _resolved(name, over)

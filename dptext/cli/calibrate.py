@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dptext.cli import options, screen
+from dptext.cli.overrides import overrides
 from dptext.errors import UsageError
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def command(
     from dptext.report import calibration
 
     every = mechanism == "all"
-    over = options.overrides(
+    over = overrides(
         risk=risk,
         mechanism=None if every else mechanism,
         lexicon=lexicon,

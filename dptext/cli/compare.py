@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dptext.choices import share
-from dptext.cli import options, screen
+from dptext.cli import groups, options, screen
 from dptext.errors import UsageError
 from dptext.report import figures
 
@@ -26,11 +27,8 @@ _RISKS = ("10%", "20%", "35%")
 
 def command(
     file: Annotated[str, typer.Argument(help="Texts to compare on.")],
-    field: options.Fields = None,
-    format: options.Format = None,
-    delimiter: options.Delimiter = None,
-    quoting: options.Quoting = True,
-    header: options.Header = True,
+    *,
+    layout: groups.Layout,
     sample: Annotated[
         int,
         options.input_option(min=1, help="Texts to take, the same each time."),
@@ -59,13 +57,7 @@ def command(
             help=f"{options.LEXICON} Repeatable, for one of several dimensions."
         ),
     ] = None,
-    label: options.Labels = None,
-    attribute: options.Attributes = None,
-    classifier: options.Classifier = "tfidf",
-    splits: options.Splits = 3,
-    alpha: options.Alphas = None,
-    encoder: options.Encoder = None,
-    masked_model: options.MaskedModel = None,
+    measured: groups.Measured,
     jobs: Annotated[
         int | None,
         options.output_option(
@@ -105,31 +97,14 @@ def command(
         comparison_page,
         comparison_table,
     )
-    from dptext.evaluation.run import Settings
-    from dptext.types import Selection
 
     progress.on(not quiet)
-    settings = Settings(
-        labels=tuple(label or ()),
-        attributes=tuple(attribute or ()),
-        classifier=classifier,
-        splits=splits,
-        alphas=tuple(alpha or options.ALPHAS),
-        encoder=encoder,
-        masked_model=masked_model,
-        # The Bayes attack looks at all pairs of words: the Bayes risk says as much.
-        bayes=False,
-    )
-    selection = Selection(
-        fields=tuple(field or ("text",)),
-        missing="pass",
-        delimiter=delimiter,
-        quoting=quoting,
-        header=header,
-    )
+    # The Bayes attack looks at all pairs of words: the Bayes risk says as much.
+    settings = replace(measured.settings(), bayes=False)
+    selection = replace(layout.selection(), missing="pass")
     levels = _levels(risk or (), epsilon or ())
     grid = cells(profile, mechanism or MECHANISMS, levels, lexicon or ())
-    texts = comparison_files.sample(file, selection, settings, sample, format)
+    texts = comparison_files.sample(file, selection, settings, sample, layout.format)
     at_once = jobs or min(4, os.cpu_count() or 1)
     table = _computed(grid, texts, settings, at_once, resume, quiet)
     if csv is not None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dptext.cli import options, screen
+from dptext.cli import groups, options, screen
 from dptext.errors import UsageError
 from dptext.report.figures import (
     cosine,
@@ -32,12 +33,9 @@ if TYPE_CHECKING:
 def command(
     original: Annotated[str, typer.Argument(help="The file before.")],
     private: Annotated[str, typer.Argument(help="The same file, privatized.")],
-    field: options.Fields = None,
+    *,
+    layout: groups.Layout,
     id: options.Id = None,
-    format: options.Format = None,
-    delimiter: options.Delimiter = None,
-    quoting: options.Quoting = True,
-    header: options.Header = True,
     profile: Annotated[
         str | None,
         options.setting_option(
@@ -47,17 +45,8 @@ def command(
             "Bayes.",
         ),
     ] = None,
-    epsilon: options.Epsilon = None,
-    risk: options.Risk = None,
-    lexicon: options.Lexicon = None,
-    set_: options.Set = None,
-    label: options.Labels = None,
-    attribute: options.Attributes = None,
-    classifier: options.Classifier = "tfidf",
-    splits: options.Splits = 3,
-    alpha: options.Alphas = None,
-    encoder: options.Encoder = None,
-    masked_model: options.MaskedModel = None,
+    changes: groups.Changes,
+    measured: groups.Measured,
     masked_words: Annotated[
         int,
         options.measure_option(min=1, help="Words that it guesses, evenly chosen."),
@@ -79,26 +68,10 @@ def command(
     from dptext import __version__, api, lexicons, progress
     from dptext.evaluation import page, rows
     from dptext.evaluation import run as evaluation
-    from dptext.types import Selection
 
-    over = options.overrides(epsilon=epsilon, risk=risk, lexicon=lexicon, settings=set_)
-    settings = evaluation.Settings(
-        labels=tuple(label or ()),
-        attributes=tuple(attribute or ()),
-        classifier=classifier,
-        splits=splits,
-        alphas=tuple(alpha or options.ALPHAS),
-        encoder=encoder,
-        masked_model=masked_model,
-        masked_words=masked_words,
-    )
-    selection = Selection(
-        fields=tuple(field or ("text",)),
-        id_field=id,
-        delimiter=delimiter,
-        quoting=quoting,
-        header=header,
-    )
+    over = changes.overrides()
+    settings = replace(measured.settings(), masked_words=masked_words)
+    selection = replace(layout.selection(), id_field=id)
     if profile is None and set(over) - {"lexicon"}:
         raise UsageError("settings are those of a profile: give --profile, too")
     settings.check()
@@ -107,7 +80,7 @@ def command(
         writer.lexicon if writer else lexicons.find(str(over.get("lexicon", "builtin")))
     )
     values = (*settings.labels, *settings.attributes)
-    pairs = rows.pairs(original, private, selection, values, format)
+    pairs = rows.pairs(original, private, selection, values, layout.format)
     with progress.step("evaluating"):
         result = evaluation.evaluate(pairs, words, settings, writer)
     data = {

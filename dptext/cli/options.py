@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from dptext import choices
 from dptext.errors import UsageError
-
-if TYPE_CHECKING:
-    from dptext.types import JsonObject
 
 # Options of earlier versions, and what each is called now.
 RENAMED = {
@@ -42,54 +38,6 @@ def one_of(option: str, *values: str) -> Callable[[str | None], str | None]:
     return check
 
 
-def _known_format(name: str | None) -> str | None:
-    if name is None:
-        return None
-    from dptext import registry
-
-    return one_of("--format", *registry.names("formats"))(name)
-
-
-Fields = Annotated[
-    list[str] | None,
-    input_option(
-        "-f",
-        "--field",
-        help="Text field (dotted path in JSON, column in CSV); repeatable. "
-        "Default: text.",
-    ),
-]
-Format = Annotated[
-    str | None,
-    input_option(
-        help="jsonl, csv, tsv, text or parquet; else by suffix.", callback=_known_format
-    ),
-]
-Id = Annotated[
-    str | None,
-    input_option(
-        help="Field that names a record, unique; else its position in the input."
-    ),
-]
-Delimiter = Annotated[
-    str | None,
-    input_option(help="Field delimiter of CSV or TSV."),
-]
-Quoting = Annotated[
-    bool,
-    input_option(
-        "--quoting/--no-quoting", help="Whether quotes enclose fields in CSV and TSV."
-    ),
-]
-Header = Annotated[
-    bool,
-    input_option(
-        "--header/--no-header",
-        help="Whether CSV and TSV begin with column names; without, --field 1 is the "
-        "first column.",
-    ),
-]
-
 PROFILE = "Recipe: a name that `dptext profiles` lists, or a .yaml file."
 EPSILON = "Epsilon per word."
 RISK = (
@@ -100,11 +48,12 @@ LEXICON = "Lexicon: a name that `dptext lexicon list` shows, or a file."
 Profile = Annotated[str, setting_option("-p", "--profile", help=PROFILE)]
 ProfileArgument = Annotated[str, typer.Argument(help=PROFILE)]
 Epsilon = Annotated[float | None, setting_option(help=EPSILON)]
-EpsilonPerText = Annotated[
-    float | None,
-    setting_option(help="Epsilon of a whole text, in equal parts for its words."),
+Id = Annotated[
+    str | None,
+    input_option(
+        help="Field that names a record, unique; else its position in the input."
+    ),
 ]
-Risk = Annotated[str | None, setting_option(help=RISK)]
 Mechanism = Annotated[
     str | None,
     setting_option(help="Mechanism with its default parameters."),
@@ -125,45 +74,6 @@ BayesRisk = Annotated[
         "--bayes-risk/--no-bayes-risk", help="Whether the risk is measured."
     ),
 ]
-Labels = Annotated[
-    list[str] | None,
-    measure_option(
-        "--label", help="Field that a classifier is to learn (utility); repeatable."
-    ),
-]
-Attributes = Annotated[
-    list[str] | None,
-    measure_option(
-        "--attribute", help="Field that an attacker wants to know; repeatable."
-    ),
-]
-Classifier = Annotated[
-    str,
-    measure_option(help="tfidf, vectors, lstm, or the folder of a model."),
-]
-Splits = Annotated[
-    int,
-    measure_option(min=1, max=100, help="Splits into training and test."),
-]
-Alphas = Annotated[
-    list[float] | None,
-    measure_option(
-        "--alpha",
-        min=0.0,
-        max=1.0,
-        help="Weight of utility beside privacy; repeatable. Default: 0.25, 0.5, 0.75.",
-    ),
-]
-ALPHAS = (0.25, 0.5, 0.75)
-Encoder = Annotated[
-    str | None,
-    measure_option(help="Sentence model for CS: a folder or package."),
-]
-MaskedModel = Annotated[
-    str | None,
-    measure_option(help="Folder of a masked language model to attack with."),
-]
-
 Json = Annotated[bool, output_option("--json", help="Print JSON, for machines.")]
 Html = Annotated[
     Path | None,
@@ -192,48 +102,3 @@ Quiet = Annotated[
         "-q", "--quiet", help="No report, notes or progress on standard error."
     ),
 ]
-
-
-def overrides(
-    *,
-    epsilon: float | None = None,
-    epsilon_per_text: float | None = None,
-    risk: str | None = None,
-    mechanism: str | None = None,
-    lexicon: str | None = None,
-    settings: Sequence[str] | None = None,
-) -> JsonObject:
-    """Turn options into keys of a profile; settings are those of --set.
-
-    Raises UsageError when they conflict.
-    """
-    over = choices.overrides(
-        epsilon=epsilon,
-        epsilon_per_text=epsilon_per_text,
-        risk=risk,
-        mechanism=mechanism,
-        lexicon=lexicon,
-        option=lambda name: f"--{name.replace('_', '-')}",
-    )
-    for setting in settings or ():
-        _set(over, setting)
-    return over
-
-
-def _set(over: JsonObject, setting: str) -> None:
-    path, equals, value = setting.partition("=")
-    keys = path.split(".")
-    if not equals or not all(keys):
-        raise UsageError(f"--set {setting}: write KEY=VALUE, as in tokens.number=mask")
-    import yaml
-
-    inner = over
-    for key in keys[:-1]:
-        part = inner.setdefault(key, {})
-        if not isinstance(part, dict):
-            raise UsageError(f"--set {setting}: {key} has no keys of its own")
-        inner = part
-    try:
-        inner[keys[-1]] = yaml.safe_load(value)
-    except yaml.YAMLError:
-        inner[keys[-1]] = value

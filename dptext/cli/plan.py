@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dptext.cli import options, screen
+from dptext.cli import groups, options, screen
 from dptext.errors import InputError, UsageError
 
 if TYPE_CHECKING:
@@ -25,12 +25,8 @@ def command(
         typer.Argument(help="Inputs; only their sizes are looked at."),
     ] = None,
     profile: options.Profile = "balanced",
-    epsilon: options.Epsilon = None,
-    epsilon_per_text: options.EpsilonPerText = None,
-    risk: options.Risk = None,
-    mechanism: options.Mechanism = None,
-    lexicon: options.Lexicon = None,
-    set_: options.Set = None,
+    *,
+    changes: groups.Changes,
     size: Annotated[
         str | None, typer.Option(help="Size of the input instead, as in 2GB.")
     ] = None,
@@ -49,14 +45,6 @@ def command(
     from dptext import api, progress, streams
     from dptext.report import plan, plan_page
 
-    over = options.overrides(
-        epsilon=epsilon,
-        epsilon_per_text=epsilon_per_text,
-        risk=risk,
-        mechanism=mechanism,
-        lexicon=lexicon,
-        settings=set_,
-    )
     if files and size is not None:
         raise UsageError("give files or --size, not both")
     if html is not None:
@@ -64,7 +52,7 @@ def command(
     total = _size_of(files) if files else None
     if size is not None:
         total = plan.Size(parse(size))
-    pipeline = api.open_pipeline(profile, over)
+    pipeline = api.open_pipeline(profile, changes.overrides())
     with progress.step("planning"):
         result = plan.plan(pipeline, total, jobs=jobs, bayes_risk=bayes_risk)
     if html is not None:

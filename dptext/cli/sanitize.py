@@ -5,13 +5,14 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dptext.cli import options, screen
+from dptext.cli import groups, options, screen
 from dptext.errors import UsageError
 
 if TYPE_CHECKING:
@@ -26,8 +27,8 @@ def command(
         list[str] | None,
         typer.Argument(help="Files to read; none or - is standard input."),
     ] = None,
-    field: options.Fields = None,
-    format: options.Format = None,
+    *,
+    layout: groups.Layout,
     id: options.Id = None,
     missing: Annotated[
         str,
@@ -36,9 +37,6 @@ def command(
             callback=options.one_of("--missing", "fail", "pass"),
         ),
     ] = "fail",
-    delimiter: options.Delimiter = None,
-    quoting: options.Quoting = True,
-    header: options.Header = True,
     max_record_bytes: Annotated[
         int,
         options.input_option(min=1, max=2**40, help="Longest record that is read."),
@@ -57,12 +55,7 @@ def command(
         ),
     ] = None,
     profile: options.Profile = "balanced",
-    epsilon: options.Epsilon = None,
-    epsilon_per_text: options.EpsilonPerText = None,
-    risk: options.Risk = None,
-    mechanism: options.Mechanism = None,
-    lexicon: options.Lexicon = None,
-    set_: options.Set = None,
+    changes: groups.Changes,
     key_file: Annotated[
         Path | None,
         options.setting_option(
@@ -142,16 +135,8 @@ def command(
     from dptext.report import document, terminal
     from dptext.report import html as page
     from dptext.report.run import Opened, Reports, Run
-    from dptext.types import Selection
 
-    over = options.overrides(
-        epsilon=epsilon,
-        epsilon_per_text=epsilon_per_text,
-        risk=risk,
-        mechanism=mechanism,
-        lexicon=lexicon,
-        settings=set_,
-    )
+    over = changes.overrides()
     steps.on(not quiet)
     if jobs > 1 and line_buffered:
         raise UsageError(
@@ -160,16 +145,13 @@ def command(
     job = Job(
         inputs=tuple(files or ("-",)),
         output=None if output == "-" else output,
-        selection=Selection(
-            fields=tuple(field or ("text",)),
+        selection=replace(
+            layout.selection(),
             id_field=id,
             missing=missing,
-            delimiter=delimiter,
-            quoting=quoting,
-            header=header,
             max_record_bytes=max_record_bytes,
         ),
-        format=format,
+        format=layout.format,
         on_error=_on_error(on_error, quarantine),
         quarantine=quarantine,
         batch_size=1 if line_buffered else batch_size,

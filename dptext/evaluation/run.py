@@ -21,6 +21,7 @@ from dptext.pipeline import Pipeline
 from dptext.types import Lexicon
 
 _BATCH = 2048
+ALPHAS = (0.25, 0.5, 0.75)
 COMPOSITE = (
     "alpha * utility + (1 - alpha) * privacy; utility: accuracy on private texts over "
     "accuracy on originals, at most 1; privacy: the mean of PP and 1 - LOW; a measure "
@@ -36,7 +37,7 @@ class Settings:
     attributes: tuple[str, ...] = ()
     classifier: str = "tfidf"
     splits: int = 3
-    alphas: tuple[float, ...] = (0.25, 0.5, 0.75)
+    alphas: tuple[float, ...] = ALPHAS
     encoder: str | None = None
     masked_model: str | None = None
     masked_words: int = 2000
