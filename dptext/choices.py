@@ -6,25 +6,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from dptext.errors import UsageError
+from dptext.settings import share
 
 if TYPE_CHECKING:
     from dptext.types import JsonObject
-
-
-def share(value: object, name: str) -> float:
-    """Read a share: "10%", "0.1" or 0.1. Raises UsageError that names the option."""
-    text = str(value)
-    try:
-        percent = text.endswith("%")
-        number = float(text.rstrip("%")) / (100.0 if percent else 1.0)
-    except ValueError:
-        number = float("nan")
-    if not 0.0 < number < 1.0:
-        shown = text if len(text) <= 40 else f"{text[:40]}..."
-        raise UsageError(
-            f"{name} {shown}: give a share between 0 and 1, as in 10% or 0.1"
-        )
-    return number
 
 
 class Choices(TypedDict, total=False):

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from dptext import content, naming, registry, streams
+from dptext import content, naming, registry, yaml_files
 from dptext.errors import UsageError
 from dptext.settings import convert
 from dptext.tokens.policy import Policy
@@ -143,7 +143,7 @@ def load(name: str, overrides: Mapping[str, object] | None = None) -> Profile:
     key's path.
     """
     path = path_of(name)
-    data = read(path)
+    data = yaml_files.read(path, "profile")
     recipe = parse(merged(data, overrides or {}), path.name)
     return dataclasses.replace(recipe, name=_name(recipe, data, path))
 
@@ -152,7 +152,7 @@ def _name(recipe: Profile, data: Mapping[str, object], path: Path) -> str:
     """Name a profile by how it differs from the one that ships, or is in its file."""
     if recipe.name in shipped():
         path = folder() / f"{recipe.name}.yaml"
-        data = read(path)
+        data = yaml_files.read(path, "profile")
     try:
         base = _parse(data, path.name)
     except UsageError:  # the file needs the overrides to be a profile
@@ -245,57 +245,6 @@ def _part(key: str, settings: object, location: str) -> Part[Any] | None:
                 f"{location}: {key}.{item}: this key is now {key}.{now}; rename it"
             )
     return Part(settings["name"], convert(rest, module.Params, f"{location}: {key}"))
-
-
-def read(path: Path, kind: str = "profile") -> JsonObject:
-    """Read a YAML file of keys and values; raises UsageError naming file and line."""
-    streams.check_ends(path, kind)
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise UsageError(f"{kind} {path}: {error.strerror}") from None
-    return decode(data, path.name, kind)
-
-
-def decode(text: bytes, name: str, kind: str = "profile") -> JsonObject:
-    """Read the content of such a file; kind says in messages what it is."""
-    import yaml
-
-    try:
-        data = yaml.load(text.decode(), Loader=_loader(yaml))  # noqa: S506
-    except UnicodeDecodeError:
-        raise UsageError(f"{kind} {name}: not UTF-8 text") from None
-    except (yaml.YAMLError, ValueError) as error:  # ValueError: a date that is none
-        mark = getattr(error, "problem_mark", None)
-        where = f":{mark.line + 1}" if mark else ""
-        problem = getattr(error, "problem", None) or "not YAML"
-        raise UsageError(f"{name}{where}: {problem}") from None
-    if data is None:
-        raise UsageError(
-            f"{name}: the {kind} is empty; write keys and values, one a line"
-        )
-    if not isinstance(data, dict):
-        raise UsageError(f"{name}: a {kind} is a list of keys and values")
-    return data
-
-
-def _loader(yaml: Any) -> Any:
-    """Return a safe loader that refuses a key given twice."""
-
-    class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-        pass
-
-    def mapping(loader: Any, node: Any) -> dict[Any, Any]:
-        keys = [loader.construct_object(key) for key, _ in node.value]
-        for number, key in enumerate(keys):
-            if key in keys[:number]:
-                raise yaml.constructor.ConstructorError(
-                    None, None, f"key {key!r} is given twice", node.start_mark
-                )
-        return dict(loader.construct_mapping(node, deep=True))
-
-    Loader.add_constructor("tag:yaml.org,2002:map", mapping)
-    return Loader
 
 
 def merged(base: Mapping[str, object], over: Mapping[str, object]) -> JsonObject:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, TypeVar
 
@@ -51,3 +52,23 @@ def _number(value: object) -> object:
         except ValueError:
             return value
     return value
+
+
+def share(value: object, name: str) -> float:
+    """Read a share: "20%", "0.2" or 0.2. Raises UsageError for what is none: 20, 120%.
+
+    name says in the message what is read.
+    """
+    text = str(value).strip()
+    try:
+        number = float(text.removesuffix("%"))
+    except ValueError:
+        number = math.nan
+    fraction = number / 100.0 if text.endswith("%") else number
+    if 0.0 < fraction < 1.0 and not isinstance(value, bool):
+        return fraction
+    meant = "20% or 0.2"
+    if 1.0 <= number < 100.0:
+        meant = f"{number:g}% or {number / 100.0:g}"
+    shown = text if len(text) <= 40 else f"{text[:40]}..."
+    raise UsageError(f"{name} {shown}: give a share between 0 and 1, as in {meant}")

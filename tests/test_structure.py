@@ -27,7 +27,7 @@ LAYERS = (
     (
         *("streams", "randomness", "registry", "cache", "content", "strategy"),
         *("models", "masked_models", "progress", "noise", "failures", "privacy_curve"),
-        "settings",
+        *("settings", "yaml_files"),
     ),
     (
         *("tokens.kinds", "tokens.policy", "tokens.regex", "tokens.spelling"),
@@ -57,8 +57,7 @@ ALLOWED = {
     # The public entry points, imported when asked for.
     ("__init__", "api"),
     ("__init__", "pipeline"),
-    # A policy file is read like a profile; an account is drawn up for one.
-    ("guarantees.policy", "profile"),
+    # An account is drawn up for a profile.
     ("guarantees.account", "profile"),
     # The published rule looks for words itself, without the input word.
     ("mechanisms.vickrey", "mappings"),

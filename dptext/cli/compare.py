@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dptext.choices import share
 from dptext.cli import groups, options, screen
 from dptext.errors import UsageError
 from dptext.report import figures
+from dptext.settings import share
 
 if TYPE_CHECKING:
     from dptext.evaluation.comparison import Cell, Row, Sample
@@ -110,7 +110,7 @@ def command(
     if csv is not None:
         screen.write_file(csv, comparison_table.as_csv(table, settings).encode())
     if html is not None:
-        comparison_page.write(table, texts.texts, html)
+        screen.write_file(html, comparison_page.render(table, texts.texts))
     if as_json:
         data = {"audience": OWNER, "texts": len(texts.texts), "rows": table}
         screen.print_json(data)
@@ -223,7 +223,8 @@ def _show(table: Sequence[Row], settings: Settings) -> None:
     shown = screen.table(*headings, right=headings[2:], gap=1)
     for row in table:
         if not row.reason:
-            shown.add_row(*comparison_table.cells(row, settings))
+            values = comparison_table.cells(row)
+            shown.add_row(*(values[name] for name in headings))
     for column in shown.columns[1:]:
         # Headings may break, figures not.
         column.min_width = max((len(str(cell)) for cell in column.cells), default=0)

@@ -98,7 +98,7 @@ def command(
     if report is not None:
         screen.write_file(report, f"{screen.to_json(data)}\n".encode())
     if html is not None:
-        page.write(result, html)
+        screen.write_file(html, page.render(result))
     if as_json:
         screen.print_json(data)
     else:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from pathlib import Path
 
 from dptext.evaluation.classify import Task
 from dptext.evaluation.run import Result
 from dptext.report import _page, _svg, figures
 from dptext.report._page import Html, Section
 from dptext.report.figures import share as _share
-from dptext.streams import open_output
 
 
 def render(result: Result) -> bytes:
@@ -118,9 +116,3 @@ def _together(result: Result) -> Html:
         "the first label plus what the attack on the first attribute has lost."
     )
     return _page.join((_page.table(("measure", "value"), rows), note))
-
-
-def write(result: Result, path: Path) -> None:
-    """Write the page to a file."""
-    with open_output(str(path)) as sink:
-        sink.stream.write(render(result))

@@ -27,10 +27,10 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from dptext import registry
+from dptext import registry, yaml_files
 from dptext.errors import UsageError
 from dptext.guarantees.adjacency import Unprotected
-from dptext.settings import convert
+from dptext.settings import convert, share
 from dptext.types import Notion
 
 NAME = ".dptext.yaml"
@@ -78,16 +78,12 @@ _LISTS = tuple(each.name for each in fields(ExportPolicy) if each.name not in _L
 
 def load(path: Path) -> ExportPolicy:
     """Read a policy file. Raises UsageError for anything that it may not hold."""
-    from dptext import profile
-
-    return parse(profile.read(path, "policy"), path.name)
+    return parse(yaml_files.read(path, "policy"), path.name)
 
 
 def decode(data: bytes, name: str) -> ExportPolicy:
     """Read the content of a policy file."""
-    from dptext import profile
-
-    return parse(profile.decode(data, name, "policy"), name)
+    return parse(yaml_files.decode(data, name, "policy"), name)
 
 
 def parse(data: Mapping[str, object], name: str) -> ExportPolicy:
@@ -106,25 +102,6 @@ def parse(data: Mapping[str, object], name: str) -> ExportPolicy:
         plain["max_risk"] = share(plain["max_risk"], f"{name}: max_risk")
     policy: ExportPolicy = convert(plain, ExportPolicy, name)
     return _known(policy, name)
-
-
-def share(value: object, name: str) -> float:
-    """Read a share: "20%", "0.2" or 0.2. Raises UsageError for what is none: 20, 120%.
-
-    name says in the message what is read.
-    """
-    text = str(value).strip()
-    try:
-        number = float(text.removesuffix("%"))
-    except ValueError:
-        number = math.nan
-    fraction = number / 100.0 if text.endswith("%") else number
-    if 0.0 < fraction < 1.0 and not isinstance(value, bool):
-        return fraction
-    meant = "20% or 0.2"
-    if 1.0 <= number < 100.0:
-        meant = f"{number:g}% or {number / 100.0:g}"
-    raise UsageError(f"{name}: not a share between 0 and 1; write {meant}")
 
 
 def _known(policy: ExportPolicy, name: str) -> ExportPolicy:
