@@ -49,7 +49,7 @@ def command(
     """
     from dptext import lexicons, progress
     from dptext import profile as profiles
-    from dptext.report import calibration
+    from dptext.report import calibration, calibration_text
 
     every = mechanism == "all"
     over = overrides(
@@ -75,14 +75,14 @@ def command(
         rows.append(row)
         worth = calibration.worth(ready, best_weights)
         more = {"utility": best_weights, "worth": worth, "settings": changed}
-        block = f"\n# {best_weights} {worth:.4f}\n{calibration.as_yaml(changed)}"
+        block = f"\n# {best_weights} {worth:.4f}\n{calibration_text.as_yaml(changed)}"
     elif every:
         for row in calibration.every_mechanism(profile, over, opened):
-            progress.say(calibration.line(row))
+            progress.say(calibration_text.line(row))
             rows.append(row)
     else:
         rows.append(calibration.calibrated(recipe, opened)[0])
-        progress.say(calibration.line(rows[0]))
+        progress.say(calibration_text.line(rows[0]))
     if not as_json:
         _show(recipe, target, rows)
         if block:
@@ -115,7 +115,7 @@ def _check_cap(utility: str | None, cap: float | None) -> None:
 
 def _show(recipe: Profile, target: float, rows: Sequence[Row]) -> None:
     from dptext.measures.bayes_risk import LIMITS
-    from dptext.report.calibration import cells
+    from dptext.report.calibration_text import cells
 
     console = screen.console()
     calibrated = [row for row in rows if row.skipped is None]

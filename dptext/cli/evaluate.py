@@ -11,15 +11,7 @@ import typer
 
 from dptext.cli import groups, options, screen
 from dptext.errors import UsageError
-from dptext.report.figures import (
-    cosine,
-    distinct,
-    explained,
-    measure,
-    points,
-    score,
-    share,
-)
+from dptext.report.figures import score, share
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -27,7 +19,6 @@ if TYPE_CHECKING:
 
     from dptext.evaluation.classify import Task
     from dptext.evaluation.run import Result
-    from dptext.measures.kept import Kept
 
 
 def command(
@@ -126,44 +117,17 @@ def _show(result: Result, console: Console) -> None:
 
 def _figures(result: Result) -> Iterator[tuple[str, str]]:
     """Yield names and values of the single figures."""
-    yield from _kept(result.kept)
-    if result.deniability is not None:
-        deny = result.deniability
-        yield explained("N_w", share(deny.n_w))
-        yield explained("S_w", distinct(deny.s_w, deny.runs))
-    for attack in result.word_attacks:
-        shown = f"{share(attack.success)} of {attack.words:,} words ({attack.assumes})"
-        if attack.predicted is not None:
-            shown += f"; the Bayes risk's figure is {share(attack.predicted)}"
-        yield f"attack: {attack.name}", shown
-    masked = result.masked_word
-    if masked is not None:
-        yield (
-            f"attack: masked word, {masked.model}",
-            f"{share(masked.first)}, in five guesses {share(masked.first_five)}, of "
-            f"{masked.words:,} words ({masked.assumes})",
-        )
-    if result.trade_off is not None:
-        yield "trade-off", points(result.trade_off)
-    for each in result.composite:
-        yield f"composite, alpha {each.alpha:g}", score(each.value)
+    from dptext.evaluation import result_rows
+
+    kept = result.kept
+    yield "texts", f"{kept.texts:,}, of which {kept.compared:,} with as many words"
+    for name, value, meaning in result_rows.kept(result):
+        yield name, f"{value}: {meaning}" if meaning else value
+    for name, success, words, assumed in result_rows.attacks(result):
+        yield f"attack: {name}", f"{success} of {words} words ({assumed})"
+    yield from result_rows.together(result)
     if result.composite:
         yield "", result.composite_formula
-
-
-def _kept(kept: Kept) -> Iterator[tuple[str, str]]:
-    """Yield names and values of what texts keep."""
-    yield "texts", f"{kept.texts:,}, of which {kept.compared:,} with as many words"
-    yield explained("PP", share(kept.perturbed))
-    yield explained("LOW", share(kept.low))
-    name, similarity = explained("CS", cosine(kept.similarity))
-    yield name, f"{similarity} (by {kept.encoder})"
-    yield (
-        "English words",
-        f"{share(kept.english)} (before {share(kept.english_before)})",
-    )
-    for name, value in kept.others():
-        yield name, measure(name, value)
 
 
 def _tasks(tasks: Sequence[Task]) -> Table:

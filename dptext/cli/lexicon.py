@@ -194,14 +194,11 @@ def _count(value: object) -> str:
 
 
 def _print_table(rows: Sequence[Sequence[str]], *columns: str) -> None:
-    from rich.table import Table
-
-    headings = columns or ("", "")
-    table = Table(*headings, box=None, show_header=bool(columns), pad_edge=False)
-    for column in table.columns:
-        column.overflow = "fold"  # a digest that is cut short is of no use
+    table = screen.table(*columns, gap=1)
     for row in rows:
         table.add_row(*row)
+    for column in table.columns:
+        column.overflow = "fold"  # a digest that is cut short is of no use
     screen.console().print(table)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from dptext import models
-from dptext.evaluation import OWNER, classify
+from dptext.evaluation import OWNER, classifiers, classify
 from dptext.evaluation.classify import Baseline, Task
 from dptext.evaluation.rows import Pair, one_text
 from dptext.measures import masked_word
@@ -103,7 +103,7 @@ class Evaluation:
         A record without a value has no part in that field's task.
         """
         settings.check()
-        make = classify.classifier(settings.classifier, lexicon)
+        make = classifiers.classifier(settings.classifier, lexicon)
         named = (*settings.labels, *settings.attributes)
         lines = [one_text(each) for each in texts]
         baselines = []

@@ -123,29 +123,6 @@ class Losses:
         return float(loss[position]), int(words[position])
 
 
-class LossesAmong:
-    """The losses over t of a few inputs, the unknown one last, quick at any scale."""
-
-    def __init__(self, losses: Losses, ids: NDArray[np.int64]) -> None:
-        self.ids = np.unique(ids)
-        self._rows = losses.rows(np.append(self.ids, losses.space.size))
-        # (n + 1, n): from each of them to those that are words.
-        self._among = self._rows[:, self.ids]
-        self._beyond = losses.beyond(self.ids)
-
-    def worst(self, scale: float) -> float:
-        """Return the largest loss over t among these inputs."""
-        log_z = log_sums(self._rows, scale)
-        loss = 0.5 * scale * self._among + np.abs(log_z[:, None] - log_z[:-1])
-        words = self._among[-1] * 0.5 * scale - log_z[:-1] + log_z[-1]
-        unknown = self._beyond * 0.5 * scale + log_z[:-1] - log_z[-1]
-        loss[-1] = np.maximum(words, unknown)
-        share = np.divide(
-            loss, self._among, out=np.zeros_like(loss), where=self._among > 0.0
-        )
-        return float(share.max())
-
-
 def log_sums(rows: NDArray[np.float64], scale: float) -> NDArray[np.float64]:
     """Return ln of the sum of exp(-scale t / 2) of each row: (n, V) -> (n,)."""
     sums_of_rows = np.empty(len(rows))

@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 
 from dptext import cache
 from dptext.errors import UsageError
-from dptext.exponential.losses import Losses, LossesAmong
+from dptext.exponential.losses import Losses
+from dptext.exponential.losses_among import LossesAmong
 from dptext.spaces import Space
 
 # No pair may come nearer to its claim than this, relatively: rounding stays below.

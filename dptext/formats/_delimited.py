@@ -14,7 +14,8 @@ from typing import BinaryIO, ClassVar, NamedTuple
 
 from dptext import formats
 from dptext.errors import InputError, UsageError
-from dptext.formats import BOM, Item, _fields, _lines
+from dptext.formats import BOM, Item, _fields
+from dptext.formats._line_writer import LineWriter
 from dptext.formats._lines import Unreadable, decode
 from dptext.formats._rows import QUOTE, Layout, Row, rows
 from dptext.types import Fault, Record, Selection, Verbatim
@@ -234,7 +235,7 @@ def _text(field: bytes, quoting: bool) -> str:
     return field.decode()
 
 
-class Writer(_lines.LineWriter):
+class Writer(LineWriter):
     """Writes rows back, and the header once."""
 
     def __init__(

@@ -20,6 +20,7 @@ import msgspec
 from dptext import formats
 from dptext.errors import InputError
 from dptext.formats import BOM, Item, _fields, _lines, _paths
+from dptext.formats._line_writer import LineWriter
 from dptext.formats._lines import Unreadable
 from dptext.formats._paths import Node
 from dptext.formats._scan import Absent, Scan
@@ -126,7 +127,7 @@ def _malformed(line: str, error: msgspec.DecodeError) -> str:
     return f"not valid JSON: {error}"
 
 
-class Writer(_lines.LineWriter):
+class Writer(LineWriter):
     """Writes the line of each record with its new texts in it."""
 
     def write(self, record: Record, texts: Sequence[str]) -> None:

@@ -139,6 +139,14 @@ class Mechanism(Prepared, ABC):
     def supports(self, epsilon: float) -> None:
         """Raise UsageError at an epsilon for which the mechanism is not defined."""
 
+    def is_defined(self, epsilon: float) -> bool:
+        """Tell whether a word can be drawn at an epsilon."""
+        try:
+            self.check(epsilon)
+        except UsageError:
+            return False
+        return True
+
     def numerical_slack(self, epsilon: float) -> float | None:
         """Return the nats that finite random bits may add to the loss.
 

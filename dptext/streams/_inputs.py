@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 from dptext.errors import InputError, UsageError
-from dptext.streams import _packing
+from dptext.streams import _compressions, _packing
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -78,7 +78,7 @@ def open_input(path: str | None) -> Iterator[io.BufferedReader]:
             except OSError as error:
                 raise UsageError(f"{path}: {error.strerror}") from None
             stack.enter_context(plain)
-        suffix = _packing.compression(path or "")
+        suffix = _compressions.compression(path or "")
         if not suffix:
             plain, suffix = _recognised(plain)
         yield stack.enter_context(_decompressed(plain, name, suffix))
@@ -91,7 +91,7 @@ def unpacked(
 
     Reading damaged compressed data raises InputError.
     """
-    return _decompressed(plain, path, _packing.compression(path))
+    return _decompressed(plain, path, _compressions.compression(path))
 
 
 @contextlib.contextmanager
@@ -116,14 +116,14 @@ def _standard(stack: contextlib.ExitStack) -> io.BufferedReader:
 
 def _recognised(plain: io.BufferedReader) -> tuple[io.BufferedReader, str]:
     """Return the stream from its beginning, and the compression it begins with."""
-    head = plain.peek(_packing.HEAD)[: _packing.HEAD]
-    if head and _packing.undecided(head):
+    head = plain.peek(_compressions.HEAD)[: _compressions.HEAD]
+    if head and _compressions.undecided(head):
         # A pipe may give a magic number in parts: take bytes while they still fit.
         head = plain.read(len(head))
-        while _packing.undecided(head) and (more := plain.read(1)):
+        while _compressions.undecided(head) and (more := plain.read(1)):
             head += more
         plain = _joined(head, plain)
-    return plain, _packing.recognised(head)
+    return plain, _compressions.recognised(head)
 
 
 def _joined(head: bytes, rest: object) -> io.BufferedReader:

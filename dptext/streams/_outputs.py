@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 from dptext.errors import MissingExtra, OutputError, UsageError
-from dptext.streams import _packing, _parts
+from dptext.streams import _compressions, _packing, _parts
 from dptext.streams._inputs import is_standard
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class Output:
         self._layers: list[BinaryIO | _packing.Layer] = [plain]
         self.stream: BinaryIO = plain
         try:
-            packed = _packing.compress(plain, _packing.compression(self._name))
+            packed = _packing.compress(plain, _compressions.compression(self._name))
         except MissingExtra:
             self.discard()
             raise

@@ -25,8 +25,9 @@ import numpy as np
 from dptext.errors import UsageError
 from dptext.guarantees.audit import identity, noise, pairs, rows, sampler, samples
 from dptext.guarantees.audit.draws import Draws, Progress
-from dptext.guarantees.audit.finding import Finding, Published, Tally, label
+from dptext.guarantees.audit.finding import Finding, Published, label
 from dptext.guarantees.audit.program import Book, Deviation, Power, Program
+from dptext.guarantees.audit.tally import Tally
 from dptext.mechanisms import (
     ExponentialMechanism,
     Mechanism,

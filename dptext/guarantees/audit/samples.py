@@ -10,10 +10,10 @@ from dptext.guarantees.audit.finding import (
     BY_SAMPLES,
     CONFIDENCE,
     Finding,
-    Tally,
     with_samples,
 )
 from dptext.guarantees.audit.inputs import chosen
+from dptext.guarantees.audit.tally import Tally
 from dptext.guarantees.binomial import log_ratio
 from dptext.mechanisms import Mechanism
 from dptext.types import Ids
