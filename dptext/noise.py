@@ -36,8 +36,7 @@ def radial(bits: RandomBits, width: int, eps: Eps) -> NDArray[np.float64]:
         gamma = exponential[:, : width // 2].sum(axis=1) + normal[:, -1] ** 2 / 2.0
     with np.errstate(over="ignore"):
         scale = np.minimum(np.sqrt(2.0 * gamma) / eps, _LONGEST)
-    drawn: NDArray[np.float64] = normal[:, :width] * scale[:, None]
-    return drawn
+    return np.asarray(normal[:, :width] * scale[:, None])
 
 
 def directed(
@@ -90,5 +89,4 @@ def moved(vectors: NDArray[np.float32], noise: NDArray[np.float64]) -> Points:
 
     The limit is post-processing, so that an absurdly small epsilon still finds a word.
     """
-    points: Points = np.clip(vectors + noise, -_FAR, _FAR).astype(np.float32)
-    return points
+    return np.clip(vectors + noise, -_FAR, _FAR).astype(np.float32)

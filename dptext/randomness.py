@@ -224,10 +224,7 @@ class RandomBits:
         wide = np.uint64(bound)
         half = np.uint64(32)
         low = (integers & np.uint64(0xFFFFFFFF)) * wide >> half
-        below: NDArray[np.int64] = (((integers >> half) * wide + low) >> half).astype(
-            np.int64
-        )
-        return below
+        return (((integers >> half) * wide + low) >> half).astype(np.int64)
 
     def normal(self, lane: int, width: int) -> NDArray[np.float64]:
         """Return standard normals (n, width), Box-Muller, from ceil(width/2) lanes."""

@@ -52,8 +52,7 @@ class Linear:
 
     def predict(self, texts: Sequence[str]) -> Labels:
         """Guess the labels of texts."""
-        labels: Labels = np.asarray(self._model.predict(list(texts)), np.int64)
-        return labels
+        return np.asarray(self._model.predict(list(texts)), np.int64)
 
 
 def _sklearn(part: str) -> Any:
@@ -79,8 +78,7 @@ class Vectors:
         sums = text_vectors(self._table, words.texts, words.ids, len(texts))
         lengths = np.linalg.norm(sums, axis=1, keepdims=True)
         unit: NDArray[np.float64] = sums / np.maximum(lengths, 1e-12)
-        scale: NDArray[np.float64] = unit * np.sqrt(sums.shape[1])
-        return scale
+        return np.asarray(unit * np.sqrt(sums.shape[1]))
 
 
 Make = Callable[[], Classifier]

@@ -45,8 +45,7 @@ class Losses:
     @cached_property
     def unknown(self) -> NDArray[np.float64]:
         """Return t of the unknown word to all words: (V,)."""
-        row: NDArray[np.float64] = self.rows(np.array([self.space.size]))[0]
-        return row
+        return np.asarray(self.rows(np.array([self.space.size]))[0])
 
     @cached_property
     def _beyond(self) -> NDArray[np.float64]:
@@ -61,8 +60,7 @@ class Losses:
         for begin in range(0, len(new), tiles.ROWS):
             part = new[begin : begin + tiles.ROWS]
             self._beyond[part] = (self.rows(part) - self.unknown).max(axis=1)
-        beyond: NDArray[np.float64] = self._beyond[ids]
-        return beyond
+        return self._beyond[ids]
 
     def worst(self, scale: float, few: int) -> tuple[float, NDArray[np.int64]]:
         """Return the largest loss over t of any ordered pair, and the worst few words.

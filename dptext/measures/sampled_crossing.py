@@ -43,10 +43,7 @@ def search(mechanism: Mechanism, target: float, prior: NDArray[np.float64]) -> f
 
     def won(epsilon: float, plays: NDArray[np.int64]) -> sampled_risk.Wins:
         part = sample.take(plays)
-        wins: sampled_risk.Wins = sampled_risk.wins(
-            mechanism, epsilon, prior, part, bands
-        )[0]
-        return wins
+        return np.asarray(sampled_risk.wins(mechanism, epsilon, prior, part, bands)[0])
 
     crossing = _Crossing.of(won, goal, _SEARCH_DRAWS)
     if crossing is None:

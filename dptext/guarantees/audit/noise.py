@@ -104,8 +104,7 @@ def _standing_out(mechanism: NoiseMechanism, draw: DrawPoints, epsilon: float) -
             amounts = _standard(mechanism, every[part[at]], points, eps[at])[1]
             sums[part[at]] += amounts
     order = np.argsort(sums, kind="stable")
-    picked: Ids = every[np.concatenate((order[:_STANDING_OUT], order[-_STANDING_OUT:]))]
-    return picked
+    return every[np.concatenate((order[:_STANDING_OUT], order[-_STANDING_OUT:]))]
 
 
 def _tallied(

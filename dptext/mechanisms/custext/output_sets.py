@@ -48,8 +48,7 @@ class OutputSets:
 
     def members(self, rows: NDArray[np.int64]) -> NDArray[np.int32]:
         """Return the words of each row's set: (m,) -> (m, k)."""
-        members: NDArray[np.int32] = self.sets[self.classes[rows]]
-        return members
+        return self.sets[self.classes[rows]]
 
     def utility(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return u = 1 - (d - min) / (max - min) of each row's set: (m,) -> (m, k).
@@ -74,8 +73,7 @@ class OutputSets:
         low = distances.min(axis=1, keepdims=True)
         high = distances.max(axis=1, keepdims=True, where=members >= 0, initial=0.0)
         spread = np.where(high == low, 1.0, high - low)
-        utility: NDArray[np.float64] = 1.0 - (distances - low) / spread
-        return utility
+        return np.asarray(1.0 - (distances - low) / spread)
 
     @property
     def alone(self) -> int:

@@ -39,7 +39,4 @@ def leading_zeros(integers: NDArray[np.uint64]) -> NDArray[np.int64]:
     # Halves of 32 bits are exact as float64, so frexp counts their digits.
     high = np.frexp((integers >> np.uint64(32)).astype(np.float64))[1].astype(np.int64)
     low = (integers & np.uint64(0xFFFFFFFF)).astype(np.float64)
-    zeros: NDArray[np.int64] = np.where(
-        high > 0, 32 - high, 64 - np.frexp(low)[1].astype(np.int64)
-    )
-    return zeros
+    return np.where(high > 0, 32 - high, 64 - np.frexp(low)[1].astype(np.int64))

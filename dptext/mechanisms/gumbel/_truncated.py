@@ -41,8 +41,7 @@ def lambert(z: NDArray[np.complex128]) -> NDArray[np.complex128]:
 
 def alpha(eps: NDArray[np.float64], size: int, closest: float) -> NDArray[np.float64]:
     """Return alpha = (eps - 2 (1 + ln W) / Delta_min) / 3 of each epsilon."""
-    rates: NDArray[np.float64] = (eps - 2.0 * (1.0 + math.log(size)) / closest) / 3.0
-    return rates
+    return (eps - 2.0 * (1.0 + math.log(size)) / closest) / 3.0
 
 
 def scale(
@@ -70,8 +69,7 @@ def poisson(size: int, most: int) -> NDArray[np.float64]:
     logs = np.arange(1, size + 1) * math.log(rate)
     logs -= np.cumsum(np.log(np.arange(1.0, size + 1.0)))
     weights = np.exp(logs - logs.max())
-    shares: NDArray[np.float64] = weights[:most] / weights.sum()
-    return shares
+    return np.asarray(weights[:most] / weights.sum())
 
 
 def draw(

@@ -161,8 +161,7 @@ def _linear(
     )
     if result.status != 0:
         raise UsageError(f"the program for weights has no solution: {result.message}")
-    values: NDArray[np.float64] = result.x
-    return values
+    return np.asarray(result.x)
 
 
 def find(
