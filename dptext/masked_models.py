@@ -17,6 +17,15 @@ _TOKENIZERS = (
     *("tokenizer.json", "vocab.txt", "vocab.json"),
     *("sentencepiece.bpe.model", "spiece.model", "tokenizer.model"),
 )
+# Files of which one must be there, and what is said where none is.
+_FILES = (
+    (("config.json",), "config.json; give a model's folder"),
+    (_TOKENIZERS, "tokenizer; save it beside the model"),
+    (
+        ("*.safetensors", "pytorch_model*.bin"),
+        "weights; model.safetensors or pytorch_model.bin should lie there",
+    ),
+)
 
 
 def need(folder: str, setting: str, what: str) -> str:
@@ -33,19 +42,9 @@ def need(folder: str, setting: str, what: str) -> str:
             f"{setting}: no folder {folder}; give that of a Hugging Face model on this "
             "machine (nothing is downloaded)"
         )
-    if not (path / "config.json").is_file():
-        raise UsageError(
-            f"{setting}: {folder} has no config.json; give a model's folder"
-        )
-    if not any((path / name).is_file() for name in _TOKENIZERS):
-        raise UsageError(
-            f"{setting}: {folder} has no tokenizer; save it beside the model"
-        )
-    if not [*path.glob("*.safetensors"), *path.glob("pytorch_model*.bin")]:
-        raise UsageError(
-            f"{setting}: {folder} has no weights; model.safetensors or "
-            "pytorch_model.bin should lie there"
-        )
+    for patterns, absent in _FILES:
+        if not any(any(path.glob(pattern)) for pattern in patterns):
+            raise UsageError(f"{setting}: {folder} has no {absent}")
     return str(path.resolve())
 
 

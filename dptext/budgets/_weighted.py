@@ -30,8 +30,7 @@ class WeightedScore:
     def content(self) -> dict[str, str]:
         """Return the digests of what its settings name, and of another's code."""
         digests = dict(self.score.content)
-        code = registry.code("budgets.scores", self.name)
-        if code:
+        if code := registry.code("budgets.scores", self.name):
             digests |= {"code": code, "used": self.score.description}
         return {f"scores.{self.name}.{key}": value for key, value in digests.items()}
 
@@ -58,16 +57,17 @@ def prepare(
 
     Raises UsageError that names the key.
     """
-    scores = []
-    for name, of_score in settings.items():
-        weight, params = _settings(name, of_score)
-        if weight > 0:
-            scores.append(WeightedScore(name, weight, params.prepare(lexicon)))
+    read = ((name, *_settings(name, value)) for name, value in settings.items())
+    scores = tuple(
+        WeightedScore(name, weight, params.prepare(lexicon))
+        for name, weight, params in read
+        if weight > 0
+    )
     if not scores:
         raise UsageError(
             "budget: scores: none is on; name at least one, as in frequency: 1"
         )
-    return tuple(scores)
+    return scores
 
 
 def combined(
@@ -93,7 +93,6 @@ def combined(
 
 
 def _settings(name: str, settings: object) -> tuple[float, Params]:
-    """Return weight and parameters."""
     location = f"budget: scores.{name}"
     kind = registry.find("budgets.scores", name).Params
     if not isinstance(settings, Mapping):

@@ -16,9 +16,9 @@ def spread(command: Callable[..., None]) -> Callable[..., None]:
     for name, parameter in _parameters(command):
         kind = parameter.annotation
         if isinstance(kind, type) and dataclasses.is_dataclass(kind):
-            own = _parameters(kind)
-            groups[name] = kind, [each for each, _ in own]
-            parameters += [each.replace(kind=parameter.kind) for _, each in own]
+            fields = _parameters(kind)
+            groups[name] = kind, [each for each, _ in fields]
+            parameters += [each.replace(kind=parameter.kind) for _, each in fields]
         else:
             parameters.append(parameter)
 

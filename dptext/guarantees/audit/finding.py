@@ -10,8 +10,7 @@ from dptext.types import Notion
 
 # Rounding that an exact audit forgives, relative to the claim and in nats (distances
 # of near words are differences of nearly equal numbers).
-TOLERANCE = 1e-9
-ROUNDING = 1e-9
+TOLERANCE = ROUNDING = 1e-9
 # All limits of an audit by draws hold together with this confidence.
 CONFIDENCE = 1.0 - ALARM
 BY_SAMPLES = f"samples, {CONFIDENCE:.1%} confidence"
