@@ -22,12 +22,12 @@ from dptext.cli import (
     sanitize,
     setup,
 )
-from dptext.cli.border import Border
+from dptext.cli.boundary import ErrorBoundary
 from dptext.cli.spread import spread
 
 app = typer.Typer(
     name="dptext",
-    cls=Border,
+    cls=ErrorBoundary,
     help=(
         "Replace the words of texts under word-level differential privacy, and say "
         "truthfully what that protects."

@@ -135,7 +135,7 @@ def closest_pair(space: Space) -> float:
     return float(cache.numbers(key, compute)["closest"])
 
 
-class Left:
+class Remaining:
     """The words that are left of V, and the exact nearest among them."""
 
     def __init__(self, vectors: NDArray[np.float32], size: int) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from dptext.cli import options
 from tests.cli.running import here
-from tests.cli.test_border import ALL
+from tests.cli.test_boundary import ALL
 
 # What means something else in one command than in the others, and why.
 DIFFERENT = {

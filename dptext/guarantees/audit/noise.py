@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from dptext.guarantees.audit.draws import DrawPoints, Progress, points_of
 from dptext.guarantees.audit.inputs import all_inputs, chosen, shuffled
 from dptext.guarantees.audit.noise_counts import NoiseCounts
-from dptext.guarantees.audit.program import ALARM, Book, Program
+from dptext.guarantees.audit.program import ALARM, MultipleTests, Program
 from dptext.mechanisms import NoiseMechanism
 from dptext.types import Eps, Ids, Points
 
@@ -38,9 +38,9 @@ def audit(
     draw: DrawPoints,
     number: int,
     progress: Progress,
-    book: Book,
+    tests: MultipleTests,
 ) -> Program:
-    """Test the noise by so many draws; the book stays open for tests of pairs."""
+    """Test the noise by so many draws; the tests stays open for tests of pairs."""
     exact = mechanism.has_standard_noise
     if not exact and not dominated(mechanism, epsilon):
         untested = ("the noise itself: its distribution is not known to the audit",)
@@ -56,7 +56,7 @@ def audit(
     progress(f"drawing {len(ids)} words {number:,} times, epsilons mixed")
     tallies = _tallied(mechanism, epsilon, draw, ids, number)
     for tally in tallies:
-        tally.test(book, mechanism, ids, ALARM / 2.0 / len(tallies))
+        tally.test(tests, mechanism, ids, ALARM / 2.0 / len(tallies))
     method = (
         f"amount and direction of the noise of {len(ids)} words"
         if exact

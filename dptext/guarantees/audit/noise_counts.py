@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dptext.guarantees.audit import _known
 from dptext.guarantees.audit.finding import label
-from dptext.guarantees.audit.program import Book
+from dptext.guarantees.audit.program import MultipleTests
 from dptext.mechanisms import NoiseMechanism
 from dptext.types import Ids
 
@@ -84,7 +84,7 @@ class NoiseCounts:
         products.take(near[:, None])
 
     def test(
-        self, book: Book, mechanism: NoiseMechanism, ids: Ids, alarm: float
+        self, tests: MultipleTests, mechanism: NoiseMechanism, ids: Ids, alarm: float
     ) -> None:
         """Test all counts; of lengths that are only bounded no long one is a fault."""
         levels, total = _known.LEVELS, int(self._draws.sum())
@@ -96,14 +96,14 @@ class NoiseCounts:
             return hits if exact else np.maximum(hits, np.floor(n * levels).astype(int))
 
         every, each = np.array([total]), self._draws[:, None]
-        book.take(
+        tests.take(
             capped(self._amounts.sum(axis=0), every),
             every,
             levels,
             alarm / 4.0,
             lambda i: f"noise below its quantile {levels[i]:g}, {at}",
         )
-        book.take(
+        tests.take(
             capped(self._amounts, each),
             each,
             levels,
@@ -114,17 +114,17 @@ class NoiseCounts:
             ),
         )
         level = alarm / 8.0 / len(levels)
-        book.finds(f"noise below its median, {at}", 0.5, total, level)
+        tests.finds(f"noise below its median, {at}", 0.5, total, level)
         if self._directions:
-            self._test_directions(book, alarm / 6.0, at)
+            self._test_directions(tests, alarm / 6.0, at)
 
-    def _test_directions(self, book: Book, alarm: float, at: str) -> None:
+    def _test_directions(self, tests: MultipleTests, alarm: float, at: str) -> None:
         for below in self._directions:
             chances = _known.turns_below(len(below.quantiles))
             named = _named(f"{below.event}, {at}")
-            book.take(below.hits, below.draws, chances, alarm, named)
+            tests.take(below.hits, below.draws, chances, alarm, named)
         every = self._directions[0]
-        book.finds(
+        tests.finds(
             f"one side of a coordinate of the direction, {at}",
             0.5,
             every.draws,

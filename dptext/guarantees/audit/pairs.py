@@ -21,7 +21,7 @@ from dptext.errors import UsageError
 from dptext.guarantees.audit.draws import DrawPoints, points_of
 from dptext.guarantees.audit.finding import BY_SAMPLES, Finding, with_samples
 from dptext.guarantees.audit.inputs import chosen
-from dptext.guarantees.audit.program import ALARM, Book
+from dptext.guarantees.audit.program import ALARM, MultipleTests
 from dptext.guarantees.audit.ratios import test_ratios
 from dptext.guarantees.audit.tally import Tally
 from dptext.guarantees.binomial import log_ratio
@@ -41,9 +41,13 @@ Pair = tuple[int, int]
 
 
 def audit(
-    mechanism: NoiseMechanism, epsilon: float, draw: DrawPoints, runs: int, book: Book
+    mechanism: NoiseMechanism,
+    epsilon: float,
+    draw: DrawPoints,
+    runs: int,
+    tests: MultipleTests,
 ) -> Finding:
-    """Bound the loss of pairs from below; tests of ratios go into the book."""
+    """Bound the loss of pairs from below; tests of ratios go into the tests."""
     if mechanism.space.size < 2:
         raise UsageError("audit: a lower bound from draws needs a lexicon of two words")
     pairs = _pairs(mechanism, epsilon, draw)
@@ -53,12 +57,12 @@ def audit(
         first, second = (points_of(draw, row, epsilon, runs) for row in pair)
         _black_box(tally, mechanism, epsilon, pair, first, second, len(pairs))
         if mechanism.has_log_density:
-            spread = test_ratios(book, mechanism, epsilon, pair, first, second, share)
+            spread = test_ratios(tests, mechanism, epsilon, pair, first, second, share)
             if spread > _WIDE:
                 # Words too far from each other to meet do so at a smaller epsilon.
                 less = epsilon / spread
                 first, second = (points_of(draw, row, less, runs) for row in pair)
-                test_ratios(book, mechanism, less, pair, first, second, share)
+                test_ratios(tests, mechanism, less, pair, first, second, share)
     method = f"lower bound: {len(pairs)} pairs, {runs:,} draws of each word"
     plane = "a side of a plane between them"
     sampled = replace(

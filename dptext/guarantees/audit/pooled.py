@@ -11,7 +11,7 @@ from dptext.guarantees.audit.finding import label
 from dptext.guarantees.audit.groups import (
     Group,
 )
-from dptext.guarantees.audit.program import Book
+from dptext.guarantees.audit.program import MultipleTests
 from dptext.mechanisms import Mechanism
 from dptext.types import Ids
 
@@ -103,22 +103,22 @@ class Pooled:
                 self._rare.targets[rare] = relation.targets[rare]
                 self._rare.chance += float(chances[chances <= _RARE].sum())
 
-    def test(self, book: Book, mechanism: Mechanism, alarm: float) -> None:
+    def test(self, tests: MultipleTests, mechanism: Mechanism, alarm: float) -> None:
         """Test outputs, relations and levels, with a third of the alarms each."""
         group, third = self._group, alarm / 3.0
         total = len(group.outputs)
-        book.take(
+        tests.take(
             np.bincount(group.outputs, minlength=len(self._expected)),
             total,
             np.clip(self._expected / total, 0.0, 1.0),
             third,
             lambda at: f"outputs {label(mechanism, at)!r}, {group.name}",
         )
-        self._test_relations(book, third)
+        self._test_relations(tests, third)
         below = self._below / total
         # Rounding of a sum over V, where an output is always or never so rare.
         sure = np.abs(below - np.round(below)) < 1e-9
-        book.take(
+        tests.take(
             self._below_hits,
             total,
             np.where(sure, np.round(below), below),
@@ -127,9 +127,9 @@ class Pooled:
         )
         if group.power:
             level = third / (2.0 * len(self._expected))
-            book.finds_missing(f"a word never written, {group.name}", total, level)
+            tests.finds_missing(f"a word never written, {group.name}", total, level)
 
-    def _test_relations(self, book: Book, alarm: float) -> None:
+    def _test_relations(self, tests: MultipleTests, alarm: float) -> None:
         group, relations = self._group, [*self._relations, self._rare]
         draws = [int((each.targets >= 0).sum()) for each in relations]
         hits = [int((each.targets == group.outputs).sum()) for each in relations]
@@ -137,7 +137,7 @@ class Pooled:
             min(each.chance / max(n, 1), 1.0)
             for each, n in zip(relations, draws, strict=True)
         ]
-        book.take(
+        tests.take(
             np.array(hits),
             np.array(draws),
             np.array(rates),
@@ -148,4 +148,4 @@ class Pooled:
             level = alarm / (2.0 * len(relations))
             for each, rate, n in zip(relations, rates, draws, strict=True):
                 if each.name in (_COPIES, _RARE_COPIES) and n:
-                    book.finds(f"{each.name}, {group.name}", rate, n, level)
+                    tests.finds(f"{each.name}, {group.name}", rate, n, level)

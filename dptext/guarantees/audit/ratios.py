@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext.guarantees.audit.finding import label
-from dptext.guarantees.audit.program import Book
+from dptext.guarantees.audit.program import MultipleTests
 from dptext.mechanisms import NoiseMechanism
 from dptext.types import Points
 
@@ -17,7 +17,7 @@ _SEED = 5
 
 
 def test_ratios(
-    book: Book,
+    tests: MultipleTests,
     mechanism: NoiseMechanism,
     epsilon: float,
     pair: tuple[int, int],
@@ -39,7 +39,7 @@ def test_ratios(
     mine = np.concatenate((first[part:], second[part:]))
     counts, totals, chances = _shares(mine, inner)
     names = f"{label(mechanism, pair[0])!r} and {label(mechanism, pair[1])!r}"
-    book.take(
+    tests.take(
         counts,
         totals,
         chances,
@@ -50,13 +50,13 @@ def test_ratios(
     if delta > 0.0:
         name = f"a loss of {names} above epsilon {epsilon:.6g} (delta)"
         for losses in (-first, second):
-            _beyond(book, losses, epsilon, delta, alarm / 4.0, name)
+            _beyond(tests, losses, epsilon, delta, alarm / 4.0, name)
     # Noise of a normal kind has a mean of half the variance; other noise may have more.
     return float(max(first.std(), math.sqrt(2.0 * abs(first.mean()))))
 
 
 def _beyond(
-    book: Book,
+    tests: MultipleTests,
     losses: NDArray[np.float64],
     epsilon: float,
     delta: float,
@@ -72,7 +72,7 @@ def _beyond(
     above = -np.expm1(np.minimum(epsilon - losses, 0.0))
     count = int((coins < above).sum())
     if count > delta * len(losses):
-        book.take(
+        tests.take(
             np.array([count]), len(losses), np.array([delta]), alarm, lambda _: name
         )
 

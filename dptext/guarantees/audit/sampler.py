@@ -28,7 +28,7 @@ from dptext.guarantees.audit.groups import (
 )
 from dptext.guarantees.audit.inputs import chosen
 from dptext.guarantees.audit.pooled import Block, Pooled
-from dptext.guarantees.audit.program import ALARM, Book, Program
+from dptext.guarantees.audit.program import ALARM, MultipleTests, Program
 from dptext.mechanisms import Mechanism
 from dptext.types import Ids
 
@@ -46,7 +46,7 @@ def audit(
 ) -> Program:
     """Hold the program against its formula by so many draws of chosen words."""
     ladder = _epsilons(mechanism, epsilon)
-    book = Book()
+    tests = MultipleTests()
     screened = mechanism.space.size + 1 > inputs
     ids = chosen(mechanism, inputs)
     if screened:
@@ -58,8 +58,8 @@ def audit(
         groups.append(as_released(draws, ids, epsilon, number // 8))
     progress("comparing the counts with the exact output distributions")
     for group in groups:
-        _hold(book, mechanism, ids, group, ALARM / len(groups))
-    return book.concluded(
+        _hold(tests, mechanism, ids, group, ALARM / len(groups))
+    return tests.concluded(
         Program(
             tested=True,
             refuted=False,
@@ -83,13 +83,13 @@ def _epsilons(mechanism: Mechanism, epsilon: float) -> tuple[float, ...]:
 
 
 def _hold(
-    book: Book, mechanism: Mechanism, ids: Ids, group: Group, alarm: float
+    tests: MultipleTests, mechanism: Mechanism, ids: Ids, group: Group, alarm: float
 ) -> None:
     """Hold the draws of a group against the exact distribution of each input."""
     size = mechanism.space.size
     outside = (group.outputs < 0) | (group.outputs >= size)
     if outside.any():
-        book.fail("an output that is no word", len(outside), int(outside.sum()))
+        tests.fail("an output that is no word", len(outside), int(outside.sum()))
         return
     pooled = Pooled(mechanism, ids, group)
     counts = np.bincount(group.inputs, minlength=len(ids))
@@ -107,17 +107,17 @@ def _hold(
         )
         pooled.take(block)
         share = alarm * 0.4 * len(inputs) / len(ids)
-        _test_pairs(book, mechanism, group, block, share)
-    pooled.test(book, mechanism, alarm * 0.6)
+        _test_pairs(tests, mechanism, group, block, share)
+    pooled.test(tests, mechanism, alarm * 0.6)
     if group.power:
         n = int(np.median(counts))
         level = alarm * 0.4 / (2.0 * len(ids) * size)
         rare = f"one output of one input that should be rare, {group.name}"
-        book.finds(rare, 1.0 / size, n, level)
+        tests.finds(rare, 1.0 / size, n, level)
 
 
 def _test_pairs(
-    book: Book, mechanism: Mechanism, group: Group, block: Block, alarm: float
+    tests: MultipleTests, mechanism: Mechanism, group: Group, block: Block, alarm: float
 ) -> None:
     """Test every output of some inputs: those drawn, and those expected but not."""
     probs, size = block.probs, mechanism.space.size
@@ -133,7 +133,7 @@ def _test_pairs(
 
     chances = probs.ravel()[looked]
     draws = block.counts[rows]
-    book.take(hits[looked], draws, chances, alarm, named, tests=probs.size)
+    tests.take(hits[looked], draws, chances, alarm, named, among=probs.size)
 
 
 def _method(mechanism: Mechanism, ids: Ids, screened: bool, draws: Draws) -> str:

@@ -143,7 +143,7 @@ def _balanced(space: Space, k: int) -> tuple[NDArray[np.integer], NDArray[np.int
 def _conservative(
     space: Space, k: int
 ) -> tuple[NDArray[np.integer], NDArray[np.int64]]:
-    left = neighbours.Left(space.vectors, space.size)
+    left = neighbours.Remaining(space.vectors, space.size)
     classes = np.full(space.size + 1, -1, np.int64)
     sets = np.full((-(-space.size // k), k), -1, np.int64)
     count = 0

@@ -96,7 +96,7 @@ def _build(space: Space, seed: int, number: int) -> NDArray[np.int32]:
     digest = hashlib.blake2b(b"chain %d of seed %d" % (number, seed)).digest()
     word = int.from_bytes(digest[:8], "big") % space.size
     near = neighbours.nearest_words(space, _LISTED)
-    left = neighbours.Left(space.vectors, space.size)
+    left = neighbours.Remaining(space.vectors, space.size)
     chain = np.empty(space.size, np.int32)
     for step in range(space.size):
         chain[step] = word

@@ -1,4 +1,4 @@
-"""The border around all commands, those that are yet to be written included.
+"""The error boundary around all commands, those that are yet to be written included.
 
 What is wrong with the arguments, and whatever else goes wrong, ends in one line on
 standard error and an exit code (`dptext.cli.faults`).
@@ -23,8 +23,8 @@ from dptext.cli.options import RENAMED
 Parsed = Any
 
 
-class Border(TyperGroup):
-    """The command `dptext`: runs its sub-commands behind the border."""
+class ErrorBoundary(TyperGroup):
+    """The command `dptext`: runs its sub-commands behind the boundary."""
 
     def __init__(self, **attributes: Parsed) -> None:
         super().__init__(**attributes)
