@@ -18,7 +18,7 @@ from dptext.randomness import RandomBits
 from dptext.types import Eps, Ids
 
 if TYPE_CHECKING:
-    from dptext.measures.sampled_risk import Plays
+    from dptext.measures.plays import Plays
 
 _TRAINED, _VALIDATED = 20_000, 4000
 # Sharpnesses in units of 1 / (typical distance)^p; 0 guesses the most frequent word.

@@ -19,8 +19,9 @@ from dptext.streams._inputs import (
     open_input,
     unpacked,
 )
-from dptext.streams._outputs import Aside, Output, Release, open_output
+from dptext.streams._outputs import Output
 from dptext.streams._packing import decompress
+from dptext.streams._release import Aside, Release, open_output
 
 __all__ = [
     "COMPRESSIONS",

@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    pass
 
 # Each with the bytes that its data begin with; the fourth of bz2 is its level.
 _MAGIC = {
