@@ -17,10 +17,15 @@ from typer.core import TyperGroup
 
 from dptext.cli.faults import reported
 from dptext.cli.numbers import Number
-from dptext.cli.options import RENAMED
 
 # Commands, options, contexts and errors of the parser, which has no public types.
 Parsed = Any
+# Options of earlier versions, and what each is called now.
+RENAMED = {
+    "--ruler": "--bayes-risk",
+    "--no-ruler": "--no-bayes-risk",
+    "--best-law": "--best-weights",
+}
 
 
 class ErrorBoundary(TyperGroup):

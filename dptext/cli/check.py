@@ -53,8 +53,7 @@ def command(
         typer.Option(min=0, help="Largest accepted loss between two words, in nats."),
     ] = None,
     max_risk: Annotated[
-        str | None,
-        typer.Option(help="Largest accepted success of a guess, as in 15%."),
+        str | None, typer.Option(help="Largest accepted success of a guess, as in 15%.")
     ] = None,
     allow: Annotated[
         list[str] | None,

@@ -30,8 +30,7 @@ def command(
     *,
     layout: groups.Layout,
     sample: Annotated[
-        int,
-        options.input_option(min=1, help="Texts to take, the same each time."),
+        int, options.input_option(min=1, help="Texts to take, the same each time.")
     ] = 2000,
     profile: options.Profile = "balanced",
     mechanism: Annotated[
@@ -44,8 +43,7 @@ def command(
         ),
     ] = None,
     risk: Annotated[
-        list[str] | None,
-        options.setting_option(help=f"{options.RISK} Repeatable."),
+        list[str] | None, options.setting_option(help=f"{options.RISK} Repeatable.")
     ] = None,
     epsilon: Annotated[
         list[float] | None,
@@ -76,8 +74,7 @@ def command(
         ),
     ] = None,
     csv: Annotated[
-        Path | None,
-        options.output_option(help="Write the table as CSV."),
+        Path | None, options.output_option(help="Write the table as CSV.")
     ] = None,
     as_json: options.Json = False,
     html: options.Html = None,

@@ -39,8 +39,7 @@ def command(
     changes: groups.Changes,
     measured: groups.Measured,
     masked_words: Annotated[
-        int,
-        options.measure_option(min=1, help="Words that it guesses, evenly chosen."),
+        int, options.measure_option(min=1, help="Words that it guesses, evenly chosen.")
     ] = 2000,
     as_json: options.Json = False,
     report: options.Report = None,

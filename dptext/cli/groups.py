@@ -132,8 +132,7 @@ class Measured:
         ),
     ] = None
     encoder: Annotated[
-        str | None,
-        measure_option(help="Sentence model for CS: a folder or package."),
+        str | None, measure_option(help="Sentence model for CS: a folder or package.")
     ] = None
     masked_model: Annotated[
         str | None,

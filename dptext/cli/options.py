@@ -11,13 +11,6 @@ import typer
 
 from dptext.errors import UsageError
 
-# Options of earlier versions, and what each is called now.
-RENAMED = {
-    "--ruler": "--bayes-risk",
-    "--no-ruler": "--no-bayes-risk",
-    "--best-law": "--best-weights",
-}
-
 # Options by the panels of the help.
 input_option = partial(typer.Option, rich_help_panel="Input")
 setting_option = partial(typer.Option, rich_help_panel="Guarantee")
@@ -55,8 +48,7 @@ Id = Annotated[
     ),
 ]
 Mechanism = Annotated[
-    str | None,
-    setting_option(help="Mechanism with its default parameters."),
+    str | None, setting_option(help="Mechanism with its default parameters.")
 ]
 Lexicon = Annotated[str | None, setting_option(help=LEXICON)]
 Set = Annotated[

@@ -21,8 +21,7 @@ _SIZE = re.compile(r"([0-9.]+) ?([kmgt]?)b?", re.IGNORECASE)
 
 def command(
     files: Annotated[
-        list[str] | None,
-        typer.Argument(help="Inputs; only their sizes are looked at."),
+        list[str] | None, typer.Argument(help="Inputs; only their sizes are looked at.")
     ] = None,
     profile: options.Profile = "balanced",
     *,

@@ -38,8 +38,7 @@ def command(
         ),
     ] = "fail",
     max_record_bytes: Annotated[
-        int,
-        options.input_option(min=1, max=2**40, help="Longest record that is read."),
+        int, options.input_option(min=1, max=2**40, help="Longest record that is read.")
     ] = 16 * 2**20,
     on_error: Annotated[
         str,

@@ -9,7 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext.errors import UsageError
+from dptext.metrics.similarity import text_vectors, weighted
 from dptext.models import package
+from dptext.tokens.policy import Policy
+from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import Lexicon
 
 Labels = NDArray[np.int64]
@@ -63,22 +66,15 @@ class Vectors:
     """Texts to the direction of the weighted mean of their words' vectors."""
 
     def __init__(self, lexicon: Lexicon) -> None:
-        from dptext.metrics.similarity import weighted
-        from dptext.tokens.policy import Policy
-        from dptext.tokens.tokenizer import Tokenizer
-
         self._table = weighted(lexicon)
         self._tokenizer = Tokenizer(lexicon, Policy())
 
     def __call__(self, texts: Sequence[str]) -> NDArray[np.float64]:
         """Return (texts, d), of length sqrt(d)."""
-        from dptext.metrics.similarity import text_vectors
-
         words = self._tokenizer.words(list(texts))
         sums = text_vectors(self._table, words.texts, words.ids, len(texts))
         lengths = np.linalg.norm(sums, axis=1, keepdims=True)
-        unit: NDArray[np.float64] = sums / np.maximum(lengths, 1e-12)
-        return np.asarray(unit * np.sqrt(sums.shape[1]))
+        return np.asarray(sums / np.maximum(lengths, 1e-12) * np.sqrt(sums.shape[1]))
 
 
 Make = Callable[[], Classifier]

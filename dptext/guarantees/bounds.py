@@ -8,11 +8,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from dptext.types import (
-    Level,
-    Metric,
-    Notion,
-)
+from dptext.types import Level, Metric, Notion
 
 Nats = Annotated[float, Meta(ge=0)]
 

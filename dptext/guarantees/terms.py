@@ -5,11 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dptext.tokens.policy import Policy
-from dptext.types import (
-    BudgetDescription,
-    BudgetKind,
-    Strategy,
-)
+from dptext.types import BudgetDescription, BudgetKind, Strategy
 
 # Beyond this many nats a bound does not protect a word (docs/guarantees.md, 8).
 MAX_MEANINGFUL_LOSS = 30.0

@@ -97,5 +97,4 @@ class Index:
         """
         near = t * self.distances(points, two[:, 0])
         far = (1.0 - t) * self.distances(points, two[:, -1])
-        both = near + far
-        return np.divide(far, both, out=np.ones_like(far), where=both > 0)
+        return np.divide(far, near + far, out=np.ones_like(far), where=near + far > 0)

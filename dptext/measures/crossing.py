@@ -96,8 +96,5 @@ def _halve(
     """Narrow low, where success is at most target, and high, where it is more."""
     while high - low > tolerance * high and high > LEAST:
         middle = (low + high) / 2.0
-        if success(middle) > target:
-            high = middle
-        else:
-            low = middle
+        low, high = (low, middle) if success(middle) > target else (middle, high)
     return low

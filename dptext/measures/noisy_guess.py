@@ -42,8 +42,7 @@ def wins(
         game = _Game(mechanism, prior, ids, eps, points)
         best, guess, itself = game.scores(bands)
         rows = np.arange(len(part))
-        firsts = [first for first, _ in bands]
-        mine = np.searchsorted(firsts, ids, side="right") - 1
+        mine = np.searchsorted([first for first, _ in bands], ids, side="right") - 1
         for number, band in enumerate((best.argmax(axis=0), mine)):
             won[number, part] = game.right(best[band, rows], guess[band, rows], itself)
     return won

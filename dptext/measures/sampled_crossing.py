@@ -141,10 +141,7 @@ class _Crossing:
 
     @classmethod
     def of(
-        cls,
-        won: Callable[[float, NDArray[np.int64]], Wins],
-        goal: float,
-        draws: int,
+        cls, won: Callable[[float, NDArray[np.int64]], Wins], goal: float, draws: int
     ) -> _Crossing | None:
         """Look with a few plays where to search; None beyond the largest epsilon.
 

@@ -134,10 +134,7 @@ class Played:
 
 
 def measured_wins(
-    mechanism: Mechanism,
-    epsilon: float,
-    prior: NDArray[np.float64],
-    draws: int = DRAWS,
+    mechanism: Mechanism, epsilon: float, prior: NDArray[np.float64], draws: int = DRAWS
 ) -> Wins:
     """Return `wins` of the draws by which a risk is measured; the last ones are kept.
 

@@ -74,8 +74,7 @@ class SynTF(WordMechanism):
             )
             return Guarantee.nothing(reason, source=source)
         return Guarantee.ldp(
-            source,
-            varying_epsilon=VaryingEpsilon(word=1.0, total=1.0, drift=0.5),
+            source, varying_epsilon=VaryingEpsilon(word=1.0, total=1.0, drift=0.5)
         )
 
     def published_loss(

@@ -14,14 +14,7 @@ from dptext.guarantees.statement import Statement
 from dptext.measures.public import PublicMeasures
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
-from dptext.report.document import (
-    VERSION,
-    Document,
-    Layout,
-    Output,
-    describe,
-    layout,
-)
+from dptext.report.document import VERSION, Document, Layout, Output, describe, layout
 from dptext.report.internal import private
 
 

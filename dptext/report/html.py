@@ -98,11 +98,7 @@ def _risk(document: Document) -> Section:
         for each in risk.bands
     ]
     chart = _svg.bars(
-        groups,
-        _ATTACKS,
-        title="How often a guess is right",
-        most=1.0,
-        show=_share,
+        groups, _ATTACKS, title="How often a guess is right", most=1.0, show=_share
     )
     rows = [("all words", "", _share(risk.baseline), _share(risk.success), "")]
     rows += [

@@ -6,9 +6,7 @@ from collections.abc import Sequence
 
 from dptext.engines.tally import Tally
 from dptext.pipeline import Pipeline
-from dptext.report.document import (
-    Private,
-)
+from dptext.report.document import Private
 from dptext.tokens import kinds
 from dptext.tokens.policy import Policy
 

@@ -18,11 +18,7 @@ from dptext.report.figures import share as _share
 from dptext.types import Level, Notion
 
 _SPENT = {"min", "median", "p95", "max", "total"}
-TONES = {
-    Tone.GOOD: "bold green",
-    Tone.FAIR: "bold yellow",
-    Tone.BAD: "bold red",
-}
+TONES = {Tone.GOOD: "bold green", Tone.FAIR: "bold yellow", Tone.BAD: "bold red"}
 
 
 def show(document: Document, console: Console) -> None:

@@ -105,10 +105,7 @@ def _beyond(
 
 
 def _largest(
-    before: _Table,
-    after: _Table,
-    rows: NDArray[np.int64],
-    others: NDArray[np.int64],
+    before: _Table, after: _Table, rows: NDArray[np.int64], others: NDArray[np.int64]
 ) -> float:
     """Return the largest ratio of some pairs."""
     largest = 0.0

@@ -6,7 +6,7 @@ import bz2
 import gzip
 import io
 import lzma
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from dptext.errors import MissingExtra
 
@@ -42,10 +42,8 @@ def compress(plain: BinaryIO, suffix: str) -> Layer | None:
     if suffix == ".xz":
         return lzma.LZMAFile(plain, "wb")
     if suffix == ".zst":
-        writer: Layer = (
-            _zstandard().ZstdCompressor().stream_writer(plain, closefd=False)
-        )
-        return writer
+        compressor = _zstandard().ZstdCompressor()
+        return cast(Layer, compressor.stream_writer(plain, closefd=False))
     return None
 
 

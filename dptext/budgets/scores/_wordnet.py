@@ -59,8 +59,8 @@ def _of_word(word: str, files: tuple[str, ...], measure: str, neutral: float) ->
     values = []
     if measure == "information" and word.replace("’", "'") in STOP_WORDS:
         return neutral
-    wordnet, tables = _wordnet(), [_table(file) for file in files]
-    for table in tables:
+    wordnet = _wordnet()
+    for table in map(_table, files):
         of_table = [
             value
             for synset in wordnet.synsets(word)
@@ -68,8 +68,7 @@ def _of_word(word: str, files: tuple[str, ...], measure: str, neutral: float) ->
         ]
         if of_table:
             values.append(math.fsum(of_table) / len(of_table))
-    mean = math.fsum(values) / len(values) if values else 0.0
-    return mean or neutral
+    return math.fsum(values) / len(values) or neutral if values else neutral
 
 
 def _of_synset(synset: Untyped, table: Untyped, measure: str) -> float | None:

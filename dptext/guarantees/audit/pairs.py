@@ -66,8 +66,7 @@ def audit(
     method = f"lower bound: {len(pairs)} pairs, {runs:,} draws of each word"
     plane = "a side of a plane between them"
     sampled = replace(
-        tally.finding(method, 2 * len(pairs), by=BY_SAMPLES),
-        worst_output=plane,
+        tally.finding(method, 2 * len(pairs), by=BY_SAMPLES), worst_output=plane
     )
     result = _by_formula(mechanism, epsilon, sampled) or sampled
     return with_samples(result, sampled, plane, len(pairs))
@@ -175,10 +174,7 @@ def _black_box(
 
 
 def _lower(
-    mine: NDArray[np.float64],
-    theirs: NDArray[np.float64],
-    alpha: float,
-    delta: float,
+    mine: NDArray[np.float64], theirs: NDArray[np.float64], alpha: float, delta: float
 ) -> float:
     """Return ln((p - delta) / q) of the best event {side >= t}, limits of each."""
     half = len(mine) // 2

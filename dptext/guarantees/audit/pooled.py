@@ -8,9 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext.guarantees.audit.finding import label
-from dptext.guarantees.audit.groups import (
-    Group,
-)
+from dptext.guarantees.audit.groups import Group
 from dptext.guarantees.audit.program import MultipleTests
 from dptext.mechanisms import Mechanism
 from dptext.types import Ids

@@ -82,10 +82,7 @@ def draw(
 
 
 def log_probs(
-    distances: NDArray[np.float64],
-    b: float,
-    widest: float,
-    shares: NDArray[np.float64],
+    distances: NDArray[np.float64], b: float, widest: float, shares: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Return ln of the probability of each candidate, nearest first: (W,).
 
@@ -97,10 +94,7 @@ def log_probs(
     first, last = distances[0] - widest, distances[0] + widest
     begins = distances - widest
     edges = np.concatenate(
-        (
-            begins[begins < last],
-            np.linspace(first, last, 2 + int(4.0 * widest / b)),
-        )
+        (begins[begins < last], np.linspace(first, last, 2 + int(4.0 * widest / b)))
     )
     edges = np.unique(edges)
     nodes, weights = np.polynomial.legendre.leggauss(_NODES)
