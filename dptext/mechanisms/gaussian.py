@@ -75,7 +75,10 @@ class Gaussian(NoiseMechanism):
     @cached_property
     def _geometry(self) -> Geometry:
         return geometry_of(
-            self.space, lambda: self.clipped, "gaussian", float(self.params.clip)
+            self.space,
+            lambda: self.clipped,
+            "gaussian",
+            float(self.params.clip),
         )
 
     def geometry(self, epsilon: float) -> Geometry:

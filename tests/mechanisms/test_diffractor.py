@@ -8,7 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 from dptext.mechanisms import Mechanism
-from dptext.mechanisms.diffractor import Diffractor, Params, _exponential, _geometric
+from dptext.mechanisms.diffractor import Diffractor, Params, _geometric
 from dptext.mechanisms.diffractor._chains import Chains
 from dptext.randomness import RandomBits
 from tests import distributions, prepared, small
@@ -179,7 +179,7 @@ class Zeros(RandomBits):
 
 def test_exponentials_have_no_end() -> None:
     """Zero bits lead to further lanes: no event is too rare to be drawn."""
-    found = _exponential.exponential(Zeros(7), 1)[0]
+    found = _geometric.exponential(Zeros(7), 1)[0]
     # Lanes 1, 3 and 5 hold 64 zeros each, lane 7 holds 63.
     expected = (3 * 64 + 63 + 2) * np.log(2.0) - np.log1p(0.5)
     assert found == pytest.approx(expected, rel=1e-14)
@@ -200,7 +200,7 @@ def test_leading_zeros_are_counted_exactly() -> None:
         2**63,
         2**64 - 1,
     ]
-    found = _exponential.leading_zeros(np.array(values, np.uint64))
+    found = _geometric.leading_zeros(np.array(values, np.uint64))
     assert found.tolist() == [64 - value.bit_length() for value in values]
 
 
@@ -226,9 +226,9 @@ def test_the_chance_to_stay_is_exact_at_any_rate(rate: float) -> None:
 def test_small_exponentials_are_as_exact_as_large_ones() -> None:
     """A fair bit turns the tail to either end: nothing is rounded to 0."""
     zeros = Zeros(7)
-    large = _exponential.exponential(zeros, 1)[0]
+    large = _geometric.exponential(zeros, 1)[0]
     zeros.low = 1
-    small_ = _exponential.exponential(zeros, 1)[0]
+    small_ = _geometric.exponential(zeros, 1)[0]
     assert small_ == pytest.approx(-np.log1p(-np.exp(-large)), rel=1e-13)
     assert 0.0 < small_ < 1e-70
 
