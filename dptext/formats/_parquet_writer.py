@@ -12,8 +12,6 @@ from dptext.formats._parquet_rows import ROWS, Head, Page, Rest, leaves
 from dptext.types import Record, Selection, Verbatim
 
 _GROUP_BYTES = 2**26  # a row group of the output is full at so many bytes
-
-
 _GROUP_ROWS = 2**17  # or rows
 
 

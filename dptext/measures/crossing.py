@@ -6,8 +6,6 @@ import math
 from collections.abc import Callable
 
 Success = Callable[[float], float]
-
-
 # No smaller epsilon is searched for with exact log-probabilities.
 LEAST = 1e-4
 

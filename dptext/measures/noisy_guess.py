@@ -12,12 +12,8 @@ from dptext.mechanisms import Mechanism
 from dptext.types import Eps, Ids
 
 Wins = NDArray[np.bool_]
-
-
 # Scores are made in tiles of this many points and words, which fit a cache.
 _POINTS, _WORDS = 512, 2048
-
-
 # Nearer than this many nats to the best score, single precision does not decide.
 _DOUBT = 0.5
 

@@ -13,8 +13,6 @@ from dptext.randomness import RandomBits, Randomness, RunKey
 from dptext.types import Ids
 
 Bands = Sequence[tuple[int, int]]
-
-
 # Words by descending frequency: the 100 most frequent, the next 900, the rest.
 _EDGES = (100, 1000)
 

@@ -9,8 +9,6 @@ from typing import TypeGuard
 # Machines round differently. Draws are the same everywhere, but where rounding decides
 # who wins one: of 20,000 draws 40 may differ, of 25 words 100 times 10.
 _ROUNDING = 1e-6
-
-
 SAMPLED = {"risk": 0.002, "n_w": 0.004, "s_w": 0.4}
 
 

@@ -14,8 +14,6 @@ from dptext.types import Selection
 
 # Names of fields that are shown; others could hold text.
 _NAME = re.compile(r"[\w.\\ -]{1,40}")
-
-
 _SHOWN = 5
 
 

@@ -11,8 +11,6 @@ from dptext.tokens import kinds
 from dptext.tokens.policy import Policy
 
 _COPIED = (kinds.STOP_WORD, kinds.UNKNOWN, kinds.IDENTIFIER, kinds.NUMBER)
-
-
 _TREATED = {
     "perturb": "replaced",
     "keep": "copied",

@@ -11,11 +11,7 @@ _MAGIC = {
     ".xz": (b"\xfd7zXZ\x00",),
     ".zst": (b"\x28\xb5\x2f\xfd",),
 }
-
-
 COMPRESSIONS = tuple(_MAGIC)
-
-
 HEAD = max(len(magic) for each in _MAGIC.values() for magic in each)
 
 

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from dptext.budgets.scores.ic import Params
 
 WHAT = "the score ic from NLTK"
-
-
 Untyped = Any  # of NLTK
 
 

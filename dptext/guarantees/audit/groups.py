@@ -14,16 +14,10 @@ from dptext.mechanisms import Mechanism
 from dptext.types import Ids
 
 _SEED = 2
-
-
 # Parts of the epsilon that is audited, and of the draws that each gets.
 PARTS = ((1.0, 0.4), (0.25, 0.2), (1.0 / 64.0, 0.4))
-
-
 # Draws of every input, and how many of those that stand out are looked at again.
 SCREEN, _STANDING_OUT = 16, 48
-
-
 _SMALL_BATCHES = 400
 
 

@@ -22,7 +22,7 @@ from dptext.guarantees.audit.draws import DrawPoints, points_of
 from dptext.guarantees.audit.finding import BY_SAMPLES, Finding, with_samples
 from dptext.guarantees.audit.inputs import chosen
 from dptext.guarantees.audit.program import ALARM, MultipleTests
-from dptext.guarantees.audit.ratios import test_ratios
+from dptext.guarantees.audit.ratios import check_ratios
 from dptext.guarantees.audit.tally import Tally
 from dptext.guarantees.binomial import log_ratio
 from dptext.mechanisms import NoiseMechanism
@@ -57,12 +57,12 @@ def audit(
         first, second = (points_of(draw, row, epsilon, runs) for row in pair)
         _black_box(tally, mechanism, epsilon, pair, first, second, len(pairs))
         if mechanism.has_log_density:
-            spread = test_ratios(tests, mechanism, epsilon, pair, first, second, share)
+            spread = check_ratios(tests, mechanism, epsilon, pair, first, second, share)
             if spread > _WIDE:
                 # Words too far from each other to meet do so at a smaller epsilon.
                 less = epsilon / spread
                 first, second = (points_of(draw, row, less, runs) for row in pair)
-                test_ratios(tests, mechanism, less, pair, first, second, share)
+                check_ratios(tests, mechanism, less, pair, first, second, share)
     method = f"lower bound: {len(pairs)} pairs, {runs:,} draws of each word"
     plane = "a side of a plane between them"
     sampled = replace(

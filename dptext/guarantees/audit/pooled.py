@@ -14,14 +14,8 @@ from dptext.mechanisms import Mechanism
 from dptext.types import Ids
 
 _LEVELS = -np.array([0.5, 1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 10.0, 12.0, 16.0])
-
-
 _COPIES = "copies of the input"
-
-
 _RARE = 1e-3
-
-
 _RARE_COPIES = "copies of the input where at most one in a thousand is due"
 
 

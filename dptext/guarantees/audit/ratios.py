@@ -16,7 +16,7 @@ _BINS = 32
 _SEED = 5
 
 
-def test_ratios(
+def check_ratios(
     tests: MultipleTests,
     mechanism: NoiseMechanism,
     epsilon: float,
