@@ -125,6 +125,19 @@ def build(
     wordnet: Annotated[
         Path, typer.Option("--wordnet", help="Folder of the WordNet 3.0 database.")
     ],
+    glove: Annotated[
+        Path,
+        typer.Option("--glove", help="GloVe 6B, 50 dimensions: a file or a folder."),
+    ],
+    sphinx: Annotated[
+        Path, typer.Option("--sphinx", help="en-us.lm.bin of CMU Sphinx.")
+    ],
+    symspell: Annotated[
+        Path, typer.Option("--symspell", help="Words and counts of SymSpell.")
+    ],
+    scowl: Annotated[
+        Path, typer.Option("--scowl", help="SCOWL's word list of American English.")
+    ],
     out: Annotated[Path, typer.Option("--out", help="Folder to write.")],
     size: Annotated[
         int | None, typer.Option("--size", min=1, help="Words; default: the built-in's")
@@ -132,16 +145,17 @@ def build(
     *,
     as_json: options.Json = False,
 ) -> None:
-    """Build the English lexicon from the WordNet database."""
+    """Build the English lexicon from public vectors, lists and WordNet.
+
+    Where to get the sources: docs/lexicons.md. The same sources give the same digest.
+    """
     from dptext.lexicons import store
-    from dptext.lexicons.build import build_english
+    from dptext.lexicons.build import Sources, build_english
 
     sizes = {} if size is None else {"size": size}
+    sources = Sources(wordnet, glove, sphinx, symspell, scowl)
     with _progress() as progress:
-        lexicon = build_english(
-            wordnet, progress=lambda what: progress(what, 0.0), **sizes
-        )
-        store.save(lexicon, out)
+        store.save(build_english(sources, progress=progress, **sizes), out)
     _show(store.load(out), as_json)
 
 

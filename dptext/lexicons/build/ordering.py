@@ -33,26 +33,29 @@ class Weights:
     rarer is for each nat by which y is less frequent than x (benchmarks/orders.py).
     """
 
-    hub: float = 0.7
-    grammar: float = 0.4
+    hub: float = 0.8
+    meaning: float = 0.25
+    grammar: float = 0.3
     subject: float = 0.1
-    synonym: float = 0.4
-    group: float = 0.4
-    polarity: float = 0.5
-    rarer: float = 0.2
+    synonym: float = 0.2
+    group: float = 0.2
+    polarity: float = 1.5
+    rarer: float = 0.12
 
 
 @dataclass(frozen=True, slots=True)
 class Figures:
     """What the score is made of, for V words.
 
-    vectors (V + 1, d) of any float, the last row for unknown words; grammar (V, g),
+    vectors (V + 1, d) of any float, the last row for unknown words; meaning (V, e),
+    vectors fitted to relations, perhaps of no dimensions; grammar (V, g),
     subject (V, f) rows of length 1, or 0 for nothing known; polarity (V,);
     counts (V,) > 0; synonyms, groups and antonyms list for each word the others; barred
     are words that stand for no other.
     """
 
     vectors: NDArray[Any]
+    meaning: NDArray[np.float64]
     grammar: NDArray[np.float64]
     subject: NDArray[np.float64]
     polarity: NDArray[np.float64]
@@ -74,7 +77,8 @@ class Figures:
         none: Sequence[Sequence[int]] = [()] * len(counts)
         polarity = np.zeros(len(counts))
         return cls(
-            vectors, nothing, nothing, polarity, counts, none, none, none, barred
+            *(vectors, nothing, nothing, nothing, polarity, counts),
+            *(none, none, none, barred),
         )
 
 
@@ -138,6 +142,9 @@ class _Given:
         figures, weights, outputs = self.figures, self.weights, self.outputs
         grammar, subject = figures.grammar, figures.subject
         scores = self.likeness(rows)
+        scores += weights.meaning * (
+            figures.meaning[rows] @ figures.meaning[:outputs].T
+        )
         scores += weights.grammar * (grammar[rows] @ grammar[:outputs].T)
         scores += weights.subject * (subject[rows] @ subject[:outputs].T)
         apart = figures.polarity[rows][:, None] - figures.polarity[:outputs][None, :]
