@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from dptext.cli import faults, options, screen
+from dptext.progress import shares
 
 if TYPE_CHECKING:
     from dptext.lexicons import Installed
@@ -61,9 +60,7 @@ def info(
     """Describe a lexicon: words, digest, prior, licence, geometry, sizes."""
     from dptext.lexicons import find
 
-    with _progress() as progress:
-        lexicon = find(name, progress=progress, warn=faults.say)
-    _show(lexicon, as_json)
+    _show(find(name, warn=faults.say), as_json)
 
 
 @app.command("import")
@@ -96,9 +93,9 @@ def import_(
         int | None,
         typer.Option(
             "--outputs",
-            min=2,
-            help="List only the first N words, no word too often. Default: all by "
-            "distance; 8000 with --wordnet.",
+            min=0,
+            help="List only the first N words, no word too often; 0: all, by distance. "
+            "Default: 8000 of more words, all of fewer.",
         ),
     ] = None,
     as_json: options.Json = False,
@@ -114,7 +111,7 @@ def import_(
 
     folder = locations.folder_of(name)
     settings = Settings(format, max_words, listed, outputs)
-    with _progress() as progress:
+    with shares() as progress:
         lexicon = make(file, name, settings, wordnet=wordnet, progress=progress)
         store.save(lexicon, folder, [english.licence()] if wordnet else [])
     _show(store.load(folder), as_json)
@@ -137,7 +134,7 @@ def build(
     from dptext.lexicons.build import build_english
 
     sizes = {} if size is None else {"size": size}
-    with _progress() as progress:
+    with shares() as progress:
         lexicon = build_english(
             wordnet, progress=lambda what: progress(what, 0.0), **sizes
         )
@@ -203,16 +200,3 @@ def _print_table(rows: Sequence[Sequence[str]], *columns: str) -> None:
     for row in rows:
         table.add_row(*row)
     screen.console().print(table)
-
-
-@contextmanager
-def _progress() -> Iterator[Callable[[str, float], None]]:
-    """Show what is being done, on a terminal's stderr only."""
-    if not sys.stderr.isatty():
-        yield lambda what, share: None
-        return
-    from rich.progress import Progress
-
-    with Progress(console=screen.console(stderr=True), transient=True) as bars:
-        task = bars.add_task("starting", total=1.0)
-        yield lambda what, share: bars.update(task, description=what, completed=share)

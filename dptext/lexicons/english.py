@@ -18,8 +18,9 @@ from dptext.lexicons import locations, numbers
 from dptext.lexicons.build import figures, ordering, resources
 from dptext.lexicons.build.assemble import ORDERS, OUTPUTS, SIZE
 from dptext.lexicons.build.vocabulary import Vocabulary
-from dptext.lexicons.orders import far_of_all, unit
+from dptext.lexicons.orders import unit
 from dptext.lexicons.schemes import Arrangement, Entries, Ordered, Scheme
+from dptext.lexicons.search import Progress, silent
 
 # Raised when the same file and database would give another lexicon.
 VERSION = 2
@@ -70,7 +71,9 @@ class English(Scheme):
         order = np.lexsort((~inside, -capped))
         return Arrangement(written, capped, order, len(chosen))
 
-    def ordered(self, entries: Entries, listed: int) -> Ordered:
+    def ordered(
+        self, entries: Entries, listed: int, progress: Progress = silent
+    ) -> Ordered:
         """List the words that stand best for each by WordNet; set the unknown row."""
         words, vectors, counts, outputs = entries
         english, size = self._english, len(words)
@@ -101,7 +104,7 @@ class English(Scheme):
         }
         return Ordered(
             orders,
-            far_of_all(vectors, orders),
+            None,
             meta,
             {
                 "synonym_ends": known.synonym_ends,

@@ -18,6 +18,7 @@ from dptext.errors import LexiconError, UsageError
 from dptext.lexicons import npy, npz, word2vec
 from dptext.lexicons.lines import read_lines
 from dptext.lexicons.raw import RawVectors
+from dptext.progress import Shares
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -31,16 +32,13 @@ _READERS: dict[str, Callable[..., RawVectors]] = {
 FORMATS = tuple(_READERS)
 FOLDER = "npy"
 
-# What is being done, and how much of it is: 0 to 1.
-Progress = Callable[[str, float], None]
-
 
 def quiet(what: str, share: float) -> None:
     """Report no progress."""
 
 
 def read(
-    path: Path, format: str | None, limit: int | None, progress: Progress = quiet
+    path: Path, format: str | None, limit: int | None, progress: Shares = quiet
 ) -> tuple[RawVectors, str]:
     """Read the first `limit` words of a file or folder; return also its format."""
     location = str(path)
@@ -70,7 +68,7 @@ def sha256(path: Path) -> str:
 
 
 @contextmanager
-def opened(path: Path, progress: Progress = quiet) -> Iterator[io.BufferedReader]:
+def opened(path: Path, progress: Shares = quiet) -> Iterator[io.BufferedReader]:
     """Open a file, packed or not; what goes wrong in reading is a LexiconError."""
     try:
         with _Watched(path, progress) as file, _unpacked(file) as stream:
@@ -101,7 +99,7 @@ def detect(path: Path, stream: io.BufferedReader) -> str:
 class _Watched(io.FileIO):
     """A file that tells how much of it was read."""
 
-    def __init__(self, path: Path, progress: Progress) -> None:
+    def __init__(self, path: Path, progress: Shares) -> None:
         super().__init__(path, "rb")
         self._size = max(1, os.fstat(self.fileno()).st_size)
         self._read = 0
