@@ -103,7 +103,8 @@ def import_(
     """Import a file of vectors once, to be used by its name.
 
     GloVe text, word2vec text or binary, fastText .vec, .npz (words, vectors, counts),
-    plain or gzip or zstd; or a folder with vocab.txt and vectors.npy. An existing
+    plain or gzip, zstd, zip; or a folder with a list of words (vocab.txt, or a column
+    of a Parquet file) and a matrix (vectors.npy, or any one .npy). An existing
     lexicon of the same name is replaced.
     """
     from dptext.lexicons import english, locations, store

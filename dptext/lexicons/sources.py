@@ -7,6 +7,7 @@ import hashlib
 import io
 import lzma
 import os
+import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -31,6 +32,11 @@ _READERS: dict[str, Callable[..., RawVectors]] = {
 }
 FORMATS = tuple(_READERS)
 FOLDER = "npy"
+_DAMAGED = (
+    *(EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile),
+    zipfile.BadZipFile,
+)
+_ZIP = b"PK\x03\x04"
 
 
 def quiet(what: str, share: float) -> None:
@@ -57,7 +63,7 @@ def sha256(path: Path) -> str:
     """Compute the sha256 of a file as it lies on disk, or of a folder's two files."""
     streams.check_ends(path, "vectors")
     if path.is_dir():
-        parts = [f"{part.name} {sha256(part)}" for part in npy.files(path) or ()]
+        parts = [f"{part.name} {sha256(part)}" for part in npy.files(path)]
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
     try:
         with open(path, "rb", buffering=0) as stream:
@@ -73,7 +79,7 @@ def opened(path: Path, progress: Shares = quiet) -> Iterator[io.BufferedReader]:
     try:
         with _Watched(path, progress) as file, _unpacked(file) as stream:
             yield stream
-    except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
+    except _DAMAGED as error:
         msg = f"{path}: the packed file is damaged or truncated"
         raise LexiconError(msg) from error
     except OSError as error:
@@ -85,7 +91,7 @@ def detect(path: Path, stream: io.BufferedReader) -> str:
     """Tell the format by suffix and first bytes, which stay unread."""
     head = stream.peek(2**16)[: 2**16]
     suffix = Path(streams.plain_name(path.name.lower())).suffix
-    if head.startswith(b"PK\x03\x04") or suffix == ".npz":
+    if head.startswith(_ZIP) or suffix == ".npz":
         return "npz"
     if not head:
         msg = f"{path}: the file is empty"
@@ -114,8 +120,23 @@ class _Watched(io.FileIO):
 
 def _unpacked(file: io.FileIO) -> io.BufferedReader:
     buffered = io.BufferedReader(file, 2**20)
+    if buffered.peek(4).startswith(_ZIP):
+        return _only_member(cast(io.BufferedReader, buffered), str(file.name))
     suffix = streams.recognised(buffered.peek(streams.HEAD)[: streams.HEAD])
     if not suffix:
         return cast(io.BufferedReader, buffered)
     unpacked = streams.decompress(cast(BinaryIO, buffered), suffix)
     return io.BufferedReader(cast(io.RawIOBase, unpacked), 2**20)
+
+
+def _only_member(file: io.BufferedReader, location: str) -> io.BufferedReader:
+    """Open the one file of a .zip; an .npz, made of arrays, stays as it is."""
+    archive = zipfile.ZipFile(file)
+    names = [entry.filename for entry in archive.infolist() if not entry.is_dir()]
+    if any(name.endswith(".npy") for name in names):
+        file.seek(0)
+        return file
+    if len(names) != 1:
+        msg = f"{location}: {len(names)} files in it; unpack it and import one of them"
+        raise LexiconError(msg)
+    return io.BufferedReader(cast(io.RawIOBase, archive.open(names[0])), 2**20)
