@@ -43,7 +43,7 @@ LAYERS = (
     ("cli", "__main__"),
 )
 STAGES = {
-    "geometry": {"spaces", "lexicons.orders"},
+    "geometry": {"spaces", "lexicons.orders", "lexicons.search"},
     "exponential": {"geometry", "spaces", "mechanisms"},
     "mechanisms": {"spaces", "lexicons.orders", "geometry", "exponential"},
     "mappings": {"spaces"},

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from dptext.cli import faults, options, screen
+from dptext.progress import shares
 
 if TYPE_CHECKING:
     from dptext.lexicons import Installed
@@ -61,9 +60,7 @@ def info(
     """Describe a lexicon: words, digest, prior, licence, geometry, sizes."""
     from dptext.lexicons import find
 
-    with _progress() as progress:
-        lexicon = find(name, progress=progress, warn=faults.say)
-    _show(lexicon, as_json)
+    _show(find(name, warn=faults.say), as_json)
 
 
 @app.command("import")
@@ -96,9 +93,9 @@ def import_(
         int | None,
         typer.Option(
             "--outputs",
-            min=2,
-            help="List only the first N words, no word too often. Default: all by "
-            "distance; 8000 with --wordnet.",
+            min=0,
+            help="List only the first N words, no word too often; 0: all, by distance. "
+            "Default: 8000 of more words, all of fewer.",
         ),
     ] = None,
     as_json: options.Json = False,
@@ -106,7 +103,8 @@ def import_(
     """Import a file of vectors once, to be used by its name.
 
     GloVe text, word2vec text or binary, fastText .vec, .npz (words, vectors, counts),
-    plain or gzip or zstd; or a folder with vocab.txt and vectors.npy. An existing
+    plain or gzip, zstd, zip; or a folder with a list of words (vocab.txt, or a column
+    of a Parquet file) and a matrix (vectors.npy, or any one .npy). An existing
     lexicon of the same name is replaced.
     """
     from dptext.lexicons import english, locations, store
@@ -114,7 +112,7 @@ def import_(
 
     folder = locations.folder_of(name)
     settings = Settings(format, max_words, listed, outputs)
-    with _progress() as progress:
+    with shares() as progress:
         lexicon = make(file, name, settings, wordnet=wordnet, progress=progress)
         store.save(lexicon, folder, [english.licence()] if wordnet else [])
     _show(store.load(folder), as_json)
@@ -154,7 +152,7 @@ def build(
 
     sizes = {} if size is None else {"size": size}
     sources = Sources(wordnet, glove, sphinx, symspell, scowl)
-    with _progress() as progress:
+    with shares() as progress:
         store.save(build_english(sources, progress=progress, **sizes), out)
     _show(store.load(out), as_json)
 
@@ -214,16 +212,3 @@ def _print_table(rows: Sequence[Sequence[str]], *columns: str) -> None:
     for column in table.columns:
         column.overflow = "fold"  # a digest that is cut short is of no use
     screen.console().print(table)
-
-
-@contextmanager
-def _progress() -> Iterator[Callable[[str, float], None]]:
-    """Show what is being done, on a terminal's stderr only."""
-    if not sys.stderr.isatty():
-        yield lambda what, share: None
-        return
-    from rich.progress import Progress
-
-    with Progress(console=screen.console(stderr=True), transient=True) as bars:
-        task = bars.add_task("starting", total=1.0)
-        yield lambda what, share: bars.update(task, description=what, completed=share)

@@ -18,8 +18,9 @@ from dptext.lexicons import locations, numbers, store
 from dptext.lexicons.build import figures, ordering, resources
 from dptext.lexicons.build.assemble import ORDERS, OUTPUTS, arranged
 from dptext.lexicons.build.vocabulary import Vocabulary
-from dptext.lexicons.orders import far_of_all, unit
+from dptext.lexicons.orders import unit
 from dptext.lexicons.schemes import Arrangement, Entries, Ordered, Scheme
+from dptext.lexicons.search import Progress, silent
 from dptext.tokens.regex import key_of
 
 # Raised when the same file and database would give another lexicon.
@@ -67,7 +68,9 @@ class English(Scheme):
         order, capped = arranged(counts, may, self.outputs)
         return Arrangement(written, capped, order, min(self.outputs, int(may.sum())))
 
-    def ordered(self, entries: Entries, listed: int) -> Ordered:
+    def ordered(
+        self, entries: Entries, listed: int, progress: Progress = silent
+    ) -> Ordered:
         """List the words that stand best for each by WordNet; set the unknown row."""
         words, vectors, counts, outputs = entries
         english, size = self._english, len(words)
@@ -98,7 +101,7 @@ class English(Scheme):
         }
         return Ordered(
             orders,
-            far_of_all(vectors, orders),
+            None,
             meta,
             {
                 "synonym_ends": known.synonym_ends,

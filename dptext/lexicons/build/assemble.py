@@ -24,18 +24,18 @@ from dptext.lexicons.build import (
 from dptext.lexicons.build.casing import Cases
 from dptext.lexicons.build.fitting import unit
 from dptext.lexicons.build.resources import English, load
-from dptext.lexicons.build.vectors import of_words
+from dptext.lexicons.build.vectors import beside, of_words
 from dptext.lexicons.build.vocabulary import Vocabulary
 from dptext.lexicons.orders import far_of_all, measure
-from dptext.lexicons.sources import Progress
 from dptext.lexicons.store import digest_in_memory
+from dptext.progress import Shares
 from dptext.tokens.numbers import NAMES
 from dptext.tokens.regex import key_of
 from dptext.types import JsonObject, Lexicon
 
 VERSION = 4  # of the recipe: a change that changes the digest raises it
 SEED = 1
-SIZE = 65_000
+SIZE = 65_500
 _SHORT = 3  # letters; the word list has too many words of so few
 LISTED = 97  # a word itself and the 96 best others
 OUTPUTS = 8_000
@@ -100,7 +100,7 @@ def build_english(
     size: int = SIZE,
     listed: int = LISTED,
     outputs: int = OUTPUTS,
-    progress: Progress = sources.quiet,
+    progress: Shares = sources.quiet,
 ) -> Lexicon:
     """Build the English lexicon.
 
@@ -191,11 +191,11 @@ def _assembled(english: English, words: _Words, listed: int, given: Sources) -> 
         msg = f"only {len(names)} names for an order of {listed}; take more outputs"
         raise LexiconError(msg)
     stand_ins = np.array(names[:listed], np.int64)
-    unknown = unit(words.glove[stand_ins].mean(axis=0, keepdims=True))
-    vectors = np.vstack((words.glove, unknown)).astype(np.float16)
-    known = figures.tell(
-        english, written, vectors.astype(np.float64), words.counts, words.fitted
-    )
+    glove = _with_unknown(words.glove, stand_ins)
+    known = figures.tell(english, written, glove, words.counts, words.fitted)
+    polarity = known.figures.polarity
+    joined = _with_unknown(beside(words.glove, words.fitted, polarity), stand_ins)
+    vectors = joined.astype(np.float16)
     listing = ordering.orders(known.figures, outputs, listed - 1)
     numbers.list_first(listing, written)
     orders = np.vstack((listing, stand_ins.astype(listing.dtype)))
@@ -231,3 +231,10 @@ def _assembled(english: English, words: _Words, listed: int, given: Sources) -> 
         parts=known.parts,
     )
     return replace(lexicon, digest=digest_in_memory(lexicon))
+
+
+def _with_unknown(
+    rows: NDArray[np.float64], stand_ins: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Add the row of unknown words, the mean direction of its stand-ins."""
+    return np.vstack((rows, unit(rows[stand_ins].mean(axis=0, keepdims=True))))

@@ -57,7 +57,6 @@ def tell(
         subject=subject,
         polarity=ordering_polarity.of_words(database, keys, ties, weights),
         counts=counts,
-        synonyms=[part.tolist() for part in np.split(alike, ends[:-1])],
         groups=ordering.grouped(keys, groups.groups()),
         antonyms=ordering.antonyms(database, keys, ties),
         barred=numbers.barred(words),

@@ -12,9 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dptext.lexicons.build.fitting import unit
 from dptext.lexicons.build.forms import Link
 from dptext.lexicons.build.wordnet import WordNet
 
@@ -27,7 +25,6 @@ _PASSED = {"&": 0.6, "^": 0.6, "*": 0.6, "$": 0.6, ">": 0.6, "+": 0.4, "\\": 0.4
 _UP = ("@", "@i")
 NEAREST, NEAR = 12, 0.3
 _BLOCK = 512
-_SPARE, _STEPS = 20, 3  # of the randomised decomposition (Halko 2011, algorithm 4.4)
 
 
 def of_words(
@@ -92,21 +89,6 @@ def _ancestors(wordnet: WordNet, number: int) -> list[tuple[int, float]]:
     return list(parts.items())
 
 
-def reduced(matrix: csr_matrix, dimensions: int, seed: int) -> NDArray[np.float64]:
-    """Return rows in the directions in which a matrix varies most, all alike: (V, d).
-
-    Randomised singular value decomposition; rows have length 1, or 0.
-    """
-    rng = np.random.default_rng(seed)
-    width = dimensions + _SPARE
-    basis = _orthogonal(matrix @ rng.standard_normal((matrix.shape[1], width)))
-    for _ in range(_STEPS):
-        basis = _orthogonal(matrix @ _orthogonal(matrix.T @ basis))
-    projected = np.asarray(matrix.T @ basis).T
-    directions, _, _ = np.linalg.svd(projected @ projected.T)
-    return unit((basis @ directions)[:, :dimensions])
-
-
 def nearest(matrix: csr_matrix, first: int) -> list[tuple[int, int]]:
     """Return pairs of the first words that stand near each other, the smaller first.
 
@@ -126,8 +108,3 @@ def nearest(matrix: csr_matrix, first: int) -> list[tuple[int, int]]:
             close = others[cosines[word - begin, others] > NEAR].tolist()
             pairs.update((min(word, other), max(word, other)) for other in close)
     return sorted(pairs)
-
-
-def _orthogonal(rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    basis: NDArray[np.float64] = np.linalg.qr(rows)[0]
-    return basis

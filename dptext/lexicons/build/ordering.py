@@ -35,9 +35,8 @@ class Weights:
 
     hub: float = 0.8
     meaning: float = 0.25
-    grammar: float = 0.3
+    grammar: float = 0.2
     subject: float = 0.1
-    synonym: float = 0.2
     group: float = 0.2
     polarity: float = 1.5
     rarer: float = 0.12
@@ -50,7 +49,7 @@ class Figures:
     vectors (V + 1, d) of any float, the last row for unknown words; meaning (V, e),
     vectors fitted to relations, perhaps of no dimensions; grammar (V, g),
     subject (V, f) rows of length 1, or 0 for nothing known; polarity (V,);
-    counts (V,) > 0; synonyms, groups and antonyms list for each word the others; barred
+    counts (V,) > 0; groups and antonyms list for each word the others; barred
     are words that stand for no other.
     """
 
@@ -60,26 +59,9 @@ class Figures:
     subject: NDArray[np.float64]
     polarity: NDArray[np.float64]
     counts: NDArray[np.float64]
-    synonyms: Sequence[Sequence[int]]
     groups: Sequence[Sequence[int]]
     antonyms: Sequence[Sequence[int]]
     barred: Sequence[int] = ()
-
-    @classmethod
-    def of_vectors(
-        cls,
-        vectors: NDArray[Any],
-        counts: NDArray[np.float64],
-        barred: Sequence[int] = (),
-    ) -> Figures:
-        """Return figures that know nothing but vectors and counts."""
-        nothing = np.zeros((len(counts), 0))
-        none: Sequence[Sequence[int]] = [()] * len(counts)
-        polarity = np.zeros(len(counts))
-        return cls(
-            *(vectors, nothing, nothing, nothing, polarity, counts),
-            *(none, none, none, barred),
-        )
 
 
 def orders(
@@ -152,7 +134,6 @@ class _Given:
         rarer = np.maximum(self.logs[rows][:, None] - self.logs[:outputs][None], 0.0)
         scores -= weights.rarer * rarer
         for position, row in enumerate(rows.tolist()):
-            _add(scores[position], figures.synonyms[row], weights.synonym)
             _add(scores[position], figures.groups[row], weights.group)
             _add(scores[position], figures.antonyms[row], _NEVER)
             if row < outputs:

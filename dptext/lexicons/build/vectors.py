@@ -1,4 +1,7 @@
-"""Vectors of words: GloVe's beside WordNet's, fitted to synonyms and antonyms."""
+"""Vectors of words: GloVe's, the same fitted to WordNet, and polarity.
+
+GloVe's own tell what a word is about, the fitted ones which words mean nearly the same.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +14,8 @@ from dptext.lexicons.build import fitting, meaning, ordering, synonyms
 from dptext.lexicons.build.fitting import unit
 from dptext.lexicons.build.resources import English
 
-# Dimensions of WordNet's part, and its length beside GloVe's of length 1.
-MEANING, LENGTH = 50, 0.7
+# The length of the fitted part and of the best word's polarity beside GloVe's.
+FITTED, POLARITY = 1.0, 0.5
 # Words whose neighbours in WordNet are drawn together.
 _FIRST = 30_000
 _ENDINGS = ("n't", "'s", "'re", "'ve", "'ll", "'d", "'m")
@@ -25,13 +28,12 @@ def of_words(
     glove: NDArray[np.floating],
     seed: int,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return vectors of GloVe alone (V, d) and the fitted ones (V, d + MEANING).
+    """Return vectors of GloVe alone and the fitted ones, both (V, d) of length 1.
 
-    All of length 1; keys by descending frequency; row_of the rows of glove.
+    keys by descending frequency; row_of the rows of glove.
     """
     centred = _centred(unit(np.array([_vector(key, row_of, glove) for key in keys])))
     stands = meaning.of_words(english.wordnet, keys, english.ties, english.weights)
-    reduced = meaning.reduced(stands, MEANING, seed)
     together = set(meaning.nearest(stands, min(_FIRST, len(keys))))
     ends, others = synonyms.synonyms(english.wordnet, keys, english.ties)
     for row, alike in enumerate(np.split(others, ends[:-1])):
@@ -44,8 +46,16 @@ def of_words(
         for other in opposites
         if row < other
     ]
-    beside = unit(np.hstack((centred, LENGTH * reduced)))
-    return centred, fitting.fitted(beside, sorted(together), opposed, seed)
+    return centred, fitting.fitted(centred, sorted(together), opposed, seed)
+
+
+def beside(
+    glove: NDArray[np.float64],
+    fitted: NDArray[np.float64],
+    polarity: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Return both vectors (V, d) and polarity (V,) in one: (V, 2 d + 1), length 1."""
+    return unit(np.hstack((glove, FITTED * fitted, POLARITY * polarity[:, None])))
 
 
 def _vector(
