@@ -33,6 +33,7 @@ def overrides(
     risk: str | float | None = None,
     mechanism: str | None = None,
     lexicon: str | None = None,
+    decode: str | None = None,
     option: Callable[[str], str] = str,
 ) -> JsonObject:
     """Return keys of a profile; option writes a name as the user knows it.
@@ -52,6 +53,8 @@ def overrides(
     if mechanism is not None:
         over["mechanism"] = {"name": mechanism}
         over["mapping"] = None
+    if decode is not None:
+        over["decoder"] = {"name": decode}
     if lexicon is not None:
         over["lexicon"] = lexicon
     for name in chosen:

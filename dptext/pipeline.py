@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext import identity, mappings, spaces, strategy
-from dptext.budgets import AnyBudget, SequentialBudget, uniform
+from dptext.budgets import AnyBudget, Budget, SequentialBudget, uniform
+from dptext.decoders import Decoder
 from dptext.errors import UsageError
 from dptext.guarantees import account
 from dptext.guarantees.terms import MAX_MEANINGFUL_LOSS
@@ -25,16 +26,21 @@ from dptext.mechanisms import (
 )
 from dptext.profile import Part, Profile
 from dptext.randomness import RandomBits, Randomness, RunKey
+from dptext.readers.channel import Channel
+from dptext.tokens import kinds
 from dptext.tokens.joining import Joined, Joiner
+from dptext.tokens.releasing import Releaser
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import (
     BudgetDescription,
+    BudgetKind,
     Eps,
     Ids,
     Lexicon,
     Notion,
     Points,
     Record,
+    Released,
     Strategy,
     Words,
 )
@@ -62,6 +68,9 @@ class Pipeline:
     joiner: Joiner
     budget: AnyBudget
     mapping: mappings.Mapping | None
+    channel: Channel
+    releaser: Releaser
+    decoder: Decoder
     identity: str
 
     def privatize(
@@ -80,11 +89,22 @@ class Pipeline:
         bits = randomness.of(nonces, records_of_words)
         drawn, eps = self._drawn(words, bits, records_of_words, randomness)
         self._redraw_digits(words, record_of_text, nonces, randomness)
-        joined = self.joiner.join(words, drawn, bits)
+        joined = self.joiner.join(words, self.decode(words, drawn, eps), bits)
         if observe is not None:
             observe(words, drawn, joined, eps)
         written = iter(joined.texts)
         return [tuple(next(written) for _ in record.texts) for record in records]
+
+    def released(self, words: Words, drawn: Ids, eps: Eps) -> Released:
+        """Return what a reader sees of drawn words: (n,), with their epsilons."""
+        public = self.channel.public_epsilons(eps, words.texts)
+        return self.releaser.released(words, drawn, public)
+
+    def decode(self, words: Words, drawn: Ids, eps: Eps) -> Ids:
+        """Return the words to write for drawn ones: a function of what is released."""
+        if not self.profile.decoder.params.reads or not len(drawn):
+            return drawn
+        return self.decoder.decode(self.released(words, drawn, eps))
 
     def _drawn(
         self,
@@ -240,10 +260,15 @@ def build(recipe: Profile, lexicon: Lexicon) -> Pipeline:
         assert isinstance(mechanism, NoiseMechanism)
         index = Index(mechanism.output_vectors, space.size)
         mapping = recipe.mapping.params.prepare(index)
+    channel = _channel(recipe, mechanism, budget)
+    if recipe.decoder.params.reads:
+        channel.check()
+    decoder = recipe.decoder.params.prepare(channel)
     contents = {
         "mechanism": mechanism.content,
         "budget": budget.content,
         "mapping": mapping.content if mapping else {},
+        "decoder": decoder.content,
     }
     return Pipeline(
         profile=recipe,
@@ -253,8 +278,35 @@ def build(recipe: Profile, lexicon: Lexicon) -> Pipeline:
         joiner=Joiner(lexicon, recipe.tokens),
         budget=budget,
         mapping=mapping,
+        channel=channel,
+        releaser=Releaser(recipe.tokens),
+        decoder=decoder,
         identity=identity.of(recipe, lexicon.digest, contents, budget.description.used),
     )
+
+
+def _channel(recipe: Profile, mechanism: Mechanism, budget: AnyBudget) -> Channel:
+    """Return what a reader of released words knows of how they were drawn."""
+    lexicon = mechanism.space.lexicon
+    description = budget.description
+    eps_of_row = None
+    if description.kind is BudgetKind.TYPE and isinstance(budget, Budget):
+        eps_of_row = _epsilons_of_rows(budget, len(lexicon.words))
+    words = prior.replaced(lexicon, recipe.tokens)
+    return Channel(lexicon, recipe.tokens, mechanism, description, words, eps_of_row)
+
+
+def _epsilons_of_rows(budget: Budget, size: int) -> Eps:
+    """Return the epsilon of each word of the vocabulary and of the unknown: (V + 1,).
+
+    For a budget that looks at the word alone: each stands in a text of its own.
+    """
+    positions = np.arange(size + 1)
+    ids = np.append(positions[:-1], -1).astype(np.int32)
+    flags = np.full(size + 1, kinds.WORD, np.uint8)
+    words = Words([""] * (size + 1), flags, positions + 1, positions, positions, ids)
+    bits = Randomness(RunKey.from_seed(0), "").of([bytes(16)], positions * 0)
+    return budget.spread(words, bits)
 
 
 def _priced(recipe: Profile, lexicon: Lexicon) -> AnyBudget | None:

@@ -108,6 +108,13 @@ Mechanism = Annotated[
     str | None,
     setting_option(help="Mechanism with its default parameters."),
 ]
+Decode = Annotated[
+    str | None,
+    setting_option(
+        help="Decoder that writes the words, such as ngram; none writes those that "
+        "were drawn. Changes no guarantee."
+    ),
+]
 Lexicon = Annotated[str | None, setting_option(help=LEXICON)]
 Set = Annotated[
     list[str] | None,
@@ -200,6 +207,7 @@ def overrides(
     risk: str | None = None,
     mechanism: str | None = None,
     lexicon: str | None = None,
+    decode: str | None = None,
     settings: Sequence[str] | None = None,
 ) -> JsonObject:
     """Turn options into keys of a profile; settings are those of --set.
@@ -212,6 +220,7 @@ def overrides(
         risk=risk,
         mechanism=mechanism,
         lexicon=lexicon,
+        decode=decode,
         option=lambda name: f"--{name.replace('_', '-')}",
     )
     for setting in settings or ():

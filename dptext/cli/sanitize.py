@@ -61,6 +61,7 @@ def command(
     epsilon_per_text: options.EpsilonPerText = None,
     risk: options.Risk = None,
     mechanism: options.Mechanism = None,
+    decode: options.Decode = None,
     lexicon: options.Lexicon = None,
     set_: options.Set = None,
     key_file: Annotated[
@@ -149,6 +150,7 @@ def command(
         epsilon_per_text=epsilon_per_text,
         risk=risk,
         mechanism=mechanism,
+        decode=decode,
         lexicon=lexicon,
         settings=set_,
     )
