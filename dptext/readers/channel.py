@@ -14,7 +14,7 @@ little wrong about the channel reads a little worse, and nothing else.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -35,8 +35,9 @@ _UNKNOWN = 0.03
 class Candidates(NamedTuple):
     """The likeliest inputs x of each output y, by falling prior(x) P(y|x).
 
-    rows (V, c) int32, V for the unknown word; log_probs (V, c) float64, ln P(y|x), -inf
-    where there are no more inputs.
+    rows (O, c) int32, V for the unknown word; log_probs (O, c) float64, ln P(y|x), -inf
+    where there are no more inputs. O is V, or the number of words that may be drawn
+    where these are the first of the vocabulary.
     """
 
     rows: Ids
@@ -57,9 +58,6 @@ class Channel:
     budget: BudgetDescription
     prior: NDArray[np.float64]
     eps_of_row: Eps | None = None
-    _tables: dict[tuple[float, int], Candidates] = field(
-        default_factory=dict, repr=False
-    )
 
     def check(self) -> None:
         """Raise UsageError where there is no output distribution to read by."""
@@ -107,19 +105,18 @@ class Channel:
             epsilon = min(max(epsilon, least), max(self.budget.high, least))
             yield epsilon, np.flatnonzero(steps == step)
 
-    def candidates(self, epsilon: float, count: int) -> Candidates:
-        """Return the likeliest inputs of every output at one epsilon, kept."""
-        key = (epsilon, count)
-        if key not in self._tables:
-            self._tables[key] = self._computed(epsilon, count)
-        return self._tables[key]
+    def candidates(
+        self, epsilon: float, count: int, inputs: NDArray[np.float64] | None = None
+    ) -> Candidates:
+        """Return the likeliest inputs of every output at one epsilon.
 
-    def _computed(self, epsilon: float, count: int) -> Candidates:
+        inputs (V + 1,) is the prior to go by, `inputs` itself if not given.
+        """
         self.check()
         eps = np.full(len(self.prior) + 1, epsilon)
         if self.eps_of_row is not None:
             eps = self.eps_of_row
-        prior = self.inputs
+        prior = self.inputs if inputs is None else inputs
         name = cache.key_of(
             *("channel", 1, *self.mechanism.identity, count),
             *(cache.digest(prior), cache.digest(eps)),
@@ -127,12 +124,14 @@ class Channel:
 
         def compute() -> cache.Arrays:
             rows, log_probs = self.mechanism.likeliest_inputs(prior, eps, count)
+            outputs = int(np.flatnonzero(np.isfinite(log_probs[:, 0]))[-1]) + 1
+            rows, log_probs = rows[:outputs], log_probs[:outputs]
             return {"rows": rows, "log_probs": log_probs}
 
         def holds(kept: cache.Arrays) -> bool:
             rows, size = kept["rows"], len(self.prior)
-            fits = rows.shape == kept["log_probs"].shape == (size, rows.shape[1])
-            return bool(fits and rows.min() >= 0 and rows.max() <= size)
+            fits = rows.ndim == 2 and rows.shape == kept["log_probs"].shape
+            return bool(fits and len(rows) <= size and rows.min() >= 0 and rows.max() <= size)
 
         what = f"looking up which words {self.mechanism.name} draws each word for"
         kept = cache.arrays(name, compute, holds, what)

@@ -1,0 +1,115 @@
+"""Make the n-gram model that ships with the built-in lexicon.
+
+    python benchmarks/ship_ngrams.py [--source en-us.lm.bin] [--lexicon builtin]
+
+Source: the trigram model of English that comes with CMU Sphinx, `en-us.lm.bin`, from
+the package `pocketsphinx` (or Debian's `pocketsphinx-en-us`), BSD 2-clause; its notice
+is written beside the model. Only pairs are taken. The file is read as pocketsphinx
+does: counts, tables of 16-bit codes, unigrams, pairs packed in bits, words; then some
+pairs are compared with what pocketsphinx itself says, where it is installed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import struct
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dptext import lexicons
+from dptext.readers import ngrams
+from dptext.types import Lexicon
+
+MAGIC = b"Trie Language Model"
+SOURCE = "en-us.lm.bin of CMU Sphinx (package pocketsphinx), pairs"
+LICENCE = "BSD 2-clause, LICENSE.sphinx beside the data"
+BASE = np.log(1.0001)
+_CODES = 1 << 16
+
+
+class Trie(NamedTuple):
+    """Unigrams and pairs, in nats; pairs of word w are ends[w] to ends[w + 1]."""
+
+    words: list[str]
+    alone: NDArray[np.float64]
+    backoff: NDArray[np.float64]
+    ends: NDArray[np.int64]
+    following: NDArray[np.int64]
+    log_probs: NDArray[np.float64]
+
+
+def bits(data: NDArray[np.uint8], first: NDArray[np.int64], width: int) -> NDArray[np.int64]:
+    """Read numbers of up to 25 bits at any position, least significant bit first."""
+    byte = first >> 3
+    value = np.zeros(len(first), np.int64)
+    for number in range(4):
+        value |= data[byte + number].astype(np.int64) << (8 * number)
+    return (value >> (first & 7)) & ((1 << width) - 1)
+
+
+def read(path: Path) -> Trie:
+    """Read unigrams and pairs of a binary trie of order 3."""
+    data = path.read_bytes()
+    assert data.startswith(MAGIC), "no trie of pocketsphinx"
+    at = len(MAGIC)
+    assert data[at] == 3, "not of order 3"
+    words, pairs, triples = struct.unpack_from("<3I", data, at + 1)
+    at += 1 + 12 + 4
+    tables = np.frombuffer(data, "<f4", 3 * _CODES, at).astype(np.float64) * BASE
+    at += 4 * len(tables)
+    one = np.frombuffer(data, np.dtype("<f4,<f4,<u4"), words + 1, at)
+    at += one.nbytes
+    wide, next_wide = int(words).bit_length(), int(triples).bit_length()
+    size = wide + 32 + next_wide
+    packed = np.frombuffer(data, np.uint8, ((pairs + 1) * size + 7) // 8 + 8, at)
+    at += len(packed)
+    at += ((triples + 1) * (wide + 16) + 7) // 8 + 8
+    first = np.arange(pairs, dtype=np.int64) * size
+    following = bits(packed, first, wide)
+    codes = bits(packed, first + wide + 16, 16)
+    (length,) = struct.unpack_from("<I", data, at)
+    names = data[at + 4 : at + 4 + length].split(b"\0")[:words]
+    return Trie(
+        [name.decode() for name in names],
+        one["f0"][:words].astype(np.float64) * BASE,
+        one["f1"][:words].astype(np.float64) * BASE,
+        one["f2"].astype(np.int64),
+        following,
+        tables[:_CODES][codes],
+    )
+
+
+def model(trie: Trie, lexicon: Lexicon) -> ngrams.Ngrams:
+    """Put the pairs of a trie over a lexicon; pairs stand under their second word."""
+    size = len(lexicon.words)
+    row_of = {word.lower(): row for row, word in enumerate(lexicon.words)}
+    rows = np.array([row_of.get(word.lower(), size) for word in trie.words])
+    rows[[trie.words.index("<s>"), trie.words.index("</s>")]] = size + 1
+    start = trie.words.index("<s>")
+    alone = np.exp(trie.alone)
+    alone[start] = 0.0
+    one = np.bincount(rows, alone, size + 2)
+    absent = np.flatnonzero(one[:size] == 0.0)
+    one[absent] = lexicon.prior[absent]
+    one /= one.sum()
+    backoff = np.zeros(size + 2)
+    known = rows < size
+    known[start] = True
+    backoff[rows[known]] = trie.backoff[known]
+    owner = np.repeat(np.arange(len(trie.words)), np.diff(trie.ends)[: len(trie.words)])
+    first, second = trie.following[: len(owner)], owner
+    gains = trie.log_probs[: len(owner)] - trie.backoff[first] - trie.alone[second]
+    kept = known[first] & (rows[second] != size) & (second != start)
+    contexts, following = rows[first[kept]], rows[second[kept]]
+    return ngrams.assembled(
+        lexicon.words,
+        np.log(one),
+        backoff,
+        contexts,
+        following,
+        ngrams.coded(gains[kept]),
+        {"source": SOURCE, "licence": LICENCE, "pairs": int(kept.sum())},
+    )

@@ -1,0 +1,97 @@
+"""A model of pairs of words reads the draws and writes the words that fit them best.
+
+mbr: of the likely inputs of a drawn word the one with the largest expected closeness
+(cosine) to what the word was; posterior: the most probable one; viterbi: that of the
+likeliest text. Exact for the model and the candidates of each word.
+Source: forward-backward and Viterbi algorithms (Rabiner 1989); decoding by least
+expected loss (Kumar and Byrne 2004).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Annotated, Literal
+
+import numpy as np
+from msgspec import Meta
+from numpy.typing import NDArray
+
+from dptext import decoders
+from dptext.readers import locations
+from dptext.readers.channel import Channel
+from dptext.readers.reader import Reader
+from dptext.types import Ids, Released
+
+# Words that are weighed at once.
+_BLOCK = 512
+
+
+@dataclass(frozen=True, slots=True)
+class Params(decoders.Params):
+    """mode; model, a name that `dptext lexicon ngrams` made, or a folder.
+
+    candidates, the inputs that are weighed for each drawn word; weight, the power of
+    the language model beside the channel.
+    """
+
+    mode: Literal["mbr", "posterior", "viterbi"] = "mbr"
+    model: str = locations.ENGLISH
+    candidates: Annotated[int, Meta(ge=2, le=256)] = 24
+    weight: Annotated[float, Meta(gt=0, le=10)] = 1.0
+
+    def prepare(self, channel: Channel) -> Ngram:
+        """Open the model; raises LexiconError and UsageError where it does not fit."""
+        model = locations.find(self.model, channel)
+        reader = Reader(channel, model, self.candidates, self.weight)
+        return Ngram(self, reader, model.digest)
+
+
+class Ngram(decoders.Decoder):
+    """A reader of pairs, and how it chooses."""
+
+    def __init__(self, params: Params, reader: Reader, digest: str) -> None:
+        self._params, self._reader, self._digest = params, reader, digest
+        vectors = np.asarray(reader.channel.lexicon.vectors, np.float32)
+        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+        self._directions = vectors / np.where(lengths > 0.0, lengths, 1.0)
+        self._closeness = lru_cache(maxsize=8)(self._computed_closeness)
+
+    @property
+    def content(self) -> Mapping[str, str]:
+        """Return the digest of the model."""
+        return {"model": self._digest}
+
+    def decode(self, released: Released) -> Ids:
+        """Return the words to write: (n,)."""
+        if self._params.mode == "viterbi":
+            return self._reader.best_path(released)
+        rows, likely = self._reader.posterior(released)
+        written = np.array(released.drawn)
+        for epsilon, positions in self._reader.channel.groups(released.eps):
+            table = self._reader.table(epsilon)
+            for begin in range(0, len(positions), _BLOCK):
+                part = positions[begin : begin + _BLOCK]
+                drawn, values = released.drawn[part], likely[: len(table.rows), part]
+                if self._params.mode == "mbr":
+                    closeness = self._closeness(epsilon)[drawn].T
+                    count = len(values)
+                    values = closeness.reshape(count, count, -1) * values[:, None, :]
+                    values = values.sum(axis=0)
+                values = np.where(table.writable[:, drawn], values, -np.inf)
+                best, each = values.argmax(axis=0), np.arange(len(part))
+                sure = np.isfinite(values[best, each])
+                written[part[sure]] = rows[best, part][sure]
+        return written
+
+    def _computed_closeness(self, epsilon: float) -> NDArray[np.int8]:
+        """Return the cosines between the candidates of each output: (O, c * c) / 127."""
+        rows = self._reader.table(epsilon).rows.T
+        closeness = np.empty((len(rows), rows.shape[1] ** 2), np.int8)
+        for begin in range(0, len(rows), _BLOCK):
+            part = slice(begin, begin + _BLOCK)
+            near = self._directions[rows[part]]
+            cosines = np.clip(near @ near.transpose(0, 2, 1), -1.0, 1.0)
+            closeness[part] = np.round(cosines * 127.0).reshape(len(near), -1)
+        return closeness
