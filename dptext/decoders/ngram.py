@@ -38,8 +38,8 @@ class Params(decoders.Params):
 
     mode: Literal["mbr", "posterior", "viterbi"] = "mbr"
     model: str = locations.ENGLISH
-    candidates: Annotated[int, Meta(ge=2, le=256)] = 24
-    weight: Annotated[float, Meta(gt=0, le=10)] = 1.0
+    candidates: Annotated[int, Meta(ge=2, le=256)] = 16
+    weight: Annotated[float, Meta(gt=0, le=10)] = 0.9
 
     def prepare(self, channel: Channel) -> Ngram:
         """Open the model; raises LexiconError and UsageError where it does not fit."""
@@ -86,7 +86,7 @@ class Ngram(decoders.Decoder):
         return written
 
     def _computed_closeness(self, epsilon: float) -> NDArray[np.int8]:
-        """Return the cosines between the candidates of each output: (O, c * c) / 127."""
+        """Return 127 times the cosines of each output's candidates: (O, c * c)."""
         rows = self._reader.table(epsilon).rows.T
         closeness = np.empty((len(rows), rows.shape[1] ** 2), np.int8)
         for begin in range(0, len(rows), _BLOCK):

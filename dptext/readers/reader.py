@@ -65,17 +65,26 @@ class Reader:
 
     def best_path(self, released: Released) -> Ids:
         """Return the likeliest text of words that may be drawn: (n,)."""
-        rows, words = self._candidates(released, writable=True)
+        rows, words = self._candidates(released)
+        writable = self.writable(released)
+        # A word without any such candidate is written as it was drawn.
+        none = ~writable.any(axis=0)
+        words.weights[~writable & ~none] = 0.0
         chains = self._lattice.chains(released)
         chosen = posterior.best_path(chains, words, self._gains)
-        each = np.arange(len(chosen))
-        # A word without any such candidate is written as it was drawn.
-        sure = words.weights[chosen, each] > 0.0
-        return np.where(sure, rows[chosen, each], released.drawn)
+        path = rows[chosen, np.arange(len(chosen))]
+        return np.where(none, released.drawn, path)
 
-    def _candidates(
-        self, released: Released, writable: bool = False
-    ) -> tuple[Ids, Words]:
+    def writable(self, released: Released) -> NDArray[np.bool_]:
+        """Tell which candidates of each word may be drawn themselves: (c, n)."""
+        writable = np.zeros((self._count, len(released.drawn)), bool)
+        for epsilon, positions in self.channel.groups(released.eps):
+            table = self.table(epsilon)
+            drawn = released.drawn[positions]
+            writable[: len(table.rows), positions] = table.writable[:, drawn]
+        return writable
+
+    def _candidates(self, released: Released) -> tuple[Ids, Words]:
         shape = (self._count, len(released.drawn))
         rows, slots = np.zeros(shape, np.int32), np.zeros(shape, np.int64)
         weights, backoff = np.zeros(shape, np.float32), np.ones(shape, np.float32)
@@ -86,8 +95,6 @@ class Reader:
             slots[:width, positions] = table.slots[:, drawn]
             weights[:width, positions] = table.weights[:, drawn]
             backoff[:width, positions] = table.backoff[:, drawn]
-            if writable:
-                weights[:width, positions] *= table.writable[:, drawn]
         return rows, Words(slots, weights, backoff)
 
     def _table(self, epsilon: float) -> Table:
@@ -102,11 +109,10 @@ class Reader:
         backoff = np.exp(self._weight * model.backoff.astype(np.float64))[rows]
         drawn = np.zeros(size + 1, bool)
         drawn[: len(rows)] = np.isfinite(log_probs[:, 0])
-        columns = (
-            rows,
-            drawn[rows] & np.isfinite(logs),
-            self._gains.slot_of[rows],
-            weights.astype(np.float32),
-            backoff.astype(np.float32),
+        return Table(
+            np.ascontiguousarray(rows.T),
+            np.ascontiguousarray((drawn[rows] & np.isfinite(logs)).T),
+            np.ascontiguousarray(self._gains.slot_of[rows].T),
+            weights.T.astype(np.float32, order="C"),
+            backoff.T.astype(np.float32, order="C"),
         )
-        return Table(*(np.ascontiguousarray(each.T) for each in columns))
