@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,6 +54,15 @@ _POINTS = 4096
 Observer = Callable[[Words, Ids, Joined, Eps], None]
 
 
+class Draws(NamedTuple):
+    """The words of a batch, what was drawn for them, epsilons (n,), random bits."""
+
+    words: Words
+    drawn: Ids
+    eps: Eps
+    bits: RandomBits
+
+
 @dataclass(frozen=True)
 class Pipeline:
     """A profile made ready: all that is public is done, texts and a key are missing.
@@ -80,6 +90,15 @@ class Pipeline:
         observe: Observer | None = None,
     ) -> list[tuple[str, ...]]:
         """Return the texts of each record with their words replaced."""
+        words, drawn, eps, bits = self.draws(records, randomness)
+        joined = self.joiner.join(words, self.decode(words, drawn, eps), bits)
+        if observe is not None:
+            observe(words, drawn, joined, eps)
+        written = iter(joined.texts)
+        return [tuple(next(written) for _ in record.texts) for record in records]
+
+    def draws(self, records: Sequence[Record], randomness: Randomness) -> Draws:
+        """Draw a word for each word of records, and new digits where they ask for."""
         texts = [text for record in records for text in record.texts]
         counts = np.array([len(record.texts) for record in records])
         record_of_text = np.repeat(np.arange(len(records)), counts)
@@ -89,11 +108,7 @@ class Pipeline:
         bits = randomness.of(nonces, records_of_words)
         drawn, eps = self._drawn(words, bits, records_of_words, randomness)
         self._redraw_digits(words, record_of_text, nonces, randomness)
-        joined = self.joiner.join(words, self.decode(words, drawn, eps), bits)
-        if observe is not None:
-            observe(words, drawn, joined, eps)
-        written = iter(joined.texts)
-        return [tuple(next(written) for _ in record.texts) for record in records]
+        return Draws(words, drawn, eps, bits)
 
     def released(self, words: Words, drawn: Ids, eps: Eps) -> Released:
         """Return what a reader sees of drawn words: (n,), with their epsilons."""

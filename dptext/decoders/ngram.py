@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from dptext import decoders
 from dptext.readers import locations
 from dptext.readers.channel import Channel
-from dptext.readers.reader import Reader
+from dptext.readers.pairs import PairReader
 from dptext.types import Ids, Released
 
 # Words that are weighed at once.
@@ -41,17 +41,22 @@ class Params(decoders.Params):
     candidates: Annotated[int, Meta(ge=2, le=256)] = 16
     weight: Annotated[float, Meta(gt=0, le=10)] = 0.9
 
+    @property
+    def brings_model(self) -> bool:
+        """Tell whether the model is another than the one that ships."""
+        return self.model != locations.ENGLISH
+
     def prepare(self, channel: Channel) -> Ngram:
         """Open the model; raises LexiconError and UsageError where it does not fit."""
         model = locations.find(self.model, channel)
-        reader = Reader(channel, model, self.candidates, self.weight)
+        reader = PairReader(channel, model, self.candidates, self.weight)
         return Ngram(self, reader, model.digest)
 
 
 class Ngram(decoders.Decoder):
     """A reader of pairs, and how it chooses."""
 
-    def __init__(self, params: Params, reader: Reader, digest: str) -> None:
+    def __init__(self, params: Params, reader: PairReader, digest: str) -> None:
         self._params, self._reader, self._digest = params, reader, digest
         vectors = np.asarray(reader.channel.lexicon.vectors, np.float32)
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
@@ -62,6 +67,11 @@ class Ngram(decoders.Decoder):
     def content(self) -> Mapping[str, str]:
         """Return the digest of the model."""
         return {"model": self._digest}
+
+    @property
+    def reader(self) -> PairReader:
+        """Return the reader with the same model."""
+        return self._reader.attacker()
 
     def decode(self, released: Released) -> Ids:
         """Return the words to write: (n,)."""

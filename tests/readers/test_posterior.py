@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from dptext.readers.channel import Channel
 from dptext.readers.ngrams import Ngrams
-from dptext.readers.reader import Reader
+from dptext.readers.pairs import PairReader
 from dptext.tokens import kinds
 from dptext.tokens.policy import Policy
 from dptext.tokens.releasing import Releaser
@@ -118,7 +118,7 @@ def test_the_posterior_is_that_of_all_texts(policy: Policy, name: str) -> None:
     channel, model = channel_of(policy, name), models.model(ENGLISH)
     batch = release(policy, TEXTS)
     wanted, _ = brute(batch, channel, model)
-    rows, likely = Reader(channel, model, SIZE + 1).posterior(batch)
+    rows, likely = PairReader(channel, model, SIZE + 1).posterior(batch)
     found = np.zeros_like(wanted)
     for column in range(len(batch.drawn)):
         np.add.at(found[column], rows[:, column], likely[:, column])
@@ -131,7 +131,7 @@ def test_the_best_path_is_the_likeliest_text(policy: Policy) -> None:
     channel, model = channel_of(policy), models.model(ENGLISH, seed=8)
     batch = release(policy, TEXTS, seed=4)
     _, wanted = brute(batch, channel, model)
-    found = Reader(channel, model, SIZE + 1).best_path(batch)
+    found = PairReader(channel, model, SIZE + 1).best_path(batch)
     np.testing.assert_array_equal(found, wanted)
 
 
@@ -139,7 +139,7 @@ def test_a_few_candidates_are_the_likeliest_ones() -> None:
     """With few candidates the posterior is that of all texts made of these."""
     channel, model = channel_of(Policy()), models.model(ENGLISH)
     batch = release(Policy(), TEXTS)
-    rows, likely = Reader(channel, model, 3).posterior(batch)
+    rows, likely = PairReader(channel, model, 3).posterior(batch)
     assert rows.shape == likely.shape == (3, len(batch.drawn))
     np.testing.assert_allclose(likely.sum(axis=0), 1.0, rtol=1e-6)
     alone = np.exp(model.alone[: SIZE + 1].astype(np.float64))
@@ -159,7 +159,7 @@ def test_texts_are_read_by_themselves(name: str) -> None:
         " ".join(rng.choice(["cat", "dog", "the", "runs.", "zq,", "7"], size))
         for size in rng.integers(0, 40, 700)
     ]
-    reader = Reader(channel_of(policy), models.model(ENGLISH), 5)
+    reader = PairReader(channel_of(policy), models.model(ENGLISH), 5)
     whole = release(policy, texts)
 
     def read(batch: Released) -> NDArray[np.generic]:

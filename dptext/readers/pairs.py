@@ -21,6 +21,8 @@ from dptext.types import NUMBER, Ids, Released
 
 # A candidate that is so much less likely than the best one is not told from it.
 _LEAST = 1e-12
+# Candidates of an attacker, who has time.
+_MANY = 40
 # Tables of epsilons that are held at once.
 _TABLES = 64
 
@@ -39,14 +41,24 @@ class Table(NamedTuple):
     backoff: Floats
 
 
-class Reader:
+class PairReader:
     """Reads what is released through a channel, with a model over its lexicon.
 
     count, candidates of each word; weight, the power of the language model.
     """
 
+    name = "ngram"
+    assumes = (
+        "knows mechanism and epsilon; reads all that is released of a text with a "
+        "public model of pairs of words"
+    )
+
     def __init__(
-        self, channel: Channel, model: Ngrams, count: int, weight: float = 1.0
+        self,
+        channel: Channel,
+        model: Ngrams,
+        count: int = _MANY,
+        weight: float = 1.0,
     ) -> None:
         channel.check()
         self.channel = channel
@@ -57,11 +69,22 @@ class Reader:
         self._gains = Gains(model, weight)
         self.table = lru_cache(maxsize=_TABLES)(self._table)
 
+    def attacker(self) -> PairReader:
+        """Return the reader with the same model who guesses as well as it can."""
+        return PairReader(self.channel, self._model)
+
     def posterior(self, released: Released) -> tuple[Ids, Floats]:
         """Return the candidates of each drawn word, and how likely each is: (c, n)."""
         rows, words = self._candidates(released)
         chains = self._lattice.chains(released)
         return rows, posterior.marginals(chains, words, self._gains)
+
+    def guess(self, released: Released) -> Ids:
+        """Return the most probable word of each drawn one, unknown ones left out."""
+        rows, likely = self.posterior(released)
+        likely[rows == len(self.channel.prior)] = -1.0
+        best = likely.argmax(axis=0)
+        return np.asarray(rows[best, np.arange(rows.shape[1])])
 
     def best_path(self, released: Released) -> Ids:
         """Return the likeliest text of words that may be drawn: (n,)."""
