@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext import identity, mappings, spaces, strategy
+from dptext import identity, mappings, progress, spaces, strategy
 from dptext.budgets import AnyBudget, Budget, SequentialBudget, uniform
-from dptext.decoders import Decoder
+from dptext.decoders import Decoder, none
 from dptext.errors import UsageError
 from dptext.guarantees import account
 from dptext.guarantees.terms import MAX_MEANINGFUL_LOSS
@@ -276,6 +276,11 @@ def build(recipe: Profile, lexicon: Lexicon) -> Pipeline:
         index = Index(mechanism.output_vectors, space.size)
         mapping = recipe.mapping.params.prepare(index)
     channel = _channel(recipe, mechanism, budget)
+    if not recipe.decoder.params.fits(channel):
+        progress.say(
+            f"no model to decode by ({recipe.decoder.name}): draws are written"
+        )
+        recipe = replace(recipe, decoder=Part("none", none.Params()))
     if recipe.decoder.params.reads:
         channel.check()
     decoder = recipe.decoder.params.prepare(channel)

@@ -32,6 +32,10 @@ class Params(ABC):
         """Tell whether its model is the user's: a statement then rests on that one."""
         return self.reads
 
+    def fits(self, channel: Channel) -> bool:
+        """Tell whether to decode at all: False writes the draws, and says so."""
+        return True
+
     @abstractmethod
     def prepare(self, channel: Channel) -> Decoder:
         """Do the public work once. Raises UsageError for settings that do not fit.

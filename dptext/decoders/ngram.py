@@ -19,6 +19,7 @@ from msgspec import Meta
 from numpy.typing import NDArray
 
 from dptext import decoders
+from dptext.errors import LexiconError
 from dptext.readers import locations
 from dptext.readers.channel import Channel
 from dptext.readers.pairs import PairReader
@@ -33,13 +34,26 @@ class Params(decoders.Params):
     """mode; model, a name that `dptext lexicon ngrams` made, or a folder.
 
     candidates, the inputs that are weighed for each drawn word; weight, the power of
-    the language model beside the channel.
+    the language model beside the channel; optional, whether to write the draws where
+    there is no such model for the lexicon.
     """
 
     mode: Literal["mbr", "posterior", "viterbi"] = "mbr"
     model: str = locations.ENGLISH
     candidates: Annotated[int, Meta(ge=2, le=256)] = 16
     weight: Annotated[float, Meta(gt=0, le=10)] = 0.9
+
+    optional: bool = False
+
+    def fits(self, channel: Channel) -> bool:
+        """Tell whether to decode: always, or where there is a model if optional."""
+        if not self.optional:
+            return True
+        try:
+            locations.find(self.model, channel)
+        except LexiconError:
+            return False
+        return channel.mechanism.has_log_probs
 
     @property
     def brings_model(self) -> bool:

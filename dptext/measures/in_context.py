@@ -120,7 +120,7 @@ class Attack:
             right = np.concatenate(parts)
             classes = [
                 success(name, right[:, column], words[:, column])
-                for column, name in enumerate(names)
+                for column, name in enumerate(names[: words.shape[1]])
                 if words[:, column].any()
             ]
             readings.append(
