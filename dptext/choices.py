@@ -19,6 +19,7 @@ class Choices(TypedDict, total=False):
     epsilon_per_text: float | None
     risk: str | float | None
     mechanism: str | None
+    decode: str | None
     lexicon: str | None
 
 
@@ -38,6 +39,8 @@ def overrides(
         over |= {"mechanism": {"name": wanted["mechanism"]}, "mapping": None}
     if "lexicon" in wanted:
         over["lexicon"] = wanted["lexicon"]
+    if "decode" in wanted:
+        over["decoder"] = {"name": wanted["decode"]}
     for name in spent:
         over["budget"] = _budget(name, wanted[name], option(name))
     return over

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from dptext.profile import Part, Profile
 
-_STAGES = ("mechanism", "space", "mapping", "budget")
+_STAGES = ("mechanism", "space", "mapping", "budget", "decoder")
 _NAMED = 4  # changes that a name lists
 _LONGEST = 24  # characters of a value in a name
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext import identity, mappings, spaces, strategy
-from dptext.budgets import AnyBudget, SequentialBudget, uniform
+from dptext import identity, mappings, progress, spaces, strategy
+from dptext.budgets import AnyBudget, Budget, SequentialBudget, uniform
+from dptext.decoders import Decoder, none
 from dptext.errors import UsageError
 from dptext.guarantees import account
 from dptext.guarantees.terms import MAX_MEANINGFUL_LOSS
@@ -25,16 +27,21 @@ from dptext.mechanisms import (
 )
 from dptext.profile import Part, Profile
 from dptext.randomness import RandomBits, Randomness, RunKey
+from dptext.readers.channel import Channel
+from dptext.tokens import kinds
 from dptext.tokens.joining import Joined, Joiner
+from dptext.tokens.releasing import Releaser
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import (
     BudgetDescription,
+    BudgetKind,
     Eps,
     Ids,
     Lexicon,
     Notion,
     Points,
     Record,
+    Released,
     Strategy,
     Words,
 )
@@ -45,6 +52,15 @@ _CHARACTERS = 2**19
 _POINTS = 4096
 # Called with the words of a batch, what was drawn for them, what was written, epsilons.
 Observer = Callable[[Words, Ids, Joined, Eps], None]
+
+
+class Draws(NamedTuple):
+    """The words of a batch, what was drawn for them, epsilons (n,), random bits."""
+
+    words: Words
+    drawn: Ids
+    eps: Eps
+    bits: RandomBits
 
 
 @dataclass(frozen=True)
@@ -62,6 +78,9 @@ class Pipeline:
     joiner: Joiner
     budget: AnyBudget
     mapping: mappings.Mapping | None
+    channel: Channel
+    releaser: Releaser
+    decoder: Decoder
     identity: str
 
     def privatize(
@@ -71,6 +90,15 @@ class Pipeline:
         observe: Observer | None = None,
     ) -> list[tuple[str, ...]]:
         """Return the texts of each record with their words replaced."""
+        words, drawn, eps, bits = self.draws(records, randomness)
+        joined = self.joiner.join(words, self.decode(words, drawn, eps), bits)
+        if observe is not None:
+            observe(words, drawn, joined, eps)
+        written = iter(joined.texts)
+        return [tuple(next(written) for _ in record.texts) for record in records]
+
+    def draws(self, records: Sequence[Record], randomness: Randomness) -> Draws:
+        """Draw a word for each word of records, and new digits where they ask for."""
         texts = [text for record in records for text in record.texts]
         counts = np.array([len(record.texts) for record in records])
         record_of_text = np.repeat(np.arange(len(records)), counts)
@@ -80,11 +108,18 @@ class Pipeline:
         bits = randomness.of(nonces, records_of_words)
         drawn, eps = self._drawn(words, bits, records_of_words, randomness)
         self._redraw_digits(words, record_of_text, nonces, randomness)
-        joined = self.joiner.join(words, drawn, bits)
-        if observe is not None:
-            observe(words, drawn, joined, eps)
-        written = iter(joined.texts)
-        return [tuple(next(written) for _ in record.texts) for record in records]
+        return Draws(words, drawn, eps, bits)
+
+    def released(self, words: Words, drawn: Ids, eps: Eps) -> Released:
+        """Return what a reader sees of drawn words: (n,), with their epsilons."""
+        public = self.channel.public_epsilons(eps, words.texts)
+        return self.releaser.released(words, drawn, public)
+
+    def decode(self, words: Words, drawn: Ids, eps: Eps) -> Ids:
+        """Return the words to write for drawn ones: a function of what is released."""
+        if not self.profile.decoder.params.reads or not len(drawn):
+            return drawn
+        return self.decoder.decode(self.released(words, drawn, eps))
 
     def _drawn(
         self,
@@ -241,10 +276,20 @@ def build(recipe: Profile, lexicon: Lexicon) -> Pipeline:
         assert isinstance(mechanism, NoiseMechanism)
         index = Index(mechanism.output_vectors, space.size)
         mapping = recipe.mapping.params.prepare(index)
+    channel = _channel(recipe, mechanism, budget)
+    if not recipe.decoder.params.fits(channel):
+        progress.say(
+            f"no model to decode by ({recipe.decoder.name}): draws are written"
+        )
+        recipe = replace(recipe, decoder=Part("none", none.Params()))
+    if recipe.decoder.params.reads:
+        channel.check()
+    decoder = recipe.decoder.params.prepare(channel)
     contents = {
         "mechanism": mechanism.content,
         "budget": budget.content,
         "mapping": mapping.content if mapping else {},
+        "decoder": decoder.content,
     }
     return Pipeline(
         profile=recipe,
@@ -254,8 +299,35 @@ def build(recipe: Profile, lexicon: Lexicon) -> Pipeline:
         joiner=Joiner(lexicon, recipe.tokens),
         budget=budget,
         mapping=mapping,
+        channel=channel,
+        releaser=Releaser(recipe.tokens),
+        decoder=decoder,
         identity=identity.of(recipe, lexicon.digest, contents, budget.description.used),
     )
+
+
+def _channel(recipe: Profile, mechanism: Mechanism, budget: AnyBudget) -> Channel:
+    """Return what a reader of released words knows of how they were drawn."""
+    lexicon = mechanism.space.lexicon
+    description = budget.description
+    eps_of_row = None
+    if description.kind is BudgetKind.TYPE and isinstance(budget, Budget):
+        eps_of_row = _epsilons_of_rows(budget, len(lexicon.words))
+    words = prior.replaced(lexicon, recipe.tokens)
+    return Channel(lexicon, recipe.tokens, mechanism, description, words, eps_of_row)
+
+
+def _epsilons_of_rows(budget: Budget, size: int) -> Eps:
+    """Return the epsilon of each word of the vocabulary and of the unknown: (V + 1,).
+
+    For a budget that looks at the word alone: each stands in a text of its own.
+    """
+    positions = np.arange(size + 1)
+    ids = np.append(positions[:-1], -1).astype(np.int32)
+    flags = np.full(size + 1, kinds.WORD, np.uint8)
+    words = Words([""] * (size + 1), flags, positions + 1, positions, positions, ids)
+    bits = Randomness(RunKey.from_seed(0), "").of([bytes(16)], positions * 0)
+    return budget.spread(words, bits)
 
 
 def _priced(recipe: Profile, lexicon: Lexicon) -> AnyBudget | None:

@@ -6,6 +6,7 @@ lexicon: builtin            # a name or a file
 space: identity             # NAME, or {name: NAME, ...parameters}
 mechanism: {name: rank, weights: fitted}
 mapping: nearest            # noise mechanisms only
+decoder: ngram              # or none: write the drawn words
 budget: {name: uniform, epsilon: 8}     # or {name: uniform, risk: 10%}
 strategy: token             # or record, data-set: draw equal words once
 tokens: {unknown: perturb, number: perturb, stop_word: perturb,
@@ -29,7 +30,7 @@ from dptext.types import JsonObject, Strategy
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-    from dptext import budgets, mappings, mechanisms, spaces
+    from dptext import budgets, decoders, mappings, mechanisms, spaces
 
 Params = TypeVar("Params", covariant=True, bound="DataclassInstance")
 
@@ -41,6 +42,7 @@ STAGES = {
     "mechanism": "mechanisms",
     "mapping": "mappings",
     "budget": "budgets",
+    "decoder": "decoders",
 }
 # Keys of older versions and what they are called now, by stage and component.
 _RENAMED = {
@@ -70,12 +72,16 @@ class Profile:
     mechanism: Part[mechanisms.Params]
     mapping: Part[mappings.Params] | None
     budget: Part[budgets.Params]
+    decoder: Part[decoders.Params]
     strategy: Strategy
     tokens: Policy
 
     def parts(self) -> dict[str, Part[DataclassInstance]]:
         """Return the components by their keys."""
-        parts = (self.space, self.mechanism, self.mapping, self.budget)
+        parts = (
+            *(self.space, self.mechanism, self.mapping),
+            *(self.budget, self.decoder),
+        )
         named = zip(STAGES, parts, strict=True)
         return {key: part for key, part in named if part is not None}
 
@@ -207,7 +213,9 @@ def _parse(data: Mapping[str, object], location: str) -> Profile:
         _part("mapping", "nearest", location) if noise else None
     )
     space = parts["space"] or _part("space", "identity", location)
+    decoder = parts["decoder"] or _part("decoder", "none", location)
     assert space is not None
+    assert decoder is not None
     return Profile(
         name=str(data.get("name", Path(location).stem)),
         about=str(data.get("about", "")),
@@ -217,6 +225,7 @@ def _parse(data: Mapping[str, object], location: str) -> Profile:
         mechanism=mechanism,
         mapping=mapping,
         budget=budget,
+        decoder=decoder,
         strategy=_strategy(data.get("strategy", Strategy.TOKEN), location),
         tokens=convert(data.get("tokens") or {}, Policy, f"{location}: tokens"),
     )
@@ -248,8 +257,13 @@ def _part(key: str, settings: object, location: str) -> Part[Any] | None:
 
 
 def merged(base: Mapping[str, object], over: Mapping[str, object]) -> JsonObject:
-    """Lay keys over those of a profile, parts key by key; a new name starts afresh."""
+    """Lay keys over those of a profile, parts key by key; a new name starts afresh.
+
+    Another mechanism writes its draws, unless a decoder is given with it.
+    """
     merged = dict(base)
+    if _name_in(over.get("mechanism")) not in (None, _name_in(base.get("mechanism"))):
+        merged.pop("decoder", None)
     for key, value in over.items():
         old = merged.get(key)
         if isinstance(value, Mapping):
@@ -261,3 +275,7 @@ def merged(base: Mapping[str, object], over: Mapping[str, object]) -> JsonObject
         else:
             merged[key] = value
     return merged
+
+
+def _name_in(part: object) -> object:
+    return part.get("name") if isinstance(part, Mapping) else part

@@ -24,7 +24,7 @@ from dptext.errors import UsageError
 
 STAGES = (
     *("formats", "spaces", "budgets", "budgets.scores", "mechanisms", "mappings"),
-    "metrics",
+    *("decoders", "metrics"),
 )
 # What a module of each stage holds; `Params` extend those of the stage's own package.
 _MEMBERS: Mapping[str, tuple[str, ...]] = {
@@ -34,6 +34,7 @@ _MEMBERS: Mapping[str, tuple[str, ...]] = {
     "budgets.scores": ("Params",),
     "mechanisms": ("Params",),
     "mappings": ("Params",),
+    "decoders": ("Params",),
     "metrics": ("NAME", "Meter"),
 }
 

@@ -186,6 +186,28 @@ class Words:
 
 
 @dataclass(frozen=True, slots=True)
+class Released:
+    """What a decoder sees of a batch of texts: drawn words and what is kept, no more.
+
+    pieces list[p]: marks and spacing as they stand, copied words without spaces around
+    them, "" for each word that was drawn, masked or left out. flags (p,) uint8: the
+    kind of each piece as dptext.tokens.kinds has it, WORD for every drawn word and
+    UNKNOWN for an identifier, and ENDER. ends (r,) int64 end of each text in pieces;
+    positions (n,) int64 where each drawn word stands in pieces; texts (n,) int64 which
+    text it belongs to, non-decreasing; drawn (n,) int32 rows of the vocabulary; eps
+    (n,) float64, its epsilon as far as that is public (dptext.readers.channel).
+    """
+
+    pieces: list[str]
+    flags: NDArray[np.uint8]
+    ends: NDArray[np.int64]
+    positions: NDArray[np.int64]
+    texts: NDArray[np.int64]
+    drawn: Ids
+    eps: Eps
+
+
+@dataclass(frozen=True, slots=True)
 class BudgetDescription:
     """How a budget spends epsilon: all that a statement must know of it.
 

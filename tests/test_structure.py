@@ -36,6 +36,7 @@ LAYERS = (
     (
         *("tokens", "lexicons", "spaces", "budgets", "mechanisms", "mappings"),
         *("formats", "metrics", "guarantees", "measures", "geometry", "exponential"),
+        *("readers", "decoders"),
     ),
     ("profile", "identity", "pipeline", "choices", "naming"),
     ("engines", "report"),
@@ -48,9 +49,12 @@ STAGES = {
     "mechanisms": {"spaces", "lexicons.orders", "geometry", "exponential"},
     "mappings": {"spaces"},
     "spaces": {"lexicons.orders"},
+    # Of mechanisms the output distribution, of lexicons where their files lie.
+    "readers": {"mechanisms", "tokens", "lexicons"},
+    "decoders": {"readers"},
     # They stand beside the path and look at mechanisms made ready.
     "guarantees": {"mechanisms"},
-    "measures": {"mechanisms", "metrics", "tokens", "spaces"},
+    "measures": {"mechanisms", "metrics", "tokens", "spaces", "readers"},
 }
 # Known exceptions, each with its reason; a new one is a decision, not an accident.
 ALLOWED = {

@@ -21,6 +21,12 @@ if TYPE_CHECKING:
     from dptext.evaluation.run import Result
 
 
+READERS = (
+    "readers see whole texts, drawn anew from the originals with these settings; they "
+    "find at least this much"
+)
+
+
 def command(
     original: Annotated[str, typer.Argument(help="The file before.")],
     private: Annotated[str, typer.Argument(help="The same file, privatized.")],
@@ -38,6 +44,13 @@ def command(
     ] = None,
     changes: groups.Changes,
     measured: groups.Measured,
+    readers: Annotated[
+        bool,
+        options.measure_option(
+            "--readers/--no-readers",
+            help="Whether readers of whole texts attack new draws of the originals.",
+        ),
+    ] = True,
     masked_words: Annotated[
         int, options.measure_option(min=1, help="Words that it guesses, evenly chosen.")
     ] = 2000,
@@ -60,7 +73,7 @@ def command(
     from dptext.evaluation import run as evaluation
 
     over = changes.overrides()
-    settings = replace(measured.settings(), masked_words=masked_words)
+    settings = replace(measured.settings(), masked_words=masked_words, readers=readers)
     selection = replace(layout.selection(), id_field=id)
     if profile is None and set(over) - {"lexicon"}:
         raise UsageError("settings are those of a profile: give --profile, too")
@@ -124,9 +137,23 @@ def _figures(result: Result) -> Iterator[tuple[str, str]]:
         yield name, f"{value}: {meaning}" if meaning else value
     for name, success, words, assumed in result_rows.attacks(result):
         yield f"attack: {name}", f"{success} of {words} words ({assumed})"
+    yield from _readings(result)
     yield from result_rows.together(result)
     if result.composite:
         yield "", result.composite_formula
+
+
+def _readings(result: Result) -> Iterator[tuple[str, str]]:
+    """Yield names and values of what readers of whole texts find."""
+    for reading in result.in_context:
+        for each in reading.classes:
+            yield (
+                f"reader: {reading.reader}, {each.name}",
+                f"{share(each.success)} (95%: {share(each.low)} to {share(each.high)}) "
+                f"of {each.words:,} words",
+            )
+    if result.in_context:
+        yield "", READERS
 
 
 def _tasks(tasks: Sequence[Task]) -> Table:

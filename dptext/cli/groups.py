@@ -25,26 +25,30 @@ def _known_format(name: str | None) -> str | None:
     return options.one_of("--format", *registry.names("formats"))(name)
 
 
+Fields = Annotated[
+    list[str] | None,
+    input_option(
+        "-f",
+        "--field",
+        help="Text field (dotted path in JSON, column in CSV); repeatable. "
+        "Default: text.",
+    ),
+]
+Format = Annotated[
+    str | None,
+    input_option(
+        help="jsonl, csv, tsv, text or parquet; else by suffix.",
+        callback=_known_format,
+    ),
+]
+
+
 @dataclass(frozen=True, slots=True)
 class Layout:
     """How the records of a file are read."""
 
-    field: Annotated[
-        list[str] | None,
-        input_option(
-            "-f",
-            "--field",
-            help="Text field (dotted path in JSON, column in CSV); repeatable. "
-            "Default: text.",
-        ),
-    ] = None
-    format: Annotated[
-        str | None,
-        input_option(
-            help="jsonl, csv, tsv, text or parquet; else by suffix.",
-            callback=_known_format,
-        ),
-    ] = None
+    field: Fields = None
+    format: Format = None
     delimiter: Annotated[
         str | None, input_option(help="Field delimiter of CSV or TSV.")
     ] = None
@@ -87,6 +91,7 @@ class Changes:
     ] = None
     risk: Annotated[str | None, setting_option(help=options.RISK)] = None
     mechanism: options.Mechanism = None
+    decode: options.Decode = None
     lexicon: options.Lexicon = None
     set_: options.Set = None
 
@@ -98,6 +103,7 @@ class Changes:
             epsilon_per_text=self.epsilon_per_text,
             risk=self.risk,
             mechanism=self.mechanism,
+            decode=self.decode,
             lexicon=self.lexicon,
         )
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dptext.cli import faults, options, screen
+from dptext.cli import faults, ngrams, options, screen
 from dptext.progress import shares
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ _ARRAYS = (
 
 app = typer.Typer(
     name="lexicon",
-    help="Public vocabularies with vectors: list, describe, import, build.",
+    help="Public vocabularies with vectors, and models of their pairs of words.",
     no_args_is_help=True,
 )
 
@@ -61,6 +61,9 @@ def info(
     from dptext.lexicons import find
 
     _show(find(name, warn=faults.say), as_json)
+
+
+app.command("ngrams")(ngrams.command)
 
 
 @app.command("import")

@@ -50,6 +50,13 @@ Id = Annotated[
 Mechanism = Annotated[
     str | None, setting_option(help="Mechanism with its default parameters.")
 ]
+Decode = Annotated[
+    str | None,
+    setting_option(
+        help="Decoder that writes the words, such as ngram; none writes those that "
+        "were drawn. Changes no guarantee."
+    ),
+]
 Lexicon = Annotated[str | None, setting_option(help=LEXICON)]
 Set = Annotated[
     list[str] | None,

@@ -99,5 +99,7 @@ def statement(
             diameter=geometry.diameter,
             numerical_slack=_numerical_slack(mechanism, *_range(budget)),
             translation=translation,
+            decoder=recipe.decoder.name,
+            brings_model=recipe.decoder.params.brings_model,
         ),
     )

@@ -21,8 +21,8 @@ class Guesses:
     """Take aligned words in.
 
     The nearest guess is counted on the way. The Bayes attack, for a known pipeline with
-    exact log-probabilities and one epsilon, keeps 8 bytes a word; the masked-word
-    attack keeps the private texts.
+    exact log-probabilities and one epsilon that writes what is drawn, keeps 8 bytes a
+    word; the masked-word attack keeps the private texts.
     """
 
     def __init__(
@@ -84,6 +84,8 @@ class Guesses:
 
 def _is_exact(pipeline: Pipeline | None) -> bool:
     if pipeline is None or not pipeline.mechanism.has_log_probs:
+        return False
+    if pipeline.profile.decoder.params.reads:
         return False
     return pipeline.budget.description.kind is BudgetKind.WORD
 

@@ -39,6 +39,7 @@ from dptext import registry
 from dptext.content import Prepared
 from dptext.errors import UsageError
 from dptext.geometry import pairs
+from dptext.mechanisms._likeliest import Likeliest
 from dptext.randomness import RandomBits
 from dptext.spaces import Geometry, Space
 from dptext.types import Eps, Guarantee, Ids, Notion, Points, Words
@@ -241,6 +242,25 @@ class Mechanism(Prepared, ABC):
                 joint *= prior[ids][:, None]
                 np.maximum(best[number], joint.max(axis=0), out=best[number])
         return best
+
+    def likeliest_inputs(
+        self, prior: NDArray[np.float64], eps: Eps, count: int
+    ) -> tuple[Ids, NDArray[np.float64]]:
+        """Return for each output the inputs x of largest prior(x) P(y|x), best first.
+
+        prior and eps (V + 1,), the last for the unknown word, which is row V -> rows
+        (V, c) int32 and ln P(y|x), (V, c), -inf in place of inputs that are not there;
+        c is count, or V + 1 if that is less. Of equals the smaller row comes first. By
+        rows of `log_probs`; a mechanism with a closed form overrides this.
+        """
+        likeliest = Likeliest(self.space.size, min(count, len(prior)))
+        block = max(1, 2**20 // self.space.size)
+        for start in range(0, len(prior), block):
+            rows = np.arange(start, min(start + block, len(prior)))
+            rows = rows[prior[rows] > 0.0]
+            ids = np.where(rows < self.space.size, rows, -1).astype(np.int32)
+            likeliest.add(rows, prior[rows], self.log_probs(ids, eps[rows]))
+        return likeliest.result()
 
     @property
     def has_best_guesses(self) -> bool:

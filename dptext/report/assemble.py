@@ -60,6 +60,7 @@ def stated(
         no_risk=measures.no_risk,
         risk_note=measures.risk_note,
         deniability=measures.deniability,
+        in_context=measures.in_context,
         output=None,
         private=None,
     )

@@ -65,6 +65,9 @@ def private(pipeline: Pipeline, inputs: Sequence[str], tally: Tally) -> Private:
         treatment=treated,
         share_copied=copied / wordlike if wordlike else 0.0,
         metrics=tally.meters.results(counted),
+        describes=(
+            "decoded words" if pipeline.profile.decoder.params.reads else "drawn words"
+        ),
         epsilon_per_text=tally.meters.epsilons.result(counted.epsilons),
         seconds=tally.seconds,
         words_per_second=counted.words / tally.seconds if tally.seconds else 0.0,

@@ -28,7 +28,7 @@ from tests.conformance.components import (
 )
 from tests.metrics.batches import batch
 
-STAGES = ("spaces", "mappings", "budgets")
+STAGES = ("spaces", "mappings", "budgets", "decoders")
 PARTS = [(stage, name) for stage in STAGES for name in registry.names(stage)]
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Pairs = Sequence[tuple[int, int]]
-MARGIN = 0.5
+MARGIN = 0.4
 EPOCHS = 4
 _SET, _RATE, _FIRST = 128, 0.05, 1e-6
 _FAR = 9.0  # beyond any cosine

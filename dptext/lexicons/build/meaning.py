@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 DECAY = 0.6
 _PASSED = {"&": 0.6, "^": 0.6, "*": 0.6, "$": 0.6, ">": 0.6, "+": 0.4, "\\": 0.4}
 _UP = ("@", "@i")
-NEAREST, NEAR = 12, 0.3
+NEAREST, NEAR = 20, 0.2
 _BLOCK = 512
 
 

@@ -15,7 +15,7 @@ from dptext.lexicons.build.fitting import unit
 from dptext.lexicons.build.resources import English
 
 # The length of the fitted part and of the best word's polarity beside GloVe's.
-FITTED, POLARITY = 1.0, 0.5
+FITTED, POLARITY = 1.2, 0.6
 # Words whose neighbours in WordNet are drawn together.
 _FIRST = 30_000
 _ENDINGS = ("n't", "'s", "'re", "'ve", "'ll", "'d", "'m")

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from dptext import mechanisms
 from dptext.errors import UsageError
 from dptext.mechanisms import Aim, Bands, WordMechanism
-from dptext.mechanisms.rank import _fitted, _lists, _tables
+from dptext.mechanisms.rank import _fitted, _inverse, _lists, _tables
 from dptext.randomness import RandomBits
 from dptext.spaces import Space
 from dptext.types import Eps, Guarantee, Ids, VaryingEpsilon
@@ -202,6 +202,12 @@ class Rank(WordMechanism):
                 np.maximum.at(best[number], words, likely[rows] * weight)
         best /= totals
         return best
+
+    def likeliest_inputs(
+        self, prior: NDArray[np.float64], eps: Eps, count: int
+    ) -> tuple[Ids, NDArray[np.float64]]:
+        """Return for each output the inputs x of largest prior(x) P(y|x), O(V k)."""
+        return _inverse.likeliest(self, prior, eps, count)
 
     def numerical_slack(self, epsilon: float) -> float:
         """Return how far 52-bit uniforms may take the loss above epsilon, in nats.

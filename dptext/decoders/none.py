@@ -1,0 +1,30 @@
+"""The drawn words as they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from dptext import decoders
+from dptext.readers.channel import Channel
+from dptext.types import Ids, Released
+
+
+@dataclass(frozen=True, slots=True)
+class Params(decoders.Params):
+    """No parameters."""
+
+    reads: ClassVar[bool] = False
+
+    def prepare(self, channel: Channel) -> Drawn:
+        """Take nothing."""
+        return Drawn()
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn(decoders.Decoder):
+    """What is drawn is written."""
+
+    def decode(self, released: Released) -> Ids:
+        """Return the drawn words."""
+        return released.drawn

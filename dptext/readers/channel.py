@@ -1,0 +1,140 @@
+"""The channel: for each drawn word the likeliest inputs, and how likely each gives it.
+
+P(y|x) at the epsilon of each word, as far as that epsilon is public (docs/decoding.md).
+By the kind of budget a reader goes by
+- word, position, text, class, past: the epsilon that a word was drawn with, which is
+  one for all, follows from the number or the position of words, or from what was
+  released before;
+- type: the epsilon of each input x, so that P(y|x) is that of x at its own;
+- free: an equal part of what a text may spend, since the parts depend on the text.
+Epsilons that differ from word to word are rounded to steps of 10%: a reader that is a
+little wrong about the channel reads a little worse, and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dptext import cache
+from dptext.errors import UsageError
+from dptext.mechanisms import Mechanism
+from dptext.tokens.policy import Policy
+from dptext.types import BudgetDescription, BudgetKind, Eps, Ids, Lexicon
+
+# Epsilons of one table are so much apart at most, in logarithms.
+_STEP = 0.1
+# Of replaced words, how many are outside the vocabulary: a public rule of thumb.
+_UNKNOWN = 0.03
+
+
+class Candidates(NamedTuple):
+    """The likeliest inputs x of each output y, by falling prior(x) P(y|x).
+
+    rows (O, c) int32, V for the unknown word; log_probs (O, c) float64, ln P(y|x), -inf
+    where there are no more inputs. O is V, or the number of words that may be drawn
+    where these are the first of the vocabulary.
+    """
+
+    rows: Ids
+    log_probs: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Channel:
+    """A mechanism under a budget, as a reader of what is released knows it.
+
+    prior (V,), public, of words that are replaced; eps_of_row (V + 1,), where epsilon
+    follows from the word itself.
+    """
+
+    lexicon: Lexicon
+    policy: Policy
+    mechanism: Mechanism
+    budget: BudgetDescription
+    prior: NDArray[np.float64]
+    eps_of_row: Eps | None = None
+
+    def check(self) -> None:
+        """Raise UsageError where there is no output distribution to read by."""
+        if not self.mechanism.has_log_probs:
+            msg = (
+                f"decoder: {self.mechanism.name} has no exact output distribution of a "
+                "word, by which drawn words could be decoded; use the decoder none "
+                "(--decode none), or a mechanism that has one, such as rank"
+            )
+            raise UsageError(msg)
+
+    @property
+    def inputs(self) -> NDArray[np.float64]:
+        """Return the prior over V and the unknown word: (V + 1,), sums to 1."""
+        unknown = _UNKNOWN if self.policy.unknown == "perturb" else 0.0
+        inputs: NDArray[np.float64] = np.append(self.prior * (1.0 - unknown), unknown)
+        return inputs
+
+    def public_epsilons(self, eps: Eps, texts: NDArray[np.int64]) -> Eps:
+        """Return the epsilon of each word as far as it is public: (n,).
+
+        eps (n,) are those of the draws, texts (n,) which text each word belongs to.
+        """
+        budget = self.budget
+        if budget.kind is BudgetKind.TYPE:
+            return np.full(len(eps), budget.high)
+        if budget.kind is not BudgetKind.FREE:
+            return eps
+        part = np.full(len(eps), budget.rate or budget.high)
+        if budget.total is not None:
+            part = budget.total / np.bincount(texts)[texts]
+        return np.asarray(np.clip(part, budget.low, budget.high))
+
+    def groups(self, eps: Eps) -> Iterator[tuple[float, NDArray[np.int64]]]:
+        """Yield each epsilon to read by, with the positions of the words it is for."""
+        if not len(eps):
+            return
+        if self.budget.kind in (BudgetKind.WORD, BudgetKind.TYPE):
+            yield self.budget.high, np.arange(len(eps))
+            return
+        steps = np.round(np.log(eps) / _STEP).astype(np.int64)
+        for step in np.unique(steps).tolist():
+            epsilon = float(np.exp(step * _STEP))
+            least = max(self.budget.low, 1e-3)
+            epsilon = min(max(epsilon, least), max(self.budget.high, least))
+            yield epsilon, np.flatnonzero(steps == step)
+
+    def candidates(
+        self, epsilon: float, count: int, inputs: NDArray[np.float64] | None = None
+    ) -> Candidates:
+        """Return the likeliest inputs of every output at one epsilon.
+
+        inputs (V + 1,) is the prior to go by, `inputs` itself if not given.
+        """
+        self.check()
+        eps = np.full(len(self.prior) + 1, epsilon)
+        if self.eps_of_row is not None:
+            eps = self.eps_of_row
+        prior = self.inputs if inputs is None else inputs
+        name = cache.key_of(
+            *("channel", 1, *self.mechanism.identity, count),
+            *(cache.digest(prior), cache.digest(eps)),
+        )
+
+        def compute() -> cache.Arrays:
+            rows, log_probs = self.mechanism.likeliest_inputs(prior, eps, count)
+            outputs = int(np.flatnonzero(np.isfinite(log_probs[:, 0]))[-1]) + 1
+            rows, log_probs = rows[:outputs], log_probs[:outputs]
+            return {"rows": rows, "log_probs": log_probs}
+
+        def holds(kept: cache.Arrays) -> bool:
+            rows, size = kept["rows"], len(self.prior)
+            fits = rows.ndim == 2 and rows.shape == kept["log_probs"].shape
+            return bool(
+                fits and len(rows) <= size and rows.min() >= 0 and rows.max() <= size
+            )
+
+        what = f"looking up which words {self.mechanism.name} draws each word for"
+        kept = cache.arrays(name, compute, holds, what)
+        return Candidates(kept["rows"], kept["log_probs"])

@@ -1,0 +1,222 @@
+"""A model of pairs of words: a back-off bigram model over a lexicon, a few MB on disk.
+
+p(x'|x) = p(x') b(x) g(x, x'), where p is the probability of a word alone, b the
+back-off weight of the context x, and g, the gain of the pair, is 1 for pairs that were
+not seen (Katz 1987). Gains are kept as codes of one byte: a pair takes three bytes.
+
+A folder: meta.json, and as memory-mapped arrays alone, backoff, ends, following, gains.
+Rows are those of the lexicon that it was made for, whose words stand in words.txt; row
+V is any other word, row V + 1 the beginning of a sentence as a context and its end as
+what follows.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dptext import content
+from dptext.errors import LexiconError
+from dptext.types import JsonObject, Lexicon
+
+FORMAT = 1
+META, WORDS = "meta.json", "words.txt"
+_TYPES = {
+    "alone": ("float32",),
+    "backoff": ("float32",),
+    "ends": ("uint32",),
+    "following": ("uint16", "uint32"),
+    "gains": ("int8",),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Ngrams:
+    """A model over V words.
+
+    alone (V + 2,) float32, ln p of each word, of any other word and of a sentence's
+    end; backoff (V + 2,) float32, ln b of each context, the last of a sentence's
+    beginning; following (m,) what follows, ascending for each context, that of context
+    x at ends[x - 1] to ends[x]; gains (m,) int8 codes of g. meta: where it is from.
+    """
+
+    words: tuple[str, ...]
+    alone: NDArray[np.float32]
+    backoff: NDArray[np.float32]
+    ends: NDArray[np.uint32]
+    following: NDArray[np.integer]
+    gains: NDArray[np.int8]
+    meta: Mapping[str, object] = field(default_factory=dict)
+    digest: str = ""
+
+    @property
+    def size(self) -> int:
+        """Return V."""
+        return len(self.words)
+
+    @property
+    def contexts(self) -> NDArray[np.int64]:
+        """Return the context of each pair: (m,)."""
+        ends = self.ends.astype(np.int64)
+        counts = ends - np.concatenate(([0], ends[:-1]))
+        return np.repeat(np.arange(len(counts)), counts)
+
+    def log_probs(
+        self, contexts: NDArray[np.integer], following: NDArray[np.integer]
+    ) -> NDArray[np.float64]:
+        """Return ln p(x'|x) of pairs of rows: (n,); by search, for few pairs."""
+        logs: NDArray[np.float64] = self.backoff[contexts].astype(np.float64)
+        logs += self.alone[following]
+        for number, (x, after) in enumerate(zip(contexts, following, strict=True)):
+            begin = int(self.ends[x - 1]) if x else 0
+            end = int(self.ends[x])
+            at = begin + int(np.searchsorted(self.following[begin:end], after))
+            if at < end and self.following[at] == after:
+                logs[number] += float(np.log(decoded(self.gains[at : at + 1])[0]))
+        return logs
+
+    def over(self, lexicon: Lexicon) -> Ngrams:
+        """Return the model over the words of another lexicon.
+
+        Words that it does not know are as frequent as the lexicon says.
+        """
+        if lexicon.words == self.words:
+            return self
+        row_of = {word.lower(): row for row, word in enumerate(lexicon.words)}
+        size = len(lexicon.words)
+        rows = [row_of.get(word.lower(), size) for word in self.words]
+        new = np.array([*rows, size, size + 1], np.int64)
+        alone = np.bincount(new, np.exp(self.alone.astype(np.float64)), size + 2)
+        absent = np.flatnonzero(alone[:size] == 0.0)
+        alone[absent] = lexicon.prior[absent]
+        known = new < size
+        known[-1] = True
+        backoff = np.zeros(size + 2)
+        backoff[new[known]] = self.backoff[known]
+        contexts, following = self.contexts, np.asarray(self.following)
+        kept = known[contexts] & known[following]
+        return assembled(
+            lexicon.words,
+            np.log(alone / alone.sum()),
+            backoff,
+            new[contexts[kept]],
+            new[following[kept]],
+            np.asarray(self.gains)[kept],
+            self.meta,
+            self.digest,
+        )
+
+
+def assembled(
+    words: tuple[str, ...],
+    alone: NDArray[np.float64],
+    backoff: NDArray[np.float64],
+    contexts: NDArray[np.int64],
+    following: NDArray[np.int64],
+    gains: NDArray[np.int8],
+    meta: Mapping[str, object],
+    digest: str = "",
+) -> Ngrams:
+    """Put pairs (m,) in order; no pair may come twice."""
+    order = np.lexsort((following, contexts))
+    counts = np.bincount(contexts, minlength=len(words) + 2)
+    narrow = len(words) + 2 <= 1 << 16
+    return Ngrams(
+        words,
+        alone.astype(np.float32),
+        backoff.astype(np.float32),
+        np.cumsum(counts).astype(np.uint32),
+        following[order].astype(np.uint16 if narrow else np.uint32),
+        gains[order],
+        meta,
+        digest,
+    )
+
+
+def coded(log_gains: NDArray[np.float64]) -> NDArray[np.int8]:
+    """Return the nearest codes of ln g, of pairs that were seen."""
+    levels = np.log(decoded(np.arange(-127, 128, dtype=np.int8)).astype(np.float64))
+    nearest = np.searchsorted((levels[1:] + levels[:-1]) / 2.0, log_gains)
+    return (nearest - 127).astype(np.int8)
+
+
+def decoded(codes: NDArray[np.int8]) -> NDArray[np.float32]:
+    """Return the gains of codes: eight steps from each power of two to the next.
+
+    A code is the difference from 1.0 in the upper bits of a single-precision number,
+    so that no machine and no library gives other gains.
+    """
+    upper = codes.astype(np.int32)
+    upper <<= 20
+    upper += 0x3F800000
+    return upper.view(np.float32)
+
+
+def save(model: Ngrams, folder: Path) -> str:
+    """Write a model to a folder, which it makes; return its digest."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / WORDS).write_text("\n".join(model.words) + "\n", encoding="utf-8")
+    for name in _TYPES:
+        np.save(folder / f"{name}.npy", np.ascontiguousarray(getattr(model, name)))
+    digest = _digest(folder)
+    document = {"format": FORMAT, "digest": digest, "meta": dict(model.meta)}
+    text = json.dumps(document, ensure_ascii=False, indent=1) + "\n"
+    (folder / META).write_text(text, encoding="utf-8")
+    return digest
+
+
+def load(folder: Path) -> Ngrams:
+    """Open the model in a folder; its arrays stay on disk until they are used.
+
+    Raises LexiconError for what is no such model, or was changed.
+    """
+    try:
+        document: JsonObject = json.loads((folder / META).read_bytes())
+        if document.get("format") != FORMAT:
+            msg = f"{folder}: n-gram model of another format; make it again"
+            raise LexiconError(msg)
+        words = (folder / WORDS).read_text("utf-8").removesuffix("\n").split("\n")
+        arrays = {name: _open(folder / f"{name}.npy", _TYPES[name]) for name in _TYPES}
+    except (OSError, ValueError, KeyError, AttributeError):
+        msg = f"{folder}: not an n-gram model; make one with dptext lexicon ngrams"
+        raise LexiconError(msg) from None
+    digest, meta = str(document.get("digest")), document.get("meta")
+    model = Ngrams(
+        tuple(words),
+        **arrays,
+        meta=meta if isinstance(meta, dict) else {},
+        digest=digest,
+    )
+    if _digest(folder) != digest or not _fits(model):
+        msg = f"{folder}: the n-gram model does not match its digest; make it again"
+        raise LexiconError(msg)
+    return model
+
+
+def _open(path: Path, types: tuple[str, ...]) -> NDArray[Any]:
+    array: NDArray[Any] = np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))
+    if array.ndim != 1 or array.dtype.name not in types:
+        raise ValueError(path)
+    return array
+
+
+def _fits(model: Ngrams) -> bool:
+    rows, pairs = model.size + 2, len(model.following)
+    lengths = {len(model.alone), len(model.backoff), len(model.ends)}
+    return (
+        lengths == {rows}
+        and pairs == len(model.gains) == int(model.ends[-1])
+        and bool((np.diff(model.ends.astype(np.int64)) >= 0).all())
+        and int(model.following.max(initial=0)) < rows
+    )
+
+
+def _digest(folder: Path) -> str:
+    names = [WORDS, *(f"{name}.npy" for name in _TYPES)]
+    return content.of_data({name: content.of_path(folder / name) for name in names})
