@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from dptext.cli import faults, options, screen
+from dptext.cli import faults, groups, options, screen
 
 
 def command(
