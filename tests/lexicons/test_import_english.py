@@ -96,6 +96,7 @@ def test_it_is_the_same_each_time_and_can_be_stored(tmp_path: Path) -> None:
     assert stored.information_content is not None
 
 
+@pytest.mark.parametrize("settings", [{"outputs": 1}, {"outputs": 4, "listed": 1}])
 def test_too_few(settings: dict[str, int]) -> None:
     """One output, or a list of one, is no choice."""
     with pytest.raises(UsageError):
