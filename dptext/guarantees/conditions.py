@@ -66,6 +66,6 @@ def _exact(numerical_slack: float | None) -> str:
     if numerical_slack is None:
         return _FLOATING_POINT
     return (
-        "Draws are made from 52-bit uniforms: the loss of each word may exceed its "
-        f"bound by at most {above(max(numerical_slack, 1e-12), 2)} nats."
+        "Draws are made from finitely many random bits: the loss of each word may "
+        f"exceed its bound by at most {above(max(numerical_slack, 1e-12), 2)} nats."
     )

@@ -130,9 +130,15 @@ class Mahalanobis(NoiseMechanism):
 
     def sample(self, ids: Ids, eps: Eps, bits: RandomBits) -> Points:
         """Move each word's vector: ids (n,), eps (n,) 1/distance -> (n, d) float32."""
-        vectors = self.space.vectors
-        drawn = noise.radial(bits, vectors.shape[1], eps)
-        return noise.moved(vectors[ids], noise.product(drawn, self.root))
+        return noise.moved(self.space.vectors[ids], self.noise(eps, bits))
+
+    def noise(self, eps: Eps, bits: RandomBits) -> NDArray[np.float64]:
+        """Return elliptical noise: eps (n,) -> (n, d)."""
+        return noise.product(noise.radial(bits, len(self.root), eps), self.root)
+
+    def spread(self, epsilon: float) -> float:
+        """Return sqrt(d + 1) / epsilon: M has the trace d."""
+        return math.sqrt(len(self.root) + 1) / epsilon
 
     def standard_noise(
         self, ids: Ids, points: Points, eps: Eps
