@@ -39,7 +39,7 @@ LAYERS = (
     ),
     ("profile", "identity", "pipeline", "choices", "naming"),
     ("engines", "report"),
-    ("evaluation", "api"),
+    ("evaluation", "api", "embedding", "estimators"),
     ("cli", "__main__"),
 )
 STAGES = {
@@ -68,6 +68,7 @@ ALLOWED = {
     ("identity", "__init__"),
     ("cli.app", "__init__"),
     ("cli.evaluate", "__init__"),
+    ("embedding.document", "__init__"),
     ("report.document", "__init__"),
     # Another version may word a report otherwise.
     ("report.recompute", "__init__"),

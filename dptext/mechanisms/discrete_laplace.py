@@ -53,8 +53,6 @@ class Params(_clipped.Params):
 class DiscreteLaplace(Clipped):
     """Laplace noise of whole steps."""
 
-    has_log_density = True
-
     params: Params
 
     @cached_property
@@ -122,14 +120,3 @@ class DiscreteLaplace(Clipped):
         step = self.step(epsilon)
         whole = np.rint(positions / step) + discrete.laplace(bits, self.width)
         return noise.on_grid(whole, step)
-
-    def log_density(
-        self, observed: NDArray[np.floating], eps: Eps, words: Ids
-    ) -> NDArray[np.floating]:
-        """Return -|z - c(v)| (L1) in nats of each point at each word: (n, m)."""
-        step = np.repeat(self._steps(eps[:1]), len(words))
-        centres = (self.on_grid(words, step) * step[:, None]).astype(observed.dtype)
-        out = np.zeros((len(observed), len(words)), observed.dtype)
-        for column in range(observed.shape[1]):
-            out += np.abs(observed[:, column, None] - centres[:, column])
-        return noise.fallen(out, _RATE / self._steps(eps))

@@ -67,7 +67,7 @@ class Params(mechanisms.Params):
         )
         stretch = {
             "vocabulary": lambda: constant(space, projected),
-            "worst": lambda: float(np.linalg.norm(drawn, 2)) * (1.0 + 1e-9),
+            "worst": lambda: spectral(drawn),
             "published": lambda: 1.0 + self.beta,
         }[self.constant]()
         return PrivEmb(self, projected, space, stretch, drawn)
@@ -77,6 +77,11 @@ def constant(space: Space, projected: Space) -> float:
     """Return the largest ratio of distances over all pairs, rounded up."""
     key = cache.key_of("privemb", space.lexicon.digest, projected.identity)
     return lipschitz_of(key, "constant", space.vectors, lambda: projected.vectors)
+
+
+def spectral(matrix: NDArray[np.float64]) -> float:
+    """Return the largest factor by which any vector is made longer, rounded up."""
+    return float(np.linalg.norm(matrix, 2)) * (1.0 + 1e-9)
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,6 +99,11 @@ class PrivEmb(Laplace):
     def position(self, vectors: NDArray[np.float64]) -> NDArray[np.float64]:
         """Project vectors: (n, d) -> (n, m)."""
         return noise.product(vectors, self.matrix)
+
+    @property
+    def spectral(self) -> float:
+        """Return the constant that holds for any vectors."""
+        return spectral(self.matrix)
 
     @cached_property
     def factor(self) -> float:
