@@ -6,13 +6,10 @@ import sys
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from dptext.cli import options, screen
 from dptext.errors import UsageError
-
-if TYPE_CHECKING:
-    from dptext.types import JsonObject
 
 
 def command(
@@ -149,11 +146,10 @@ def command(
     over = options.overrides(
         epsilon=epsilon, risk=risk, mechanism=mechanism, lexicon=lexicon, settings=set_
     )
-    _shorten(over, delta=delta, clip=clip, dimensions=dimensions, beta=beta)
     if subject is not None and id is not None:
         msg = "give --id or --subject, not both: an id names one record"
         raise UsageError(msg)
-    settings = settings_.parse(
+    settings = settings_.chosen(
         over,
         {
             "pool": pool,
@@ -161,8 +157,11 @@ def command(
             "public": None if public is None else str(public),
             "subject": subject,
             "most": most,
-            **({} if clip is None else {"longest": clip}),
         },
+        delta=delta,
+        clip=clip,
+        dimensions=dimensions,
+        beta=beta,
         mu=mu,
     )
     steps.on(not quiet)
@@ -215,18 +214,8 @@ def command(
         )
         if sidecar_sink is not None:
             sidecar_sink.stream.write(encode(document.public(result)))
-        for each, write in zip(sinks, (encode, panel.render), strict=True):
+        for each, data in zip(sinks, (encode, panel.render), strict=True):
             if each is not None:
-                each.stream.write(write(result))
+                each.stream.write(data(result))
         opened.commit()
     panel.show(result, console)
-
-
-def _shorten(over: JsonObject, **given: float | None) -> None:
-    """Put short options in their places; --set mechanism.NAME means the same."""
-    chosen = {name: value for name, value in given.items() if value is not None}
-    if not chosen:
-        return
-    from dptext.embedding import settings
-
-    settings.with_parameters(over, chosen)

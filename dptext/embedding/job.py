@@ -69,13 +69,14 @@ class Recipe(NamedTuple):
         return Worker(ready, ready.randomness(self.key))
 
 
-class Worker(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Worker:
     """Embeds batches by one release and one run key, which decide every draw."""
 
     release: Release
     randomness: Randomness
 
-    def __call__(self, records: Sequence[Record], first_text: int) -> Rows:
+    def __call__(self, records: Sequence[Record], first_text: int, /) -> Rows:
         """Embed a batch."""
         return self.release.rows(records, self.randomness)
 

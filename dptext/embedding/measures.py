@@ -55,8 +55,8 @@ class Distortion:
 class Ruler:
     """How often a guess of the original from a released vector is right.
 
-    nearest, the nearest of some public words or texts; best, that of who weighs nearness
-    by the law of the noise and, of words, by their frequency (null: no such law); low
+    nearest, the nearest of some public words or texts; best, that of who weighs by the
+    law of the noise and, of words, by their frequency (null: no such law); low
     and high, 95% limits of the better one; baseline, the best guess without a vector.
     """
 

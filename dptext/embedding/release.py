@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext import content, identity, lexicons, models, spaces
+from dptext import content, identity, lexicons, models, registry, spaces
 from dptext.budgets import uniform
 from dptext.embedding import encoders, tables
 from dptext.embedding.encoders import Encoder
@@ -22,10 +22,13 @@ from dptext.measures import prior
 from dptext.mechanisms import Aim, NoiseMechanism
 from dptext.mechanisms import Params as MechanismParams
 from dptext.mechanisms.gaussian import Gaussian
+from dptext.mechanisms.mahalanobis import Mahalanobis
 from dptext.privacy_curve import epsilon_of, mu_of
 from dptext.profile import Part
 from dptext.randomness import Randomness, RunKey
+from dptext.settings import convert
 from dptext.spaces import Space
+from dptext.spaces.identity import Params as Identity
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import BudgetDescription, BudgetKind, Lexicon, Record
 
@@ -118,7 +121,7 @@ class Release:
 
 
 def _within(groups: NDArray[np.int64]) -> NDArray[np.int32]:
-    """Number the members of each group, groups non-decreasing: (n,)."""
+    """Return the index of each member in its group, groups non-decreasing: (n,)."""
     firsts = np.searchsorted(groups, groups, side="left")
     return (np.arange(len(groups)) - firsts).astype(np.int32)
 
@@ -179,6 +182,30 @@ def _with_mechanism(
     return replace(settings, recipe=recipe), mechanism
 
 
+def layer(
+    name: str, width: int, longest: float, epsilon: float, chosen: Mapping[str, object]
+) -> NoiseMechanism:
+    """Make a mechanism ready for any vectors of a width, up to a length.
+
+    chosen are parameters that count where it has them and they are not None. Raises
+    UsageError.
+    """
+    module = registry.find("mechanisms", name)
+    known = {each.name for each in fields(module.Params)}
+    given = {k: v for k, v in chosen.items() if k in known and v is not None}
+    if "clip" in known:
+        given["clip"] = longest
+    params = convert(given, module.Params, "mechanism")
+    options = Options(pool=Pool.SENTENCE, longest=longest)
+    space = spaces.prepare(tables.axes(width, longest), "identity", Identity())
+    mechanism = for_inputs(params, options).prepare(space, Aim())
+    if isinstance(mechanism, Mahalanobis) or not isinstance(mechanism, NoiseMechanism):
+        msg = f"mechanism {name} needs public vectors, or releases none"
+        raise UsageError(msg)
+    check(mechanism, epsilon)
+    return mechanism
+
+
 def for_inputs(params: MechanismParams, options: Options) -> MechanismParams:
     """Return parameters that hold for all that may come in, not for words alone.
 
@@ -192,7 +219,7 @@ def for_inputs(params: MechanismParams, options: Options) -> MechanismParams:
     if options.pool is Pool.SENTENCE and "sensitivity" in plain:
         longest = min(options.longest, float(plain["clip"]))
         changes.update(sensitivity="worst", clip=longest)
-    return replace(params, **changes)  # type: ignore[arg-type]
+    return replace(params, **changes)
 
 
 def _epsilon(settings: Settings) -> float:

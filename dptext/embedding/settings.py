@@ -18,9 +18,10 @@ from dptext.profile import Profile
 from dptext.settings import convert
 from dptext.types import JsonObject
 
+USUAL = "discrete-gaussian"
 DEFAULT: JsonObject = {
     "name": "embed",
-    "mechanism": {"name": "discrete-gaussian"},
+    "mechanism": {"name": USUAL},
     "budget": {"name": "uniform", "epsilon": 8.0},
     "tokens": {"punctuation": "drop"},
 }
@@ -81,6 +82,28 @@ class Settings:
         return content.of_data(self.plain())
 
 
+def chosen(
+    over: JsonObject,
+    options: Mapping[str, object],
+    *,
+    delta: float | None = None,
+    clip: float | None = None,
+    dimensions: int | None = None,
+    beta: float | None = None,
+    mu: float | None = None,
+) -> Settings:
+    """Check settings of which some are named by themselves; None: not given.
+
+    Raises UsageError for what does not go together.
+    """
+    short = {"delta": delta, "clip": clip, "dimensions": dimensions, "beta": beta}
+    given = {name: value for name, value in short.items() if value is not None}
+    if given:
+        _put(over, given)
+    length = {} if clip is None else {"longest": clip}
+    return parse(over, {**options, **length}, mu=mu)
+
+
 def parse(
     over: Mapping[str, object],
     options: Mapping[str, object],
@@ -104,7 +127,7 @@ def parse(
     return settings
 
 
-def with_parameters(over: JsonObject, chosen: Mapping[str, float]) -> None:
+def _put(over: JsonObject, given: Mapping[str, float]) -> None:
     """Put parameters of the mechanism into overrides.
 
     A length of sentence vectors may be meant for them alone.
@@ -112,9 +135,9 @@ def with_parameters(over: JsonObject, chosen: Mapping[str, float]) -> None:
     part = over.setdefault("mechanism", {})
     part = {"name": part} if isinstance(part, str) else part
     assert isinstance(part, dict)
-    name = part.get("name") or profile.merged(DEFAULT, over)["mechanism"]["name"]
+    name = str(part.get("name", USUAL))
     known = {each.name for each in fields(registry.find("mechanisms", name).Params)}
-    for key, value in chosen.items():
+    for key, value in given.items():
         if key in known or key != "clip":
             part[key] = value
     over["mechanism"] = part

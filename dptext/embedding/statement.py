@@ -1,4 +1,4 @@
-"""The statement of a release of vectors: sentences from figures, each true by itself."""
+"""The statement of a release of vectors: sentences from figures, each true alone."""
 
 from __future__ import annotations
 

@@ -64,6 +64,16 @@ def of_texts(
     return _table(base, rows, named), texts
 
 
+def axes(width: int, longest: float) -> Lexicon:
+    """Return a table of two opposite vectors, for vectors that may lie anywhere."""
+    ends = np.zeros((3, width), np.float32)
+    ends[:2, 0] = longest, -longest
+    base = replace(
+        lexicons.find("builtin"), name="axes", words=("+", "-"), counts=np.ones(2)
+    )
+    return _table(base, ends, content.of_data(["axes", width, longest]))
+
+
 def _table(lexicon: Lexicon, vectors: NDArray[np.float32], digest: str) -> Lexicon:
     """Put other vectors into a lexicon, without what followed from the old ones."""
     meta = {name: value for name, value in lexicon.meta.items() if name != "geometry"}
