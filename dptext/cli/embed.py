@@ -73,7 +73,7 @@ def command(
         float | None,
         options.setting_option(
             min=1e-6,
-            max=1e6,
+            max=1e5,
             help="Length to which longer vectors are shortened, where the mechanism or "
             "the sentence model needs one. Default: 1.",
         ),
@@ -86,7 +86,7 @@ def command(
         float | None,
         options.setting_option(
             min=1e-6,
-            max=1e6,
+            max=1e5,
             help="Instead of --dimensions: how much longer than before distances may "
             "become by privemb's projection, as in 0.9.",
         ),
@@ -165,6 +165,7 @@ def command(
         mu=mu,
     )
     steps.on(not quiet)
+    settings_.check_text("--delimiter", delimiter)
     columns.find(output)
     chosen = Job(
         inputs=tuple(files or ("-",)),

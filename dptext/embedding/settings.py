@@ -169,9 +169,21 @@ def of_plain(plain: Mapping[str, object], lexicon: str) -> Settings:
     return settings
 
 
+def check_text(name: str, value: object) -> None:
+    """Refuse what a report could not hold: its JSON is UTF-8. Raises UsageError."""
+    try:
+        str(value).encode()
+    except UnicodeEncodeError:
+        shown = str(value).encode("utf-8", "backslashreplace").decode()
+        msg = f"{name} {shown[:40]}: not UTF-8 text"
+        raise UsageError(msg) from None
+
+
 def _agree(settings: Settings) -> None:
     """Refuse what does not go together."""
     recipe, options = settings.recipe, settings.options
+    for name, value in asdict(options).items():
+        check_text(f"--{name}", value)
     if recipe.mechanism.params.family != "noise":
         msg = (
             f"mechanism {recipe.mechanism.name} draws words, not vectors; `dptext "

@@ -8,7 +8,7 @@ from dptext.embedding import claims
 from dptext.embedding.claims import SEVERAL, Claim
 from dptext.embedding.release import Release
 from dptext.embedding.settings import Pool
-from dptext.guarantees import scale
+from dptext.guarantees import adjacency, scale
 from dptext.guarantees.conditions import FRESH_KEY, IDENTIFIED, KEY_FILE, LEXICON
 from dptext.guarantees.conditions import SETTINGS as CHOSEN
 from dptext.guarantees.rounding import above, factor, number
@@ -222,7 +222,7 @@ def _adjacency(release: Release) -> tuple[str, ...]:
 def _covered(release: Release) -> tuple[str, ...]:
     if release.pool is not Pool.WORD:
         return ("texts",)
-    return ("words of the vocabulary", "words outside it", "identifiers", "numbers")
+    return adjacency.covered(release.settings.recipe.tokens)
 
 
 def _conditions(
@@ -265,6 +265,7 @@ def _not_covered(
         _AMPLIFICATION,
     ]
     if is_word:
+        lines += _left_out(release)
         lines.append(
             "A person is in more than one word: the losses of all words about the same "
             "person add up, and so do those of several releases of the same text."
@@ -278,3 +279,18 @@ def _not_covered(
     if claims.claim(release, "system").notion is Notion.METRIC:
         lines.append("What is far apart in the metric is protected less.")
     return tuple(lines)
+
+
+def _left_out(release: Release) -> list[str]:
+    """Say which words have no vector."""
+    tokens, lines = release.settings.recipe.tokens, []
+    if tokens.stop_word == "drop":
+        lines.append(
+            "Stop words have no vector, so that every vector is of a word that is none."
+        )
+    if tokens.unknown == "drop":
+        lines.append(
+            "Words outside the vocabulary and identifiers have no vector, so that "
+            "every vector is of a word of the vocabulary or of a number."
+        )
+    return lines

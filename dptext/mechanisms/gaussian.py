@@ -11,9 +11,9 @@ sqrt(sum of D^2) / sigma. No amplification by sampling is claimed: a text's own 
 hides neither who takes part nor which output is whose.
 Source: Balle and Wang 2018, theorem 8, arXiv:1805.06530; Dong, Roth and Su 2019,
 arXiv:1905.02383; docs/guarantees.md, 2.
-Known gaps: continuous noise in floating point; only the word is released, never the
-noisy vector. The sensitivity of clipped vectors is up to 2 C, not the C of published
-clipping layers.
+Known gaps: continuous noise in floating point; of a word only the word is released,
+never the noisy vector (dptext embed releases vectors, rounded to a grid). The
+sensitivity of clipped vectors is up to 2 C, not the C of published clipping layers.
 Example: dptext sanitize reviews.jsonl --mechanism gaussian --epsilon 8
 """
 

@@ -8,8 +8,8 @@ Guarantee: epsilon * d (metric DP) for each word, d the Euclidean distance in th
 or, calibrated, that of the lexicon's vectors, whatever mapping follows.
 Source: Feyisetan et al., WSDM 2020, algorithm 1, arXiv:1910.08902 (CMP, with mapping
 nearest); docs/guarantees.md, 2.
-Known gaps: continuous noise in floating point; only the word is released, never the
-noisy vector.
+Known gaps: continuous noise in floating point; of a word only the word is released,
+never the noisy vector (dptext embed releases vectors, rounded to a grid).
 Example: dptext sanitize reviews.jsonl --mechanism laplace --epsilon 50
 """
 

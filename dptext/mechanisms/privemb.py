@@ -10,8 +10,8 @@ Guarantee: epsilon * d (metric DP) for each word, d the distance before the proj
 pure, whatever beta and delta; with "published" epsilon L / (1 + beta) * d.
 Source: Feyisetan and Kasiviswanathan 2021 (PrivEmb), section 3: noise for 1 + beta, and
 delta the chance that the matrix, before anybody looks at it, is no good; docs/embed.md.
-Known gaps: continuous noise in floating point; only the word is released, never the
-noisy vector, but by dptext embed.
+Known gaps: continuous noise in floating point; of a word only the word is released,
+never the noisy vector (dptext embed releases vectors, rounded to a grid).
 Example: dptext sanitize reviews.jsonl --mechanism privemb --epsilon 50
 """
 

@@ -11,9 +11,10 @@ import pytest
 from scipy.spatial.distance import pdist
 
 from dptext import privacy_curve as curve
-from dptext.embedding import claims, measures, statement
+from dptext.embedding import claims, measures, release, settings, statement
 from dptext.embedding.release import Release
 from dptext.guarantees.statement import Statement
+from tests.cli.running import lexicon
 from tests.embedding.made import MECHANISMS, made
 
 
@@ -97,6 +98,22 @@ def test_nothing_is_claimed_with_a_seed_or_beyond_what_is_drawn(tmp_path: Path) 
     assert not found.conditions
     weak = said(made(tmp_path, "laplace", epsilon=400.0, pool="word"))
     assert weak.sentence.startswith("No meaningful protection. ")
+
+
+def test_words_that_are_left_out_are_named(tmp_path: Path) -> None:
+    """A vector of its own shows that a word is none of those; a mean does not."""
+    over = {
+        "lexicon": lexicon(tmp_path),
+        "tokens": {"stop_word": "drop", "unknown": "drop"},
+    }
+    found = {
+        pool: said(release.of(settings.parse(over, {"pool": pool})))
+        for pool in ("word", "mean")
+    }
+    assert "Stop words have no vector" in " ".join(found["word"].not_covered)
+    assert "Words outside the vocabulary" in " ".join(found["word"].not_covered)
+    assert found["word"].covered[0] == "words of the vocabulary other than stop words"
+    assert "have no vector" not in " ".join(found["mean"].not_covered)
 
 
 def test_conditions_follow_the_settings(tmp_path: Path) -> None:
