@@ -4,6 +4,7 @@
       UsageError   ValueError   2   an option, profile or component name is wrong
       LexiconError ValueError   2   a lexicon cannot be read or used
       MissingExtra ImportError  2   an optional dependency is not installed
+      RefusedError RuntimeError 3   a limit of the run refuses it
       InputError   ValueError   4   the input holds a record that cannot be read
       OutputError  OSError      1   the output cannot be written
       ComponentError RuntimeError 1 a component of another package failed
@@ -42,6 +43,12 @@ class MissingExtra(DptextError, ImportError):
     def of(cls, what: str, extra: str) -> MissingExtra:
         """Say which extra brings what is missing."""
         return cls(f'{what} needs the "{extra}" extra: pip install "dptext[{extra}]"')
+
+
+class RefusedError(DptextError, RuntimeError):
+    """A limit of the run refuses it."""
+
+    exit_code = 3
 
 
 class InputError(DptextError, ValueError):

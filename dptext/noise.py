@@ -84,7 +84,17 @@ def fallen(values: NDArray[np.floating], rates: Eps) -> NDArray[np.floating]:
     return values
 
 
-def moved(vectors: NDArray[np.float32], noise: NDArray[np.float64]) -> Points:
+def on_grid(steps: NDArray[np.float64], step: float) -> NDArray[np.float32]:
+    """Round points (n, d), given in steps, to whole ones, kept within `moved`'s limits.
+
+    Not in single precision, which the result has: it holds 24 bits of each coordinate.
+    """
+    np.rint(steps, out=steps)
+    steps *= step
+    return np.clip(steps, -_FAR, _FAR, out=steps).astype(np.float32)
+
+
+def moved(vectors: NDArray[np.floating], noise: NDArray[np.float64]) -> Points:
     """Add noise to vectors, both (n, d), kept within what a mapping can compare.
 
     The limit is post-processing, so that an absurdly small epsilon still finds a word.

@@ -27,7 +27,7 @@ LAYERS = (
     (
         *("streams", "randomness", "registry", "cache", "content", "strategy"),
         *("models", "masked_models", "progress", "noise", "failures", "privacy_curve"),
-        *("settings", "yaml_files"),
+        *("settings", "yaml_files", "discrete"),
     ),
     (
         *("tokens.kinds", "tokens.policy", "tokens.regex", "tokens.spelling"),
@@ -40,7 +40,7 @@ LAYERS = (
     ),
     ("profile", "identity", "pipeline", "choices", "naming"),
     ("engines", "report"),
-    ("evaluation", "api"),
+    ("evaluation", "api", "embedding", "estimators"),
     ("cli", "__main__"),
 )
 STAGES = {
@@ -71,6 +71,8 @@ ALLOWED = {
     ("identity", "__init__"),
     ("cli.app", "__init__"),
     ("cli.evaluate", "__init__"),
+    ("embedding.document", "__init__"),
+    ("embedding.verify", "__init__"),
     ("report.document", "__init__"),
     # Another version may word a report otherwise.
     ("report.recompute", "__init__"),

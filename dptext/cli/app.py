@@ -12,6 +12,7 @@ from dptext.cli import (
     calibrate,
     check,
     compare,
+    embed,
     evaluate,
     explain,
     lexicon,
@@ -38,7 +39,18 @@ app = typer.Typer(
 )
 # In the order of the help; a command has the name of its module.
 for module in (
-    *(sanitize, evaluate, compare, plan, explain, calibrate, audit, check, report),
+    *(
+        sanitize,
+        embed,
+        evaluate,
+        compare,
+        plan,
+        explain,
+        calibrate,
+        audit,
+        check,
+        report,
+    ),
     *(profiles, mechanisms, setup),
 ):
     app.command(module.__name__.rpartition(".")[2])(spread(module.command))

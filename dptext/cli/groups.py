@@ -43,6 +43,9 @@ Format = Annotated[
 ]
 
 
+Risk = Annotated[str | None, setting_option(help=options.RISK)]
+
+
 @dataclass(frozen=True, slots=True)
 class Layout:
     """How the records of a file are read."""
@@ -89,7 +92,7 @@ class Changes:
         float | None,
         setting_option(help="Epsilon of a whole text, in equal parts for its words."),
     ] = None
-    risk: Annotated[str | None, setting_option(help=options.RISK)] = None
+    risk: Risk = None
     mechanism: options.Mechanism = None
     decode: options.Decode = None
     lexicon: options.Lexicon = None

@@ -31,6 +31,32 @@ def one_of(option: str, *values: str) -> Callable[[str | None], str | None]:
     return check
 
 
+Files = Annotated[
+    list[str] | None,
+    typer.Argument(help="Files to read; none or - is standard input."),
+]
+Missing = Annotated[
+    str,
+    input_option(
+        help="An absent or null text field: fail or pass.",
+        callback=one_of("--missing", "fail", "pass"),
+    ),
+]
+MaxRecordBytes = Annotated[
+    int, input_option(min=1, max=2**40, help="Longest record that is read.")
+]
+OnError = Annotated[
+    str,
+    input_option(
+        help="A record that cannot be read: fail, skip or quarantine.",
+        callback=one_of("--on-error", "fail", "skip", "quarantine"),
+    ),
+]
+Quarantine = Annotated[
+    str | None,
+    input_option(help="Where unreadable records go, as they are (original text!)."),
+]
+
 PROFILE = "Recipe: a name that `dptext profiles` lists, or a .yaml file."
 EPSILON = "Epsilon per word."
 RISK = (
@@ -66,6 +92,16 @@ Set = Annotated[
         "repeatable.",
     ),
 ]
+KeyFile = Annotated[
+    Path | None,
+    setting_option(
+        help="Secret of at least 32 random bytes: running again gives the same bytes."
+    ),
+]
+Seed = Annotated[
+    int | None,
+    setting_option(help="For tests and papers: repeatable, and no privacy at all."),
+]
 
 BayesRisk = Annotated[
     bool,
@@ -82,6 +118,26 @@ Report = Annotated[
     Path | None,
     output_option(
         help="Write all figures (functions of the private text!) as JSON to this file."
+    ),
+]
+PublicReport = Annotated[
+    Path | None,
+    output_option(help="Write the public report here instead of beside the output."),
+]
+Sidecar = Annotated[
+    bool,
+    output_option(
+        "--sidecar/--no-sidecar", help="Whether OUTPUT.dptext.json is written."
+    ),
+]
+BatchSize = Annotated[
+    int, output_option(min=1, help="Most records in a batch; changes no output.")
+]
+ProgressBar = Annotated[
+    bool | None,
+    output_option(
+        "--progress/--no-progress",
+        help="Progress on standard error; by default on a terminal.",
     ),
 ]
 Jobs = Annotated[

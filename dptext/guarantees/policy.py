@@ -6,6 +6,7 @@ may be a plain word:
     notion: [LDP, metric-DP]     # accepted; "none" is never
     max_epsilon: 12              # nats, as LDP; of metric DP at the farthest words
     max_loss: 20                 # nats between any two words
+    max_delta: 1e-5              # of notion eps-delta, where it is accepted
     max_risk: 15%                # best possible guess of a word
     allow: [punctuation]         # what need not be protected: see CLASSES
     lexicons: [DIGEST, ...]      # accepted lexicons; absent: any
@@ -36,6 +37,8 @@ from dptext.types import Notion
 NAME = ".dptext.yaml"
 CLASSES = tuple(Unprotected)
 NOTIONS = (Notion.LDP, Notion.METRIC)
+# A policy may accept this one, too, if it says so.
+KNOWN_NOTIONS = (*NOTIONS, Notion.APPROXIMATE)
 
 
 class Unverified(StrEnum):
@@ -62,6 +65,7 @@ class ExportPolicy:
     notion: tuple[str, ...] = NOTIONS
     max_epsilon: Limit | None = None
     max_loss: Limit | None = None
+    max_delta: Limit | None = None
     max_risk: float | None = None
     allow: tuple[str, ...] = ("punctuation",)
     lexicons: tuple[str, ...] | None = None
@@ -72,7 +76,7 @@ class ExportPolicy:
     exclude: tuple[str, ...] = ()
 
 
-_LIMITS = ("max_epsilon", "max_loss", "max_risk")
+_LIMITS = ("max_epsilon", "max_loss", "max_delta", "max_risk")
 _LISTS = tuple(each.name for each in fields(ExportPolicy) if each.name not in _LIMITS)
 
 
@@ -92,7 +96,7 @@ def parse(data: Mapping[str, object], name: str) -> ExportPolicy:
     for key in _LISTS:
         if isinstance(plain.get(key), str):
             plain[key] = [plain[key]]
-    for key in ("max_epsilon", "max_loss"):
+    for key in ("max_epsilon", "max_loss", "max_delta"):
         limit = plain.get(key)
         if isinstance(limit, float) and not math.isfinite(limit):
             raise UsageError(
@@ -107,7 +111,7 @@ def parse(data: Mapping[str, object], name: str) -> ExportPolicy:
 def _known(policy: ExportPolicy, name: str) -> ExportPolicy:
     """Return the policy if what it names is known. Raises UsageError."""
     lists = (
-        ("notion", policy.notion, NOTIONS),
+        ("notion", policy.notion, KNOWN_NOTIONS),
         ("allow", policy.allow, CLASSES),
         ("unverified", policy.unverified, UNVERIFIED),
     )

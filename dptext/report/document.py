@@ -169,8 +169,8 @@ def public(document: Document) -> Document:
     return replace(document, audience="public", private=None)
 
 
-def encode(document: Document) -> bytes:
-    """Return the document as indented JSON."""
+def encode(document: object) -> bytes:
+    """Return a document as indented JSON."""
     return msgspec.json.format(msgspec.json.encode(document), indent=2) + b"\n"
 
 

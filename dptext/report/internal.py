@@ -21,7 +21,7 @@ _TREATED = {
 }
 
 
-def _shown(path: str) -> str:
+def shown(path: str) -> str:
     """Return a path as JSON can hold it: what is no UTF-8 is escaped."""
     return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
@@ -57,7 +57,7 @@ def private(pipeline: Pipeline, inputs: Sequence[str], tally: Tally) -> Private:
         if treated[kinds.NAMES[kind]] == "copied"
     )
     return Private(
-        inputs=tuple(map(_shown, inputs)),
+        inputs=tuple(map(shown, inputs)),
         records=tally.records,
         faults=tally.faults,
         texts=tally.texts,

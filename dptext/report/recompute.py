@@ -68,8 +68,8 @@ class Recomputer:
         self, others: Sequence[Lexicon] = (), say: Callable[[str], None] = print
     ) -> None:
         self._say = say
-        self._lexicons: dict[str, Lexicon | None] = {}
-        self._lexicons.update({lexicon.digest: lexicon for lexicon in others})
+        self.lexicons: dict[str, Lexicon | None] = {}
+        self.lexicons.update({lexicon.digest: lexicon for lexicon in others})
         self._done: dict[bytes, tuple[Pipeline, PublicMeasures] | Outcome] = {}
 
     def compare(self, document: Document) -> Outcome:
@@ -137,9 +137,9 @@ class Recomputer:
             timer.cancel()
 
     def _lexicon(self, digest: str) -> Lexicon | None:
-        if digest not in self._lexicons:
-            self._lexicons[digest] = lexicons.by_digest(digest)
-        return self._lexicons[digest]
+        if digest not in self.lexicons:
+            self.lexicons[digest] = lexicons.by_digest(digest)
+        return self.lexicons[digest]
 
 
 def _recipe(run: Run) -> Profile | Outcome:

@@ -14,6 +14,7 @@ from dptext.guarantees import adjacency, scale
 from dptext.guarantees.adjacency import Unprotected
 from dptext.guarantees.policy import ExportPolicy
 from dptext.guarantees.rounding import above
+from dptext.guarantees.statement import Statement
 from dptext.report.document import Document, decode, encode
 from dptext.report.exported_fields import against_policy, named
 from dptext.report.exports import SIDECAR, Export
@@ -134,7 +135,15 @@ def _has_twice(data: bytes) -> bool:
 
 
 def _terms(document: Document, policy: ExportPolicy) -> Iterator[str]:
-    promise, risk = document.guarantee, document.risk
+    risk = None if document.risk is None else document.risk.success
+    yield from terms(document.guarantee, risk, document.run.lexicon_digest, policy)
+    yield from _classes(document, policy)
+
+
+def terms(
+    promise: Statement, risk: float | None, lexicon: str, policy: ExportPolicy
+) -> Iterator[str]:
+    """Yield what a policy misses in a guarantee, a risk and the digest of a lexicon."""
     if promise.notion not in policy.notion:
         wanted = " or ".join(policy.notion)
         yield f"guarantee is {promise.notion}, the policy asks for {wanted}"
@@ -148,13 +157,14 @@ def _terms(document: Document, policy: ExportPolicy) -> Iterator[str]:
     if limit is not None and (loss is None or loss > limit):
         shown = "not bounded" if loss is None else above(loss)
         yield f"worst loss is {shown} nats, the policy allows {limit:g}"
-    if policy.max_risk is not None and (risk is None or risk.success > policy.max_risk):
-        shown = "not measured" if risk is None else f"{risk.success:.2%}"
+    limit = policy.max_delta
+    if promise.delta and limit is not None and promise.delta > limit:
+        yield f"delta is {promise.delta:g}, the policy allows {limit:g}"
+    if policy.max_risk is not None and (risk is None or risk > policy.max_risk):
+        shown = "not measured" if risk is None else f"{risk:.2%}"
         yield f"risk is {shown}, the policy allows {policy.max_risk:.2%}"
-    lexicon = document.run.lexicon_digest
     if policy.lexicons is not None and lexicon not in policy.lexicons:
         yield "its lexicon is not one that the policy names"
-    yield from _classes(document, policy)
 
 
 def _classes(document: Document, policy: ExportPolicy) -> Iterator[str]:

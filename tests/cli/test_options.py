@@ -19,6 +19,7 @@ DIFFERENT = {
     ("lexicon import", "--format"),  # of vectors, not of records
     ("lexicon build", "--wordnet"),  # what is built, not what orders it
     ("lexicon build", "--size"),  # words, not bytes
+    ("embed", "--output"),  # of vectors: another format than that of the input
 }
 
 

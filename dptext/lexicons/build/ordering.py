@@ -39,7 +39,7 @@ class Weights:
     subject: float = 0.1
     group: float = 0.2
     polarity: float = 1.5
-    rarer: float = 0.12
+    rarer: float = 0.09
 
 
 @dataclass(frozen=True, slots=True)
