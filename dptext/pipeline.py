@@ -25,9 +25,11 @@ from dptext.mechanisms import (
 )
 from dptext.profile import Part, Profile
 from dptext.randomness import RandomBits, Randomness, RunKey
+from dptext.tokens import stop_words
 from dptext.tokens.joining import Joined, Joiner
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import (
+    ENGLISH,
     BudgetDescription,
     Eps,
     Ids,
@@ -230,6 +232,7 @@ def build(recipe: Profile, lexicon: Lexicon) -> Pipeline:
     Turns a risk into an epsilon. Raises UsageError for settings that do not fit the
     lexicon, or an epsilon beyond any meaning.
     """
+    recipe = _in_language(recipe, lexicon)
     space = spaces.prepare(lexicon, recipe.space.name, recipe.space.params)
     priced = _priced(recipe, lexicon)
     _agree(recipe, priced)
@@ -255,6 +258,21 @@ def build(recipe: Profile, lexicon: Lexicon) -> Pipeline:
         mapping=mapping,
         identity=identity.of(recipe, lexicon.digest, contents, budget.description.used),
     )
+
+
+def _in_language(recipe: Profile, lexicon: Lexicon) -> Profile:
+    """Ask for agreement in English only, and for stop words where they are known."""
+    language, policy = lexicon.language, recipe.tokens
+    if language == ENGLISH:
+        return recipe
+    if policy.stop_word != "perturb" and not stop_words.of(language):
+        msg = (
+            f"tokens.stop_word: no function words are known of language {language!r} "
+            f"(lexicon {lexicon.name}); set it to perturb, or import the lexicon with "
+            "--language"
+        )
+        raise UsageError(msg)
+    return replace(recipe, tokens=replace(policy, agreement="none"))
 
 
 def _priced(recipe: Profile, lexicon: Lexicon) -> AnyBudget | None:

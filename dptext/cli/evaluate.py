@@ -187,8 +187,8 @@ def _kept(kept: Kept) -> Iterator[tuple[str, str]]:
     name, similarity = explained("CS", cosine(kept.similarity))
     yield name, f"{similarity} (by {kept.encoder})"
     yield (
-        "English words",
-        f"{share(kept.english)} (before {share(kept.english_before)})",
+        "known words",
+        f"{share(kept.known)} (before {share(kept.known_before)})",
     )
     for name, value in kept.others():
         yield name, measure(name, value)

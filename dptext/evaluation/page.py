@@ -24,7 +24,11 @@ def render(result: Result) -> bytes:
             figures.cosine(kept.similarity),
             f"{figures.MEANINGS['CS']} (by {kept.encoder})",
         ),
-        ("English", _share(kept.english), f"{figures.MEANINGS['English']}, after"),
+        (
+            "known words",
+            _share(kept.known),
+            f"{figures.MEANINGS['known words']}, after",
+        ),
     ]
     rows += [(name, figures.measure(name, value), "") for name, value in kept.others()]
     if result.deniability is not None:
