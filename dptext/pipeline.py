@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext import identity, mappings, progress, spaces, strategy
+from dptext import compatibility, identity, mappings, progress, spaces, strategy
 from dptext.budgets import AnyBudget, Budget, SequentialBudget, uniform
 from dptext.decoders import Decoder, none
 from dptext.errors import UsageError
@@ -19,7 +19,6 @@ from dptext.mappings import Index
 from dptext.measures import prior
 from dptext.mechanisms import (
     Aim,
-    Family,
     Mechanism,
     NoiseMechanism,
     TextMechanism,
@@ -266,9 +265,10 @@ def build(recipe: Profile, lexicon: Lexicon) -> Pipeline:
     Turns a risk into an epsilon. Raises UsageError for settings that do not fit the
     lexicon, or an epsilon beyond any meaning.
     """
+    recipe = compatibility.in_language(recipe, lexicon)
     space = spaces.prepare(lexicon, recipe.space.name, recipe.space.params)
     priced = _priced(recipe, lexicon)
-    _agree(recipe, priced)
+    compatibility.check(recipe, priced)
     recipe, mechanism, budget = _prepared(recipe, priced, space)
     account.check(mechanism, budget.description)
     mapping = None
@@ -386,31 +386,3 @@ def _with_epsilon(
             "parameters of the mechanism that list fewer words"
         )
     return recipe.with_epsilon(epsilon)
-
-
-def _agree(recipe: Profile, budget: AnyBudget | None) -> None:
-    """Refuse strategies and budgets that do not go with a mechanism or each other."""
-    name = recipe.mechanism.name
-    if recipe.strategy is not Strategy.TOKEN and recipe.budget.name != "uniform":
-        raise UsageError(
-            f"strategy {recipe.strategy} draws a word once for several places, which "
-            "must have one epsilon: use the budget uniform"
-        )
-    params, budget_params = recipe.mechanism.params, recipe.budget.params
-    plain = isinstance(budget_params, uniform.Params) and budget_params.epsilon
-    if params.needs_one_epsilon and not plain:
-        raise UsageError(
-            f"{name} with these parameters looks at all pairs of words for each "
-            "epsilon: use the budget uniform with an epsilon, not a risk"
-        )
-    if params.family is not Family.TEXTS:
-        return
-    if recipe.strategy is not Strategy.TOKEN:
-        raise UsageError(
-            f"{name} draws every word in its context: use the strategy token"
-        )
-    if isinstance(budget, SequentialBudget):
-        raise UsageError(
-            f"{name} looks at the whole text, so it cannot draw word after word as the "
-            f"budget {recipe.budget.name} wants; use another budget"
-        )

@@ -24,6 +24,8 @@ PARTS = (
     *("noun", "verb", "adjective", "adverb", "name", "number", "function-word"),
     "other",
 )
+# The code of the language whose grammar dptext knows.
+ENGLISH = "en"
 # The vocabulary element for numbers that have no better one (dptext.tokens.numbers).
 NUMBER = "<number>"
 
@@ -349,7 +351,7 @@ class Lexicon:
     parts (V,) uint8, where known: the part of speech, a row of PARTS.
     meta: provenance and public geometry; see dptext.lexicons.store. meta["outputs"],
     where present: after the word itself only the first so many words are listed in
-    orders.
+    orders; meta["language"]: see language.
     """
 
     name: str
@@ -364,6 +366,14 @@ class Lexicon:
     synonyms: NDArray[np.int32] | None = None
     information_content: NDArray[np.float32] | None = None
     parts: NDArray[np.uint8] | None = None
+
+    @property
+    def language(self) -> str:
+        """Return the code of the language, "unknown" where nobody said it.
+
+        English where meta has none: lexicons that are made by hand.
+        """
+        return str(self.meta.get("language", ENGLISH))
 
     @property
     def prior(self) -> NDArray[np.float64]:

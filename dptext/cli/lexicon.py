@@ -101,6 +101,13 @@ def import_(
             "Default: 8000 of more words, all of fewer.",
         ),
     ] = None,
+    language: Annotated[
+        str | None,
+        typer.Option(
+            help="Code of the language, as in de. Default: en where English words are "
+            "the most frequent ones, else unknown.",
+        ),
+    ] = None,
     as_json: options.Json = False,
 ) -> None:
     """Import a file of vectors once, to be used by its name.
@@ -114,7 +121,7 @@ def import_(
     from dptext.lexicons.importing import Settings, make
 
     folder = locations.folder_of(name)
-    settings = Settings(format, max_words, listed, outputs)
+    settings = Settings(format, max_words, listed, outputs, language)
     with shares() as progress:
         lexicon = make(file, name, settings, wordnet=wordnet, progress=progress)
         store.save(lexicon, folder, [english.licence()] if wordnet else [])

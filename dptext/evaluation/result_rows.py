@@ -22,8 +22,8 @@ def kept(result: Result) -> Iterator[tuple[str, str, str]]:
     yield "PP", share(kept.perturbed), MEANINGS["PP"]
     yield "LOW", share(kept.low), MEANINGS["LOW"]
     yield "CS", cosine(kept.similarity), f"{MEANINGS['CS']} (by {kept.encoder})"
-    english = f"{share(kept.english)} (before {share(kept.english_before)})"
-    yield "English", english, MEANINGS["English"]
+    known = f"{share(kept.known)} (before {share(kept.known_before)})"
+    yield "known words", known, MEANINGS["known words"]
     for name, value in kept.others():
         yield name, measure(name, value), ""
     if deny is not None:

@@ -6,7 +6,9 @@ dptext.tokens.numbers, and unknown words get the mean.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
+from unicodedata import normalize
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +19,8 @@ from dptext.lexicons.raw import RawVectors
 from dptext.lexicons.schemes import Entries, Scheme
 from dptext.tokens import kinds
 from dptext.tokens.numbers import NAMES
-from dptext.tokens.regex import key_of, kind_of, split
+from dptext.tokens.regex import is_elision, key_of, kind_of, split
+from dptext.types import ENGLISH
 
 # Zipf-Mandelbrot (Mandelbrot 1953): with this exponent the commonest of 50,000
 # words is 5% of a text, as in English. An exponent of 1 makes it 3%, and risks look
@@ -40,23 +43,25 @@ class Folded(NamedTuple):
 
 
 def arranged(
-    raw: RawVectors, location: str, scheme: Scheme
+    raw: RawVectors, location: str, scheme: Scheme, language: str = ENGLISH
 ) -> tuple[Entries, dict[str, int]]:
     """Fold the entries of a file, put them in order, and set numbers and the last row.
 
-    Returns also how many were dropped, by reason. Where the scheme wants only so many
-    outputs, numbers are frequent enough to be some.
+    language decides which numbers there are. Returns also how many were dropped, by
+    reason. Where the scheme wants only so many outputs, numbers are frequent enough to
+    be some.
     """
     counts = zipf(len(raw.words)) if raw.counts is None else raw.counts
     folded = fold(raw.words, counts)
     if not len(folded.rows):
         msg = f"{location}: no entry in it is a word"
         raise LexiconError(msg)
-    words = [raw.words[row] for row in folded.rows.tolist()]
-    counts = _number_counts(folded, scheme.outputs)
+    words = [normalize("NFC", raw.words[row]) for row in folded.rows.tolist()]
+    names = numbers.names(language)
+    counts = _number_counts(folded, scheme.outputs, names)
     few = len(counts)
     merged = np.append(folded.counts, counts)
-    written, merged, order, outputs = scheme.arrange([*words, *NAMES[:few]], merged)
+    written, merged, order, outputs = scheme.arrange([*words, *names[:few]], merged)
     size, d = len(order), raw.vectors.shape[1]
     vectors = np.empty((size + 1, d), raw.vectors.dtype)
     # Straight to where they stay, without a copy between: this is most of the memory.
@@ -67,12 +72,14 @@ def arranged(
     rows = np.argsort(order)[-few:]
     vectors[rows] = middle
     vectors[size] = vectors[:size].mean(axis=0, dtype=np.float64)
-    vectors[rows] = numbers.vectors(middle)[:few]
+    vectors[rows] = numbers.vectors(middle)[[NAMES.index(name) for name in names[:few]]]
     ordered = tuple(written[row] for row in order.tolist())
     return Entries(ordered, vectors, merged[order], outputs), folded.dropped
 
 
-def _number_counts(folded: Folded, most: int | None) -> NDArray[np.float64]:
+def _number_counts(
+    folded: Folded, most: int | None, names: Sequence[str]
+) -> NDArray[np.float64]:
     """Return the counts of the elements for numbers, or that of NUMBER alone: (m,).
 
     At least that of the last outputs, where only the first `most` words are outputs.
@@ -82,7 +89,7 @@ def _number_counts(folded: Folded, most: int | None) -> NDArray[np.float64]:
     size = len(folded.rows) if most is None else min(most, len(folded.rows))
     if size < numbers.FEWEST:
         return np.array([total])
-    counts = np.array(list(numbers.counts(total).values()))
+    counts = np.array(list(numbers.counts(total, names).values()))
     least = 0.0
     if most is not None:
         last = np.sort(folded.counts)[::-1][size - len(counts) - 1]
@@ -128,6 +135,8 @@ def fold(words: list[str], counts: NDArray[np.float64]) -> Folded:
 def _kind(word: str) -> int:
     """Tell the kind of a word that is one piece; several pieces are no word."""
     # The splitter gives a piece the space before it, so a text cannot begin with one.
+    if is_elision(word):  # one word before another, two pieces alone
+        return kinds.WORD
     if word[:1] == " " or len(pieces := split(word)) != 1:
         return kinds.PUNCTUATION
     return kind_of(pieces[0])

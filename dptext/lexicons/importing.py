@@ -6,8 +6,9 @@ is public: no private text is read.
 
 from __future__ import annotations
 
+import re
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -19,13 +20,18 @@ from dptext.lexicons import folding, locations, sources, store
 from dptext.lexicons.orders import check_coordinates, measure
 from dptext.lexicons.schemes import ByCosine, ByDistance, Scheme
 from dptext.progress import Shares
-from dptext.types import Lexicon
+from dptext.types import ENGLISH, Lexicon
 
 # Raised when the same file would give another lexicon: cached ones are not used then.
-VERSION = 4
+VERSION = 5
 LISTED = 100
 # How many words orders list of a larger file that is not asked for others.
 OUTPUTS = 8_000
+
+# So many of these among so many of the first words make a list an English one.
+_SIGNS = frozenset("the of and to in that is was for with it as on by at".split())
+_ENOUGH, _FIRST = 10, 200
+_CODE = re.compile("[a-z]{2,3}")
 
 ZIPF = "Zipf's law by file order (no counts in the source)"
 
@@ -37,19 +43,24 @@ class Settings:
     format is one of sources.FORMATS, or None to detect it; max_words reads only the
     first so many entries; listed is k, the length of the orders; outputs is how many
     words orders list, 0: all, by distance (None: 8,000 of more words, all of fewer;
-    with WordNet as many as the built-in lexicon).
+    with WordNet as many as the built-in lexicon); language is the code of the language,
+    None: English if its function words are among the first entries, else "unknown".
     """
 
     format: str | None = None
     max_words: int | None = None
     listed: int = LISTED
     outputs: int | None = None
+    language: str | None = None
 
     def __post_init__(self) -> None:
         for name, value in asdict(self).items():
             if isinstance(value, int) and value < 1 and name != "outputs":
                 msg = f"{name.replace('_', '-')} must be 1 or more"
                 raise UsageError(msg)
+        if self.language is not None and not _CODE.fullmatch(self.language):
+            msg = "language must be a code of two or three small letters, as in de"
+            raise UsageError(msg)
         few = self.outputs is not None and min(self.outputs, self.listed) == 1
         if few or (self.outputs or 0) < 0:
             msg = "outputs and listed must be 2 or more: a word and another"
@@ -124,7 +135,8 @@ def make(
     check_coordinates(raw.vectors, str(path))
     scheme = english or _scheme(settings, len(raw.words))
     progress("folding words", 0.0)
-    entries, dropped = folding.arranged(raw, str(path), scheme)
+    language = ENGLISH if english else settings.language or language_of(raw.words)
+    entries, dropped = folding.arranged(raw, str(path), scheme, language)
     words, vectors, counts, _ = entries
     prior = ZIPF if raw.counts is None else "counts of the source"
     meta = {
@@ -135,7 +147,7 @@ def make(
         "dimensions": int(vectors.shape[1]),
         "dropped": dropped,
         "prior": prior + scheme.PRIOR_NOTE,
-        "language": "unknown",
+        "language": language,
         "licence": "unknown (that of the source)",
         "max_words": settings.max_words,
     }
@@ -159,6 +171,12 @@ def make(
         meta={**meta, **ordered.meta, "listed": listed, "geometry": geometry},
         **ordered.arrays,
     )
+
+
+def language_of(words: Sequence[str]) -> str:
+    """Tell English by its function words among the most frequent ones, else unknown."""
+    first = {word.lower() for word in words[:_FIRST]}
+    return ENGLISH if len(first & _SIGNS) >= _ENOUGH else "unknown"
 
 
 def _english(wordnet: Path, settings: Settings, progress: Shares) -> Scheme:

@@ -14,7 +14,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext.tokens.numbers import ELEMENTS
+from dptext.tokens.numbers import ELEMENTS, NAMES
+from dptext.tokens.numbers import names as names
 from dptext.tokens.numbers import rows_in as rows_in
 from dptext.types import NUMBER
 
@@ -28,9 +29,12 @@ _DECADE = 40.0  # years between two years that are as unlike as 10 and 100
 _SEED = 97
 
 
-def counts(total: float) -> dict[str, float]:
-    """Divide the count of all numbers among the elements by their public shares."""
-    return {element.name: total * element.share for element in ELEMENTS}
+def counts(total: float, names: Sequence[str] = NAMES) -> dict[str, float]:
+    """Divide the count of all numbers among elements by their public shares."""
+    shares = {e.name: e.share for e in ELEMENTS if e.name in names}
+    return {
+        name: total * share / sum(shares.values()) for name, share in shares.items()
+    }
 
 
 def positions() -> NDArray[np.float64]:

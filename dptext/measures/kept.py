@@ -1,4 +1,4 @@
-"""What pairs of texts keep: PP, LOW, CS and the share of English words.
+"""What pairs of texts keep: PP, LOW, CS and the share of known words.
 
 By the meters of a run (dptext.metrics), from the words that stand for one another; only
 what no run measures is measured here. Memory does not grow with the number of texts but
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from dptext import models
 from dptext.measures.alignment import Aligned, Aligner
 from dptext.measures.all_metrics import AllMetrics
-from dptext.measures.english import EnglishShare
+from dptext.measures.known_words import KnownWords
 from dptext.metrics import Batch, Figure, perturbation, rare_words, similarity
 from dptext.tokens.policy import Policy
 from dptext.types import Lexicon
@@ -29,7 +29,7 @@ class Kept:
     compared counts the texts with equally many words before and after; of these are
     metrics, the figures of each metric by its heading, as in the report of a run.
     perturbed is PP, low LOW, words how many words these are of. similarity is CS by
-    encoder: that of metrics, or by a sentence encoder the mean over all texts. english
+    encoder: that of metrics, or by a sentence encoder the mean over all texts. known
     is the share of words that the lexicon holds, before and after. null: no word.
     """
 
@@ -40,8 +40,8 @@ class Kept:
     low: float | None
     similarity: float | None
     encoder: str
-    english_before: float | None
-    english: float | None
+    known_before: float | None
+    known: float | None
     metrics: dict[str, dict[str, Figure]] = field(default_factory=dict)
 
     def others(self) -> Iterator[tuple[str, Figure]]:
@@ -60,7 +60,7 @@ class Meter:
         self._aligner = Aligner(lexicon, policy)
         self._metrics = AllMetrics(lexicon)
         self._counted = self._metrics.observe(Batch.empty())
-        self._english = (EnglishShare(), EnglishShare())
+        self._known = (KnownWords(), KnownWords())
         self._texts = self._compared = self._words = 0
         self._encoder = encoder
         self._cosines: list[float] = []
@@ -73,8 +73,8 @@ class Meter:
         self._texts += len(before)
         self._compared += aligned.compared
         self._words += len(aligned.rows_before)
-        self._english[0].add(aligned.before)
-        self._english[1].add(aligned.after)
+        self._known[0].add(aligned.before)
+        self._known[1].add(aligned.after)
         if self._encoder is not None:
             one, other = (_encoded(self._encoder, texts) for texts in (before, after))
             self._cosines += similarity.cosines(one, other).tolist()
@@ -94,8 +94,8 @@ class Meter:
             low=_number(metrics[rare_words.NAME]["share_present"]),
             similarity=meaning,
             encoder=self._encoder or similarity.ENCODER,
-            english_before=self._english[0].result(),
-            english=self._english[1].result(),
+            known_before=self._known[0].result(),
+            known=self._known[1].result(),
             metrics=metrics,
         )
 

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext.errors import UsageError
-from dptext.tokens import numbers
+from dptext.tokens import numbers, stop_words
 from dptext.tokens.policy import Policy
-from dptext.tokens.stop_words import STOP_WORDS
+from dptext.tokens.regex import key_of
 from dptext.types import Lexicon
 
 
@@ -21,8 +21,8 @@ def replaced(lexicon: Lexicon, policy: Policy) -> NDArray[np.float64]:
     """
     prior = np.array(lexicon.counts, np.float64)
     if policy.stop_word != "perturb":
-        kept = [row for row, w in enumerate(lexicon.words) if w.lower() in STOP_WORDS]
-        prior[kept] = 0.0
+        kept = stop_words.of(lexicon.language)
+        prior[[row for row, w in enumerate(lexicon.words) if key_of(w) in kept]] = 0.0
     if policy.number != "perturb":
         prior[numbers.rows(lexicon)] = 0.0
     total = prior.sum()

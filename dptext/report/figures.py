@@ -23,7 +23,7 @@ MEANINGS = {
     "decoding if any",
     "LOW": "of the 1000 rarest words of the originals (or all, if fewer) that are to "
     "be replaced, the share that is still written, after decoding if any",
-    "English": "share of words that the lexicon holds",
+    "known words": "share of words that the lexicon holds",
 }
 NOTHING = "-"
 
@@ -75,7 +75,7 @@ def measure(name: str, value: float | str | None) -> str:
         return "no words"
     if isinstance(value, str):
         return value
-    if name in ("N_w", "PP", "LOW", "English", "risk"):
+    if name in ("N_w", "PP", "LOW", "known words", "risk"):
         return share(value)
     return f"{value:.3f}" if isinstance(value, float) else f"{value:,}"
 

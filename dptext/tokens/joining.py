@@ -2,8 +2,8 @@
 
 Nothing here looks at a word that was replaced, so this is post-processing:
 - between two words that stand side by side with one space or none, the space is left
-  out before a clitic ("n't", "'s") and put before every other word, unless both words
-  are copied as they stand;
+  out before a clitic ("n't", "'s") and after a drawn elision ("l'"), and put before
+  every other word, unless both words are copied as they stand;
 - a drawn word is written as the lexicon writes it, with a capital letter where a text
   begins or a kept mark has ended the sentence (policy `case: restore`);
 - a drawn word is written in the form that the words right before and after it ask for
@@ -31,7 +31,7 @@ from dptext.tokens import kinds
 from dptext.tokens.agreement import Articles, Inflector
 from dptext.tokens.numbers import Numbers
 from dptext.tokens.policy import DIGITS, DROP, KEEP, MASK, PERTURB, Policy
-from dptext.tokens.regex import key_of
+from dptext.tokens.regex import is_elision, key_of
 from dptext.types import Ids, Lexicon, Words
 
 # A lane of the joiner, far above those of any mechanism.
@@ -77,6 +77,7 @@ class Joiner:
         self._spaced = np.array([" " + word for word in shown], dtype=object)
         self._numbers = Numbers(lexicon)
         self._clitic = np.array([_is_clitic(word) for word in shown])
+        self._elision = np.array([is_elision(word) for word in shown])
         rows = {word.lower(): row for row, word in enumerate(shown)}
         # Of stop words as they are spelt: few strings.
         self._row_of = cache(partial(_row, rows))
@@ -138,9 +139,12 @@ class Joiner:
             spaced: NDArray[np.bool_] = between & ~self._clitic[drawn]
             return spaced
         wordlike = _WORDLIKE[words.flags & kinds.KIND]
-        beside = _beside(words, wordlike)
+        beside = _beside(words, wordlike)[words.positions]
         lead = (words.flags[words.positions] & kinds.LEAD) != 0
-        return np.where(beside[words.positions], ~self._clitic[drawn], lead)
+        apart = ~self._clitic[drawn]
+        after = beside[1:] & (np.diff(words.positions) == 1)
+        apart[1:] &= ~(after & self._elision[drawn[:-1]])
+        return np.where(beside, apart, lead)
 
     def _agree(self, words: Words, drawn: Ids, pieces: NDArray[np.object_]) -> Ids:
         """Return the words to be written: the drawn ones in agreement, (n,).

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext.randomness import RandomBits
-from dptext.types import NUMBER, Ids, Lexicon
+from dptext.types import ENGLISH, NUMBER, Ids, Lexicon
 
 # Far above any lane of a mechanism.
 _LANE = 1 << 31
@@ -36,6 +36,8 @@ _DIGITS = re.compile(r"\d+")
 # digits are distributed (Newcomb 1881, Benford). The last element of a kind also stands
 # for what has no element. There are 97, as many as the orders of the built-in lexicon
 # list.
+_MARKED = ("decimal", "thousands")
+_IN_LETTERS = ("ordinal", "decade")
 _COUNTING = ("integer", "decimal", "thousands")
 _TABLE = (
     ("any", 10, "{0-9}|{10-99}|{100-999}|{1000-9999}"),
@@ -195,6 +197,21 @@ _INDEX = {name: position for position, name in enumerate(NAMES)}
 _LAST_OF = {element.kind: position for position, element in enumerate(ELEMENTS)}
 
 
+# Languages that write 3,5 and 1.000 for 3.5 and 1,000.
+_COMMA = frozenset(
+    "bg ca cs da de el es et fi fr hr hu id it lt lv nb nl nn no pl pt ro ru sk sl sr "
+    "sv tr uk".split()
+)
+_BY_COMMA = re.compile(r"\d{1,3}(?:\.\d{3})+(?:,\d+)?|\d+,\d+")
+_SWAPPED = str.maketrans(".,", ",.")
+
+
+def names(language: str) -> tuple[str, ...]:
+    """Return the elements for a language: ordinals and decades are English ones."""
+    english = language == ENGLISH
+    return tuple(e.name for e in ELEMENTS if english or e.kind not in _IN_LETTERS)
+
+
 def example(word: str) -> str:
     """Return the first number of an element; NUMBER and any other word as it is."""
     if not _INDEX.get(word):
@@ -276,9 +293,12 @@ class Numbers:
         self._rows = [known.get(index, known[0]) for index in range(len(ELEMENTS))]
         self._is_number = np.zeros(len(lexicon.words), bool)
         self._is_number[list(self._index)] = True
+        self._comma = lexicon.language in _COMMA
 
     def row(self, text: str) -> int:
         """Return the row of a number as the splitter yields it."""
+        if self._comma and _BY_COMMA.fullmatch(text):
+            text = text.translate(_SWAPPED)
         return self._rows[element_of(text)]
 
     def drawn(self, ids: Ids) -> NDArray[np.int64]:
@@ -300,7 +320,9 @@ class Numbers:
         out = [""] * len(ids)
         integers = bits.integers(_LANE, _LANES)
         for row in np.unique(ids).tolist():
-            forms = ELEMENTS[self._index[row]].forms
+            element = ELEMENTS[self._index[row]]
+            forms = element.forms
+            swapped = self._comma and element.kind in _MARKED
             where = np.flatnonzero(ids == row)
             which = bits.below(integers[where, 0], len(forms))
             for number, form in enumerate(forms):
@@ -308,7 +330,7 @@ class Numbers:
                 for position, text in zip(
                     some.tolist(), _random(form, integers[some, 1:], bits), strict=True
                 ):
-                    out[position] = text
+                    out[position] = text.translate(_SWAPPED) if swapped else text
         return out
 
 

@@ -51,6 +51,7 @@ _IS_NUMBER = re.compile(_NUMBER)
 _IS_WORD = re.compile(rf"{_ABBREVIATION}|{_WORD}|{_CLITIC}|[{_CJK}]")
 _IS_IDENTIFIER = re.compile(_IDENTIFIER)
 _ENDING = re.compile(r"(?:n['’]t|['’](?:s|re|ve|ll|d|m|em)?)$", re.IGNORECASE)
+_ELISION = re.compile(r"(?:[^\W\d_]{1,2}|[^\W\d_]{1,6}(?:qu|ll))['’]", re.IGNORECASE)
 _ASCII_MARKS = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
 
 
@@ -83,18 +84,27 @@ def kind_of(piece: str) -> int:
 
 
 def key_of(word: str) -> str:
-    """Return the form under which a word is looked up: lower case, straight quotes."""
-    return word.lower().replace("’", "'")
+    """Return the form under which a word is looked up.
+
+    Lower case, straight quotes, an accent and its letter in one character (NFC).
+    """
+    key = word.lower().replace("’", "'")
+    return key if key.isascii() else unicodedata.normalize("NFC", key)
+
+
+def is_elision(word: str) -> bool:
+    """Tell whether a word has lost its last vowel to the next, as "l'" and "qu'"."""
+    return _ELISION.fullmatch(word) is not None
 
 
 def segment(word: str, lookup: Callable[[str], int]) -> list[tuple[str, int]]:
     """Divide a word into parts with ids, as coarsely as the vocabulary allows.
 
     The whole word where it is known; else without its accents; else without its clitic
-    ("n't", "'s"); else part by part at hyphens, apostrophes and underscores where at
-    least one part is known; else the whole word as unknown. Returns (part, id) pairs,
-    id -1 for unknown; the parts joined are the word. lookup takes a key (`key_of`) and
-    returns an id or -1.
+    ("n't", "'s") or elision ("l'", "qu'") where that is known; else part by part at
+    hyphens, apostrophes and underscores where at least one part is known; else the
+    whole word as unknown. Returns (part, id) pairs, id -1 for unknown; the parts joined
+    are the word. lookup takes a key (`key_of`) and returns an id or -1.
     """
     row = _known(word, lookup)
     if row >= 0:
@@ -105,12 +115,30 @@ def segment(word: str, lookup: Callable[[str], int]) -> list[tuple[str, int]]:
         if tail >= 0:
             head = segment(word[: ending.start()], lookup)
             return [*head, (ending.group(), tail)]
+    heads, begin = _elisions(word, lookup)
+    if heads:
+        return [*heads, *segment(word[begin:], lookup)]
     parts = re.split(r"([\-_'’])", word)
     if len(parts) > 1:
         ids = [_known(part, lookup) for part in parts[::2]]
         if max(ids) >= 0:
             return _weave(parts, ids)
     return [(word, -1)]
+
+
+def _elisions(
+    word: str, lookup: Callable[[str], int]
+) -> tuple[list[tuple[str, int]], int]:
+    """Return the known elisions that a word begins with, and where they end."""
+    heads: list[tuple[str, int]] = []
+    begin = 0
+    while (match := _ELISION.match(word, begin)) and match.end() < len(word):
+        row = lookup(key_of(match.group()))
+        if row < 0:
+            break
+        heads.append((match.group(), row))
+        begin = match.end()
+    return heads, begin
 
 
 def _known(word: str, lookup: Callable[[str], int]) -> int:

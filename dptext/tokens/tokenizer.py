@@ -7,11 +7,10 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext.tokens import kinds
+from dptext.tokens import kinds, stop_words
 from dptext.tokens.numbers import NAMES, Numbers
 from dptext.tokens.policy import PERTURB, Policy
 from dptext.tokens.regex import MARK, key_of, kind_of, segment, split
-from dptext.tokens.stop_words import STOP_WORDS
 from dptext.types import Ids, Lexicon, Words
 
 _ENDERS = frozenset(".!?…。！？")
@@ -25,13 +24,14 @@ class Tokenizer:
     """Divide texts into words of one vocabulary under one policy."""
 
     def __init__(self, lexicon: Lexicon, policy: Policy) -> None:
-        self._index = {word.lower(): row for row, word in enumerate(lexicon.words)}
+        self._index = {key_of(word): row for row, word in enumerate(lexicon.words)}
         for name in NAMES:
             self._index.pop(name, None)
         self._numbers = Numbers(lexicon)
         # "dont" is read as "don't" where it is no word itself.
         for word in [key for key in self._index if "'" in key[1:-1]]:
             self._index.setdefault(word.replace("'", ""), self._index[word])
+        self._stop_words = stop_words.of(lexicon.language)
         self._codes = _Memory(self._code)
         self._parts: dict[str, list[tuple[str, int]]] = {}
         self._long: dict[str, list[tuple[str, int]]] = {}
@@ -112,7 +112,7 @@ class Tokenizer:
             return _pack(kinds.PUNCTUATION, -1, lead, body)
         if row < 0:
             return _pack(kinds.UNKNOWN, -1, lead, body)
-        stop = key_of(body) in STOP_WORDS
+        stop = key_of(body) in self._stop_words
         return _pack(kinds.STOP_WORD if stop else kinds.WORD, row, lead, body)
 
 

@@ -20,8 +20,8 @@ def test_counted_by_hand() -> None:
     assert kept.perturbed == pytest.approx(1 / 4)
     # Distinct vocabulary words before: cat, dog, runs; of these cat and runs occur.
     assert kept.low == pytest.approx(2 / 3)
-    assert kept.english_before == pytest.approx(5 / 6)
-    assert kept.english == pytest.approx(4 / 5)
+    assert kept.known_before == pytest.approx(5 / 6)
+    assert kept.known == pytest.approx(4 / 5)
 
 
 def test_numbers_and_unknown_words_are_told_apart_by_their_letters() -> None:
@@ -62,4 +62,4 @@ def test_nothing_is_no_figure() -> None:
     meter = Meter(LEXICON)
     meter.add(["", "?"], ["", "?"])
     kept = meter.result()
-    assert (kept.perturbed, kept.low, kept.similarity, kept.english) == (None,) * 4
+    assert (kept.perturbed, kept.low, kept.similarity, kept.known) == (None,) * 4

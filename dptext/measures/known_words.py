@@ -1,7 +1,6 @@
-"""English share: of the words of texts, those that the lexicon holds.
+"""Known words: of the words of texts, the share that the lexicon holds.
 
-Numbers and identifiers are no words here. The lexicon decides what is English: with a
-lexicon of another language this is the share of that language.
+Numbers and identifiers are no words here.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from dptext.types import Words
 _WORDS = (kinds.WORD, kinds.STOP_WORD, kinds.UNKNOWN)
 
 
-class EnglishShare:
+class KnownWords:
     """Count words, and those in the lexicon."""
 
     def __init__(self) -> None:
