@@ -30,6 +30,7 @@ class _Choices(TypedDict, total=False):
     epsilon: float | None
     mechanism: str | None
     lexicon: _Path | None
+    decode: str | None
     key: bytes | _Path | None
 
 
@@ -100,6 +101,7 @@ def privatize(
     epsilon: float | None = None,
     mechanism: str | None = None,
     lexicon: _Path | None = None,
+    decode: str | None = None,
     key: bytes | _Path | None = None,
     report: bool = False,
 ) -> str | list[str] | tuple[str | list[str], Document]:
@@ -108,8 +110,8 @@ def privatize(
     One text gives one text; any other iterable of texts, a generator for one, a list of
     as many, in order. profile is a name or the path of a .yaml file; overrides are laid
     over its keys, as in {"tokens": {"number": "mask"}}. risk ("20%" or 0.2), epsilon
-    (nats per word), mechanism and lexicon (a name or a file) are what the options of
-    `dptext sanitize` are.
+    (nats per word), mechanism, lexicon (a name or a file) and decode (a decoder's name)
+    are what the options of `dptext sanitize` are.
 
     Randomness is fresh and secure each time. With a key, at least 32 secret random
     bytes or the path of a file that holds them, equal texts at equal positions of a
@@ -129,6 +131,7 @@ def privatize(
         epsilon=epsilon,
         mechanism=mechanism,
         lexicon=None if lexicon is None else os.fspath(lexicon),
+        decode=decode,
     )
     pipeline = open_pipeline(profile, profiles.merged(overrides or {}, chosen))
     from dptext.engines.tally import Tally

@@ -100,8 +100,10 @@ def _show(result: Plan) -> None:
     promise = result.guarantee
     for tone, badge in _badges.badges(promise):
         console.print(badge, style=terminal.TONES[tone])
-    for line in (promise.sentence, "Whole texts: " + promise.text_level, ""):
+    texts = "Whole texts: " + promise.text_level
+    for line in filter(None, (promise.sentence, texts, promise.decoding)):
         console.print(line)
+    console.print()
     table = screen.table()
     for row in plan.figures_of(result):
         table.add_row(*row)

@@ -40,6 +40,8 @@ from dptext.content import Prepared
 from dptext.errors import UsageError
 from dptext.geometry import pairs
 from dptext.mechanisms._likeliest import Likeliest
+from dptext.mechanisms._logarithms import log_normalised as log_normalised
+from dptext.mechanisms._logarithms import of_known_words as of_known_words
 from dptext.randomness import RandomBits
 from dptext.spaces import Geometry, Space
 from dptext.types import Eps, Guarantee, Ids, Notion, Points, Words
@@ -389,17 +391,3 @@ class ExponentialMechanism(WordMechanism):
         self, epsilon: float, ids: NDArray[np.int64], begin: int, end: int
     ) -> NDArray[np.float64]:
         """Return t from inputs (n,) to the words begin to end: (n, end - begin)."""
-
-
-def of_known_words(
-    bound: NDArray[np.float64] | float, a: Ids, b: Ids
-) -> NDArray[np.float64]:
-    """Return a published bound; inf for the unknown word: papers say nothing of it."""
-    return np.where((a < 0) | (b < 0), np.inf, bound)
-
-
-def log_normalised(log_weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return logarithms of weights with rows that sum to 1, in place: (n, V)."""
-    log_weights -= log_weights.max(axis=1, keepdims=True)
-    log_weights -= np.log(np.exp(log_weights).sum(axis=1, keepdims=True))
-    return log_weights

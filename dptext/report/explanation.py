@@ -23,10 +23,15 @@ _ONE_DRAW = (
     "Epsilon rests on draws: shown is one of many ways in which this text may be drawn."
 )
 
+_DECODED = (
+    "Replacements are those that are drawn; the decoder then writes words by all that "
+    "is drawn and kept of a text."
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """A word that may be written, and how likely it is."""
+    """A word that may be drawn, and how likely it is."""
 
     word: str
     probability: float
@@ -172,4 +177,6 @@ def _notes(pipeline: Pipeline) -> tuple[str, ...]:
             f"{pipeline.mechanism.name} has no closed form of a word's output "
             "distribution, so no probabilities are shown."
         )
+    if pipeline.profile.decoder.params.reads:
+        notes.append(_DECODED)
     return tuple(notes)

@@ -66,7 +66,7 @@ class Size:
 class Plan:
     """What a run will promise and cost.
 
-    changed is the expected share of replaced words that come out as others, under the
+    changed is the expected share of replaced words that are drawn as others, under the
     public word frequencies (null where epsilon differs from word to word); characters
     is how many a second one process does here, reading and writing left out. bytes is
     the size of the input as it lies there, text_bytes the estimate that seconds is for,
@@ -159,7 +159,9 @@ def figures_of(result: Plan) -> list[tuple[str, str]]:
         )
     rows += figures.in_context(result.in_context)
     if result.changed is not None:
-        rows.append(("words that change", f"about {figures.share(result.changed)}"))
+        drawn = " as drawn, before decoding" * (result.guarantee.decoder != "none")
+        shown = f"about {figures.share(result.changed)}{drawn}"
+        rows.append(("words that change", shown))
     if result.deniability is not None:
         deny = result.deniability
         rows.append(figures.explained("N_w", figures.share(deny.n_w)))

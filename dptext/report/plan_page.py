@@ -10,7 +10,8 @@ from dptext.report.plan import Plan
 def render(result: Plan) -> bytes:
     """Return the page as UTF-8."""
     promise, risk = result.guarantee, result.risk
-    lines = (promise.sentence, f"Whole texts: {promise.text_level}")
+    texts = f"Whole texts: {promise.text_level}"
+    lines = filter(None, (promise.sentence, texts, promise.decoding))
     promised = _promise.promised(
         "What a run will promise", promise, _page.paragraphs(lines)
     )
