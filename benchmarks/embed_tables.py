@@ -24,7 +24,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.preprocessing import StandardScaler
 
-from dptext import lexicons, models, noise, registry, spaces
+from dptext import cache, content, lexicons, models, noise, registry, spaces
 from dptext import privacy_curve as curve
 from dptext.embedding import encoders
 from dptext.mechanisms import Aim, NoiseMechanism
@@ -214,8 +214,12 @@ def corpus(data: Path, name: str, count: int, seed: int = 3) -> tuple[list[str],
 def sentences(texts: list[str]) -> Wide:
     """Encode texts by the sentence model, to length 1 at most."""
     folder = models.need_sentence_model(models.PACKAGE, "the tables")
-    vectors = encoders.sentence_vectors(folder, "", [text[:600] for text in texts])
-    return encoders.clip(vectors, 1.0)
+    texts = [text[:600] for text in texts]
+    key = cache.key_of("tables", content.of_data(texts))
+    kept = cache.arrays(
+        key, lambda: {"vectors": encoders.sentence_vectors(folder, "", texts)}
+    )
+    return encoders.clip(np.asarray(kept["vectors"]), 1.0)
 
 
 def pooled_words(space: Space, data: Path) -> None:
@@ -262,7 +266,7 @@ def pooled_words(space: Space, data: Path) -> None:
 def layers(data: Path) -> None:
     """GauDP 4.6: noise layers at equal (epsilon, delta); 4.7: C at one sigma / C."""
     delta = 1e-5
-    epsilons = (1.0, 2.5, 4.0, 16.0, 64.0)
+    epsilons = (1.0, 4.0, 16.0, 64.0, 256.0)
     files = {
         "SST-2": ("sst2_train20k.jsonl.gz", "sst2_dev.jsonl.gz"),
         "AG News": ("agnews_train19k.jsonl.gz", "agnews_test5600.jsonl.gz"),

@@ -51,11 +51,17 @@ class Params(gaussian.Params):
 class DiscreteGaussian(Gaussian):
     """Gaussian noise of whole steps."""
 
+    def _rest(self, epsilon: float) -> float:
+        """Return what the end and the rounding of the table may add to delta."""
+        odds = 1.0 + math.exp(min(epsilon, 700.0))
+        return odds * self.width * discrete.NORMAL_REST
+
     def _left(self, epsilon: float) -> float:
         """Return mu less what rounding vectors to the grid may add to it."""
-        rest = (1.0 + math.exp(min(epsilon, 700.0))) * self.width
-        delta = max(self.params.delta - rest * discrete.NORMAL_REST, 1e-300)
-        mu = mu_of(epsilon, min(delta, self.params.delta)) * math.sqrt(_SHEPPARD)
+        delta, rest = self.params.delta, self._rest(epsilon)
+        # Where more than half of delta is left out nothing is claimed.
+        delta -= rest if rest <= delta / 2.0 else 0.0
+        mu = mu_of(epsilon, delta) * math.sqrt(_SHEPPARD)
         return mu - math.sqrt(self.width) / discrete.WIDTH * (1.0 + 1e-9)
 
     def sigma(self, epsilon: float) -> float:
@@ -77,8 +83,7 @@ class DiscreteGaussian(Gaussian):
 
     def numerical_slack(self, epsilon: float) -> float:
         """Return what the table of the noise may add, in nats; inf beyond delta."""
-        rest = (1.0 + math.exp(min(epsilon, 700.0))) * self.width
-        if rest * discrete.NORMAL_REST > self.params.delta / 2.0:
+        if self._rest(epsilon) > self.params.delta / 2.0:
             return math.inf
         return 2.0 * self.width * discrete.NORMAL_SLACK
 

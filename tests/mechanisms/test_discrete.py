@@ -116,6 +116,14 @@ def test_a_batch_changes_nothing(name: str) -> None:
         np.testing.assert_array_equal(part, whole[rows])
 
 
+def test_noise_falls_as_epsilon_grows() -> None:
+    """Also beyond what is claimed: a larger epsilon never means more noise."""
+    for name in NAMES:
+        mechanism = made(name)
+        spreads = [mechanism.spread(epsilon) for epsilon in (1, 8, 30, 50, 64, 400)]
+        assert spreads == sorted(spreads, reverse=True)
+
+
 def test_beyond_what_the_table_tells_nothing_is_claimed() -> None:
     """The slack is tiny where a claim has a meaning, and infinite far beyond."""
     for name in NAMES:
