@@ -14,22 +14,19 @@ from __future__ import annotations
 import argparse
 import importlib.metadata
 import importlib.util
-import struct
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dptext import content, lexicons
+from dptext.lexicons.build import sphinx
+from dptext.lexicons.build.sphinx import Trie
 from dptext.readers import locations, ngrams
 from dptext.types import Lexicon
 
-MAGIC = b"Trie Language Model"
 SOURCE = "en-us.lm.bin of CMU Sphinx (package pocketsphinx), pairs"
 LICENCE = "BSD 2-clause, LICENSE.sphinx beside the data"
 BASE = np.log(1.0001)
-_CODES = 1 << 16
 PROVENANCE = """# The English n-gram model
 
 Words and pairs of words of the trigram model of English that comes with CMU Sphinx,
@@ -42,60 +39,6 @@ byte (`dptext/readers/ngrams.py`). The source knows {known:.1%} of the lexicon's
 the others are as frequent as the lexicon says. Words of the source that are not in the
 lexicon count as one unknown word.
 """
-
-
-class Trie(NamedTuple):
-    """Unigrams and pairs, in nats; pairs of word w are ends[w] to ends[w + 1]."""
-
-    words: list[str]
-    alone: NDArray[np.float64]
-    backoff: NDArray[np.float64]
-    ends: NDArray[np.int64]
-    following: NDArray[np.int64]
-    log_probs: NDArray[np.float64]
-
-
-def bits(
-    data: NDArray[np.uint8], first: NDArray[np.int64], width: int
-) -> NDArray[np.int64]:
-    """Read numbers of up to 25 bits at any position, least significant bit first."""
-    byte = first >> 3
-    value = np.zeros(len(first), np.int64)
-    for number in range(4):
-        value |= data[byte + number].astype(np.int64) << (8 * number)
-    return (value >> (first & 7)) & ((1 << width) - 1)
-
-
-def read(path: Path) -> Trie:
-    """Read unigrams and pairs of a binary trie of order 3."""
-    data = path.read_bytes()
-    assert data.startswith(MAGIC), "no trie of pocketsphinx"
-    at = len(MAGIC)
-    assert data[at] == 3, "not of order 3"
-    words, pairs, triples = struct.unpack_from("<3I", data, at + 1)
-    at += 1 + 12 + 4
-    tables = np.frombuffer(data, "<f4", 3 * _CODES, at).astype(np.float64) * BASE
-    at += 4 * len(tables)
-    one = np.frombuffer(data, np.dtype("<f4,<f4,<u4"), words + 1, at)
-    at += one.nbytes
-    wide, next_wide = int(words).bit_length(), int(triples).bit_length()
-    size = wide + 32 + next_wide
-    packed = np.frombuffer(data, np.uint8, ((pairs + 1) * size + 7) // 8 + 8, at)
-    at += len(packed)
-    at += ((triples + 1) * (wide + 16) + 7) // 8 + 8
-    first = np.arange(pairs, dtype=np.int64) * size
-    following = bits(packed, first, wide)
-    codes = bits(packed, first + wide + 16, 16)
-    (length,) = struct.unpack_from("<I", data, at)
-    names = data[at + 4 : at + 4 + length].split(b"\0")[:words]
-    return Trie(
-        [name.decode() for name in names],
-        one["f0"][:words].astype(np.float64) * BASE,
-        one["f1"][:words].astype(np.float64) * BASE,
-        one["f2"].astype(np.int64),
-        following,
-        tables[:_CODES][codes],
-    )
 
 
 def model(trie: Trie, lexicon: Lexicon) -> ngrams.Ngrams:
@@ -165,7 +108,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=locations.packaged())
     arguments = parser.parse_args()
     path = package() / "model" / "en-us" / "en-us.lm.bin"
-    trie = read(path)
+    trie = sphinx.read(path)
     compare(trie, path)
     made = model(trie, lexicons.find(arguments.lexicon))
     digest = ngrams.save(made, arguments.out)

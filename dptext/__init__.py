@@ -2,6 +2,7 @@
 
 >>> import dptext
 >>> private = dptext.privatize("Call me at noon.")
+>>> vectors = dptext.embed(["Call me at noon."], epsilon=8)
 >>> private, report = dptext.privatize(["Call me at noon."], risk="10%", report=True)
 """
 
@@ -11,6 +12,7 @@ TYPE_CHECKING = False  # typing has it, too, but is not loaded for it
 if TYPE_CHECKING:
     from typing import Any
 
+    from dptext.api import embed as embed
     from dptext.api import load_profile as load_profile
     from dptext.api import open_pipeline as open_pipeline
     from dptext.api import privatize as privatize
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     from dptext.profile import Profile as Profile
 
 __version__ = "0.1.0"
-_API = ("load_profile", "open_pipeline", "privatize")
+_API = ("embed", "load_profile", "open_pipeline", "privatize")
 __all__ = ["Pipeline", "__version__", *_API]
 
 
@@ -32,8 +34,7 @@ def __getattr__(name: str) -> Any:
         from dptext.pipeline import Pipeline
 
         return Pipeline
-    msg = f"module 'dptext' has no attribute {name!r}"
-    raise AttributeError(msg)
+    raise AttributeError(f"module 'dptext' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

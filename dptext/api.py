@@ -15,6 +15,7 @@ from dptext.randomness import RunKey
 from dptext.types import Record, Selection
 
 if TYPE_CHECKING:
+    from dptext.embedding.vectors import Vectors
     from dptext.engines.tally import Tally
     from dptext.pipeline import Pipeline
     from dptext.report.document import Document
@@ -124,7 +125,7 @@ def privatize(
     Raises TypeError for what is no text, UsageError and LexiconError for settings.
     """
     checked = _checked(texts)
-    run_key = _key(key)
+    run_key = open_key(key)
     chosen = choices.overrides(
         risk=risk,
         epsilon=epsilon,
@@ -148,6 +149,53 @@ def privatize(
     return private, _report(pipeline, run_key, tally)
 
 
+def embed(
+    texts: str | Iterable[str],
+    overrides: Mapping[str, object] | None = None,
+    *,
+    pool: str = "mean",
+    model: str | None = None,
+    mechanism: str | None = None,
+    epsilon: float | None = None,
+    delta: float | None = None,
+    mu: float | None = None,
+    risk: str | float | None = None,
+    clip: float | None = None,
+    dimensions: int | None = None,
+    beta: float | None = None,
+    lexicon: _Path | None = None,
+    key: bytes | _Path | None = None,
+) -> Vectors:
+    """Release noisy vectors of texts.
+
+    All settings are what the options of `dptext embed` are; overrides are laid over
+    them (mechanism, space, tokens). One text gives one vector (m,), an iterable of
+    texts (r, m) float32; with pool="word" a text gives the vectors of its words, (n,
+    m), and several texts a list of such. The result's `report` says what is promised.
+    Randomness and errors are those of `privatize`.
+    """
+    from dptext.embedding import settings as settings_
+    from dptext.embedding import vectors
+
+    run_key = open_key(key)
+    over = choices.overrides(
+        epsilon=epsilon,
+        risk=risk,
+        mechanism=mechanism,
+        lexicon=None if lexicon is None else os.fspath(lexicon),
+    )
+    chosen = settings_.chosen(
+        profiles.merged(overrides or {}, over),
+        {"pool": pool, "model": model},
+        delta=delta,
+        clip=clip,
+        dimensions=dimensions,
+        beta=beta,
+        mu=mu,
+    )
+    return vectors.of(_checked(texts), chosen, run_key, alone=isinstance(texts, str))
+
+
 def _checked(texts: object) -> Iterator[str]:
     """Return an iterator of texts. Raises TypeError for anything else.
 
@@ -155,37 +203,38 @@ def _checked(texts: object) -> Iterator[str]:
     """
     kind = type(texts).__name__
     if isinstance(texts, Mapping) or hasattr(texts, "columns"):
-        msg = f"a {kind} is no list of texts: give one of its columns or its values"
-        raise TypeError(msg)
+        raise TypeError(
+            f"a {kind} is no list of texts: give one of its columns or its values"
+        )
     if isinstance(texts, set | frozenset):
-        msg = f"a {kind} has no order, in which texts could be returned: give a list"
-        raise TypeError(msg)
+        raise TypeError(
+            f"a {kind} has no order, in which texts could be returned: give a list"
+        )
     if isinstance(texts, bytes | bytearray | memoryview):
-        msg = f"a text is a str, not {kind}: decode it"
-        raise TypeError(msg)
+        raise TypeError(f"a text is a str, not {kind}: decode it")
     if not isinstance(texts, Iterable):
-        msg = f"give a text or an iterable of texts, not {kind}"
-        raise TypeError(msg)
+        raise TypeError(f"give a text or an iterable of texts, not {kind}")
     return _each((texts,) if isinstance(texts, str) else texts)
 
 
 def _each(texts: Iterable[object]) -> Iterator[str]:
     for number, text in enumerate(texts):
         if not isinstance(text, str):
-            msg = f"the text at index {number} is no str but {type(text).__name__}"
-            raise TypeError(msg)
+            raise TypeError(
+                f"the text at index {number} is no str but {type(text).__name__}"
+            )
         yield text
 
 
-def _key(key: object) -> RunKey:
+def open_key(key: object) -> RunKey:
+    """Return the key of a run, fresh for None. Raises TypeError and UsageError."""
     if key is None:
         return RunKey.fresh()
     if isinstance(key, bytes | bytearray):
         return RunKey.from_bytes(bytes(key))
     if isinstance(key, str | os.PathLike):
         return RunKey.from_file(os.fspath(key))
-    msg = f"key: give bytes or the path of a file, not {type(key).__name__}"
-    raise TypeError(msg)
+    raise TypeError(f"key: give bytes or the path of a file, not {type(key).__name__}")
 
 
 def _report(pipeline: Pipeline, key: RunKey, tally: Tally) -> Document:

@@ -171,12 +171,10 @@ def _content(path: Path, key: str) -> bytes:
         path, "rb", opener=lambda name, mode: os.open(name, mode | flags)
     ) as file:
         if not _private(os.fstat(file.fileno()), stat.S_ISREG):
-            msg = "not a file of this user alone"
-            raise ValueError(msg)
+            raise ValueError("not a file of this user alone")
         header, _, content = file.read().partition(b"\n")
     if header != _header(key, content):
-        msg = "not what was kept"
-        raise ValueError(msg)
+        raise ValueError("not what was kept")
     return content
 
 

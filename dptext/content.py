@@ -55,8 +55,7 @@ def of_path(path: str | Path) -> str:
                 digest.update(f"{_of_file(file)} {path_inside.as_posix()}\n".encode())
         return digest.hexdigest()
     except OSError as error:
-        msg = f"{error.filename or path}: {error.strerror}"
-        raise UsageError(msg) from None
+        raise UsageError(f"{error.filename or path}: {error.strerror}") from None
 
 
 def _is_left_out(path: Path) -> bool:
@@ -64,8 +63,5 @@ def _is_left_out(path: Path) -> bool:
 
 
 def _of_file(path: Path) -> str:
-    digest = hashlib.sha256()
     with path.open("rb") as file:
-        while block := file.read(1 << 20):
-            digest.update(block)
-    return digest.hexdigest()
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -4,10 +4,9 @@
       UsageError   ValueError   2   an option, profile or component name is wrong
       LexiconError ValueError   2   a lexicon cannot be read or used
       MissingExtra ImportError  2   an optional dependency is not installed
-      RefusedError RuntimeError 3   a budget or policy refuses the run
+      RefusedError RuntimeError 3   a limit of the run refuses it
       InputError   ValueError   4   the input holds a record that cannot be read
       OutputError  OSError      1   the output cannot be written
-      FindingError RuntimeError 1   `check` found an export that is not covered
       ComponentError RuntimeError 1 a component of another package failed
 
 An InternalError is none of them: it describes a bug of dptext.
@@ -47,7 +46,7 @@ class MissingExtra(DptextError, ImportError):
 
 
 class RefusedError(DptextError, RuntimeError):
-    """A budget or a policy refuses the run."""
+    """A limit of the run refuses it."""
 
     exit_code = 3
 
@@ -60,12 +59,6 @@ class InputError(DptextError, ValueError):
 
 class OutputError(DptextError, OSError):
     """The output cannot be written."""
-
-    exit_code = 1
-
-
-class FindingError(DptextError, RuntimeError):
-    """A check found something."""
 
     exit_code = 1
 

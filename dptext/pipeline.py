@@ -181,8 +181,9 @@ class Pipeline:
             return ids
         drawn = self._chosen(ids, eps, bits)
         if drawn.min() < 0 or drawn.max() >= len(self.lexicon.words):
-            msg = f"mechanism {self.mechanism.name} drew what is no word; report it"
-            raise UsageError(msg)
+            raise UsageError(
+                f"mechanism {self.mechanism.name} drew what is no word; report it"
+            )
         return drawn
 
     def _chosen(self, ids: Ids, eps: Eps, bits: RandomBits) -> Ids:
@@ -370,22 +371,20 @@ def _with_epsilon(
 ) -> Profile:
     """Turn a risk into an epsilon."""
     if recipe.strategy is not Strategy.TOKEN:
-        msg = (
+        raise UsageError(
             "the risk is that of one draw; a word that is drawn once for all its "
             "places shows more: give --epsilon instead"
         )
-        raise UsageError(msg)
     from dptext.measures import calibrate
 
     epsilon = calibrate.epsilon_for(mechanism, risk, words)
     promise = mechanism.guarantee(epsilon)
     if promise.notion is Notion.LDP and promise.worst(epsilon) > MAX_MEANINGFUL_LOSS:
-        msg = (
+        raise UsageError(
             f"a risk of {risk:.3g} would take an epsilon of {epsilon:.4g} with these "
             "parameters, which is no meaningful protection; give a smaller risk, or "
             "parameters of the mechanism that list fewer words"
         )
-        raise UsageError(msg)
     return recipe.with_epsilon(epsilon)
 
 
@@ -393,27 +392,25 @@ def _agree(recipe: Profile, budget: AnyBudget | None) -> None:
     """Refuse strategies and budgets that do not go with a mechanism or each other."""
     name = recipe.mechanism.name
     if recipe.strategy is not Strategy.TOKEN and recipe.budget.name != "uniform":
-        msg = (
+        raise UsageError(
             f"strategy {recipe.strategy} draws a word once for several places, which "
             "must have one epsilon: use the budget uniform"
         )
-        raise UsageError(msg)
     params, budget_params = recipe.mechanism.params, recipe.budget.params
     plain = isinstance(budget_params, uniform.Params) and budget_params.epsilon
     if params.needs_one_epsilon and not plain:
-        msg = (
+        raise UsageError(
             f"{name} with these parameters looks at all pairs of words for each "
             "epsilon: use the budget uniform with an epsilon, not a risk"
         )
-        raise UsageError(msg)
     if params.family is not Family.TEXTS:
         return
     if recipe.strategy is not Strategy.TOKEN:
-        msg = f"{name} draws every word in its context: use the strategy token"
-        raise UsageError(msg)
+        raise UsageError(
+            f"{name} draws every word in its context: use the strategy token"
+        )
     if isinstance(budget, SequentialBudget):
-        msg = (
+        raise UsageError(
             f"{name} looks at the whole text, so it cannot draw word after word as the "
             f"budget {recipe.budget.name} wants; use another budget"
         )
-        raise UsageError(msg)

@@ -55,3 +55,20 @@ def mills(value: float) -> float:
     for step in range(160, 0, -1):
         tail = value + step / tail
     return 1.0 / tail
+
+
+def epsilon_of(mu: float, delta: float) -> float:
+    """Return the least epsilon with delta(epsilon; mu) <= delta, rounded up."""
+    if delta_of(0.0, mu) <= delta:
+        return 0.0
+    low, high = 0.0, 1.0
+    while delta_of(high, mu) > delta:
+        low, high = high, 2.0 * high
+    middle = (low + high) / 2.0
+    while low < middle < high:
+        if delta_of(middle, mu) <= delta:
+            high = middle
+        else:
+            low = middle
+        middle = (low + high) / 2.0
+    return high * (1.0 + 1e-12)

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from dptext import content, naming, registry, streams
+from dptext import content, naming, registry, yaml_files
 from dptext.errors import UsageError
 from dptext.settings import convert
 from dptext.tokens.policy import Policy
@@ -133,8 +133,9 @@ def path_of(name: str) -> Path:
         return path
     if name not in shipped():
         hint = registry.suggest(name, shipped())
-        msg = f"no profile named {name!r}; {hint}, or the path of a .yaml file"
-        raise UsageError(msg)
+        raise UsageError(
+            f"no profile named {name!r}; {hint}, or the path of a .yaml file"
+        )
     return folder() / f"{name}.yaml"
 
 
@@ -148,7 +149,7 @@ def load(name: str, overrides: Mapping[str, object] | None = None) -> Profile:
     key's path.
     """
     path = path_of(name)
-    data = read(path)
+    data = yaml_files.read(path, "profile")
     recipe = parse(merged(data, overrides or {}), path.name)
     return dataclasses.replace(recipe, name=_name(recipe, data, path))
 
@@ -157,7 +158,7 @@ def _name(recipe: Profile, data: Mapping[str, object], path: Path) -> str:
     """Name a profile by how it differs from the one that ships, or is in its file."""
     if recipe.name in shipped():
         path = folder() / f"{recipe.name}.yaml"
-        data = read(path)
+        data = yaml_files.read(path, "profile")
     try:
         base = _parse(data, path.name)
     except UsageError:  # the file needs the overrides to be a profile
@@ -174,8 +175,7 @@ def parse(data: Mapping[str, object], location: str) -> Profile:
     if isinstance(params, uniform.Params) and (
         (params.epsilon is None) == (params.risk is None)
     ):
-        msg = f"{location}: budget: give either epsilon or risk"
-        raise UsageError(msg)
+        raise UsageError(f"{location}: budget: give either epsilon or risk")
     return recipe
 
 
@@ -189,8 +189,7 @@ def resolved(settings: Mapping[str, object], name: str, lexicon: str) -> Profile
     recipe = _parse({**settings, "name": name, "lexicon": lexicon}, "settings")
     params = recipe.budget.params
     if isinstance(params, uniform.Params) and params.epsilon is None:
-        msg = "settings: budget: the epsilon is missing"
-        raise UsageError(msg)
+        raise UsageError("settings: budget: the epsilon is missing")
     return recipe
 
 
@@ -198,21 +197,18 @@ def _parse(data: Mapping[str, object], location: str) -> Profile:
     unknown = [key for key in data if key not in _KEYS]
     if unknown:
         hint = registry.suggest(str(unknown[0]), _KEYS)
-        msg = f"{location}: unknown key {unknown[0]!r}; {hint}"
-        raise UsageError(msg)
+        raise UsageError(f"{location}: unknown key {unknown[0]!r}; {hint}")
     parts = {key: _part(key, data.get(key), location) for key in STAGES}
     mechanism, budget = parts["mechanism"], parts["budget"]
     if mechanism is None or budget is None:
         missing = "mechanism" if mechanism is None else "budget"
-        msg = f"{location}: {missing} is missing"
-        raise UsageError(msg)
+        raise UsageError(f"{location}: {missing} is missing")
     noise = mechanism.params.family == "noise"
     if parts["mapping"] is not None and not noise:
-        msg = (
+        raise UsageError(
             f"{location}: mapping: {mechanism.name} draws words itself; remove the "
             "mapping"
         )
-        raise UsageError(msg)
     mapping = parts["mapping"] or (
         _part("mapping", "nearest", location) if noise else None
     )
@@ -238,8 +234,7 @@ def _parse(data: Mapping[str, object], location: str) -> Profile:
 def _strategy(value: object, location: str) -> Strategy:
     if value not in STRATEGIES:
         hint = registry.suggest(str(value), STRATEGIES)
-        msg = f"{location}: strategy: unknown value {value!r}; {hint}"
-        raise UsageError(msg)
+        raise UsageError(f"{location}: strategy: unknown value {value!r}; {hint}")
     return Strategy(str(value))
 
 
@@ -249,70 +244,16 @@ def _part(key: str, settings: object, location: str) -> Part[Any] | None:
     if isinstance(settings, str):
         settings = {"name": settings}
     if not isinstance(settings, Mapping) or not isinstance(settings.get("name"), str):
-        msg = f"{location}: {key}: give a name, or a name and parameters"
-        raise UsageError(msg)
+        raise UsageError(f"{location}: {key}: give a name, or a name and parameters")
     module = registry.find(STAGES[key], settings["name"])
     rest = {item: value for item, value in settings.items() if item != "name"}
     for item in rest:
         now = _RENAMED.get((key, settings["name"], item))
         if now is not None:
-            msg = f"{location}: {key}.{item}: this key is now {key}.{now}; rename it"
-            raise UsageError(msg)
+            raise UsageError(
+                f"{location}: {key}.{item}: this key is now {key}.{now}; rename it"
+            )
     return Part(settings["name"], convert(rest, module.Params, f"{location}: {key}"))
-
-
-def read(path: Path, kind: str = "profile") -> JsonObject:
-    """Read a YAML file of keys and values; raises UsageError naming file and line."""
-    streams.check_ends(path, kind)
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        msg = f"{kind} {path}: {error.strerror}"
-        raise UsageError(msg) from None
-    return decode(data, path.name, kind)
-
-
-def decode(text: bytes, name: str, kind: str = "profile") -> JsonObject:
-    """Read the content of such a file; kind says in messages what it is."""
-    import yaml
-
-    try:
-        data = yaml.load(text.decode(), Loader=_loader(yaml))  # noqa: S506
-    except UnicodeDecodeError:
-        msg = f"{kind} {name}: not UTF-8 text"
-        raise UsageError(msg) from None
-    except (yaml.YAMLError, ValueError) as error:  # ValueError: a date that is none
-        mark = getattr(error, "problem_mark", None)
-        where = f":{mark.line + 1}" if mark else ""
-        problem = getattr(error, "problem", None) or "not YAML"
-        msg = f"{name}{where}: {problem}"
-        raise UsageError(msg) from None
-    if data is None:
-        msg = f"{name}: the {kind} is empty; write keys and values, one a line"
-        raise UsageError(msg)
-    if not isinstance(data, dict):
-        msg = f"{name}: a {kind} is a list of keys and values"
-        raise UsageError(msg)
-    return data
-
-
-def _loader(yaml: Any) -> Any:
-    """Return a safe loader that refuses a key given twice."""
-
-    class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-        pass
-
-    def mapping(loader: Any, node: Any) -> dict[Any, Any]:
-        keys = [loader.construct_object(key) for key, _ in node.value]
-        for number, key in enumerate(keys):
-            if key in keys[:number]:
-                raise yaml.constructor.ConstructorError(
-                    None, None, f"key {key!r} is given twice", node.start_mark
-                )
-        return dict(loader.construct_mapping(node, deep=True))
-
-    Loader.add_constructor("tag:yaml.org,2002:map", mapping)
-    return Loader
 
 
 def merged(base: Mapping[str, object], over: Mapping[str, object]) -> JsonObject:

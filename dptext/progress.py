@@ -1,7 +1,8 @@
 """Say on standard error what takes long: a few plain lines, on a terminal or not.
 
-Commands switch it on; as a library dptext says nothing. Only names of public steps are
-written, never anything of a text.
+Where it is known how much is done, a terminal shows a bar with the time left. Commands
+switch it on; as a library dptext says nothing. Only names of public steps are written,
+never anything of a text.
 """
 
 from __future__ import annotations
@@ -10,7 +11,10 @@ import contextlib
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+
+# Takes the name of a phase and how much of it is done, 0 to 1.
+Shares = Callable[[str, float], None]
 
 # Seconds after which a step is named, and named again; the last one repeats.
 _WAITS = (3.0, 10.0, 20.0, 30.0, 60.0)
@@ -61,3 +65,66 @@ def step(what: str) -> Iterator[None]:
         done.set()
         thread.join()
         _steps.remove(token)
+
+
+@contextlib.contextmanager
+def shares() -> Iterator[Shares]:
+    """Show phases and how much of each is done; steps outside of it are not named.
+
+    A bar with the time left on a terminal, else lines now and then.
+    """
+    if not _on or sys.stderr is None:
+        yield lambda what, share: None
+        return
+    token = object()
+    _steps.append(token)
+    try:
+        with (
+            _bar() if sys.stderr.isatty() else contextlib.nullcontext(_lines()) as show
+        ):
+            yield show
+    finally:
+        _steps.remove(token)
+
+
+@contextlib.contextmanager
+def _bar() -> Iterator[Shares]:
+    from rich.console import Console
+    from rich.progress import Progress, TimeRemainingColumn
+
+    columns = (*Progress.get_default_columns()[:-1], TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
+        task = bars.add_task("starting", total=None)
+        current = ""
+
+        def show(what: str, share: float) -> None:
+            nonlocal current
+            total = 1.0 if share else None  # None: nothing is known but that it goes on
+            if what != current:
+                bars.reset(task, description=what, total=total)
+                current = what
+            bars.update(task, completed=share, total=total)
+
+        yield show
+
+
+def _lines() -> Shares:
+    current, began, due, turn = "", 0.0, 0.0, 0
+
+    def show(what: str, share: float) -> None:
+        nonlocal current, began, due, turn
+        now = time.monotonic()
+        if what != current:
+            current, began, due, turn = what, now, now + _WAITS[0], 0
+        if now < due or not share:
+            return
+        turn += 1
+        due = now + _WAITS[min(turn, len(_WAITS) - 1)]
+        left = (now - began) * (1.0 / share - 1.0)
+        say(f"{what}: {share:.0%}, about {_duration(left)} left")
+
+    return show
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds / 60.0:.0f} min" if seconds >= 90.0 else f"{seconds:.0f} s"

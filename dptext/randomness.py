@@ -75,19 +75,18 @@ class RunKey:
                 data = file.read(_LONGEST_KEY + 1)
                 mode = os.fstat(file.fileno()).st_mode
         except OSError as error:
-            msg = f"key file {path}: {error.strerror}"
-            raise UsageError(msg) from None
+            raise UsageError(f"key file {path}: {error.strerror}") from None
         if mode & (stat.S_IRGRP | stat.S_IROTH | stat.S_IWGRP | stat.S_IWOTH):
-            msg = f"key file {path}: other users may read it; run: chmod 600 {path}"
-            raise UsageError(msg)
+            raise UsageError(
+                f"key file {path}: other users may read it; run: chmod 600 {path}"
+            )
         try:
             return cls.from_bytes(data)
         except UsageError as error:
-            msg = (
+            raise UsageError(
                 f"key file {path}: {error}; "
                 f"make one with: (umask 077; openssl rand -out {path} {KEY_BYTES})"
-            )
-            raise UsageError(msg) from None
+            ) from None
 
     @classmethod
     def from_bytes(cls, data: bytes) -> RunKey:
@@ -100,11 +99,9 @@ class RunKey:
         except ValueError:
             pass
         if len(data) < KEY_BYTES or len(set(data)) < KEY_BYTES // 2:
-            msg = f"needs at least {KEY_BYTES} random bytes"
-            raise UsageError(msg)
+            raise UsageError(f"needs at least {KEY_BYTES} random bytes")
         if len(data) > _LONGEST_KEY:
-            msg = f"is longer than {_LONGEST_KEY} bytes"
-            raise UsageError(msg)
+            raise UsageError(f"is longer than {_LONGEST_KEY} bytes")
         return cls(hashlib.blake2b(data, digest_size=32).digest(), "key-file")
 
 
@@ -227,10 +224,7 @@ class RandomBits:
         wide = np.uint64(bound)
         half = np.uint64(32)
         low = (integers & np.uint64(0xFFFFFFFF)) * wide >> half
-        below: NDArray[np.int64] = (((integers >> half) * wide + low) >> half).astype(
-            np.int64
-        )
-        return below
+        return (((integers >> half) * wide + low) >> half).astype(np.int64)
 
     def normal(self, lane: int, width: int) -> NDArray[np.float64]:
         """Return standard normals (n, width), Box-Muller, from ceil(width/2) lanes."""

@@ -53,8 +53,7 @@ def find(stage: str, name: str) -> ModuleType:
     """
     known = names(stage)
     if name not in known:
-        msg = f"no {_kind(stage)} named {name!r}; {suggest(name, known)}"
-        raise UsageError(msg)
+        raise UsageError(f"no {_kind(stage)} named {name!r}; {suggest(name, known)}")
     entries = _outside(stage).get(name, ())
     if not entries:
         return importlib.import_module(f"dptext.{stage}.{name.replace('-', '_')}")
@@ -65,8 +64,7 @@ def find(stage: str, name: str) -> ModuleType:
     if isinstance(module, ModuleType) and not problem:
         return module
     packages = " and ".join(sorted({_package(entry) for entry in entries}))
-    msg = f"{_kind(stage)} {name!r} of package {packages}: {problem}"
-    raise UsageError(msg)
+    raise UsageError(f"{_kind(stage)} {name!r} of package {packages}: {problem}")
 
 
 def _conflict(stage: str, name: str, entries: tuple[EntryPoint, ...]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, TypeVar
 
@@ -25,26 +26,22 @@ def convert(
     location names the data in messages; beside are keys that stand beside these.
     """
     if not isinstance(data, Mapping):
-        msg = f"{location}: give keys and values"
-        raise UsageError(msg)
+        raise UsageError(f"{location}: give keys and values")
     known = tuple(field.name for field in dataclasses.fields(kind))
     for key in data:
         if key not in known:
             near = (*beside, *known)
             hint = registry.suggest(str(key), near) if near else "it has no parameters"
-            msg = f"{location}.{key}: unknown key; {hint}"
-            raise UsageError(msg)
+            raise UsageError(f"{location}.{key}: unknown key; {hint}")
     for key, value in data.items():
         if isinstance(value, float) and not abs(value) < float("inf"):
-            msg = f"{location}.{key}: {value} is no finite number"
-            raise UsageError(msg)
+            raise UsageError(f"{location}.{key}: {value} is no finite number")
     plain = {key: _number(value) for key, value in data.items()}
     try:
         return msgspec.convert(plain, kind)
     except msgspec.ValidationError as error:
         reason, _, path = str(error).partition(" - at `$")
-        msg = f"{location}{path.rstrip('`')}: {reason}"
-        raise UsageError(msg) from None
+        raise UsageError(f"{location}{path.rstrip('`')}: {reason}") from None
 
 
 def _number(value: object) -> object:
@@ -55,3 +52,23 @@ def _number(value: object) -> object:
         except ValueError:
             return value
     return value
+
+
+def share(value: object, name: str) -> float:
+    """Read a share: "20%", "0.2" or 0.2. Raises UsageError for what is none: 20, 120%.
+
+    name says in the message what is read.
+    """
+    text = str(value).strip()
+    try:
+        number = float(text.removesuffix("%"))
+    except ValueError:
+        number = math.nan
+    fraction = number / 100.0 if text.endswith("%") else number
+    if 0.0 < fraction < 1.0 and not isinstance(value, bool):
+        return fraction
+    meant = "20% or 0.2"
+    if 1.0 <= number < 100.0:
+        meant = f"{number:g}% or {number / 100.0:g}"
+    shown = text if len(text) <= 40 else f"{text[:40]}..."
+    raise UsageError(f"{name} {shown}: give a share between 0 and 1, as in {meant}")

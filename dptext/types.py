@@ -368,5 +368,4 @@ class Lexicon:
     @property
     def prior(self) -> NDArray[np.float64]:
         """Public unigram prior, (V,) float64, sums to 1."""
-        prior: NDArray[np.float64] = self.counts / self.counts.sum()
-        return prior
+        return np.asarray(self.counts / self.counts.sum())

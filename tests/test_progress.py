@@ -53,3 +53,21 @@ def test_short_steps_and_libraries_say_nothing(
     with progress.step("short"):
         pass
     assert not capsys.readouterr().err
+
+
+def test_shares_are_written_with_the_time_left(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Off a terminal: a line now and then, none for what is short or unknown."""
+    with progress.shares() as silent:
+        silent("reading", 0.5)
+    progress.on()
+    with progress.step("outer"), progress.shares() as show:
+        show("reading", 0.5)
+        time.sleep(0.03)
+        show("reading", 0.75)
+        show("folding", 0.0)
+        time.sleep(0.2)
+        show("folding", 0.0)
+    err = capsys.readouterr().err
+    assert err == "dptext: reading: 75%, about 0 s left\n"

@@ -73,15 +73,13 @@ class Classes:
         for name in by_name:
             if name != OTHER and name not in self.names:
                 known = ", ".join((*self.names, OTHER))
-                msg = f"budget: epsilons: no class {name!r}; known: {known}"
-                raise UsageError(msg)
+                raise UsageError(f"budget: epsilons: no class {name!r}; known: {known}")
         missing = [name for name in self.names if name not in by_name]
         if missing and OTHER not in by_name:
-            msg = (
+            raise UsageError(
                 f"budget: epsilons: none for {', '.join(missing)}; give one, or one "
                 f"for {OTHER}"
             )
-            raise UsageError(msg)
         return np.array([by_name.get(name, by_name.get(OTHER)) for name in self.names])
 
 
@@ -103,11 +101,9 @@ def classes(lexicon: Lexicon, by: str, table: str) -> Classes:
     table is the path of a CSV file with the columns word and class, for by "table".
     """
     if by not in BY:
-        msg = f"budget: by: {by!r} is not one of {', '.join(BY)}"
-        raise UsageError(msg)
+        raise UsageError(f"budget: by: {by!r} is not one of {', '.join(BY)}")
     if (by == "table") != bool(table):
-        msg = "budget: give table: FILE together with by: table"
-        raise UsageError(msg)
+        raise UsageError("budget: give table: FILE together with by: table")
     content: dict[str, str] = {}
     if by == "frequency":
         named = _by_frequency(lexicon)
@@ -145,8 +141,7 @@ def _read(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        msg = f"{path}: {error.strerror}"
-        raise UsageError(msg) from None
+        raise UsageError(f"{path}: {error.strerror}") from None
 
 
 def _by_table(lexicon: Lexicon, path: Path, data: bytes) -> list[str]:
@@ -155,27 +150,22 @@ def _by_table(lexicon: Lexicon, path: Path, data: bytes) -> list[str]:
     try:
         reader = csv.DictReader(io.StringIO(data.decode("utf-8"), newline=""))
         if {"word", "class"} - set(reader.fieldnames or ()):
-            msg = f"{path}: needs a header with the columns word and class"
-            raise UsageError(msg)
+            raise UsageError(f"{path}: needs a header with the columns word and class")
         for row in reader:
             if not row["word"] or not row["class"]:
-                msg = f"{path}:{reader.line_num}: give a word and its class"
-                raise UsageError(msg)
+                raise UsageError(f"{path}:{reader.line_num}: give a word and its class")
             rows[row["word"].lower()] = row["class"]
     except UnicodeDecodeError:
-        msg = f"{path}: not UTF-8 text"
-        raise UsageError(msg) from None
+        raise UsageError(f"{path}: not UTF-8 text") from None
     except csv.Error as error:
-        msg = f"{path}: {error}"
-        raise UsageError(msg) from None
+        raise UsageError(f"{path}: {error}") from None
     return [rows.get(word.lower(), OTHER) for word in lexicon.words]
 
 
 def _by_part(lexicon: Lexicon) -> list[str]:
     if lexicon.parts is None:
-        msg = (
+        raise UsageError(
             f"lexicon {lexicon.name} holds no parts of speech; use by: frequency, or "
             "by: table with a file of your own"
         )
-        raise UsageError(msg)
     return [PARTS[number] for number in lexicon.parts]

@@ -23,11 +23,7 @@ def normalized(values: Column, texts: NDArray[np.int64], count: int) -> Column:
 
 
 def fill(
-    weights: Column,
-    texts: NDArray[np.int64],
-    totals: Column,
-    low: Column,
-    high: Column,
+    weights: Column, texts: NDArray[np.int64], totals: Column, low: Column, high: Column
 ) -> Column:
     """Return clip(factor * weight, low, high), one factor a text, that sum to totals.
 

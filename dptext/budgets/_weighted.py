@@ -30,8 +30,7 @@ class WeightedScore:
     def content(self) -> dict[str, str]:
         """Return the digests of what its settings name, and of another's code."""
         digests = dict(self.score.content)
-        code = registry.code("budgets.scores", self.name)
-        if code:
+        if code := registry.code("budgets.scores", self.name):
             digests |= {"code": code, "used": self.score.description}
         return {f"scores.{self.name}.{key}": value for key, value in digests.items()}
 
@@ -45,8 +44,9 @@ class WeightedScore:
         values = self.score.values(words)
         fits = values.shape == words.ids.shape
         if not fits or not (np.isfinite(values) & (values >= 0)).all():
-            msg = f"the score {self.name} gave something else than numbers from 0 up"
-            raise UsageError(msg)
+            raise UsageError(
+                f"the score {self.name} gave something else than numbers from 0 up"
+            )
         return values
 
 
@@ -57,15 +57,17 @@ def prepare(
 
     Raises UsageError that names the key.
     """
-    scores = []
-    for name, of_score in settings.items():
-        weight, params = _settings(name, of_score)
-        if weight > 0:
-            scores.append(WeightedScore(name, weight, params.prepare(lexicon)))
+    read = ((name, *_settings(name, value)) for name, value in settings.items())
+    scores = tuple(
+        WeightedScore(name, weight, params.prepare(lexicon))
+        for name, weight, params in read
+        if weight > 0
+    )
     if not scores:
-        msg = "budget: scores: none is on; name at least one, as in frequency: 1"
-        raise UsageError(msg)
-    return tuple(scores)
+        raise UsageError(
+            "budget: scores: none is on; name at least one, as in frequency: 1"
+        )
+    return scores
 
 
 def combined(
@@ -91,14 +93,14 @@ def combined(
 
 
 def _settings(name: str, settings: object) -> tuple[float, Params]:
-    """Return weight and parameters."""
     location = f"budget: scores.{name}"
     kind = registry.find("budgets.scores", name).Params
     if not isinstance(settings, Mapping):
         settings = {"weight": settings}
     weight = settings.get("weight", 1.0)
     if not isinstance(weight, int | float) or not 0 <= weight <= 1e6:
-        msg = f"{location}: the weight is a number from 0 to 1000000, true or false"
-        raise UsageError(msg)
+        raise UsageError(
+            f"{location}: the weight is a number from 0 to 1000000, true or false"
+        )
     rest = {key: value for key, value in settings.items() if key != "weight"}
     return float(weight), convert(rest, kind, location, ("weight",))

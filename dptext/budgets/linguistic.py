@@ -58,17 +58,13 @@ class Params(budgets.Params):
     def __post_init__(self) -> None:
         """Refuse settings that contradict each other."""
         if (self.epsilon is None) == (self.epsilon_per_word is None):
-            msg = "give either epsilon or epsilon_per_word"
-            raise ValueError(msg)
+            raise ValueError("give either epsilon or epsilon_per_word")
         if self.variant == "published" and self.epsilon is None:
-            msg = "variant published shares a total: give epsilon"
-            raise ValueError(msg)
+            raise ValueError("variant published shares a total: give epsilon")
         if self.variant == "published" and (self.min or self.max):
-            msg = "variant published has no min and max"
-            raise ValueError(msg)
+            raise ValueError("variant published has no min and max")
         if self.max is not None and self.min is not None and self.max < self.min:
-            msg = "max is less than min"
-            raise ValueError(msg)
+            raise ValueError("max is less than min")
 
     def prepare(self, lexicon: Lexicon) -> Linguistic:
         """Make the scores ready."""

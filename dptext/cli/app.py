@@ -12,6 +12,7 @@ from dptext.cli import (
     calibrate,
     check,
     compare,
+    embed,
     evaluate,
     explain,
     lexicon,
@@ -22,11 +23,12 @@ from dptext.cli import (
     sanitize,
     setup,
 )
-from dptext.cli.border import Border
+from dptext.cli.boundary import ErrorBoundary
+from dptext.cli.spread import spread
 
 app = typer.Typer(
     name="dptext",
-    cls=Border,
+    cls=ErrorBoundary,
     help=(
         "Replace the words of texts under word-level differential privacy, and say "
         "truthfully what that protects."
@@ -37,10 +39,21 @@ app = typer.Typer(
 )
 # In the order of the help; a command has the name of its module.
 for module in (
-    *(sanitize, evaluate, compare, plan, explain, calibrate, audit, check, report),
+    *(
+        sanitize,
+        embed,
+        evaluate,
+        compare,
+        plan,
+        explain,
+        calibrate,
+        audit,
+        check,
+        report,
+    ),
     *(profiles, mechanisms, setup),
 ):
-    app.command(module.__name__.rpartition(".")[2])(module.command)
+    app.command(module.__name__.rpartition(".")[2])(spread(module.command))
 app.add_typer(lexicon.app, name="lexicon")
 
 

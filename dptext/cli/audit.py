@@ -11,6 +11,7 @@ import typer
 
 from dptext.cli import options, screen
 from dptext.cli.faults import say
+from dptext.cli.overrides import overrides
 from dptext.errors import UsageError
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def command(
     from dptext.guarantees import audit
     from dptext.report import audit_draws, audit_text
 
-    over = options.overrides(
+    over = overrides(
         epsilon=epsilon, mechanism=mechanism, lexicon=lexicon, settings=set_
     )
     name, over = _resolved(name, over)
@@ -93,8 +94,7 @@ def command(
     with contextlib.nullcontext() if quiet else progress.step(preparing):
         ready = pipeline.build(recipe, lexicons.find(recipe.lexicon))
     if ready.budget.description.kind != "word":
-        msg = "audit takes an epsilon per word: give --epsilon"
-        raise UsageError(msg)
+        raise UsageError("audit takes an epsilon per word: give --epsilon")
     tell(f"about {_seconds(ready, inputs, runs, draws):.0f} s of one core are left")
     finding = audit.audit(
         ready.mechanism,
@@ -128,18 +128,19 @@ def _resolved(name: str, over: JsonObject) -> tuple[str, JsonObject]:
     mechanisms = registry.names("mechanisms")
     if name not in mechanisms:
         known = tuple(sorted({*profile.shipped(), *mechanisms}))
-        msg = (
+        raise UsageError(
             f"no profile or mechanism named {name!r}; {registry.suggest(name, known)}, "
             "or the path of a .yaml file"
         )
-        raise UsageError(msg)
     settings = over.get("mechanism", {})
     if not isinstance(settings, dict) or "name" in settings:
-        msg = f"audit {name}: this is a mechanism already; leave out --mechanism"
-        raise UsageError(msg)
+        raise UsageError(
+            f"audit {name}: this is a mechanism already; leave out --mechanism"
+        )
     if "budget" not in over:
-        msg = f"audit {name}: a mechanism has no epsilon of its own; give --epsilon"
-        raise UsageError(msg)
+        raise UsageError(
+            f"audit {name}: a mechanism has no epsilon of its own; give --epsilon"
+        )
     over = {"mapping": None, **over, "mechanism": {**settings, "name": name}}
     return profile.DEFAULT, over
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dptext.cli import options, screen
+from dptext.cli import groups, options, screen
+from dptext.cli.overrides import overrides
 from dptext.errors import UsageError
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def command(
         str | None,
         typer.Option(help="With --reader: public texts, which it reads drawn anew."),
     ] = None,
-    field: options.Fields = None,
+    field: groups.Fields = None,
     as_json: options.Json = False,
 ) -> None:
     """Find the epsilon at which the best guess of a word succeeds at most this often.
@@ -64,10 +65,10 @@ def command(
     """
     from dptext import lexicons, progress
     from dptext import profile as profiles
-    from dptext.report import calibration
+    from dptext.report import calibration, calibration_text
 
     every = mechanism == "all"
-    over = options.overrides(
+    over = overrides(
         risk=risk,
         mechanism=None if every else mechanism,
         lexicon=lexicon,
@@ -76,8 +77,9 @@ def command(
     _check_cap(best_weights, epsilon_cap)
     recipe = profiles.load(profile, over)
     if best_weights is not None and (every or recipe.mechanism.name != "rank"):
-        msg = "--best-weights is about the mechanism rank: add --mechanism rank"
-        raise UsageError(msg)
+        raise UsageError(
+            "--best-weights is about the mechanism rank: add --mechanism rank"
+        )
     target = calibration.risk_of(recipe)
     opened = lexicons.find(recipe.lexicon)
     if reader is not None or text is not None:
@@ -92,14 +94,14 @@ def command(
         rows.append(row)
         worth = calibration.worth(ready, best_weights)
         more = {"utility": best_weights, "worth": worth, "settings": changed}
-        block = f"\n# {best_weights} {worth:.4f}\n{calibration.as_yaml(changed)}"
+        block = f"\n# {best_weights} {worth:.4f}\n{calibration_text.as_yaml(changed)}"
     elif every:
         for row in calibration.every_mechanism(profile, over, opened):
-            progress.say(calibration.line(row))
+            progress.say(calibration_text.line(row))
             rows.append(row)
     else:
         rows.append(calibration.calibrated(recipe, opened)[0])
-        progress.say(calibration.line(rows[0]))
+        progress.say(calibration_text.line(rows[0]))
     if not as_json:
         _show(recipe, target, rows)
         if block:
@@ -165,16 +167,16 @@ def _check_cap(utility: str | None, cap: float | None) -> None:
     from dptext.mechanisms import rank
 
     if utility is None:
-        msg = "--epsilon-cap goes with --best-weights closeness or --best-weights kept"
-        raise UsageError(msg)
+        raise UsageError(
+            "--epsilon-cap goes with --best-weights closeness or --best-weights kept"
+        )
     if not 0.0 < cap <= rank.LARGEST_EPSILON:
-        msg = f"--epsilon-cap {cap:g}: give a number of nats from 0 to 500"
-        raise UsageError(msg)
+        raise UsageError(f"--epsilon-cap {cap:g}: give a number of nats from 0 to 500")
 
 
 def _show(recipe: Profile, target: float, rows: Sequence[Row]) -> None:
     from dptext.measures.bayes_risk import LIMITS
-    from dptext.report.calibration import cells
+    from dptext.report.calibration_text import cells
 
     console = screen.console()
     calibrated = [row for row in rows if row.skipped is None]

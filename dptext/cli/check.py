@@ -43,7 +43,9 @@ def command(
     ] = None,
     notion: Annotated[
         list[str] | None,
-        typer.Option(help="Accepted guarantee, LDP or metric-DP; repeatable."),
+        typer.Option(
+            help="Accepted guarantee, LDP or metric-DP (or eps-delta); repeatable."
+        ),
     ] = None,
     max_epsilon: Annotated[
         float | None, typer.Option(min=0, help="Largest accepted epsilon.")
@@ -53,8 +55,7 @@ def command(
         typer.Option(min=0, help="Largest accepted loss between two words, in nats."),
     ] = None,
     max_risk: Annotated[
-        str | None,
-        typer.Option(help="Largest accepted success of a guess, as in 15%."),
+        str | None, typer.Option(help="Largest accepted success of a guess, as in 15%.")
     ] = None,
     allow: Annotated[
         list[str] | None,
@@ -129,13 +130,19 @@ def _judged(
     read: Callable[[], Export], accepted: ExportPolicy, recomputer: Recomputer
 ) -> tuple[Sequence[str], Sequence[str]]:
     """Return findings on an export, and notes."""
+    from dptext.embedding import document as vectors
     from dptext.report import verify
 
     try:
         export = read()
     except OSError as error:
         return [f"cannot be read: {error.strerror}"], []
-    verdict = verify.verdict(export, accepted, recomputer)
+    if export.report is not None and vectors.is_kind(export.report):
+        from dptext.embedding import verify as of_vectors
+
+        verdict = of_vectors.verdict(export, accepted, recomputer.lexicons)
+    else:
+        verdict = verify.verdict(export, accepted, recomputer)
     return verdict.findings, verdict.notes
 
 
@@ -186,6 +193,7 @@ def _policy_of_file(path: Path | None, index: Index | None) -> ExportPolicy:
     if data is not None:
         return policy.decode(data, policy.NAME)
     if usual.exists():
-        msg = f"{usual}: on disk but not staged; git add it, or name it with --policy"
-        raise UsageError(msg)
+        raise UsageError(
+            f"{usual}: on disk but not staged; git add it, or name it with --policy"
+        )
     return policy.ExportPolicy()

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dptext.choices import share
-from dptext.cli import options, screen
+from dptext.cli import groups, options, screen
 from dptext.errors import UsageError
 from dptext.report import figures
+from dptext.settings import share
 
 if TYPE_CHECKING:
     from dptext.evaluation.comparison import Cell, Row, Sample
@@ -26,14 +27,10 @@ _RISKS = ("10%", "20%", "35%")
 
 def command(
     file: Annotated[str, typer.Argument(help="Texts to compare on.")],
-    field: options.Fields = None,
-    format: options.Format = None,
-    delimiter: options.Delimiter = None,
-    quoting: options.Quoting = True,
-    header: options.Header = True,
+    *,
+    layout: groups.Layout,
     sample: Annotated[
-        int,
-        options.input_option(min=1, help="Texts to take, the same each time."),
+        int, options.input_option(min=1, help="Texts to take, the same each time.")
     ] = 2000,
     profile: options.Profile = "balanced",
     mechanism: Annotated[
@@ -46,8 +43,7 @@ def command(
         ),
     ] = None,
     risk: Annotated[
-        list[str] | None,
-        options.setting_option(help=f"{options.RISK} Repeatable."),
+        list[str] | None, options.setting_option(help=f"{options.RISK} Repeatable.")
     ] = None,
     epsilon: Annotated[
         list[float] | None,
@@ -59,13 +55,7 @@ def command(
             help=f"{options.LEXICON} Repeatable, for one of several dimensions."
         ),
     ] = None,
-    label: options.Labels = None,
-    attribute: options.Attributes = None,
-    classifier: options.Classifier = "tfidf",
-    splits: options.Splits = 3,
-    alpha: options.Alphas = None,
-    encoder: options.Encoder = None,
-    masked_model: options.MaskedModel = None,
+    measured: groups.Measured,
     jobs: Annotated[
         int | None,
         options.output_option(
@@ -84,8 +74,7 @@ def command(
         ),
     ] = None,
     csv: Annotated[
-        Path | None,
-        options.output_option(help="Write the table as CSV."),
+        Path | None, options.output_option(help="Write the table as CSV.")
     ] = None,
     as_json: options.Json = False,
     html: options.Html = None,
@@ -105,37 +94,20 @@ def command(
         comparison_page,
         comparison_table,
     )
-    from dptext.evaluation.run import Settings
-    from dptext.types import Selection
 
     progress.on(not quiet)
-    settings = Settings(
-        labels=tuple(label or ()),
-        attributes=tuple(attribute or ()),
-        classifier=classifier,
-        splits=splits,
-        alphas=tuple(alpha or options.ALPHAS),
-        encoder=encoder,
-        masked_model=masked_model,
-        # The Bayes attack looks at all pairs of words: the Bayes risk says as much.
-        bayes=False,
-    )
-    selection = Selection(
-        fields=tuple(field or ("text",)),
-        missing="pass",
-        delimiter=delimiter,
-        quoting=quoting,
-        header=header,
-    )
+    # The Bayes attack looks at all pairs of words: the Bayes risk says as much.
+    settings = replace(measured.settings(), bayes=False)
+    selection = replace(layout.selection(), missing="pass")
     levels = _levels(risk or (), epsilon or ())
     grid = cells(profile, mechanism or MECHANISMS, levels, lexicon or ())
-    texts = comparison_files.sample(file, selection, settings, sample, format)
+    texts = comparison_files.sample(file, selection, settings, sample, layout.format)
     at_once = jobs or min(4, os.cpu_count() or 1)
     table = _computed(grid, texts, settings, at_once, resume, quiet)
     if csv is not None:
         screen.write_file(csv, comparison_table.as_csv(table, settings).encode())
     if html is not None:
-        comparison_page.write(table, texts.texts, html)
+        screen.write_file(html, comparison_page.render(table, texts.texts))
     if as_json:
         data = {"audience": OWNER, "texts": len(texts.texts), "rows": table}
         screen.print_json(data)
@@ -148,8 +120,7 @@ def _levels(
 ) -> list[tuple[str, JsonObject]]:
     """Return the name and the budget of each level."""
     if risks and epsilons:
-        msg = "give --risk or --epsilon, not both"
-        raise UsageError(msg)
+        raise UsageError("give --risk or --epsilon, not both")
     budget = {"name": "uniform", "epsilon": None, "risk": None}
     if epsilons:
         return [
@@ -198,8 +169,7 @@ def _mechanism(text: str) -> JsonObject:
     for part in filter(None, rest.split(",")):
         key, equals, value = part.partition("=")
         if not equals:
-            msg = f"--mechanism {text}: write NAME:key=value,key=value"
-            raise UsageError(msg)
+            raise UsageError(f"--mechanism {text}: write NAME:key=value,key=value")
         settings[key] = yaml.safe_load(value)
     return settings
 
@@ -250,7 +220,8 @@ def _show(table: Sequence[Row], settings: Settings) -> None:
     shown = screen.table(*headings, right=headings[2:], gap=1)
     for row in table:
         if not row.reason:
-            shown.add_row(*comparison_table.cells(row, settings))
+            values = comparison_table.cells(row)
+            shown.add_row(*(values[name] for name in headings))
     for column in shown.columns[1:]:
         # Headings may break, figures not.
         column.min_width = max((len(str(cell)) for cell in column.cells), default=0)

@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dptext.cli import options, screen
+from dptext.cli import groups, options, screen
 from dptext.errors import UsageError
-from dptext.report.figures import (
-    cosine,
-    distinct,
-    explained,
-    measure,
-    points,
-    score,
-    share,
-)
+from dptext.report.figures import score, share
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -26,7 +19,6 @@ if TYPE_CHECKING:
 
     from dptext.evaluation.classify import Task
     from dptext.evaluation.run import Result
-    from dptext.measures.kept import Kept
 
 
 READERS = (
@@ -38,12 +30,9 @@ READERS = (
 def command(
     original: Annotated[str, typer.Argument(help="The file before.")],
     private: Annotated[str, typer.Argument(help="The same file, privatized.")],
-    field: options.Fields = None,
+    *,
+    layout: groups.Layout,
     id: options.Id = None,
-    format: options.Format = None,
-    delimiter: options.Delimiter = None,
-    quoting: options.Quoting = True,
-    header: options.Header = True,
     profile: Annotated[
         str | None,
         options.setting_option(
@@ -53,17 +42,8 @@ def command(
             "Bayes.",
         ),
     ] = None,
-    epsilon: options.Epsilon = None,
-    risk: options.Risk = None,
-    decode: options.Decode = None,
-    lexicon: options.Lexicon = None,
-    set_: options.Set = None,
-    label: options.Labels = None,
-    attribute: options.Attributes = None,
-    classifier: options.Classifier = "tfidf",
-    splits: options.Splits = 3,
-    alpha: options.Alphas = None,
-    encoder: options.Encoder = None,
+    changes: groups.Changes,
+    measured: groups.Measured,
     readers: Annotated[
         bool,
         options.measure_option(
@@ -71,10 +51,8 @@ def command(
             help="Whether readers of whole texts attack new draws of the originals.",
         ),
     ] = True,
-    masked_model: options.MaskedModel = None,
     masked_words: Annotated[
-        int,
-        options.measure_option(min=1, help="Words that it guesses, evenly chosen."),
+        int, options.measure_option(min=1, help="Words that it guesses, evenly chosen.")
     ] = 2000,
     as_json: options.Json = False,
     report: options.Report = None,
@@ -93,39 +71,19 @@ def command(
     from dptext import __version__, api, lexicons, progress
     from dptext.evaluation import page, rows
     from dptext.evaluation import run as evaluation
-    from dptext.types import Selection
 
-    over = options.overrides(
-        epsilon=epsilon, risk=risk, lexicon=lexicon, decode=decode, settings=set_
-    )
-    settings = evaluation.Settings(
-        labels=tuple(label or ()),
-        attributes=tuple(attribute or ()),
-        classifier=classifier,
-        splits=splits,
-        alphas=tuple(alpha or options.ALPHAS),
-        encoder=encoder,
-        masked_model=masked_model,
-        masked_words=masked_words,
-        readers=readers,
-    )
-    selection = Selection(
-        fields=tuple(field or ("text",)),
-        id_field=id,
-        delimiter=delimiter,
-        quoting=quoting,
-        header=header,
-    )
+    over = changes.overrides()
+    settings = replace(measured.settings(), masked_words=masked_words, readers=readers)
+    selection = replace(layout.selection(), id_field=id)
     if profile is None and set(over) - {"lexicon"}:
-        msg = "settings are those of a profile: give --profile, too"
-        raise UsageError(msg)
+        raise UsageError("settings are those of a profile: give --profile, too")
     settings.check()
     writer = None if profile is None else api.open_pipeline(profile, over)
     words = (
         writer.lexicon if writer else lexicons.find(str(over.get("lexicon", "builtin")))
     )
     values = (*settings.labels, *settings.attributes)
-    pairs = rows.pairs(original, private, selection, values, format)
+    pairs = rows.pairs(original, private, selection, values, layout.format)
     with progress.step("evaluating"):
         result = evaluation.evaluate(pairs, words, settings, writer)
     data = {
@@ -143,7 +101,7 @@ def command(
     if report is not None:
         screen.write_file(report, f"{screen.to_json(data)}\n".encode())
     if html is not None:
-        page.write(result, html)
+        screen.write_file(html, page.render(result))
     if as_json:
         screen.print_json(data)
     else:
@@ -171,28 +129,16 @@ def _show(result: Result, console: Console) -> None:
 
 def _figures(result: Result) -> Iterator[tuple[str, str]]:
     """Yield names and values of the single figures."""
-    yield from _kept(result.kept)
-    if result.deniability is not None:
-        deny = result.deniability
-        yield explained("N_w", share(deny.n_w))
-        yield explained("S_w", distinct(deny.s_w, deny.runs))
-    for attack in result.word_attacks:
-        shown = f"{share(attack.success)} of {attack.words:,} words ({attack.assumes})"
-        if attack.predicted is not None:
-            shown += f"; the Bayes risk's figure is {share(attack.predicted)}"
-        yield f"attack: {attack.name}", shown
+    from dptext.evaluation import result_rows
+
+    kept = result.kept
+    yield "texts", f"{kept.texts:,}, of which {kept.compared:,} with as many words"
+    for name, value, meaning in result_rows.kept(result):
+        yield name, f"{value}: {meaning}" if meaning else value
+    for name, success, words, assumed in result_rows.attacks(result):
+        yield f"attack: {name}", f"{success} of {words} words ({assumed})"
     yield from _readings(result)
-    masked = result.masked_word
-    if masked is not None:
-        yield (
-            f"attack: masked word, {masked.model}",
-            f"{share(masked.first)}, in five guesses {share(masked.first_five)}, of "
-            f"{masked.words:,} words ({masked.assumes})",
-        )
-    if result.trade_off is not None:
-        yield "trade-off", points(result.trade_off)
-    for each in result.composite:
-        yield f"composite, alpha {each.alpha:g}", score(each.value)
+    yield from result_rows.together(result)
     if result.composite:
         yield "", result.composite_formula
 
@@ -208,21 +154,6 @@ def _readings(result: Result) -> Iterator[tuple[str, str]]:
             )
     if result.in_context:
         yield "", READERS
-
-
-def _kept(kept: Kept) -> Iterator[tuple[str, str]]:
-    """Yield names and values of what texts keep."""
-    yield "texts", f"{kept.texts:,}, of which {kept.compared:,} with as many words"
-    yield explained("PP", share(kept.perturbed))
-    yield explained("LOW", share(kept.low))
-    name, similarity = explained("CS", cosine(kept.similarity))
-    yield name, f"{similarity} (by {kept.encoder})"
-    yield (
-        "English words",
-        f"{share(kept.english)} (before {share(kept.english_before)})",
-    )
-    for name, value in kept.others():
-        yield name, measure(name, value)
 
 
 def _tasks(tasks: Sequence[Task]) -> Table:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dptext.cli import options, screen
+from dptext.cli import groups, options, screen
 from dptext.report.figures import share
 
 if TYPE_CHECKING:
@@ -32,13 +32,8 @@ def command(
         str, typer.Argument(help="The text; - reads it from standard input.")
     ],
     profile: options.Profile = "balanced",
-    epsilon: options.Epsilon = None,
-    epsilon_per_text: options.EpsilonPerText = None,
-    risk: options.Risk = None,
-    mechanism: options.Mechanism = None,
-    decode: options.Decode = None,
-    lexicon: options.Lexicon = None,
-    set_: options.Set = None,
+    *,
+    changes: groups.Changes,
     top: Annotated[
         int, typer.Option(min=0, max=1000, help="Replacements named for each word.")
     ] = 5,
@@ -55,18 +50,9 @@ def command(
     from dptext import api
     from dptext.report import explanation, explanation_page
 
-    over = options.overrides(
-        epsilon=epsilon,
-        epsilon_per_text=epsilon_per_text,
-        risk=risk,
-        mechanism=mechanism,
-        decode=decode,
-        lexicon=lexicon,
-        settings=set_,
-    )
     if text == "-":
         text = sys.stdin.read()
-    pipeline = api.open_pipeline(profile, over)
+    pipeline = api.open_pipeline(profile, changes.overrides())
     result = explanation.explain(pipeline, text, top)
     if html is not None:
         screen.write_file(html, explanation_page.render(result))

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from dptext.cli import faults, ngrams, options, screen
+from dptext.progress import shares
 
 if TYPE_CHECKING:
     from dptext.lexicons import Installed
@@ -61,9 +60,7 @@ def info(
     """Describe a lexicon: words, digest, prior, licence, geometry, sizes."""
     from dptext.lexicons import find
 
-    with _progress() as progress:
-        lexicon = find(name, progress=progress, warn=faults.say)
-    _show(lexicon, as_json)
+    _show(find(name, warn=faults.say), as_json)
 
 
 app.command("ngrams")(ngrams.command)
@@ -99,9 +96,9 @@ def import_(
         int | None,
         typer.Option(
             "--outputs",
-            min=2,
-            help="List only the first N words, no word too often. Default: all by "
-            "distance; 8000 with --wordnet.",
+            min=0,
+            help="List only the first N words, no word too often; 0: all, by distance. "
+            "Default: 8000 of more words, all of fewer.",
         ),
     ] = None,
     as_json: options.Json = False,
@@ -109,7 +106,8 @@ def import_(
     """Import a file of vectors once, to be used by its name.
 
     GloVe text, word2vec text or binary, fastText .vec, .npz (words, vectors, counts),
-    plain or gzip or zstd; or a folder with vocab.txt and vectors.npy. An existing
+    plain or gzip, zstd, zip; or a folder with a list of words (vocab.txt, or a column
+    of a Parquet file) and a matrix (vectors.npy, or any one .npy). An existing
     lexicon of the same name is replaced.
     """
     from dptext.lexicons import english, locations, store
@@ -117,7 +115,7 @@ def import_(
 
     folder = locations.folder_of(name)
     settings = Settings(format, max_words, listed, outputs)
-    with _progress() as progress:
+    with shares() as progress:
         lexicon = make(file, name, settings, wordnet=wordnet, progress=progress)
         store.save(lexicon, folder, [english.licence()] if wordnet else [])
     _show(store.load(folder), as_json)
@@ -128,6 +126,19 @@ def build(
     wordnet: Annotated[
         Path, typer.Option("--wordnet", help="Folder of the WordNet 3.0 database.")
     ],
+    glove: Annotated[
+        Path,
+        typer.Option("--glove", help="GloVe 6B, 50 dimensions: a file or a folder."),
+    ],
+    sphinx: Annotated[
+        Path, typer.Option("--sphinx", help="en-us.lm.bin of CMU Sphinx.")
+    ],
+    symspell: Annotated[
+        Path, typer.Option("--symspell", help="Words and counts of SymSpell.")
+    ],
+    scowl: Annotated[
+        Path, typer.Option("--scowl", help="SCOWL's word list of American English.")
+    ],
     out: Annotated[Path, typer.Option("--out", help="Folder to write.")],
     size: Annotated[
         int | None, typer.Option("--size", min=1, help="Words; default: the built-in's")
@@ -135,16 +146,17 @@ def build(
     *,
     as_json: options.Json = False,
 ) -> None:
-    """Build the English lexicon from the WordNet database."""
+    """Build the English lexicon from public vectors, lists and WordNet.
+
+    Where to get the sources: docs/lexicons.md. The same sources give the same digest.
+    """
     from dptext.lexicons import store
-    from dptext.lexicons.build import build_english
+    from dptext.lexicons.build import Sources, build_english
 
     sizes = {} if size is None else {"size": size}
-    with _progress() as progress:
-        lexicon = build_english(
-            wordnet, progress=lambda what: progress(what, 0.0), **sizes
-        )
-        store.save(lexicon, out)
+    sources = Sources(wordnet, glove, sphinx, symspell, scowl)
+    with shares() as progress:
+        store.save(build_english(sources, progress=progress, **sizes), out)
     _show(store.load(out), as_json)
 
 
@@ -197,25 +209,9 @@ def _count(value: object) -> str:
 
 
 def _print_table(rows: Sequence[Sequence[str]], *columns: str) -> None:
-    from rich.table import Table
-
-    headings = columns or ("", "")
-    table = Table(*headings, box=None, show_header=bool(columns), pad_edge=False)
-    for column in table.columns:
-        column.overflow = "fold"  # a digest that is cut short is of no use
+    table = screen.table(*columns, gap=1)
     for row in rows:
         table.add_row(*row)
+    for column in table.columns:
+        column.overflow = "fold"  # a digest that is cut short is of no use
     screen.console().print(table)
-
-
-@contextmanager
-def _progress() -> Iterator[Callable[[str, float], None]]:
-    """Show what is being done, on a terminal's stderr only."""
-    if not sys.stderr.isatty():
-        yield lambda what, share: None
-        return
-    from rich.progress import Progress
-
-    with Progress(console=screen.console(stderr=True), transient=True) as bars:
-        task = bars.add_task("starting", total=1.0)
-        yield lambda what, share: bars.update(task, description=what, completed=share)

@@ -57,13 +57,12 @@ def _text(described: Description) -> str:
 
 def _show(rows: Sequence[Row | Broken]) -> None:
     """Print the list of the mechanisms."""
-    from rich.table import Table
-
     from dptext.report.components import Broken, phrase
 
-    table = Table(box=None, padding=(0, 2, 0, 0))
-    for column in ("mechanism", "family", "guarantee", "parameters", "source"):
-        table.add_column(column, no_wrap=column in ("mechanism", "family"))
+    headings = ("mechanism", "family", "guarantee", "parameters", "source")
+    table = screen.table(*headings, gap=1)
+    for column in table.columns[:2]:
+        column.no_wrap = True
     broken = []
     for row in rows:
         if isinstance(row, Broken):

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from dptext.cli import faults, options, screen
+from dptext.cli import faults, groups, options, screen
 
 
 def command(
@@ -15,8 +15,8 @@ def command(
     name: Annotated[str, typer.Option("--name", help="The name to use it by.")],
     *,
     lexicon: Annotated[str, typer.Option(help=options.LEXICON)] = "builtin",
-    field: options.Fields = None,
-    format: options.Format = None,
+    field: groups.Fields = None,
+    format: groups.Format = None,
     min_count: Annotated[
         int, typer.Option(min=1, help="Keep pairs that occur at least so often.")
     ] = 1,

@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from dptext import choices
 from dptext.errors import UsageError
-
-if TYPE_CHECKING:
-    from dptext.types import JsonObject
-
-# Options of earlier versions, and what each is called now.
-RENAMED = {
-    "--ruler": "--bayes-risk",
-    "--no-ruler": "--no-bayes-risk",
-    "--best-law": "--best-weights",
-}
 
 # Options by the panels of the help.
 input_option = partial(typer.Option, rich_help_panel="Input")
@@ -34,59 +23,38 @@ def one_of(option: str, *values: str) -> Callable[[str | None], str | None]:
 
     def check(value: str | None) -> str | None:
         if value is not None and value not in values:
-            msg = f"{option} {value}: choose {', '.join(values[:-1])} or {values[-1]}"
-            raise UsageError(msg)
+            raise UsageError(
+                f"{option} {value}: choose {', '.join(values[:-1])} or {values[-1]}"
+            )
         return value
 
     return check
 
 
-def _known_format(name: str | None) -> str | None:
-    if name is None:
-        return None
-    from dptext import registry
-
-    return one_of("--format", *registry.names("formats"))(name)
-
-
-Fields = Annotated[
+Files = Annotated[
     list[str] | None,
+    typer.Argument(help="Files to read; none or - is standard input."),
+]
+Missing = Annotated[
+    str,
     input_option(
-        "-f",
-        "--field",
-        help="Text field (dotted path in JSON, column in CSV); repeatable. "
-        "Default: text.",
+        help="An absent or null text field: fail or pass.",
+        callback=one_of("--missing", "fail", "pass"),
     ),
 ]
-Format = Annotated[
+MaxRecordBytes = Annotated[
+    int, input_option(min=1, max=2**40, help="Longest record that is read.")
+]
+OnError = Annotated[
+    str,
+    input_option(
+        help="A record that cannot be read: fail, skip or quarantine.",
+        callback=one_of("--on-error", "fail", "skip", "quarantine"),
+    ),
+]
+Quarantine = Annotated[
     str | None,
-    input_option(
-        help="jsonl, csv, tsv, text or parquet; else by suffix.", callback=_known_format
-    ),
-]
-Id = Annotated[
-    str | None,
-    input_option(
-        help="Field that names a record, unique; else its position in the input."
-    ),
-]
-Delimiter = Annotated[
-    str | None,
-    input_option(help="Field delimiter of CSV or TSV."),
-]
-Quoting = Annotated[
-    bool,
-    input_option(
-        "--quoting/--no-quoting", help="Whether quotes enclose fields in CSV and TSV."
-    ),
-]
-Header = Annotated[
-    bool,
-    input_option(
-        "--header/--no-header",
-        help="Whether CSV and TSV begin with column names; without, --field 1 is the "
-        "first column.",
-    ),
+    input_option(help="Where unreadable records go, as they are (original text!)."),
 ]
 
 PROFILE = "Recipe: a name that `dptext profiles` lists, or a .yaml file."
@@ -99,14 +67,14 @@ LEXICON = "Lexicon: a name that `dptext lexicon list` shows, or a file."
 Profile = Annotated[str, setting_option("-p", "--profile", help=PROFILE)]
 ProfileArgument = Annotated[str, typer.Argument(help=PROFILE)]
 Epsilon = Annotated[float | None, setting_option(help=EPSILON)]
-EpsilonPerText = Annotated[
-    float | None,
-    setting_option(help="Epsilon of a whole text, in equal parts for its words."),
-]
-Risk = Annotated[str | None, setting_option(help=RISK)]
-Mechanism = Annotated[
+Id = Annotated[
     str | None,
-    setting_option(help="Mechanism with its default parameters."),
+    input_option(
+        help="Field that names a record, unique; else its position in the input."
+    ),
+]
+Mechanism = Annotated[
+    str | None, setting_option(help="Mechanism with its default parameters.")
 ]
 Decode = Annotated[
     str | None,
@@ -124,6 +92,16 @@ Set = Annotated[
         "repeatable.",
     ),
 ]
+KeyFile = Annotated[
+    Path | None,
+    setting_option(
+        help="Secret of at least 32 random bytes: running again gives the same bytes."
+    ),
+]
+Seed = Annotated[
+    int | None,
+    setting_option(help="For tests and papers: repeatable, and no privacy at all."),
+]
 
 BayesRisk = Annotated[
     bool,
@@ -131,45 +109,6 @@ BayesRisk = Annotated[
         "--bayes-risk/--no-bayes-risk", help="Whether the risk is measured."
     ),
 ]
-Labels = Annotated[
-    list[str] | None,
-    measure_option(
-        "--label", help="Field that a classifier is to learn (utility); repeatable."
-    ),
-]
-Attributes = Annotated[
-    list[str] | None,
-    measure_option(
-        "--attribute", help="Field that an attacker wants to know; repeatable."
-    ),
-]
-Classifier = Annotated[
-    str,
-    measure_option(help="tfidf, vectors, lstm, or the folder of a model."),
-]
-Splits = Annotated[
-    int,
-    measure_option(min=1, max=100, help="Splits into training and test."),
-]
-Alphas = Annotated[
-    list[float] | None,
-    measure_option(
-        "--alpha",
-        min=0.0,
-        max=1.0,
-        help="Weight of utility beside privacy; repeatable. Default: 0.25, 0.5, 0.75.",
-    ),
-]
-ALPHAS = (0.25, 0.5, 0.75)
-Encoder = Annotated[
-    str | None,
-    measure_option(help="Sentence model for CS: a folder or package."),
-]
-MaskedModel = Annotated[
-    str | None,
-    measure_option(help="Folder of a masked language model to attack with."),
-]
-
 Json = Annotated[bool, output_option("--json", help="Print JSON, for machines.")]
 Html = Annotated[
     Path | None,
@@ -179,6 +118,26 @@ Report = Annotated[
     Path | None,
     output_option(
         help="Write all figures (functions of the private text!) as JSON to this file."
+    ),
+]
+PublicReport = Annotated[
+    Path | None,
+    output_option(help="Write the public report here instead of beside the output."),
+]
+Sidecar = Annotated[
+    bool,
+    output_option(
+        "--sidecar/--no-sidecar", help="Whether OUTPUT.dptext.json is written."
+    ),
+]
+BatchSize = Annotated[
+    int, output_option(min=1, help="Most records in a batch; changes no output.")
+]
+ProgressBar = Annotated[
+    bool | None,
+    output_option(
+        "--progress/--no-progress",
+        help="Progress on standard error; by default on a terminal.",
     ),
 ]
 Jobs = Annotated[
@@ -198,52 +157,3 @@ Quiet = Annotated[
         "-q", "--quiet", help="No report, notes or progress on standard error."
     ),
 ]
-
-
-def overrides(
-    *,
-    epsilon: float | None = None,
-    epsilon_per_text: float | None = None,
-    risk: str | None = None,
-    mechanism: str | None = None,
-    lexicon: str | None = None,
-    decode: str | None = None,
-    settings: Sequence[str] | None = None,
-) -> JsonObject:
-    """Turn options into keys of a profile; settings are those of --set.
-
-    Raises UsageError when they conflict.
-    """
-    over = choices.overrides(
-        epsilon=epsilon,
-        epsilon_per_text=epsilon_per_text,
-        risk=risk,
-        mechanism=mechanism,
-        lexicon=lexicon,
-        decode=decode,
-        option=lambda name: f"--{name.replace('_', '-')}",
-    )
-    for setting in settings or ():
-        _set(over, setting)
-    return over
-
-
-def _set(over: JsonObject, setting: str) -> None:
-    path, equals, value = setting.partition("=")
-    keys = path.split(".")
-    if not equals or not all(keys):
-        msg = f"--set {setting}: write KEY=VALUE, as in tokens.number=mask"
-        raise UsageError(msg)
-    import yaml
-
-    inner = over
-    for key in keys[:-1]:
-        part = inner.setdefault(key, {})
-        if not isinstance(part, dict):
-            msg = f"--set {setting}: {key} has no keys of its own"
-            raise UsageError(msg)
-        inner = part
-    try:
-        inner[keys[-1]] = yaml.safe_load(value)
-    except yaml.YAMLError:
-        inner[keys[-1]] = value

@@ -45,8 +45,7 @@ def make_folder(folder: str, jobs: Sequence[Job], reports: Reports) -> None:
     try:
         Path(folder).mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        msg = f"--out-dir {folder}: {error.strerror}"
-        raise OutputError(msg) from None
+        raise OutputError(f"--out-dir {folder}: {error.strerror}") from None
     for job in jobs:
         with streams.Release() as release:
             Opened.of(job, reports, release)
@@ -55,33 +54,32 @@ def make_folder(folder: str, jobs: Sequence[Job], reports: Reports) -> None:
 def _check_out_dir(job: Job, reports: Reports) -> None:
     for option, value in (("-o", job.output), ("--public-report", reports.public)):
         if value is not None:
-            msg = f"give --out-dir or {option}, not both"
-            raise UsageError(msg)
+            raise UsageError(f"give --out-dir or {option}, not both")
     if any(map(streams.is_standard, job.inputs)):
-        msg = "--out-dir: standard input has no name; use -o, or name the files"
-        raise UsageError(msg)
+        raise UsageError(
+            "--out-dir: standard input has no name; use -o, or name the files"
+        )
     names = [Path(each).name for each in job.inputs]
     for number, name in enumerate(names):
         if name in names[:number]:
-            msg = f"--out-dir: two inputs are named {name}; run once for each"
-            raise UsageError(msg)
+            raise UsageError(
+                f"--out-dir: two inputs are named {name}; run once for each"
+            )
 
 
 def _check_standard(jobs: Sequence[Job], reports: Reports) -> None:
     """Refuse two things on standard output, and standard streams that are closed."""
     # Neither of two could be read back.
     if sum(map(streams.is_standard, _writes(jobs, reports))) > 1:
-        msg = (
+        raise UsageError(
             "standard output carries one thing only, the data or a report: name files "
             "for the others with -o, --report, --html, --public-report, --quarantine"
         )
-        raise UsageError(msg)
     for job in jobs:
         reads = any(map(streams.is_standard, job.inputs))
         for name, used in (("stdin", reads), ("stdout", job.output is None)):
             if used and getattr(sys, name, None) is None:
-                msg = f"{name} is closed; name a file"
-                raise UsageError(msg)
+                raise UsageError(f"{name} is closed; name a file")
 
 
 def _check_distinct(
@@ -100,11 +98,10 @@ def _check_name(name: str) -> None:
         name.encode()
     except UnicodeEncodeError:
         shown = name.encode("utf-8", "surrogateescape")
-        msg = (
+        raise UsageError(
             f"the output's name {shown!r} is not UTF-8, so its report could not name "
             "it; choose another with -o"
-        )
-        raise UsageError(msg) from None
+        ) from None
 
 
 def _writes(jobs: Sequence[Job], reports: Reports) -> Iterator[str | None]:

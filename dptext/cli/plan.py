@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dptext.cli import options, screen
+from dptext.cli import groups, options, screen
 from dptext.errors import InputError, UsageError
 
 if TYPE_CHECKING:
@@ -21,17 +21,11 @@ _SIZE = re.compile(r"([0-9.]+) ?([kmgt]?)b?", re.IGNORECASE)
 
 def command(
     files: Annotated[
-        list[str] | None,
-        typer.Argument(help="Inputs; only their sizes are looked at."),
+        list[str] | None, typer.Argument(help="Inputs; only their sizes are looked at.")
     ] = None,
     profile: options.Profile = "balanced",
-    epsilon: options.Epsilon = None,
-    epsilon_per_text: options.EpsilonPerText = None,
-    risk: options.Risk = None,
-    mechanism: options.Mechanism = None,
-    decode: options.Decode = None,
-    lexicon: options.Lexicon = None,
-    set_: options.Set = None,
+    *,
+    changes: groups.Changes,
     size: Annotated[
         str | None, typer.Option(help="Size of the input instead, as in 2GB.")
     ] = None,
@@ -50,24 +44,14 @@ def command(
     from dptext import api, progress, streams
     from dptext.report import plan, plan_page
 
-    over = options.overrides(
-        epsilon=epsilon,
-        epsilon_per_text=epsilon_per_text,
-        risk=risk,
-        mechanism=mechanism,
-        decode=decode,
-        lexicon=lexicon,
-        settings=set_,
-    )
     if files and size is not None:
-        msg = "give files or --size, not both"
-        raise UsageError(msg)
+        raise UsageError("give files or --size, not both")
     if html is not None:
         streams.check_distinct(files or [], str(html))
     total = _size_of(files) if files else None
     if size is not None:
         total = plan.Size(parse(size))
-    pipeline = api.open_pipeline(profile, over)
+    pipeline = api.open_pipeline(profile, changes.overrides())
     with progress.step("planning"):
         result = plan.plan(pipeline, total, jobs=jobs, bayes_risk=bayes_risk)
     if html is not None:
@@ -86,8 +70,9 @@ def parse(size: str) -> int:
             raise ValueError
         return int(float(match[1]) * _UNITS[match[2].lower()])
     except ValueError:
-        msg = f"--size {size}: write a number and B, KB, MB, GB or TB"
-        raise UsageError(msg) from None
+        raise UsageError(
+            f"--size {size}: write a number and B, KB, MB, GB or TB"
+        ) from None
 
 
 def _size_of(files: Sequence[str]) -> Size:
@@ -100,8 +85,7 @@ def _size_of(files: Sequence[str]) -> Size:
         try:
             size = Path(name).stat().st_size
         except OSError as error:
-            msg = f"{name}: {error.strerror}"
-            raise InputError(msg) from None
+            raise InputError(f"{name}: {error.strerror}") from None
         total += size
         # Columns of Parquet are compressed in the file, whatever its name.
         if streams.compression(name) or Path(name).suffix.lower() == ".parquet":

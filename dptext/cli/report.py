@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -20,11 +21,13 @@ def command(
         bool, typer.Option("--schema", help="Print the JSON schema of reports instead.")
     ] = False,
 ) -> None:
-    """Show a report that `dptext sanitize` wrote, with --html as a page instead.
+    """Show a report that `sanitize` or `embed` wrote, with --html as a page instead.
 
     Example: dptext report tickets.private.jsonl.dptext.json --html report.html
     """
     from dptext import streams
+    from dptext.embedding import document as vectors
+    from dptext.embedding import panel
     from dptext.report import document, terminal
     from dptext.report import html as page
 
@@ -32,17 +35,20 @@ def command(
         screen.print_json(document.schema())
         return
     if file is None:
-        msg = "name a report, as in: dptext report OUTPUT.dptext.json"
-        raise UsageError(msg)
+        raise UsageError("name a report, as in: dptext report OUTPUT.dptext.json")
     streams.check_ends(file, "report")
     try:
         data = file.read_bytes()
     except OSError as error:
-        msg = f"{file}: {error.strerror}"
-        raise UsageError(msg) from None
-    report = document.decode(data, str(file))
+        raise UsageError(f"{file}: {error.strerror}") from None
+    if vectors.is_kind(data):
+        told = vectors.decode(data, str(file))
+        show, render = partial(panel.show, told), partial(panel.render, told)
+    else:
+        report = document.decode(data, str(file))
+        show, render = partial(terminal.show, report), partial(page.render, report)
     if html is None:
-        terminal.show(report, screen.console())
+        show(screen.console())
         return
     streams.check_distinct([str(file)], str(html))
-    screen.write_file(html, page.render(report))
+    screen.write_file(html, render())

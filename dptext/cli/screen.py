@@ -16,7 +16,7 @@ import re
 import sys
 from collections.abc import Container, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -158,7 +158,8 @@ def table(*columns: str, right: Container[str] = (), gap: int = 2) -> Table:
 
     shown = Table(box=None, show_header=bool(columns), padding=(0, gap))
     for column in columns:
-        shown.add_column(column, justify="right" if column in right else "left")
+        justify: Literal["left", "right"] = "right" if column in right else "left"
+        shown.add_column(column, justify=justify, overflow="fold")
     return shown
 
 

@@ -28,11 +28,10 @@ def one_format(paths: Iterable[str], *others: str) -> str:
     names = {formats.find(path).name for path in paths if not streams.is_standard(path)}
     names.update(others)
     if len(names) > 1:
-        msg = (
+        raise UsageError(
             f"the inputs are of different formats ({', '.join(sorted(names))}); run "
             "once for each, or write each to its own file with --out-dir"
         )
-        raise UsageError(msg)
     return "".join(names)
 
 
@@ -41,11 +40,10 @@ def check_output(output: str | None, chosen: str) -> None:
     named = formats.by_suffix(output or "")
     if named is not None and named.name != chosen:
         suffixes = " or ".join(formats.find(None, chosen).SUFFIXES)
-        msg = (
+        raise UsageError(
             f"{output}: an output has the format of its input, here {chosen}; name it "
             f"{suffixes}, or give --format to keep this name"
         )
-        raise UsageError(msg)
 
 
 def chosen(job: Job, stream: BinaryIO, warn: Callable[[str], None]) -> str:
@@ -88,17 +86,15 @@ def _check_is_text(head: bytes, selection: Selection) -> None:
         names = [part.strip().strip('"') for part in first.split(delimiter)]
         for name in selection.fields:
             if len(names) > 1 and name in names:
-                msg = (
+                raise UsageError(
                     f"standard input looks like a table with a column {name!r}: give "
                     f"{_as_option(delimiter)}, or --format text if each line is a text"
                 )
-                raise UsageError(msg)
     if head and selection.fields != Selection().fields:
-        msg = (
+        raise UsageError(
             "standard input looks like plain text, which has no fields: name its "
             "format with --format, or leave --field out"
         )
-        raise UsageError(msg)
 
 
 def _as_option(delimiter: str) -> str:

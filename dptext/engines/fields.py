@@ -7,14 +7,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from typing import BinaryIO
 
 from dptext.engines.copies import SAMPLE, Copies
 from dptext.errors import InputError
 from dptext.formats import Format
 from dptext.types import Record, Selection
-
-_HELD = 2**26  # bytes that wait for each field to be in a record
 
 
 class Fields:
@@ -60,11 +57,10 @@ class Fields:
         if self.records < SAMPLE:
             self._warn_of_copies()
         for name in self.absent():
-            msg = (
+            raise InputError(
                 f"field {name!r} is in none of the {self.records} records, so there is "
                 "no output; give the name of a field that some of them have"
             )
-            raise InputError(msg)
 
     def _warn_of_copies(self) -> None:
         names = self._copies.names()
@@ -74,47 +70,3 @@ class Fields:
                 f"the output will hold copies of {shown}, which repeat words of the "
                 "private text; make them private too (--field), or leave them out"
             )
-
-
-class HeldBack:
-    """A stream that keeps what is written until each field was in some record."""
-
-    def __init__(self, stream: BinaryIO, fields: Fields) -> None:
-        self._stream = stream
-        self._fields = fields
-        self._waiting: list[bytes] | None = []
-        self._size = 0
-
-    @property
-    def closed(self) -> bool:
-        """Tell whether the stream below is closed."""
-        return self._stream.closed
-
-    def write(self, data: bytes) -> int:
-        """Write, or keep. Raises InputError when too much is kept."""
-        if self._waiting is None:
-            return self._stream.write(data)
-        self._waiting.append(bytes(data))
-        self._size += len(data)
-        absent = self._fields.absent()
-        if self._fields.records and not absent:
-            self.release()
-        elif self._size > _HELD and absent:
-            msg = (
-                f"field {absent[0]!r} is in none of the first "
-                f"{self._fields.records} records; with -o FILE all are read before "
-                "there is an output"
-            )
-            raise InputError(msg)
-        return len(data)
-
-    def release(self) -> None:
-        """Write all that was kept."""
-        waiting, self._waiting = self._waiting or [], None
-        for data in waiting:
-            self._stream.write(data)
-
-    def flush(self) -> None:
-        """Send on what was written."""
-        if self._waiting is None:
-            self._stream.flush()

@@ -12,10 +12,10 @@ import contextlib
 import multiprocessing
 import os
 import signal
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from dptext import failures, lexicons
 from dptext import pipeline as pipelines
@@ -32,8 +32,16 @@ _AHEAD = 2
 # One thread in each worker: the processes share the cores.
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
+T = TypeVar("T", covariant=True)
 # Ordinal, texts and identity of a record: what else it holds stays in this process.
 _Bare = tuple[int, tuple[str, ...], str | None]
+
+
+class AnyRecipe(Protocol[T]):
+    """What a worker is made from in another process."""
+
+    def worker(self) -> Callable[[Sequence[Record], int], T]:
+        """Make it; what it is called with is a batch, and the texts before it."""
 
 
 class Recipe(NamedTuple):
@@ -54,15 +62,15 @@ class Recipe(NamedTuple):
         """
         lexicon = lexicons.find(self.profile.lexicon)
         if lexicon.digest != self.digest:
-            msg = f"lexicon {self.profile.lexicon} has changed since the run began"
-            raise LexiconError(msg)
+            raise LexiconError(
+                f"lexicon {self.profile.lexicon} has changed since the run began"
+            )
         pipeline = pipelines.build(self.profile, lexicon)
         if pipeline.identity != self.identity:
-            msg = (
+            raise UsageError(
                 "a file that the settings name has changed since the run began; run "
                 "again"
             )
-            raise UsageError(msg)
         return Worker(pipeline, self.key, Meters(lexicon))
 
 
@@ -72,18 +80,25 @@ def run(
     key: RunKey,
     jobs: int,
 ) -> Iterator[tuple[list[Record], Done]]:
-    """Privatize batches, each with the number of texts before it, in order.
+    """Privatize batches, each with the number of texts before it, in order."""
+    recipe = Recipe(pipeline.profile, pipeline.lexicon.digest, pipeline.identity, key)
+    return spread(recipe, batches, jobs)
+
+
+def spread(
+    recipe: AnyRecipe[T], batches: Iterable[tuple[list[Record], int]], jobs: int
+) -> Iterator[tuple[list[Record], T]]:
+    """Give batches to the workers of a recipe; they come back in order.
 
     Raises DptextError when a worker is killed.
     """
-    under_way: collections.deque[tuple[list[Record], Future[Done]]]
+    under_way: collections.deque[tuple[list[Record], Future[T]]]
     under_way = collections.deque()
 
-    def finish() -> tuple[list[Record], Done]:
+    def finish() -> tuple[list[Record], T]:
         batch, future = under_way.popleft()
         return batch, future.result()
 
-    recipe = Recipe(pipeline.profile, pipeline.lexicon.digest, pipeline.identity, key)
     with _one_thread_each(), _workers(recipe, jobs) as workers:
         try:
             for batch, first_text in batches:
@@ -94,13 +109,14 @@ def run(
             while under_way:
                 yield finish()
         except BrokenProcessPool:  # by a batch that is handed out or comes back
-            msg = "a worker process stopped (is there enough memory?); try fewer jobs"
-            raise DptextError(msg) from None
+            raise DptextError(
+                "a worker process stopped (is there enough memory?); try fewer jobs"
+            ) from None
         finally:
             workers.shutdown(wait=True, cancel_futures=True)
 
 
-def _workers(recipe: Recipe, jobs: int) -> ProcessPoolExecutor:
+def _workers(recipe: AnyRecipe[object], jobs: int) -> ProcessPoolExecutor:
     return ProcessPoolExecutor(
         max_workers=jobs,
         # A fork would copy locks that threads of this process may hold.
@@ -126,11 +142,11 @@ def _one_thread_each() -> Iterator[None]:
 
 
 # Of a worker process.
-_RECIPE: Recipe | None = None
-_WORKER: Worker | None = None
+_RECIPE: AnyRecipe[Any] | None = None
+_WORKER: Callable[[Sequence[Record], int], Any] | None = None
 
 
-def _begin(recipe: Recipe) -> None:
+def _begin(recipe: AnyRecipe[object]) -> None:
     """Begin a worker process; what could fail is left to its first batch."""
     global _RECIPE
     # An interrupt is for the process that writes; it stops the workers.
@@ -138,7 +154,7 @@ def _begin(recipe: Recipe) -> None:
     _RECIPE = recipe
 
 
-def _work(batch: list[_Bare], first_text: int) -> Done:
+def _work(batch: list[_Bare], first_text: int) -> Any:
     """Privatize a batch in a worker process."""
     global _WORKER
     with failures.described():

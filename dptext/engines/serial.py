@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 from dptext import formats, streams
 from dptext import pipeline as pipelines
-from dptext.engines.fields import Fields, HeldBack
+from dptext.engines.fields import Fields
+from dptext.engines.held_back import HeldBack
 from dptext.engines.source import Source
 from dptext.engines.tally import Tally
 from dptext.engines.work import Done, Worker

@@ -75,11 +75,10 @@ class Source:
         """Refuse a run of which no record could be read. Raises InputError."""
         first = self._first_fault
         if first is not None and not records:
-            msg = (
+            raise InputError(
                 f"no record could be read, so there is no output; of {self.faults} "
                 f"the first is {_described(first)}"
             )
-            raise InputError(msg)
 
 
 def _described(fault: Fault, otherwise: str = "") -> str:

@@ -6,19 +6,16 @@ trained and tested on what.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dptext.errors import UsageError
-from dptext.models import package
+from dptext.evaluation.classifiers import Classifier, Labels, Make
 from dptext.report.figures import accuracy
-from dptext.types import Lexicon
 
-Labels = NDArray[np.int64]
 _TEST = 0.25
 _LEAST = 8  # texts of the rarest label
 MEANINGS = {
@@ -32,16 +29,6 @@ MEANINGS = {
         "original texts of the same kind and known value, who does not adapt"
     ),
 }
-
-
-class Classifier(Protocol):
-    """Trained anew for each split."""
-
-    def fit(self, texts: Sequence[str], labels: Labels) -> None:
-        """Learn."""
-
-    def predict(self, texts: Sequence[str]) -> Labels:
-        """Guess."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,86 +61,6 @@ class Task:
     original: Score
     private: Score
     static: Score
-
-
-class Linear:
-    """Logistic regression on TF-IDF of words and pairs of words, or mean vectors."""
-
-    def __init__(self, lexicon: Lexicon | None = None) -> None:
-        self._lexicon = lexicon
-        self._model: Any = None
-
-    def fit(self, texts: Sequence[str], labels: Labels) -> None:
-        """Learn from texts."""
-        linear = _sklearn("linear_model").LogisticRegression(max_iter=300, C=3.0)
-        if self._lexicon is None:
-            features = _sklearn("feature_extraction.text").TfidfVectorizer(
-                sublinear_tf=True, ngram_range=(1, 2), min_df=2, dtype=np.float32
-            )
-        else:
-            change = _sklearn("preprocessing").FunctionTransformer
-            features = change(Vectors(self._lexicon))
-        model = _sklearn("pipeline").make_pipeline(features, linear)
-        try:
-            model.fit(list(texts), labels)
-        except ValueError:
-            # No word occurs twice: guess the most frequent label.
-            model = _sklearn("dummy").DummyClassifier().fit(list(texts), labels)
-        self._model = model
-
-    def predict(self, texts: Sequence[str]) -> Labels:
-        """Guess the labels of texts."""
-        labels: Labels = np.asarray(self._model.predict(list(texts)), np.int64)
-        return labels
-
-
-def _sklearn(part: str) -> Any:
-    return package(f"sklearn.{part}", "a classifier", "evaluate")
-
-
-class Vectors:
-    """Texts to the direction of the weighted mean of their words' vectors."""
-
-    def __init__(self, lexicon: Lexicon) -> None:
-        from dptext.metrics.similarity import weighted
-        from dptext.tokens.policy import Policy
-        from dptext.tokens.tokenizer import Tokenizer
-
-        self._table = weighted(lexicon)
-        self._tokenizer = Tokenizer(lexicon, Policy())
-
-    def __call__(self, texts: Sequence[str]) -> NDArray[np.float64]:
-        """Return (texts, d), of length sqrt(d)."""
-        from dptext.metrics.similarity import text_vectors
-
-        words = self._tokenizer.words(list(texts))
-        sums = text_vectors(self._table, words.texts, words.ids, len(texts))
-        lengths = np.linalg.norm(sums, axis=1, keepdims=True)
-        unit: NDArray[np.float64] = sums / np.maximum(lengths, 1e-12)
-        scale: NDArray[np.float64] = unit * np.sqrt(sums.shape[1])
-        return scale
-
-
-Make = Callable[[], Classifier]
-
-
-def classifier(name: str, lexicon: Lexicon) -> Make:
-    """Return what makes a classifier: tfidf, vectors, lstm, or the folder of a model.
-
-    Raises UsageError for another name.
-    """
-    if name == "tfidf":
-        return Linear
-    if name == "vectors":
-        return lambda: Linear(lexicon)
-    from dptext.evaluation import neural
-
-    if name == "lstm":
-        return neural.Recurrent
-    if not neural.is_model_folder(name):
-        msg = f"--classifier {name}: give tfidf, vectors, lstm or a model's folder"
-        raise UsageError(msg)
-    return lambda: neural.FineTuned(name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,11 +96,10 @@ class Baseline:
         classes, labels[has] = np.unique(known, return_inverse=True)
         counts = np.bincount(labels[has])
         if len(classes) < 2 or counts.min() < _LEAST or len(classes) > len(known) / 4:
-            msg = (
+            raise UsageError(
                 f"field {field!r} is no label: it needs at least two values, "
                 f"each with at least {_LEAST} texts"
             )
-            raise UsageError(msg)
         parts = tuple(_split(labels, seed) for seed in range(splits))
         models, scores = [], []
         for train, test in parts:

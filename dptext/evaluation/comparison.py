@@ -24,9 +24,9 @@ import msgspec
 from dptext import failures, lexicons, pipeline, profile, progress
 from dptext.errors import DptextError
 from dptext.evaluation.run import Evaluation, Result, Settings
-from dptext.guarantees import account
 from dptext.measures import public
 from dptext.randomness import RunKey
+from dptext.report import assemble
 from dptext.types import Record, Words
 
 _EXAMPLES = 3
@@ -185,15 +185,7 @@ def _computed(cell: Cell, sample: Sample, settings: Settings) -> Row:
     ]
     seconds = time.perf_counter() - began
     megabytes = _peak()
-    statement = account.statement(
-        ready.profile,
-        ready.mechanism,
-        ready.budget.description,
-        key="system",
-        lexicon_is_custom=False,
-        identified=False,
-        fields=None,
-    )
+    statement = assemble.promised(ready)
     risk, _ = public.risk_of(ready)
     texts = [record.texts for record in records]
     originals = Evaluation.of(lexicon, settings, texts, sample.values)

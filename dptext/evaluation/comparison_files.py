@@ -30,8 +30,7 @@ def sample(
     )
     usable = [row for row in joined if row[0].strip() and None not in row[1]]
     if not usable:
-        msg = f"{path}: no record has text and all of the fields asked for"
-        raise InputError(msg)
+        raise InputError(f"{path}: no record has text and all of the fields asked for")
     # A fixed choice: the same sample each time, whatever the order of labels.
     order = np.random.default_rng(0).permutation(len(usable))[:size]
     chosen = [usable[index] for index in sorted(order.tolist())]
@@ -51,8 +50,9 @@ def finished(path: Path) -> dict[str, Row]:
         try:
             key, row = msgspec.json.decode(line, type=tuple[str, Row])
         except (msgspec.ValidationError, msgspec.DecodeError):
-            msg = f"{path}:{number}: not a file that compare has written"
-            raise UsageError(msg) from None
+            raise UsageError(
+                f"{path}:{number}: not a file that compare has written"
+            ) from None
         known[key] = row
     return known
 

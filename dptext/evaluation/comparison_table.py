@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from dptext.evaluation.classify import Task
 from dptext.evaluation.comparison import Row
 from dptext.evaluation.run import Settings
 from dptext.report import figures
@@ -33,10 +34,7 @@ def flat(row: Row) -> dict[str, Any]:
     cells["s_w"] = deniability.s_w if deniability else None
     cells |= {"pp": kept.perturbed, "cs": kept.similarity, "low": kept.low}
     cells["trade_off"] = result.trade_off
-    for name, tasks in (
-        ("utility", result.utility),
-        ("attack", result.attribute_attacks),
-    ):
+    for name, tasks in _tasks(row):
         for task in tasks[:1]:
             cells[name] = task.private.accuracy
             cells[f"{name}_sd"] = task.private.accuracy_sd
@@ -58,36 +56,58 @@ def as_csv(table: Sequence[Row], settings: Settings) -> str:
     return out.getvalue()
 
 
+def named(row: Row) -> str:
+    """Name a row by its mechanism, and its lexicon where that is another."""
+    if row.lexicon in ("builtin", "english"):
+        return row.mechanism
+    return f"{row.mechanism} ({Path(row.lexicon).name})"
+
+
+def cells(row: Row) -> dict[str, str]:
+    """Return the figures of a row as people read them, by the headings of columns."""
+    value = flat(row)
+    loss = value["worst_loss"]
+    shown = {
+        "mechanism": named(row),
+        "level": row.level,
+        "epsilon": f"{row.epsilon:.4g}",
+        "guarantee": str(row.notion),
+        "worst loss, nats": "none" if loss is None else f"{loss:.4g}",
+        "risk": figures.share(row.risk),
+        "N_w": figures.share(value["n_w"]),
+        "S_w": figures.distinct(value["s_w"]),
+        "PP": figures.share(value["pp"]),
+        "CS": figures.cosine(value["cs"]),
+        "LOW": figures.share(value["low"]),
+        "dimensions": str(row.dimensions),
+        "words a second": f"{row.words_per_second or 0:,.0f}",
+        "peak memory, MB": f"{row.megabytes:.0f}",
+    }
+    for name, tasks in _tasks(row):
+        task = next(iter(tasks), None)
+        shown[name] = str(task.private) if task else figures.NOTHING
+        shown[f"{name} on originals"] = str(task.original) if task else figures.NOTHING
+        shown[f"{name} by chance"] = figures.share(task.chance if task else None)
+    return shown
+
+
 def headings(settings: Settings) -> list[str]:
-    """Return the headings of the columns that people are shown."""
-    names = ["mechanism", "level", "epsilon", "loss", "risk", *KEPT]
+    """Return the headings of the columns that a terminal shows."""
+    names = ["mechanism", "level", "epsilon", "worst loss, nats", "risk", *KEPT]
     for name, fields in (("utility", settings.labels), ("attack", settings.attributes)):
         if fields:
-            names += [name, f"{name} on originals", f"{name} by chance"]
-    return [*names, "words/s", "MB"]
+            names += of_task(name)
+    return [*names, "words a second", "peak memory, MB"]
 
 
-def cells(row: Row, settings: Settings) -> tuple[str, ...]:
-    """Return the cells under `headings` of a row that has figures."""
-    return tuple(_cells(flat(row), settings))
+def of_task(name: str) -> tuple[str, str, str]:
+    """Return the headings of a classifier's accuracies."""
+    return name, f"{name} on originals", f"{name} by chance"
 
 
-def _cells(row: dict[str, Any], settings: Settings) -> Iterator[str]:
-    lexicon = "" if row["lexicon"] == "builtin" else f" ({Path(row['lexicon']).name})"
-    yield f"{row['mechanism']}{lexicon}"
-    yield row["level"]
-    yield f"{row['epsilon']:.4g}"
-    yield "none" if row["worst_loss"] is None else f"{row['worst_loss']:.4g}"
-    yield figures.share(row["risk"])
-    yield figures.share(row["n_w"])
-    yield figures.distinct(row["s_w"])
-    yield figures.share(row["pp"])
-    yield figures.cosine(row["cs"])
-    yield figures.share(row["low"])
-    for name, fields in (("utility", settings.labels), ("attack", settings.attributes)):
-        if fields:
-            yield figures.accuracy(row[name], row[f"{name}_sd"])
-            yield figures.accuracy(row[f"{name}_original"])
-            yield figures.share(row[f"{name}_chance"])
-    yield f"{row['words_per_second']:,.0f}"
-    yield f"{row['megabytes']:.0f}"
+def _tasks(row: Row) -> tuple[tuple[str, tuple[Task, ...]], ...]:
+    result = row.result
+    return (
+        ("utility", result.utility if result else ()),
+        ("attack", result.attribute_attacks if result else ()),
+    )

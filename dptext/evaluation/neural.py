@@ -135,8 +135,9 @@ class FineTuned(Network):
                 ignore_mismatched_sizes=True,
             )
         except (OSError, ValueError):
-            msg = f"--classifier {self._folder}: no model that can be loaded"
-            raise UsageError(msg) from None
+            raise UsageError(
+                f"--classifier {self._folder}: no model that can be loaded"
+            ) from None
 
     def _logits(self, texts: Sequence[str]) -> Any:
         tokens = self._tokenizer(

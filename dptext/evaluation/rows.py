@@ -79,8 +79,7 @@ def _passes(
 ) -> Iterator[tuple[Record, list[Item]]]:
     """Read a file with several selections at once; faults of the first are errors."""
     if streams.is_standard(path):
-        msg = "standard input cannot be read twice: give the path of a file"
-        raise UsageError(msg)
+        raise UsageError("standard input cannot be read twice: give the path of a file")
     module = formats.find(path, format)
     with contextlib.ExitStack() as stack:
         passes = [
@@ -89,8 +88,7 @@ def _passes(
         ]
         for first, *others in zip(*passes, strict=True):
             if isinstance(first, Fault):
-                msg = f"{first.location}: {first.reason}"
-                raise InputError(msg)
+                raise InputError(f"{first.location}: {first.reason}")
             if isinstance(first, Record):
                 yield first, others
 
@@ -100,8 +98,7 @@ def _value(path: str, name: str, item: Item) -> str | None:
     if not isinstance(item, Record):
         return None
     if item.identity is None:
-        msg = f"{path}: its format has no field {name!r}"
-        raise UsageError(msg)
+        raise UsageError(f"{path}: its format has no field {name!r}")
     if item.identity.startswith('"'):
         with contextlib.suppress(msgspec.DecodeError):
             return str(msgspec.json.decode(item.identity))
@@ -125,11 +122,10 @@ def pairs(
     join = _in_order if selection.id_field is None else _by_id
     for number, mine, other in join(original, private, one, two):
         if len(mine.texts) != len(other.texts):
-            msg = (
+            raise InputError(
                 f"{private}: record {number} has {len(other.texts)} texts where its "
                 f"original has {len(mine.texts)}; give the two files of one run"
             )
-            raise InputError(msg)
         yield Pair(mine.texts, other.texts, mine.values)
 
 
@@ -139,11 +135,10 @@ def _in_order(
     for number, (mine, other) in enumerate(zip_longest(one, two), 1):
         if mine is None or other is None:
             more, fewer = (original, private) if other is None else (private, original)
-            msg = (
+            raise InputError(
                 f"{more}: record {number} has no partner in {fewer}; give the two "
                 "files of one run, or --id where records were left out"
             )
-            raise InputError(msg)
         yield number, mine, other
 
 
@@ -154,15 +149,15 @@ def _by_id(
     known: dict[str | None, Row] = {}
     for number, row in enumerate(one, 1):
         if row.identity in known:
-            msg = f"{original}: record {number} has the id of an earlier one"
-            raise InputError(msg)
+            raise InputError(
+                f"{original}: record {number} has the id of an earlier one"
+            )
         known[row.identity] = row
     for number, row in enumerate(two, 1):
         mine = known.pop(row.identity, None)
         if mine is None:
-            msg = (
+            raise InputError(
                 f"{private}: record {number} has an id that no record of {original} "
                 "has, or that an earlier one has, too"
             )
-            raise InputError(msg)
         yield number, mine, row

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from dptext import models
-from dptext.evaluation import OWNER, classify
+from dptext.evaluation import OWNER, classifiers, classify
 from dptext.evaluation.classify import Baseline, Task
 from dptext.evaluation.rows import Pair, one_text
 from dptext.measures import attacks, in_context, masked_word
@@ -23,6 +23,7 @@ from dptext.randomness import Randomness, RunKey
 from dptext.types import Lexicon, Record
 
 _BATCH = 2048
+ALPHAS = (0.25, 0.5, 0.75)
 COMPOSITE = (
     "alpha * utility + (1 - alpha) * privacy; utility: accuracy on private texts over "
     "accuracy on originals, at most 1; privacy: the mean of PP and 1 - LOW; a measure "
@@ -38,7 +39,7 @@ class Settings:
     attributes: tuple[str, ...] = ()
     classifier: str = "tfidf"
     splits: int = 3
-    alphas: tuple[float, ...] = (0.25, 0.5, 0.75)
+    alphas: tuple[float, ...] = ALPHAS
     encoder: str | None = None
     masked_model: str | None = None
     masked_words: int = 2000
@@ -106,7 +107,7 @@ class Evaluation:
         A record without a value has no part in that field's task.
         """
         settings.check()
-        make = classify.classifier(settings.classifier, lexicon)
+        make = classifiers.classifier(settings.classifier, lexicon)
         named = (*settings.labels, *settings.attributes)
         lines = [one_text(each) for each in texts]
         baselines = []

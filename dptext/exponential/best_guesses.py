@@ -32,8 +32,7 @@ def best_guesses(
     key = (weights.epsilon, hash(prior.tobytes()), tuple(bands))
     if key not in kept:
         kept[key] = _search(weights, prior / sums.of_all_words(weights), bands)
-    best: NDArray[np.float64] = kept[key].copy()
-    return best
+    return kept[key].copy()
 
 
 def _search(

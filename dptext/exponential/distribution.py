@@ -64,10 +64,9 @@ class DistanceDistribution:
     def squares(self) -> NDArray[np.float64]:
         """Return the squared length of each row: (V + 1,)."""
         vectors = self.space.vectors
-        squares: NDArray[np.float64] = np.einsum(
-            "vd,vd->v", vectors, vectors, dtype=np.float64, casting="safe"
+        return np.asarray(
+            np.einsum("vd,vd->v", vectors, vectors, dtype=np.float64, casting="safe")
         )
-        return squares
 
     def rates(self, rows: NDArray[np.integer], eps: Eps) -> NDArray[np.float64]:
         """Return the rate of each row at its epsilon: (n,)."""
@@ -150,8 +149,7 @@ class Weights:
         """Return the weights of pairs: (n,)."""
         logs = self.measure(pairs.of_rows(self.space, inputs, outputs))
         logs *= -self.rate[inputs]
-        weights: NDArray[np.float64] = np.exp(logs, out=logs)
-        return weights
+        return np.exp(logs, out=logs)
 
 
 def _each(curve: Curve, eps: Eps) -> NDArray[np.float64]:

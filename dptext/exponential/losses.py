@@ -45,8 +45,7 @@ class Losses:
     @cached_property
     def unknown(self) -> NDArray[np.float64]:
         """Return t of the unknown word to all words: (V,)."""
-        row: NDArray[np.float64] = self.rows(np.array([self.space.size]))[0]
-        return row
+        return np.asarray(self.rows(np.array([self.space.size]))[0])
 
     @cached_property
     def _beyond(self) -> NDArray[np.float64]:
@@ -61,8 +60,7 @@ class Losses:
         for begin in range(0, len(new), tiles.ROWS):
             part = new[begin : begin + tiles.ROWS]
             self._beyond[part] = (self.rows(part) - self.unknown).max(axis=1)
-        beyond: NDArray[np.float64] = self._beyond[ids]
-        return beyond
+        return self._beyond[ids]
 
     def worst(self, scale: float, few: int) -> tuple[float, NDArray[np.int64]]:
         """Return the largest loss over t of any ordered pair, and the worst few words.
@@ -121,29 +119,6 @@ class Losses:
         loss[near] = np.maximum(loss[near], exact / t[near])
         position = int(loss.argmax())
         return float(loss[position]), int(words[position])
-
-
-class LossesAmong:
-    """The losses over t of a few inputs, the unknown one last, quick at any scale."""
-
-    def __init__(self, losses: Losses, ids: NDArray[np.int64]) -> None:
-        self.ids = np.unique(ids)
-        self._rows = losses.rows(np.append(self.ids, losses.space.size))
-        # (n + 1, n): from each of them to those that are words.
-        self._among = self._rows[:, self.ids]
-        self._beyond = losses.beyond(self.ids)
-
-    def worst(self, scale: float) -> float:
-        """Return the largest loss over t among these inputs."""
-        log_z = log_sums(self._rows, scale)
-        loss = 0.5 * scale * self._among + np.abs(log_z[:, None] - log_z[:-1])
-        words = self._among[-1] * 0.5 * scale - log_z[:-1] + log_z[-1]
-        unknown = self._beyond * 0.5 * scale + log_z[:-1] - log_z[-1]
-        loss[-1] = np.maximum(words, unknown)
-        share = np.divide(
-            loss, self._among, out=np.zeros_like(loss), where=self._among > 0.0
-        )
-        return float(share.max())
 
 
 def log_sums(rows: NDArray[np.float64], scale: float) -> NDArray[np.float64]:

@@ -17,12 +17,7 @@ from dptext.exponential.estimate import DistanceEstimate
 from dptext.exponential.lists import Lists
 from dptext.exponential.recalibration import Scales, describe
 from dptext.geometry import pairs
-from dptext.mechanisms import (
-    Bands,
-    ExponentialMechanism,
-    WordMechanism,
-    log_normalised,
-)
+from dptext.mechanisms import Bands, ExponentialMechanism, WordMechanism, log_normalised
 from dptext.randomness import RandomBits
 from dptext.types import Eps, Guarantee, Ids
 

@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 
 from dptext import cache
 from dptext.errors import UsageError
-from dptext.exponential.losses import Losses, LossesAmong
+from dptext.exponential.losses import Losses
+from dptext.exponential.losses_among import LossesAmong
 from dptext.spaces import Space
 
 # No pair may come nearer to its claim than this, relatively: rounding stays below.
@@ -47,24 +48,22 @@ class Scales:
         settings = (float(epsilon), float(truncation))
         if settings not in self.known:
             if len(self.known) >= MOST:
-                msg = (
+                raise UsageError(
                     "recalibrate looks at all pairs of words for each epsilon, and "
                     f"this run asks for more than {MOST}: use the budget uniform with "
                     "an epsilon of each word, or leave recalibrate out"
                 )
-                raise UsageError(msg)
             self.known[settings] = scale(self.space, *settings)
         return self.known[settings]
 
     def check(self, epsilon: float) -> None:
         """Raise UsageError where epsilon is too small to be looked at in float64."""
         if epsilon * self.space.geometry.diameter < LEAST:
-            msg = (
+            raise UsageError(
                 f"recalibrate needs an epsilon of each word: at {epsilon:.3g} (the "
                 "share of a word in a long text) there is nothing to gain; use the "
                 "budget uniform with an epsilon of each word, or leave it out"
             )
-            raise UsageError(msg)
 
 
 def describe(epsilon: float, raised: float) -> str:

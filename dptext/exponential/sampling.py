@@ -173,8 +173,7 @@ class _Table:
         excess = self.distribution.measure(distances, self.truncation[kind])
         excess *= -self.rate[kind]
         excess -= self.ceiling[kind]
-        chance: NDArray[np.float64] = np.exp(np.minimum(excess, 0.0))
-        return chance
+        return np.exp(np.minimum(excess, 0.0))
 
 
 def _count(

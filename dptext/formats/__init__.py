@@ -105,8 +105,7 @@ def find(path: str | None, name: str | None = None) -> Format:
     format = by_suffix(path or "")
     if format is not None:
         return format
-    msg = _unknown(path or "")
-    raise UsageError(msg)
+    raise UsageError(_unknown(path or ""))
 
 
 def by_suffix(path: str) -> Format | None:
@@ -141,8 +140,7 @@ def _load(name: str) -> Format:
     try:
         module = registry.find("formats", name)
     except UsageError as error:
-        msg = f"--format: {error}"
-        raise UsageError(msg) from None
+        raise UsageError(f"--format: {error}") from None
     format: Format = module.Format(name)
     return format
 

@@ -52,21 +52,22 @@ def column(schema: Schema, path: str, location: str, *, is_text: bool = True) ->
         problem = f"no field {path!r}; {_fields.advice(path, texts)}"
         if name in names:
             problem = f"the name {name!r} of field {path!r} occurs twice"
-        msg = f"{location}: {problem}"
-        raise InputError(msg)
+        raise InputError(f"{location}: {problem}")
 
     at = number(list(schema.names), first)
     kind, steps = _inside(schema.field(at).type), []
     for name in names:
         if not is_kind(kind, "is_struct"):
-            msg = f"{location}: field {path!r} leads into {_shown(kind)}, not a struct"
-            raise InputError(msg)
+            raise InputError(
+                f"{location}: field {path!r} leads into {_shown(kind)}, not a struct"
+            )
         fields = fields_of(kind)
         steps.append(number([field.name for field in fields], name))
         kind = _inside(fields[steps[-1]].type)
     if is_text and not _is_text(kind):
-        msg = f"{location}: field {path!r} is of type {_shown(kind)}, not text"
-        raise InputError(msg)
+        raise InputError(
+            f"{location}: field {path!r} is of type {_shown(kind)}, not text"
+        )
     return Column(path, at, tuple(steps))
 
 

@@ -9,37 +9,24 @@ a new text becomes a space, because nothing else could keep the row whole.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import BinaryIO, ClassVar, NamedTuple
 
 from dptext import formats
 from dptext.errors import InputError, UsageError
-from dptext.formats import BOM, Item, _fields, _lines
+from dptext.formats import BOM, Item
+from dptext.formats._columns import (
+    Columns,
+    Header,
+    by_name,
+    by_number,
+    names_of,
+    text_of,
+)
+from dptext.formats._line_writer import LineWriter
 from dptext.formats._lines import Unreadable, decode
 from dptext.formats._rows import QUOTE, Layout, Row, rows
 from dptext.types import Fault, Record, Selection, Verbatim
-
-# Each as it is typed in a shell.
-_DELIMITERS = {";": "';'", "\t": "$'\\t'", "|": "'|'", ",": "','"}
-
-
-class Header(NamedTuple):
-    """The header row of one input, the names in it, and which of them are quoted."""
-
-    raw: bytes
-    names: tuple[str, ...]
-    quoted: tuple[bool, ...]
-
-
-class Columns(NamedTuple):
-    """Where the selected fields stand, from 0; every row must have as many fields.
-
-    names are those of the header, or numbers from 1.
-    """
-
-    names: tuple[str, ...]
-    texts: tuple[int, ...]
-    identity: int | None
 
 
 class Rest(NamedTuple):
@@ -68,13 +55,13 @@ class Format(formats.Format):
                 yield Verbatim(row.raw, header=row.raw == BOM)
                 continue
             if columns is None and selection.header:
-                names = _names(row, selection, location)
-                columns = _named(names, selection, row.raw, where)
+                names = names_of(row, selection, location)
+                columns = by_name(names, selection, row.raw, where)
                 quoted = tuple(field.startswith(QUOTE) for field in row.fields)
                 yield Verbatim(Header(row.raw, names, quoted), header=True)
                 continue
             if columns is None and row.trouble is None:
-                columns = _numbered(len(row.fields), selection, where)
+                columns = by_number(len(row.fields), selection, where)
             try:
                 yield _record(row, columns, selection, ordinal)
             except Unreadable as error:
@@ -95,10 +82,10 @@ class Format(formats.Format):
         if row is None:
             return
         if selection.header:
-            names = _names(row, selection, "file")
-            columns = _named(names, selection, row.raw, "file")
+            names = names_of(row, selection, "file")
+            columns = by_name(names, selection, row.raw, "file")
         else:
-            columns = _numbered(len(row.fields), selection, "file")
+            columns = by_number(len(row.fields), selection, "file")
         for index, name in enumerate(columns.names):
             if index not in columns.texts:
                 yield name
@@ -110,99 +97,16 @@ class Format(formats.Format):
         selected = {*columns.texts, columns.identity}
         for index, (name, field) in enumerate(zip(columns.names, fields, strict=True)):
             if index not in selected:
-                yield name, _text(field, selection.quoting)
+                yield name, text_of(field, selection.quoting)
 
     def _layout(self, selection: Selection, location: str) -> Layout:
         delimiter = selection.delimiter or self.DELIMITER
         if len(delimiter) != 1 or delimiter in '"\r\n':
-            msg = "the delimiter must be one character, not a quote or a line end"
-            raise UsageError(msg)
+            raise UsageError(
+                "the delimiter must be one character, not a quote or a line end"
+            )
         limit = selection.max_record_bytes
         return Layout(delimiter.encode(), selection.quoting, limit, location)
-
-
-def _names(row: Row, selection: Selection, location: str) -> tuple[str, ...]:
-    try:
-        if row.trouble is not None:
-            raise Unreadable(row.trouble)
-        decode(row.raw)
-    except Unreadable as error:
-        msg = f"{location}:{row.line}: header: {error}"
-        first = row.raw.partition(b"\n")[0].decode("utf-8", "replace")
-        for name in selection.fields:
-            if (delimiter := other_delimiter(first, name)) is not None:
-                msg += f"; did you mean --delimiter {_DELIMITERS[delimiter]}?"
-        raise InputError(msg) from None
-    return tuple(_text(field, selection.quoting) for field in row.fields)
-
-
-def _named(
-    names: tuple[str, ...], selection: Selection, raw: bytes, where: str
-) -> Columns:
-    """Find the selected columns by name; raw is the header."""
-
-    def index_of(name: str) -> int:
-        if names.count(name) == 1:
-            return names.index(name)
-        if name in names:
-            msg = f"{where}: the header has column {name!r} twice; rename one of them"
-            raise InputError(msg)
-        msg = (
-            f"{where}: no column {name!r} among the {len(names)} of the header; "
-            f"{_hint(name, names, raw.decode())} (a file without header needs "
-            "--no-header)"
-        )
-        raise InputError(msg)
-
-    return _columns(names, index_of, selection)
-
-
-def _hint(name: str, names: tuple[str, ...], header: str) -> str:
-    """Say what may have been meant, without names: they may be the first record."""
-    delimiter = other_delimiter(header, name)
-    near = _fields.nearest(name, names)
-    if delimiter is None and near is not None:
-        return f"did you mean that of column {names.index(near) + 1}?"
-    if delimiter is None and len(names) == 1:
-        delimiter = other_delimiter(header)
-    if delimiter is not None:
-        return f"did you mean --delimiter {_DELIMITERS[delimiter]}?"
-    return "name the columns with --field, another delimiter with --delimiter"
-
-
-def other_delimiter(header: str, name: str | None = None) -> str | None:
-    """Return what delimits a header so that it has a column of a name, or several."""
-    for delimiter in _DELIMITERS:
-        names = [part.strip().strip('"') for part in header.split(delimiter)]
-        if len(names) > 1 and (name is None or name in names):
-            return delimiter
-    return None
-
-
-def _numbered(count: int, selection: Selection, where: str) -> Columns:
-    """Find the selected columns by number, from 1."""
-
-    def index_of(name: str) -> int:
-        if not re.fullmatch(r"[1-9][0-9]{0,8}", name):
-            msg = f"field {name!r}: without header, fields are column numbers from 1"
-            raise UsageError(msg)
-        if int(name) > count:
-            msg = f"{where}: no column {name}; the first row has {count}"
-            raise InputError(msg)
-        return int(name) - 1
-
-    return _columns(tuple(map(str, range(1, count + 1))), index_of, selection)
-
-
-def _columns(
-    names: tuple[str, ...], index_of: Callable[[str], int], selection: Selection
-) -> Columns:
-    texts = tuple(sorted({index_of(name) for name in selection.fields}))
-    identity = None if selection.id_field is None else index_of(selection.id_field)
-    if identity in texts:
-        msg = f"field {selection.id_field!r} cannot be both a text and the id"
-        raise UsageError(msg)
-    return Columns(names, texts, identity)
 
 
 def _record(
@@ -213,25 +117,19 @@ def _record(
         raise Unreadable(row.trouble or "")
     if len(fields) != len(columns.names):
         first = "header" if selection.header else "first row"
-        msg = f"{len(fields)} fields where the {first} has {len(columns.names)}"
-        raise Unreadable(msg)
+        raise Unreadable(
+            f"{len(fields)} fields where the {first} has {len(columns.names)}"
+        )
     decode(row.raw)
-    texts = tuple(_text(fields[index], selection.quoting) for index in columns.texts)
+    texts = tuple(text_of(fields[index], selection.quoting) for index in columns.texts)
     identity = None
     if columns.identity is not None:
-        identity = _text(fields[columns.identity], selection.quoting)
+        identity = text_of(fields[columns.identity], selection.quoting)
     rest = Rest(fields, columns, row.end)
     return Record(ordinal, texts, rest, identity, selection.fields)
 
 
-def _text(field: bytes, quoting: bool) -> str:
-    """Return what a field says; its bytes are known to be UTF-8."""
-    if quoting and field.startswith(QUOTE):
-        field = field[1:-1].replace(b'""', QUOTE)
-    return field.decode()
-
-
-class Writer(_lines.LineWriter):
+class Writer(LineWriter):
     """Writes rows back, and the header once."""
 
     def __init__(
@@ -285,8 +183,7 @@ class Writer(_lines.LineWriter):
             self._names, self._quoted = header.names, header.quoted
             self.put(header.raw)
         elif header.names != self._names:
-            msg = (
+            raise InputError(
                 "the columns of the inputs differ, so that one output cannot hold "
                 "them; write each input to its own output"
             )
-            raise InputError(msg)

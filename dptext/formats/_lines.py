@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import BinaryIO
 
-from dptext.formats import BOM, Item, Writer
+from dptext.formats import BOM, Item
 from dptext.types import Fault, Record, Verbatim
 
 CHUNK = 2**16  # bytes read at once while a record that is too long is skipped
@@ -37,13 +37,15 @@ def too_long(limit: int) -> str:
 def decode(raw: bytes) -> str:
     """Decode UTF-8 strictly, and refuse what is most likely not text."""
     if b"\0" in raw:
-        msg = "NUL byte (UTF-16 or a binary file?); convert the file to UTF-8"
-        raise Unreadable(msg)
+        raise Unreadable(
+            "NUL byte (UTF-16 or a binary file?); convert the file to UTF-8"
+        )
     try:
         return raw.decode()
     except UnicodeDecodeError as error:
-        msg = f"not valid UTF-8 (byte {error.start}); convert the file to UTF-8"
-        raise Unreadable(msg) from None
+        raise Unreadable(
+            f"not valid UTF-8 (byte {error.start}); convert the file to UTF-8"
+        ) from None
 
 
 def lines(stream: BinaryIO, limit: int) -> Iterator[bytes | None]:
@@ -85,39 +87,3 @@ def read(
             except Unreadable as error:
                 yield Fault(f"{location}:{number}", str(error), line, error.advice)
         ordinal += 1
-
-
-class LineWriter(Writer):
-    """Writes lines; each but the last gets a line end, even between two inputs."""
-
-    def __init__(self, stream: BinaryIO) -> None:
-        self._stream = stream
-        self._started = False
-        self._open = False
-        self._end = b"\n"
-
-    def put(self, line: bytes) -> None:
-        """Write a line, after the line end that the one before may lack."""
-        self._started = True
-        if self._open:
-            line = self._end + line
-        self._stream.write(line)
-        if line.endswith(b"\n"):
-            self._open = False
-            self._end = b"\r\n" if line.endswith(b"\r\n") else b"\n"
-        else:
-            self._open = True
-
-    def verbatim(self, item: Verbatim) -> None:
-        """Write a blank line; a byte order mark only at the very beginning."""
-        raw = item.rest
-        assert isinstance(raw, bytes)
-        if not item.header:
-            if raw:
-                self.put(raw)
-        elif not self._started:
-            self._started = True
-            self._stream.write(raw)
-
-    def close(self) -> None:
-        """Nothing is held back."""

@@ -26,8 +26,9 @@ def parse(path: str) -> tuple[str, ...]:
     """Split a dotted path into its names."""
     parts = _PART.findall(path)
     if not parts or ".".join(parts) != path:
-        msg = f"field {path!r} has an empty part; write a literal dot as \\."
-        raise UsageError(msg)
+        raise UsageError(
+            f"field {path!r} has an empty part; write a literal dot as \\."
+        )
     return tuple(re.sub(r"\\(.)", r"\1", part, flags=re.DOTALL) for part in parts)
 
 
@@ -62,10 +63,10 @@ def _leaf(root: Node, path: str) -> Node:
 def _check(node: Node) -> None:
     if node.below and (node.is_text or node.is_identity):
         other = next(iter(node.below.values())).path
-        msg = f"field {node.path!r} contains the field {other!r}; select one of them"
-        raise UsageError(msg)
+        raise UsageError(
+            f"field {node.path!r} contains the field {other!r}; select one of them"
+        )
     if node.is_text and node.is_identity:
-        msg = f"field {node.path!r} cannot be both a text and the id"
-        raise UsageError(msg)
+        raise UsageError(f"field {node.path!r} cannot be both a text and the id")
     for child in node.below.values():
         _check(child)

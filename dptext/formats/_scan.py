@@ -43,8 +43,10 @@ class Scan:
         self._present: list[str] = []
         at = _after_space(line, 0)
         if line[at] != "{":
-            msg = f"the line holds a JSON {kind(line[at])}, not an object"
-            raise Unreadable(msg, _ARRAY if line[at] == "[" else "")
+            raise Unreadable(
+                f"the line holds a JSON {kind(line[at])}, not an object",
+                _ARRAY if line[at] == "[" else "",
+            )
         self._object(at, root)
 
     @property
@@ -65,8 +67,7 @@ class Scan:
                 at = skip(line, at)
             elif key in keys:
                 # Which of the two a reader takes is not defined: one would leak.
-                msg = f"field {child.path!r} occurs twice in one object"
-                raise Unreadable(msg)
+                raise Unreadable(f"field {child.path!r} occurs twice in one object")
             else:
                 keys.add(key)
                 at = self._value(at, child)
@@ -99,11 +100,9 @@ class Scan:
         if node.below:
             if first == "{":
                 return self._object(at, node)
-            msg = f"field {node.path!r} is a {kind(first)}, not an object"
-            raise Unreadable(msg)
+            raise Unreadable(f"field {node.path!r} is a {kind(first)}, not an object")
         if first != '"':
-            msg = f"field {node.path!r} is a JSON {kind(first)}, not text"
-            raise Unreadable(msg)
+            raise Unreadable(f"field {node.path!r} is a JSON {kind(first)}, not text")
         text, end = scanstring(line, at + 1)
         self.spans.append((at, end))
         self.texts.append(text)
@@ -124,11 +123,13 @@ class Scan:
         if what == "null":
             raise Unreadable(f"field {node.path!r} is null")
         if what in ("object", "array"):
-            msg = f"id field {node.path!r} is a JSON {what}; it must be one value"
-            raise Unreadable(msg)
+            raise Unreadable(
+                f"id field {node.path!r} is a JSON {what}; it must be one value"
+            )
         if self.identity is not None:
-            msg = f"id field {node.path!r} occurs more than once in the record"
-            raise Unreadable(msg)
+            raise Unreadable(
+                f"id field {node.path!r} occurs more than once in the record"
+            )
         self.identity = self._line[at:end]
         return end
 

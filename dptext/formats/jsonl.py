@@ -20,6 +20,7 @@ import msgspec
 from dptext import formats
 from dptext.errors import InputError
 from dptext.formats import BOM, Item, _fields, _lines, _paths
+from dptext.formats._line_writer import LineWriter
 from dptext.formats._lines import Unreadable
 from dptext.formats._paths import Node
 from dptext.formats._scan import Absent, Scan
@@ -65,8 +66,9 @@ class Format(formats.Format):
             try:
                 record = _decode(line.removeprefix(BOM).decode())
             except (ValueError, RecursionError):
-                msg = f"line {number} is not JSON, or nested too deeply"
-                raise InputError(msg) from None
+                raise InputError(
+                    f"line {number} is not JSON, or nested too deeply"
+                ) from None
             for path, empty in _leaves(record):
                 selected = path in texts or (empty and path in above)
                 if path not in yielded and not selected:
@@ -100,8 +102,7 @@ class _Parser:
         except msgspec.DecodeError as error:
             raise Unreadable(_malformed(line, error)) from None
         except RecursionError:
-            msg = "nested too deeply"
-            raise Unreadable(msg) from None
+            raise Unreadable("nested too deeply") from None
         except Absent as error:
             if first:
                 raise Unreadable(str(error), _advice(line, error.node)) from None
@@ -126,7 +127,7 @@ def _malformed(line: str, error: msgspec.DecodeError) -> str:
     return f"not valid JSON: {error}"
 
 
-class Writer(_lines.LineWriter):
+class Writer(LineWriter):
     """Writes the line of each record with its new texts in it."""
 
     def write(self, record: Record, texts: Sequence[str]) -> None:

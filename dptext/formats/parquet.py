@@ -13,40 +13,18 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import BinaryIO, ClassVar, NamedTuple
+from collections.abc import Iterator
+from typing import BinaryIO, ClassVar
 
 from dptext import formats
 from dptext.errors import InputError, MissingExtra
-from dptext.formats import Item, _arrow, _metadata, _paths
+from dptext.formats import Item, _arrow, _metadata
 from dptext.formats._lines import Unreadable, too_long
+from dptext.formats._parquet_rows import ROWS, Head, Page, Rest, leaves
+from dptext.formats._parquet_writer import Writer
 from dptext.types import Fault, Record, Selection, Verbatim
 
-_ROWS = 1024  # rows that are read, or rebuilt, at once
 _IN_MEMORY = 2**30  # bytes of an input that cannot seek
-_GROUP_BYTES = 2**26  # a row group of the output is full at so many bytes
-_GROUP_ROWS = 2**17  # or rows
-
-
-@dataclass(frozen=True, slots=True)
-class Head:
-    """What all rows of a file share; schema is that of the output."""
-
-    schema: _arrow.Schema
-    columns: tuple[_arrow.Column, ...]
-    codec: str
-    int96: bool
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Page:
-    """Some rows in a row, and their selected values: one list per column."""
-
-    head: Head
-    batch: _arrow.Batch
-    values: list[list[_arrow.Value]]
-    identities: Sequence[object] | None
 
 
 class Format(formats.Format):
@@ -91,7 +69,7 @@ class Format(formats.Format):
         schema = _open(stream, "file").schema_arrow
         for path in selection.fields:
             _arrow.column(schema, path, "file")
-        yield from _leaves(schema, selection.fields)
+        yield from leaves(schema, selection.fields)
 
     def others(self, record: Record, selection: Selection) -> Iterator[tuple[str, str]]:
         """Give the strings of a record that are copied, with their paths."""
@@ -118,17 +96,17 @@ def _open(stream: BinaryIO, location: str) -> _arrow.File:
         # Not a temporary file: private text would stay on the disk.
         data = stream.read(_IN_MEMORY + 1)
         if len(data) > _IN_MEMORY:
-            msg = (
+            raise InputError(
                 f"{location}: over {_IN_MEMORY >> 30} GiB cannot be read from a pipe "
                 "or a compressed file; give the path of a plain one"
             )
-            raise InputError(msg)
         stream = io.BytesIO(data)
     try:
         return pq.ParquetFile(stream, pre_buffer=False, buffer_size=2**20)
     except (pa.ArrowException, OSError):
-        msg = f"{location}: not a Parquet file, or cut off; choose with --format"
-        raise InputError(msg) from None
+        raise InputError(
+            f"{location}: not a Parquet file, or cut off; choose with --format"
+        ) from None
 
 
 def _head(file: _arrow.File, selection: Selection, location: str) -> Head:
@@ -161,10 +139,11 @@ def _batches(file: _arrow.File, location: str) -> Iterator[_arrow.Batch]:
     import pyarrow as pa
 
     try:
-        yield from file.iter_batches(batch_size=_ROWS)
+        yield from file.iter_batches(batch_size=ROWS)
     except (pa.ArrowException, OSError):
-        msg = f"{location}: damaged Parquet data; write the file again"
-        raise InputError(msg) from None
+        raise InputError(
+            f"{location}: damaged Parquet data; write the file again"
+        ) from None
 
 
 def _page(
@@ -177,8 +156,9 @@ def _page(
         identities = None if identity is None else of(identity)
         return Page(head, batch, [of(c) for c in head.columns], identities)
     except UnicodeDecodeError:
-        msg = f"{location}: not valid UTF-8; write the file again with strings as UTF-8"
-        raise InputError(msg) from None
+        raise InputError(
+            f"{location}: not valid UTF-8; write the file again with strings as UTF-8"
+        ) from None
 
 
 def _row(
@@ -192,8 +172,7 @@ def _row(
             if text is not None:
                 texts.append(text)
             elif selection.missing != "pass":
-                msg = f"field {column.path!r} is null"
-                raise Unreadable(msg)
+                raise Unreadable(f"field {column.path!r} is null")
     if sum(map(len, texts)) > selection.max_record_bytes:
         raise Unreadable(too_long(selection.max_record_bytes))
     if page.identities is None:
@@ -201,165 +180,5 @@ def _row(
     name = page.identities[row]
     if name is None or isinstance(name, (dict, list)):
         how = "is null" if name is None else "is nested; it must be one value"
-        msg = f"id field {selection.id_field!r} {how}"
-        raise Unreadable(msg)
+        raise Unreadable(f"id field {selection.id_field!r} {how}")
     return tuple(texts), json.dumps(name, ensure_ascii=False, default=str)
-
-
-class Rest(NamedTuple):
-    """Where a record came from."""
-
-    page: Page
-    row: int
-
-
-class _Sink:
-    """A stream that pyarrow may write to even when a failed run has closed it."""
-
-    def __init__(self, stream: BinaryIO) -> None:
-        self._stream = stream
-        self.closed = False
-
-    def write(self, data: bytes) -> int:
-        return len(data) if self._stream.closed else self._stream.write(data)
-
-    def flush(self) -> None:
-        """Leave that to the owner of the stream."""
-
-    def close(self) -> None:
-        """Leave that to the owner of the stream."""
-
-
-class Writer(formats.Writer):
-    """Writes rows in row groups of its own; rows that were faults are left out."""
-
-    def __init__(self, stream: BinaryIO, selection: Selection) -> None:
-        self._sink = _Sink(stream)
-        self._private = selection.fields
-        self._head: Head | None = None
-        self._file: _arrow.File = None
-        self._page: Page | None = None
-        self._kept: list[int] = []  # rows of the page
-        self._batches: list[_arrow.Batch] = []  # rows with their old texts, and
-        self._new: list[list[_arrow.Value]] = []  # the new values of each column
-        self._blocks: list[_arrow.Batch] = []  # rows with new texts
-        self._rows, self._bytes = 0, 0  # of all blocks
-
-    @property
-    def copied(self) -> tuple[str, ...] | None:
-        """Return the paths of the columns, and fields in them, that are copied."""
-        if self._head is None:
-            return None
-        return tuple(_leaves(self._head.schema, self._private))
-
-    def verbatim(self, item: Verbatim) -> None:
-        """Take the schema; that of a second input must be the same.
-
-        Raises InputError when it is not.
-        """
-        import pyarrow.parquet as pq
-
-        head = item.rest
-        assert isinstance(head, Head)
-        if self._head is None:
-            self._head = head
-            self._new = [[] for _ in head.columns]
-            self._file = pq.ParquetWriter(
-                self._sink,
-                head.schema,
-                compression=head.codec,
-                use_deprecated_int96_timestamps=head.int96,
-            )
-        elif head.schema.equals(self._head.schema):
-            self._rebuild(1)  # the old texts of two inputs may be of different types
-        else:
-            msg = (
-                "the columns of the inputs differ, so that one output cannot hold "
-                "them; write each input to its own output"
-            )
-            raise InputError(msg)
-
-    def write(self, record: Record, texts: Sequence[str]) -> None:
-        """Take a record; its page is rebuilt when the next one begins."""
-        assert isinstance(record.rest, Rest)
-        page, row = record.rest
-        if page is not self._page:
-            self._rebuild(_ROWS)
-            self._page = page
-        self._kept.append(row)
-        new = iter(texts)
-        for into, values in zip(self._new, page.values, strict=True):
-            into.append(_arrow.refill(values[row], new))
-
-    def close(self) -> None:
-        """Write all that is held back, and the footer."""
-        self._rebuild(1)
-        self._write_group()
-        if self._file is not None:
-            self._file.close()
-
-    def _rebuild(self, least: int) -> None:
-        """Put new texts into the rows that wait, while there are so many at least.
-
-        Blocks are of as many rows whatever came in as a page.
-        """
-        import pyarrow as pa
-
-        self._finish_page()
-        if not self._batches:
-            return
-        table = pa.Table.from_batches(self._batches)
-        while table.num_rows >= least:
-            self._add_block(table.slice(0, _ROWS))
-            table = table.slice(_ROWS)
-        self._batches = table.to_batches()
-
-    def _finish_page(self) -> None:
-        import pyarrow as pa
-
-        page, kept = self._page, self._kept
-        if page is None or not kept:
-            return
-        batch = page.batch
-        if len(kept) < batch.num_rows:
-            batch = batch.take(pa.array(kept, pa.int32()))
-        self._batches.append(batch)
-        self._kept = []
-
-    def _add_block(self, table: _arrow.Table) -> None:
-        """Take rows with new texts; a full row group is written."""
-        for batch in table.combine_chunks().to_batches():
-            block = self._rebuilt(batch)
-            self._blocks.append(block)
-            self._rows += block.num_rows
-            self._bytes += sum(map(_arrow.size, block.columns))
-        if self._bytes >= _GROUP_BYTES or self._rows >= _GROUP_ROWS:
-            self._write_group()
-
-    def _rebuilt(self, batch: _arrow.Batch) -> _arrow.Batch:
-        import pyarrow as pa
-
-        assert self._head is not None
-        schema, arrays = self._head.schema, list(batch.columns)
-        for column, new in zip(self._head.columns, self._new, strict=True):
-            kind, array = schema.field(column.index).type, arrays[column.index]
-            arrays[column.index] = _arrow.rebuilt(
-                array, kind, column.steps, new[: batch.num_rows]
-            )
-            del new[: batch.num_rows]
-        return pa.RecordBatch.from_arrays(arrays, schema=schema)
-
-    def _write_group(self) -> None:
-        import pyarrow as pa
-
-        if self._blocks:
-            # In one piece, so that pages do not show where blocks ended.
-            table = pa.Table.from_batches(self._blocks).combine_chunks()
-            self._blocks, self._rows, self._bytes = [], 0, 0
-            self._file.write_table(table, row_group_size=table.num_rows)
-
-
-def _leaves(schema: _arrow.Schema, fields: tuple[str, ...]) -> Iterator[str]:
-    """Give the paths of all leaves that are none of these fields."""
-    texts = {_paths.joined(_paths.parse(path)) for path in fields}
-    return (path for path in _arrow.leaf_paths(schema) if path not in texts)

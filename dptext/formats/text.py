@@ -10,6 +10,7 @@ from typing import BinaryIO, ClassVar
 
 from dptext import formats
 from dptext.formats import Item, _lines
+from dptext.formats._line_writer import LineWriter
 from dptext.types import Record, Selection
 
 
@@ -39,7 +40,7 @@ def _parse(line: str, ordinal: int) -> Record:
     return Record(ordinal, (text,), line[len(text) :])
 
 
-class Writer(_lines.LineWriter):
+class Writer(LineWriter):
     """Writes each text with the line end it was read with."""
 
     def write(self, record: Record, texts: Sequence[str]) -> None:

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from dptext import cache
 from dptext.spaces import Space, lengths_from, some
 
-_TILE = 512
 # Built once for all who ask for fewer.
 _STORED = 64
 
@@ -61,9 +60,10 @@ def nearest_of_all(space: Space, row: int) -> tuple[int, float]:
 
 def farthest(space: Space) -> NDArray[np.float64]:
     """Return the distance of each row to the farthest word: (V + 1,) float64."""
+    from dptext.lexicons import search
 
     def compute() -> cache.Arrays:
-        return {"farthest": _farthest(space)}
+        return {"farthest": search.farthest(space.vectors, space.size)}
 
     def holds(kept: cache.Arrays) -> bool:
         far = kept["farthest"]
@@ -78,39 +78,6 @@ def farthest(space: Space) -> NDArray[np.float64]:
 
     key = cache.key_of("farthest word", 1, space.lexicon.digest, space.identity)
     return cache.arrays(key, compute, holds, "seeking farthest words")["farthest"]
-
-
-def _farthest(space: Space) -> NDArray[np.float64]:
-    """Look at all pairs in single precision, and again where that may decide."""
-    vectors, squares = space.precise
-    count, size = len(vectors), space.size
-    left = np.column_stack((-2.0 * vectors, squares, np.ones(count)))
-    right = np.column_stack((vectors, np.ones(count), squares))[:size].T
-    quick, against = left.astype(np.float32), right.astype(np.float32)
-    starts = range(0, size, _TILE)
-    # The largest squared distance of each row to the words of each tile.
-    most = np.empty((len(starts), count), np.float32)
-    for row, begin in enumerate(starts):
-        end = min(begin + _TILE, size)
-        for column in range(row, len(starts)):
-            first = starts[column]
-            last = min(first + _TILE, size)
-            squared = quick[begin:end] @ against[:, first:last]
-            most[column, begin:end] = squared.max(axis=1)
-            most[row, first:last] = squared.max(axis=0)
-        most[row, size:] = (quick[size:] @ against[:, begin:end]).max(axis=1)
-    lengths = np.sqrt(squares)
-    slack = 2.0 * _slack(vectors.shape[1], lengths + lengths.max())
-    hopeful = most >= (most.max(axis=0) - slack)[None, :]
-    far = np.zeros(count)
-    for row, begin in enumerate(starts):
-        ids = np.flatnonzero(hopeful[row])
-        squared = left[ids] @ right[:, begin : begin + _TILE]
-        longest = squared.max(axis=1, keepdims=True) - 1e-12 * squares.max()
-        rows, words = np.nonzero(squared >= longest)
-        gap = vectors[ids[rows]] - vectors[begin + words]
-        np.maximum.at(far, ids[rows], np.sqrt(np.einsum("md,md->m", gap, gap)))
-    return far
 
 
 def _slack(dimensions: int, max_distance: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -135,7 +102,7 @@ def closest_pair(space: Space) -> float:
     return float(cache.numbers(key, compute)["closest"])
 
 
-class Left:
+class Remaining:
     """The words that are left of V, and the exact nearest among them."""
 
     def __init__(self, vectors: NDArray[np.float32], size: int) -> None:

@@ -37,10 +37,7 @@ def check(mechanism: Mechanism, budget: BudgetDescription) -> None:
 
 def _range(budget: BudgetDescription) -> tuple[float, float]:
     # The shares of a text's total are as small as the text is long.
-    return (
-        budget.low or budget.high / MAX_WORDS_PER_TEXT,
-        budget.high,
-    )
+    return budget.low or budget.high / MAX_WORDS_PER_TEXT, budget.high
 
 
 def _check_claim(mechanism: Mechanism, epsilon: float) -> None:
@@ -48,17 +45,16 @@ def _check_claim(mechanism: Mechanism, epsilon: float) -> None:
     loss = promise.worst(epsilon)
     if promise.notion is Notion.NONE or loss > MAX_MEANINGFUL_LOSS:
         return
-    slack = _numerical_slack(mechanism, epsilon)
-    slack = _FLOATING if slack is None else slack
+    exact = _numerical_slack(mechanism, epsilon)
+    slack = _FLOATING if exact is None else exact
     if not slack <= _LARGEST_SHARE * loss:
         other = "larger" if loss < 1.0 else "smaller"
-        msg = (
+        raise UsageError(
             f"epsilon: {epsilon:.3g} with these settings promises a loss of at most "
             f"{loss:.2g} nats, but draws are exact to {slack:.2g} nats only; "
             f"give a {other} epsilon (numerical slack: at most a tenth of what is "
             "promised)"
         )
-        raise UsageError(msg)
 
 
 def _numerical_slack(mechanism: Mechanism, *epsilons: float) -> float | None:
@@ -80,12 +76,14 @@ def statement(
 ) -> Statement:
     """Return the statement of a run.
 
-    recipe and budget have their epsilon; key is the origin of the run key;
-    fields are the names of the text fields, None where the whole input is text.
+    recipe and budget have their epsilon; key is the origin of the run key; fields are
+    the names of the text fields, None where the whole input is text.
     """
     # A guarantee's figures hold at every epsilon: the budget's largest stands for all.
     promise = mechanism.guarantee(budget.high)
     geometry = mechanism.geometry(budget.high)
+    counted = promise.notion is Notion.METRIC
+    translation = mechanism.space.translated(promise.stretch) if counted else ""
     return build(
         promise,
         Terms(
@@ -100,11 +98,7 @@ def statement(
             median=geometry.median,
             diameter=geometry.diameter,
             numerical_slack=_numerical_slack(mechanism, *_range(budget)),
-            translation=(
-                mechanism.space.translated(promise.stretch)
-                if promise.notion is Notion.METRIC
-                else ""
-            ),
+            translation=translation,
             decoder=recipe.decoder.name,
             brings_model=recipe.decoder.params.brings_model,
         ),

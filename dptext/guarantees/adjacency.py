@@ -6,6 +6,7 @@ texts that agree in it (docs/guarantees.md, 4).
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from enum import StrEnum
 
 from dptext.tokens.policy import Policy
@@ -24,21 +25,87 @@ class Unprotected(StrEnum):
 
 
 _IDENTIFIERS = "URLs, e-mail addresses, handles, emoji and other symbols"
-_UNKNOWN = {
-    "mask": "words outside the vocabulary and identifiers in the same places",
-    "drop": "words outside the vocabulary and identifiers in the same places",
-    "keep": (
-        "the same words outside the vocabulary and identifiers, letter by letter, in "
-        "the same places"
-    ),
+_SAME_UNKNOWN = "words outside the vocabulary and identifiers in the same places"
+# What two texts have in common by a setting of tokens and its value, to be compared.
+_IN_COMMON: Mapping[str, Mapping[str, str]] = {
+    "punctuation": {"keep": "the same punctuation and spacing"},
+    "unknown": {
+        "mask": _SAME_UNKNOWN,
+        "drop": _SAME_UNKNOWN,
+        "keep": (
+            "the same words outside the vocabulary and identifiers, letter by letter, "
+            "in the same places"
+        ),
+    },
+    "number": {
+        "mask": "numbers in the same places",
+        "digits": "numbers of the same length and form in the same places",
+        "keep": "the same numbers in the same places",
+    },
+    "stop_word": {
+        "keep": "the same stop words, letter by letter, in the same places",
+        "drop": "stop words in the same places",
+    },
+    "case": {
+        "copy": (
+            "capital first letters and words of several letters all in capitals in the "
+            "same places"
+        ),
+    },
 }
-_NUMBER = {
-    "mask": "numbers in the same places",
-    "digits": "numbers of the same length and form in the same places",
-    "keep": "the same numbers in the same places",
+# What the output shows of a text by these, in a sentence.
+_SHOWN: Mapping[str, Mapping[str, str]] = {
+    "punctuation": {
+        "keep": (
+            "Punctuation marks, line breaks and spacing are copied as they stand; only "
+            "between two neighbouring words may a single space be added or left out."
+        ),
+    },
+    "unknown": {
+        "keep": (
+            "Words outside the vocabulary (names, typing errors, rare terms) and "
+            f"identifiers ({_IDENTIFIERS}) are copied unchanged."
+        ),
+        "mask": (
+            f"Words outside the vocabulary and identifiers ({_IDENTIFIERS}) become the "
+            "fixed symbol [unknown]: which one stood there is hidden, that one stood "
+            "there is shown."
+        ),
+        "drop": (
+            f"Words outside the vocabulary and identifiers ({_IDENTIFIERS}) are left "
+            "out; that one is missing may show in the spacing and in the number of "
+            "words."
+        ),
+    },
+    "number": {
+        "keep": "Numbers are copied unchanged.",
+        "mask": (
+            "Numbers become the fixed symbol [number]: their value is hidden, that a "
+            "number stood there is shown."
+        ),
+        "digits": (
+            "Each digit of a number becomes a random digit: the value is hidden, its "
+            "length, separators, ending (as in 3rd) and place are shown."
+        ),
+    },
+    "stop_word": {
+        "keep": (
+            "Stop words are copied unchanged{articles}, so that a word of the output "
+            "that is no stop word stands for one that was none."
+        ),
+        "drop": (
+            "Stop words are left out, so that every word of the output stands for one "
+            "that was none; that one is missing may show in the spacing and in the "
+            "number of words."
+        ),
+    },
+    "case": {
+        "copy": (
+            "A capital first letter, and capitals throughout a word of several "
+            "letters, are copied onto the new word."
+        ),
+    },
 }
-
-
 # What the joiner may do to copied words (dptext.tokens.joining).
 _ARTICLES = ' (but "a" and "an" may change to suit a new word behind them)'
 _EQUAL = (
@@ -70,25 +137,18 @@ def unprotected(policy: Policy, strategy: Strategy) -> tuple[Unprotected, ...]:
 
 def adjacency(policy: Policy, strategy: Strategy) -> tuple[str, ...]:
     """Return what two texts must have in common to be compared."""
-    parts = ["the same number of words (as dptext divides texts)"]
-    if strategy in _PATTERN:
-        parts.append(_PATTERN[strategy])
-    if policy.punctuation == "keep":
-        parts.append("the same punctuation and spacing")
-    if policy.unknown != "perturb":
-        parts.append(_UNKNOWN[policy.unknown])
-    if policy.number != "perturb":
-        parts.append(_NUMBER[policy.number])
-    if policy.stop_word == "keep":
-        parts.append("the same stop words, letter by letter, in the same places")
-    if policy.stop_word == "drop":
-        parts.append("stop words in the same places")
-    if policy.case == "copy":
-        parts.append(
-            "capital first letters and words of several letters all in capitals in the "
-            "same places"
-        )
-    return tuple(parts)
+    pattern = [_PATTERN[strategy]] if strategy in _PATTERN else []
+    first = "the same number of words (as dptext divides texts)"
+    return (first, *pattern, *_by_setting(_IN_COMMON, policy))
+
+
+def _by_setting(
+    table: Mapping[str, Mapping[str, str]], policy: Policy
+) -> Iterator[str]:
+    for setting, by_value in table.items():
+        value = getattr(policy, setting)
+        if value in by_value:
+            yield by_value[value]
 
 
 def covered(policy: Policy) -> tuple[str, ...]:
@@ -105,69 +165,9 @@ def covered(policy: Policy) -> tuple[str, ...]:
 
 def not_covered(policy: Policy) -> tuple[str, ...]:
     """Return one sentence for each thing that the output shows of the text."""
-    sentences = [
+    articles = _ARTICLES * (policy.agreement != "none")
+    return (
         "Texts with a different number of tokens are not protected against being told "
-        "apart."
-    ]
-    if policy.punctuation == "keep":
-        sentences.append(
-            "Punctuation marks, line breaks and spacing are copied as they stand; only "
-            "between two neighbouring words may a single space be added or left out."
-        )
-    sentences += _of_unknown(policy) + _of_number(policy)
-    if policy.stop_word == "keep":
-        sentences.append(
-            "Stop words are copied unchanged"
-            + _ARTICLES * (policy.agreement != "none")
-            + ", so that a word of the output that is no stop word stands for one that "
-            "was none."
-        )
-    if policy.stop_word == "drop":
-        sentences.append(
-            "Stop words are left out, so that every word of the output stands for one "
-            "that was none; that one is missing may show in the spacing and in the "
-            "number of words."
-        )
-    if policy.case == "copy":
-        sentences.append(
-            "A capital first letter, and capitals throughout a word of several "
-            "letters, are copied onto the new word."
-        )
-    return tuple(sentences)
-
-
-def _of_unknown(policy: Policy) -> list[str]:
-    if policy.unknown == "keep":
-        return [
-            "Words outside the vocabulary (names, typing errors, rare terms) and "
-            f"identifiers ({_IDENTIFIERS}) are copied unchanged."
-        ]
-    if policy.unknown == "mask":
-        return [
-            f"Words outside the vocabulary and identifiers ({_IDENTIFIERS}) become the "
-            "fixed symbol [unknown]: which one stood there is hidden, that one stood "
-            "there is shown."
-        ]
-    if policy.unknown == "drop":
-        return [
-            f"Words outside the vocabulary and identifiers ({_IDENTIFIERS}) are left "
-            "out; that one is missing may show in the spacing and in the number of "
-            "words."
-        ]
-    return []
-
-
-def _of_number(policy: Policy) -> list[str]:
-    if policy.number == "keep":
-        return ["Numbers are copied unchanged."]
-    if policy.number == "mask":
-        return [
-            "Numbers become the fixed symbol [number]: their value is hidden, that a "
-            "number stood there is shown."
-        ]
-    if policy.number == "digits":
-        return [
-            "Each digit of a number becomes a random digit: the value is hidden, its "
-            "length, separators, ending (as in 3rd) and place are shown."
-        ]
-    return []
+        "apart.",
+        *(each.format(articles=articles) for each in _by_setting(_SHOWN, policy)),
+    )

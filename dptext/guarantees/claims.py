@@ -13,17 +13,9 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 
+from dptext.guarantees.bounds import Claim, Loss, NoClaim, OneChange, TextLoss
 from dptext.guarantees.rounding import first_beyond, up
-from dptext.guarantees.terms import (
-    MAX_MEANINGFUL_LOSS,
-    MAX_MEANINGFUL_TEXT_LOSS,
-    Claim,
-    Loss,
-    NoClaim,
-    OneChange,
-    Terms,
-    TextLoss,
-)
+from dptext.guarantees.terms import MAX_MEANINGFUL_LOSS, MAX_MEANINGFUL_TEXT_LOSS, Terms
 from dptext.types import ONE, BudgetKind, Guarantee, Level, Notion
 
 # Above MAX_MEANINGFUL_LOSS, a loss that finite random bits may exceed by more than this

@@ -6,11 +6,11 @@ from dptext.guarantees.rounding import above
 from dptext.guarantees.terms import Terms
 from dptext.types import Guarantee, Strategy
 
-_SETTINGS = (
+SETTINGS = (
     "The settings were chosen without looking at the private text; dptext cannot "
     "check this."
 )
-_LEXICON = (
+LEXICON = (
     "The lexicon is public and was made without the private text; dptext cannot "
     "check this."
 )
@@ -18,16 +18,16 @@ _MODEL = (
     "The model by which words are decoded is public and was made without the private "
     "text; dptext cannot check this."
 )
-_IDENTIFIED = (
+IDENTIFIED = (
     "No two records have the same id; two that have the same id and the same text get "
     "the same output, which shows that they are equal."
 )
-_FRESH_KEY = (
+FRESH_KEY = (
     "Random bits come from AES-256 and BLAKE2b under a key that the operating system "
     "drew for this run and nobody keeps: the statement holds against readers who "
     "cannot break these."
 )
-_KEY_FILE = (
+KEY_FILE = (
     "The key file is random and stays secret: whoever has it can repeat every draw. "
     "The same input, settings and key give the same output again, which costs nothing "
     "more. Of two different inputs, records {named} that have the same text get the "
@@ -49,29 +49,29 @@ _FLOATING_POINT = (
 
 def conditions(promise: Guarantee, terms: Terms) -> tuple[str, ...]:
     """Return the conditions of a claim."""
-    lines = [_key(terms), _SETTINGS]
+    lines = [_key(terms), SETTINGS]
     if terms.lexicon_is_custom:
-        lines.append(_LEXICON)
+        lines.append(LEXICON)
     if terms.brings_model:
         lines.append(_MODEL)
     if terms.identified:
-        lines.append(_IDENTIFIED)
+        lines.append(IDENTIFIED)
     return (*lines, _exact(terms.numerical_slack), *promise.gaps)
 
 
 def _key(terms: Terms) -> str:
     if terms.key != "key-file":
-        return _FRESH_KEY
+        return FRESH_KEY
     if terms.strategy is Strategy.DATA_SET:
         return _KEY_FILE_OF_DATA_SET
     named = "with the same id" if terms.identified else "in the same place"
-    return _KEY_FILE.format(named=named)
+    return KEY_FILE.format(named=named)
 
 
 def _exact(numerical_slack: float | None) -> str:
     if numerical_slack is None:
         return _FLOATING_POINT
     return (
-        "Draws are made from 52-bit uniforms: the loss of each word may exceed its "
-        f"bound by at most {above(max(numerical_slack, 1e-12), 2)} nats."
+        "Draws are made from finitely many random bits: the loss of each word may "
+        f"exceed its bound by at most {above(max(numerical_slack, 1e-12), 2)} nats."
     )

@@ -6,6 +6,7 @@ may be a plain word:
     notion: [LDP, metric-DP]     # accepted; "none" is never
     max_epsilon: 12              # nats, as LDP; of metric DP at the farthest words
     max_loss: 20                 # nats between any two words
+    max_delta: 1e-5              # of notion eps-delta, where it is accepted
     max_risk: 15%                # best possible guess of a word
     allow: [punctuation]         # what need not be protected: see CLASSES
     lexicons: [DIGEST, ...]      # accepted lexicons; absent: any
@@ -27,15 +28,17 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from dptext import registry
+from dptext import registry, yaml_files
 from dptext.errors import UsageError
 from dptext.guarantees.adjacency import Unprotected
-from dptext.settings import convert
+from dptext.settings import convert, share
 from dptext.types import Notion
 
 NAME = ".dptext.yaml"
 CLASSES = tuple(Unprotected)
 NOTIONS = (Notion.LDP, Notion.METRIC)
+# A policy may accept this one, too, if it says so.
+KNOWN_NOTIONS = (*NOTIONS, Notion.APPROXIMATE)
 
 
 class Unverified(StrEnum):
@@ -62,6 +65,7 @@ class ExportPolicy:
     notion: tuple[str, ...] = NOTIONS
     max_epsilon: Limit | None = None
     max_loss: Limit | None = None
+    max_delta: Limit | None = None
     max_risk: float | None = None
     allow: tuple[str, ...] = ("punctuation",)
     lexicons: tuple[str, ...] | None = None
@@ -72,22 +76,18 @@ class ExportPolicy:
     exclude: tuple[str, ...] = ()
 
 
-_LIMITS = ("max_epsilon", "max_loss", "max_risk")
+_LIMITS = ("max_epsilon", "max_loss", "max_delta", "max_risk")
 _LISTS = tuple(each.name for each in fields(ExportPolicy) if each.name not in _LIMITS)
 
 
 def load(path: Path) -> ExportPolicy:
     """Read a policy file. Raises UsageError for anything that it may not hold."""
-    from dptext import profile
-
-    return parse(profile.read(path, "policy"), path.name)
+    return parse(yaml_files.read(path, "policy"), path.name)
 
 
 def decode(data: bytes, name: str) -> ExportPolicy:
     """Read the content of a policy file."""
-    from dptext import profile
-
-    return parse(profile.decode(data, name, "policy"), name)
+    return parse(yaml_files.decode(data, name, "policy"), name)
 
 
 def parse(data: Mapping[str, object], name: str) -> ExportPolicy:
@@ -96,41 +96,22 @@ def parse(data: Mapping[str, object], name: str) -> ExportPolicy:
     for key in _LISTS:
         if isinstance(plain.get(key), str):
             plain[key] = [plain[key]]
-    for key in ("max_epsilon", "max_loss"):
+    for key in ("max_epsilon", "max_loss", "max_delta"):
         limit = plain.get(key)
         if isinstance(limit, float) and not math.isfinite(limit):
-            msg = f"{name}: {key}: {limit} is no limit; write a number of nats"
-            raise UsageError(msg)
+            raise UsageError(
+                f"{name}: {key}: {limit} is no limit; write a number of nats"
+            )
     if plain.get("max_risk") is not None:
         plain["max_risk"] = share(plain["max_risk"], f"{name}: max_risk")
     policy: ExportPolicy = convert(plain, ExportPolicy, name)
     return _known(policy, name)
 
 
-def share(value: object, name: str) -> float:
-    """Read a share: "20%", "0.2" or 0.2. Raises UsageError for what is none: 20, 120%.
-
-    name says in the message what is read.
-    """
-    text = str(value).strip()
-    try:
-        number = float(text.removesuffix("%"))
-    except ValueError:
-        number = math.nan
-    fraction = number / 100.0 if text.endswith("%") else number
-    if 0.0 < fraction < 1.0 and not isinstance(value, bool):
-        return fraction
-    meant = "20% or 0.2"
-    if 1.0 <= number < 100.0:
-        meant = f"{number:g}% or {number / 100.0:g}"
-    msg = f"{name}: not a share between 0 and 1; write {meant}"
-    raise UsageError(msg)
-
-
 def _known(policy: ExportPolicy, name: str) -> ExportPolicy:
     """Return the policy if what it names is known. Raises UsageError."""
     lists = (
-        ("notion", policy.notion, NOTIONS),
+        ("notion", policy.notion, KNOWN_NOTIONS),
         ("allow", policy.allow, CLASSES),
         ("unverified", policy.unverified, UNVERIFIED),
     )
@@ -138,6 +119,5 @@ def _known(policy: ExportPolicy, name: str) -> ExportPolicy:
         for each in names:
             if each not in known:
                 hint = registry.suggest(each, known)
-                msg = f"{name}: {key}: {each!r} is not one; {hint}"
-                raise UsageError(msg)
+                raise UsageError(f"{name}: {key}: {each!r} is not one; {hint}")
     return policy

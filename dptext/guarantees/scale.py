@@ -11,12 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from dptext.guarantees.terms import (
-    MAX_MEANINGFUL_LOSS,
-    MAX_MEANINGFUL_TEXT_LOSS,
-    Loss,
-    TextLoss,
-)
+from dptext.guarantees.bounds import Loss, TextLoss
+from dptext.guarantees.terms import MAX_MEANINGFUL_LOSS, MAX_MEANINGFUL_TEXT_LOSS
 from dptext.types import Level, Notion
 
 # Steps of a bound, in nats: factors of 2.72 and of 22,027. They are the tiers of

@@ -13,8 +13,9 @@ from msgspec import Meta
 
 from dptext.guarantees import adjacency, claims, conditions, exposed, scale, wording
 from dptext.guarantees.adjacency import Unprotected
+from dptext.guarantees.bounds import Loss, Nats, TextLoss
 from dptext.guarantees.scale import Strengths
-from dptext.guarantees.terms import Loss, Nats, Terms, TextLoss
+from dptext.guarantees.terms import Terms
 from dptext.types import Guarantee, Level, Metric, Notion, Strategy
 
 

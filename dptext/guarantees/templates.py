@@ -6,7 +6,8 @@ than notion and level, it has a template of its own.
 
 from __future__ import annotations
 
-from dptext.guarantees.terms import MAX_MEANINGFUL_LOSS, NoClaim
+from dptext.guarantees.bounds import NoClaim
+from dptext.guarantees.terms import MAX_MEANINGFUL_LOSS
 from dptext.types import BudgetKind, Level, Notion, Strategy
 
 _LDP, _METRIC, _APPROXIMATE = Notion.LDP, Notion.METRIC, Notion.APPROXIMATE

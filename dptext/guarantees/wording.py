@@ -9,16 +9,11 @@ from __future__ import annotations
 import math
 
 from dptext.guarantees import adjacency, templates
+from dptext.guarantees.bounds import Claim, Loss
 from dptext.guarantees.claims import too_long
 from dptext.guarantees.rounding import above, factor, first_beyond, number
 from dptext.guarantees.templates import Key
-from dptext.guarantees.terms import (
-    MAX_MEANINGFUL_LOSS,
-    MAX_MEANINGFUL_TEXT_LOSS,
-    Claim,
-    Loss,
-    Terms,
-)
+from dptext.guarantees.terms import MAX_MEANINGFUL_LOSS, MAX_MEANINGFUL_TEXT_LOSS, Terms
 from dptext.types import BudgetKind, Guarantee, Level, Metric, Notion, Strategy
 
 

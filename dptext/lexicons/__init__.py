@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dptext.errors import LexiconError
 from dptext.lexicons import locations
+from dptext.progress import Shares, shares
 
 if TYPE_CHECKING:
     from dptext.lexicons.importing import Settings
-    from dptext.lexicons.sources import Progress
     from dptext.types import JsonObject, Lexicon
 
 
@@ -32,14 +33,15 @@ def find(
     name_or_path: str,
     *,
     settings: Settings | None = None,
-    progress: Progress | None = None,
+    progress: Shares | None = None,
     warn: Callable[[str], None] | None = None,
 ) -> Lexicon:
     """Open a lexicon by name, or from a folder, or from a file of vectors.
 
     A name that is known goes before a file of the same name (write ./NAME for the
     file). A file is imported on first use and kept in the cache: progress hears what
-    is being done and how far (0 to 1), warn that the cache cannot be written.
+    is being done and how far (0 to 1), by default dptext.progress; warn that the cache
+    cannot be written.
     """
     from dptext.lexicons import store
 
@@ -49,14 +51,11 @@ def find(
     path = Path(name_or_path)
     if not path.exists():
         raise LexiconError(_unknown(name_or_path))
-    from dptext.lexicons import importing, sources
+    from dptext.lexicons import importing
 
-    return importing.open_source(
-        path,
-        settings or importing.Settings(),
-        progress or sources.quiet,
-        warn or (lambda message: None),
-    )
+    settings, warn = settings or importing.Settings(), warn or (lambda message: None)
+    with nullcontext(progress) if progress else shares() as show:
+        return importing.open_source(path, settings, show, warn)
 
 
 def locate(name_or_path: str) -> Path | None:

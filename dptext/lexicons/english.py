@@ -14,12 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext.errors import LexiconError
-from dptext.lexicons import locations, numbers
+from dptext.lexicons import locations, numbers, store
 from dptext.lexicons.build import figures, ordering, resources
-from dptext.lexicons.build.assemble import ORDERS, OUTPUTS, SIZE
+from dptext.lexicons.build.assemble import ORDERS, OUTPUTS, arranged
 from dptext.lexicons.build.vocabulary import Vocabulary
-from dptext.lexicons.orders import far_of_all, unit
+from dptext.lexicons.orders import unit
 from dptext.lexicons.schemes import Arrangement, Entries, Ordered, Scheme
+from dptext.lexicons.search import Progress, silent
+from dptext.tokens.regex import key_of
 
 # Raised when the same file and database would give another lexicon.
 VERSION = 2
@@ -47,8 +49,10 @@ class English(Scheme):
 
     def __init__(self, wordnet: Path, outputs: int | None = None) -> None:
         self._english = resources.load(wordnet, "dptext lexicon import --wordnet")
-        self._vocabulary = Vocabulary(self._english, SIZE)
-        self.outputs = OUTPUTS if outputs is None else outputs
+        builtin = store.words_of(locations.packaged())
+        self._written = {key_of(word): word for word in builtin}
+        self._vocabulary = Vocabulary(self._english, frozenset(builtin[:OUTPUTS]))
+        self.outputs: int = OUTPUTS if outputs is None else outputs
 
     def arrange(self, words: Sequence[str], counts: NDArray[np.float64]) -> Arrangement:
         """Put words in order of descending count (> 0).
@@ -56,21 +60,17 @@ class English(Scheme):
         But words that are no outputs count at most as much as the last output and stand
         behind it.
         """
-        written = [self._vocabulary.written(word) for word in words]
+        written = [self._written.get(key_of(word), word) for word in words]
         may = np.array([self._vocabulary.may_be_written(word) for word in written])
-        first = np.argsort(-counts, kind="stable")
-        chosen = first[may[first]][: self.outputs]
-        if not len(chosen):
+        if not may.any():
             msg = "no word of the file is an English one; import it without --wordnet"
             raise LexiconError(msg)
-        inside = np.zeros(len(counts), np.bool_)
-        inside[chosen] = True
-        capped = np.where(may, counts, np.minimum(counts, counts[chosen[-1]]))
-        # The last key decides first; equals stand as they stood in the file.
-        order = np.lexsort((~inside, -capped))
-        return Arrangement(written, capped, order, len(chosen))
+        order, capped = arranged(counts, may, self.outputs)
+        return Arrangement(written, capped, order, min(self.outputs, int(may.sum())))
 
-    def ordered(self, entries: Entries, listed: int) -> Ordered:
+    def ordered(
+        self, entries: Entries, listed: int, progress: Progress = silent
+    ) -> Ordered:
         """List the words that stand best for each by WordNet; set the unknown row."""
         words, vectors, counts, outputs = entries
         english, size = self._english, len(words)
@@ -101,7 +101,7 @@ class English(Scheme):
         }
         return Ordered(
             orders,
-            far_of_all(vectors, orders),
+            None,
             meta,
             {
                 "synonym_ends": known.synonym_ends,

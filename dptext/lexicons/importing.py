@@ -11,17 +11,21 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+import numpy as np
+
 from dptext import cache
 from dptext.errors import LexiconError, OutputError, UsageError
 from dptext.lexicons import folding, locations, sources, store
 from dptext.lexicons.orders import check_coordinates, measure
 from dptext.lexicons.schemes import ByCosine, ByDistance, Scheme
-from dptext.lexicons.sources import Progress
+from dptext.progress import Shares
 from dptext.types import Lexicon
 
 # Raised when the same file would give another lexicon: cached ones are not used then.
-VERSION = 3
+VERSION = 4
 LISTED = 100
+# How many words orders list of a larger file that is not asked for others.
+OUTPUTS = 8_000
 
 ZIPF = "Zipf's law by file order (no counts in the source)"
 
@@ -32,7 +36,8 @@ class Settings:
 
     format is one of sources.FORMATS, or None to detect it; max_words reads only the
     first so many entries; listed is k, the length of the orders; outputs is how many
-    words orders list (None: all by distance, or with WordNet as the built-in lexicon).
+    words orders list, 0: all, by distance (None: 8,000 of more words, all of fewer;
+    with WordNet as many as the built-in lexicon).
     """
 
     format: str | None = None
@@ -42,10 +47,11 @@ class Settings:
 
     def __post_init__(self) -> None:
         for name, value in asdict(self).items():
-            if isinstance(value, int) and value < 1:
+            if isinstance(value, int) and value < 1 and name != "outputs":
                 msg = f"{name.replace('_', '-')} must be 1 or more"
                 raise UsageError(msg)
-        if self.outputs is not None and min(self.outputs, self.listed) == 1:
+        few = self.outputs is not None and min(self.outputs, self.listed) == 1
+        if few or (self.outputs or 0) < 0:
             msg = "outputs and listed must be 2 or more: a word and another"
             raise UsageError(msg)
 
@@ -56,7 +62,7 @@ class Settings:
 
 
 def open_source(
-    path: Path, settings: Settings, progress: Progress, warn: Callable[[str], None]
+    path: Path, settings: Settings, progress: Shares, warn: Callable[[str], None]
 ) -> Lexicon:
     """Return the lexicon of a file or folder of vectors, from the cache if it is there.
 
@@ -105,7 +111,7 @@ def make(
     *,
     wordnet: Path | None = None,
     digest: str | None = None,
-    progress: Progress = sources.quiet,
+    progress: Shares = sources.quiet,
 ) -> Lexicon:
     """Read a file or folder of vectors into a lexicon that is not stored yet.
 
@@ -113,9 +119,10 @@ def make(
     the source if it is known. The digest of the result is empty: dptext.lexicons.store.
     save computes it.
     """
-    scheme = _scheme(settings, wordnet, progress)
+    english = wordnet and _english(wordnet, settings, progress)
     raw, format = sources.read(path, settings.format, settings.max_words, progress)
     check_coordinates(raw.vectors, str(path))
+    scheme = english or _scheme(settings, len(raw.words))
     progress("folding words", 0.0)
     entries, dropped = folding.arranged(raw, str(path), scheme)
     words, vectors, counts, _ = entries
@@ -134,28 +141,38 @@ def make(
     }
     del raw
     progress("ordering words", 0.0)
-    ordered = scheme.ordered(entries, settings.listed)
+    ordered = scheme.ordered(
+        entries, settings.listed, lambda share: progress("ordering words", share)
+    )
     listed = int(ordered.orders.shape[1])
-    progress("measuring", 0.0)
-    geometry = measure(vectors)
-    progress("measuring", 1.0)
+    far = ordered.far
+    geometry = measure(vectors, lambda share: progress("measuring", share))
     return Lexicon(
         name=name,
         words=words,
         vectors=vectors,
         counts=counts,
         orders=ordered.orders,
-        far=ordered.far,
+        # A bound that every distance keeps.
+        far=np.zeros(len(vectors), np.float32) if far is None else far,
         digest="",
         meta={**meta, **ordered.meta, "listed": listed, "geometry": geometry},
         **ordered.arrays,
     )
 
 
-def _scheme(settings: Settings, wordnet: Path | None, progress: Progress) -> Scheme:
-    if wordnet is not None:
-        from dptext.lexicons.english import English
+def _english(wordnet: Path, settings: Settings, progress: Shares) -> Scheme:
+    from dptext.lexicons.english import English
 
-        progress("reading WordNet", 0.0)
-        return English(wordnet, settings.outputs)
-    return ByDistance() if settings.outputs is None else ByCosine(settings.outputs)
+    if settings.outputs == 0:
+        msg = "orders by WordNet are not by distance; give other outputs than 0"
+        raise UsageError(msg)
+    progress("reading WordNet", 0.0)
+    return English(wordnet, settings.outputs)
+
+
+def _scheme(settings: Settings, words: int) -> Scheme:
+    outputs = settings.outputs
+    if outputs is None and words > OUTPUTS:
+        outputs = OUTPUTS
+    return ByCosine(outputs) if outputs else ByDistance()

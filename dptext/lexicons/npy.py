@@ -1,4 +1,9 @@
-"""A folder with `vocab.txt`, a word a line, and `vectors.npy` or `vectors.f16.npy`."""
+"""A folder with a list of words and their vectors as one `.npy` matrix.
+
+The list is `vocab.txt`, a word a line, the matrix `vectors.npy` or `vectors.f16.npy`;
+or else they are the only such files in the folder, the list as text or as a column of a
+Parquet file. Words stand by descending frequency.
+"""
 
 from __future__ import annotations
 
@@ -6,38 +11,56 @@ from pathlib import Path
 
 import numpy as np
 
-from dptext.errors import LexiconError
+from dptext.errors import LexiconError, MissingExtra
 from dptext.lexicons.npz import assemble
 from dptext.lexicons.raw import RawVectors
 
-VOCABULARY = "vocab.txt"
-VECTORS = ("vectors.f16.npy", "vectors.npy")
+VOCABULARY = ("vocab.txt", "*.parquet", "*.txt")
+VECTORS = ("vectors.f16.npy", "vectors.npy", "*.npy")
+# The column of words where a Parquet file has several of text.
+_COLUMNS = ("word", "words", "token", "index")
 
 
-def files(folder: Path) -> tuple[Path, Path] | None:
-    """Return the files of words and of vectors if the folder has them."""
-    for name in VECTORS:
-        if (folder / VOCABULARY).is_file() and (folder / name).is_file():
-            return folder / VOCABULARY, folder / name
-    return None
+def files(folder: Path, location: str = "") -> tuple[Path, Path]:
+    """Return the files of words and of vectors of a folder, or of one below it.
+
+    Raises LexiconError that says what is missing or which files are too many.
+    """
+    location = location or str(folder)
+    vectors = _only(folder, VECTORS, "matrix (vectors.npy, or one .npy file)", location)
+    what = "list of words (vocab.txt, or one .parquet or .txt file)"
+    return _only(vectors.parent, VOCABULARY, what, location), vectors
 
 
 def read(folder: Path, location: str, *, limit: int | None = None) -> RawVectors:
     """Read a folder, or its first `limit` words; the order is by frequency."""
-    paths = files(folder)
-    if paths is None:
-        msg = f"{location}: no {VOCABULARY} beside {' or '.join(VECTORS)} in it"
-        raise LexiconError(msg)
-    words = _read_words(paths[0], f"{location}/{VOCABULARY}")
+    names, matrix = files(folder, location)
+    read_words = _read_parquet if names.suffix == ".parquet" else _read_text
+    words = read_words(names, f"{location}/{names.name}")
     try:
-        vectors = np.load(paths[1], mmap_mode="r", allow_pickle=False)
+        vectors = np.load(matrix, mmap_mode="r", allow_pickle=False)
     except (ValueError, EOFError, OSError) as error:
-        msg = f"{location}/{paths[1].name}: not a whole array ({type(error).__name__})"
+        msg = f"{location}/{matrix.name}: not a whole array ({type(error).__name__})"
         raise LexiconError(msg) from None
     return assemble(words, np.asarray(vectors), None, location, limit=limit)
 
 
-def _read_words(path: Path, location: str) -> list[str]:
+def _only(folder: Path, patterns: tuple[str, ...], what: str, location: str) -> Path:
+    """Return the one file of the first pattern that has any, in or below a folder."""
+    for search in (folder.glob, folder.rglob):
+        for pattern in patterns:
+            paths = sorted(path for path in search(pattern) if path.is_file())
+            if len(paths) > 1:
+                names = ", ".join(str(path.relative_to(folder)) for path in paths[:5])
+                msg = f"{location}: several files may be its {what}: {names}"
+                raise LexiconError(msg)
+            if paths:
+                return paths[0]
+    msg = f"{location}: no {what} in it"
+    raise LexiconError(msg)
+
+
+def _read_text(path: Path, location: str) -> list[str]:
     lines = path.read_bytes().removesuffix(b"\n").split(b"\n")
     words = []
     for number, line in enumerate(lines, 1):
@@ -47,3 +70,25 @@ def _read_words(path: Path, location: str) -> list[str]:
             msg = f"{location}, line {number}: the word is not UTF-8"
             raise LexiconError(msg) from None
     return words
+
+
+def _read_parquet(path: Path, location: str) -> list[str]:
+    """Read the column of text, or the one of several that is called word or index."""
+    try:
+        import pyarrow as pa
+        from pyarrow import parquet
+    except ImportError as error:
+        raise MissingExtra.of(f"{location}: Parquet", "parquet") from error
+    try:
+        schema = parquet.read_schema(path)
+        kinds = (pa.string(), pa.large_string())
+        texts = [field.name for field in schema if field.type in kinds]
+        named = [name for name in texts if name.lower() in _COLUMNS] or texts
+        if len(named) != 1:
+            msg = f"{location}: one column of words expected, found {len(named)}"
+            raise LexiconError(msg)
+        words = parquet.read_table(path, columns=named).column(0).to_pylist()
+    except (pa.ArrowInvalid, OSError) as error:
+        msg = f"{location}: not a whole Parquet file ({type(error).__name__})"
+        raise LexiconError(msg) from None
+    return [word or "" for word in words]

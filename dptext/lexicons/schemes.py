@@ -1,7 +1,7 @@
 """How the words of an imported lexicon are arranged and ordered: one class each.
 
 By distance; with a number of outputs by cosine less hubness and frequency
-(dptext.lexicons.build.ordering); with WordNet as in the built-in lexicon
+(dptext.lexicons.cosine); with WordNet as in the built-in lexicon
 (dptext.lexicons.english).
 """
 
@@ -15,8 +15,9 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext.lexicons import numbers
-from dptext.lexicons.orders import build_orders, far_of, far_of_all, unit
+from dptext.lexicons import cosine, numbers
+from dptext.lexicons.orders import build_orders, far_of
+from dptext.lexicons.search import Progress, silent
 
 _BY_COSINE = (
     "the word itself, then the outputs that stand best for it: cosine less hubness, "
@@ -45,11 +46,12 @@ class Entries(NamedTuple):
 class Ordered(NamedTuple):
     """What a scheme adds to words and vectors: see dptext.types.Lexicon.
 
+    far is None where orders are not by distance: what they lack may be at any distance.
     meta is laid over that of the source; arrays are the optional ones, by name.
     """
 
     orders: NDArray[np.integer]
-    far: NDArray[np.float32]
+    far: NDArray[np.float32] | None = None
     meta: Mapping[str, object] = {}
     arrays: Mapping[str, NDArray[Any]] = {}
 
@@ -69,7 +71,9 @@ class Scheme(ABC):
         return Arrangement(list(words), counts, order, len(words))
 
     @abstractmethod
-    def ordered(self, entries: Entries, listed: int) -> Ordered:
+    def ordered(
+        self, entries: Entries, listed: int, progress: Progress = silent
+    ) -> Ordered:
         """Return orders of at most listed words; the last row of vectors may be set."""
 
 
@@ -79,11 +83,13 @@ class ByDistance(Scheme):
 
     outputs: None = field(default=None, init=False)
 
-    def ordered(self, entries: Entries, listed: int) -> Ordered:
+    def ordered(
+        self, entries: Entries, listed: int, progress: Progress = silent
+    ) -> Ordered:
         """List the nearest words."""
         words, vectors, _, _ = entries
-        barred = numbers.barred(words)
-        orders, far = build_orders(vectors, min(listed, len(words)), barred=barred)
+        barred, listed = numbers.barred(words), min(listed, len(words))
+        orders, far = build_orders(vectors, listed, barred=barred, progress=progress)
         for row in numbers.list_first(orders, words):
             far[row] = far_of(vectors, row, orders[row])
         return Ordered(orders, far)
@@ -95,18 +101,14 @@ class ByCosine(Scheme):
 
     outputs: int
 
-    def ordered(self, entries: Entries, listed: int) -> Ordered:
+    def ordered(
+        self, entries: Entries, listed: int, progress: Progress = silent
+    ) -> Ordered:
         """List the words that stand best for each."""
-        from dptext.lexicons.build import ordering
-
         words, vectors, counts, outputs = entries
         barred = numbers.barred(words)
         outputs = min(self.outputs, outputs)
         listed = min(listed, outputs - len(barred))
-        figures = ordering.Figures.of_vectors(unit(vectors), counts, barred)
-        listing = ordering.orders(figures, outputs, listed - 1)
-        last = ordering.order_of_unknown(figures, outputs, listed)
-        orders = np.vstack((listing, last.astype(listing.dtype)))
+        orders = cosine.orders(vectors, counts, outputs, listed, barred, progress)
         numbers.list_first(orders, words)
-        meta = {"outputs": outputs, "orders": _BY_COSINE}
-        return Ordered(orders, far_of_all(vectors, orders), meta)
+        return Ordered(orders, meta={"outputs": outputs, "orders": _BY_COSINE})

@@ -7,6 +7,7 @@ import hashlib
 import io
 import lzma
 import os
+import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,6 +19,7 @@ from dptext.errors import LexiconError, UsageError
 from dptext.lexicons import npy, npz, word2vec
 from dptext.lexicons.lines import read_lines
 from dptext.lexicons.raw import RawVectors
+from dptext.progress import Shares
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -30,9 +32,11 @@ _READERS: dict[str, Callable[..., RawVectors]] = {
 }
 FORMATS = tuple(_READERS)
 FOLDER = "npy"
-
-# What is being done, and how much of it is: 0 to 1.
-Progress = Callable[[str, float], None]
+_DAMAGED = (
+    *(EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile),
+    zipfile.BadZipFile,
+)
+_ZIP = b"PK\x03\x04"
 
 
 def quiet(what: str, share: float) -> None:
@@ -40,7 +44,7 @@ def quiet(what: str, share: float) -> None:
 
 
 def read(
-    path: Path, format: str | None, limit: int | None, progress: Progress = quiet
+    path: Path, format: str | None, limit: int | None, progress: Shares = quiet
 ) -> tuple[RawVectors, str]:
     """Read the first `limit` words of a file or folder; return also its format."""
     location = str(path)
@@ -59,7 +63,7 @@ def sha256(path: Path) -> str:
     """Compute the sha256 of a file as it lies on disk, or of a folder's two files."""
     streams.check_ends(path, "vectors")
     if path.is_dir():
-        parts = [f"{part.name} {sha256(part)}" for part in npy.files(path) or ()]
+        parts = [f"{part.name} {sha256(part)}" for part in npy.files(path)]
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
     try:
         with open(path, "rb", buffering=0) as stream:
@@ -70,12 +74,12 @@ def sha256(path: Path) -> str:
 
 
 @contextmanager
-def opened(path: Path, progress: Progress = quiet) -> Iterator[io.BufferedReader]:
+def opened(path: Path, progress: Shares = quiet) -> Iterator[io.BufferedReader]:
     """Open a file, packed or not; what goes wrong in reading is a LexiconError."""
     try:
         with _Watched(path, progress) as file, _unpacked(file) as stream:
             yield stream
-    except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
+    except _DAMAGED as error:
         msg = f"{path}: the packed file is damaged or truncated"
         raise LexiconError(msg) from error
     except OSError as error:
@@ -87,7 +91,7 @@ def detect(path: Path, stream: io.BufferedReader) -> str:
     """Tell the format by suffix and first bytes, which stay unread."""
     head = stream.peek(2**16)[: 2**16]
     suffix = Path(streams.plain_name(path.name.lower())).suffix
-    if head.startswith(b"PK\x03\x04") or suffix == ".npz":
+    if head.startswith(_ZIP) or suffix == ".npz":
         return "npz"
     if not head:
         msg = f"{path}: the file is empty"
@@ -101,7 +105,7 @@ def detect(path: Path, stream: io.BufferedReader) -> str:
 class _Watched(io.FileIO):
     """A file that tells how much of it was read."""
 
-    def __init__(self, path: Path, progress: Progress) -> None:
+    def __init__(self, path: Path, progress: Shares) -> None:
         super().__init__(path, "rb")
         self._size = max(1, os.fstat(self.fileno()).st_size)
         self._read = 0
@@ -116,8 +120,23 @@ class _Watched(io.FileIO):
 
 def _unpacked(file: io.FileIO) -> io.BufferedReader:
     buffered = io.BufferedReader(file, 2**20)
+    if buffered.peek(4).startswith(_ZIP):
+        return _only_member(cast(io.BufferedReader, buffered), str(file.name))
     suffix = streams.recognised(buffered.peek(streams.HEAD)[: streams.HEAD])
     if not suffix:
         return cast(io.BufferedReader, buffered)
     unpacked = streams.decompress(cast(BinaryIO, buffered), suffix)
     return io.BufferedReader(cast(io.RawIOBase, unpacked), 2**20)
+
+
+def _only_member(file: io.BufferedReader, location: str) -> io.BufferedReader:
+    """Open the one file of a .zip; an .npz, made of arrays, stays as it is."""
+    archive = zipfile.ZipFile(file)
+    names = [entry.filename for entry in archive.infolist() if not entry.is_dir()]
+    if any(name.endswith(".npy") for name in names):
+        file.seek(0)
+        return file
+    if len(names) != 1:
+        msg = f"{location}: {len(names)} files in it; unpack it and import one of them"
+        raise LexiconError(msg)
+    return io.BufferedReader(cast(io.RawIOBase, archive.open(names[0])), 2**20)

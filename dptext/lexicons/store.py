@@ -84,7 +84,7 @@ def load(folder: Path, *, verify: bool = True) -> Lexicon:
     """
     folder = Path(folder)
     name, digest, meta = read_meta(folder)
-    words = _read_words(folder)
+    words = words_of(folder)
     arrays = {name: _open(folder, name, len(words)) for name in _present(folder)}
     if verify and digest_of(folder, meta) != digest:
         msg = f"{folder}: the lexicon does not match its digest; import it again"
@@ -218,7 +218,8 @@ def _present(folder: Path) -> list[str]:
     return [*_NEEDED, *optional]
 
 
-def _read_words(folder: Path) -> tuple[str, ...]:
+def words_of(folder: Path) -> tuple[str, ...]:
+    """Read the words of a stored lexicon alone."""
     try:
         text = (folder / WORDS).read_bytes().decode("utf-8")
     except OSError as error:

@@ -48,12 +48,10 @@ class Index:
 
     def __init__(self, vectors: NDArray[np.float32], size: int) -> None:
         width = vectors.shape[1]
-        half = (vectors[:size].astype(np.float64) ** 2).sum(axis=1) / -2.0
-        table = np.empty((width + 1, size), np.float32)
-        table[:width] = vectors[:size].T
-        table[width] = half
-        self._table = table
         self._vectors = vectors
+        self._table = np.empty((width + 1, size), np.float32)
+        self._table[:width] = vectors[:size].T
+        self._table[width] = (vectors[:size].astype(np.float64) ** 2).sum(axis=1) / -2.0
 
     def nearest(self, points: Points, count: int) -> NDArray[np.int64]:
         """Return the `count` nearest words of each point, nearest first: (n, count).
@@ -99,5 +97,4 @@ class Index:
         """
         near = t * self.distances(points, two[:, 0])
         far = (1.0 - t) * self.distances(points, two[:, -1])
-        both = near + far
-        return np.divide(far, both, out=np.ones_like(far), where=both > 0)
+        return np.divide(far, near + far, out=np.ones_like(far), where=near + far > 0)

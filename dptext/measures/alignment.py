@@ -84,8 +84,7 @@ class Aligner:
 
 def kinds_of(words: Words) -> NDArray[np.uint8]:
     """Return the kind of each word: (n,)."""
-    kind: NDArray[np.uint8] = words.flags[words.positions] & np.uint8(kinds.KIND)
-    return kind
+    return words.flags[words.positions] & np.uint8(kinds.KIND)
 
 
 def spelled(words: Words, rows: Rows) -> Iterator[str]:

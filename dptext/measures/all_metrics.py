@@ -22,11 +22,10 @@ class AllMetrics:
         for name in registry.names("metrics"):
             module = registry.find("metrics", name)
             if module.NAME in self._meters:
-                msg = (
+                raise UsageError(
                     f"metric {name!r}: another one has the heading {module.NAME!r} in "
                     "the report; remove the package that brings it"
                 )
-                raise UsageError(msg)
             self._meters[module.NAME] = module.Meter(lexicon)
 
     def observe(self, batch: Batch) -> Partials:
@@ -48,10 +47,9 @@ class AllMetrics:
             results[name] = dict(meter.result(partial))
             for value in results[name].values():
                 if type(value) not in (int, float, str, bool, type(None)):
-                    msg = (
+                    raise ComponentError(
                         f"metric {name!r} has a figure of the type "
                         f"{type(value).__name__}, which no report can hold; report "
                         "this line to its authors"
                     )
-                    raise ComponentError(msg)
         return results

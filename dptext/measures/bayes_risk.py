@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from dptext import cache
 from dptext.measures import sampled_risk
-from dptext.measures.sampled_risk import bands_of
+from dptext.measures.plays import bands_of
 from dptext.mechanisms import Mechanism
 
 # Sums of probabilities may end a rounding error above 1.

@@ -10,7 +10,6 @@ where that is above the target the search is made again.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 
 import numpy as np
@@ -19,10 +18,10 @@ from numpy.typing import NDArray
 from dptext import cache
 from dptext.errors import UsageError
 from dptext.measures import bayes_risk, sampled_crossing, sampled_risk
+from dptext.measures.crossing import LEAST, Success, agreed, first_crossing, near
 from dptext.measures.sampled_crossing import rounded
 from dptext.mechanisms import Mechanism, RiskEstimate
 
-Success = Callable[[float], float]
 # The search looks at this many inputs, first and then; all are looked at in the end.
 _QUICK, _INPUTS = 400, 3000
 # Up to this many words every step of a search is exact.
@@ -30,8 +29,6 @@ _EXACT = 2048
 # An estimate is corrected so many times; nearer to the target than this is enough.
 _TURNS, _ENOUGH = 4, 1e-3
 _GRID = np.geomspace(1e-2, 400.0, 60)
-# No smaller epsilon is searched for with exact log-probabilities.
-_STEP = 1e-4
 
 
 def epsilon_for(
@@ -44,18 +41,16 @@ def epsilon_for(
     neither exact log-probabilities nor an upper limit.
     """
     if not mechanism.has_log_probs and not sampled_risk.bounded(mechanism):
-        msg = (
+        raise UsageError(
             f"{mechanism.name} has no exact output distribution of a word here and no "
             "upper limit of the risk; give --epsilon instead of a risk"
         )
-        raise UsageError(msg)
     baseline = float(prior.max())
     if not baseline < target < 1.0:
-        msg = (
+        raise UsageError(
             f"risk {target:.2%} is out of reach: a guess without any output already "
             f"succeeds for {baseline:.2%} of words; give a risk between these and 100%"
         )
-        raise UsageError(msg)
     search = _search if mechanism.has_log_probs else sampled_crossing.search
     what = ["calibrate", 2, *mechanism.identity, cache.digest(prior), target]
     if not mechanism.has_log_probs:
@@ -71,12 +66,12 @@ def epsilon_for(
 
 def _search(mechanism: Mechanism, target: float, prior: NDArray[np.float64]) -> float:
     size = len(prior)
-    grid = [point for point in _GRID.tolist() if _defined(mechanism, point)]
+    grid = [point for point in _GRID.tolist() if mechanism.is_defined(point)]
 
     def success(inputs: int) -> Success:
         def of(epsilon: float) -> float:
             # Below the smallest epsilon there is nothing to be guessed from.
-            if not _defined(mechanism, epsilon):
+            if not mechanism.is_defined(epsilon):
                 return 0.0
             best = bayes_risk.best_guesses(mechanism, prior, epsilon, min(inputs, size))
             return float(best.max(axis=0).sum())
@@ -85,27 +80,24 @@ def _search(mechanism: Mechanism, target: float, prior: NDArray[np.float64]) -> 
 
     largest = _largest(mechanism, success, target, prior, grid)
     if largest is None:
-        msg = (
+        raise UsageError(
             f"risk {target:.2%} is out of reach: with these parameters no epsilon up "
             f"to {_GRID[-1]:g} makes a guess succeed that often; give a smaller risk"
         )
-        raise UsageError(msg)
-    if largest < _STEP:
-        msg = (
-            f"risk {target:.4%} is out of reach: even at epsilon {_STEP:g} a guess "
+    if largest < LEAST:
+        raise UsageError(
+            f"risk {target:.4%} is out of reach: even at epsilon {LEAST:g} a guess "
             f"from the output of {mechanism.name} succeeds for "
-            f"{success(size)(_STEP):.4%} of words, one without any output for "
+            f"{success(size)(LEAST):.4%} of words, one without any output for "
             f"{float(prior.max()):.4%}; give a larger risk"
         )
-        raise UsageError(msg)
     epsilon = rounded(largest)
-    if not _defined(mechanism, epsilon):
-        msg = (
+    if not mechanism.is_defined(epsilon):
+        raise UsageError(
             f"risk {target:.2%} is out of reach: at the smallest epsilon for which "
             f"{mechanism.name} is defined a guess succeeds more often; give a larger "
             "risk"
         )
-        raise UsageError(msg)
     return epsilon
 
 
@@ -123,10 +115,10 @@ def _largest(
     if risk_estimate is not None:
         return _by_estimate(risk_estimate, every, target, grid)
     if mechanism.has_best_guesses or size <= _QUICK:
-        return _first_crossing(every, target, grid, 1e-4)
-    crossing = _first_crossing(success(_QUICK), target, grid, 2e-3)
+        return first_crossing(every, target, grid, 1e-4)
+    crossing = first_crossing(success(_QUICK), target, grid, 2e-3)
     top = grid[-1] if crossing is None else crossing
-    return _agreed(success(_INPUTS), every, target, top, reached=crossing is not None)
+    return agreed(success(_INPUTS), every, target, top, reached=crossing is not None)
 
 
 def _by_estimate(
@@ -136,7 +128,7 @@ def _by_estimate(
 
     Whatever the estimate is worth, every decides.
     """
-    point = _first_crossing(
+    point = first_crossing(
         risk_estimate.success, target, grid, 5e-3, risk_estimate.drift
     )
     if point is None and every(grid[-1]) <= target:
@@ -146,7 +138,7 @@ def _by_estimate(
     wanted, best = target * (1.0 - 1e-4), 0.0
     for _ in range(_TURNS):
         point = rounded(
-            max(_near(risk_estimate.success, wanted, point, grid[-1]), _STEP)
+            max(near(risk_estimate.success, wanted, point, grid[-1]), LEAST)
         )
         risk = every(point)
         if risk <= target:
@@ -156,106 +148,6 @@ def _by_estimate(
         wanted = risk_estimate.success(point) * (target / risk) * (1.0 - 1e-4)
     if best:
         return best
-    while point >= _STEP and every(point) > target:
+    while point >= LEAST and every(point) > target:
         point *= 0.98
     return point
-
-
-def _near(success: Success, target: float, point: float, top: float) -> float:
-    """Return a crossing near a point, to 1e-4, or the top if there is none above."""
-    if success(point) > target:
-        return _down(success, target, point, 1e-4)
-    low, step = point, 0.005
-    while low < top:
-        high = min(low * (1.0 + step), top)
-        if success(high) > target:
-            return _halve(success, target, low, high, 1e-4)
-        low, step = high, min(2.0 * step, 0.5)
-    return top
-
-
-def _defined(mechanism: Mechanism, epsilon: float) -> bool:
-    """Tell whether a mechanism is defined at an epsilon."""
-    try:
-        mechanism.check(epsilon)
-    except UsageError:
-        return False
-    return True
-
-
-def _first_crossing(
-    success: Success,
-    target: float,
-    grid: list[float],
-    tolerance: float,
-    drift: float = math.inf,
-) -> float | None:
-    """Return the last point before success first exceeds target; None if never.
-
-    Where success grows at most like exp(drift epsilon), points that surely meet the
-    target are passed by.
-    """
-    low = safe = 0.0
-    for point in grid:
-        if point > safe:
-            risk = success(point)
-            if risk > target:
-                return _halve(success, target, low, point, tolerance)
-            safe = point + math.log(target / risk) / drift if risk else point
-        low = point
-    return None
-
-
-def _agreed(
-    few: Success, every: Success, target: float, top: float, *, reached: bool
-) -> float | None:
-    """Return the crossing with all inputs, at most top if fewer inputs reached it.
-
-    More inputs are more guesses to choose from, so success can only be larger. How much
-    is much the same at nearby epsilons: so fewer inputs tell where to look next.
-    """
-    part = few(top)
-    if part > target:
-        top = _down(few, target, top, 2e-3)
-        part = few(top)
-    all_of = every(top)
-    if all_of <= target:
-        return top if reached or part > target * (1.0 - 1e-2) else None
-    low, high = 0.0, top
-    while high - low > 5e-3 * high and high > _STEP:
-        wanted = target * part / all_of
-        point = _down(few, wanted, high, 2e-3)
-        if not low * 1.002 < point < high * 0.998:
-            point = (low + high) / 2.0 if low else high * 0.99
-        risk = every(point)
-        if risk > target:
-            high, part, all_of = point, few(point), risk
-        else:
-            low = point
-            if risk > target * 0.995:
-                break
-    return low
-
-
-def _down(success: Success, target: float, top: float, tolerance: float) -> float:
-    """Return the first point below top that meets the target, by growing steps."""
-    high, step = top, 0.01
-    while high > _STEP:
-        low = high * (1.0 - step)
-        if success(low) <= target:
-            return _halve(success, target, low, high, tolerance)
-        high, step = low, min(2.0 * step, 0.5)
-    return 0.0
-
-
-def _halve(
-    success: Success, target: float, low: float, high: float, tolerance: float
-) -> float:
-    """Narrow low, where success is at most target, and high, where it is more."""
-    while high - low > tolerance * high and high > _STEP:
-        middle = (low + high) / 2.0
-        if success(middle) > target:
-            high = middle
-        else:
-            low = middle
-    return low

@@ -33,13 +33,7 @@ class Guesses:
         masked_model: str | None = None,
         masked_words: int = 2000,
     ) -> None:
-        exact = (
-            pipeline is not None
-            and pipeline.mechanism.has_log_probs
-            and pipeline.budget.description.kind is BudgetKind.WORD
-            and not pipeline.profile.decoder.params.reads
-        )
-        self._attacked = pipeline if exact and bayes else None
+        self._attacked = pipeline if bayes and _is_exact(pipeline) else None
         self._model, self._most = masked_model, masked_words
         self._same = self._words = 0
         self._before: list[Ids] = []
@@ -86,6 +80,14 @@ class Guesses:
         if self._model is None:
             return None
         return masked_word.attack(self._model, self._hidden, self._most)
+
+
+def _is_exact(pipeline: Pipeline | None) -> bool:
+    if pipeline is None or not pipeline.mechanism.has_log_probs:
+        return False
+    if pipeline.profile.decoder.params.reads:
+        return False
+    return pipeline.budget.description.kind is BudgetKind.WORD
 
 
 def _hidden(aligned: Aligned) -> list[Hidden]:

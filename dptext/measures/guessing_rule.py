@@ -18,7 +18,7 @@ from dptext.randomness import RandomBits
 from dptext.types import Eps, Ids
 
 if TYPE_CHECKING:
-    from dptext.measures.sampled_risk import Plays
+    from dptext.measures.plays import Plays
 
 _TRAINED, _VALIDATED = 20_000, 4000
 # Sharpnesses in units of 1 / (typical distance)^p; 0 guesses the most frequent word.
@@ -64,8 +64,7 @@ def wins(
     shown = outputs(test)
     guesses = _near(vectors, prior, shown, typical, _OPTIONS[option : option + 1])[0]
     guess = np.where(times[shown] >= least, counted[shown], guesses)
-    won: NDArray[np.bool_] = guess == test.ids
-    return won
+    return np.asarray(guess == test.ids)
 
 
 def _counted(ids: Ids, written: Ids, size: int) -> tuple[Ids, NDArray[np.int64]]:
@@ -81,8 +80,7 @@ def _counted(ids: Ids, written: Ids, size: int) -> tuple[Ids, NDArray[np.int64]]
 
 def _between(vectors: NDArray[np.float32], one: Ids, two: Ids) -> NDArray[np.float64]:
     gap = vectors[one].astype(np.float64) - vectors[two]
-    lengths: NDArray[np.float64] = np.sqrt(np.einsum("nd,nd->n", gap, gap))
-    return lengths
+    return np.asarray(np.sqrt(np.einsum("nd,nd->n", gap, gap)))
 
 
 def _near(

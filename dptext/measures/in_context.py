@@ -17,7 +17,7 @@ from msgspec import Meta
 from numpy.typing import NDArray
 
 from dptext.measures.bayes_risk import Share
-from dptext.measures.sampled_risk import bands_of
+from dptext.measures.plays import bands_of
 from dptext.readers import Reader
 from dptext.tokens.stop_words import STOP_WORDS
 from dptext.types import Ids, Record

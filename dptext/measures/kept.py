@@ -55,10 +55,7 @@ class Meter:
     """Take pairs of texts in, batch by batch; policy is that of the run, if known."""
 
     def __init__(
-        self,
-        lexicon: Lexicon,
-        encoder: str | None = None,
-        policy: Policy | None = None,
+        self, lexicon: Lexicon, encoder: str | None = None, policy: Policy | None = None
     ) -> None:
         self._aligner = Aligner(lexicon, policy)
         self._metrics = AllMetrics(lexicon)

@@ -27,7 +27,8 @@ def replaced(lexicon: Lexicon, policy: Policy) -> NDArray[np.float64]:
         prior[numbers.rows(lexicon)] = 0.0
     total = prior.sum()
     if not total > 0.0:
-        msg = f"lexicon {lexicon.name}: no word is left to replace under this policy"
-        raise UsageError(msg)
+        raise UsageError(
+            f"lexicon {lexicon.name}: no word is left to replace under this policy"
+        )
     prior /= total
     return prior

@@ -17,7 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext.errors import UsageError
-from dptext.measures import sampled_risk
+from dptext.measures import noisy_guess, sampled_risk
+from dptext.measures.noisy_guess import Wins
+from dptext.measures.plays import bands_of, plays
 from dptext.mechanisms import Mechanism
 
 # Draws of the search, and what is then tried, as shares of what it found: a few where
@@ -37,24 +39,20 @@ def search(mechanism: Mechanism, target: float, prior: NDArray[np.float64]) -> f
 
     Raises UsageError where none is.
     """
-    bands = sampled_risk.bands_of(len(prior))
-    sample = sampled_risk.plays(prior, _SEARCH_DRAWS, "search")
+    bands = bands_of(len(prior))
+    sample = plays(prior, _SEARCH_DRAWS, "search")
     goal = _goal(target)
 
-    def won(epsilon: float, plays: NDArray[np.int64]) -> sampled_risk.Wins:
+    def won(epsilon: float, plays: NDArray[np.int64]) -> Wins:
         part = sample.take(plays)
-        wins: sampled_risk.Wins = sampled_risk.wins(
-            mechanism, epsilon, prior, part, bands
-        )[0]
-        return wins
+        return np.asarray(noisy_guess.wins(mechanism, epsilon, prior, part, bands)[0])
 
     crossing = _Crossing.of(won, goal, _SEARCH_DRAWS)
     if crossing is None:
-        msg = (
+        raise UsageError(
             f"risk {target:.2%} is out of reach: with these parameters no epsilon up "
             f"to {_MOST:g} makes a guess succeed that often; give a smaller risk"
         )
-        raise UsageError(msg)
     # Draws of their own, those by which a risk is measured, so that a report agrees.
     epsilon = 0.0
     for share in crossing.shares():
@@ -68,12 +66,11 @@ def search(mechanism: Mechanism, target: float, prior: NDArray[np.float64]) -> f
             break
         epsilon = tried
     if not epsilon:
-        msg = (
+        raise UsageError(
             f"risk {target:.4%} is too near to what a guess without any output "
             f"achieves, {float(prior.max()):.4%}, to be met for sure with "
             f"{sampled_risk.DRAWS:,} draws; give a larger risk"
         )
-        raise UsageError(msg)
     return epsilon
 
 
@@ -82,7 +79,7 @@ class _End:
     """An epsilon and which plays are won at it."""
 
     epsilon: float
-    wins: sampled_risk.Wins
+    wins: Wins
 
     @property
     def share(self) -> float:
@@ -91,7 +88,7 @@ class _End:
 
 
 def _bracket(
-    won: Callable[[float], sampled_risk.Wins], goal: float, about: float
+    won: Callable[[float], Wins], goal: float, about: float
 ) -> tuple[_End, _End]:
     """Return ends around an epsilon, the goal between them if there is one in reach."""
     low, high = about / _WIDER, about * _WIDER
@@ -106,13 +103,13 @@ def _bracket(
 
 
 def _between(
-    won: Callable[[float, NDArray[np.int64]], sampled_risk.Wins],
+    won: Callable[[float, NDArray[np.int64]], Wins],
     epsilon: float,
     low: _End,
     high: _End,
 ) -> _End:
     """Play what is not the same at both ends."""
-    wins: sampled_risk.Wins = low.wins.copy()
+    wins: Wins = low.wins.copy()
     plays = np.flatnonzero(low.wins != high.wins)
     if len(plays):
         wins[plays] = won(epsilon, plays)
@@ -144,10 +141,7 @@ class _Crossing:
 
     @classmethod
     def of(
-        cls,
-        won: Callable[[float, NDArray[np.int64]], sampled_risk.Wins],
-        goal: float,
-        draws: int,
+        cls, won: Callable[[float, NDArray[np.int64]], Wins], goal: float, draws: int
     ) -> _Crossing | None:
         """Look with a few plays where to search; None beyond the largest epsilon.
 

@@ -10,10 +10,9 @@ Words and noise are public: results depend on no text.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,36 +20,18 @@ from numpy.typing import NDArray
 from dptext import cache
 from dptext.guarantees import binomial
 from dptext.measures import guessing_rule
+from dptext.measures.noisy_guess import Wins, wins
+from dptext.measures.plays import bands_of, plays
 from dptext.mechanisms import Mechanism
-from dptext.randomness import RandomBits, Randomness, RunKey
+from dptext.randomness import RandomBits
 from dptext.types import Eps, Ids
 
 DRAWS = 20_000
 CONFIDENCE = 0.95
 Drawing = Callable[[Ids, Eps, RandomBits], Ids]
-Bands = Sequence[tuple[int, int]]
-Wins = NDArray[np.bool_]
-# Scores are made in tiles of this many points and words, which fit a cache.
-_POINTS, _WORDS = 512, 2048
-# Nearer than this many nats to the best score, single precision does not decide.
-_DOUBT = 0.5
-# Words by descending frequency: the 100 most frequent, the next 900, the rest.
-_EDGES = (100, 1000)
 # Plays that are made again to look whether kept ones hold; tests kept in memory.
 _REPLAYED, _KEPT = 512, 4
 _tested: dict[str, Wins] = {}
-
-
-@dataclass(frozen=True, slots=True)
-class Plays:
-    """Words drawn from the prior, (n,), and the bits for their noise."""
-
-    ids: Ids
-    bits: RandomBits
-
-    def take(self, positions: NDArray[np.int64]) -> Plays:
-        """Return some of the plays, with the same bits."""
-        return Plays(self.ids[positions], self.bits.take(positions))
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,27 +42,6 @@ class Limits:
     high: float
     method: str
     bands: list[tuple[float, float]]
-
-
-def plays(prior: NDArray[np.float64], count: int, name: str) -> Plays:
-    """Draw words from the prior by public randomness; each name is another sample."""
-    alone = np.zeros(count, np.int64)
-
-    def public_bits(purpose: str) -> RandomBits:
-        public = Randomness(RunKey.from_seed(0), f"ruler/{name}/{purpose}")
-        return public.of([bytes(16)], alone)
-
-    steps = np.cumsum(prior)
-    target = public_bits("words").uniform(0)[:, 0] * steps[-1]
-    ids = np.searchsorted(steps, target, side="right")
-    last = np.flatnonzero(prior)[-1]
-    return Plays(np.minimum(ids, last).astype(np.int32), public_bits("noise"))
-
-
-def bands_of(size: int) -> list[tuple[int, int]]:
-    """Return begin and end of each frequency band that a vocabulary of V words has."""
-    edges = [0, *(edge for edge in _EDGES if edge < size), size]
-    return list(pairwise(edges))
 
 
 def bounded(mechanism: Mechanism) -> bool:
@@ -174,10 +134,7 @@ class Played:
 
 
 def measured_wins(
-    mechanism: Mechanism,
-    epsilon: float,
-    prior: NDArray[np.float64],
-    draws: int = DRAWS,
+    mechanism: Mechanism, epsilon: float, prior: NDArray[np.float64], draws: int = DRAWS
 ) -> Wins:
     """Return `wins` of the draws by which a risk is measured; the last ones are kept.
 
@@ -190,82 +147,3 @@ def measured_wins(
         sample = plays(prior, draws, "test")
         _tested[key] = wins(mechanism, epsilon, prior, sample, bands_of(len(prior)))
     return _tested[key]
-
-
-def wins(
-    mechanism: Mechanism,
-    epsilon: float,
-    prior: NDArray[np.float64],
-    sample: Plays,
-    bands: Bands,
-) -> Wins:
-    """Tell for each play whether the best guess from the noisy vector is right: (2, n).
-
-    And whether it is when the frequency band of the word is known. Guesses that are
-    equally good count as right.
-    """
-    won = np.empty((2, len(sample.ids)), np.bool_)
-    for begin in range(0, len(sample.ids), _POINTS):
-        part = np.arange(begin, min(begin + _POINTS, len(sample.ids)))
-        ids, eps = sample.ids[part], np.full(len(part), float(epsilon))
-        points = mechanism.observe(ids, eps, sample.bits.take(part))
-        game = _Game(mechanism, prior, ids, eps, points)
-        best, guess, itself = game.scores(bands)
-        rows = np.arange(len(part))
-        firsts = [first for first, _ in bands]
-        mine = np.searchsorted(firsts, ids, side="right") - 1
-        for number, band in enumerate((best.argmax(axis=0), mine)):
-            won[number, part] = game.right(best[band, rows], guess[band, rows], itself)
-    return won
-
-
-@dataclass(frozen=True, slots=True)
-class _Game:
-    """A block of plays: what an attacker sees of each, and the words to be guessed."""
-
-    mechanism: Mechanism
-    prior: NDArray[np.float64]
-    ids: Ids
-    eps: Eps
-    points: NDArray[np.floating]
-
-    def scores(
-        self, bands: Bands
-    ) -> tuple[NDArray[np.float32], Ids, NDArray[np.float32]]:
-        """Return the best score in each band, (b, n), its word, and the input's."""
-        count = len(self.ids)
-        with np.errstate(divide="ignore"):
-            worth = np.log(self.prior).astype(np.float32)
-        best = np.full((len(bands), count), -np.inf, np.float32)
-        guess = np.full((len(bands), count), -1, np.int32)
-        itself = np.empty(count, np.float32)
-        rows = np.arange(count)
-        tiles = [
-            (number, np.arange(start, min(start + _WORDS, last), dtype=np.int32))
-            for number, (first, last) in enumerate(bands)
-            for start in range(first, last, _WORDS)
-        ]
-        for number, words in tiles:
-            score = self.mechanism.log_density(self.points, self.eps, words)
-            score += worth[words]
-            top = score.argmax(axis=1)
-            value = score[rows, top]
-            better = value > best[number]
-            best[number, better] = value[better]
-            guess[number, better] = words[top[better]]
-            here = np.flatnonzero((self.ids >= words[0]) & (self.ids <= words[-1]))
-            itself[here] = score[here, self.ids[here] - words[0]]
-        return best, guess, itself
-
-    def right(
-        self, best: NDArray[np.float32], guess: Ids, itself: NDArray[np.float32]
-    ) -> Wins:
-        """Tell which words are as good as the best guess, near ones in float64."""
-        right: Wins = guess == self.ids
-        for row in np.flatnonzero(~right & (best - itself < _DOUBT)):
-            words = np.array([self.ids[row], guess[row]], np.int32)
-            point = self.points[row : row + 1].astype(np.float64)
-            exact = self.mechanism.log_density(point, self.eps[row : row + 1], words)[0]
-            exact = exact + np.log(self.prior[words])
-            right[row] = exact[0] >= exact[1]
-        return right

@@ -35,7 +35,7 @@ from typing import ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext import registry
+from dptext import discrete, noise, registry
 from dptext.content import Prepared
 from dptext.errors import UsageError
 from dptext.geometry import pairs
@@ -130,16 +130,23 @@ class Mechanism(Prepared, ABC):
     def check(self, epsilon: float) -> None:
         """Raise UsageError at an epsilon of a word for which nothing can be drawn."""
         if not LEAST_EPSILON <= epsilon <= LARGEST_EPSILON:
-            msg = (
+            raise UsageError(
                 f"epsilon: {epsilon:.3g} for a word is outside of what is computed, "
                 f"{LEAST_EPSILON:g} to {LARGEST_EPSILON:g} (a total is shared by up to "
                 "1e9 words)"
             )
-            raise UsageError(msg)
         self.supports(epsilon)
 
     def supports(self, epsilon: float) -> None:
         """Raise UsageError at an epsilon for which the mechanism is not defined."""
+
+    def is_defined(self, epsilon: float) -> bool:
+        """Tell whether a word can be drawn at an epsilon."""
+        try:
+            self.check(epsilon)
+        except UsageError:
+            return False
+        return True
 
     def numerical_slack(self, epsilon: float) -> float | None:
         """Return the nats that finite random bits may add to the loss.
@@ -291,6 +298,44 @@ class NoiseMechanism(Mechanism):
     def output_vectors(self) -> NDArray[np.float32]:
         """Return where the words lie before noise, for a mapping: (V + 1, d)."""
         return self.space.vectors
+
+    @property
+    def inputs(self) -> NDArray[np.float32]:
+        """Return the rows whose means `position` takes as well: (V + 1, d)."""
+        return self.space.vectors
+
+    def position(self, vectors: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return where vectors lie before noise: (n, d) -> (n, m) float64."""
+        return vectors
+
+    def noise(self, eps: Eps, bits: RandomBits) -> NDArray[np.float64]:
+        """Return noise that is the same for all words: eps (n,) -> (n, m).
+
+        Asked for only where `has_noise`: then any vector can be released, not only
+        those of words.
+        """
+        raise self._lacks("noise to ask for")
+
+    @property
+    def has_noise(self) -> bool:
+        """Tell whether any vector can be released."""
+        return type(self).noise is not NoiseMechanism.noise
+
+    def spread(self, epsilon: float) -> float:
+        """Return about the standard deviation of the noise in each coordinate."""
+        raise self._lacks("spread to ask for")
+
+    def step(self, epsilon: float) -> float:
+        """Return the step of the public grid on which released vectors lie."""
+        return self.spread(epsilon) / discrete.WIDTH
+
+    def release(
+        self, positions: NDArray[np.floating], epsilon: float, bits: RandomBits
+    ) -> NDArray[np.float32]:
+        """Release vectors at one epsilon: (n, m) -> (n, m) float32 on the grid."""
+        moved = positions + self.noise(np.full(len(positions), epsilon), bits)
+        step = self.step(epsilon)
+        return noise.on_grid(moved / step, step)
 
     def observe(self, ids: Ids, eps: Eps, bits: RandomBits) -> NDArray[np.float32]:
         """Return the noisy vectors: (n, d)."""

@@ -11,87 +11,53 @@ sqrt(sum of D^2) / sigma. No amplification by sampling is claimed: a text's own 
 hides neither who takes part nor which output is whose.
 Source: Balle and Wang 2018, theorem 8, arXiv:1805.06530; Dong, Roth and Su 2019,
 arXiv:1905.02383; docs/guarantees.md, 2.
-Known gaps: continuous noise in floating point; only the word is released, never the
-noisy vector. The sensitivity of clipped vectors is up to 2 C, not the C of published
-clipping layers.
+Known gaps: continuous noise in floating point; of a word only the word is released,
+never the noisy vector (dptext embed releases vectors, rounded to a grid). The
+sensitivity of clipped vectors is up to 2 C, not the C of published clipping layers.
 Example: dptext sanitize reviews.jsonl --mechanism gaussian --epsilon 8
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Annotated, ClassVar, Literal
+from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from msgspec import Meta
 from numpy.typing import NDArray
 
-from dptext import mechanisms, noise
-from dptext.mechanisms import Aim, Family, NoiseMechanism
+from dptext import noise
+from dptext.mechanisms import Aim, _clipped
+from dptext.mechanisms._clipped import Clipped
 from dptext.privacy_curve import mu_of
 from dptext.randomness import RandomBits
-from dptext.spaces import Geometry, Space, geometry_of
+from dptext.spaces import Space
 from dptext.types import ONE, Eps, Guarantee, Ids, Notion, Points
 
 
 @dataclass(frozen=True, slots=True)
-class Params(mechanisms.Params):
+class Params(_clipped.Params):
     """clip: C; delta: the chance left over, for each word.
 
     sensitivity: the largest distance of clipped vectors, exact over the "vocabulary"
     or, whatever the vocabulary, the "worst" case 2 C.
     """
 
-    family: ClassVar[Family] = Family.NOISE
-
-    clip: Annotated[float, Meta(ge=1e-9, le=1e9)] = 1.0
     # Normals of 52-bit uniforms end at 8.6 sigma: a smaller delta is not kept.
     delta: Annotated[float, Meta(ge=1e-12, lt=1)] = 1e-5
-    sensitivity: Literal["vocabulary", "worst"] = "vocabulary"
 
     def prepare(self, space: Space, aim: Aim) -> Gaussian:
         """Clip every vector."""
-        clipped = space.vectors.astype(np.float64)
-        lengths = np.linalg.norm(clipped, axis=1, keepdims=True)
-        clipped /= np.maximum(1.0, lengths / self.clip)
-        return Gaussian(self, space, clipped.astype(np.float32))
+        return Gaussian(self, space, self.clipped(space))
 
 
 @dataclass(frozen=True, eq=False)
-class Gaussian(NoiseMechanism):
-    """clipped (V + 1, d) float32: c of every row."""
+class Gaussian(Clipped):
+    """Normal noise on the clipped vectors."""
 
     has_log_density = True
 
     params: Params
-    clipped: NDArray[np.float32] = field(repr=False)
-
-    @property
-    def output_vectors(self) -> NDArray[np.float32]:
-        """Return where the words lie before noise: the clipped vectors."""
-        return self.clipped
-
-    @cached_property
-    def _geometry(self) -> Geometry:
-        return geometry_of(
-            self.space,
-            lambda: self.clipped,
-            "gaussian",
-            float(self.params.clip),
-        )
-
-    def geometry(self, epsilon: float) -> Geometry:
-        """Return the public distances over V of the clipped vectors."""
-        return self._geometry
-
-    @cached_property
-    def sensitivity(self) -> float:
-        """Return the largest distance that the noise must hide, rounded up."""
-        if self.params.sensitivity == "worst":
-            # Clipped vectors are rounded to float32.
-            return 2.0 * self.params.clip * (1.0 + 2.0**-22)
-        return self._geometry.diameter * (1.0 + 1e-12)
 
     def guarantee(self, epsilon: float) -> Guarantee:
         """Return (epsilon, delta)-LDP over the whole vocabulary."""
@@ -116,15 +82,26 @@ class Gaussian(NoiseMechanism):
 
     def sample(self, ids: Ids, eps: Eps, bits: RandomBits) -> Points:
         """Move each word's clipped vector: ids (n,), eps (n,) nats -> (n, d)."""
+        return noise.moved(self.clipped[ids], self.noise(eps, bits))
+
+    def noise(self, eps: Eps, bits: RandomBits) -> NDArray[np.float64]:
+        """Return normal noise: eps (n,) nats -> (n, d)."""
         normal = bits.normal(0, self.clipped.shape[1])
-        sigma = self._sigmas(eps)[:, None]
-        return noise.moved(self.clipped[ids], normal * sigma)
+        return normal * self._sigmas(eps)[:, None]
+
+    def spread(self, epsilon: float) -> float:
+        """Return sigma."""
+        return self.sigma(epsilon)
+
+    def centres(self, ids: Ids, eps: Eps) -> NDArray[np.floating]:
+        """Return what noise is added to: ids (n,), eps (n,) -> (n, d)."""
+        return self.clipped[ids]
 
     def standard_noise(
         self, ids: Ids, points: Points, eps: Eps
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
         """Return unit directions and Gamma(d / 2) amounts |z|^2 / 2 sigma^2."""
-        drawn = points.astype(np.float64) - self.clipped[ids]
+        drawn = points.astype(np.float64) - self.centres(ids, eps)
         directions, lengths = noise.directed(drawn / self._sigmas(eps)[:, None])
         return directions, lengths**2 / 2.0, drawn.shape[1] / 2.0
 
@@ -132,6 +109,8 @@ class Gaussian(NoiseMechanism):
         self, observed: NDArray[np.floating], eps: Eps, words: Ids
     ) -> NDArray[np.floating]:
         """Return -|z - c(v)|^2 / (2 sigma^2) of each point at each word: (n, m)."""
-        squares = noise.squared_distances(observed, self.clipped[words])
+        # Those who ask have one epsilon; of several the first stands for all.
+        centres = self.centres(words, np.repeat(eps[:1], len(words)))
+        squares = noise.squared_distances(observed, centres)
         with np.errstate(divide="ignore"):
             return noise.fallen(squares, 0.5 / self._sigmas(eps) ** 2)

@@ -8,8 +8,8 @@ Guarantee: epsilon * d (metric DP) for each word, d the Euclidean distance in th
 or, calibrated, that of the lexicon's vectors, whatever mapping follows.
 Source: Feyisetan et al., WSDM 2020, algorithm 1, arXiv:1910.08902 (CMP, with mapping
 nearest); docs/guarantees.md, 2.
-Known gaps: continuous noise in floating point; only the word is released, never the
-noisy vector.
+Known gaps: continuous noise in floating point; of a word only the word is released,
+never the noisy vector (dptext embed releases vectors, rounded to a grid).
 Example: dptext sanitize reviews.jsonl --mechanism laplace --epsilon 50
 """
 
@@ -75,8 +75,16 @@ class Laplace(NoiseMechanism):
 
     def sample(self, ids: Ids, eps: Eps, bits: RandomBits) -> Points:
         """Move each word's vector: ids (n,), eps (n,) 1/distance -> (n, d) float32."""
-        drawn = noise.radial(bits, self.space.vectors.shape[1], eps)
-        return noise.moved(self.space.vectors[ids], drawn * self.stretch)
+        return noise.moved(self.space.vectors[ids], self.noise(eps, bits))
+
+    def noise(self, eps: Eps, bits: RandomBits) -> NDArray[np.float64]:
+        """Return noise of density exp(-eps |z| / stretch): eps (n,) -> (n, d)."""
+        width = self.space.vectors.shape[1]
+        return noise.radial(bits, width, eps) * self.stretch
+
+    def spread(self, epsilon: float) -> float:
+        """Return stretch sqrt(d + 1) / epsilon."""
+        return self.stretch * math.sqrt(self.space.vectors.shape[1] + 1) / epsilon
 
     def standard_noise(
         self, ids: Ids, points: Points, eps: Eps

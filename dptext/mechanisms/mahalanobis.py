@@ -7,8 +7,9 @@ Guarantee: epsilon * d_RM (metric DP) for each word, whatever mapping follows, w
 d_RM(x, x') = sqrt((v - v')' M^-1 (v - v')). In the Euclidean distance epsilon counts
 max d_RM / d_2 times, at most 1 / sqrt(1 - lam).
 Source: Xu et al. 2020, algorithm 1, arXiv:2010.11947; docs/guarantees.md, 2.
-Known gaps: continuous noise in floating point; only the word is released, never the
-noisy vector. An epsilon here and the same epsilon of laplace speak of two metrics.
+Known gaps: continuous noise in floating point; of a word only the word is released,
+never the noisy vector (dptext embed releases vectors, rounded to a grid). An epsilon
+here and the same epsilon of laplace speak of two metrics.
 Example: dptext sanitize reviews.jsonl --mechanism mahalanobis --epsilon 50
 """
 
@@ -130,9 +131,15 @@ class Mahalanobis(NoiseMechanism):
 
     def sample(self, ids: Ids, eps: Eps, bits: RandomBits) -> Points:
         """Move each word's vector: ids (n,), eps (n,) 1/distance -> (n, d) float32."""
-        vectors = self.space.vectors
-        drawn = noise.radial(bits, vectors.shape[1], eps)
-        return noise.moved(vectors[ids], noise.product(drawn, self.root))
+        return noise.moved(self.space.vectors[ids], self.noise(eps, bits))
+
+    def noise(self, eps: Eps, bits: RandomBits) -> NDArray[np.float64]:
+        """Return elliptical noise: eps (n,) -> (n, d)."""
+        return noise.product(noise.radial(bits, len(self.root), eps), self.root)
+
+    def spread(self, epsilon: float) -> float:
+        """Return sqrt(d + 1) / epsilon: M has the trace d."""
+        return math.sqrt(len(self.root) + 1) / epsilon
 
     def standard_noise(
         self, ids: Ids, points: Points, eps: Eps

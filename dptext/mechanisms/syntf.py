@@ -43,12 +43,11 @@ class Params(mechanisms.Params):
         """Take the lexicon's synonyms; UsageError where it has none."""
         lexicon = space.lexicon
         if lexicon.synonym_ends is None or lexicon.synonyms is None:
-            msg = (
+            raise UsageError(
                 f"mechanism syntf: the lexicon {lexicon.name!r} has no synonyms; use "
                 "one that has (the built-in English one) or another mechanism (rank, "
                 "santext)"
             )
-            raise UsageError(msg)
         ends = lexicon.synonym_ends.astype(np.int64)
         counts = np.append(np.diff(ends, prepend=0), 0)
         begins = np.append(ends, ends[-1]) - counts
@@ -75,8 +74,7 @@ class SynTF(WordMechanism):
             )
             return Guarantee.nothing(reason, source=source)
         return Guarantee.ldp(
-            source,
-            varying_epsilon=VaryingEpsilon(word=1.0, total=1.0, drift=0.5),
+            source, varying_epsilon=VaryingEpsilon(word=1.0, total=1.0, drift=0.5)
         )
 
     def published_loss(

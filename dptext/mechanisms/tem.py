@@ -76,13 +76,11 @@ class TruncatedExponential(TruncatedMetricMechanism):
 
     def guarantee(self, epsilon: float) -> Guarantee:
         """Return metric DP in the truncated distance."""
-        gamma, max_loss = self.params.gamma, math.inf
-        max_distance = self.space.geometry.diameter
-        if gamma is None:
-            # epsilon times gamma is the same for every epsilon.
-            max_loss = self.product
-        else:
-            max_distance = min(gamma, max_distance)
+        gamma = self.params.gamma
+        diameter = self.space.geometry.diameter
+        max_distance = diameter if gamma is None else min(gamma, diameter)
+        # Where gamma follows, epsilon times gamma is the same for every epsilon.
+        max_loss = self.product if gamma is None else math.inf
         published = Guarantee(
             notion=Notion.METRIC,
             metric=replace(self.space.distance, cut=gamma),

@@ -51,11 +51,10 @@ class Params(mechanisms.Params):
     def prepare(self, space: Space, aim: Aim) -> Vickrey:
         """Take the space; UsageError where too few words are left without the input."""
         if space.size < 3:
-            msg = (
+            raise UsageError(
                 "mechanism vickrey: needs at least three words; use laplace with "
                 "mapping two-nearest instead"
             )
-            raise UsageError(msg)
         return Vickrey(self, space, laplace.Params().prepare(space, aim))
 
 
@@ -122,8 +121,7 @@ class Vickrey(WordMechanism):
         others[others.all(axis=1), 2] = False
         two = three[others].reshape(-1, 2)
         second = bits.uniform(_LANE)[:, 0] >= self._chance_of_first(points, two)
-        drawn: NDArray[np.int64] = np.where(second, two[:, 1], two[:, 0])
-        return drawn
+        return np.asarray(np.where(second, two[:, 1], two[:, 0]))
 
     def _chance_of_first(
         self, points: Points, two: NDArray[np.int64]

@@ -68,8 +68,7 @@ def weighted(lexicon: Lexicon) -> NDArray[np.float32]:
     """Return each vector times its word's weight: (V + 1, d)."""
     weights = np.append(_RARITY / (_RARITY + lexicon.prior), 1.0)
     vectors = np.asarray(lexicon.vectors, np.float32)
-    table: NDArray[np.float32] = vectors * weights[:, None].astype(np.float32)
-    return table
+    return vectors * weights[:, None].astype(np.float32)
 
 
 def text_vectors(
@@ -91,5 +90,4 @@ def cosines(one: NDArray[np.float64], other: NDArray[np.float64]) -> Cosines:
     """Return the cosine of each pair of rows, (r, d) both, neither of which is 0."""
     lengths = np.linalg.norm(one, axis=1) * np.linalg.norm(other, axis=1)
     both = lengths > 0
-    products: Cosines = np.einsum("rd,rd->r", one, other)[both] / lengths[both]
-    return products
+    return np.asarray(np.einsum("rd,rd->r", one, other)[both] / lengths[both])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dptext.guarantees.statement import Statement
 from dptext.measures.bayes_risk import Risk
-from dptext.report import _badges, _page, _plain
+from dptext.report import _badges, _meaning, _page, _plain
 from dptext.report._page import Html, Section
 
 
@@ -22,6 +22,6 @@ def not_covered(promise: Statement) -> Section:
 
 def meaning(promise: Statement, risk: Risk | None) -> Section:
     """Return the promise in plain words, and the scale of its badges."""
-    lines = _page.paragraphs(_plain.meaning(promise, risk))
+    lines = _page.paragraphs(_meaning.meaning(promise, risk))
     scales = map(_page.note, (_plain.scale(promise), _badges.SCALE))
     return Section("What this means", (lines, *scales))

@@ -14,27 +14,8 @@ from dptext.guarantees.statement import Statement
 from dptext.measures.public import PublicMeasures
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
-from dptext.report.document import (
-    VERSION,
-    Document,
-    Layout,
-    Output,
-    Private,
-    describe,
-    layout,
-)
-from dptext.tokens import kinds
-from dptext.tokens.policy import Policy
-
-_COPIED = (kinds.STOP_WORD, kinds.UNKNOWN, kinds.IDENTIFIER, kinds.NUMBER)
-_TREATED = {
-    "perturb": "replaced",
-    "keep": "copied",
-    "mask": "masked",
-    "drop": "left out",
-    "digits": "random digits",
-    "restore": "replaced",
-}
+from dptext.report.document import VERSION, Document, Layout, Output, describe, layout
+from dptext.report.internal import private
 
 
 def promised(pipeline: Pipeline) -> Statement:
@@ -99,63 +80,10 @@ def document(
         stated(pipeline, key.origin, shape, measures),
         audience="internal",
         output=_output(job, written[0]) if len(written) == 1 else None,
-        private=_private(pipeline, job.inputs, tally),
+        private=private(pipeline, job.inputs, tally),
     )
 
 
 def _output(job: Job, written: Written) -> Output:
     name = Path(job.output).name if job.output else None
     return Output(name, written.bytes, written.sha256, written.copied)
-
-
-def _shown(path: str) -> str:
-    """Return a path as JSON can hold it: what is no UTF-8 is escaped."""
-    return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
-
-
-def treatment(policy: Policy) -> dict[str, str]:
-    """Say for each class of token what happens to it."""
-    settings = {
-        "word": "perturb",
-        "number": policy.number,
-        "identifier": policy.unknown,
-        "punctuation": policy.punctuation,
-        "space": policy.punctuation,
-        "stop_word": policy.stop_word,
-        "unknown": policy.unknown,
-    }
-    return {name: _TREATED[value] for name, value in settings.items()}
-
-
-def _private(pipeline: Pipeline, inputs: Sequence[str], tally: Tally) -> Private:
-    counted = tally.counted
-    named = {
-        kinds.NAMES[kind]: int(count)
-        for kind, count in enumerate(counted.tokens[: len(kinds.NAMES)])
-    }
-    treated = treatment(pipeline.profile.tokens)
-    wordlike = sum(
-        count for name, count in named.items() if name not in ("punctuation", "space")
-    )
-    copied = sum(
-        named[kinds.NAMES[kind]]
-        for kind in _COPIED
-        if treated[kinds.NAMES[kind]] == "copied"
-    )
-    return Private(
-        inputs=tuple(map(_shown, inputs)),
-        records=tally.records,
-        faults=tally.faults,
-        texts=tally.texts,
-        tokens=named,
-        treatment=treated,
-        share_copied=copied / wordlike if wordlike else 0.0,
-        metrics=tally.meters.results(counted),
-        describes=(
-            "decoded words" if pipeline.profile.decoder.params.reads else "drawn words"
-        ),
-        epsilon_per_text=tally.meters.epsilons.result(counted.epsilons),
-        seconds=tally.seconds,
-        words_per_second=counted.words / tally.seconds if tally.seconds else 0.0,
-        fields=dict(tally.fields),
-    )

@@ -13,7 +13,6 @@ import numpy as np
 from dptext import pipeline, profile, progress, registry, spaces
 from dptext.budgets import uniform
 from dptext.errors import UsageError
-from dptext.guarantees.rounding import above
 from dptext.guarantees.wording import measured
 from dptext.measures import prior, public
 from dptext.measures.bayes_risk import Risk
@@ -21,7 +20,6 @@ from dptext.mechanisms import Aim, rank
 from dptext.mechanisms.rank import best_weights as weights_of_rank
 from dptext.pipeline import Pipeline
 from dptext.profile import Part, Profile
-from dptext.report import figures
 from dptext.types import JsonObject, Lexicon
 
 # How often all words are looked at from each of them, for all mechanisms together.
@@ -57,8 +55,9 @@ def risk_of(recipe: Profile) -> float:
     """Return the risk of a profile's budget. Raises UsageError where it has none."""
     params = recipe.budget.params
     if not isinstance(params, uniform.Params) or params.risk is None:
-        msg = "calibrate chooses epsilon itself: leave the budget's settings out"
-        raise UsageError(msg)
+        raise UsageError(
+            "calibrate chooses epsilon itself: leave the budget's settings out"
+        )
     return params.risk
 
 
@@ -110,8 +109,9 @@ def every_mechanism(
         keys = {**over, "mechanism": settings, "mapping": None}
         try:
             if registry.find("mechanisms", each).Params.family == "texts":
-                msg = "it looks at the whole text, and the Bayes risk measures one word"
-                raise UsageError(msg)
+                raise UsageError(
+                    "it looks at the whole text, and the Bayes risk measures one word"
+                )
             yield calibrated(profile.load(name, keys), lexicon)[0]
         except UsageError as error:
             yield Row(each, {}, skipped=str(error))
@@ -161,63 +161,3 @@ def worth(ready: Pipeline, utility: str) -> float:
     epsilon = ready.budget.description.high
     assert isinstance(ready.mechanism, rank.Rank)
     return weights_of_rank.achieved(ready.mechanism, words, epsilon, utility)
-
-
-def line(row: Row) -> str:
-    """Write a row in one line, as it is done."""
-    if row.skipped is not None:
-        return f"{row.mechanism}: not calibrated: {row.skipped}"
-    _, _, epsilon, risk, _, loss, seconds, _ = cells(row)
-    return (
-        f"{row.mechanism}: epsilon {epsilon}, risk {risk}, worst loss {loss} nats "
-        f"({seconds} s)"
-    )
-
-
-def cells(row: Row) -> list[str]:
-    """Return a calibrated row for people: mechanism, parameters, epsilon, ..."""
-    risk = row.risk
-    shown = "not measured"
-    if risk is not None:
-        shown = figures.share(risk.success)
-        if risk.low is not None:
-            shown = f"{figures.share(risk.low)} to {shown}"
-    settings = [
-        f"{key}={_brief(value)}"
-        for key, value in row.parameters.items()
-        if value is not None and value != ()
-    ]
-    settings += [f"mapping {row.mapping}"] if row.mapping else []
-    loss = "unbounded" if row.worst_loss is None else above(row.worst_loss)
-    return [
-        row.mechanism,
-        ", ".join(settings),
-        f"{row.epsilon:g} {row.unit}",
-        shown,
-        "" if row.n_w is None else figures.share(row.n_w),
-        f"{loss}, but for delta {row.delta:g}" if row.delta else loss,
-        f"{row.seconds:.1f}",
-        row.notion,
-    ]
-
-
-def _brief(value: object) -> str:
-    """Write a setting; of a table only how long it is."""
-    return f"{len(value)} pairs" if isinstance(value, tuple) else str(value)
-
-
-def as_yaml(block: Mapping[str, JsonObject]) -> str:
-    """Write settings as they stand in a profile."""
-    lines = []
-    for key, settings in block.items():
-        pairs = (f"{name}: {_value(name, value)}" for name, value in settings.items())
-        lines.append(f"{key}: {{{', '.join(pairs)}}}")
-    return "\n".join(lines)
-
-
-def _value(name: str, value: object) -> str:
-    if isinstance(value, list):
-        return "[" + ", ".join(f"[{last}, {step:g}]" for last, step in value) + "]"
-    if not isinstance(value, float):
-        return str(value)
-    return f"{100.0 * value:.10g}%" if name == "risk" else f"{value:.10g}"

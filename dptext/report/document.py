@@ -169,8 +169,8 @@ def public(document: Document) -> Document:
     return replace(document, audience="public", private=None)
 
 
-def encode(document: Document) -> bytes:
-    """Return the document as indented JSON."""
+def encode(document: object) -> bytes:
+    """Return a document as indented JSON."""
     return msgspec.json.format(msgspec.json.encode(document), indent=2) + b"\n"
 
 
@@ -182,14 +182,12 @@ def decode(data: bytes, location: str) -> Document:
     except msgspec.ValidationError as error:
         # The library's message may quote a value; the place it names is enough.
         where = str(error).rpartition(" - at `")[2].rstrip("`") or "$"
-        msg = (
+        raise UsageError(
             f"{location}: not a dptext report of version {VERSION} (wrong or missing "
             f"at {where})"
-        )
-        raise UsageError(msg) from None
+        ) from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        msg = f"{location}: not JSON"
-        raise UsageError(msg) from None
+        raise UsageError(f"{location}: not JSON") from None
 
 
 class _Head(msgspec.Struct):
@@ -205,12 +203,11 @@ def _check_version(data: bytes, location: str) -> None:
     if head.version == VERSION:
         return
     which = "the older" if head.version < VERSION else "a newer"
-    msg = (
+    raise UsageError(
         f"{location}: a dptext report of version {head.version:d}, and this dptext "
         f"reads version {VERSION}: run dptext sanitize again, or read it with {which} "
         "dptext"
     )
-    raise UsageError(msg)
 
 
 def schema() -> JsonObject:

@@ -14,7 +14,7 @@ from dptext.budgets import SequentialBudget
 from dptext.guarantees.statement import Statement
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
-from dptext.report import assemble
+from dptext.report import assemble, internal
 from dptext.tokens import kinds
 from dptext.types import BudgetKind, Eps, Ids, Record, Words
 
@@ -84,7 +84,7 @@ def explain(pipeline: Pipeline, text: str, listed: int) -> Explanation:
     columns = _columns(pipeline, words)
     outputs = _outputs(pipeline, words.ids, eps, listed)
     numbers = {position: n for n, position in enumerate(words.positions.tolist())}
-    treated = assemble.treatment(pipeline.profile.tokens)
+    treated = internal.treatment(pipeline.profile.tokens)
     tokens = []
     for position, piece in enumerate(words.pieces):
         kind = kinds.NAMES[int(words.flags[position]) & kinds.KIND]

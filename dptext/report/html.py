@@ -21,7 +21,7 @@ from dptext.report.exports import SIDECAR
 from dptext.report.figures import share as _share
 from dptext.types import Level, Notion
 
-_AUDIENCE = {
+AUDIENCE = {
     "internal": (
         "Internal report, for the owner of the text only: the parts so marked are "
         "functions of the private text. Do not release this page."
@@ -56,7 +56,7 @@ def render(document: Document) -> bytes:
     return _page.page(
         f"Privacy report: {run.profile}",
         sections,
-        lead=_page.paragraphs((*failed, _AUDIENCE[document.audience])),
+        lead=_page.paragraphs((*failed, AUDIENCE[document.audience])),
         footer=f"Written by dptext {run.dptext}. This page has no scripts and loads "
         "nothing.",
     )
@@ -100,11 +100,7 @@ def _risk(document: Document) -> Section:
         for each in risk.bands
     ]
     chart = _svg.bars(
-        groups,
-        _ATTACKS,
-        title="How often a guess is right",
-        most=1.0,
-        show=_share,
+        groups, _ATTACKS, title="How often a guess is right", most=1.0, show=_share
     )
     rows = [("all words", "", _share(risk.baseline), _share(risk.success), "")]
     rows += [
@@ -229,7 +225,7 @@ def _run(document: Document) -> Section:
         ),
         ("Source of the guarantee", promise.source),
     ]
-    settings = [(_page.code(name), value) for name, value in _flat(run.settings)]
+    settings = [(_page.code(name), value) for name, value in flat(run.settings)]
     return Section(
         "Versions and settings",
         (_page.facts(facts), _page.heading("Settings"), _page.facts(settings)),
@@ -273,11 +269,11 @@ def _check(document: Document) -> Section:
     return Section(title, (facts, _page.paragraphs((steps,))))
 
 
-def _flat(value: object, name: str = "") -> Iterable[tuple[str, object]]:
+def flat(value: object, name: str = "") -> Iterable[tuple[str, object]]:
     """Yield settings by their dotted names."""
     if isinstance(value, dict) and value:
         for key, inner in value.items():
-            yield from _flat(inner, f"{name}.{key}" if name else str(key))
+            yield from flat(inner, f"{name}.{key}" if name else str(key))
     else:
         yield name, _written(value)
 

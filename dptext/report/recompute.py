@@ -7,7 +7,7 @@ import math
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeGuard
+from typing import Any
 
 import msgspec
 
@@ -18,6 +18,7 @@ from dptext.measures.public import NoRisk, PublicMeasures
 from dptext.pipeline import Pipeline
 from dptext.profile import Profile
 from dptext.report import assemble
+from dptext.report.differences import SAMPLED, differences
 from dptext.report.document import Document, Run
 from dptext.types import Lexicon
 
@@ -37,11 +38,7 @@ _WORDED = (
     *("translation", "source", "distance", "name", "unit", "risk_note", "method"),
     *("algorithm", "prior", "dptext", "in_context", "decoding"),
 )
-# Machines round differently. Draws are the same everywhere, but where rounding decides
-# who wins one: of 20,000 draws 40 may differ, of 25 words 100 times 10.
-_ROUNDING = 1e-6
 _PATIENCE = 3.0  # seconds without a line
-_SAMPLED = {"risk": 0.002, "n_w": 0.004, "s_w": 0.4}
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +68,8 @@ class Recomputer:
         self, others: Sequence[Lexicon] = (), say: Callable[[str], None] = print
     ) -> None:
         self._say = say
-        self._lexicons: dict[str, Lexicon | None] = {}
-        self._lexicons.update({lexicon.digest: lexicon for lexicon in others})
+        self.lexicons: dict[str, Lexicon | None] = {}
+        self.lexicons.update({lexicon.digest: lexicon for lexicon in others})
         self._done: dict[bytes, tuple[Pipeline, PublicMeasures] | Outcome] = {}
 
     def compare(self, document: Document) -> Outcome:
@@ -140,9 +137,9 @@ class Recomputer:
             timer.cancel()
 
     def _lexicon(self, digest: str) -> Lexicon | None:
-        if digest not in self._lexicons:
-            self._lexicons[digest] = lexicons.by_digest(digest)
-        return self._lexicons[digest]
+        if digest not in self.lexicons:
+            self.lexicons[digest] = lexicons.by_digest(digest)
+        return self.lexicons[digest]
 
 
 def _recipe(run: Run) -> Profile | Outcome:
@@ -195,7 +192,7 @@ def _chosen(document: Document) -> Outcome:
     wanted = budget.get("risk") if isinstance(budget, dict) else None
     if risk is None or wanted is None:
         return Outcome()
-    if math.isclose(risk.success, wanted, rel_tol=0.01, abs_tol=_SAMPLED["risk"]):
+    if math.isclose(risk.success, wanted, rel_tol=0.01, abs_tol=SAMPLED["risk"]):
         return Outcome()
     return Outcome("its settings ask for another risk than their epsilon gives")
 
@@ -215,49 +212,3 @@ def _worded(path: str) -> bool:
 def _plain(document: Document) -> dict[str, Any]:
     """Return what is read back after writing; an infinite number becomes null."""
     return msgspec.json.decode(msgspec.json.encode(document), type=dict[str, Any])
-
-
-def differences(
-    wanted: object, actual: object, path: str
-) -> Iterator[tuple[str, object]]:
-    """Give path and wanted value of each difference; a list counts as one value."""
-    if isinstance(wanted, dict) and isinstance(actual, dict):
-        # A sampled risk has limits; deniability says whether it is sampled.
-        sampled = wanted.get("sampled") or wanted.get("low") is not None
-        for key in dict.fromkeys((*wanted, *actual)):
-            below = (wanted.get(key), actual.get(key), f"{path}.{key}")
-            if not (sampled and _near(*below)):
-                yield from differences(*below)
-    elif isinstance(wanted, list) and isinstance(actual, list):
-        pairs = zip(wanted, actual, strict=False)
-        inside = [next(differences(*pair, path), None) for pair in pairs]
-        if len(wanted) != len(actual) or any(inside):
-            yield path, wanted
-    elif not _same(wanted, actual):
-        yield path, wanted
-
-
-def _same(wanted: object, actual: object) -> bool:
-    if _is_number(wanted) and _is_number(actual):
-        return math.isclose(wanted, actual, rel_tol=_ROUNDING, abs_tol=1e-12)
-    return type(wanted) is type(actual) and bool(wanted == actual)
-
-
-def _near(wanted: object, actual: object, path: str) -> bool:
-    """Tell whether sampled figures differ by no more than machines do."""
-    if isinstance(wanted, list) and isinstance(actual, list):
-        return len(wanted) == len(actual) and all(
-            isinstance(each, dict)
-            and each.keys() == other.keys()
-            and all(_near(each[key], other[key], path) for key in each)
-            for each, other in zip(wanted, actual, strict=True)
-        )
-    if not (_is_number(wanted) and _is_number(actual)):
-        return type(wanted) is type(actual) and bool(wanted == actual)
-    first, _, last = path.partition(".")
-    room = _SAMPLED.get(last, _SAMPLED.get(first, 0.0))
-    return bool(abs(wanted - actual) <= room)
-
-
-def _is_number(value: object) -> TypeGuard[float]:
-    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -122,8 +122,7 @@ class Index:
             except OSError:
                 data = b""
             if exports.digest([data])[0] != blob.sha256:
-                msg = f"{path}: Git LFS has not brought its content here"
-                raise InputError(msg)
+                raise InputError(f"{path}: Git LFS has not brought its content here")
         yield io.BytesIO(data)
 
     def _blocks(self, path: str) -> Iterator[bytes]:
@@ -132,14 +131,12 @@ class Index:
         self._sink.flush()
         head = self._source.readline().split()
         if len(head) != 3:
-            msg = f"{path}: git cannot read what is staged; run git fsck"
-            raise UsageError(msg)
+            raise UsageError(f"{path}: git cannot read what is staged; run git fsck")
         left = int(head[2])
         while left:
             block = self._source.read(min(left, _BLOCK))
             if not block:
-                msg = f"{path}: git ended early; run git fsck"
-                raise UsageError(msg)
+                raise UsageError(f"{path}: git ended early; run git fsck")
             left -= len(block)
             yield block
         self._source.read(1)
@@ -153,9 +150,7 @@ def _git(*arguments: str) -> bytes:
             check=False,
         )
     except OSError:
-        msg = "--staged: git is not installed"
-        raise UsageError(msg) from None
+        raise UsageError("--staged: git is not installed") from None
     if done.returncode:
-        msg = "--staged: this folder is in no git repository"
-        raise UsageError(msg)
+        raise UsageError("--staged: this folder is in no git repository")
     return done.stdout

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
-from rich.console import Console, Group
+from rich.console import Console, Group, RenderableType
 from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
 from dptext.guarantees.rounding import above
+from dptext.guarantees.statement import Statement
 from dptext.guarantees.terms import MAX_MEANINGFUL_LOSS
 from dptext.report import _badges, _plain, _use, columns, figures
 from dptext.report._plain import Tone
@@ -18,23 +20,39 @@ from dptext.report.figures import share as _share
 from dptext.types import Level, Notion
 
 _SPENT = {"min", "median", "p95", "max", "total"}
-TONES = {
-    Tone.GOOD: "bold green",
-    Tone.FAIR: "bold yellow",
-    Tone.BAD: "bold red",
-}
+TONES = {Tone.GOOD: "bold green", Tone.FAIR: "bold yellow", Tone.BAD: "bold red"}
 
 
 def show(document: Document, console: Console) -> None:
     """Print a report."""
     promise = document.guarantee
+    figures = Group(*_risk(document), _figures(document))
+    name, audience = document.run.profile, document.audience
+    console.print(
+        panel(promise, _badges.badges(promise), figures, name=name, audience=audience)
+    )
+
+
+def panel(
+    promise: Statement,
+    badges: Iterable[_badges.Badge],
+    figures: RenderableType,
+    *,
+    name: str,
+    audience: str,
+    several: str = "Whole texts",
+) -> Panel:
+    """Return a report as a panel: what is promised, then figures.
+
+    several names what the second paragraph is about.
+    """
     tone, _ = _plain.verdict(promise)
     parts = [
-        *(Text(words, style=TONES[tone]) for tone, words in _badges.badges(promise)),
+        *(Text(words, style=TONES[tone]) for tone, words in badges),
         Text(""),
         Text(promise.sentence),
         Text(""),
-        Text("Whole texts: " + promise.text_level),
+        Text(f"{several}: {promise.text_level}"),
         *([Text(promise.translation)] if promise.translation else []),
         *([Text(promise.decoding)] if promise.decoding else []),
         Text(""),
@@ -44,14 +62,11 @@ def show(document: Document, console: Console) -> None:
     if promise.conditions:
         parts += [Text(""), Text("Holds if:", style="bold")]
         parts += [Text(f"- {line}") for line in promise.conditions]
-    figures = _figures(document)
-    console.print(
-        Panel(
-            Group(*parts, Text(""), *_risk(document), figures),
-            title=Text(f"dptext privacy report: {document.run.profile}"),
-            subtitle=f"{document.audience} report",
-            border_style="red" if tone is Tone.BAD else "green",
-        )
+    return Panel(
+        Group(*parts, Text(""), figures),
+        title=Text(f"dptext privacy report: {name}"),
+        subtitle=f"{audience} report",
+        border_style="red" if tone is Tone.BAD else "green",
     )
 
 

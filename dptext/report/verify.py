@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import msgspec
 
-from dptext import content, formats, streams
-from dptext.errors import InputError, MissingExtra, UsageError
+from dptext import content
+from dptext.errors import UsageError
 from dptext.guarantees import adjacency, scale
 from dptext.guarantees.adjacency import Unprotected
 from dptext.guarantees.policy import ExportPolicy
 from dptext.guarantees.rounding import above
-from dptext.report.document import Document, Layout, decode, encode
-from dptext.report.exports import SIDECAR, Export, has_suffix
+from dptext.guarantees.statement import Statement
+from dptext.report.document import Document, decode, encode
+from dptext.report.exported_fields import against_policy, named
+from dptext.report.exports import SIDECAR, Export
 from dptext.report.recompute import Recomputer
 from dptext.tokens.policy import Policy
-from dptext.types import Level, Notion, Selection, Strategy
-
-# Names of fields that are shown; others could hold text.
-_NAME = re.compile(r"[\w.\\ -]{1,40}")
-_SHOWN = 5
+from dptext.types import Level, Notion, Strategy
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +60,9 @@ def verdict(export: Export, policy: ExportPolicy, recomputer: Recomputer) -> Ver
             findings.append(f"{line}, {accept}")
     findings += [
         *_contradictions(document),
-        *_named(document, export),
+        *named(document, export),
         *_terms(document, policy),
-        *_fields(document, export, policy),
+        *against_policy(document, export, policy),
     ]
     return Verdict(tuple(findings), tuple(notes))
 
@@ -138,7 +135,15 @@ def _has_twice(data: bytes) -> bool:
 
 
 def _terms(document: Document, policy: ExportPolicy) -> Iterator[str]:
-    promise, risk = document.guarantee, document.risk
+    risk = None if document.risk is None else document.risk.success
+    yield from terms(document.guarantee, risk, document.run.lexicon_digest, policy)
+    yield from _classes(document, policy)
+
+
+def terms(
+    promise: Statement, risk: float | None, lexicon: str, policy: ExportPolicy
+) -> Iterator[str]:
+    """Yield what a policy misses in a guarantee, a risk and the digest of a lexicon."""
     if promise.notion not in policy.notion:
         wanted = " or ".join(policy.notion)
         yield f"guarantee is {promise.notion}, the policy asks for {wanted}"
@@ -152,13 +157,14 @@ def _terms(document: Document, policy: ExportPolicy) -> Iterator[str]:
     if limit is not None and (loss is None or loss > limit):
         shown = "not bounded" if loss is None else above(loss)
         yield f"worst loss is {shown} nats, the policy allows {limit:g}"
-    if policy.max_risk is not None and (risk is None or risk.success > policy.max_risk):
-        shown = "not measured" if risk is None else f"{risk.success:.2%}"
+    limit = policy.max_delta
+    if promise.delta and limit is not None and promise.delta > limit:
+        yield f"delta is {promise.delta:g}, the policy allows {limit:g}"
+    if policy.max_risk is not None and (risk is None or risk > policy.max_risk):
+        shown = "not measured" if risk is None else f"{risk:.2%}"
         yield f"risk is {shown}, the policy allows {policy.max_risk:.2%}"
-    lexicon = document.run.lexicon_digest
     if policy.lexicons is not None and lexicon not in policy.lexicons:
         yield "its lexicon is not one that the policy names"
-    yield from _classes(document, policy)
 
 
 def _classes(document: Document, policy: ExportPolicy) -> Iterator[str]:
@@ -169,73 +175,3 @@ def _classes(document: Document, policy: ExportPolicy) -> Iterator[str]:
             yield "equal words are shown as equal; the policy does not allow it"
         else:
             yield f"tokens of class {name} are not protected; the policy wants it"
-
-
-def _named(document: Document, export: Export) -> Iterator[str]:
-    """Yield that the report names other copied fields than the file has."""
-    named = document.output.copied if document.output else None
-    if named is None:
-        return
-    try:
-        if tuple(_copied(document.run.layout, export)) == named:
-            return
-    except MissingExtra:
-        return  # what is not installed here cannot tell; _fields says so if asked
-    except (InputError, UsageError):
-        pass
-    yield "its report was changed: it names other copied fields than the file has"
-
-
-def _fields(document: Document, export: Export, policy: ExportPolicy) -> Iterator[str]:
-    """Yield which fields of the file are copied against the policy."""
-    if not policy.fields and policy.copy is None:
-        return
-    try:
-        copied = list(_copied(document.run.layout, export))
-    except MissingExtra as error:
-        yield f"its fields cannot be read: {error}"
-        return
-    except (InputError, UsageError):
-        yield "its fields cannot be read, or are not those that its report names"
-        return
-    must = [name for name in copied if _within(name, policy.fields)]
-    if must:
-        yield f"the policy wants {_series(must)} private; copied"
-    others = [name for name in copied if name not in must]
-    if policy.copy is not None:
-        others = [name for name in others if not _within(name, policy.copy)]
-        if others:
-            yield f"the policy does not list {_series(others)} under copy; copied"
-
-
-def _copied(layout: Layout, export: Export) -> Iterator[str]:
-    """Give the names of the fields of an export that are not private."""
-    if layout.format is None:
-        msg = "no single format"
-        raise UsageError(msg)
-    selection = Selection(
-        fields=layout.fields or (),
-        id_field=layout.id_field,
-        missing=layout.missing,
-        delimiter=layout.delimiter,
-        quoting=layout.quoting,
-        header=layout.header,
-    )
-    module = formats.find(None, layout.format)
-    if has_suffix(export.name) and formats.find(export.name) != module:
-        msg = "the file's name says another format"
-        raise UsageError(msg)
-    with export.open() as plain, streams.unpacked(plain, export.name) as stream:
-        yield from module.copied(stream, selection)
-
-
-def _within(name: str, fields: tuple[str, ...]) -> bool:
-    """Tell whether a field is one of some fields, or inside one."""
-    return any(name == each or name.startswith(f"{each}.") for each in fields)
-
-
-def _series(names: list[str]) -> str:
-    """Name fields; what may be more than a name is not shown."""
-    shown = [repr(name) if _NAME.fullmatch(name) else "a field" for name in names]
-    more = [f"{len(names) - _SHOWN} more"] if len(names) > _SHOWN else []
-    return ", ".join(shown[:_SHOWN] + more)

@@ -271,14 +271,11 @@ def some(count: int) -> list[int]:
 
 
 def lengths_from(
-    vectors: NDArray[np.floating],
-    row: int,
-    others: slice | NDArray[np.int64] = _ALL,
+    vectors: NDArray[np.floating], row: int, others: slice | NDArray[np.int64] = _ALL
 ) -> NDArray[np.float64]:
     """Return the distances of a row to others, by direct differences: (n,) float64."""
     gap = vectors[others].astype(np.float64) - vectors[row].astype(np.float64)
-    lengths: NDArray[np.float64] = np.sqrt(np.einsum("nd,nd->n", gap, gap))
-    return lengths
+    return np.asarray(np.sqrt(np.einsum("nd,nd->n", gap, gap)))
 
 
 def stretched(before: NDArray[np.floating], after: NDArray[np.floating]) -> float:

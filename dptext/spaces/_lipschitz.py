@@ -56,8 +56,7 @@ class _Table:
     def distances(self, rows: NDArray[np.int64], others: NDArray[np.int64]) -> Wide:
         """Return distances by direct differences: (m,)."""
         gap = self.vectors[rows].astype(np.float64) - self.vectors[others]
-        distances: Wide = np.sqrt(np.einsum("ij,ij->i", gap, gap))
-        return distances
+        return np.asarray(np.sqrt(np.einsum("ij,ij->i", gap, gap)))
 
 
 def constant(before: NDArray[np.floating], after: NDArray[np.floating]) -> float:
@@ -106,10 +105,7 @@ def _beyond(
 
 
 def _largest(
-    before: _Table,
-    after: _Table,
-    rows: NDArray[np.int64],
-    others: NDArray[np.int64],
+    before: _Table, after: _Table, rows: NDArray[np.int64], others: NDArray[np.int64]
 ) -> float:
     """Return the largest ratio of some pairs."""
     largest = 0.0

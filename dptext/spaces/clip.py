@@ -41,8 +41,7 @@ class Params(spaces.Params):
         """
         low, high = self.borders(vectors)
         if low > high:
-            msg = f"space.low: {low:g} is above space.high: {high:g}"
-            raise UsageError(msg)
+            raise UsageError(f"space.low: {low:g} is above space.high: {high:g}")
         return np.clip(vectors, np.float32(low), np.float32(high))
 
     def borders(self, vectors: NDArray[np.float32]) -> tuple[float, float]:

@@ -38,5 +38,4 @@ def stretched(vectors: NDArray[np.float32]) -> NDArray[np.float64]:
     low = wide.min(axis=1, keepdims=True)
     extent = wide.max(axis=1, keepdims=True) - low
     share = np.divide(wide - low, extent, out=np.full_like(wide, 0.5), where=extent > 0)
-    moved: NDArray[np.float64] = 2.0 * share - 1.0
-    return moved
+    return np.asarray(2.0 * share - 1.0)

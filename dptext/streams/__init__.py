@@ -4,6 +4,13 @@ An output file appears whole or not at all: it is written beside its target unde
 hidden name and renamed when it is complete. Several outputs of one run appear together.
 """
 
+from dptext.streams._compressions import (
+    COMPRESSIONS,
+    HEAD,
+    compression,
+    plain_name,
+    recognised,
+)
 from dptext.streams._identity import check_distinct, identity
 from dptext.streams._inputs import (
     check_ends,
@@ -12,15 +19,9 @@ from dptext.streams._inputs import (
     open_input,
     unpacked,
 )
-from dptext.streams._outputs import Aside, Output, Release, open_output
-from dptext.streams._packing import (
-    COMPRESSIONS,
-    HEAD,
-    compression,
-    decompress,
-    plain_name,
-    recognised,
-)
+from dptext.streams._outputs import Output
+from dptext.streams._packing import decompress
+from dptext.streams._release import Aside, Release, open_output
 
 __all__ = [
     "COMPRESSIONS",

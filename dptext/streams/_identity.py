@@ -40,6 +40,7 @@ def check_distinct(reads: Sequence[str | None], *writes: str | None) -> None:
         target = identity(name, written=True)
         if target is not None and target in taken:
             shown = "standard output" if is_standard(name) else name
-            msg = f"{shown} is read or written by this run already; name another file"
-            raise UsageError(msg)
+            raise UsageError(
+                f"{shown} is read or written by this run already; name another file"
+            )
         taken.add(target)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 from dptext.errors import InputError, UsageError
-from dptext.streams import _packing
+from dptext.streams import _compressions, _packing
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -38,8 +38,9 @@ def check_ends(path: str | Path, what: str) -> None:
     """
     with contextlib.suppress(OSError):  # what is not there is reported by the reader
         if stat.S_ISCHR(os.stat(path).st_mode):
-            msg = f"{what} {path}: a device, which may never end; give a file"
-            raise UsageError(msg)
+            raise UsageError(
+                f"{what} {path}: a device, which may never end; give a file"
+            )
 
 
 def check_file(path: str | Path, what: str) -> None:
@@ -53,11 +54,10 @@ def check_file(path: str | Path, what: str) -> None:
         mode = os.stat(path).st_mode
         is_open_pipe = stat.S_ISFIFO(mode) and _OPEN.fullmatch(os.path.abspath(path))
         if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode) or is_open_pipe):
-            msg = (
+            raise UsageError(
                 f"{what} {path}: no regular file, so that reading may never end; give "
                 "a file, or <(COMMAND) in the shell"
             )
-            raise UsageError(msg)
 
 
 @contextlib.contextmanager
@@ -76,10 +76,9 @@ def open_input(path: str | None) -> Iterator[io.BufferedReader]:
             try:
                 plain = io.BufferedReader(_File(path, name), _BUFFER)
             except OSError as error:
-                msg = f"{path}: {error.strerror}"
-                raise UsageError(msg) from None
+                raise UsageError(f"{path}: {error.strerror}") from None
             stack.enter_context(plain)
-        suffix = _packing.compression(path or "")
+        suffix = _compressions.compression(path or "")
         if not suffix:
             plain, suffix = _recognised(plain)
         yield stack.enter_context(_decompressed(plain, name, suffix))
@@ -92,7 +91,7 @@ def unpacked(
 
     Reading damaged compressed data raises InputError.
     """
-    return _decompressed(plain, path, _packing.compression(path))
+    return _decompressed(plain, path, _compressions.compression(path))
 
 
 @contextlib.contextmanager
@@ -117,14 +116,14 @@ def _standard(stack: contextlib.ExitStack) -> io.BufferedReader:
 
 def _recognised(plain: io.BufferedReader) -> tuple[io.BufferedReader, str]:
     """Return the stream from its beginning, and the compression it begins with."""
-    head = plain.peek(_packing.HEAD)[: _packing.HEAD]
-    if head and _packing.undecided(head):
+    head = plain.peek(_compressions.HEAD)[: _compressions.HEAD]
+    if head and _compressions.undecided(head):
         # A pipe may give a magic number in parts: take bytes while they still fit.
         head = plain.read(len(head))
-        while _packing.undecided(head) and (more := plain.read(1)):
+        while _compressions.undecided(head) and (more := plain.read(1)):
             head += more
         plain = _joined(head, plain)
-    return plain, _packing.recognised(head)
+    return plain, _compressions.recognised(head)
 
 
 def _joined(head: bytes, rest: object) -> io.BufferedReader:
@@ -143,8 +142,9 @@ class _File(io.FileIO):
         try:
             return cast(int, super().readinto(buffer))
         except OSError as error:
-            msg = f"{self._shown}: cannot be read: {error.strerror}"
-            raise InputError(msg) from None
+            raise InputError(
+                f"{self._shown}: cannot be read: {error.strerror}"
+            ) from None
 
     def readall(self) -> bytes:
         return b"".join(iter(lambda: self.read(_BUFFER), b""))
@@ -189,8 +189,9 @@ class _Checked(io.RawIOBase):
         except InputError:
             raise
         except _DAMAGED:
-            msg = f"{self._name}: damaged or cut off, or not {self._suffix} data at all"
-            raise InputError(msg) from None
+            raise InputError(
+                f"{self._name}: damaged or cut off, or not {self._suffix} data at all"
+            ) from None
 
     def close(self) -> None:
         if not self.closed:

@@ -1,4 +1,4 @@
-"""Outputs: complete files or none, one by one or several of a run together."""
+"""An output: a complete file at its target, or none."""
 
 from __future__ import annotations
 
@@ -11,11 +11,10 @@ import stat
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 from dptext.errors import MissingExtra, OutputError, UsageError
-from dptext.streams import _packing, _parts
+from dptext.streams import _compressions, _packing, _parts
 from dptext.streams._inputs import is_standard
 
 if TYPE_CHECKING:
@@ -37,14 +36,14 @@ class Output:
         self._name = "standard output" if is_standard(path) else str(path)
         self._target: Path | None = None
         self._part: Path | None = None
-        with _reported(self._name):
+        with reported(self._name):
             self._file = self._open(None if is_standard(path) else path)
         self._sink = _Sink(self._file, self._name)
         plain = io.BufferedWriter(self._sink, _BUFFER)
         self._layers: list[BinaryIO | _packing.Layer] = [plain]
         self.stream: BinaryIO = plain
         try:
-            packed = _packing.compress(plain, _packing.compression(self._name))
+            packed = _packing.compress(plain, _compressions.compression(self._name))
         except MissingExtra:
             self.discard()
             raise
@@ -63,8 +62,9 @@ class Output:
         mode = 0o666
         if target.exists():
             if target.is_dir():
-                msg = f"{path}: {os.strerror(errno.EISDIR)}; give a file name"
-                raise UsageError(msg)
+                raise UsageError(
+                    f"{path}: {os.strerror(errno.EISDIR)}; give a file name"
+                )
             if not target.is_file():  # a device or a named pipe
                 return open(target, "wb", buffering=0)
             if not os.access(target, os.W_OK):
@@ -85,7 +85,7 @@ class Output:
         """Write out all that is held back; a file's bytes are then on the disk."""
         if self.digest is not None:
             return
-        with _reported(self._name):
+        with reported(self._name):
             for layer in self._layers:
                 layer.flush() if layer is self._layers[-1] else layer.close()
             if self._part is not None:
@@ -100,7 +100,7 @@ class Output:
         target = self._target
         if self._part is None or target is None:
             return lambda stays: self._close()
-        with _reported(self._name):
+        with reported(self._name):
             old = _parts.backup(target)
 
         def end(stays: bool) -> None:
@@ -117,7 +117,7 @@ class Output:
         """Rename a complete file to its target."""
         if self._part is None or self._target is None:
             return
-        with _reported(self._name):
+        with reported(self._name):
             if os.name == "nt":  # open files cannot be renamed there
                 self._file.close()
             os.replace(self._part, self._target)
@@ -153,114 +153,6 @@ def _end_backup(old: tuple[Path, BinaryIO] | None, target: Path, stays: bool) ->
     file.close()
 
 
-class Aside:
-    """A file that grows by what is added; a run that fails takes back what it added.
-
-    Only its owner may read a new one.
-    """
-
-    def __init__(self, path: str) -> None:
-        self._path = Path(path)
-        self._is_new = not os.path.lexists(path)
-        with _reported(path):
-            self._path.touch(mode=0o600)
-            self._file = self._path.open("ab")
-            self._before = os.fstat(self._file.fileno()).st_size
-
-    def add(self, data: bytes) -> None:
-        """Add bytes at the end. Raises OutputError when they cannot be written."""
-        with _reported(str(self._path)):
-            self._file.write(data)
-
-    def complete(self) -> None:
-        """Write out all that is held back."""
-        with _reported(str(self._path)):
-            self._file.flush()
-
-    def close(self, stays: bool) -> None:
-        """Keep what was added, or take it back."""
-        with contextlib.suppress(OSError):
-            self._file.close()
-        if stays or not self._path.is_file():
-            return
-        with contextlib.suppress(OSError):
-            if self._is_new:
-                self._path.unlink()
-            else:
-                os.truncate(self._path, self._before)
-
-
-class Release:
-    """Several outputs of which all appear or none; a `with` block discards the rest.
-
-    They appear in the reverse order of opening: what was opened first comes last. Data
-    that are opened before their report so never stand without it.
-    """
-
-    def __init__(self) -> None:
-        self._outputs: list[Output] = []
-        self._asides: list[Aside] = []
-
-    def __enter__(self) -> Release:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        for output in self._outputs:
-            output.discard()
-        for aside in self._asides:
-            aside.close(stays=False)
-
-    def open(self, path: str | None) -> Output:
-        """Open an output of this release."""
-        output = Output(path)
-        self._outputs.append(output)
-        return output
-
-    def aside(self, path: str) -> Aside:
-        """Open a file to which this release adds."""
-        aside = Aside(path)
-        self._asides.append(aside)
-        return aside
-
-    def commit(self) -> None:
-        """Let all outputs appear, or none. Raises OutputError."""
-        for aside in self._asides:
-            aside.complete()
-        for output in reversed(self._outputs):
-            output.complete()
-        ends: list[Callable[[bool], None]] = []
-        stay = False
-        try:
-            for output in reversed(self._outputs):
-                ends.append(output.backed_up())
-                output.publish()
-            stay = True
-        finally:
-            for end in reversed(ends):
-                end(stay)
-            if stay:
-                for aside in self._asides:
-                    aside.close(stays=True)
-                self._outputs, self._asides = [], []
-
-
-@contextlib.contextmanager
-def open_output(path: str | None) -> Iterator[Output]:
-    """Open an output; a file appears only when the block ends well.
-
-    None and "-" stand for standard output. Raises OutputError when writing fails; a
-    closed pipe stays a BrokenPipeError.
-    """
-    with Release() as release:
-        yield release.open(path)
-        release.commit()
-
-
 class _Sink(io.RawIOBase):
     """The last stage before the file: counts every byte into the digest."""
 
@@ -279,7 +171,7 @@ class _Sink(io.RawIOBase):
         view = memoryview(data).cast("B")
         if self.deaf:
             return len(view)
-        with _reported(self._name):
+        with reported(self._name):
             count = cast("int | None", self._file.write(view))
         self._hash.update(view[:count] if count is not None else b"")
         self.size += count or 0
@@ -290,15 +182,14 @@ class _Sink(io.RawIOBase):
 
 
 @contextlib.contextmanager
-def _reported(name: str) -> Iterator[None]:
+def reported(name: str) -> Iterator[None]:
     """Turn what the operating system refuses into one line."""
     try:
         yield
     except (BrokenPipeError, OutputError):
         raise
     except OSError as error:
-        msg = f"{name}: {error.strerror}"
-        raise OutputError(msg) from None
+        raise OutputError(f"{name}: {error.strerror}") from None
 
 
 def _sync_folder(folder: Path) -> None:

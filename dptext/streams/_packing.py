@@ -6,8 +6,7 @@ import bz2
 import gzip
 import io
 import lzma
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from dptext.errors import MissingExtra
 
@@ -17,44 +16,6 @@ if TYPE_CHECKING:
 # What stands between plain and compressed bytes.
 Layer = io.BufferedIOBase | io.RawIOBase
 Zstandard = Any  # the module, which has no types
-
-# Each with the bytes that its data begin with; the fourth of bz2 is its level.
-_MAGIC = {
-    ".gz": (b"\x1f\x8b\x08",),
-    ".bz2": tuple(b"BZh%d1AY&SY" % level for level in range(1, 10)),
-    ".xz": (b"\xfd7zXZ\x00",),
-    ".zst": (b"\x28\xb5\x2f\xfd",),
-}
-COMPRESSIONS = tuple(_MAGIC)
-HEAD = max(len(magic) for each in _MAGIC.values() for magic in each)
-
-
-def compression(name: str) -> str:
-    """Return the suffix of a name that tells its compression, or an empty string."""
-    suffix = Path(name).suffix.lower()
-    return suffix if suffix in COMPRESSIONS else ""
-
-
-def plain_name(name: str) -> str:
-    """Return a name without the suffix of its compression."""
-    return name[: len(name) - len(compression(name))]
-
-
-def recognised(head: bytes) -> str:
-    """Return the suffix of the compression that data begin with, or an empty string."""
-    for suffix, each in _MAGIC.items():
-        if head.startswith(each):
-            return suffix
-    return ""
-
-
-def undecided(head: bytes) -> bool:
-    """Tell whether more bytes are needed to recognise a compression."""
-    return any(
-        len(head) < len(magic) and magic.startswith(head)
-        for each in _MAGIC.values()
-        for magic in each
-    )
 
 
 def decompress(plain: BinaryIO, suffix: str) -> Layer:
@@ -81,10 +42,8 @@ def compress(plain: BinaryIO, suffix: str) -> Layer | None:
     if suffix == ".xz":
         return lzma.LZMAFile(plain, "wb")
     if suffix == ".zst":
-        writer: Layer = (
-            _zstandard().ZstdCompressor().stream_writer(plain, closefd=False)
-        )
-        return writer
+        compressor = _zstandard().ZstdCompressor()
+        return cast(Layer, compressor.stream_writer(plain, closefd=False))
     return None
 
 

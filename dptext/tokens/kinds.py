@@ -10,15 +10,7 @@ SPACE = 4
 STOP_WORD = 5  # a known word of the stop list; only the look-up tells
 UNKNOWN = 6  # a word outside the vocabulary
 
-NAMES = (
-    "word",
-    "number",
-    "identifier",
-    "punctuation",
-    "space",
-    "stop_word",
-    "unknown",
-)
+NAMES = ("word", "number", "identifier", "punctuation", "space", "stop_word", "unknown")
 
 # Flags of a piece: three bits of kind, then one bit each.
 KIND = 7

@@ -523,9 +523,9 @@ def test_plain_words_are_lists_of_one(export: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("max_risk: 20", "write 20% or 0.2"),
-        ("max_risk: 7.5", "write 7.5% or 0.075"),
-        ("max_risk: 120%", "write 20% or 0.2"),
+        ("max_risk: 20", "as in 20% or 0.2"),
+        ("max_risk: 7.5", "as in 7.5% or 0.075"),
+        ("max_risk: 120%", "as in 20% or 0.2"),
         ("max_epsilon: .nan", "nan is no limit"),
         ("max_epsilo: 3", "did you mean 'max_epsilon'?"),
         ("allow: stop_words", "did you mean 'stop_word'?"),

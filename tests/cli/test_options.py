@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from dptext.cli import options
+from dptext.cli import boundary
 from tests.cli.running import here
-from tests.cli.test_border import ALL
+from tests.cli.test_boundary import ALL
 
 # What means something else in one command than in the others, and why.
 DIFFERENT = {
@@ -19,6 +19,7 @@ DIFFERENT = {
     ("lexicon import", "--format"),  # of vectors, not of records
     ("lexicon build", "--wordnet"),  # what is built, not what orders it
     ("lexicon build", "--size"),  # words, not bytes
+    ("embed", "--output"),  # of vectors: another format than that of the input
 }
 
 
@@ -66,11 +67,11 @@ def test_a_format_is_checked_in_one_way(command: str, tmp_path: Path) -> None:
     assert (ran.code, ran.err) == (2, f"dptext: {said}\n")
 
 
-@pytest.mark.parametrize("old", options.RENAMED)
+@pytest.mark.parametrize("old", boundary.RENAMED)
 @pytest.mark.parametrize("command", sorted(ALL))
 def test_an_old_option_is_refused_with_its_new_name(command: str, old: str) -> None:
     """On every command, also with a value: one line, exit code 2."""
-    new = options.RENAMED[old]
+    new = boundary.RENAMED[old]
     for given in ((old,), (f"{old}=x",), (old, "x")):
         ran = here(*command.split(), *given)
         expected = f"dptext: {old}: this option is now {new}\n"
@@ -85,5 +86,5 @@ def test_new_names_are_options_and_old_ones_are_not() -> None:
         for option in command.params
         for name in (*option.opts, *option.secondary_opts)
     }
-    assert every >= set(options.RENAMED.values())
-    assert not every & options.RENAMED.keys()
+    assert every >= set(boundary.RENAMED.values())
+    assert not every & boundary.RENAMED.keys()

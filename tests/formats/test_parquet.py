@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dptext.errors import InputError, MissingExtra
-from dptext.formats import _arrow, find, parquet
+from dptext.formats import _arrow, _parquet_writer, find, parquet
 from dptext.types import Record, Selection, Verbatim
 from tests.formats.pipe import TEXT, faults, items, records, texts, through
 
@@ -213,8 +213,8 @@ def test_row_groups_are_our_own(
     rows: int, size: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Row groups end at a number of rows, or of bytes written, whatever came in."""
-    monkeypatch.setattr(parquet, "_GROUP_ROWS", rows)
-    monkeypatch.setattr(parquet, "_GROUP_BYTES", size)
+    monkeypatch.setattr(_parquet_writer, "_GROUP_ROWS", rows)
+    monkeypatch.setattr(_parquet_writer, "_GROUP_BYTES", size)
     table = pa.table({"text": [str(n) for n in range(5000)], "n": ["x" * 50] * 5000})
     outs = {through("parquet", spelled(table, row_group_size=n)) for n in (700, 9000)}
     (out,) = outs

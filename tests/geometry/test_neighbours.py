@@ -12,7 +12,7 @@ from tests import prepared, small
 def test_the_words_left_are_searched_exactly() -> None:
     """Nearest of the words that are left, as words are taken away."""
     space = prepared.space_of(small.cloud(300, 8))
-    left = neighbours.Left(space.vectors, 300)
+    left = neighbours.Remaining(space.vectors, 300)
     rng = np.random.default_rng(1)
     gaps = np.linalg.norm(space.vectors[:, None] - space.vectors[None, :-1], axis=2)
     while len(left) > 7:

@@ -19,7 +19,7 @@ from tests import small
 from tests.conformance import components
 from tests.guarantees.planted import Fault, audited, built, planted
 
-NAMES = ("laplace", "mahalanobis", "gaussian")
+NAMES = ("laplace", "mahalanobis", "gaussian", "privemb", "discrete-gaussian")
 QUICK = {"runs": 1500, "number": 150_000}
 # What an outside mechanism need not have.
 BARE = {

@@ -213,7 +213,7 @@ def test_a_book_raises_few_false_alarms() -> None:
     p = rng.dirichlet(np.ones(40))
     wrong = 0
     for _ in range(2000):
-        book = audit.program.Book()
-        book.take(rng.multinomial(500, p), 500, p, 0.05, str)
-        wrong += book.worst is not None
+        tests = audit.program.MultipleTests()
+        tests.take(rng.multinomial(500, p), 500, p, 0.05, str)
+        wrong += tests.worst is not None
     assert 0 < wrong <= 140

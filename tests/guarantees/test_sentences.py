@@ -14,7 +14,7 @@ from dptext import profile
 from dptext.guarantees import account
 from dptext.guarantees.scale import Strength
 from dptext.guarantees.statement import Statement
-from dptext.report import _plain
+from dptext.report import _meaning, _plain
 from dptext.types import BudgetDescription
 from tests.guarantees import test_every_claim as claims
 
@@ -113,7 +113,7 @@ def lines(said: Statement) -> tuple[str, ...]:
     return (
         *(said.sentence, said.text_level),
         *(said.conditions + said.not_covered),
-        *_plain.meaning(said, None),
+        *_meaning.meaning(said, None),
         _plain.scale(said),
     )
 
@@ -151,7 +151,7 @@ def test_no_distance_is_spoken_of_where_there_is_none(mechanism: str) -> None:
     """Without a metric no sentence tells near words from far ones."""
     for kind, epsilon in itertools.product(KINDS, (5.0, 90.0)):
         said = statement(mechanism, spent(kind, epsilon))
-        for line in (said.sentence, said.text_level, *_plain.meaning(said, None)):
+        for line in (said.sentence, said.text_level, *_meaning.meaning(said, None)):
             assert "farthest" not in line
             assert "nearest" not in line
             assert "distance" not in line

@@ -9,10 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dptext.lexicons.build import build_english, closed, groups, modern, ordering
+from dptext.lexicons.build import ordering
 from dptext.lexicons.build.ordering import Figures, Weights
-from dptext.tokens import kinds
-from dptext.tokens.regex import kind_of, split
 from tests.lexicons import wordnet_files
 
 pytest.importorskip("scipy.sparse")
@@ -40,11 +38,11 @@ def figures(seed: int = 0) -> Figures:
     none: list[list[int]] = [[] for _ in range(SIZE)]
     return Figures(
         vectors=rows,
+        meaning=np.zeros((SIZE, 0)),
         grammar=np.ones((SIZE, 1)),
         subject=np.ones((SIZE, 1)),
         polarity=np.zeros(SIZE),
         counts=np.full(SIZE, 2.0),
-        synonyms=none,
         groups=none,
         antonyms=none,
     )
@@ -78,13 +76,11 @@ def test_equals_stand_by_id() -> None:
     assert found[3].tolist() == [3, 0, 1, 2, 4, 5]
 
 
-@pytest.mark.parametrize("name", ["synonyms", "groups"])
-def test_what_belongs_together_comes_forward(name: str) -> None:
-    """A synonym and a word of the same group stand before equally near words."""
+def test_what_belongs_together_comes_forward() -> None:
+    """A word of the same group stands before equally near words."""
     linked = [[30] if row == 0 else [] for row in range(SIZE)]
     given = replace(figures(), vectors=np.ones((SIZE + 1, 6)) / np.sqrt(6))
-    change: dict[str, Any] = {name: linked}
-    found = ordering.orders(replace(given, **change), SIZE, 5)
+    found = ordering.orders(replace(given, groups=linked), SIZE, 5)
     assert found[0, 1] == 30
 
 
@@ -97,7 +93,7 @@ def test_antonyms_are_listed_nowhere_near() -> None:
     assert nearest not in found[0, 1:]
 
 
-@pytest.mark.parametrize("name", ["grammar", "subject"])
+@pytest.mark.parametrize("name", ["grammar", "subject", "meaning"])
 def test_words_of_a_kind_come_first(name: str) -> None:
     """Of equally near words those of the same kind stand before the others."""
     kind = np.zeros((SIZE, 2))
@@ -168,7 +164,8 @@ def test_kinds_of_words_share_what_they_have_in_common(database: WordNet) -> Non
     words = ("cat", "hound", "hounds", "he", "she", "of", "London", "Mary", "Linda")
     keys = [word.lower() for word in words]
     rows, subjects, _ = ordering_tags.profiles(
-        database, words, keys, links, weights, frozenset({"he", "she", "of"})
+        *(database, words, keys, links, weights),
+        *(frozenset({"he", "she", "of"}), np.eye(len(words))),
     )
     assert np.allclose(np.linalg.norm(rows, axis=1), 1.0)
     assert np.allclose(np.linalg.norm(subjects, axis=1), 1.0)
@@ -177,30 +174,3 @@ def test_kinds_of_words_share_what_they_have_in_common(database: WordNet) -> Non
     assert alike["hounds"] == alike["he"] == alike["London"] == 0
     assert rows[3] @ rows[4] > 0.99 > rows[3] @ rows[5] > 0
     assert rows[7] @ rows[8] > 0.99 > rows[7] @ rows[6] > 0
-
-
-def test_words_of_today_are_words() -> None:
-    """Each is one word to the splitter and no closed-class word, with a figure."""
-    found = modern.least()
-    assert min(found.values()) > 0
-    assert all(split(word) == [word] for word in found)
-    assert all(kind_of(word) == kinds.WORD for word in found)
-    assert not found.keys() & closed.frequencies().keys()
-    assert groups.groups()
-
-
-def test_a_build_lists_outputs_only(tmp_path: Path) -> None:
-    """Orders of a built lexicon hold a word and outputs; unknown words have names."""
-    wordnet_files.put(tmp_path)
-    made = build_english(tmp_path, size=1110, dimensions=20, listed=12, outputs=1090)
-    assert made.meta["outputs"] == 1090
-    assert made.orders[:-1, 1:].max() < 1090
-    assert (made.orders[:-1, 0] == np.arange(len(made.words))).all()
-    stand_ins = [made.words[row] for row in made.orders[-1]]
-    assert all(word.istitle() for word in stand_ins)
-    apart = np.linalg.norm(
-        made.vectors[5].astype(float) - made.vectors[:-1].astype(float), axis=1
-    )
-    apart[made.orders[5].astype(int)] = np.inf
-    assert made.far[5] <= apart.min()
-    assert made.far[5] > 0.999 * apart.min()

@@ -122,7 +122,7 @@ def test_reads_a_folder(tmp_path: Path, name: str) -> None:
 @pytest.mark.parametrize(
     ("vocabulary", "vectors", "reason"),
     [
-        (b"a\nb\n", None, "no vocab.txt beside"),
+        (b"a\nb\n", None, "no matrix "),
         (b"a\nb\n", _TABLE, "2 words but 5 vectors"),
         (b"a\n\xff\n", _TABLE, "vocab.txt, line 2: the word is not UTF-8"),
         (b"a\n", _TABLE[0, 0], "vectors must be a matrix"),
@@ -146,4 +146,30 @@ def test_a_damaged_folder_is_named(tmp_path: Path) -> None:
     content = (tmp_path / "vectors.npy").read_bytes()
     (tmp_path / "vectors.npy").write_bytes(content[:-8])
     with pytest.raises(LexiconError, match=r"v/vectors\.npy: not a whole array"):
+        npy.read(tmp_path, "v")
+
+
+def test_a_parquet_list_beside_one_matrix(tmp_path: Path) -> None:
+    """Any names will do for the only pair, in the folder or below; else it is said."""
+    pa = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    below = tmp_path / "package" / "data"
+    below.mkdir(parents=True)
+    np.save(below / "some_emb.npy", _TABLE)
+    with pytest.raises(LexiconError, match=r"^v: no list of words .*parquet"):
+        npy.read(tmp_path, "v")
+    table = pa.table({"index": files.WORDS, "title": files.WORDS, "row": range(5)})
+    parquet.write_table(table, below / "some_index.parquet")
+    raw = npy.read(tmp_path, "v", limit=3)
+    assert tuple(raw.words) == files.WORDS[:3]
+    np.testing.assert_array_equal(raw.vectors, _TABLE[:3])
+    np.save(below / "other.npy", _TABLE)
+    with pytest.raises(LexiconError, match=r"several files may be its matrix .*other"):
+        npy.read(tmp_path, "v")
+    (below / "other.npy").unlink()
+    parquet.write_table(table.select(["row"]), below / "some_index.parquet")
+    with pytest.raises(LexiconError, match="one column of words expected, found 0"):
+        npy.read(tmp_path, "v")
+    (below / "some_index.parquet").write_bytes(b"PAR1")
+    with pytest.raises(LexiconError, match="not a whole Parquet file"):
         npy.read(tmp_path, "v")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import sys
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -107,7 +108,7 @@ def test_files_that_are_not_there(tmp_path: Path) -> None:
         sources.read(tmp_path / "none", None, None)
     with pytest.raises(LexiconError, match="No such file"):
         sources.sha256(tmp_path / "none")
-    with pytest.raises(LexiconError, match=r"no vocab\.txt beside"):
+    with pytest.raises(LexiconError, match=r"no matrix \(vectors\.npy, or"):
         sources.read(tmp_path, None, None)
 
 
@@ -128,3 +129,22 @@ def test_progress_reaches_the_end(tmp_path: Path) -> None:
     assert shares == sorted(shares)
     assert len(set(shares)) > 2
     assert shares[-1] == 1.0
+
+
+def test_a_zip_of_one_file(tmp_path: Path) -> None:
+    """As vectors are often offered; of several files none is guessed."""
+    path = tmp_path / "v.vec.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("v.vec", files.text(header=True))
+    raw, format = sources.read(path, None, None)
+    assert tuple(raw.words) == files.WORDS
+    assert format == "word2vec"
+    content = path.read_bytes()
+    files.put(path, content[:-9])
+    with pytest.raises(LexiconError, match="damaged or truncated"):
+        sources.read(path, None, None)
+    files.put(path, content)
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("w.vec", files.text(header=True))
+    with pytest.raises(LexiconError, match="2 files in it; unpack it"):
+        sources.read(path, None, None)

@@ -56,7 +56,7 @@ def test_an_import_has_all_elements(tmp_path: Path, outputs: int | None) -> None
     assert gaps[np.triu_indices(len(rows), 1)].min() > 0.01 * length
     assert gaps.max() < 0.6 * length
     _assert_orders(imported)
-    _assert_far(imported)
+    _assert_far(imported, tight=outputs is None)
 
 
 def test_a_small_file_has_one_element(tmp_path: Path) -> None:
@@ -130,17 +130,18 @@ def _assert_orders(lexicon: Lexicon) -> None:
     assert not np.isin(others, [r for n, r in row_of.items() if n != NUMBER]).any()
 
 
-def _assert_far(lexicon: Lexicon) -> None:
+def _assert_far(lexicon: Lexicon, tight: bool) -> None:
     """Hold that no word outside an order is nearer than far says."""
     vectors = lexicon.vectors.astype(np.float64)
     for row in (0, 1, lexicon.words.index("<number 7>"), len(lexicon.words)):
         gaps = np.linalg.norm(vectors[:-1] - vectors[row], axis=1)
         gaps[lexicon.orders[row].astype(int)] = np.inf
         assert lexicon.far[row] <= gaps.min()
-        assert lexicon.far[row] > 0.9 * gaps.min() or np.isinf(gaps.min())
+        near = lexicon.far[row] > 0.9 * gaps.min() or np.isinf(gaps.min())
+        assert near or not tight
 
 
 def test_the_version_says_that_lexicons_are_others() -> None:
     """Lexicons of files that were imported before are made anew."""
-    assert importing.VERSION == 3
+    assert importing.VERSION == 4
     assert store.FORMAT == 2

@@ -11,7 +11,14 @@ from numpy.typing import NDArray
 from scipy import integrate, special
 
 from dptext.errors import UsageError
-from dptext.measures import bayes_risk, calibrate, guessing_rule, sampled_risk
+from dptext.measures import (
+    bayes_risk,
+    calibrate,
+    guessing_rule,
+    noisy_guess,
+    plays,
+    sampled_risk,
+)
 from dptext.mechanisms import Mechanism
 from tests import distributions, prepared, small
 from tests.measures.drawing import drawing
@@ -80,8 +87,8 @@ def test_the_attacker_who_sees_the_vector_is_the_best_one(
     rng = np.random.default_rng(seed)
     mechanism = prepared.ready("laplace", small.line(*rng.normal(0, 2, 6).tolist()))
     shares = small.zipf(6, seed)
-    sample = sampled_risk.plays(shares, 30_000, f"a test {seed}")
-    won, _ = sampled_risk.wins(mechanism, epsilon, shares, sample, [(0, 6)])
+    sample = plays.plays(shares, 30_000, f"a test {seed}")
+    won, _ = noisy_guess.wins(mechanism, epsilon, shares, sample, [(0, 6)])
     exact = vector_level(mechanism, epsilon, shares)
     distributions.assert_follows(won.astype(np.int64), np.array([1 - exact, exact]))
 
@@ -93,8 +100,8 @@ def test_wins_are_those_of_all_scores_in_double_precision(
     """Tiles, bands and single precision change nothing: every play is compared."""
     mechanism = prepared.ready(name, small.cloud(1300, 5), **params)
     shares, bands, epsilon = small.zipf(1300), bayes_risk.bands_of(1300), 6.0
-    sample = sampled_risk.plays(shares, 700, "tiles")
-    won = sampled_risk.wins(mechanism, epsilon, shares, sample, bands)
+    sample = plays.plays(shares, 700, "tiles")
+    won = noisy_guess.wins(mechanism, epsilon, shares, sample, bands)
     eps = np.full(700, epsilon)
     points = mechanism.sample(sample.ids, eps, sample.bits)
     vectors = mechanism.space.vectors[:1300].astype(float)
@@ -173,12 +180,12 @@ def test_the_lower_limit_is_below_the_best_guess_and_not_far(sure: None) -> None
     mechanism = prepared.ready("laplace", small.cloud(40, 2))
     shares, draw = small.zipf(40), drawing(mechanism)
     found = bayes_risk.measure(mechanism, 4.0, shares, draw)
-    sample = sampled_risk.plays(shares, 400_000, "many")
+    sample = plays.plays(shares, 400_000, "many")
     written = draw(sample.ids, np.full(400_000, 4.0), sample.bits)
     table = np.zeros((40, 40))
     np.add.at(table, (sample.ids, written), 1.0)
     # The sum of maxima is biased upwards, the wins of its rule on other draws are not.
-    other = sampled_risk.plays(shares, 400_000, "others")
+    other = plays.plays(shares, 400_000, "others")
     shown = draw(other.ids, np.full(400_000, 4.0), other.bits)
     best = (table.argmax(axis=0)[shown] == other.ids).mean()
     assert found.low is not None
@@ -193,14 +200,14 @@ def test_the_limits_cover_as_often_as_stated(monkeypatch: pytest.MonkeyPatch) ->
     A program that is right fails with probability below 1e-6: more than 28 of 200.
     """
     mechanism = prepared.ready("laplace", small.line(0.0, 1.0, 3.0))
-    draw, plays = drawing(mechanism), sampled_risk.plays
+    draw, public = drawing(mechanism), plays.plays
     monkeypatch.setattr(guessing_rule, "_TRAINED", 500)
     monkeypatch.setattr(guessing_rule, "_VALIDATED", 200)
     assert special.bdtrc(28, 200, 0.05) < 1e-6
     missed = 0
     for run in range(200):
         monkeypatch.setattr(
-            sampled_risk, "plays", lambda p, n, name, r=run: plays(p, n, f"{name} {r}")
+            sampled_risk, "plays", lambda p, n, name, r=run: public(p, n, f"{name} {r}")
         )
         sampled_risk._tested.clear()
         played = sampled_risk.Played.of(mechanism, 2.0, PRIOR, draw, draws=1000)
@@ -219,8 +226,8 @@ def test_calibrated_noise_meets_the_target_and_nearly_reaches_it(
     shares = (small.zipf(60) + 0.05) / (small.zipf(60) + 0.05).sum()
     epsilon = calibrate.epsilon_for(mechanism, target, shares)
     assert bayes_risk.measure(mechanism, epsilon, shares).success <= target
-    sample = sampled_risk.plays(shares, 40_000, "fresh")
-    won, _ = sampled_risk.wins(mechanism, epsilon, shares, sample, [(0, 60)])
+    sample = plays.plays(shares, 40_000, "fresh")
+    won, _ = noisy_guess.wins(mechanism, epsilon, shares, sample, [(0, 60)])
     error = 5.0 * math.sqrt(target * (1 - target) / 40_000)
     assert target - 0.03 - error < won.mean() <= target + error
 
@@ -241,9 +248,9 @@ def test_absurd_epsilons_are_measured(
     """No noise is certainty, nothing but noise a blind guess; nothing overflows."""
     mechanism = prepared.ready(name, small.cloud(30, 3), **params)
     shares = small.zipf(30)
-    sample = sampled_risk.plays(shares, 2000, "absurd")
+    sample = plays.plays(shares, 2000, "absurd")
     with np.errstate(over="ignore"):
-        won, _ = sampled_risk.wins(mechanism, epsilon, shares, sample, [(0, 30)])
+        won, _ = noisy_guess.wins(mechanism, epsilon, shares, sample, [(0, 30)])
     if name == "gaussian" and epsilon < 1.0:
         return  # its delta lets a little through at every epsilon
     assert won.mean() == (1.0 if epsilon > 1 else (sample.ids == 0).mean())

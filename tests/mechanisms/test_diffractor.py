@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from dptext import discrete
 from dptext.mechanisms import Mechanism
 from dptext.mechanisms.diffractor import Diffractor, Params, _geometric
 from dptext.mechanisms.diffractor._chains import Chains
@@ -200,7 +201,7 @@ def test_leading_zeros_are_counted_exactly() -> None:
         2**63,
         2**64 - 1,
     ]
-    found = _geometric.leading_zeros(np.array(values, np.uint64))
+    found = discrete.leading_zeros(np.array(values, np.uint64))
     assert found.tolist() == [64 - value.bit_length() for value in values]
 
 

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dptext.guarantees import scale
-from dptext.report import _axis, _page, _plain, _svg, document, html
+from dptext.report import _axis, _meaning, _page, _plain, _svg, document, html
 from tests.cli import running
 from tests.report.test_document import RECIPES, made
 
@@ -133,7 +133,7 @@ def test_page_says_what_the_document_says(name: str, text: str, tmp_path: Path) 
         found.run.settings_digest,
         found.run.lexicon_digest,
         _plain.verdict(promise)[1],
-        *_plain.meaning(promise, found.risk),
+        *_meaning.meaning(promise, found.risk),
     ):
         assert spaced(line) in page.text
     assert found.output is not None

@@ -25,8 +25,9 @@ import numpy as np
 from dptext.errors import UsageError
 from dptext.guarantees.audit import identity, noise, pairs, rows, sampler, samples
 from dptext.guarantees.audit.draws import Draws, Progress
-from dptext.guarantees.audit.finding import Finding, Published, Tally, label
-from dptext.guarantees.audit.program import Book, Deviation, Power, Program
+from dptext.guarantees.audit.finding import Finding, Published, label
+from dptext.guarantees.audit.program import Deviation, MultipleTests, Power, Program
+from dptext.guarantees.audit.tally import Tally
 from dptext.mechanisms import (
     ExponentialMechanism,
     Mechanism,
@@ -107,16 +108,16 @@ def _of_noise(
     """Audit noise: the program first, then pairs of words."""
     if draws is None or draws.points is None:
         raise _undrawn(mechanism)
-    book = Book()
-    program = noise.audit(mechanism, epsilon, draws.points, number, progress, book)
+    tests = MultipleTests()
+    program = noise.audit(mechanism, epsilon, draws.points, number, progress, tests)
     progress(f"drawing pairs of words, {runs:,} draws of each")
-    result = pairs.audit(mechanism, epsilon, draws.points, runs, book)
+    result = pairs.audit(mechanism, epsilon, draws.points, runs, tests)
     method = program.method
     if mechanism.has_log_density:
         method = f"{method}; density ratios of {result.sampled_pairs} pairs"
     mapping = "the mapping: it sees the noisy vector alone and can lose no more"
     untested = (*program.untested, mapping)
-    program = book.concluded(replace(program, method=method, untested=untested))
+    program = tests.concluded(replace(program, method=method, untested=untested))
     return replace(_proven(mechanism, epsilon, result), program=program)
 
 
@@ -128,12 +129,11 @@ def _of_texts(mechanism: TextMechanism, epsilon: float) -> Finding:
     """Audit the rows of public texts that a mechanism of whole texts offers."""
     log_probs = mechanism.example_log_probs(epsilon)
     if log_probs is None:
-        msg = (
+        raise UsageError(
             f"{mechanism.name} looks at the whole text, so there is no table of words "
             "to audit: its epsilon rests on the range to which it cuts its scores (see "
             f"dptext mechanisms {mechanism.name})"
         )
-        raise UsageError(msg)
     bound = mechanism.guarantee(epsilon).worst(epsilon)
     tally = Tally(mechanism, epsilon)
     texts = np.arange(len(log_probs), dtype=np.int32)

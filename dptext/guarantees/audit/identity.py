@@ -17,7 +17,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext.guarantees.audit.finding import ROUNDING, TOLERANCE, Finding, Tally
+from dptext.guarantees.audit.finding import ROUNDING, TOLERANCE, Finding
+from dptext.guarantees.audit.tally import Tally
 from dptext.mechanisms import ExponentialMechanism
 
 _ROWS, _COLUMNS = 256, 1024

@@ -14,24 +14,19 @@ Points are drawn by the path of a release, words and epsilons mixed in one batch
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext.guarantees.audit import _known
 from dptext.guarantees.audit.draws import DrawPoints, Progress, points_of
-from dptext.guarantees.audit.finding import label
 from dptext.guarantees.audit.inputs import all_inputs, chosen, shuffled
-from dptext.guarantees.audit.program import ALARM, Book, Program
+from dptext.guarantees.audit.noise_counts import NoiseCounts
+from dptext.guarantees.audit.program import ALARM, MultipleTests, Program
 from dptext.mechanisms import NoiseMechanism
 from dptext.types import Eps, Ids, Points
 
 _SEED = 4
 _BATCH = 2**14
 _CHOSEN, _SCREEN, _STANDING_OUT = 64, 8, 32
-_RANDOM = 16
 _PARTS = (1.0, 0.25)
 # Noise that is not much larger than the rounding of a vector is not looked at.
 _ROUNDED = 2.0**-10
@@ -43,9 +38,9 @@ def audit(
     draw: DrawPoints,
     number: int,
     progress: Progress,
-    book: Book,
+    tests: MultipleTests,
 ) -> Program:
-    """Test the noise by so many draws; the book stays open for tests of pairs."""
+    """Test the noise by so many draws; the tests stays open for tests of pairs."""
     exact = mechanism.has_standard_noise
     if not exact and not dominated(mechanism, epsilon):
         untested = ("the noise itself: its distribution is not known to the audit",)
@@ -61,7 +56,7 @@ def audit(
     progress(f"drawing {len(ids)} words {number:,} times, epsilons mixed")
     tallies = _tallied(mechanism, epsilon, draw, ids, number)
     for tally in tallies:
-        tally.test(book, mechanism, ids, ALARM / 2.0 / len(tallies))
+        tally.test(tests, mechanism, ids, ALARM / 2.0 / len(tallies))
     method = (
         f"amount and direction of the noise of {len(ids)} words"
         if exact
@@ -109,17 +104,16 @@ def _standing_out(mechanism: NoiseMechanism, draw: DrawPoints, epsilon: float) -
             amounts = _standard(mechanism, every[part[at]], points, eps[at])[1]
             sums[part[at]] += amounts
     order = np.argsort(sums, kind="stable")
-    picked: Ids = every[np.concatenate((order[:_STANDING_OUT], order[-_STANDING_OUT:]))]
-    return picked
+    return every[np.concatenate((order[:_STANDING_OUT], order[-_STANDING_OUT:]))]
 
 
 def _tallied(
     mechanism: NoiseMechanism, epsilon: float, draw: DrawPoints, ids: Ids, number: int
-) -> list[_Tally]:
+) -> list[NoiseCounts]:
     """Draw the words at random, epsilons mixed in each batch."""
     rng = np.random.default_rng(_SEED + 1)
     ladder = [epsilon * part for part in _PARTS]
-    tallies: list[_Tally] = []
+    tallies: list[NoiseCounts] = []
     for begin in range(0, number, _BATCH):
         size = min(_BATCH, number - begin)
         rows, which = rng.integers(0, len(ids), size), rng.integers(0, 2, size)
@@ -130,128 +124,12 @@ def _tallied(
             )
             if not tallies:
                 width = 0 if directions is None else points.shape[1]
-                tallies = [_Tally(value, len(ids), shape, width) for value in ladder]
+                tallies = [
+                    NoiseCounts(value, len(ids), shape, width) for value in ladder
+                ]
             for each, tally in enumerate(tallies):
                 mine = which[at] == each
                 tally.take_amounts(rows[at][mine], amounts[mine])
                 if directions is not None:
                     tally.take_directions(directions[mine], amounts[mine])
     return tallies
-
-
-@dataclass(slots=True)
-class _Below:
-    """How many values of some variables lay below known quantiles: hits (m, levels)."""
-
-    event: str
-    quantiles: NDArray[np.float64]
-    hits: NDArray[np.int64]
-    draws: int = 0
-
-    def take(self, values: NDArray[np.float64]) -> None:
-        """Take in values of each variable: (n, m)."""
-        self.draws += len(values)
-        for level, quantile in enumerate(self.quantiles):
-            self.hits[:, level] += (values <= quantile).sum(axis=0)
-
-
-class _Tally:
-    """Counts below the quantiles of what is known, at one epsilon.
-
-    amounts (words, levels) of draws (words,); directions of a width, 0: not known.
-    """
-
-    def __init__(self, epsilon: float, words: int, shape: float, width: int) -> None:
-        self.epsilon = epsilon
-        self._steps = _known.gamma(shape)
-        self._amounts = np.zeros((words, len(_known.LEVELS)), np.int64)
-        self._draws = np.zeros(words, np.int64)
-        self._directions: tuple[_Below, ...] = ()
-        if width:
-            rng = np.random.default_rng(_SEED + 2)
-            axes = rng.normal(size=(width, _RANDOM))
-            self._axes = axes / np.linalg.norm(axes, axis=0)
-            turns = _known.projection(width)
-            self._directions = tuple(
-                _Below(event, turns, np.zeros((count, len(turns)), np.int64))
-                for event, count in (
-                    ("a coordinate or projection of the direction", width + _RANDOM),
-                    ("a projection of the direction of short noise", _RANDOM),
-                    ("the product of two directions in a batch", 1),
-                )
-            )
-
-    def take_amounts(
-        self, rows: NDArray[np.int64], amounts: NDArray[np.float64]
-    ) -> None:
-        """Take in words and amounts of their noise: (n,) each."""
-        self._draws += np.bincount(rows, minlength=len(self._draws))
-        for level, step in enumerate(self._steps):
-            below = rows[amounts <= step]
-            self._amounts[:, level] += np.bincount(below, minlength=len(self._draws))
-
-    def take_directions(
-        self, directions: NDArray[np.float64], amounts: NDArray[np.float64]
-    ) -> None:
-        """Take in directions (n, d) and amounts (n,) of noise."""
-        projections = np.hstack([directions, directions @ self._axes])
-        median = self._steps[len(self._steps) // 2]
-        # Each pair of neighbours once: draws that share no word are independent.
-        even = len(directions) // 2 * 2
-        near = np.einsum("nd,nd->n", directions[0:even:2], directions[1:even:2])
-        every, short, products = self._directions
-        every.take(projections)
-        short.take(projections[amounts <= median, -_RANDOM:])
-        products.take(near[:, None])
-
-    def test(
-        self, book: Book, mechanism: NoiseMechanism, ids: Ids, alarm: float
-    ) -> None:
-        """Test all counts; of lengths that are only bounded no long one is a fault."""
-        levels, total = _known.LEVELS, int(self._draws.sum())
-        at = f"epsilon {self.epsilon:.6g}"
-        exact = mechanism.has_standard_noise
-
-        def capped(hits: NDArray[np.int64], n: NDArray[np.int64]) -> NDArray[np.int64]:
-            # A bound from above: fewer short lengths than at most is no deviation.
-            return hits if exact else np.maximum(hits, np.floor(n * levels).astype(int))
-
-        every, each = np.array([total]), self._draws[:, None]
-        book.take(
-            capped(self._amounts.sum(axis=0), every),
-            every,
-            levels,
-            alarm / 4.0,
-            lambda i: f"noise below its quantile {levels[i]:g}, {at}",
-        )
-        book.take(
-            capped(self._amounts, each),
-            each,
-            levels,
-            alarm / 4.0,
-            lambda i: (
-                f"noise of {label(mechanism, ids[i // len(levels)])!r} below its "
-                f"quantile {levels[i % len(levels)]:g}, {at}"
-            ),
-        )
-        level = alarm / 8.0 / len(levels)
-        book.finds(f"noise below its median, {at}", 0.5, total, level)
-        if self._directions:
-            self._test_directions(book, alarm / 6.0, at)
-
-    def _test_directions(self, book: Book, alarm: float, at: str) -> None:
-        for below in self._directions:
-            chances = _known.turns_below(len(below.quantiles))
-            named = _named(f"{below.event}, {at}")
-            book.take(below.hits, below.draws, chances, alarm, named)
-        every = self._directions[0]
-        book.finds(
-            f"one side of a coordinate of the direction, {at}",
-            0.5,
-            every.draws,
-            alarm / 2.0 / every.hits.size,
-        )
-
-
-def _named(event: str) -> Callable[[int], str]:
-    return lambda _: event

@@ -12,7 +12,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
 import numpy as np
@@ -20,22 +19,18 @@ from numpy.typing import NDArray
 
 from dptext.errors import UsageError
 from dptext.guarantees.audit.draws import DrawPoints, points_of
-from dptext.guarantees.audit.finding import (
-    BY_SAMPLES,
-    Finding,
-    Tally,
-    label,
-    with_samples,
-)
+from dptext.guarantees.audit.finding import BY_SAMPLES, Finding, with_samples
 from dptext.guarantees.audit.inputs import chosen
-from dptext.guarantees.audit.program import ALARM, Book
+from dptext.guarantees.audit.program import ALARM, MultipleTests
+from dptext.guarantees.audit.ratios import check_ratios
+from dptext.guarantees.audit.tally import Tally
 from dptext.guarantees.binomial import log_ratio
 from dptext.mechanisms import NoiseMechanism
 from dptext.types import Ids, Points
 
 _SEED = 5
 _PAIRS, _FAR, _CANDIDATES, _PILOT = 8, 2, 24, 256
-_BINS, _EVENTS, _WORDS = 32, 4, 400
+_EVENTS, _WORDS = 4, 400
 # Shares of the draws at whose quantiles a plane is tried.
 _SHARES = np.concatenate((np.linspace(0.02, 0.98, 49), [0.99, 0.995, 0.999]))
 # Spreads of log ratios, in nats, beyond which draws of two words hardly meet.
@@ -46,12 +41,15 @@ Pair = tuple[int, int]
 
 
 def audit(
-    mechanism: NoiseMechanism, epsilon: float, draw: DrawPoints, runs: int, book: Book
+    mechanism: NoiseMechanism,
+    epsilon: float,
+    draw: DrawPoints,
+    runs: int,
+    tests: MultipleTests,
 ) -> Finding:
-    """Bound the loss of pairs from below; tests of ratios go into the book."""
+    """Bound the loss of pairs from below; tests of ratios go into the tests."""
     if mechanism.space.size < 2:
-        msg = "audit: a lower bound from draws needs a lexicon of two words"
-        raise UsageError(msg)
+        raise UsageError("audit: a lower bound from draws needs a lexicon of two words")
     pairs = _pairs(mechanism, epsilon, draw)
     share = ALARM / 4.0 / len(pairs)
     tally = Tally(mechanism, epsilon)
@@ -59,17 +57,16 @@ def audit(
         first, second = (points_of(draw, row, epsilon, runs) for row in pair)
         _black_box(tally, mechanism, epsilon, pair, first, second, len(pairs))
         if mechanism.has_log_density:
-            spread = _ratios(book, mechanism, epsilon, pair, first, second, share)
+            spread = check_ratios(tests, mechanism, epsilon, pair, first, second, share)
             if spread > _WIDE:
                 # Words too far from each other to meet do so at a smaller epsilon.
                 less = epsilon / spread
                 first, second = (points_of(draw, row, less, runs) for row in pair)
-                _ratios(book, mechanism, less, pair, first, second, share)
+                check_ratios(tests, mechanism, less, pair, first, second, share)
     method = f"lower bound: {len(pairs)} pairs, {runs:,} draws of each word"
     plane = "a side of a plane between them"
     sampled = replace(
-        tally.finding(method, 2 * len(pairs), by=BY_SAMPLES),
-        worst_output=plane,
+        tally.finding(method, 2 * len(pairs), by=BY_SAMPLES), worst_output=plane
     )
     result = _by_formula(mechanism, epsilon, sampled) or sampled
     return with_samples(result, sampled, plane, len(pairs))
@@ -177,10 +174,7 @@ def _black_box(
 
 
 def _lower(
-    mine: NDArray[np.float64],
-    theirs: NDArray[np.float64],
-    alpha: float,
-    delta: float,
+    mine: NDArray[np.float64], theirs: NDArray[np.float64], alpha: float, delta: float
 ) -> float:
     """Return ln((p - delta) / q) of the best event {side >= t}, limits of each."""
     half = len(mine) // 2
@@ -194,84 +188,3 @@ def _lower(
         hits, other_hits = (int((each[half:] >= step).sum()) for each in (mine, theirs))
         best = max(best, log_ratio(hits, other_hits, len(mine) - half, alpha, delta))
     return best
-
-
-def _ratios(
-    book: Book,
-    mechanism: NoiseMechanism,
-    epsilon: float,
-    pair: Pair,
-    first_points: Points,
-    second_points: Points,
-    alarm: float,
-) -> float:
-    """Test the density ratio of a pair against its draws; return its log's spread."""
-    words = np.array(pair, np.int32)
-    eps = np.full(len(first_points), epsilon)
-    logs = [
-        mechanism.log_density(points.astype(np.float64), eps, words).astype(np.float64)
-        for points in (first_points, second_points)
-    ]
-    first, second = (each[:, 1] - each[:, 0] for each in logs)
-    part = len(first) // 4
-    pooled = np.concatenate((first[:part], second[:part]))
-    inner = np.unique(np.quantile(pooled, np.linspace(0.0, 1.0, _BINS + 1)[1:-1]))
-    mine = np.concatenate((first[part:], second[part:]))
-    counts, totals, chances = _shares(mine, inner)
-    names = f"{label(mechanism, pair[0])!r} and {label(mechanism, pair[1])!r}"
-    book.take(
-        counts,
-        totals,
-        chances,
-        alarm / 2.0,
-        lambda _: f"the density ratio of {names}, epsilon {epsilon:.6g}",
-    )
-    delta = mechanism.guarantee(epsilon).delta
-    if delta > 0.0:
-        name = f"a loss of {names} above epsilon {epsilon:.6g} (delta)"
-        for losses in (-first, second):
-            _beyond(book, losses, epsilon, delta, alarm / 4.0, name)
-    # Noise of a normal kind has a mean of half the variance; other noise may have more.
-    return float(max(first.std(), math.sqrt(2.0 * abs(first.mean()))))
-
-
-def _beyond(
-    book: Book,
-    losses: NDArray[np.float64],
-    epsilon: float,
-    delta: float,
-    alarm: float,
-    name: str,
-) -> None:
-    """Test that losses leave at most delta above epsilon.
-
-    max(0, 1 - e^(epsilon - loss)) has a mean of at most delta; taken as the chance of a
-    success, by public coins, it makes a binomial count of it.
-    """
-    coins = np.random.default_rng(_SEED).random(len(losses))
-    above = -np.expm1(np.minimum(epsilon - losses, 0.0))
-    count = int((coins < above).sum())
-    if count > delta * len(losses):
-        book.take(
-            np.array([count]), len(losses), np.array([delta]), alarm, lambda _: name
-        )
-
-
-def _shares(
-    logs: NDArray[np.float64], edges: NDArray[np.float64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-    """Count the draws from x', all draws, and the share that is due, bin by bin.
-
-    logs (2 n,), those of x' in the second half; of all bins below an edge together as
-    well. Every bin has a draw at least, or a share of a half of none.
-    """
-    due = 0.5 * (1.0 + np.tanh(logs / 2.0))
-    bins, size = np.searchsorted(edges, logs, side="right"), len(edges) + 1
-    ours = np.bincount(bins[len(logs) // 2 :], minlength=size)
-    total = np.bincount(bins, minlength=size)
-    expected = np.bincount(bins, weights=due, minlength=size)
-    ours, total, expected = (
-        np.concatenate((each, np.cumsum(each))) for each in (ours, total, expected)
-    )
-    share = np.divide(expected, total, out=np.full(2 * size, 0.5), where=total > 0)
-    return ours, total, np.clip(share, 0.0, 1.0)

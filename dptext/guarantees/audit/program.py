@@ -66,7 +66,7 @@ class Program:
     untested: tuple[str, ...] = ()
 
 
-class Book:
+class MultipleTests:
     """The tests of an audit: each has its share of the rate of false alarms.
 
     Counts are of independent draws whose chances may differ; then the binomial tails of
@@ -75,7 +75,7 @@ class Book:
     """
 
     def __init__(self) -> None:
-        self.tests = 0
+        self.count = 0
         self.worst: Deviation | None = None
         self.power: list[Power] = []
 
@@ -87,17 +87,17 @@ class Book:
         alarm: float,
         named: Callable[[int], str],
         *,
-        tests: int | None = None,
+        among: int | None = None,
     ) -> None:
         """Test counts (m,) of so many draws against their chances, both tails.
 
-        tests: among how many events these were picked, m if not given.
+        among: of how many events these were picked, m if not given.
         """
         shape = np.broadcast_shapes(np.shape(counts), np.shape(chances))
         counts, n = (np.broadcast_to(each, shape).ravel() for each in (counts, draws))
         p = np.broadcast_to(chances, shape).ravel()
-        number = 2 * (tests if tests is not None else len(counts))
-        self.tests += number
+        number = 2 * (among if among is not None else len(counts))
+        self.count += number
         if not len(counts):
             return
         level = alarm / number
@@ -109,7 +109,7 @@ class Book:
 
     def fail(self, event: str, draws: int, count: int) -> None:
         """Take in what must never happen."""
-        self.tests += 1
+        self.count += 1
         if self.worst is None or self.worst.p_value > 0.0:
             self.worst = Deviation(event, 0.0, draws, count, 0.0)
 
@@ -126,9 +126,9 @@ class Book:
         """Take the tests into what says how the program was tested."""
         return replace(
             program,
-            tested=program.tested or self.tests > 0,
+            tested=program.tested or self.count > 0,
             refuted=self.worst is not None,
-            tests=self.tests,
+            tests=self.count,
             power=tuple(self.power),
             deviation=self.worst,
         )

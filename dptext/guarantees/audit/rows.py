@@ -7,8 +7,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext.guarantees.audit.finding import Finding, Tally
+from dptext.guarantees.audit.finding import Finding
 from dptext.guarantees.audit.inputs import chosen
+from dptext.guarantees.audit.tally import Tally
 from dptext.mechanisms import Mechanism
 from dptext.types import Ids
 

@@ -10,10 +10,10 @@ from dptext.guarantees.audit.finding import (
     BY_SAMPLES,
     CONFIDENCE,
     Finding,
-    Tally,
     with_samples,
 )
 from dptext.guarantees.audit.inputs import chosen
+from dptext.guarantees.audit.tally import Tally
 from dptext.guarantees.binomial import log_ratio
 from dptext.mechanisms import Mechanism
 from dptext.types import Ids
@@ -33,8 +33,7 @@ def audit(mechanism: Mechanism, epsilon: float, draw: DrawWords, runs: int) -> F
     near = mechanism.space.lexicon.orders[inputs, 1].astype(np.int32)
     pairs = [(int(a), int(b)) for a, b in zip(inputs, near, strict=True) if a != b]
     if not pairs:
-        msg = "audit: a lower bound from draws needs a lexicon of two words"
-        raise UsageError(msg)
+        raise UsageError("audit: a lower bound from draws needs a lexicon of two words")
     alpha = (1.0 - CONFIDENCE) / (2 * len(pairs) * _EVENTS)
     words = sorted({*inputs.tolist(), *near.tolist()})
     eps = np.full(runs, epsilon)

@@ -1,7 +1,7 @@
-"""Building the English lexicon from the WordNet database."""
+"""Building the English lexicon from GloVe, WordNet and public word lists."""
 
 from __future__ import annotations
 
-from dptext.lexicons.build.assemble import build_english
+from dptext.lexicons.build.assemble import Sources, build_english
 
-__all__ = ["build_english"]
+__all__ = ["Sources", "build_english"]

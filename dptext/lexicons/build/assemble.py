@@ -1,37 +1,53 @@
-"""The whole build: from the WordNet folder to a lexicon."""
+"""The whole build: from the sources to a lexicon."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dptext import content
 from dptext.errors import LexiconError
-from dptext.lexicons import numbers
-from dptext.lexicons.build import closed, grammar, groups, names, ordering, selection
-from dptext.lexicons.build.figures import only_names, tell
+from dptext.lexicons import numbers, sources
+from dptext.lexicons.build import (
+    closed,
+    figures,
+    frequencies,
+    ordering,
+    selection,
+    sphinx,
+)
+from dptext.lexicons.build.casing import Cases
+from dptext.lexicons.build.fitting import unit
 from dptext.lexicons.build.resources import English, load
-from dptext.lexicons.build.vectors import SHIFTS, word_vectors
+from dptext.lexicons.build.vectors import beside, of_words
+from dptext.lexicons.build.vocabulary import Vocabulary
 from dptext.lexicons.orders import far_of_all, measure
 from dptext.lexicons.store import digest_in_memory
+from dptext.progress import Shares
+from dptext.tokens.numbers import NAMES
 from dptext.tokens.regex import key_of
-from dptext.types import Lexicon
+from dptext.types import JsonObject, Lexicon
 
-VERSION = 3  # of the recipe: a change that changes the digest raises it
+VERSION = 4  # of the recipe: a change that changes the digest raises it
 SEED = 1
-SIZE = 45_000
-DIMENSIONS = 100
+SIZE = 65_500
+_SHORT = 3  # letters; the word list has too many words of so few
 LISTED = 97  # a word itself and the 96 best others
 OUTPUTS = 8_000
-_SOURCE = "WordNet 3.0 (Debian wordnet-base and wordnet-sense-index 1:3.0-37)"
-_LICENCE = "WordNet 3.0 licence, LICENSE.wordnet beside the data"
+_SOURCE = (
+    "GloVe 6B, 50 dimensions; WordNet 3.0; words and counts of CMU Sphinx en-us, "
+    "SymSpell and SCOWL"
+)
+_LICENCE = "each source its own, all of them free: LICENSE.* beside the data"
 _PRIOR = (
-    "tokens per million: closed-class words, names and numbers by hand-written rules "
-    "of thumb; other words by WordNet glosses and tagged sense counts"
+    "tokens per million: the mean of a trigram model of news and talk, counts of books "
+    "and the web, and Zipf's law over the order of GloVe; of closed-class words and "
+    "numbers also rules of thumb; words that are no outputs count no more than the last"
 )
 _UNKNOWN = (
     "row V stands for every unknown word: the mean of the commonest personal and place "
@@ -43,144 +59,147 @@ ORDERS = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """What the lexicon is built from.
+
+    wordnet: folder of the WordNet 3.0 database; glove: GloVe 6B with 50 dimensions, a
+    file or a folder; sphinx: en-us.lm.bin; symspell: words with counts; scowl: a word
+    a line, names with capitals.
+    """
+
+    wordnet: Path
+    glove: Path
+    sphinx: Path
+    symspell: Path
+    scowl: Path
+
+    def digests(self) -> JsonObject:
+        """Return the sha256 of each source but WordNet, by name."""
+        return {
+            "glove_sha256": sources.sha256(self.glove),
+            "sphinx_sha256": content.of_path(self.sphinx),
+            "symspell_sha256": content.of_path(self.symspell),
+            "scowl_sha256": content.of_path(self.scowl),
+        }
+
+
+class _Words(NamedTuple):
+    """Words by descending count, as written; vectors (V, d), of GloVe and fitted."""
+
+    written: list[str]
+    counts: NDArray[np.float64]
+    outputs: int
+    glove: NDArray[np.float64]
+    fitted: NDArray[np.float64]
+
+
 def build_english(
-    wordnet: Path,
+    given: Sources,
     *,
     size: int = SIZE,
-    dimensions: int = DIMENSIONS,
     listed: int = LISTED,
     outputs: int = OUTPUTS,
-    progress: Callable[[str], None] | None = None,
+    progress: Shares = sources.quiet,
 ) -> Lexicon:
-    """Build the English lexicon from a folder with the WordNet 3.0 database.
+    """Build the English lexicon.
 
     size counts words, the elements for numbers included; listed is the length of the
     orders, which hold, after the word itself, only the first outputs words. The same
-    database gives the same digest. Raises LexiconError if a file is missing.
+    sources give the same digest. Raises LexiconError if one is missing.
     """
-    few = min(outputs, size)
-    if dimensions <= SHIFTS or not 1 < listed < few <= size < 2**16:
+    if not 1 < listed < outputs <= size < 2**16:
         msg = (
-            "the English lexicon takes over 11 dimensions, at most 65535 words, and "
-            "orders of 2 words or more, fewer than there are outputs"
+            "the English lexicon takes at most 65535 words, and orders of 2 words or "
+            "more, fewer than there are outputs"
         )
         raise LexiconError(msg)
-    say = progress or _silent
-    say("reading WordNet")
-    english = load(wordnet, "dptext lexicon build")
-    say("choosing words")
-    chosen = selection.select(
-        english.wordnet, english.links, english.evidence, english.weights, size
-    )
-    shape = _Shape(dimensions, listed, min(outputs, len(chosen)))
-    return _assemble(english, chosen, shape, say)
+    progress("reading WordNet", 0.0)
+    english = load(given.wordnet, "dptext lexicon build")
+    progress("choosing words", 0.1)
+    words = _chosen(given, english, size, outputs)
+    progress("ordering words", 0.4)
+    return _assembled(english, words, listed, given)
 
 
-def _silent(message: str) -> None:
-    pass
-
-
-class _Shape(NamedTuple):
-    dimensions: int
-    listed: int
-    outputs: int
-
-
-def _assemble(
-    english: English,
-    chosen: Mapping[str, float],
-    shape: _Shape,
-    say: Callable[[str], None],
-) -> Lexicon:
-    words = tuple(chosen)
-    say("placing words")
-    placed = _placed(english, words, shape.dimensions)
-    vectors, stand_ins = _with_classes(english, words, placed, shape)
-    content = np.array(list(chosen.values()))
-    say("ordering words")
-    told = tell(english, words, vectors.astype(np.float64), content)
-    listing = ordering.orders(told.figures, shape.outputs, shape.listed - 1)
-    numbers.list_first(listing, words)
-    orders = np.vstack((listing, stand_ins.astype(listing.dtype)))
-    far = far_of_all(vectors, orders)
-    say("measuring")
-    lexicon = Lexicon(
-        name="english",
-        words=words,
-        vectors=vectors,
-        counts=content,
-        orders=orders,
-        far=far,
-        digest="",
-        meta=_meta(vectors, shape),
-        synonym_ends=told.synonym_ends,
-        synonyms=told.synonyms,
-        information_content=told.information_content,
-        parts=told.parts,
-    )
-    return replace(lexicon, digest=digest_in_memory(lexicon))
-
-
-def _placed(
-    english: English, words: Sequence[str], dimensions: int
-) -> NDArray[np.float64]:
-    # "king" and "hall" are rather common words than names, and not alike.
-    keys = [key_of(word) for word in words]
-    written = {key for word, key in zip(words, keys, strict=True) if word[:1].isupper()}
-    named = tuple(
-        tuple(key for key in map(key_of, group) if key in written)
-        for group in names.names()
-    )
-    placed = word_vectors(
-        english.wordnet,
-        keys,
-        english.ties,
-        english.weights,
-        named,
-        dimensions=dimensions,
-        seed=SEED,
-    )
-    known = english.grammatical
-    return grammar.placement(keys, placed, groups.groups(), _classes(), known, SEED + 2)
-
-
-def _classes() -> dict[str, list[str]]:
-    return {
-        name: [key_of(word) for word in pairs]
-        for name, pairs in closed.classes().items()
+def _chosen(given: Sources, english: English, size: int, outputs: int) -> _Words:
+    raw, _ = sources.read(given.glove, None, None)
+    row_of = {key_of(word): row for row, word in reversed([*enumerate(raw.words)])}
+    model = sphinx.read(given.sphinx)
+    counts = frequencies.blended(model, given.symspell, raw.words)
+    elements = numbers.counts(1e3 * closed.NUMBERS_PER_MILLE)
+    chosen = selection.select(counts, size - len(elements))
+    glove, fitted = of_words(english, [*chosen], row_of, raw.vectors, SEED)
+    cases = Cases(english, given.scowl)
+    written = cases.all([*chosen], glove)
+    spoken = frozenset(map(key_of, model.words))
+    also = {word for word in written if word in cases.common and len(word) > _SHORT}
+    also |= {
+        word
+        for word, key in zip(written, chosen, strict=True)
+        if word != key and key in spoken and key.isascii()
     }
+    rules = Vocabulary(english, also)
+    middle = unit(glove[_number_words([*chosen])].mean(axis=0, keepdims=True))[0]
+    own = unit(fitted[_number_words([*chosen])].mean(axis=0, keepdims=True))[0]
+    order, capped = arranged(
+        np.array([*chosen.values(), *elements.values()]),
+        np.array([*map(rules.may_be_written, written), *[True] * len(elements)]),
+        outputs,
+        always=len(chosen),
+    )
+    words = [*written, *NAMES]
+    return _Words(
+        [words[row] for row in order.tolist()],
+        capped[order],
+        outputs,
+        np.vstack((glove, numbers.vectors(middle)))[order],
+        np.vstack((fitted, numbers.vectors(own)))[order],
+    )
 
 
-def _with_classes(
-    english: English,
-    words: Sequence[str],
-    placed: NDArray[np.float64],
-    shape: _Shape,
-) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Set the rows of numbers and unknown words; return vectors and the stand-ins."""
-    row_of = {key_of(word): row for row, word in enumerate(words)}
-    written = [row_of[key_of(word)] for word in closed.classes()["number word"]]
-    elements = numbers.rows_in(words)
-    vectors = numbers.vectors(_mean(placed[written]))
-    placed[list(elements)] = vectors[list(elements.values())]
-    found = only_names(english, words[: shape.outputs])
-    if len(found) < shape.listed:
-        msg = (
-            f"only {len(found)} names for an order of {shape.listed}; take more outputs"
-        )
+def _number_words(keys: Sequence[str]) -> list[int]:
+    named = {key_of(word) for word in closed.classes()["number word"]}
+    return [row for row, key in enumerate(keys) if key in named]
+
+
+def arranged(
+    counts: NDArray[np.float64],
+    may: NDArray[np.bool_],
+    outputs: int,
+    always: int | None = None,
+) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """Return the order in which words stand, and their counts: (V,), (V,).
+
+    By descending count, outputs first. Words that are no outputs count no more than
+    the last output; the words from `always` on are outputs and count no less.
+    """
+    forced = np.arange(len(counts)) >= (len(counts) if always is None else always)
+    first = np.lexsort((-counts, ~forced))
+    chosen = first[may[first]][:outputs]
+    inside = np.zeros(len(counts), np.bool_)
+    inside[chosen] = True
+    least = counts[chosen][~forced[chosen]].min()
+    capped = np.where(inside, np.maximum(counts, least), np.minimum(counts, least))
+    return np.lexsort((~inside, -capped)), capped
+
+
+def _assembled(english: English, words: _Words, listed: int, given: Sources) -> Lexicon:
+    written, outputs = tuple(words.written), words.outputs
+    names = figures.only_names(english, written[:outputs])
+    if len(names) < listed:
+        msg = f"only {len(names)} names for an order of {listed}; take more outputs"
         raise LexiconError(msg)
-    stand_ins = np.array(found[: shape.listed], np.int64)
-    unknown = _mean(placed[stand_ins])
-    return np.vstack((placed, unknown)).astype(np.float16), stand_ins
-
-
-def _mean(rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    mean = rows.mean(axis=0)
-    return np.asarray(mean / np.linalg.norm(mean))
-
-
-def _meta(vectors: NDArray[Any], shape: _Shape) -> dict[str, Any]:
-    return {
+    stand_ins = np.array(names[:listed], np.int64)
+    glove = _with_unknown(words.glove, stand_ins)
+    known = figures.tell(english, written, glove, words.counts, words.fitted)
+    polarity = known.figures.polarity
+    joined = _with_unknown(beside(words.glove, words.fitted, polarity), stand_ins)
+    vectors = joined.astype(np.float16)
+    listing = ordering.orders(known.figures, outputs, listed - 1)
+    numbers.list_first(listing, written)
+    orders = np.vstack((listing, stand_ins.astype(listing.dtype)))
+    meta = {
         "language": "en",
         "source": _SOURCE,
         "licence": _LICENCE,
@@ -188,10 +207,34 @@ def _meta(vectors: NDArray[Any], shape: _Shape) -> dict[str, Any]:
         "unknown": _UNKNOWN,
         "builder": VERSION,
         "seed": SEED,
-        "words": len(vectors) - 1,
+        "words": len(written),
         "dimensions": vectors.shape[1],
         "orders": ORDERS,
-        "listed": shape.listed,
-        "outputs": shape.outputs,
+        "listed": listed,
+        "outputs": outputs,
         "geometry": measure(vectors),
+        "wordnet_sha256": english.digest,
+        **given.digests(),
     }
+    lexicon = Lexicon(
+        name="english",
+        words=written,
+        vectors=vectors,
+        counts=words.counts,
+        orders=orders,
+        far=far_of_all(vectors, orders),
+        digest="",
+        meta=meta,
+        synonym_ends=known.synonym_ends,
+        synonyms=known.synonyms,
+        information_content=known.information_content,
+        parts=known.parts,
+    )
+    return replace(lexicon, digest=digest_in_memory(lexicon))
+
+
+def _with_unknown(
+    rows: NDArray[np.float64], stand_ins: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Add the row of unknown words, the mean direction of its stand-ins."""
+    return np.vstack((rows, unit(rows[stand_ins].mean(axis=0, keepdims=True))))

@@ -37,24 +37,26 @@ def tell(
     words: Sequence[str],
     vectors: NDArray[Any],
     counts: NDArray[np.float64],
+    meaning: NDArray[np.float64] | None = None,
 ) -> Told:
     """Return what is known of words (as they are written).
 
-    vectors (V + 1, d) of length 1, the last row for unknown words; counts (V,) > 0.
+    vectors (V + 1, d) of length 1, the last row for unknown words; counts (V,) > 0;
+    meaning (V, e), other vectors of length 1 that tell synonyms from the rest.
     """
     database, ties, weights = english.wordnet, english.ties, english.weights
     keys = [key_of(word) for word in words]
     ends, alike = synonyms.synonyms(database, keys, ties)
     grammar, subject, parts = ordering_tags.profiles(
-        database, words, keys, ties, weights, english.grammatical
+        database, words, keys, ties, weights, english.grammatical, vectors
     )
     figures = ordering.Figures(
         vectors=vectors,
+        meaning=np.zeros((len(words), 0)) if meaning is None else meaning,
         grammar=grammar,
         subject=subject,
         polarity=ordering_polarity.of_words(database, keys, ties, weights),
         counts=counts,
-        synonyms=[part.tolist() for part in np.split(alike, ends[:-1])],
         groups=ordering.grouped(keys, groups.groups()),
         antonyms=ordering.antonyms(database, keys, ties),
         barred=numbers.barred(words),

@@ -33,49 +33,35 @@ class Weights:
     rarer is for each nat by which y is less frequent than x (benchmarks/orders.py).
     """
 
-    hub: float = 0.7
-    grammar: float = 0.4
+    hub: float = 0.8
+    meaning: float = 0.25
+    grammar: float = 0.2
     subject: float = 0.1
-    synonym: float = 0.4
-    group: float = 0.4
-    polarity: float = 0.5
-    rarer: float = 0.2
+    group: float = 0.2
+    polarity: float = 1.5
+    rarer: float = 0.09
 
 
 @dataclass(frozen=True, slots=True)
 class Figures:
     """What the score is made of, for V words.
 
-    vectors (V + 1, d) of any float, the last row for unknown words; grammar (V, g),
+    vectors (V + 1, d) of any float, the last row for unknown words; meaning (V, e),
+    vectors fitted to relations, perhaps of no dimensions; grammar (V, g),
     subject (V, f) rows of length 1, or 0 for nothing known; polarity (V,);
-    counts (V,) > 0; synonyms, groups and antonyms list for each word the others; barred
+    counts (V,) > 0; groups and antonyms list for each word the others; barred
     are words that stand for no other.
     """
 
     vectors: NDArray[Any]
+    meaning: NDArray[np.float64]
     grammar: NDArray[np.float64]
     subject: NDArray[np.float64]
     polarity: NDArray[np.float64]
     counts: NDArray[np.float64]
-    synonyms: Sequence[Sequence[int]]
     groups: Sequence[Sequence[int]]
     antonyms: Sequence[Sequence[int]]
     barred: Sequence[int] = ()
-
-    @classmethod
-    def of_vectors(
-        cls,
-        vectors: NDArray[Any],
-        counts: NDArray[np.float64],
-        barred: Sequence[int] = (),
-    ) -> Figures:
-        """Return figures that know nothing but vectors and counts."""
-        nothing = np.zeros((len(counts), 0))
-        none: Sequence[Sequence[int]] = [()] * len(counts)
-        polarity = np.zeros(len(counts))
-        return cls(
-            vectors, nothing, nothing, polarity, counts, none, none, none, barred
-        )
 
 
 def orders(
@@ -138,6 +124,9 @@ class _Given:
         figures, weights, outputs = self.figures, self.weights, self.outputs
         grammar, subject = figures.grammar, figures.subject
         scores = self.likeness(rows)
+        scores += weights.meaning * (
+            figures.meaning[rows] @ figures.meaning[:outputs].T
+        )
         scores += weights.grammar * (grammar[rows] @ grammar[:outputs].T)
         scores += weights.subject * (subject[rows] @ subject[:outputs].T)
         apart = figures.polarity[rows][:, None] - figures.polarity[:outputs][None, :]
@@ -145,7 +134,6 @@ class _Given:
         rarer = np.maximum(self.logs[rows][:, None] - self.logs[:outputs][None], 0.0)
         scores -= weights.rarer * rarer
         for position, row in enumerate(rows.tolist()):
-            _add(scores[position], figures.synonyms[row], weights.synonym)
             _add(scores[position], figures.groups[row], weights.group)
             _add(scores[position], figures.antonyms[row], _NEVER)
             if row < outputs:

@@ -7,7 +7,9 @@ none in common.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +32,7 @@ _KINDS = {
     "person": "family", "deity": "deity", "organization": "body", "language": "tongue",
     "war": "event", "event": "event",
 }  # fmt: skip
+_VOTERS, _BLOCK = 10, 1024
 _NAME = 0.3  # what all names share
 _CLOSED = 0.3  # what all words of closed classes share
 _GIVEN = ("man", "woman", "family")
@@ -51,23 +54,35 @@ def profiles(
     links: Mapping[str, tuple[Link, ...]],
     weights: Mapping[tuple[str, str], float],
     grammatical: frozenset[str],
+    vectors: NDArray[Any],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.uint8]]:
     """Return rows of grammar (V, g), of subject (V, f) and parts of speech (V,).
 
     Subjects are WordNet's lexicographer files; parts are rows of dptext.types.PARTS.
+    vectors (V or more, d) of length 1: names that no list has are of the kinds that
+    their nearest names are of.
     """
     classes = _closed_classes()
     named = _given_names()
-    grammar, subjects = [], []
-    for word, key in zip(words, keys, strict=True):
+    grammar: list[Shares] = []
+    subjects: list[Shares] = []
+    named_rows: dict[int, list[str]] = {}
+    asking: list[int] = []
+    for row, (word, key) in enumerate(zip(words, keys, strict=True)):
         ties = links.get(key, ())
         if key in grammatical or "number word" in classes.get(key, ()):
             grammar.append(_of_closed(classes[key]))
             subjects.append(dict.fromkeys(classes[key], 1.0))
             continue
         kinds = _name_kinds(wordnet, word, key, ties, named)
+        if kinds:
+            named_rows[row] = kinds
+        elif word[:1].isupper() and not ties:
+            asking.append(row)
         grammar.append(_of_name(kinds) if kinds else _of_open(ties, weights))
         subjects.append(_files(wordnet, ties, weights))
+    for row, kinds in _kinds_of_neighbours(vectors, named_rows, asking):
+        grammar[row] = _of_name(kinds)
     parts = np.array([PARTS.index(_part(shares)) for shares in grammar], np.uint8)
     return _rows(grammar), _rows(subjects), parts
 
@@ -140,6 +155,26 @@ def _kind(wordnet: WordNet, number: int) -> str:
         up = [p.target for p in wordnet.synsets[here].pointers if p.symbol == "@"]
         above.extend(target for target in up if target not in above)
     return "thing"
+
+
+def _kinds_of_neighbours(
+    vectors: NDArray[Any], named: Mapping[int, list[str]], asking: Sequence[int]
+) -> Iterator[tuple[int, list[str]]]:
+    """Yield each asking row with the commonest kind of its nearest named rows."""
+    if not named:
+        return
+    known = np.array([*named])
+    others = vectors[known].astype(np.float64)
+    for begin in range(0, len(asking), _BLOCK):
+        rows = asking[begin : begin + _BLOCK]
+        cosines = vectors[rows].astype(np.float64) @ others.T
+        ranked = -np.rint(cosines * 2.0**20) * 2.0**17 + np.arange(len(known))
+        most = min(_VOTERS, len(known))
+        nearest = np.argpartition(ranked, most - 1, axis=1)[:, :most]
+        for row, voters in zip(rows, known[nearest].tolist(), strict=True):
+            votes = Counter(kind for voter in voters for kind in named[voter])
+            most_votes = max(votes.values())
+            yield row, [min(k for k, count in votes.items() if count == most_votes)]
 
 
 def _of_name(kinds: Sequence[str]) -> Shares:

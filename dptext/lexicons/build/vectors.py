@@ -1,147 +1,84 @@
-"""Vectors of words: factors of their contexts, set apart by inflection.
+"""Vectors of words: GloVe's, the same fitted to WordNet, and polarity.
 
-Lemmas are placed by the synsets near their meanings (relation walk), by the words of
-the glosses there, by their neighbours in running gloss text, and by given groups. Each
-block is weighted by positive pointwise mutual information and brought to unit rows; one
-truncated SVD over all gives the main dimensions. A small fixed-seed jitter keeps words
-apart that the database does not tell apart (synonyms of one meaning each). The last
-dimensions, one an inflection or part of speech, set a form apart from its lemma and
-bring it nearer to other words in the same form.
+GloVe's own tell what a word is about, the fitted ones which words mean nearly the same.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext.lexicons.build import contexts, factor, graph
-from dptext.lexicons.build.forms import Link
-from dptext.lexicons.build.wordnet import WordNet
+from dptext.lexicons.build import fitting, meaning, ordering, synonyms
+from dptext.lexicons.build.fitting import unit
+from dptext.lexicons.build.resources import English
 
-if TYPE_CHECKING:
-    from scipy.sparse import csr_matrix
-
-# Global constants, from a handful of trials.
-GRAPH, GLOSS, RUNNING, GROUP = 1.0, 0.5, 0.35, 0.8
-POWER = 0.5
-FORMS = ("plural", "third", "past", "ing", "er", "est")
-FORM_SHIFT = 0.40
-CLASSES = ("n", "v", "a", "r", "")  # the last: words outside WordNet, grammar
-CLASS_SHIFT = 0.45
-SHIFTS = len(FORMS) + len(CLASSES)
-JITTER = 0.12
-DERIVED_JITTER = 0.30
-_PLAIN = frozenset({"base", *FORMS})
-_SMALLEST = 1e-3
+# The length of the fitted part and of the best word's polarity beside GloVe's.
+FITTED, POLARITY = 1.2, 0.6
+# Words whose neighbours in WordNet are drawn together.
+_FIRST = 30_000
+_ENDINGS = ("n't", "'s", "'re", "'ve", "'ll", "'d", "'m")
 
 
-def word_vectors(
-    wordnet: WordNet,
-    words: Sequence[str],
-    links: Mapping[str, tuple[Link, ...]],
-    weights: Mapping[tuple[str, str], float],
-    groups: Sequence[tuple[str, ...]],
-    *,
-    dimensions: int,
+def of_words(
+    english: English,
+    keys: Sequence[str],
+    row_of: Mapping[str, int],
+    glove: NDArray[np.floating],
     seed: int,
-) -> NDArray[np.float64]:
-    """Return unit vectors of words (keys): (V, dimensions) float64."""
-    root_of = {word: _root(word, links, weights) for word in words}
-    lemmas = {link.lemma for word in words for link in links.get(word, ())}
-    roots = {root: row for row, root in enumerate(sorted({*root_of.values(), *lemmas}))}
-    rows = {word: roots[root] for word, root in root_of.items()}
-    main = dimensions - SHIFTS
-    matrix = _blocks(wordnet, roots, rows, groups)
-    placed = _unit(factor.reduce(matrix, main, POWER, seed))
-    mixed, shifts = _mixture(words, links, weights, roots, rows)
-    vectors = _unit(np.asarray(mixed @ placed))
-    vectors += _jitter(words, links, main, seed)
-    return _unit(np.hstack((_unit(vectors), shifts)))
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return vectors of GloVe alone and the fitted ones, both (V, d) of length 1.
 
-
-def _root(
-    word: str,
-    links: Mapping[str, tuple[Link, ...]],
-    weights: Mapping[tuple[str, str], float],
-) -> str:
-    """Return the lemma under which a word of a gloss is counted."""
-    ties = links.get(word, ())
-    if not ties or any(tie.lemma == word for tie in ties):
-        return word
-    return max(ties, key=lambda t: (t.share * weights[t.lemma, t.pos], t.lemma)).lemma
-
-
-def _blocks(
-    wordnet: WordNet,
-    roots: Mapping[str, int],
-    rows: Mapping[str, int],
-    groups: Sequence[tuple[str, ...]],
-) -> csr_matrix:
-    from scipy import sparse
-
-    count = len(roots)
-    meanings = contexts.meanings(wordnet, roots)
-    near = graph.pruned(meanings @ graph.walk(wordnet), _SMALLEST)
-    blocks = (
-        (GRAPH, near),
-        (GLOSS, near @ contexts.glosses(wordnet, rows, count)),
-        (RUNNING, contexts.neighbours(wordnet, rows, count)),
-        (GROUP, contexts.alike(groups, rows, count)),
-    )
-    weighted = [part * factor.unit_rows(factor.ppmi(block)) for part, block in blocks]
-    return sparse.hstack(weighted).tocsr()
-
-
-def _mixture(
-    words: Sequence[str],
-    links: Mapping[str, tuple[Link, ...]],
-    weights: Mapping[tuple[str, str], float],
-    roots: Mapping[str, int],
-    rows: Mapping[str, int],
-) -> tuple[Any, NDArray[np.float64]]:
-    """Return each word's parts of roots (V, roots) and of inflections (V, shifts)."""
-    from scipy import sparse
-
-    locations, columns, parts = [], [], []
-    shifts = np.zeros((len(words), SHIFTS))
-    for row, word in enumerate(words):
-        ties = links.get(word) or (Link(word, "", "base", 1.0),)
-        uses = [tie.share * weights.get((tie.lemma, tie.pos), 1.0) for tie in ties]
-        for tie, use in zip(ties, uses, strict=True):
-            part = use / sum(uses)
-            locations.append(row)
-            columns.append(roots.get(tie.lemma, rows[word]))
-            parts.append(part)
-            shifts[row, len(FORMS) + _class(tie.pos)] += part * CLASS_SHIFT
-            if tie.kind in FORMS:
-                shifts[row, FORMS.index(tie.kind)] += part * FORM_SHIFT
-    shape = (len(words), len(roots))
-    return sparse.csr_matrix((parts, (locations, columns)), shape=shape), shifts
-
-
-def _class(pos: str) -> int:
-    return CLASSES.index(pos)
-
-
-def _jitter(
-    words: Sequence[str], links: Mapping[str, tuple[Link, ...]], width: int, seed: int
-) -> NDArray[np.float64]:
-    rng = np.random.default_rng(seed + 1)
-    noise = rng.standard_normal((len(words), width)) / np.sqrt(width)
-    derived = [
-        word in links and all(tie.kind not in _PLAIN for tie in links[word])
-        for word in words
-    ]
-    return np.asarray(noise * np.where(derived, DERIVED_JITTER, JITTER)[:, None])
-
-
-def _unit(rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Bring rows to length one; what is only rounding error becomes zero.
-
-    A word without contexts has such a row; scaled up it would differ between machines.
+    keys by descending frequency; row_of the rows of glove.
     """
-    length = np.linalg.norm(rows, axis=1, keepdims=True)
-    return np.asarray(np.where(length > 1e-9, rows / np.maximum(length, 1e-9), 0.0))
+    centred = _centred(unit(np.array([_vector(key, row_of, glove) for key in keys])))
+    stands = meaning.of_words(english.wordnet, keys, english.ties, english.weights)
+    together = set(meaning.nearest(stands, min(_FIRST, len(keys))))
+    ends, others = synonyms.synonyms(english.wordnet, keys, english.ties)
+    for row, alike in enumerate(np.split(others, ends[:-1])):
+        together.update((row, other) for other in alike.tolist() if row < other)
+    opposed = [
+        (row, other)
+        for row, opposites in enumerate(
+            ordering.antonyms(english.wordnet, keys, english.ties)
+        )
+        for other in opposites
+        if row < other
+    ]
+    return centred, fitting.fitted(centred, sorted(together), opposed, seed)
+
+
+def beside(
+    glove: NDArray[np.float64],
+    fitted: NDArray[np.float64],
+    polarity: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Return both vectors (V, d) and polarity (V,) in one: (V, 2 d + 1), length 1."""
+    return unit(np.hstack((glove, FITTED * fitted, POLARITY * polarity[:, None])))
+
+
+def _vector(
+    key: str, row_of: Mapping[str, int], glove: NDArray[np.floating]
+) -> NDArray[np.float64]:
+    """Return a word's vector, that of a contraction the mean of its parts; else 0."""
+    parts = (key,) if key in row_of else _parts(key)
+    rows = [row_of[part] for part in parts if part in row_of]
+    if not rows:
+        return np.zeros(glove.shape[1])
+    return np.asarray(glove[rows].mean(axis=0, dtype=np.float64))
+
+
+def _parts(key: str) -> tuple[str, ...]:
+    for ending in _ENDINGS:
+        if key.endswith(ending) and key != ending:
+            return key[: -len(ending)], ending
+    return ()
+
+
+def _centred(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Take out the mean and the one direction that all words share (Mu 2018)."""
+    gaps = rows - rows.mean(axis=0)
+    directions = np.linalg.svd(gaps.T @ gaps)[0]
+    common = directions[:, :1]
+    return unit(gaps - (gaps @ common) @ common.T)

@@ -48,8 +48,7 @@ class OutputSets:
 
     def members(self, rows: NDArray[np.int64]) -> NDArray[np.int32]:
         """Return the words of each row's set: (m,) -> (m, k)."""
-        members: NDArray[np.int32] = self.sets[self.classes[rows]]
-        return members
+        return self.sets[self.classes[rows]]
 
     def utility(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return u = 1 - (d - min) / (max - min) of each row's set: (m,) -> (m, k).
@@ -74,8 +73,7 @@ class OutputSets:
         low = distances.min(axis=1, keepdims=True)
         high = distances.max(axis=1, keepdims=True, where=members >= 0, initial=0.0)
         spread = np.where(high == low, 1.0, high - low)
-        utility: NDArray[np.float64] = 1.0 - (distances - low) / spread
-        return utility
+        return np.asarray(1.0 - (distances - low) / spread)
 
     @property
     def alone(self) -> int:
@@ -145,7 +143,7 @@ def _balanced(space: Space, k: int) -> tuple[NDArray[np.integer], NDArray[np.int
 def _conservative(
     space: Space, k: int
 ) -> tuple[NDArray[np.integer], NDArray[np.int64]]:
-    left = neighbours.Left(space.vectors, space.size)
+    left = neighbours.Remaining(space.vectors, space.size)
     classes = np.full(space.size + 1, -1, np.int64)
     sets = np.full((-(-space.size // k), k), -1, np.int64)
     count = 0

@@ -54,10 +54,7 @@ class PublishedSets(WordMechanism):
 
     def _exponents(self, rows: NDArray[np.int64], eps: Eps) -> NDArray[np.float64]:
         """Return eps (u - 1) / 2 of the words of each row's set: (n, k), at most 0."""
-        exponents: NDArray[np.float64] = (
-            eps[:, None] * (self.sets.utility(rows) - 1.0) / 2.0
-        )
-        return exponents
+        return eps[:, None] * (self.sets.utility(rows) - 1.0) / 2.0
 
     def log_probs(self, ids: Ids, eps: Eps) -> NDArray[np.float64]:
         """Return ln P(y|x) of all outputs, -inf outside of the set: (n, V)."""

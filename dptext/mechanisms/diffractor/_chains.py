@@ -85,12 +85,10 @@ def _chain(space: Space, seed: int, number: int) -> NDArray[np.int32]:
         # Any order of the words is a chain; one that lacks a word is none.
         return np.array_equal(np.sort(kept["chain"]), np.arange(space.size))
 
-    arrays = cache.arrays(
-        key,
-        lambda: {"chain": _build(space, seed, number)},
-        holds,
-        "laying chains through the words",
-    )
+    def compute() -> cache.Arrays:
+        return {"chain": _build(space, seed, number)}
+
+    arrays = cache.arrays(key, compute, holds, "laying chains through the words")
     return arrays["chain"].astype(np.int32, copy=False)
 
 
@@ -98,7 +96,7 @@ def _build(space: Space, seed: int, number: int) -> NDArray[np.int32]:
     digest = hashlib.blake2b(b"chain %d of seed %d" % (number, seed)).digest()
     word = int.from_bytes(digest[:8], "big") % space.size
     near = neighbours.nearest_words(space, _LISTED)
-    left = neighbours.Left(space.vectors, space.size)
+    left = neighbours.Remaining(space.vectors, space.size)
     chain = np.empty(space.size, np.int32)
     for step in range(space.size):
         chain[step] = word

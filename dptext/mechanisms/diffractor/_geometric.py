@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dptext.discrete import leading_zeros
 from dptext.randomness import RandomBits
 from dptext.types import Eps
 
@@ -105,14 +106,3 @@ def exponential(bits: RandomBits, lane: int) -> NDArray[np.float64]:
     share = np.ldexp(1.0 + mantissa[other], -2 - zeros[other])
     drawn[other] = -np.log1p(-share)
     return drawn
-
-
-def leading_zeros(integers: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """Count the zeros before the first one of each, 64 where there is none: (n,)."""
-    # Halves of 32 bits are exact as float64, so frexp counts their digits.
-    high = np.frexp((integers >> np.uint64(32)).astype(np.float64))[1].astype(np.int64)
-    low = (integers & np.uint64(0xFFFFFFFF)).astype(np.float64)
-    zeros: NDArray[np.int64] = np.where(
-        high > 0, 32 - high, 64 - np.frexp(low)[1].astype(np.int64)
-    )
-    return zeros

@@ -51,11 +51,10 @@ class Params(mechanisms.Params):
         """Measure all pairs of V; UsageError where the mechanism is not defined."""
         closest = neighbours.closest_pair(space)
         if space.size < 2 or closest == 0.0:
-            msg = (
+            raise UsageError(
                 "mechanism gumbel: needs two words and no two with the same vector "
                 "(the smallest distance divides its parameters); use tem instead"
             )
-            raise UsageError(msg)
         listed = neighbours.nearest_words(space, _MOST)
         lists = Lists.of(space.vectors, listed, np.zeros(len(listed)))
         shares = _truncated.poisson(space.size, listed.shape[1])
@@ -124,21 +123,19 @@ class Gumbel(WordMechanism):
         low = values[0] if len(values) else math.inf
         if low <= self.least_epsilon and not self.params.low_epsilon:
             named = (math.floor(self.least_epsilon * 1000.0) + 1.0) / 1000.0
-            msg = (
+            raise UsageError(
                 f"epsilon: {low:g} is too small for gumbel on this vocabulary, whose "
                 "scale is defined above (5 + 2 ln V) / (smallest distance); give at "
                 f"least {named:.3f}, use tem instead, or set mechanism.low_epsilon: "
                 "true for what published code does below it"
             )
-            raise UsageError(msg)
         scales = _truncated.scale(values, self.space.size, self.closest, self.widest)
         if np.isnan(scales).any():
-            msg = (
+            raise UsageError(
                 f"epsilon: {values[np.isnan(scales)][0]:g} gives gumbel no positive "
                 "scale, not even in the published code; give another epsilon, or use "
                 "tem instead"
             )
-            raise UsageError(msg)
         return np.asarray(scales[kind])
 
     def sample(self, ids: Ids, eps: Eps, bits: RandomBits) -> Ids:

@@ -41,8 +41,7 @@ def lambert(z: NDArray[np.complex128]) -> NDArray[np.complex128]:
 
 def alpha(eps: NDArray[np.float64], size: int, closest: float) -> NDArray[np.float64]:
     """Return alpha = (eps - 2 (1 + ln W) / Delta_min) / 3 of each epsilon."""
-    rates: NDArray[np.float64] = (eps - 2.0 * (1.0 + math.log(size)) / closest) / 3.0
-    return rates
+    return (eps - 2.0 * (1.0 + math.log(size)) / closest) / 3.0
 
 
 def scale(
@@ -70,8 +69,7 @@ def poisson(size: int, most: int) -> NDArray[np.float64]:
     logs = np.arange(1, size + 1) * math.log(rate)
     logs -= np.cumsum(np.log(np.arange(1.0, size + 1.0)))
     weights = np.exp(logs - logs.max())
-    shares: NDArray[np.float64] = weights[:most] / weights.sum()
-    return shares
+    return np.asarray(weights[:most] / weights.sum())
 
 
 def draw(
@@ -84,10 +82,7 @@ def draw(
 
 
 def log_probs(
-    distances: NDArray[np.float64],
-    b: float,
-    widest: float,
-    shares: NDArray[np.float64],
+    distances: NDArray[np.float64], b: float, widest: float, shares: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Return ln of the probability of each candidate, nearest first: (W,).
 
@@ -99,10 +94,7 @@ def log_probs(
     first, last = distances[0] - widest, distances[0] + widest
     begins = distances - widest
     edges = np.concatenate(
-        (
-            begins[begins < last],
-            np.linspace(first, last, 2 + int(4.0 * widest / b)),
-        )
+        (begins[begins < last], np.linspace(first, last, 2 + int(4.0 * widest / b)))
     )
     edges = np.unique(edges)
     nodes, weights = np.polynomial.legendre.leggauss(_NODES)

@@ -78,18 +78,16 @@ class Params(mechanisms.Params):
     def __post_init__(self) -> None:
         """Refuse an empty range."""
         if not self.c_min < self.c_max:
-            msg = "mechanism.c_max: must be larger than mechanism.c_min"
-            raise UsageError(msg)
+            raise UsageError("mechanism.c_max: must be larger than mechanism.c_min")
 
     def prepare(self, space: Space, aim: Aim) -> Mlm:
         """Look for the model, which is loaded when the first text comes."""
         what = "the mechanism mlm"
         if not self.model:
-            msg = (
+            raise UsageError(
                 f"{what} needs a model: --set mechanism.model=DIR, a Hugging Face "
                 "folder"
             )
-            raise UsageError(msg)
         folder = masked_models.need(self.model, _model.SETTING, what)
         source = Source(
             folder=folder,
@@ -139,8 +137,9 @@ class Mlm(TextMechanism):
     def supports(self, epsilon: float) -> None:
         """Refuse an epsilon beyond 1000."""
         if epsilon > _LARGEST_EPSILON:
-            msg = f"epsilon: {epsilon:g} is beyond any meaning; mlm takes up to 1000"
-            raise UsageError(msg)
+            raise UsageError(
+                f"epsilon: {epsilon:g} is beyond any meaning; mlm takes up to 1000"
+            )
 
     @cached_property
     def _outputs(self) -> tuple[Ids, NDArray[np.int64]]:

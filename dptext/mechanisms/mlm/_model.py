@@ -63,8 +63,7 @@ def tokenizer(folder: str, digest: str = "") -> Tokenizer:
     """Load the tokenizer of a model, once for a digest of its folder."""
     loaded = masked_models.tokenizer(folder, SETTING)
     if not loaded.is_fast:
-        msg = f"{SETTING}: {folder} has no fast tokenizer (tokenizer.json)"
-        raise UsageError(msg)
+        raise UsageError(f"{SETTING}: {folder} has no fast tokenizer (tokenizer.json)")
     return loaded
 
 
@@ -108,8 +107,9 @@ def outputs(
         if len(tokens) == 1 and tokens[0] not in special:
             rows.setdefault(tokens[0], row)
     if not rows:
-        msg = f"no word of the lexicon is a token of the model in {source.folder}"
-        raise UsageError(msg)
+        raise UsageError(
+            f"no word of the lexicon is a token of the model in {source.folder}"
+        )
     return np.array(list(rows.values()), np.int32), np.array(list(rows), np.int64)
 
 
@@ -129,8 +129,7 @@ def ask(
     frame = _text.frame(model.tokenizer, source.pair)
     longest = min(source.max_length, model.longest)
     if longest < frame.room + _SHORTEST:
-        msg = f"{SETTING}: {source.folder} reads {longest} tokens, too few"
-        raise UsageError(msg)
+        raise UsageError(f"{SETTING}: {source.folder} reads {longest} tokens, too few")
     batch = _text.tokens_of(model.tokenizer, words)
     mask = int(model.tokenizer.mask_token_id)
     wanted = torch.from_numpy(tokens).to(source.device)

@@ -67,8 +67,9 @@ class Params(mechanisms.Params):
         if self.weights == "steps":
             _tables.check(self.steps)
         elif self.steps:
-            msg = f"weights {self.weights} take no steps; give weights: steps with them"
-            raise ValueError(msg)
+            raise ValueError(
+                f"weights {self.weights} take no steps; give weights: steps with them"
+            )
 
     @property
     def listed(self) -> int:
@@ -102,11 +103,10 @@ class Params(mechanisms.Params):
         stored = _lists.longest(space, outputs)
         if self.listed > stored and stored < outputs:
             key = "steps" if self.weights == "steps" else "k"
-            msg = (
+            raise UsageError(
                 f"mechanism.{key}: {self.listed} is more than the {stored} the lexicon "
                 "stores"
             )
-            raise UsageError(msg)
         orders = _lists.within(space, outputs, min(self.listed, outputs))
         return Rank(self, space, orders, outputs)
 
@@ -140,8 +140,9 @@ class Rank(WordMechanism):
     def supports(self, epsilon: float) -> None:
         """Refuse an epsilon beyond 500."""
         if epsilon > LARGEST_EPSILON:
-            msg = f"epsilon: {epsilon:g} is beyond any meaning; rank takes up to 500"
-            raise UsageError(msg)
+            raise UsageError(
+                f"epsilon: {epsilon:g} is beyond any meaning; rank takes up to 500"
+            )
 
     def weights(self, eps: Eps) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return w of the listed ranks, (m, k), 1 beyond, and Z, for each epsilon (m,).

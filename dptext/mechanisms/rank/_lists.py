@@ -17,11 +17,10 @@ def count_outputs(space: Space, wanted: int | None) -> int:
     """
     outputs = wanted or int(space.lexicon.meta.get("outputs", space.size))
     if outputs > space.size:
-        msg = (
+        raise UsageError(
             f"mechanism.outputs: {outputs} is more than the {space.size} words there "
             "are"
         )
-        raise UsageError(msg)
     return outputs
 
 

@@ -19,19 +19,23 @@ Table = tuple[tuple[int, float], ...]
 def check(table: Table) -> None:
     """Raise ValueError for a table that does not fall from 1 over rising ranks."""
     if not table:
-        msg = "weights: steps needs a table of [last rank, part of epsilon] pairs"
-        raise ValueError(msg)
+        raise ValueError(
+            "weights: steps needs a table of [last rank, part of epsilon] pairs"
+        )
     rank, before = 0, 1.0
     if table[0][1] != 1.0:
-        msg = f"steps begin with 1, the whole epsilon, not with {table[0][1]:g}"
-        raise ValueError(msg)
+        raise ValueError(
+            f"steps begin with 1, the whole epsilon, not with {table[0][1]:g}"
+        )
     for last, value in table:
         if last <= rank:
-            msg = f"the ranks of steps grow from 1: {last} does not follow {rank}"
-            raise ValueError(msg)
+            raise ValueError(
+                f"the ranks of steps grow from 1: {last} does not follow {rank}"
+            )
         if not 0.0 < value <= before:
-            msg = f"steps fall from 1 and stay above 0: {value:g} after {before:g}"
-            raise ValueError(msg)
+            raise ValueError(
+                f"steps fall from 1 and stay above 0: {value:g} after {before:g}"
+            )
         rank, before = last, value
 
 

@@ -97,8 +97,9 @@ def worth(
     for the word itself. What the floor writes counts nothing.
     """
     if utility not in UTILITIES:
-        msg = f"no utility named {utility!r}; there are {', '.join(UTILITIES)}"
-        raise UsageError(msg)
+        raise UsageError(
+            f"no utility named {utility!r}; there are {', '.join(UTILITIES)}"
+        )
     by_rank = np.zeros(mechanism.listed)
     if utility == "kept":
         by_rank[0] = prior[: mechanism.outputs].sum()
@@ -123,11 +124,10 @@ def solve(
     best, size, steps = problem.best, len(problem.best), len(problem.ends)
     floor = float(best[0, -1])
     if not floor < risk < 1.0:
-        msg = (
+        raise UsageError(
             f"risk {risk:.2%} is out of reach: a guess without any output already "
             f"succeeds for {floor:.2%} of words; give a risk between these and 100%"
         )
-        raise UsageError(msg)
     # In units of the uniform probability, so that numbers are of size 1.
     order = np.diff(np.eye(steps + 1), axis=0)
     bound = np.zeros((1, steps + 1))
@@ -160,10 +160,8 @@ def _linear(
         -gains, rows, limits, widths[None, :], [1.0], method="highs", bounds=(0, None)
     )
     if result.status != 0:
-        msg = f"the program for weights has no solution: {result.message}"
-        raise UsageError(msg)
-    values: NDArray[np.float64] = result.x
-    return values
+        raise UsageError(f"the program for weights has no solution: {result.message}")
+    return np.asarray(result.x)
 
 
 def find(

@@ -14,7 +14,7 @@ import typer.main
 
 from dptext.cli import screen
 from dptext.cli.app import app
-from dptext.cli.border import _numbers
+from dptext.cli.boundary import _numbers
 from dptext.cli.numbers import Number
 from tests.cli import running
 from tests.cli.running import Ran, here
@@ -24,6 +24,7 @@ RECORDS = '{"text":"the film was good","a":"x"}\n{"text":"the sad story","a":"y"
 SMALL = ("--lexicon", "words.vec", "--epsilon", "3")
 GOOD: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "sanitize": (("in.jsonl",), (*SMALL, "-q", "--no-bayes-risk")),
+    "embed": (("in.jsonl",), (*SMALL, "-q", "-o", "out.npy")),
     "evaluate": (("in.jsonl", "in.jsonl"), ("--lexicon", "words.vec")),
     "compare": (("in.jsonl",), (*SMALL, "-m", "rank", "--sample", "2", "-q")),
     "plan": ((), (*SMALL, "--no-bayes-risk")),

@@ -1,4 +1,4 @@
-"""The border around all commands, those that are yet to be written included.
+"""The error boundary around all commands, those that are yet to be written included.
 
 What is wrong with the arguments, and whatever else goes wrong, ends in one line on
 standard error and an exit code (`dptext.cli.faults`).
@@ -17,14 +17,19 @@ from typer.core import TyperGroup
 
 from dptext.cli.faults import reported
 from dptext.cli.numbers import Number
-from dptext.cli.options import RENAMED
 
 # Commands, options, contexts and errors of the parser, which has no public types.
 Parsed = Any
+# Options of earlier versions, and what each is called now.
+RENAMED = {
+    "--ruler": "--bayes-risk",
+    "--no-ruler": "--no-bayes-risk",
+    "--best-law": "--best-weights",
+}
 
 
-class Border(TyperGroup):
-    """The command `dptext`: runs its sub-commands behind the border."""
+class ErrorBoundary(TyperGroup):
+    """The command `dptext`: runs its sub-commands behind the boundary."""
 
     def __init__(self, **attributes: Parsed) -> None:
         super().__init__(**attributes)

@@ -1,0 +1,62 @@
+"""What `sanitize` and `embed` share: key, faulty records, warnings, progress."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from dptext.errors import UsageError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rich.console import Console
+
+    from dptext.engines.serial import Progress
+    from dptext.randomness import RunKey
+
+
+def on_error(on_error: str, quarantine: str | None) -> str:
+    """Return what happens to faulty records: --quarantine alone says it, too."""
+    if on_error == "quarantine" and quarantine is None:
+        msg = "--on-error quarantine: name the file with --quarantine FILE"
+        raise UsageError(msg)
+    if on_error == "fail" and quarantine is not None:
+        return "quarantine"
+    return on_error
+
+
+def key(key_file: Path | None, seed: int | None) -> RunKey:
+    """Return the key of a run. Raises UsageError."""
+    from dptext.randomness import RunKey
+
+    if key_file is not None and seed is not None:
+        msg = "give --key-file or --seed, not both"
+        raise UsageError(msg)
+    if key_file is not None:
+        return RunKey.from_file(key_file)
+    return RunKey.fresh() if seed is None else RunKey.from_seed(seed)
+
+
+def warn(console: Console, line: str) -> None:
+    """Print a line for people."""
+    console.print(f"dptext: {line}", soft_wrap=True)
+
+
+@contextlib.contextmanager
+def progress_bar(console: Console, shown: bool) -> Iterator[Progress | None]:
+    """Show records and words so far; yield what is to be told of them."""
+    if not shown:
+        yield None
+        return
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.fields[records]:,} records, {task.fields[words]:,} words"),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("", total=None, records=0, words=0)
+        yield lambda records, words: bar.update(task, records=records, words=words)

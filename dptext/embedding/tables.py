@@ -1,0 +1,111 @@
+"""Public tables of vectors: a lexicon, weighted for SIF, or public texts of a model.
+
+A table is a lexicon in form, so that spaces and mechanisms take it as one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dptext import cache, content, lexicons
+from dptext.embedding import encoders
+from dptext.errors import UsageError
+from dptext.mechanisms._clipped import clip
+from dptext.types import NUMBER, Lexicon
+
+# So many frequent words stand for public texts where none are named; most that count.
+_WORDS, _TEXTS = 1000, 20_000
+
+
+def weighted(lexicon: Lexicon, a: float) -> Lexicon:
+    """Return a lexicon for smooth inverse frequency (Arora, Liang and Ma 2017).
+
+    Each vector times a / (a + frequency), less its part along the first singular vector
+    of the weighted table, words counted by frequency: all of it public. The unknown
+    word, whose frequency is not known, has the weight of the rarest word.
+    """
+    vectors = np.asarray(lexicon.vectors, np.float64)
+    prior = np.append(lexicon.prior, lexicon.prior.min())
+    rows = vectors * (a / (a + prior))[:, None]
+    _, axes = np.linalg.eigh(rows.T @ (rows * prior[:, None]))
+    common = axes[:, -1]
+    rows -= (rows @ common)[:, None] * common
+    digest = content.of_data([lexicon.digest, "sif", a])
+    return _table(lexicon, rows.astype(np.float32), digest)
+
+
+def of_texts(
+    folder: str, digest: str, longest: float, public: str | None
+) -> tuple[Lexicon, tuple[str, ...]]:
+    """Return the table of public texts under a sentence model, and the texts."""
+    builtin = lexicons.find("builtin")
+    texts = frequent(builtin) if public is None else read(public)
+    key = cache.key_of("sentences", digest, content.of_data(texts))
+
+    def compute() -> cache.Arrays:
+        return {"vectors": encoders.sentence_vectors(folder, digest, texts)}
+
+    kept = cache.arrays(key, compute, what="encoding public texts")
+    vectors = clip(np.asarray(kept["vectors"], np.float64), longest)
+    rows = np.vstack((vectors, vectors.mean(axis=0))).astype(np.float32)
+    named = content.of_data([digest, content.of_data(texts), longest])
+    base = replace(
+        builtin,
+        name=Path(folder).name,
+        words=texts,
+        counts=np.ones(len(texts)),
+        meta={"prior": "none: public texts count alike"},
+    )
+    return _table(base, rows, named), texts
+
+
+def axes(width: int, longest: float) -> Lexicon:
+    """Return a table of two opposite vectors, for vectors that may lie anywhere."""
+    ends = np.zeros((3, width), np.float32)
+    ends[:2, 0] = longest, -longest
+    base = replace(
+        lexicons.find("builtin"), name="axes", words=("+", "-"), counts=np.ones(2)
+    )
+    return _table(base, ends, content.of_data(["axes", width, longest]))
+
+
+def _table(lexicon: Lexicon, vectors: NDArray[np.float32], digest: str) -> Lexicon:
+    """Put other vectors into a lexicon, without what followed from the old ones."""
+    meta = {name: value for name, value in lexicon.meta.items() if name != "geometry"}
+    return replace(
+        lexicon,
+        vectors=vectors,
+        digest=digest,
+        meta=meta,
+        orders=np.zeros((len(vectors), 1), np.uint32),
+        far=np.zeros(len(vectors), np.float32),
+    )
+
+
+def frequent(lexicon: Lexicon) -> tuple[str, ...]:
+    """Return the most frequent words, as texts of one word each."""
+    words = (word for word in lexicon.words if word != NUMBER and word.isalpha())
+    return tuple(word for word, _ in zip(words, range(_WORDS), strict=False))
+
+
+def read(path: str) -> tuple[str, ...]:
+    """Read public texts, one a line; lines that are empty or there already are not.
+
+    Raises UsageError.
+    """
+    try:
+        lines: Sequence[str] = Path(path).read_text("utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "no UTF-8 text"
+        msg = f"--public {path}: {reason}"
+        raise UsageError(msg) from None
+    texts = tuple(dict.fromkeys(line for line in lines if line.strip()))[:_TEXTS]
+    if len(texts) < 2:
+        msg = f"--public {path}: needs at least two different texts, one a line"
+        raise UsageError(msg)
+    return texts

@@ -1,0 +1,213 @@
+"""Nearest and farthest words by matrix products, block by block on all processors.
+
+Products are in single precision and only propose words; callers look again in float64.
+Each thread takes blocks of its own, so memory does not grow with the vocabulary, and a
+block's result does not depend on how many threads there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Progress = Callable[[float], None]  # the share that is done, 0 to 1
+Block = Callable[[slice], None]
+
+_ROWS = 1024
+_HOPEFUL = 1024  # words by which a lower bound on the farthest is set
+_TOP = 8
+
+
+def silent(share: float) -> None:
+    """Report no progress."""
+
+
+class Proposed(NamedTuple):
+    """Words (b, width) int64, in no order, and their least score (b,) float64."""
+
+    words: NDArray[np.int64]
+    least: NDArray[np.float64]
+
+
+def in_blocks(
+    count: int, work: Block, progress: Progress = silent, rows: int = _ROWS
+) -> None:
+    """Call work with every block of count rows, on as many threads as faiss may use.
+
+    OMP_NUM_THREADS limits them. What work raises is raised.
+    """
+    import faiss
+
+    def alone(block: slice) -> int:
+        # Threads that each do a product of their own never wait for one another.
+        faiss.omp_set_num_threads(1)
+        work(block)
+        return len(range(block.start, block.stop))
+
+    blocks = [slice(b, min(b + rows, count)) for b in range(0, count, rows)]
+    with ThreadPoolExecutor(faiss.omp_get_max_threads()) as pool:
+        tasks = [pool.submit(alone, block) for block in blocks]
+        try:
+            done = 0
+            for task in as_completed(tasks):
+                done += task.result()
+                progress(done / count)
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+def best(
+    points: NDArray[np.float32], table: NDArray[np.float32], width: int
+) -> Proposed:
+    """Return the width rows of table (V, d) with the largest products: points (b, d).
+
+    width <= V.
+    """
+    import faiss
+
+    # By matrix products, whatever d: for short rows faiss would take ten times as long.
+    faiss.cvar.distance_compute_blas_threshold = 1
+    scores, words = faiss.knn(points, table, width, metric=faiss.METRIC_INNER_PRODUCT)
+    return Proposed(words, scores[:, -1].astype(np.float64))
+
+
+class Nearest:
+    """The words nearest to rows of a table (V + 1, d), of its first `size` rows."""
+
+    def __init__(self, rows: NDArray[np.float32], size: int) -> None:
+        self.lengths = lengths_of(rows)
+        self._longest = float(self.lengths[:size].max())
+        # argmin |v - w| = argmax <v, w> - |w|^2 / 2
+        halves = (self.lengths[:size, None] ** 2 / -2.0).astype(np.float32)
+        self._table = np.hstack((rows[:size], halves))
+        self._rows = rows
+
+    def of(
+        self, block: slice | NDArray[np.intp], width: int
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Return width words of each row, (b, width), and a bound on all others (b,).
+
+        No word that is not returned is nearer than the bound; inf where all are.
+        """
+        points, lengths = self._rows[block], self.lengths[block]
+        ones = np.ones((len(points), 1), np.float32)
+        words, least = best(np.hstack((points, ones)), self._table, width)
+        if width == len(self._table):
+            return words, np.full(len(points), np.inf)
+        error = squared_error(points.shape[1], lengths + self._longest)
+        return words, np.sqrt(np.maximum(lengths**2 - 2.0 * least - error, 0.0))
+
+
+def farthest(
+    rows: NDArray[np.floating], size: int, progress: Progress = silent
+) -> NDArray[np.float64]:
+    """Return the distance of each row to the farthest of the first size: (m,) float64.
+
+    By distances to the middle, most words are too near to it to be looked at.
+    """
+    far = _Farthest(rows, size)
+    found = np.empty(len(rows))
+
+    def work(block: slice) -> None:
+        ids = far.outermost[block]
+        found[ids] = far.of(ids)
+
+    in_blocks(len(rows), work, progress)
+    return found
+
+
+def diameter(rows: NDArray[np.floating], progress: Progress = silent) -> float:
+    """Return the largest distance between two rows, in float64.
+
+    Of the rows by descending distance to the middle, those are looked at that may be
+    of a pair farther apart than any seen so far.
+    """
+    far = _Farthest(rows, len(rows))
+    seen = [float(far.of(far.outermost[:1])[0])]
+
+    def work(block: slice) -> None:
+        most, ids = max(seen), far.outermost[block]
+        ids = ids[2.0 * far.radii[ids] >= most]
+        if len(ids):
+            seen.append(float(far.of(ids, most).max()))
+
+    in_blocks(len(rows), work, progress)
+    return max(seen)
+
+
+class _Farthest:
+    """Words by descending distance to the middle: the farthest of any row come early.
+
+    |x - y| <= |x - c| + |y - c|: where that is less than a distance already seen, y is
+    not the farthest of x.
+    """
+
+    def __init__(self, rows: NDArray[np.floating], size: int) -> None:
+        self._rows = rows
+        self._middle = rows[:size].mean(axis=0, dtype=np.float64)
+        self.radii = np.empty(len(rows))  # rounded up
+        for begin in range(0, len(rows), _ROWS):
+            block = slice(begin, begin + _ROWS)
+            self.radii[block] = lengths_of(self._moved(block)) * (1.0 + 1e-6)
+        self.outermost = np.argsort(-self.radii, kind="stable")
+        self._words = self.outermost[self.outermost < size]
+        self._inner = -self.radii[self._words]  # ascending
+        self._table = np.empty((size, rows.shape[1] + 1), np.float32)
+        for begin in range(0, size, _ROWS):
+            block = slice(begin, begin + _ROWS)
+            words = self._moved(self._words[block])
+            self._table[block, :-1] = -words
+            self._table[block, -1] = lengths_of(words) ** 2 / 2.0
+
+    def of(self, ids: NDArray[np.intp], least: float = 0.0) -> NDArray[np.float64]:
+        """Return the distances of rows to their farthest words: (n,) float64.
+
+        Where one is below least, any bound below least may be returned.
+        """
+        points = np.hstack((self._moved(ids), np.ones((len(ids), 1), np.float32)))
+        radii = self.radii[ids]
+        few = min(_HOPEFUL, len(self._table))
+        most = self._exact(ids, best(points, self._table[:few], 1).words)
+        needed = np.maximum(most, least) - radii
+        end = max(few, int(np.searchsorted(self._inner, -needed.min(), "right")))
+        width = min(_TOP, end)
+        words, scores = best(points, self._table[:end], width)
+        most = np.maximum(most, self._exact(ids, words))
+        if width == end:
+            return most
+        # Where the last one proposed, too, may be the farthest, all are looked at.
+        slack = squared_error(points.shape[1], radii + self.radii[self._words[0]])
+        doubtful = radii**2 + 2.0 * scores + slack >= np.maximum(most, least) ** 2
+        for row in np.flatnonzero(doubtful):
+            for begin in range(0, end, _ROWS):
+                others = np.arange(begin, min(begin + _ROWS, end))[None]
+                one = self._exact(ids[row : row + 1], others)[0]
+                most[row] = max(float(most[row]), float(one))
+        return most
+
+    def _moved(self, ids: slice | NDArray[np.intp]) -> NDArray[np.float32]:
+        return np.asarray((self._rows[ids] - self._middle).astype(np.float32))
+
+    def _exact(
+        self, ids: NDArray[np.intp], words: NDArray[np.integer]
+    ) -> NDArray[np.float64]:
+        """Return the largest distance of each row to its words, (n, w): (n,)."""
+        most = np.empty(len(ids))
+        for row, (x, others) in enumerate(zip(ids, words, strict=True)):
+            gap = self._rows[self._words[others]].astype(np.float64) - self._rows[x]
+            most[row] = np.sqrt(np.einsum("md,md->m", gap, gap).max())
+        return most
+
+
+def lengths_of(rows: NDArray[np.floating]) -> NDArray[np.float64]:
+    """Return the lengths of rows: (n,) float64."""
+    return np.asarray(np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64)))
+
+
+def squared_error(dimensions: int, sums: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Bound the error of squared distances in float32: sums of the two lengths (n,)."""
+    return (2.0 * dimensions + 16.0) * 2.0**-24 * sums**2

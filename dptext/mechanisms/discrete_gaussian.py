@@ -1,0 +1,107 @@
+"""Discrete Gaussian noise on clipped vectors that are rounded to a grid first.
+
+c(x) = v min(1, C / |v|); z = g (round(c(x) / g) + K), K discrete Gaussian in each
+coordinate with standard deviation 4096, so that the grid's step is g = sigma / 4096.
+Rounding takes two vectors at most g sqrt(d) farther apart, which sigma makes good.
+
+Guarantee: (epsilon, delta)-LDP over all of V and unknown words, as gaussian has it,
+but of the program and not only of the formula: points are whole steps of a grid, drawn
+from tables of whole numbers. mu-Gaussian DP, but for 2e-13 nats a coordinate.
+Source: Canonne, Kamath and Steinke 2020, arXiv:2004.00010; Balle and Wang 2018,
+theorem 8, arXiv:1805.06530; docs/embed.md.
+Known gaps: an epsilon so small that the grid's step shows in it is refused.
+Example: dptext sanitize reviews.jsonl --mechanism discrete-gaussian --epsilon 8
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dptext import discrete, noise
+from dptext.errors import UsageError
+from dptext.mechanisms import Aim, gaussian
+from dptext.mechanisms.gaussian import Gaussian
+from dptext.privacy_curve import mu_of
+from dptext.randomness import RandomBits
+from dptext.spaces import Space
+from dptext.types import Eps, Ids, Points
+
+# Normal noise of which the discrete one is a rounding has less variance by 1/12 step.
+_SHEPPARD = 1.0 - 1.0 / (12.0 * discrete.WIDTH**2)
+
+
+@dataclass(frozen=True, slots=True)
+class Params(gaussian.Params):
+    """clip: C; delta: the chance left over, for each word.
+
+    sensitivity: the largest distance of clipped vectors, exact over the "vocabulary"
+    or, whatever the vocabulary, the "worst" case 2 C.
+    """
+
+    def prepare(self, space: Space, aim: Aim) -> DiscreteGaussian:
+        """Clip every vector."""
+        return DiscreteGaussian(self, space, self.clipped(space))
+
+
+@dataclass(frozen=True, eq=False)
+class DiscreteGaussian(Gaussian):
+    """Gaussian noise of whole steps."""
+
+    def _left(self, epsilon: float) -> float:
+        """Return mu less what rounding vectors to the grid may add to it."""
+        rest = (1.0 + math.exp(min(epsilon, 700.0))) * self.width
+        delta = max(self.params.delta - rest * discrete.NORMAL_REST, 1e-300)
+        mu = mu_of(epsilon, min(delta, self.params.delta)) * math.sqrt(_SHEPPARD)
+        return mu - math.sqrt(self.width) / discrete.WIDTH * (1.0 + 1e-9)
+
+    def sigma(self, epsilon: float) -> float:
+        """Return the standard deviation of the noise in each coordinate."""
+        left = self._left(epsilon)
+        if left <= math.sqrt(self.width) / discrete.WIDTH:
+            # So long steps that all vectors are rounded to 0: nothing is told.
+            return 4.0 * self.longest * discrete.WIDTH
+        return self.sensitivity / left
+
+    def supports(self, epsilon: float) -> None:
+        """Refuse an epsilon that rounding to the grid takes up."""
+        if self._left(epsilon) <= math.sqrt(self.width) / discrete.WIDTH:
+            msg = (
+                f"epsilon: {epsilon:.3g} with delta {self.params.delta:.3g} is too "
+                f"small for a grid in {self.width} dimensions; give larger ones"
+            )
+            raise UsageError(msg)
+
+    def numerical_slack(self, epsilon: float) -> float:
+        """Return what the table of the noise may add, in nats; inf beyond delta."""
+        rest = (1.0 + math.exp(min(epsilon, 700.0))) * self.width
+        if rest * discrete.NORMAL_REST > self.params.delta / 2.0:
+            return math.inf
+        return 2.0 * self.width * discrete.NORMAL_SLACK
+
+    def centres(self, ids: Ids, eps: Eps) -> NDArray[np.floating]:
+        """Return the clipped vectors of words on the grid: (n, d)."""
+        steps = self._sigmas(eps) / discrete.WIDTH
+        centres: NDArray[np.floating] = self.on_grid(ids, steps) * steps[:, None]
+        return centres
+
+    def sample(self, ids: Ids, eps: Eps, bits: RandomBits) -> Points:
+        """Move each word's clipped vector: ids (n,), eps (n,) nats -> (n, d)."""
+        return noise.moved(self.centres(ids, eps), self.noise(eps, bits))
+
+    def noise(self, eps: Eps, bits: RandomBits) -> NDArray[np.float64]:
+        """Return whole steps of discrete Gaussian noise: eps (n,) -> (n, d)."""
+        steps = self._sigmas(eps)[:, None] / discrete.WIDTH
+        drawn: NDArray[np.float64] = discrete.normal(bits, self.width) * steps
+        return drawn
+
+    def release(
+        self, positions: NDArray[np.floating], epsilon: float, bits: RandomBits
+    ) -> NDArray[np.float32]:
+        """Release vectors at one epsilon: (n, d) -> (n, d) float32 on the grid."""
+        step = self.step(epsilon)
+        whole = np.rint(positions / step) + discrete.normal(bits, self.width)
+        return noise.on_grid(whole, step)

@@ -1,0 +1,141 @@
+"""PrivEmb: a public random projection, then multivariate Laplace noise.
+
+z = P v + noise, P (m, d) with entries N(0, 1/m) drawn from the public seed, density of
+the noise ~ exp(-epsilon |noise| / L). m is given, or the least that beta and delta ask
+for (as in the space jl). L is the exact constant of the matrix drawn, the largest
+|P(v - v')| / |v - v'| over all pairs of the vocabulary ("vocabulary"); its spectral
+norm, which holds for any vectors ("worst"); or 1 + beta ("published").
+
+Guarantee: epsilon * d (metric DP) for each word, d the distance before the projection,
+pure, whatever beta and delta; with "published" epsilon L / (1 + beta) * d.
+Source: Feyisetan and Kasiviswanathan 2021 (PrivEmb), section 3: noise for 1 + beta, and
+delta the chance that the matrix, before anybody looks at it, is no good; docs/embed.md.
+Known gaps: continuous noise in floating point; of a word only the word is released,
+never the noisy vector (dptext embed releases vectors, rounded to a grid).
+Example: dptext sanitize reviews.jsonl --mechanism privemb --epsilon 50
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Annotated, ClassVar, Literal
+
+import numpy as np
+from msgspec import Meta
+from numpy.typing import NDArray
+
+from dptext import cache, mechanisms, noise
+from dptext.mechanisms import Aim, Family
+from dptext.mechanisms.laplace import Laplace
+from dptext.spaces import Geometry, Space, jl, lipschitz_of
+from dptext.types import Guarantee, Ids, Metric, MetricKind
+
+
+@dataclass(frozen=True, slots=True)
+class Params(mechanisms.Params):
+    """dimensions: m, or none for the least that beta and delta ask for.
+
+    seed: public, names the matrix; constant: what the noise is scaled by.
+    """
+
+    family: ClassVar[Family] = Family.NOISE
+
+    dimensions: Annotated[int, Meta(ge=1)] | None = None
+    beta: Annotated[float, Meta(gt=0, le=1e6)] = 0.9
+    delta: Annotated[float, Meta(gt=0, lt=1)] = 1e-6
+    seed: int = 0
+    constant: Literal["vocabulary", "worst", "published"] = "vocabulary"
+
+    def prepare(self, space: Space, aim: Aim) -> PrivEmb:
+        """Draw the matrix and take its constant."""
+        rows, width = space.vectors.shape
+        wanted = self.dimensions or jl.least_dimensions(
+            rows, self.beta, self.delta, width
+        )
+        drawn = jl.matrix(self.seed, width, min(wanted, width))
+        settings = {"of": space.identity, "seed": self.seed, "m": drawn.shape[1]}
+        projected = replace(
+            space,
+            name="projected",
+            metric=f"{space.metric}, projected",
+            vectors=noise.product(space.vectors, drawn).astype(np.float32),
+            params=json.dumps(settings, sort_keys=True),
+            published=None,
+        )
+        stretch = {
+            "vocabulary": lambda: constant(space, projected),
+            "worst": lambda: spectral(drawn),
+            "published": lambda: 1.0 + self.beta,
+        }[self.constant]()
+        return PrivEmb(self, projected, space, stretch, drawn)
+
+
+def constant(space: Space, projected: Space) -> float:
+    """Return the largest ratio of distances over all pairs, rounded up."""
+    key = cache.key_of("privemb", space.lexicon.digest, projected.identity)
+    return lipschitz_of(key, "constant", space.vectors, lambda: projected.vectors)
+
+
+def spectral(matrix: NDArray[np.float64]) -> float:
+    """Return the largest factor by which any vector is made longer, rounded up."""
+    return float(np.linalg.norm(matrix, 2)) * (1.0 + 1e-9)
+
+
+@dataclass(frozen=True, eq=False)
+class PrivEmb(Laplace):
+    """matrix (d, m): the projection."""
+
+    params: Params
+    matrix: NDArray[np.float64] = field(repr=False)
+
+    @property
+    def inputs(self) -> NDArray[np.float32]:
+        """Return the vectors before the projection, which is linear: (V + 1, d)."""
+        return self.measured.vectors
+
+    def position(self, vectors: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Project vectors: (n, d) -> (n, m)."""
+        return noise.product(vectors, self.matrix)
+
+    @property
+    def spectral(self) -> float:
+        """Return the constant that holds for any vectors."""
+        return spectral(self.matrix)
+
+    @cached_property
+    def factor(self) -> float:
+        """Return how often epsilon counts the distance: 1, but for "published"."""
+        if self.params.constant != "published":
+            return 1.0
+        return max(1.0, constant(self.measured, self.space) / self.stretch)
+
+    def geometry(self, epsilon: float) -> Geometry:
+        """Return the public distances over V before the projection."""
+        before, times = self.measured.geometry, self.factor
+        return Geometry(
+            before.nearest * times, before.median * times, before.diameter * times
+        )
+
+    def claimed_loss(self, a: Ids, b: Ids, epsilon: float) -> NDArray[np.float64]:
+        """Return the bound on the loss of pairs of inputs, (n,) nats."""
+        return super().claimed_loss(a, b, epsilon) * self.factor
+
+    def guarantee(self, epsilon: float) -> Guarantee:
+        """Return metric DP in the distance before the projection."""
+        metric = self.measured.distance
+        if self.factor > 1.0:
+            metric = Metric(
+                MetricKind.OTHER,
+                f"{math.ceil(self.factor * 1e4) / 1e4:.4f} times the {metric.name}",
+                f"{metric.identity} times {self.factor!r}",
+            )
+        return replace(
+            super().guarantee(epsilon),
+            metric=metric,
+            max_distance=self.geometry(epsilon).diameter,
+            source="PrivEmb, section 3",
+            stretch=math.inf,
+        )

@@ -1,0 +1,258 @@
+"""`dptext embed`: files of vectors, each with its report; a sibling of sanitize."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dptext.report.exports import SIDECAR
+from tests.cli.running import MARKER, Ran, environment, here, lexicon
+
+TEXTS = ("the film was good", "bread and water", "", f"sad {MARKER} story", "old house")
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> str:
+    """Write 60 records."""
+    path = tmp_path / "in.jsonl"
+    lines = [
+        json.dumps({"n": row, "who": f"p{row % 7}", "text": TEXTS[row % 5] * (row % 4)})
+        for row in range(60)
+    ]
+    path.write_text("\n".join(lines) + "\n")
+    return str(path)
+
+
+def embed(source: str, output: Path, *options: str) -> Ran:
+    """Run the command with a small lexicon."""
+    words = lexicon(output.parent)
+    return here("embed", source, "--lexicon", words, "-o", str(output), *options)
+
+
+def sidecar(output: Path) -> Any:
+    """Read the public report beside an output."""
+    return json.loads(output.with_name(output.name + SIDECAR).read_bytes())
+
+
+@pytest.mark.parametrize("pool", ["word", "mean", "sif"])
+def test_all_formats_hold_the_same_vectors(
+    pool: str, source: str, tmp_path: Path, key: str
+) -> None:
+    """numpy, Parquet and Arrow read them; beside them stands what they are of."""
+    pa = pytest.importorskip("pyarrow")
+    import pyarrow.parquet as pq
+
+    options = ("--pool", pool, "--key-file", key, "-q", "--id", "n")
+    paths = [tmp_path / f"out{suffix}" for suffix in (".npy", ".npz", ".parquet")]
+    paths.append(tmp_path / "out.arrow")
+    for path in paths:
+        assert embed(source, path, *options).code == 0
+    vectors = np.load(paths[0])
+    with np.load(paths[1]) as columns:
+        np.testing.assert_array_equal(columns["vector"], vectors)
+        records, ids = columns["record"], columns["id"].tolist()
+    assert vectors.dtype == np.float32
+    assert ids == [str(each) for each in records]
+    with pa.OSFile(str(paths[3])) as file:
+        arrow = pa.ipc.open_file(file).read_all()
+    for table in (pq.read_table(paths[2]), arrow):
+        np.testing.assert_array_equal(np.stack(table["vector"].to_pylist()), vectors)
+        assert table["record"].to_pylist() == records.tolist()
+        assert table["id"].to_pylist() == ids
+        assert ("word" in table.column_names) == (pool == "word")
+    told = sidecar(paths[2])
+    assert told["output"]["rows"] == len(vectors)
+    assert told["output"]["columns"] == list(table.column_names)
+    assert MARKER not in json.dumps(told)
+    assert told["private"] is None
+
+
+@pytest.mark.parametrize("suffix", [".npy", ".npz", ".parquet", ".arrow"])
+def test_the_same_bytes_for_any_batch(
+    suffix: str, source: str, tmp_path: Path, key: str
+) -> None:
+    """Batches of 1, 7 and 4096 records."""
+    written = set()
+    for size in ("1", "7", "4096"):
+        path = tmp_path / f"{size}{suffix}"
+        options = ("--pool", "word", "--key-file", key, "-q", "--batch-size", size)
+        assert embed(source, path, *options).code == 0
+        written.add(path.read_bytes())
+    assert len(written) == 1
+
+
+@pytest.mark.parametrize(("pool", "suffix"), [("word", ".npy"), ("mean", ".parquet")])
+def test_the_same_bytes_for_one_and_two_processes(
+    pool: str, suffix: str, source: str, tmp_path: Path, key: str
+) -> None:
+    """Whichever process draws, the vectors are the same."""
+    written = set()
+    for jobs in ("1", "2"):
+        path = tmp_path / f"{jobs}{suffix}"
+        options = ("--pool", pool, "--key-file", key, "-q", "--batch-size", "16")
+        assert embed(source, path, *options, "--jobs", jobs).code == 0
+        written.add(path.read_bytes())
+    assert len(written) == 1
+
+
+def test_without_a_key_every_run_differs(source: str, tmp_path: Path) -> None:
+    """And the report says where randomness came from."""
+    paths = [tmp_path / "a.npy", tmp_path / "b.npy"]
+    for path in paths:
+        assert embed(source, path, "-q").code == 0
+    assert paths[0].read_bytes() != paths[1].read_bytes()
+    assert sidecar(paths[0])["run"]["key"] == "system"
+
+
+def test_the_panel_and_the_internal_report(source: str, tmp_path: Path) -> None:
+    """Shown on standard error, like that of sanitize; standard output stays empty."""
+    out, internal, page = (tmp_path / name for name in ("o.npy", "r.json", "r.html"))
+    more = ("--report", str(internal), "--html", str(page), "--subject", "who")
+    ran = embed(source, out, *more)
+    assert (ran.code, ran.out) == (0, b"")
+    for part in (
+        "dptext privacy report: vectors",
+        "Not covered:",
+        "Holds if:",
+        "Ruler",
+    ):
+        assert part in ran.err
+    report = json.loads(internal.read_bytes())
+    assert report["audience"] == "internal"
+    assert report["private"]["most_of_one"] == 9
+    assert report["private"]["epsilon_of_one"] > report["run"]["epsilon_each"]
+    html = page.read_text()
+    assert "Do not release this page" in html
+    for text in (ran.err, html, internal.read_text()):
+        assert MARKER not in text
+        assert "p3" not in text
+    beside = str(out) + SIDECAR
+    again = here("report", beside)
+    assert again.code == 0
+    assert b"public report" in again.out
+    assert here("report", beside, "--html", str(tmp_path / "p.html")).code == 0
+
+
+def test_check_computes_the_report_anew(source: str, tmp_path: Path) -> None:
+    """Untouched it passes the policy that fits; edited, another file or seeded, not."""
+    out = tmp_path / "o.npy"
+    assert (
+        embed(source, out, "-q", "--mechanism", "laplace", "--epsilon", "2").code == 0
+    )
+    words = ("--lexicon", lexicon(tmp_path))
+    assert here("check", str(out), *words).code == 0
+    assert (
+        "policy allows"
+        in here("check", str(out), *words, "--max-loss", "1").out.decode()
+    )
+    beside = Path(str(out) + SIDECAR)
+    clean = beside.read_bytes()
+    edits = {
+        b'"epsilon_each": 2.0': b'"epsilon_each": 1.0',
+        b'"notion": "metric-DP"': b'"notion": "LDP"',
+        b"is 2-metric": b"is 1-metric",
+        b'"audience": "public"': b'"audience": "internal"',
+    }
+    for old, new in edits.items():
+        assert old in clean
+        beside.write_bytes(clean.replace(old, new))
+        assert here("check", str(out), *words).code == 1
+    beside.write_bytes(clean)
+    data = out.read_bytes()
+    out.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
+    assert b"another file" in here("check", str(out), *words).out
+    out.write_bytes(data)
+    assert embed(source, out, "-q").code == 0
+    told = here("check", str(out), *words).out
+    assert b"guarantee is eps-delta" in told
+    accept = ("--notion", "eps-delta", "--max-epsilon", "8")
+    assert here("check", str(out), *words, *accept).code == 0
+    assert embed(source, out, "-q", "--seed", "1").code == 0
+    assert here("check", str(out), *words, *accept).code == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "said"),
+    [
+        (("--pool", "text"), 2, "--pool text: choose word, mean, sif or sentence"),
+        (("--mechanism", "rank"), 2, "mechanism rank draws words, not vectors"),
+        (("--mechanism", "laplace", "--mu", "1"), 2, "--mu is of normal noise"),
+        (("--mu", "1", "--epsilon", "1"), 2, "not both"),
+        (("--mechanism", "laplace", "--delta", "0.1"), 2, "mechanism.delta: unknown"),
+        (("--subject", "who", "--id", "n"), 2, "give --id or --subject, not both"),
+        (("--most", "3"), 2, "name its --subject"),
+        (("--subject", "who", "--most", "3"), 3, 'a value of "who" has more than 3'),
+        (("--field", "body"), 4, "'body'"),
+        (("--epsilon", "0.00001"), 2, "too small for a grid"),
+        (("--pool", "sentence"), 2, "need a model"),
+        (("--set", "tokens.stop_word=keep"), 2, "nothing is copied into a vector"),
+        (("--key-file", "nowhere"), 2, "key file nowhere"),
+    ],
+)
+def test_what_goes_wrong_is_one_line_and_no_file(
+    options: tuple[str, ...], code: int, said: str, source: str, tmp_path: Path
+) -> None:
+    """The exit codes of sanitize; no output is left that looks complete."""
+    out = tmp_path / "o.npy"
+    ran = embed(source, out, *options)
+    assert ran.code == code, ran.err
+    assert said in ran.err
+    assert ran.err.count("\n") == 1
+    assert not list(tmp_path.glob("o.npy*"))
+
+
+@pytest.mark.parametrize("name", ["out.txt", "out", "-", ""])
+def test_a_name_that_is_no_format_is_refused(
+    name: str, source: str, tmp_path: Path
+) -> None:
+    """Before anything is read."""
+    given = ("-o", name) if name else ()
+    ran = here("embed", source, "--lexicon", lexicon(tmp_path), *given)
+    assert ran.code == 2
+    assert "ends in .npy, .npz, .parquet, .arrow" in ran.err
+
+
+def test_faulty_records_go_aside(tmp_path: Path) -> None:
+    """They take an ordinal, so that skipping one changes no other vector's record."""
+    path, aside = tmp_path / "in.jsonl", tmp_path / "bad"
+    path.write_text('{"text": "good"}\n{"text": 5}\n{"text": "bad"}\n')
+    out = tmp_path / "o.npz"
+    assert embed(str(path), out, "-q").code == 4
+    assert embed(str(path), out, "-q", "--quarantine", str(aside)).code == 0
+    with np.load(out) as columns:
+        assert columns["record"].tolist() == [0, 2]
+    assert aside.read_text() == '{"text": 5}\n'
+
+
+def test_no_records_and_no_words_give_empty_files(tmp_path: Path) -> None:
+    """(0, m): a reader need not know that there was nothing."""
+    path = tmp_path / "in.txt"
+    for content, pool, rows in (("", "mean", 0), ("\n...\n", "word", 0)):
+        path.write_text(content)
+        for suffix in (".npy", ".npz", ".parquet"):
+            out = tmp_path / f"o{suffix}"
+            assert embed(str(path), out, "-q", "--pool", pool).code == 0
+        assert np.load(tmp_path / "o.npy").shape == (rows, 6)
+
+
+def test_the_example_runs() -> None:
+    """numpy, pandas, Parquet and scikit-learn take what is released."""
+    for name in ("pandas", "pyarrow", "sklearn"):
+        pytest.importorskip(name)
+    folder = Path(__file__).parents[2] / "examples"
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "embed.py", "tickets.jsonl"],
+        cwd=folder,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "(8, 100) float32" in done.stdout

@@ -1,0 +1,43 @@
+"""A command takes groups of options; people meet the options alone."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass
+from typing import Annotated
+
+import typer
+from typer.testing import CliRunner
+
+from dptext.cli.spread import spread
+
+
+@dataclass(frozen=True)
+class Size:
+    """Two options."""
+
+    width: Annotated[int, typer.Option(help="How wide.", min=1)] = 3
+    height: Annotated[int | None, typer.Option(help="How high.")] = None
+
+
+def command(name: str, *, size: Size, loud: bool = False) -> None:
+    """Print what came."""
+    typer.echo(f"{name} {size} {loud}")
+
+
+def test_a_group_is_replaced_by_its_options() -> None:
+    """In its place, with their types and defaults; nothing else changes."""
+    parameters = inspect.signature(spread(command)).parameters
+    assert list(parameters) == ["name", "width", "height", "loud"]
+    assert parameters["width"].default == 3
+    assert parameters["width"].annotation.__metadata__[0].help == "How wide."
+    assert spread(command).__doc__ == command.__doc__
+
+
+def test_the_command_gets_its_group() -> None:
+    """As typed on a command line, defaults filled in, values checked."""
+    app = typer.Typer()
+    app.command()(spread(command))
+    ran = CliRunner().invoke(app, ["tom", "--height", "7"])
+    assert ran.output == "tom Size(width=3, height=7) False\n"
+    assert CliRunner().invoke(app, ["tom", "--width", "0"]).exit_code == 2

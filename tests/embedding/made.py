@@ -1,0 +1,49 @@
+"""Releases of a small lexicon, and records for them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from dptext.embedding import release, settings
+from dptext.embedding.release import Release
+from dptext.types import Record
+from tests.cli.running import lexicon
+
+MECHANISMS = (
+    *("laplace", "mahalanobis", "gaussian", "privemb"),
+    *("discrete-gaussian", "discrete-laplace"),
+)
+TEXTS = (
+    "the film was good and the story old",
+    "",
+    "bread",
+    "zqx very very sad, 47 rivers! " * 3,
+    "music " * 700,
+    "not good. Not bad.",
+)
+
+
+def made(
+    folder: Path,
+    mechanism: str = "discrete-gaussian",
+    pool: str = "mean",
+    epsilon: float = 5.0,
+    parameters: dict[str, Any] | None = None,
+    **options: Any,
+) -> Release:
+    """Make a release ready for a small lexicon of six dimensions."""
+    over = {
+        "lexicon": lexicon(folder),
+        "mechanism": {"name": mechanism, **(parameters or {})},
+        "budget": {"name": "uniform", "epsilon": epsilon},
+    }
+    return release.of(settings.parse(over, {"pool": pool, **options}))
+
+
+def records(count: int) -> list[Record]:
+    """Make records of one to three texts."""
+    return [
+        Record(row, tuple(TEXTS[(row + i) % 6] for i in range(1 + row % 3)), None)
+        for row in range(count)
+    ]

@@ -1,0 +1,95 @@
+"""The transformers are scikit-learn's, as its own checks tell."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+sklearn_checks: Any = pytest.importorskip("sklearn.utils.estimator_checks")
+
+from dptext.errors import UsageError  # noqa: E402
+from dptext.estimators import PrivateVectors, TextVectors  # noqa: E402
+from tests.cli.running import lexicon  # noqa: E402
+
+KEY = bytes(range(7, 7 + 64))
+# Fresh noise each time is what the transformer is for; with a key they pass.
+FRESH = dict.fromkeys(
+    ("check_estimators_pickle", "check_fit_idempotent"), "each call draws anew"
+)
+# Not run for any transformer that is not deterministic, or without SciPy's array API.
+SKIPPED = {
+    *("check_pipeline_consistency", "check_transformer_general"),
+    *("check_transformer_data_not_an_array", "check_array_api_input"),
+}
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "key"), [("discrete-gaussian", KEY), ("laplace", None)]
+)
+def test_scikit_learns_own_checks_pass(mechanism: str, key: bytes | None) -> None:
+    """All that apply; without a key but for two that want the same noise twice."""
+    estimator = PrivateVectors(mechanism=mechanism, key=key)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = sklearn_checks.check_estimator(
+            estimator, on_fail=None, expected_failed_checks={} if key else FRESH
+        )
+    failed = {each["check_name"] for each in found if each["status"] == "failed"}
+    assert not failed
+    skipped = {each["check_name"] for each in found if each["status"] == "skipped"}
+    assert skipped <= SKIPPED
+    assert sum(each["status"] == "passed" for each in found) > 30
+
+
+def test_the_checks_pass_for_texts() -> None:
+    """The few that apply to what takes texts; it says that it takes nothing else."""
+    with pytest.warns(UserWarning, match="string=True"):
+        found = sklearn_checks.check_estimator(TextVectors(key=KEY))
+    assert {each["status"] for each in found} == {"passed"}
+
+
+def test_fit_looks_at_no_value() -> None:
+    """Two fits on different data release the same, as long as the width is the same."""
+    rng = np.random.default_rng(1)
+    rows = rng.normal(size=(30, 5))
+    one = PrivateVectors(key=KEY).fit(rows)
+    other = PrivateVectors(key=KEY).fit(np.zeros((2, 5)))
+    np.testing.assert_array_equal(one.transform(rows), other.transform(rows))
+
+
+def test_noise_is_that_of_the_clip_and_of_each_row() -> None:
+    """Sigma hides 2 C; equal rows get different noise, fresh keys other noise."""
+    rows = np.full((4000, 3), 10.0)
+    layer = PrivateVectors(epsilon=1.0, clip=0.5).fit(rows)
+    released = layer.transform(rows).astype(np.float64)
+    sigma = 3.7306316348 * 2 * 0.5
+    noise = released - 0.5 / np.sqrt(3.0)
+    assert noise.std() == pytest.approx(sigma, rel=0.05)
+    assert abs(np.corrcoef(noise[:-1, 0], noise[1:, 0])[0, 1]) < 0.1
+    assert (layer.transform(rows) != released).any()
+
+
+def test_texts_in_a_pipeline(tmp_path: Any) -> None:
+    """Texts go in, a classifier learns from what is released."""
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+
+    texts = ["good film", "bad story", "very good", "not bad old sad"] * 10
+    model = make_pipeline(
+        TextVectors(lexicon=lexicon(tmp_path), epsilon=20.0), LogisticRegression()
+    )
+    predicted = model.fit(texts, [1, 0, 1, 0] * 10).predict(texts)
+    assert predicted.shape == (40,)
+
+
+def test_what_cannot_be_is_said() -> None:
+    """Words have no single row, mahalanobis no public vectors."""
+    with pytest.raises(ValueError, match="pool"):
+        TextVectors(pool="word").fit([]).transform(["a"])
+    with pytest.raises(UsageError, match="needs public vectors"):
+        PrivateVectors(mechanism="mahalanobis").fit(np.eye(3))
+    with pytest.raises(UsageError, match="too small for a grid"):
+        PrivateVectors(mechanism="discrete-laplace", epsilon=1e-4).fit(np.eye(3))
