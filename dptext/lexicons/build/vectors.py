@@ -10,14 +10,17 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext.lexicons.build import fitting, meaning, ordering, synonyms
+from dptext.lexicons.build import closed, fitting, meaning, ordering, synonyms
 from dptext.lexicons.build.fitting import unit
 from dptext.lexicons.build.resources import English
+from dptext.tokens.regex import key_of
 
 # The length of the fitted part and of the best word's polarity beside GloVe's.
 FITTED, POLARITY = 1.2, 0.6
 # Words whose neighbours in WordNet are drawn together.
 _FIRST = 30_000
+# How far a word that has only the vector of its class lies from it.
+_APART = 0.3
 _ENDINGS = ("n't", "'s", "'re", "'ve", "'ll", "'d", "'m")
 
 
@@ -32,7 +35,8 @@ def of_words(
 
     keys by descending frequency; row_of the rows of glove.
     """
-    centred = _centred(unit(np.array([_vector(key, row_of, glove) for key in keys])))
+    rows = unit(np.array([_vector(key, row_of, glove) for key in keys]))
+    centred = _centred(_with_classes(keys, rows, seed))
     stands = meaning.of_words(english.wordnet, keys, english.ties, english.weights)
     together = set(meaning.nearest(stands, min(_FIRST, len(keys))))
     ends, others = synonyms.synonyms(english.wordnet, keys, english.ties)
@@ -74,6 +78,23 @@ def _parts(key: str) -> tuple[str, ...]:
         if key.endswith(ending) and key != ending:
             return key[: -len(ending)], ending
     return ()
+
+
+def _with_classes(
+    keys: Sequence[str], rows: NDArray[np.float64], seed: int
+) -> NDArray[np.float64]:
+    """Give words without a vector the mean of their closed class, each a little apart."""
+    row_of = {key: row for row, key in enumerate(keys)}
+    rng = np.random.default_rng(seed)
+    filled = rows.copy()
+    for words in closed.classes().values():
+        members = [row_of[key] for key in map(key_of, words) if key in row_of]
+        for row in members:
+            if not filled[row].any():
+                mean = unit(rows[members].mean(axis=0, keepdims=True))[0]
+                own = rng.standard_normal(len(mean)) / np.sqrt(len(mean))
+                filled[row] = mean + _APART * own
+    return unit(filled)
 
 
 def _centred(rows: NDArray[np.float64]) -> NDArray[np.float64]:
