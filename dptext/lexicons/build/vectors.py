@@ -83,7 +83,7 @@ def _parts(key: str) -> tuple[str, ...]:
 def _with_classes(
     keys: Sequence[str], rows: NDArray[np.float64], seed: int
 ) -> NDArray[np.float64]:
-    """Give words without a vector the mean of their closed class, each a little apart."""
+    """Give words without a vector the mean of their closed class, a little apart."""
     row_of = {key: row for row, key in enumerate(keys)}
     rng = np.random.default_rng(seed)
     filled = rows.copy()
