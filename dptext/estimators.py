@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext import api
-from dptext.embedding import release
+from dptext.embedding import layer
 from dptext.errors import MissingExtra
 from dptext.mechanisms import NoiseMechanism
 from dptext.mechanisms._clipped import clip as shortened
@@ -113,7 +113,7 @@ class PrivateVectors(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Make the mechanism ready for the number of columns; no value is looked at."""
         validate_data(self, X, dtype=np.float64)
         chosen = {"delta": self.delta, "dimensions": self.dimensions}
-        self.mechanism_ = release.layer(
+        self.mechanism_ = layer.ready(
             self.mechanism, self.n_features_in_, self.clip, self.epsilon, chosen
         )
         return self

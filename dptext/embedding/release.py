@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext import content, identity, lexicons, models, registry, spaces
+from dptext import content, identity, lexicons, models, spaces
 from dptext.budgets import uniform
 from dptext.embedding import encoders, tables
 from dptext.embedding.encoders import Encoder
@@ -22,13 +23,10 @@ from dptext.measures import prior
 from dptext.mechanisms import Aim, NoiseMechanism
 from dptext.mechanisms import Params as MechanismParams
 from dptext.mechanisms.gaussian import Gaussian
-from dptext.mechanisms.mahalanobis import Mahalanobis
 from dptext.privacy_curve import epsilon_of, mu_of
 from dptext.profile import Part
 from dptext.randomness import Randomness, RunKey
-from dptext.settings import convert
 from dptext.spaces import Space
-from dptext.spaces.identity import Params as Identity
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import BudgetDescription, BudgetKind, Lexicon, Record
 
@@ -141,7 +139,8 @@ def of(
         assert options.model is not None
         folder = models.need_sentence_model(options.model, "--pool sentence")
         digest = content.of_path(folder)
-        lexicon, _ = tables.of_texts(folder, digest, options.longest, options.public)
+        lexicon = tables.of_texts(folder, digest, options.longest, options.public)
+        lexicon = replace(lexicon, name=Path(options.model).name)
     else:
         lexicon = lexicon or lexicons.find(recipe.lexicon, warn=warn)
         base = lexicon.digest
@@ -180,30 +179,6 @@ def _with_mechanism(
         epsilon = calibrate.epsilon_for(mechanism, budget.risk, words)
         recipe = recipe.with_epsilon(epsilon)
     return replace(settings, recipe=recipe), mechanism
-
-
-def layer(
-    name: str, width: int, longest: float, epsilon: float, chosen: Mapping[str, object]
-) -> NoiseMechanism:
-    """Make a mechanism ready for any vectors of a width, up to a length.
-
-    chosen are parameters that count where it has them and they are not None. Raises
-    UsageError.
-    """
-    module = registry.find("mechanisms", name)
-    known = {each.name for each in fields(module.Params)}
-    given = {k: v for k, v in chosen.items() if k in known and v is not None}
-    if "clip" in known:
-        given["clip"] = longest
-    params = convert(given, module.Params, "mechanism")
-    options = Options(pool=Pool.SENTENCE, longest=longest)
-    space = spaces.prepare(tables.axes(width, longest), "identity", Identity())
-    mechanism = for_inputs(params, options).prepare(space, Aim())
-    if isinstance(mechanism, Mahalanobis) or not isinstance(mechanism, NoiseMechanism):
-        msg = f"mechanism {name} needs public vectors, or releases none"
-        raise UsageError(msg)
-    check(mechanism, epsilon)
-    return mechanism
 
 
 def for_inputs(params: MechanismParams, options: Options) -> MechanismParams:

@@ -39,10 +39,8 @@ def weighted(lexicon: Lexicon, a: float) -> Lexicon:
     return _table(lexicon, rows.astype(np.float32), digest)
 
 
-def of_texts(
-    folder: str, digest: str, longest: float, public: str | None
-) -> tuple[Lexicon, tuple[str, ...]]:
-    """Return the table of public texts under a sentence model, and the texts."""
+def of_texts(folder: str, digest: str, longest: float, public: str | None) -> Lexicon:
+    """Return the table of public texts under the sentence model in a folder."""
     builtin = lexicons.find("builtin")
     texts = frequent(builtin) if public is None else read(public)
     key = cache.key_of("sentences", digest, content.of_data(texts))
@@ -56,12 +54,11 @@ def of_texts(
     named = content.of_data([digest, content.of_data(texts), longest])
     base = replace(
         builtin,
-        name=Path(folder).name,
         words=texts,
         counts=np.ones(len(texts)),
         meta={"prior": "none: public texts count alike"},
     )
-    return _table(base, rows, named), texts
+    return _table(base, rows, named)
 
 
 def axes(width: int, longest: float) -> Lexicon:

@@ -204,6 +204,7 @@ def test_sentence_vectors(tmp_path: Path) -> None:
     over = {"budget": {"name": "uniform", "epsilon": 8.0}}
     ready = release.of(settings.parse(over, {**options, "longest": 0.5}))
     assert ready.dimensions == 384
+    assert ready.lexicon.name == models.PACKAGE
     assert ready.mechanism.sensitivity == pytest.approx(1.0, rel=1e-6)  # type: ignore[attr-defined]
     texts = ["Prices rose.", "", "a much longer text of several words"]
     encoded = ready.encode(texts)
