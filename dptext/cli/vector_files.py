@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-
 # More words than this make a lexicon no better, but slower.
 MAX_WORDS = 400_000
 
