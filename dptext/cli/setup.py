@@ -8,11 +8,13 @@ import io
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dptext.cli import options, screen
+from dptext.cli import options, screen, vector_files
+from dptext.errors import DptextError
 
 if TYPE_CHECKING:
     from dptext.models import Library
@@ -46,7 +48,7 @@ class Item:
         """Return where it lies, None where it or its package is absent."""
         return self.location() if self.usable else None
 
-    def row(self) -> dict[str, str | None]:
+    def row(self) -> dict[str, str | bool | None]:
         """Return what is said of it; the command brings its package, too."""
         command = self.command
         if not self.usable:
@@ -56,6 +58,7 @@ class Item:
             "for": self.serves,
             "path": self.path,
             "command": command,
+            "optional": False,
         }
 
 
@@ -63,23 +66,29 @@ def command(
     check: Annotated[
         bool, typer.Option("--check", help="Only show; fetch nothing.")
     ] = False,
+    folder: Annotated[
+        Path, typer.Option("--vectors", help="Where downloaded files of vectors are.")
+    ] = Path(),
     as_json: options.Json = False,
 ) -> None:
     """Show which models and data are here, and fetch those that are not.
 
     They are for the linguistic budget; without any of them dptext does all else. Exit
-    code 1 where something is absent in the end.
+    code 1 where something is absent in the end. Files of GloVe and fastText vectors
+    that lie in the folder are imported, 400,000 words of each; no such file is needed.
     """
     wanted = tuple(items())
     for item in () if check else wanted:
         if item.path is None:
             _fetch(item)
-    rows = [item.row() for item in wanted]
+    for file in () if check else vector_files.found_in(folder):
+        _import(file)
+    rows = [*(item.row() for item in wanted), *vector_files.rows()]
     if as_json:
         screen.print_json(rows)
     else:
         _show(rows)
-    if any(row["path"] is None for row in rows):
+    if any(row["path"] is None and not row["optional"] for row in rows):
         raise typer.Exit(1)
 
 
@@ -159,8 +168,18 @@ def _fetch(item: Item) -> None:
     importlib.invalidate_caches()
 
 
-def _show(rows: Sequence[dict[str, str | None]]) -> None:
+def _import(file: vector_files.Found) -> None:
+    """Import a file of vectors, or say in one line on stderr why not."""
+    try:
+        vector_files.import_file(file)
+    except DptextError as error:
+        typer.echo(f"{file.name} was not imported: {error}", err=True)
+
+
+def _show(rows: Sequence[dict[str, str | bool | None]]) -> None:
     for row in rows:
         typer.echo(f"{row['name']} ({row['for']})")
         absent = f"absent; to fetch it: {row['command']}"
+        if row["optional"]:
+            absent = f"not imported; {row['command']}"
         typer.echo(f"  {row['path'] or absent}")

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from dptext import models
-from dptext.cli import setup
+from dptext import lexicons, models
+from dptext.cli import setup, vector_files
+from tests.lexicons import files
 from tests.lexicons.files import real
 
 # The command alone, as `dptext setup` runs it.
@@ -57,7 +58,9 @@ def test_check_shows_where_things_are(tmp_path: Path) -> None:
     for name, path in models.NLTK_DATA.items():
         assert rows[name]["path"] == f"{data}/{path}"
         assert rows[name]["command"] == f"python -m nltk.downloader {name}"
-    missing = [row for row in rows.values() if row["path"] is None]
+    absent = [row for row in rows.values() if row["path"] is None]
+    missing = [row for row in absent if not row["optional"]]
+    assert "nlp.stanford.edu" in rows["GloVe"]["command"]
     assert done.returncode == bool(missing)
     assert done.stderr == ""
 
@@ -105,6 +108,7 @@ def test_what_is_here_is_shown_with_its_path(
         "thing", "tests", "nltk", "nlp", "get it", lambda: "/there", lambda: None
     )
     monkeypatch.setattr(setup, "items", lambda: [here])
+    monkeypatch.setattr(vector_files, "SOURCES", ())
     setup.command(check=True)
     assert capsys.readouterr().out == "thing (tests)\n  /there\n"
     setup.command(check=True, as_json=True)
@@ -114,6 +118,7 @@ def test_what_is_here_is_shown_with_its_path(
         "for": "tests",
         "path": "/there",
         "command": "get it",
+        "optional": False,
     }
 
 
@@ -125,9 +130,34 @@ def test_an_absent_package_is_named_with_its_extra(
         "thing", "tests", "no_such_package", "nlp", "get it", lambda: "", lambda: None
     )
     monkeypatch.setattr(setup, "items", lambda: [lost])
+    monkeypatch.setattr(vector_files, "SOURCES", ())
     with pytest.raises(Exception, match="1"):
         setup.command()
     told = capsys.readouterr().out
     assert told == (
         'thing (tests)\n  absent; to fetch it: pip install "dptext[nlp]" && get it\n'
     )
+
+
+def test_vectors_that_are_here_are_imported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """GloVe and fastText files by their names, with their language; faults are said."""
+    monkeypatch.setenv("DPTEXT_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(setup, "items", lambda: [])
+    for name, content in {
+        "glove.6B.50d.txt": files.text(),
+        "cc.de.300.vec": files.text(header=True),
+        "wiki-news-300d-1M.vec": b"5 3\nthe 1\n",
+        "notes.txt": b"private",
+    }.items():
+        files.put(tmp_path / name, content)
+    setup.command(folder=tmp_path, as_json=True)
+    output = capsys.readouterr()
+    assert all(row["path"] for row in json.loads(output.out))
+    assert "wiki-news-300d-1M was not imported: " in output.err
+    assert "line 2" in output.err
+    known = {entry.name: entry.meta.get("language") for entry in lexicons.installed()}
+    assert known["cc.de.300"] == "de"
+    assert known["glove.6B.50d"] == "en"
+    assert len(known) == 3

@@ -42,7 +42,7 @@ def english() -> Lexicon:
 def test_an_import_has_all_elements(tmp_path: Path, outputs: int | None) -> None:
     """Counts by public shares, among the outputs; vectors close to each other."""
     path = files.put(tmp_path / "v.npz", content())
-    imported = make(path, "mine", Settings(listed=100, outputs=outputs))
+    imported = make(path, "mine", Settings(listed=100, outputs=outputs, language="en"))
     store.check(imported)
     rows = np.array([imported.words.index(name) for name in NAMES])
     shares = [element.share for element in ELEMENTS]
@@ -77,7 +77,7 @@ def test_many_words_of_one_count(tmp_path: Path) -> None:
             counts=np.ones(3_000),
         ),
     )
-    imported = make(path, "mine", Settings(listed=10, outputs=2_000))
+    imported = make(path, "mine", Settings(listed=10, outputs=2_000, language="en"))
     assert max(imported.words.index(name) for name in NAMES) < 2_000
 
 
