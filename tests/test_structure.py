@@ -72,7 +72,7 @@ ALLOWED = {
     ("cli.app", "__init__"),
     ("cli.evaluate", "__init__"),
     ("embedding.document", "__init__"),
-    ("embedding.verify", "__init__"),
+    ("embedding.recompute", "__init__"),
     ("report.document", "__init__"),
     # Another version may word a report otherwise.
     ("report.recompute", "__init__"),

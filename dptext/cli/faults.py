@@ -9,15 +9,13 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import signal
 import sys
 from collections.abc import Callable, Iterator
-from types import FrameType
 
 import typer
 
 from dptext import failures, progress
-from dptext.cli import screen
+from dptext.cli import screen, signals
 from dptext.errors import DptextError
 
 # What is wrong with a name that was asked for, rather than with the machine.
@@ -25,8 +23,7 @@ _NAMES = (
     *(errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG, errno.ELOOP),
     *(errno.EACCES, errno.EPERM, errno.EINVAL, errno.EROFS),
 )
-INTERRUPTED, CLOSED_PIPE, TERMINATED = 130, 141, 143
-
+INTERRUPTED, CLOSED_PIPE = 130, 141
 
 # What the parser of options raises, by the root of its tree: Typer names a leaf only.
 _PARSER = tuple(
@@ -42,7 +39,7 @@ def reported(wrong: Callable[[Exception], str]) -> Iterator[None]:
 
     wrong says what is wrong with arguments, from the error of the parser.
     """
-    with screen.screens(), _signals():
+    with screen.screens(), signals.as_exceptions():
         progress.on()
         try:
             yield
@@ -58,7 +55,7 @@ def reported(wrong: Callable[[Exception], str]) -> Iterator[None]:
         except SystemExit as error:
             # A component of another package must not end a run as if it were done.
             failure = failures.of_component(error)
-            if failure is None or isinstance(error, _Terminated):
+            if failure is None or isinstance(error, signals.Terminated):
                 raise
             raise typer.Exit(_code(failure)) from None
         except (Exception, KeyboardInterrupt) as error:
@@ -96,29 +93,3 @@ def _code(error: BaseException) -> int:
 def say(message: str) -> None:
     """Write one line for people."""
     print(f"dptext: {screen.one_line(message)}", file=sys.stderr)  # noqa: T201
-
-
-@contextlib.contextmanager
-def _signals() -> Iterator[None]:
-    """Turn an interrupt and a termination into exceptions, where they are not ignored.
-
-    Before and after, `dptext.__main__` ends the process at once.
-    """
-    with contextlib.ExitStack() as stack:
-        with contextlib.suppress(ValueError):  # not in the main thread
-            for number, handler in (
-                (signal.SIGINT, signal.default_int_handler),
-                (signal.SIGTERM, _terminate),
-            ):
-                if signal.getsignal(number) not in (signal.SIG_IGN, None):
-                    before = signal.signal(number, handler)
-                    stack.callback(signal.signal, number, before)
-        yield
-
-
-class _Terminated(SystemExit):
-    """The process was told to end."""
-
-
-def _terminate(number: int, frame: FrameType | None) -> None:
-    raise _Terminated(TERMINATED)

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dptext.cli import groups, options, screen
-from dptext.errors import InputError, UsageError
+from dptext.cli import groups, options, screen, sizes
+from dptext.errors import UsageError
 
 if TYPE_CHECKING:
-    from dptext.report.plan import Plan, Size
-
-_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
-_SIZE = re.compile(r"([0-9.]+) ?([kmgt]?)b?", re.IGNORECASE)
+    from dptext.report.plan import Plan
 
 
 def command(
@@ -48,9 +42,9 @@ def command(
         raise UsageError("give files or --size, not both")
     if html is not None:
         streams.check_distinct(files or [], str(html))
-    total = _size_of(files) if files else None
+    total = sizes.of_files(files) if files else None
     if size is not None:
-        total = plan.Size(parse(size))
+        total = plan.Size(sizes.parse(size))
     pipeline = api.open_pipeline(profile, changes.overrides())
     with progress.step("planning"):
         result = plan.plan(pipeline, total, jobs=jobs, bayes_risk=bayes_risk)
@@ -60,37 +54,6 @@ def command(
         screen.print_json(result)
     else:
         _show(result)
-
-
-def parse(size: str) -> int:
-    """Read a size: "2GB", "300 MB", "1000". Raises UsageError."""
-    match = _SIZE.fullmatch(size.strip())
-    try:
-        if match is None:
-            raise ValueError
-        return int(float(match[1]) * _UNITS[match[2].lower()])
-    except ValueError:
-        raise UsageError(
-            f"--size {size}: write a number and B, KB, MB, GB or TB"
-        ) from None
-
-
-def _size_of(files: Sequence[str]) -> Size:
-    """Return the size of files together."""
-    from dptext import streams
-    from dptext.report.plan import Size
-
-    total = packed = 0
-    for name in files:
-        try:
-            size = Path(name).stat().st_size
-        except OSError as error:
-            raise InputError(f"{name}: {error.strerror}") from None
-        total += size
-        # Columns of Parquet are compressed in the file, whatever its name.
-        if streams.compression(name) or Path(name).suffix.lower() == ".parquet":
-            packed += size
-    return Size(total, packed)
 
 
 def _show(result: Plan) -> None:

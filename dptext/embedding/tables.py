@@ -5,7 +5,6 @@ A table is a lexicon in form, so that spaces and mechanisms take it as one.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,13 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext import cache, content, lexicons
-from dptext.embedding import encoders
-from dptext.errors import UsageError
+from dptext.embedding import encoders, public_texts
 from dptext.mechanisms._clipped import clip
-from dptext.types import NUMBER, Lexicon
-
-# So many frequent words stand for public texts where none are named; most that count.
-_WORDS, _TEXTS = 1000, 20_000
+from dptext.types import Lexicon
 
 
 def weighted(lexicon: Lexicon, a: float) -> Lexicon:
@@ -42,7 +37,9 @@ def weighted(lexicon: Lexicon, a: float) -> Lexicon:
 def of_texts(folder: str, digest: str, longest: float, public: str | None) -> Lexicon:
     """Return the table of public texts under the sentence model in a folder."""
     builtin = lexicons.find("builtin")
-    texts = frequent(builtin) if public is None else read(public)
+    texts = (
+        public_texts.frequent(builtin) if public is None else public_texts.read(public)
+    )
     key = cache.key_of("sentences", digest, content.of_data(texts))
 
     def compute() -> cache.Arrays:
@@ -82,27 +79,3 @@ def _table(lexicon: Lexicon, vectors: NDArray[np.float32], digest: str) -> Lexic
         orders=np.zeros((len(vectors), 1), np.uint32),
         far=np.zeros(len(vectors), np.float32),
     )
-
-
-def frequent(lexicon: Lexicon) -> tuple[str, ...]:
-    """Return the most frequent words, as texts of one word each."""
-    words = (word for word in lexicon.words if word != NUMBER and word.isalpha())
-    return tuple(word for word, _ in zip(words, range(_WORDS), strict=False))
-
-
-def read(path: str) -> tuple[str, ...]:
-    """Read public texts, one a line; lines that are empty or there already are not.
-
-    Raises UsageError.
-    """
-    try:
-        lines: Sequence[str] = Path(path).read_text("utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "no UTF-8 text"
-        msg = f"--public {path}: {reason}"
-        raise UsageError(msg) from None
-    texts = tuple(dict.fromkeys(line for line in lines if line.strip()))[:_TEXTS]
-    if len(texts) < 2:
-        msg = f"--public {path}: needs at least two different texts, one a line"
-        raise UsageError(msg)
-    return texts

@@ -7,16 +7,14 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, cast
 
 from dptext import formats, streams
+from dptext.engines import plain_text
 from dptext.errors import UsageError
-from dptext.types import Selection
 
 if TYPE_CHECKING:
     from typing import BinaryIO
 
     from dptext.engines.serial import Job
 
-_DELIMITERS = ",;\t|"
-_ROWS = 3  # lines with equally many delimiters that look like a table
 _TEXT = "text"
 
 
@@ -70,41 +68,10 @@ def _without_magic(job: Job, head: bytes, warn: Callable[[str], None]) -> str:
     files = [name for name in job.inputs if not streams.is_standard(name)]
     if files:
         return formats.find(files[0]).name
-    _check_is_text(head, job.selection)
-    if _looks_like_table(head):
+    plain_text.check(head, job.selection)
+    if plain_text.looks_like_table(head):
         warn(
             "standard input is taken for plain text, each line a text of its own; if "
             "it is a table, give --format csv or tsv"
         )
     return _TEXT
-
-
-def _check_is_text(head: bytes, selection: Selection) -> None:
-    """Refuse lines that the options speak of as of a table or of objects."""
-    first = head.partition(b"\n")[0].decode("utf-8", "replace").strip("\ufeff\r")
-    for delimiter in _DELIMITERS:
-        names = [part.strip().strip('"') for part in first.split(delimiter)]
-        for name in selection.fields:
-            if len(names) > 1 and name in names:
-                raise UsageError(
-                    f"standard input looks like a table with a column {name!r}: give "
-                    f"{_as_option(delimiter)}, or --format text if each line is a text"
-                )
-    if head and selection.fields != Selection().fields:
-        raise UsageError(
-            "standard input looks like plain text, which has no fields: name its "
-            "format with --format, or leave --field out"
-        )
-
-
-def _as_option(delimiter: str) -> str:
-    if delimiter == "\t":
-        return "--format tsv"
-    other = "" if delimiter == "," else f" --delimiter '{delimiter}'"
-    return f"--format csv{other}"
-
-
-def _looks_like_table(head: bytes) -> bool:
-    lines = [line for line in head.split(b"\n")[:-1] if line.strip()][:_ROWS]
-    counts = [{line.count(each.encode()) for line in lines} for each in _DELIMITERS]
-    return len(lines) == _ROWS and any(len(n) == 1 and 0 not in n for n in counts)

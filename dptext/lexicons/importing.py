@@ -1,7 +1,7 @@
 """Make a lexicon of a file of vectors.
 
-Its entries are read (sources), folded (folding) and ordered (schemes). Everything here
-is public: no private text is read.
+Its entries are read (sources), folded (folding), put in order (arranging) and each
+listed with its best replacements (schemes). All of it is public: no private text.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 
 from dptext import cache
 from dptext.errors import LexiconError, OutputError, UsageError
-from dptext.lexicons import folding, locations, sources, store
+from dptext.lexicons import arranging, locations, sources, store
 from dptext.lexicons.orders import check_coordinates, measure
 from dptext.lexicons.schemes import ByCosine, ByDistance, Scheme
 from dptext.progress import Shares
@@ -136,7 +136,7 @@ def make(
     scheme = english or _scheme(settings, len(raw.words))
     progress("folding words", 0.0)
     language = ENGLISH if english else settings.language or language_of(raw.words)
-    entries, dropped = folding.arranged(raw, str(path), scheme, language)
+    entries, dropped = arranging.arranged(raw, str(path), scheme, language)
     words, vectors, counts, _ = entries
     prior = ZIPF if raw.counts is None else "counts of the source"
     meta = {

@@ -21,8 +21,8 @@ from msgspec import Meta
 
 from dptext import mechanisms
 from dptext.exponential.lists import Lists
-from dptext.exponential.mechanism import TruncatedMetricMechanism
 from dptext.exponential.recalibration import Scales
+from dptext.exponential.truncated import TruncatedMetricMechanism
 from dptext.mechanisms import Aim
 from dptext.spaces import Space
 from dptext.types import Guarantee, Notion, VaryingEpsilon

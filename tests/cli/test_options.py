@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from dptext.cli import boundary
+from dptext.cli import arguments
 from tests.cli.running import here
 from tests.cli.test_boundary import ALL
 
@@ -67,11 +67,11 @@ def test_a_format_is_checked_in_one_way(command: str, tmp_path: Path) -> None:
     assert (ran.code, ran.err) == (2, f"dptext: {said}\n")
 
 
-@pytest.mark.parametrize("old", boundary.RENAMED)
+@pytest.mark.parametrize("old", arguments.RENAMED)
 @pytest.mark.parametrize("command", sorted(ALL))
 def test_an_old_option_is_refused_with_its_new_name(command: str, old: str) -> None:
     """On every command, also with a value: one line, exit code 2."""
-    new = boundary.RENAMED[old]
+    new = arguments.RENAMED[old]
     for given in ((old,), (f"{old}=x",), (old, "x")):
         ran = here(*command.split(), *given)
         expected = f"dptext: {old}: this option is now {new}\n"
@@ -86,5 +86,5 @@ def test_new_names_are_options_and_old_ones_are_not() -> None:
         for option in command.params
         for name in (*option.opts, *option.secondary_opts)
     }
-    assert every >= set(boundary.RENAMED.values())
-    assert not every & boundary.RENAMED.keys()
+    assert every >= set(arguments.RENAMED.values())
+    assert not every & arguments.RENAMED.keys()

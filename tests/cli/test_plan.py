@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from dptext import lexicons, pipeline, profile
-from dptext.cli.plan import parse
+from dptext.cli.sizes import parse
 from dptext.errors import UsageError
 from dptext.measures import prior
 from dptext.report import plan as plans

@@ -12,10 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dptext.mechanisms.diffractor._window import Positions, Window
 from dptext.randomness import RandomBits
 from dptext.types import Eps
-
-Positions = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +49,7 @@ class Tem:
 
     def log_totals(self, inputs: Positions, eps: Eps) -> NDArray[np.float64]:
         """Return ln of the normaliser: inputs (n,), eps (n,) or (1,) -> (n,)."""
-        return np.asarray(np.log(_Window.of(self, inputs, eps).total()))
+        return np.asarray(np.log(Window.of(self, inputs, eps).total()))
 
     def log_outputs(self, outputs: Positions, eps: Eps) -> NDArray[np.float64]:
         """Return 0: all normalising is done by the inputs: (n, m)."""
@@ -60,7 +59,7 @@ class Tem:
         self, positions: Positions, eps: Eps, up: NDArray[np.bool_], bits: RandomBits
     ) -> Positions:
         """Draw any position at all, or itself, or one to its left or right."""
-        window = _Window.of(self, positions, eps)
+        window = Window.of(self, positions, eps)
         integers = bits.integers(1)
         uniform = RandomBits.unit(integers[:, 0])
         target = uniform * window.total() - self.size * window.floor
@@ -82,53 +81,3 @@ class Tem:
         The rarest output has probability exp(-loss / 2) / V, exact to 2^-52.
         """
         return float(2.0**-50 * self.size * np.exp(min(loss, 600.0) / 2.0))
-
-
-@dataclass(frozen=True, slots=True)
-class _Window:
-    """A floor for all of V, and what exceeds it near by.
-
-    rate (n,) nats a step; floor (n,) the least weight; left, right (n,) the positions
-    on either side that exceed it.
-    """
-
-    size: int
-    rate: NDArray[np.float64]
-    floor: NDArray[np.float64]
-    left: Positions
-    right: Positions
-
-    @classmethod
-    def of(cls, tem: Tem, positions: Positions, eps: Eps) -> _Window:
-        """Return those of some positions: (n,)."""
-        gamma, last = tem.cut(eps), tem.size - 1
-        inside = np.minimum(np.floor(gamma * tem.scale), last).astype(np.int64)
-        return cls(
-            size=tem.size,
-            rate=eps / (2.0 * tem.scale),
-            floor=np.exp(eps * gamma / -2.0),
-            left=np.minimum(positions, inside),
-            right=np.minimum(last - positions, inside),
-        )
-
-    def excess(self, count: Positions) -> NDArray[np.float64]:
-        """Return the sum of exp(-rate k) - floor over k = 1 ... count."""
-        sums = np.expm1(-self.rate * count) / np.expm1(-self.rate)
-        return np.maximum(sums * np.exp(-self.rate) - count * self.floor, 0.0)
-
-    def total(self) -> NDArray[np.float64]:
-        """Return the normaliser of each row."""
-        itself = 1.0 - self.floor
-        sides = self.excess(self.left) + self.excess(self.right)
-        return self.size * self.floor + itself + sides
-
-    def steps(self, target: NDArray[np.float64], most: Positions) -> Positions:
-        """Return the first count whose excess is above the target, by halving: (n,)."""
-        low: Positions = np.minimum(1, most)
-        high: Positions = most.copy()
-        for _ in range(int(most.max(initial=0)).bit_length()):
-            middle = (low + high) // 2
-            enough = self.excess(middle) > target
-            high = np.where(enough, middle, high)
-            low = np.where(enough, low, np.minimum(middle + 1, high))
-        return high
