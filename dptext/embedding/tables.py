@@ -6,7 +6,6 @@ A table is a lexicon in form, so that spaces and mechanisms take it as one.
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
