@@ -38,7 +38,7 @@ LAYERS = (
         *("formats", "metrics", "guarantees", "measures", "geometry", "exponential"),
         *("readers", "decoders"),
     ),
-    ("profile", "identity", "pipeline", "choices", "naming"),
+    ("profile", "identity", "pipeline", "channels", "choices", "naming"),
     ("engines", "report"),
     ("evaluation", "api", "embedding", "estimators"),
     ("cli", "__main__"),

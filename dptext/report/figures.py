@@ -6,11 +6,6 @@ Data for machines (JSON, CSV) has the numbers themselves.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-from dptext.measures.in_context import ALL, CONTENT
-from dptext.measures.readings import InContext
-
 MEANINGS = {
     "risk": "how often the best possible guess of a word from its output is right",
     "N_w": "how often the mechanism draws a word as itself, before decoding",
@@ -78,28 +73,6 @@ def measure(name: str, value: float | str | None) -> str:
     if name in ("N_w", "PP", "LOW", "English", "risk"):
         return share(value)
     return f"{value:.3f}" if isinstance(value, float) else f"{value:,}"
-
-
-def in_context(measured: Iterable[InContext]) -> list[tuple[str, str]]:
-    """Return for each public corpus what each reader finds, as names and sentences."""
-    rows = []
-    for each in measured:
-        for reading in each.readings:
-            if reading.reader == "alone":
-                continue
-            named = {one.name: one for one in reading.classes}
-            every, content = named[ALL], named.get(CONTENT)
-            shown = f"at least {share(every.success)} of words"
-            if content is not None:
-                shown += f", {share(content.success)} of content words"
-            rows.append(
-                (
-                    f"risk in context, {reading.reader}",
-                    f"{shown} (95%: {share(every.low)} to {share(every.high)}; "
-                    f"{every.words:,} words of {each.corpus})",
-                )
-            )
-    return rows
 
 
 def explained(name: str, shown: str) -> tuple[str, str]:

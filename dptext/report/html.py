@@ -14,7 +14,16 @@ from dptext.guarantees.statement import Statement
 from dptext.guarantees.terms import MAX_MEANINGFUL_LOSS
 from dptext.measures.deniability import Deniability
 from dptext.measures.readings import AT_LEAST
-from dptext.report import _page, _private_page, _promise, _svg, _use, columns, figures
+from dptext.report import (
+    _page,
+    _private_page,
+    _promise,
+    _svg,
+    _use,
+    columns,
+    figures,
+    in_context,
+)
 from dptext.report._page import Section
 from dptext.report.document import Document
 from dptext.report.exports import SIDECAR
@@ -124,7 +133,7 @@ def _risk(document: Document) -> Section:
         "Knowing the band: the same by someone who knows which band the word is of. "
         "Bands are made by the public frequencies.",
         f"Method: {risk.method}.{_limits(document)}",
-        *(f"{n}: {s}." for n, s in figures.in_context(document.in_context)),
+        *(f"{n}: {s}." for n, s in in_context.rows_of(document.in_context)),
         *([AT_LEAST] if document.in_context else []),
         document.risk_note,
     ]
