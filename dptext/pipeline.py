@@ -9,8 +9,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext import compatibility, identity, mappings, progress, spaces, strategy
-from dptext.budgets import AnyBudget, Budget, SequentialBudget, uniform
+from dptext import (
+    channels,
+    compatibility,
+    identity,
+    mappings,
+    progress,
+    spaces,
+    strategy,
+)
+from dptext.budgets import AnyBudget, SequentialBudget, uniform
 from dptext.decoders import Decoder, none
 from dptext.errors import UsageError
 from dptext.guarantees import account
@@ -27,13 +35,11 @@ from dptext.mechanisms import (
 from dptext.profile import Part, Profile
 from dptext.randomness import RandomBits, Randomness, RunKey
 from dptext.readers.channel import Channel
-from dptext.tokens import kinds
 from dptext.tokens.joining import Joined, Joiner
 from dptext.tokens.releasing import Releaser
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import (
     BudgetDescription,
-    BudgetKind,
     Eps,
     Ids,
     Lexicon,
@@ -276,7 +282,7 @@ def build(recipe: Profile, lexicon: Lexicon) -> Pipeline:
         assert isinstance(mechanism, NoiseMechanism)
         index = Index(mechanism.output_vectors, space.size)
         mapping = recipe.mapping.params.prepare(index)
-    channel = _channel(recipe, mechanism, budget)
+    channel = channels.of(recipe, mechanism, budget)
     if not recipe.decoder.params.fits(channel):
         progress.say(
             f"no model to decode by ({recipe.decoder.name}): draws are written"
@@ -304,30 +310,6 @@ def build(recipe: Profile, lexicon: Lexicon) -> Pipeline:
         decoder=decoder,
         identity=identity.of(recipe, lexicon.digest, contents, budget.description.used),
     )
-
-
-def _channel(recipe: Profile, mechanism: Mechanism, budget: AnyBudget) -> Channel:
-    """Return what a reader of released words knows of how they were drawn."""
-    lexicon = mechanism.space.lexicon
-    description = budget.description
-    eps_of_row = None
-    if description.kind is BudgetKind.TYPE and isinstance(budget, Budget):
-        eps_of_row = _epsilons_of_rows(budget, len(lexicon.words))
-    words = prior.replaced(lexicon, recipe.tokens)
-    return Channel(lexicon, recipe.tokens, mechanism, description, words, eps_of_row)
-
-
-def _epsilons_of_rows(budget: Budget, size: int) -> Eps:
-    """Return the epsilon of each word of the vocabulary and of the unknown: (V + 1,).
-
-    For a budget that looks at the word alone: each stands in a text of its own.
-    """
-    positions = np.arange(size + 1)
-    ids = np.append(positions[:-1], -1).astype(np.int32)
-    flags = np.full(size + 1, kinds.WORD, np.uint8)
-    words = Words([""] * (size + 1), flags, positions + 1, positions, positions, ids)
-    bits = Randomness(RunKey.from_seed(0), "").of([bytes(16)], positions * 0)
-    return budget.spread(words, bits)
 
 
 def _priced(recipe: Profile, lexicon: Lexicon) -> AnyBudget | None:

@@ -38,7 +38,10 @@ LAYERS = (
         *("formats", "metrics", "guarantees", "measures", "geometry", "exponential"),
         *("readers", "decoders"),
     ),
-    ("compatibility", "profile", "identity", "pipeline", "choices", "naming"),
+    (
+        *("compatibility", "profile", "identity", "pipeline", "channels"),
+        *("choices", "naming"),
+    ),
     ("engines", "report"),
     ("evaluation", "api", "embedding", "estimators"),
     ("cli", "__main__"),

@@ -39,7 +39,7 @@ from dptext import discrete, noise, registry
 from dptext.content import Prepared
 from dptext.errors import UsageError
 from dptext.geometry import pairs
-from dptext.mechanisms._likeliest import Likeliest
+from dptext.mechanisms import _likeliest
 from dptext.mechanisms._logarithms import log_normalised as log_normalised
 from dptext.mechanisms._logarithms import of_known_words as of_known_words
 from dptext.randomness import RandomBits
@@ -255,14 +255,7 @@ class Mechanism(Prepared, ABC):
         c is count, or V + 1 if that is less. Of equals the smaller row comes first. By
         rows of `log_probs`; a mechanism with a closed form overrides this.
         """
-        likeliest = Likeliest(self.space.size, min(count, len(prior)))
-        block = max(1, 2**20 // self.space.size)
-        for start in range(0, len(prior), block):
-            rows = np.arange(start, min(start + block, len(prior)))
-            rows = rows[prior[rows] > 0.0]
-            ids = np.where(rows < self.space.size, rows, -1).astype(np.int32)
-            likeliest.add(rows, prior[rows], self.log_probs(ids, eps[rows]))
-        return likeliest.result()
+        return _likeliest.by_rows(self.log_probs, prior, eps, count)
 
     @property
     def has_best_guesses(self) -> bool:

@@ -2,13 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext.types import Ids
+from dptext.types import Eps, Ids
 
 # Pairs that wait before the best of each output are chosen again.
 _WAITING = 2**22
+
+
+def by_rows(
+    log_probs: Callable[[Ids, Eps], NDArray[np.float64]],
+    prior: NDArray[np.float64],
+    eps: Eps,
+    count: int,
+) -> tuple[Ids, NDArray[np.float64]]:
+    """Return what `Mechanism.likeliest_inputs` says, from rows of ln P(y|x)."""
+    size = len(prior) - 1
+    likeliest = Likeliest(size, min(count, len(prior)))
+    block = max(1, 2**20 // size)
+    for start in range(0, len(prior), block):
+        rows = np.arange(start, min(start + block, len(prior)))
+        rows = rows[prior[rows] > 0.0]
+        ids = np.where(rows < size, rows, -1).astype(np.int32)
+        likeliest.add(rows, prior[rows], log_probs(ids, eps[rows]))
+    return likeliest.result()
 
 
 class Likeliest:

@@ -22,7 +22,7 @@ from dptext.report import (
     _use,
     columns,
     figures,
-    readings,
+    in_context,
 )
 from dptext.report._page import Section
 from dptext.report.document import Document
@@ -133,7 +133,7 @@ def _risk(document: Document) -> Section:
         "Knowing the band: the same by someone who knows which band the word is of. "
         "Bands are made by the public frequencies.",
         f"Method: {risk.method}.{_limits(document)}",
-        *(f"{n}: {s}." for n, s in readings.in_context(document.in_context)),
+        *(f"{n}: {s}." for n, s in in_context.rows_of(document.in_context)),
         *([AT_LEAST] if document.in_context else []),
         document.risk_note,
     ]

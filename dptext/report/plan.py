@@ -13,7 +13,7 @@ from dptext.measures.public import PublicMeasures
 from dptext.measures.readings import InContext
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
-from dptext.report import assemble, figures, readings
+from dptext.report import assemble, figures, in_context
 from dptext.types import Record
 
 SENTENCES = (
@@ -157,7 +157,7 @@ def figures_of(result: Plan) -> list[tuple[str, str]]:
                 f" (without output {figures.share(risk.baseline)})",
             )
         )
-    rows += readings.in_context(result.in_context)
+    rows += in_context.rows_of(result.in_context)
     if result.changed is not None:
         drawn = " as drawn, before decoding" * (result.guarantee.decoder != "none")
         shown = f"about {figures.share(result.changed)}{drawn}"

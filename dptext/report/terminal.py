@@ -13,7 +13,7 @@ from rich.text import Text
 from dptext.guarantees.rounding import above
 from dptext.guarantees.statement import Statement
 from dptext.guarantees.terms import MAX_MEANINGFUL_LOSS
-from dptext.report import _badges, _plain, _use, columns, figures, readings
+from dptext.report import _badges, _plain, _use, columns, figures, in_context
 from dptext.report._plain import Tone
 from dptext.report.document import Document
 from dptext.report.figures import share as _share
@@ -91,7 +91,7 @@ def _risk(document: Document) -> list[Text | Table]:
         )
     method = [] if risk.low is None else [Text(risk.method, style="dim")]
     good = [Text(f"- {line}") for line in _use.good_for(risk)]
-    readers = [Text(f"{n}: {s}") for n, s in readings.in_context(document.in_context)]
+    readers = [Text(f"{n}: {s}") for n, s in in_context.rows_of(document.in_context)]
     return [
         table,
         *readers,

@@ -1,4 +1,4 @@
-"""What readers of whole texts find, as sentences."""
+"""What readers of whole texts find in public texts, as people read it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dptext.measures.readings import InContext
 from dptext.report.figures import share
 
 
-def in_context(measured: Iterable[InContext]) -> list[tuple[str, str]]:
+def rows_of(measured: Iterable[InContext]) -> list[tuple[str, str]]:
     """Return for each public corpus what each reader finds, as names and sentences."""
     rows = []
     for each in measured:
