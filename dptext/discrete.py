@@ -15,16 +15,13 @@ e^(+-LAPLACE_SLACK) of that.
 
 from __future__ import annotations
 
-import math
-from functools import cache
-
 import numpy as np
 from numpy.typing import NDArray
 
+from dptext.discrete_tables import WIDTH as WIDTH
+from dptext.discrete_tables import geometric_table, normal_table
 from dptext.randomness import RandomBits
 
-# Steps of the grid for a standard deviation (normal) or for a factor of 2 (laplace).
-WIDTH = 4096
 # ln P / P' of the two laws above, for |k| up to 14 s: k^4 / (2880 s^8) + ...
 NORMAL_SLACK = 1e-13
 # Rounding of the table's 60 000 entries to 2^-127, and what lies beyond its end.
@@ -32,16 +29,13 @@ NORMAL_REST = 2.0**-100
 LAPLACE_SLACK = 2.0**-51
 
 Whole = NDArray[np.int64]
-_FIXED = 320  # bits after the point of fixed-point numbers
-_END = 2.0**-140  # probabilities below this share of the largest are left out
-_LOW = (1 << 63) - 1
 
 
 def normal(bits: RandomBits, width: int) -> Whole:
     """Draw discrete Gaussians of standard deviation 4096: (n, width) int64."""
     drawn = bits.integers(0, width)
     high, low = drawn[:, 0::2].ravel(), drawn[:, 1::2].ravel()
-    steps, rest = _normal_table()
+    steps, rest = normal_table()
     size = np.searchsorted(steps, high, side="left")
     open_ = np.flatnonzero(steps[np.minimum(size, len(steps) - 1)] == high)
     for at in open_.tolist():  # the first 64 bits do not decide
@@ -67,7 +61,7 @@ def laplace(bits: RandomBits, width: int) -> Whole:
         high, low = drawn[:, 0::2], drawn[:, 1::2]
         zeros = np.minimum(leading_zeros(low.ravel()).reshape(low.shape), 63)
         blocks += zeros
-        size = np.searchsorted(_geometric_table(), high.ravel(), side="right")
+        size = np.searchsorted(geometric_table(), high.ravel(), side="right")
         size = size.reshape(high.shape) + WIDTH * blocks
         done = waiting & (zeros < 63) & ~((size == 0) & (low & np.uint64(1) == 1))
         out[rows[:, None], np.arange(width)] = np.where(
@@ -96,46 +90,3 @@ def leading_zeros(integers: NDArray[np.uint64]) -> Whole:
     low = (integers & np.uint64(0xFFFFFFFF)).astype(np.float64)
     zeros: Whole = np.where(high > 0, 32 - high, 64 - np.frexp(low)[1].astype(np.int64))
     return zeros
-
-
-@cache
-def _normal_table() -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    """Return P(|k| <= j) of 2^127 for j = 0, 1, ...: its first 64 bits, and the rest.
-
-    Weights by w_(j+1) = w_j r_j, r_(j+1) = r_j e^(-1 / s^2), in fixed point.
-    """
-    weight = 1 << _FIXED
-    ratio = _exp_of_minus_one_over(2 * WIDTH**2)
-    factor, end = ratio * ratio >> _FIXED, int(_END * 2.0**200) << (_FIXED - 200)
-    total = 0
-    sums: list[int] = []
-    while weight > end:
-        total += weight if not sums else 2 * weight
-        sums.append(total)
-        weight = weight * ratio >> _FIXED
-        ratio = ratio * factor >> _FIXED
-    shares = [(each << 127) // total for each in sums[:-1]]
-    high = np.array([each >> 63 for each in shares], np.uint64)
-    return high, np.array([each & _LOW for each in shares], np.uint64)
-
-
-@cache
-def _geometric_table() -> NDArray[np.uint64]:
-    """Return P(L <= j) of 2^64 for j = 0 ... 4094, P(L = j) ~ 2^(-j / 4096)."""
-    root = 1 << (_FIXED - 1)
-    for _ in range(WIDTH.bit_length() - 1):
-        root = math.isqrt(root << _FIXED)
-    power, shares = 1 << _FIXED, []
-    for _ in range(WIDTH - 1):
-        power = power * root >> _FIXED
-        shares.append(((1 << _FIXED) - power) * 2 >> (_FIXED - 64))
-    return np.array(shares, np.uint64)
-
-
-def _exp_of_minus_one_over(number: int) -> int:
-    """Return e^(-1 / number) in fixed point, by its series."""
-    term = total = 1 << _FIXED
-    for step in range(1, 60):
-        term = -term // (number * step)
-        total += term
-    return total

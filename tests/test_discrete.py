@@ -13,7 +13,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from dptext import discrete
+from dptext import discrete, discrete_tables
 from dptext import privacy_curve as curve
 from tests import distributions
 
@@ -60,7 +60,7 @@ def test_laplace_draws_follow_the_formula() -> None:
 
 def test_the_table_of_the_normal_law_is_exact() -> None:
     """To 120 bits, against a sum of exponentials in 60 digits at chosen places."""
-    high, low = discrete._normal_table()
+    high, low = discrete_tables.normal_table()
     with mpmath.workdps(60):
         scale = mpmath.mpf(2) * SIGMA**2
         # The sum over all whole numbers, by Poisson's formula, has no other digits.
@@ -77,7 +77,7 @@ def test_the_table_of_the_normal_law_is_exact() -> None:
 
 def test_the_table_of_the_geometric_law_is_exact() -> None:
     """P(L <= j) = 2 (1 - 2^(-(j + 1) / 4096)), to the last of 64 bits."""
-    table = discrete._geometric_table()
+    table = discrete_tables.geometric_table()
     assert len(table) == SIGMA - 1
     with mpmath.workdps(60):
         for size in (0, 1, 2000, SIGMA - 2):
@@ -142,13 +142,13 @@ def test_laplace_goes_on_where_64_bits_do_not_decide() -> None:
     real = later.integers
     later.integers = lambda lane, lanes=1: real(lane + 2)  # type: ignore[method-assign]
     found = discrete.laplace(later, 1)[0, 0]  # type: ignore[arg-type]
-    table = discrete._geometric_table()
+    table = discrete_tables.geometric_table()
     assert found == SIGMA + int((table <= np.uint64(1 << 63)).sum())
 
 
 def test_pure_privacy_of_the_laplace_table() -> None:
     """No probability of a size is off by more than the slack: exact fractions."""
-    table = [0, *map(int, discrete._geometric_table()), 1 << 64]
+    table = [0, *map(int, discrete_tables.geometric_table()), 1 << 64]
     share = [Fraction(b - a, 1 << 64) for a, b in pairwise(table)]
     with mpmath.workdps(40):
         q = mpmath.mpf(2) ** (-mpmath.mpf(1) / SIGMA)

@@ -27,7 +27,7 @@ LAYERS = (
     (
         *("streams", "randomness", "registry", "cache", "content", "strategy"),
         *("models", "masked_models", "progress", "noise", "failures", "privacy_curve"),
-        *("settings", "yaml_files", "discrete"),
+        *("settings", "yaml_files", "discrete", "discrete_tables"),
     ),
     (
         *("tokens.kinds", "tokens.policy", "tokens.regex", "tokens.spelling"),

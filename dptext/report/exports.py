@@ -11,7 +11,6 @@ from pathlib import Path, PurePath
 from typing import BinaryIO
 
 from dptext import formats, streams
-from dptext.errors import UsageError
 from dptext.guarantees.policy import ExportPolicy
 
 SIDECAR = ".dptext.json"
@@ -84,11 +83,7 @@ def is_document(path: PurePath) -> bool:
 
 def has_suffix(name: str) -> bool:
     """Tell whether a name ends as those of a format's files do."""
-    try:
-        formats.find(name)
-    except UsageError:
-        return False
-    return True
+    return formats.by_suffix(name) is not None
 
 
 def _matches(path: PurePath, patterns: Iterable[str]) -> bool:

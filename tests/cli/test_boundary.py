@@ -14,7 +14,7 @@ import typer.main
 
 from dptext.cli import screen
 from dptext.cli.app import app
-from dptext.cli.boundary import _numbers
+from dptext.cli.arguments import numbers_of
 from dptext.cli.numbers import Number
 from tests.cli import running
 from tests.cli.running import Ran, here
@@ -113,12 +113,12 @@ def test_every_command_is_walked() -> None:
 
 @pytest.mark.parametrize(
     ("name", "option"),
-    [pair for pair in OPTIONS if pair[1].name in _numbers(ALL[pair[0]].callback)],
+    [pair for pair in OPTIONS if pair[1].name in numbers_of(ALL[pair[0]].callback)],
     ids=lambda each: each if isinstance(each, str) else each.name,
 )
 def test_numbers_that_are_none(name: str, option: Any, folder: Path) -> None:
     """What is no number is named with the option and with what is accepted."""
-    number = _numbers(ALL[name].callback)[option.name]
+    number = numbers_of(ALL[name].callback)[option.name]
     before = sorted(folder.rglob("*"))
     below = () if number.low is None else (f"{number.low - 1:g}",)
     above = () if number.high is None else (f"{number.high + 1:g}",)
@@ -141,7 +141,7 @@ def test_numbers_that_are_none(name: str, option: Any, folder: Path) -> None:
     [
         (name, option)
         for name, option in OPTIONS
-        if option.name not in _numbers(ALL[name].callback)
+        if option.name not in numbers_of(ALL[name].callback)
     ],
     ids=lambda each: each if isinstance(each, str) else each.name,
 )

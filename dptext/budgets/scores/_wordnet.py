@@ -57,13 +57,10 @@ def _of_word(word: str, files: tuple[str, ...], measure: str, neutral: float) ->
     values = []
     if measure == "information" and word.replace("’", "'") in STOP_WORDS:
         return neutral
-    wordnet = _wordnet()
+    synsets = _wordnet().synsets(word)
     for table in map(_table, files):
-        of_table = [
-            value
-            for synset in wordnet.synsets(word)
-            if (value := _of_synset(synset, table, measure)) is not None
-        ]
+        counted = (_of_synset(synset, table, measure) for synset in synsets)
+        of_table = [value for value in counted if value is not None]
         if of_table:
             values.append(math.fsum(of_table) / len(of_table))
     return math.fsum(values) / len(values) or neutral if values else neutral

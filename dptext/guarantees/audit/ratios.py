@@ -39,13 +39,8 @@ def check_ratios(
     mine = np.concatenate((first[part:], second[part:]))
     counts, totals, chances = _shares(mine, inner)
     names = f"{label(mechanism, pair[0])!r} and {label(mechanism, pair[1])!r}"
-    tests.take(
-        counts,
-        totals,
-        chances,
-        alarm / 2.0,
-        lambda _: f"the density ratio of {names}, epsilon {epsilon:.6g}",
-    )
+    claim = f"the density ratio of {names}, epsilon {epsilon:.6g}"
+    tests.take(counts, totals, chances, alarm / 2.0, lambda _: claim)
     delta = mechanism.guarantee(epsilon).delta
     if delta > 0.0:
         name = f"a loss of {names} above epsilon {epsilon:.6g} (delta)"
