@@ -24,7 +24,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = Path(os.environ.get("DPTEXT_TEST_DATA", ROOT.parent / "shared" / "data"))
-PROFILES = ("balanced", "santext", "tem", "cmp")
+# Each with the decoder that writes, where it is not none.
+PROFILES = ("balanced", "balanced+ngram", "santext", "tem", "cmp")
 # The noise family is bound by arithmetic: a smaller sample tells its speed.
 SLOW = {"cmp": 500}
 
@@ -43,8 +44,10 @@ def reviews(count: int, path: Path) -> None:
 def measure(profile: str, path: Path, lexicon: str) -> dict[str, float]:
     """Run one profile through pipes; return words/s, seconds and peak MB."""
     report = path.with_suffix(".report.json")
+    name, _, decoder = profile.partition("+")
     command = [
-        sys.executable, "-m", "dptext", "sanitize", "--profile", profile, "--quiet",
+        sys.executable, "-m", "dptext", "sanitize", "--profile", name, "--quiet",
+        "--decode", decoder or "none",
         "--lexicon", lexicon, "--no-bayes-risk", "--report", str(report),
     ]  # fmt: skip
     began = time.perf_counter()
@@ -117,7 +120,9 @@ def main() -> None:
     bound = limit(arguments.lexicon)
     print(f"draws of rank alone: {draws(arguments.lexicon):,.0f} words/s on one core")
     print(f"matrix product alone: {bound:,.0f} words/s on one core")
-    print("profile     reviews      words/s  of limit  seconds  peak MB  growth MB")
+    print(
+        "profile            reviews      words/s  of limit  seconds  peak MB  growth MB"
+    )
     for profile in arguments.profiles:
         count = SLOW.get(profile, arguments.reviews)
         complete, part = (
@@ -130,7 +135,7 @@ def main() -> None:
         large = measure(profile, complete, arguments.lexicon)
         share = f"{large['rate'] / bound:8.2f}" if profile in SLOW else " " * 8
         print(
-            f"{profile:10} {count:8,} {large['rate']:12,.0f}  {share} "
+            f"{profile:17} {count:8,} {large['rate']:12,.0f}  {share} "
             f"{large['seconds']:8.1f} {large['peak']:8.0f} "
             f"{large['peak'] - small['peak']:10.0f}"
         )

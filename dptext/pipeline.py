@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext import identity, mappings, spaces, strategy
+from dptext import identity, mappings, progress, spaces, strategy
 from dptext.budgets import AnyBudget, Budget, SequentialBudget, uniform
-from dptext.decoders import Decoder
+from dptext.decoders import Decoder, none
 from dptext.errors import UsageError
 from dptext.guarantees import account
 from dptext.guarantees.terms import MAX_MEANINGFUL_LOSS
@@ -53,6 +54,15 @@ _POINTS = 4096
 Observer = Callable[[Words, Ids, Joined, Eps], None]
 
 
+class Draws(NamedTuple):
+    """The words of a batch, what was drawn for them, epsilons (n,), random bits."""
+
+    words: Words
+    drawn: Ids
+    eps: Eps
+    bits: RandomBits
+
+
 @dataclass(frozen=True)
 class Pipeline:
     """A profile made ready: all that is public is done, texts and a key are missing.
@@ -80,6 +90,15 @@ class Pipeline:
         observe: Observer | None = None,
     ) -> list[tuple[str, ...]]:
         """Return the texts of each record with their words replaced."""
+        words, drawn, eps, bits = self.draws(records, randomness)
+        joined = self.joiner.join(words, self.decode(words, drawn, eps), bits)
+        if observe is not None:
+            observe(words, drawn, joined, eps)
+        written = iter(joined.texts)
+        return [tuple(next(written) for _ in record.texts) for record in records]
+
+    def draws(self, records: Sequence[Record], randomness: Randomness) -> Draws:
+        """Draw a word for each word of records, and new digits where they ask for."""
         texts = [text for record in records for text in record.texts]
         counts = np.array([len(record.texts) for record in records])
         record_of_text = np.repeat(np.arange(len(records)), counts)
@@ -89,11 +108,7 @@ class Pipeline:
         bits = randomness.of(nonces, records_of_words)
         drawn, eps = self._drawn(words, bits, records_of_words, randomness)
         self._redraw_digits(words, record_of_text, nonces, randomness)
-        joined = self.joiner.join(words, self.decode(words, drawn, eps), bits)
-        if observe is not None:
-            observe(words, drawn, joined, eps)
-        written = iter(joined.texts)
-        return [tuple(next(written) for _ in record.texts) for record in records]
+        return Draws(words, drawn, eps, bits)
 
     def released(self, words: Words, drawn: Ids, eps: Eps) -> Released:
         """Return what a reader sees of drawn words: (n,), with their epsilons."""
@@ -261,6 +276,11 @@ def build(recipe: Profile, lexicon: Lexicon) -> Pipeline:
         index = Index(mechanism.output_vectors, space.size)
         mapping = recipe.mapping.params.prepare(index)
     channel = _channel(recipe, mechanism, budget)
+    if not recipe.decoder.params.fits(channel):
+        progress.say(
+            f"no model to decode by ({recipe.decoder.name}): draws are written"
+        )
+        recipe = replace(recipe, decoder=Part("none", none.Params()))
     if recipe.decoder.params.reads:
         channel.check()
     decoder = recipe.decoder.params.prepare(channel)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -13,6 +14,7 @@ from dptext.errors import UsageError
 if TYPE_CHECKING:
     from dptext.profile import Profile
     from dptext.report.calibration import Row
+    from dptext.types import Lexicon
 
 _NUMBERS = ("epsilon", "risk", "N_w", "worst loss, nats", "seconds")
 
@@ -36,6 +38,18 @@ def command(
     epsilon_cap: Annotated[
         float | None, typer.Option(help="With --best-weights: the largest epsilon.")
     ] = None,
+    reader: Annotated[
+        str | None,
+        typer.Option(
+            help="With --text: the risk is how often this reader of whole texts finds "
+            "a word, as ngram; at least, since others may find more."
+        ),
+    ] = None,
+    text: Annotated[
+        str | None,
+        typer.Option(help="With --reader: public texts, which it reads drawn anew."),
+    ] = None,
+    field: options.Fields = None,
     as_json: options.Json = False,
 ) -> None:
     """Find the epsilon at which the best guess of a word succeeds at most this often.
@@ -44,7 +58,9 @@ def command(
     decides the risk, too. With --mechanism all, what cannot be calibrated is listed
     with the reason. --best-weights solves a linear program for the weights of rank and
     prints what to write into a profile: closeness is the expected cosine of a word with
-    what is written for it, kept the share of words that stay. Looks at no text.
+    what is drawn for it, kept the share of words that stay. Looks at no text,
+    but with --reader at a public one: then the risk is how often the reader finds a
+    word in context.
     """
     from dptext import lexicons, progress
     from dptext import profile as profiles
@@ -64,6 +80,9 @@ def command(
         raise UsageError(msg)
     target = calibration.risk_of(recipe)
     opened = lexicons.find(recipe.lexicon)
+    if reader is not None or text is not None:
+        _read(recipe, opened, target, reader, text, tuple(field or ("text",)), as_json)
+        return
     rows, more, block = [], {}, ""
     if best_weights is not None:
         recipe, changed = calibration.best_weights(
@@ -96,6 +115,48 @@ def command(
             **more,
         }
     )
+
+
+def _read(
+    recipe: Profile,
+    opened: Lexicon,
+    target: float,
+    reader: str | None,
+    text: str | None,
+    fields: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """Find the epsilon at which a reader reaches the target, and print it."""
+    from dptext import progress
+    from dptext.evaluation.readers import calibrated
+    from dptext.measures.readings import AT_LEAST
+    from dptext.report.figures import share
+
+    if reader is None or text is None:
+        msg = "--reader goes with --text: a reader, and public texts that it reads"
+        raise UsageError(msg)
+    with progress.step(f"looking for the epsilon at which {reader} reaches the risk"):
+        epsilon, reading = calibrated(recipe, opened, target, reader, text, fields)
+    result = {
+        "profile": recipe.name,
+        "target": target,
+        "lexicon": opened.name,
+        "lexicon_digest": opened.digest,
+        "text": Path(text).name,
+        "epsilon": epsilon,
+        "reading": reading,
+    }
+    if as_json:
+        screen.print_json(result)
+        return
+    table = screen.table("class", "words", "found", "95% interval")
+    for each in reading.classes:
+        limits = f"{share(each.low)} to {share(each.high)}"
+        table.add_row(each.name, f"{each.words:,}", share(each.success), limits)
+    console = screen.console()
+    console.print(f"epsilon {epsilon:.4g}: {reading.reader} finds in {text}")
+    console.print(table)
+    console.print(AT_LEAST, style="dim")
 
 
 def _check_cap(utility: str | None, cap: float | None) -> None:

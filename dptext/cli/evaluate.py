@@ -29,6 +29,12 @@ if TYPE_CHECKING:
     from dptext.measures.kept import Kept
 
 
+READERS = (
+    "readers see whole texts, drawn anew from the originals with these settings; they "
+    "find at least this much"
+)
+
+
 def command(
     original: Annotated[str, typer.Argument(help="The file before.")],
     private: Annotated[str, typer.Argument(help="The same file, privatized.")],
@@ -49,6 +55,7 @@ def command(
     ] = None,
     epsilon: options.Epsilon = None,
     risk: options.Risk = None,
+    decode: options.Decode = None,
     lexicon: options.Lexicon = None,
     set_: options.Set = None,
     label: options.Labels = None,
@@ -57,6 +64,13 @@ def command(
     splits: options.Splits = 3,
     alpha: options.Alphas = None,
     encoder: options.Encoder = None,
+    readers: Annotated[
+        bool,
+        options.measure_option(
+            "--readers/--no-readers",
+            help="Whether readers of whole texts attack new draws of the originals.",
+        ),
+    ] = True,
     masked_model: options.MaskedModel = None,
     masked_words: Annotated[
         int,
@@ -81,7 +95,9 @@ def command(
     from dptext.evaluation import run as evaluation
     from dptext.types import Selection
 
-    over = options.overrides(epsilon=epsilon, risk=risk, lexicon=lexicon, settings=set_)
+    over = options.overrides(
+        epsilon=epsilon, risk=risk, lexicon=lexicon, decode=decode, settings=set_
+    )
     settings = evaluation.Settings(
         labels=tuple(label or ()),
         attributes=tuple(attribute or ()),
@@ -91,6 +107,7 @@ def command(
         encoder=encoder,
         masked_model=masked_model,
         masked_words=masked_words,
+        readers=readers,
     )
     selection = Selection(
         fields=tuple(field or ("text",)),
@@ -164,6 +181,7 @@ def _figures(result: Result) -> Iterator[tuple[str, str]]:
         if attack.predicted is not None:
             shown += f"; the Bayes risk's figure is {share(attack.predicted)}"
         yield f"attack: {attack.name}", shown
+    yield from _readings(result)
     masked = result.masked_word
     if masked is not None:
         yield (
@@ -177,6 +195,19 @@ def _figures(result: Result) -> Iterator[tuple[str, str]]:
         yield f"composite, alpha {each.alpha:g}", score(each.value)
     if result.composite:
         yield "", result.composite_formula
+
+
+def _readings(result: Result) -> Iterator[tuple[str, str]]:
+    """Yield names and values of what readers of whole texts find."""
+    for reading in result.in_context:
+        for each in reading.classes:
+            yield (
+                f"reader: {reading.reader}, {each.name}",
+                f"{share(each.success)} (95%: {share(each.low)} to {share(each.high)}) "
+                f"of {each.words:,} words",
+            )
+    if result.in_context:
+        yield "", READERS
 
 
 def _kept(kept: Kept) -> Iterator[tuple[str, str]]:

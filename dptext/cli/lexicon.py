@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dptext.cli import faults, options, screen
+from dptext.cli import faults, ngrams, options, screen
 
 if TYPE_CHECKING:
     from dptext.lexicons import Installed
@@ -25,7 +25,7 @@ _ARRAYS = (
 
 app = typer.Typer(
     name="lexicon",
-    help="Public vocabularies with vectors: list, describe, import, build.",
+    help="Public vocabularies with vectors, and models of their pairs of words.",
     no_args_is_help=True,
 )
 
@@ -64,6 +64,9 @@ def info(
     with _progress() as progress:
         lexicon = find(name, progress=progress, warn=faults.say)
     _show(lexicon, as_json)
+
+
+app.command("ngrams")(ngrams.command)
 
 
 @app.command("import")

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from dptext.content import Prepared
+from dptext.readers import Reader
 from dptext.readers.channel import Channel
 from dptext.types import Ids, Released
 
@@ -25,6 +26,15 @@ class Params(ABC):
     """Settings of a decoder; reads tells whether it needs the output distribution."""
 
     reads: ClassVar[bool] = True
+
+    @property
+    def brings_model(self) -> bool:
+        """Tell whether its model is the user's: a statement then rests on that one."""
+        return self.reads
+
+    def fits(self, channel: Channel) -> bool:
+        """Tell whether to decode at all: False writes the draws, and says so."""
+        return True
 
     @abstractmethod
     def prepare(self, channel: Channel) -> Decoder:
@@ -43,6 +53,11 @@ class Decoder(Prepared, ABC):
     def note(self) -> str:
         """Return what keeps its output from being the same on every machine, or ""."""
         return ""
+
+    @property
+    def reader(self) -> Reader | None:
+        """Return the reader who attacks with the same model, as well as it can."""
+        return None
 
     @abstractmethod
     def decode(self, released: Released) -> Ids:

@@ -19,9 +19,10 @@ from msgspec import Meta
 from numpy.typing import NDArray
 
 from dptext import decoders
+from dptext.errors import LexiconError
 from dptext.readers import locations
 from dptext.readers.channel import Channel
-from dptext.readers.reader import Reader
+from dptext.readers.pairs import PairReader
 from dptext.types import Ids, Released
 
 # Words that are weighed at once.
@@ -33,25 +34,43 @@ class Params(decoders.Params):
     """mode; model, a name that `dptext lexicon ngrams` made, or a folder.
 
     candidates, the inputs that are weighed for each drawn word; weight, the power of
-    the language model beside the channel.
+    the language model beside the channel; optional, whether to write the draws where
+    there is no such model for the lexicon.
     """
 
     mode: Literal["mbr", "posterior", "viterbi"] = "mbr"
     model: str = locations.ENGLISH
-    candidates: Annotated[int, Meta(ge=2, le=256)] = 24
-    weight: Annotated[float, Meta(gt=0, le=10)] = 1.0
+    candidates: Annotated[int, Meta(ge=2, le=256)] = 16
+    weight: Annotated[float, Meta(gt=0, le=10)] = 0.9
+
+    optional: bool = False
+
+    def fits(self, channel: Channel) -> bool:
+        """Tell whether to decode: always, or where there is a model if optional."""
+        if not self.optional:
+            return True
+        try:
+            locations.find(self.model, channel)
+        except LexiconError:
+            return False
+        return channel.mechanism.has_log_probs
+
+    @property
+    def brings_model(self) -> bool:
+        """Tell whether the model is another than the one that ships."""
+        return self.model != locations.ENGLISH
 
     def prepare(self, channel: Channel) -> Ngram:
         """Open the model; raises LexiconError and UsageError where it does not fit."""
         model = locations.find(self.model, channel)
-        reader = Reader(channel, model, self.candidates, self.weight)
+        reader = PairReader(channel, model, self.candidates, self.weight)
         return Ngram(self, reader, model.digest)
 
 
 class Ngram(decoders.Decoder):
     """A reader of pairs, and how it chooses."""
 
-    def __init__(self, params: Params, reader: Reader, digest: str) -> None:
+    def __init__(self, params: Params, reader: PairReader, digest: str) -> None:
         self._params, self._reader, self._digest = params, reader, digest
         vectors = np.asarray(reader.channel.lexicon.vectors, np.float32)
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
@@ -62,6 +81,11 @@ class Ngram(decoders.Decoder):
     def content(self) -> Mapping[str, str]:
         """Return the digest of the model."""
         return {"model": self._digest}
+
+    @property
+    def reader(self) -> PairReader:
+        """Return the reader with the same model."""
+        return self._reader.attacker()
 
     def decode(self, released: Released) -> Ids:
         """Return the words to write: (n,)."""
@@ -86,7 +110,7 @@ class Ngram(decoders.Decoder):
         return written
 
     def _computed_closeness(self, epsilon: float) -> NDArray[np.int8]:
-        """Return the cosines between the candidates of each output: (O, c * c) / 127."""
+        """Return 127 times the cosines of each output's candidates: (O, c * c)."""
         rows = self._reader.table(epsilon).rows.T
         closeness = np.empty((len(rows), rows.shape[1] ** 2), np.int8)
         for begin in range(0, len(rows), _BLOCK):

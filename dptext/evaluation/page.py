@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from dptext.evaluation.classify import Task
 from dptext.evaluation.run import Result
+from dptext.measures.in_context import Reading, Success
 from dptext.report import _page, _svg, figures
 from dptext.report._page import Html, Section
 from dptext.report.figures import share as _share
@@ -51,6 +52,8 @@ def render(result: Result) -> bytes:
         sections.append(Section("Attacks on attributes", parts))
     if result.word_attacks or result.masked_word:
         sections.append(Section("Attacks on words", (_words(result),)))
+    if result.in_context:
+        sections.append(Section("Readers of whole texts", _readers(result.in_context)))
     if result.composite:
         sections.append(Section("Utility and privacy together", (_together(result),)))
     lead = _page.note(result.audience)
@@ -89,6 +92,27 @@ def _tasks(tasks: Iterable[Task], title: str) -> tuple[Html, ...]:
     )
     about = ", ".join(f"{t.field}: {t.splits} splits, {t.classifier}" for t in listed)
     return picture, table, _page.note(f"Mean ± standard deviation; {about}.")
+
+
+def _readers(readings: Sequence[Reading]) -> tuple[Html, ...]:
+    rows = [
+        (reading.reader, each.name, _share(each.success), _limits(each), each.words)
+        for reading in readings
+        for each in reading.classes
+    ]
+    headers = ("reader", "words guessed", "success", "95% interval", "words")
+    table = _page.table(
+        headers, [(*row[:4], f"{row[4]:,}") for row in rows], numbers=(2, 4)
+    )
+    about = "; ".join(f"{each.reader}: {each.assumes}" for each in readings)
+    return table, _page.note(
+        "Readers see whole texts, drawn anew from the originals with the same "
+        f"settings. They find at least this much. {about}."
+    )
+
+
+def _limits(each: Success) -> str:
+    return f"{_share(each.low)} to {_share(each.high)}"
 
 
 def _words(result: Result) -> Html:

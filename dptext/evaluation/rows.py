@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import zip_longest
+from itertools import islice, zip_longest
 
 import msgspec
 
@@ -62,6 +62,16 @@ def records(
             identity = _value(path, selection.id_field, first)
         read = tuple(_value(path, name, each) for name, each in named)
         yield Row(first.texts, read, identity)
+
+
+def texts_of(
+    paths: Sequence[str], fields: tuple[str, ...], format: str | None, size: int = 2048
+) -> Iterator[list[str]]:
+    """Read the texts of files, about size of them at a time."""
+    selection = Selection(fields=fields, missing="pass")
+    rows = (row for path in paths for row in records(path, selection, (), format))
+    while batch := [text for row in islice(rows, size) for text in row.texts]:
+        yield batch
 
 
 def _passes(

@@ -10,15 +10,17 @@ from dptext import models
 from dptext.evaluation import OWNER, classify
 from dptext.evaluation.classify import Baseline, Task
 from dptext.evaluation.rows import Pair, one_text
-from dptext.measures import masked_word
-from dptext.measures.attacks import Attack
+from dptext.measures import attacks, in_context, masked_word
 from dptext.measures.deniability import Deniability
 from dptext.measures.guesses import Guesses
+from dptext.measures.in_context import Attack, Reading
 from dptext.measures.kept import Kept, Meter
 from dptext.measures.masked_word import Guessed
 from dptext.measures.public import deniability_of
+from dptext.measures.readings import available
 from dptext.pipeline import Pipeline
-from dptext.types import Lexicon
+from dptext.randomness import Randomness, RunKey
+from dptext.types import Lexicon, Record
 
 _BATCH = 2048
 COMPOSITE = (
@@ -41,6 +43,7 @@ class Settings:
     masked_model: str | None = None
     masked_words: int = 2000
     bayes: bool = True
+    readers: bool = True
 
     def check(self) -> None:
         """Raise UsageError for models that are not there, before the work begins."""
@@ -71,7 +74,8 @@ class Result:
     deniability: Deniability | None
     utility: tuple[Task, ...]
     attribute_attacks: tuple[Task, ...]
-    word_attacks: tuple[Attack, ...]
+    word_attacks: tuple[attacks.Attack, ...]
+    in_context: tuple[Reading, ...]
     masked_word: Guessed | None
     trade_off: float | None
     composite: tuple[Composite, ...]
@@ -163,7 +167,7 @@ def _result(
     settings: Settings,
     writer: Pipeline | None,
     utility: tuple[Task, ...] = (),
-    attacks: tuple[Task, ...] = (),
+    attributes: tuple[Task, ...] = (),
 ) -> Result:
     policy = writer.profile.tokens if writer else None
     meter = Meter(lexicon, settings.encoder, policy)
@@ -173,22 +177,39 @@ def _result(
         masked_model=settings.masked_model,
         masked_words=settings.masked_words,
     )
+    attack, randomness = _attack(settings, writer)
+    number = 0
     while batch := list(islice(records, _BATCH)):
         before = [text for texts, _ in batch for text in texts]
         after = [text for _, texts in batch for text in texts]
         guesses.add(meter.add(before, after))
+        if attack is not None and randomness is not None:
+            texts = enumerate((texts for texts, _ in batch), number)
+            attack.add([Record(n, each, None) for n, each in texts], randomness)
+            number += len(batch)
     kept = meter.result()
     return Result(
         audience=OWNER,
         kept=kept,
         deniability=deniability_of(writer) if writer else None,
         utility=utility,
-        attribute_attacks=attacks,
+        attribute_attacks=attributes,
         word_attacks=guesses.attacks(),
+        in_context=attack.result() if attack is not None else (),
         masked_word=guesses.masked(),
-        trade_off=_trade_off(utility, attacks),
+        trade_off=_trade_off(utility, attributes),
         composite=_composite(settings, kept, utility),
     )
+
+
+def _attack(
+    settings: Settings, writer: Pipeline | None
+) -> tuple[Attack, Randomness] | tuple[None, None]:
+    """Return what readers attack by, new draws of the originals, if there are any."""
+    readers = available(writer) if writer and settings.readers else []
+    if writer is None or not readers:
+        return None, None
+    return in_context.Attack(writer, readers), writer.randomness(RunKey.fresh())
 
 
 def _trade_off(utility: Sequence[Task], attacks: Sequence[Task]) -> float | None:

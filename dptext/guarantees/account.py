@@ -105,5 +105,7 @@ def statement(
                 if promise.notion is Notion.METRIC
                 else ""
             ),
+            decoder=recipe.decoder.name,
+            brings_model=recipe.decoder.params.brings_model,
         ),
     )

@@ -14,6 +14,10 @@ _LEXICON = (
     "The lexicon is public and was made without the private text; dptext cannot "
     "check this."
 )
+_MODEL = (
+    "The model by which words are decoded is public and was made without the private "
+    "text; dptext cannot check this."
+)
 _IDENTIFIED = (
     "No two records have the same id; two that have the same id and the same text get "
     "the same output, which shows that they are equal."
@@ -48,6 +52,8 @@ def conditions(promise: Guarantee, terms: Terms) -> tuple[str, ...]:
     lines = [_key(terms), _SETTINGS]
     if terms.lexicon_is_custom:
         lines.append(_LEXICON)
+    if terms.brings_model:
+        lines.append(_MODEL)
     if terms.identified:
         lines.append(_IDENTIFIED)
     return (*lines, _exact(terms.numerical_slack), *promise.gaps)

@@ -50,7 +50,7 @@ _DATA_SET = {
 def not_covered(notion: Notion, terms: Terms) -> tuple[str, ...]:
     """Return what no setting covers."""
     repeated = _REPEATED[terms.strategy].format(
-        shared=_shared(terms.policy), written=_written(terms.policy)
+        shared=_shared(terms.policy), written=_written(terms)
     )
     sentences = [_PERSON, _ORDER + repeated]
     if terms.strategy is Strategy.DATA_SET:
@@ -78,9 +78,11 @@ def _shared(policy: Policy) -> str:
     return f" (all {', and all '.join(classes)}, count as equal)"
 
 
-def _written(policy: Policy) -> str:
+def _written(terms: Terms) -> str:
     """Say how one replacement may be written in more than one way."""
-    ways = []
+    policy, ways = terms.policy, []
+    if terms.decoder != "none":
+        ways.append("each time another word may be decoded from what was drawn for it")
     if policy.case == "restore":
         ways.append("capital letters follow the sentence")
     elif policy.case == "copy":

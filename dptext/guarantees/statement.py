@@ -32,7 +32,8 @@ class Statement:
     are worth. unprotected names what the settings do not protect. numerical_slack is
     the nats that finite random bits may add. strategy "record" or "data-set": equal
     words are drawn once. translation says what epsilon counts in the lexicon's own
-    distance where the metric is another.
+    distance where the metric is another. decoder names what writes the words, "none"
+    where the drawn ones are written; decoding says in words what that means.
     """
 
     notion: Notion
@@ -53,6 +54,8 @@ class Statement:
     sentence: str
     text_level: str
     translation: str
+    decoder: str
+    decoding: str
     adjacency: tuple[str, ...]
     covered: tuple[str, ...]
     conditions: tuple[str, ...]
@@ -84,6 +87,8 @@ def build(promise: Guarantee, terms: Terms) -> Statement:
         sentence=sentence,
         text_level=text_level,
         translation=terms.translation,
+        decoder=terms.decoder,
+        decoding=wording.decoding(terms, nothing),
         adjacency=adjacency.adjacency(terms.policy, terms.strategy),
         covered=adjacency.covered(terms.policy),
         conditions=() if nothing else conditions.conditions(promise, terms),

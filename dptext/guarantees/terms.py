@@ -33,6 +33,7 @@ class Terms:
     the lexicon; identified, whether records are named by an id field; nearest, median
     and diameter, distances over V in the guarantee's metric; numerical_slack, nats that
     finite random bits may add (None: not bounded, noise in floating point);
+    decoder writes the words, by a model of the user's own where brings_model;
     translation, what epsilon counts in the lexicon's own distance, "" where that is the
     metric.
     """
@@ -49,6 +50,8 @@ class Terms:
     diameter: float
     numerical_slack: float | None
     translation: str = ""
+    decoder: str = "none"
+    brings_model: bool = False
 
     @property
     def kind(self) -> BudgetKind:

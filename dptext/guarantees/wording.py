@@ -122,6 +122,17 @@ def distance(claim: Claim, promise: Guarantee, terms: Terms) -> str:
     return measured(promise)
 
 
+def decoding(terms: Terms, nothing: bool) -> str:
+    """Say what follows from decoding; "" where the drawn words are written."""
+    if terms.decoder == "none":
+        return ""
+    said = "" if nothing else "; decoding changes no guarantee"
+    return (
+        f"The decoder {terms.decoder} writes the words: they are decoded from what was "
+        f"drawn, and from what is copied or shown, by a public model{said}."
+    )
+
+
 def _weak(loss: Loss) -> str:
     """Begin a sentence whose bound for a word is beyond any meaning."""
     return "No meaningful protection. " * (loss.nearest > MAX_MEANINGFUL_LOSS)

@@ -21,8 +21,8 @@ class Guesses:
     """Take aligned words in.
 
     The nearest guess is counted on the way. The Bayes attack, for a known pipeline with
-    exact log-probabilities and one epsilon, keeps 8 bytes a word; the masked-word
-    attack keeps the private texts.
+    exact log-probabilities and one epsilon that writes what is drawn, keeps 8 bytes a
+    word; the masked-word attack keeps the private texts.
     """
 
     def __init__(
@@ -37,6 +37,7 @@ class Guesses:
             pipeline is not None
             and pipeline.mechanism.has_log_probs
             and pipeline.budget.description.kind is BudgetKind.WORD
+            and not pipeline.profile.decoder.params.reads
         )
         self._attacked = pipeline if exact and bayes else None
         self._model, self._most = masked_model, masked_words

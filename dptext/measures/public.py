@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dptext.measures import bayes_risk, deniability, prior
+from dptext.measures import bayes_risk, deniability, prior, readings
 from dptext.measures.deniability import Deniability
+from dptext.measures.readings import InContext
 from dptext.mechanisms import TextMechanism
 from dptext.randomness import RunKey
 from dptext.types import BudgetKind, Eps, Ids, Record, Strategy
@@ -57,13 +58,16 @@ class PublicMeasures:
     no_risk: NoRisk | None
     risk_note: str
     deniability: Deniability | None
+    in_context: tuple[InContext, ...] = ()
 
     @classmethod
     def of(cls, pipeline: Pipeline, with_risk: bool = True) -> PublicMeasures:
         """Measure; the Bayes risk, which may take long, only where it is asked for."""
         risk, why = risk_of(pipeline) if with_risk else (None, NoRisk.SWITCHED_OFF)
         note = _RISK_NOTES[why].format(mechanism=pipeline.mechanism.name)
-        return cls(risk, why, note, deniability_of(pipeline))
+        return cls(
+            risk, why, note, deniability_of(pipeline), readings.shipped(pipeline)
+        )
 
     def seeded(self) -> PublicMeasures:
         """Return them without risk: whoever knows a seed needs no guess."""

@@ -131,7 +131,9 @@ class Channel:
         def holds(kept: cache.Arrays) -> bool:
             rows, size = kept["rows"], len(self.prior)
             fits = rows.ndim == 2 and rows.shape == kept["log_probs"].shape
-            return bool(fits and len(rows) <= size and rows.min() >= 0 and rows.max() <= size)
+            return bool(
+                fits and len(rows) <= size and rows.min() >= 0 and rows.max() <= size
+            )
 
         what = f"looking up which words {self.mechanism.name} draws each word for"
         kept = cache.arrays(name, compute, holds, what)

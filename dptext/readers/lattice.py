@@ -71,7 +71,7 @@ class Lattice:
     """Find the chains of batches, for one vocabulary."""
 
     def __init__(self, row_of: Mapping[str, int], number: int) -> None:
-        """row_of: row of each word in lower case; number: of the element for numbers."""
+        """row_of, row of each word in lower case; number, of the one for numbers."""
         self._row_of, self._number = row_of, number
         self._unknown = len(row_of)
         self._edge = self._unknown + 1
@@ -91,7 +91,11 @@ class Lattice:
         drawn, texts = released.positions, released.texts
         # The last known piece before each drawn word, if none drawn stands between.
         last = np.searchsorted(fixed, drawn) - 1
-        at = np.where(last >= 0, fixed[last], -1) if len(fixed) else np.full(len(drawn), -1)
+        at = (
+            np.where(last >= 0, fixed[last], -1)
+            if len(fixed)
+            else np.full(len(drawn), -1)
+        )
         earlier = np.concatenate(([-1], drawn[:-1]))
         new_text = np.ones(len(drawn), bool)
         new_text[1:] = texts[1:] != texts[:-1]
@@ -102,7 +106,9 @@ class Lattice:
         closes = np.append(before[1:] >= 0, True)[: len(drawn)]
         following = np.searchsorted(fixed, drawn[closes])
         inside = following < len(fixed)
-        piece = fixed[np.minimum(following, len(fixed) - 1)] if len(fixed) else following
+        piece = (
+            fixed[np.minimum(following, len(fixed) - 1)] if len(fixed) else following
+        )
         inside &= piece < released.ends[texts[closes]]
         after[closes] = np.where(inside, known[piece] if len(fixed) else 0, self._edge)
         return Chains(before, after)

@@ -1,8 +1,8 @@
 """A model of pairs of words: a back-off bigram model over a lexicon, a few MB on disk.
 
-p(x'|x) = p(x') b(x) g(x, x'), where p is the probability of a word alone, b the back-off
-weight of the context x, and g, the gain of the pair, is 1 for pairs that were not seen
-(Katz 1987). Gains are kept as codes of one byte, so that a pair takes three bytes.
+p(x'|x) = p(x') b(x) g(x, x'), where p is the probability of a word alone, b the
+back-off weight of the context x, and g, the gain of the pair, is 1 for pairs that were
+not seen (Katz 1987). Gains are kept as codes of one byte: a pair takes three bytes.
 
 A folder: meta.json, and as memory-mapped arrays alone, backoff, ends, following, gains.
 Rows are those of the lexicon that it was made for, whose words stand in words.txt; row
@@ -16,6 +16,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,14 +63,16 @@ class Ngrams:
     @property
     def contexts(self) -> NDArray[np.int64]:
         """Return the context of each pair: (m,)."""
-        counts = np.diff(self.ends.astype(np.int64), prepend=0)
+        ends = self.ends.astype(np.int64)
+        counts = ends - np.concatenate(([0], ends[:-1]))
         return np.repeat(np.arange(len(counts)), counts)
 
     def log_probs(
         self, contexts: NDArray[np.integer], following: NDArray[np.integer]
     ) -> NDArray[np.float64]:
         """Return ln p(x'|x) of pairs of rows: (n,); by search, for few pairs."""
-        logs = self.backoff[contexts].astype(np.float64) + self.alone[following]
+        logs: NDArray[np.float64] = self.backoff[contexts].astype(np.float64)
+        logs += self.alone[following]
         for number, (x, after) in enumerate(zip(contexts, following, strict=True)):
             begin = int(self.ends[x - 1]) if x else 0
             end = int(self.ends[x])
@@ -179,13 +182,16 @@ def load(folder: Path) -> Ngrams:
             msg = f"{folder}: n-gram model of another format; make it again"
             raise LexiconError(msg)
         words = (folder / WORDS).read_text("utf-8").removesuffix("\n").split("\n")
-        arrays = {name: _open(folder / f"{name}.npy", types) for name, types in _TYPES.items()}
+        arrays = {name: _open(folder / f"{name}.npy", _TYPES[name]) for name in _TYPES}
     except (OSError, ValueError, KeyError, AttributeError):
         msg = f"{folder}: not an n-gram model; make one with dptext lexicon ngrams"
         raise LexiconError(msg) from None
     digest, meta = str(document.get("digest")), document.get("meta")
     model = Ngrams(
-        tuple(words), **arrays, meta=meta if isinstance(meta, dict) else {}, digest=digest
+        tuple(words),
+        **arrays,
+        meta=meta if isinstance(meta, dict) else {},
+        digest=digest,
     )
     if _digest(folder) != digest or not _fits(model):
         msg = f"{folder}: the n-gram model does not match its digest; make it again"
@@ -193,8 +199,8 @@ def load(folder: Path) -> Ngrams:
     return model
 
 
-def _open(path: Path, types: tuple[str, ...]) -> NDArray[np.generic]:
-    array = np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))
+def _open(path: Path, types: tuple[str, ...]) -> NDArray[Any]:
+    array: NDArray[Any] = np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))
     if array.ndim != 1 or array.dtype.name not in types:
         raise ValueError(path)
     return array

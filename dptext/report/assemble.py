@@ -79,6 +79,7 @@ def stated(
         no_risk=measures.no_risk,
         risk_note=measures.risk_note,
         deniability=measures.deniability,
+        in_context=measures.in_context,
         output=None,
         private=None,
     )
@@ -150,6 +151,9 @@ def _private(pipeline: Pipeline, inputs: Sequence[str], tally: Tally) -> Private
         treatment=treated,
         share_copied=copied / wordlike if wordlike else 0.0,
         metrics=tally.meters.results(counted),
+        describes=(
+            "decoded words" if pipeline.profile.decoder.params.reads else "drawn words"
+        ),
         epsilon_per_text=tally.meters.epsilons.result(counted.epsilons),
         seconds=tally.seconds,
         words_per_second=counted.words / tally.seconds if tally.seconds else 0.0,

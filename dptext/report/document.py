@@ -23,6 +23,7 @@ from dptext.guarantees.statement import Statement
 from dptext.measures import bayes_risk
 from dptext.measures.deniability import Deniability
 from dptext.measures.public import NoRisk
+from dptext.measures.readings import InContext
 from dptext.pipeline import Pipeline
 from dptext.randomness import ALGORITHM
 from dptext.types import JsonObject, Selection
@@ -54,7 +55,7 @@ class Run:
     """What was run: versions, settings, lexicon, layout of the records.
 
     settings are the resolved profile, epsilon included; key is where randomness came
-    from.
+    from; decoder_files, by setting the digests of what the decoder reads.
     """
 
     dptext: str
@@ -69,6 +70,7 @@ class Run:
     prior: str
     key: Literal["system", "key-file", "seed"]
     layout: Layout
+    decoder_files: dict[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +78,8 @@ class Private:
     """Functions of the private text: for the owner of the text only.
 
     tokens counts each class of token; treatment says what happened to each; metrics by
-    name; epsilon per text; seconds and words_per_second of the whole run; fields, in
+    name, of the words as they are written: decoded ones where describes says so;
+    epsilon per text; seconds and words_per_second of the whole run; fields, in
     how many records each selected field is, null or not (empty for plain text).
     """
 
@@ -88,6 +91,7 @@ class Private:
     treatment: dict[str, str]
     share_copied: float
     metrics: dict[str, dict[str, int | float | str | None]]
+    describes: Literal["drawn words", "decoded words"]
     epsilon_per_text: dict[str, float]
     seconds: float
     words_per_second: float
@@ -110,7 +114,7 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A privacy report."""
+    """A privacy report; in_context, what readers find in draws of public texts."""
 
     report: Literal["dptext"]
     version: Literal[3]
@@ -122,6 +126,7 @@ class Document:
     no_risk: NoRisk | None
     risk_note: str
     deniability: Deniability | None
+    in_context: tuple[InContext, ...]
     output: Output | None
     private: Private | None
 
@@ -155,6 +160,7 @@ def describe(pipeline: Pipeline, key: str, layout: Layout) -> Run:
         prior=str(lexicon.meta.get("prior", "not stated")),
         key=key,  # type: ignore[arg-type]
         layout=layout,
+        decoder_files=dict(pipeline.decoder.content),
     )
 
 

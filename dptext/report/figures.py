@@ -6,15 +6,23 @@ Data for machines (JSON, CSV) has the numbers themselves.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from dptext.measures.in_context import ALL, CONTENT
+from dptext.measures.readings import InContext
+
 MEANINGS = {
     "risk": "how often the best possible guess of a word from its output is right",
-    "N_w": "how often the mechanism draws a word as itself",
-    "S_w": "how many different words come out when one word is drawn 100 times",
-    "PP": "of the words that are to be replaced, the share that is written otherwise",
+    "N_w": "how often the mechanism draws a word as itself, before decoding",
+    "S_w": "how many different words come out when one word is drawn 100 times, before "
+    "decoding",
+    "PP": "of the words that are to be replaced, the share that is written otherwise, "
+    "after decoding if any",
     "CS": "how near the texts stay in meaning, as a mean cosine: 1 is the same "
-    "meaning; by the lexicon, of the replaced words of the first 2,000 texts",
+    "meaning; by the lexicon, of the replaced words of the first 2,000 texts, after "
+    "decoding if any",
     "LOW": "of the 1000 rarest words of the originals (or all, if fewer) that are to "
-    "be replaced, the share that is still written",
+    "be replaced, the share that is still written, after decoding if any",
     "English": "share of words that the lexicon holds",
 }
 NOTHING = "-"
@@ -70,6 +78,28 @@ def measure(name: str, value: float | str | None) -> str:
     if name in ("N_w", "PP", "LOW", "English", "risk"):
         return share(value)
     return f"{value:.3f}" if isinstance(value, float) else f"{value:,}"
+
+
+def in_context(measured: Iterable[InContext]) -> list[tuple[str, str]]:
+    """Return for each public corpus what each reader finds, as names and sentences."""
+    rows = []
+    for each in measured:
+        for reading in each.readings:
+            if reading.reader == "alone":
+                continue
+            named = {one.name: one for one in reading.classes}
+            every, content = named[ALL], named.get(CONTENT)
+            shown = f"at least {share(every.success)} of words"
+            if content is not None:
+                shown += f", {share(content.success)} of content words"
+            rows.append(
+                (
+                    f"risk in context, {reading.reader}",
+                    f"{shown} (95%: {share(every.low)} to {share(every.high)}; "
+                    f"{every.words:,} words of {each.corpus})",
+                )
+            )
+    return rows
 
 
 def explained(name: str, shown: str) -> tuple[str, str]:

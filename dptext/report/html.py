@@ -13,6 +13,7 @@ from dptext.guarantees.rounding import above, factor, number
 from dptext.guarantees.statement import Statement
 from dptext.guarantees.terms import MAX_MEANINGFUL_LOSS
 from dptext.measures.deniability import Deniability
+from dptext.measures.readings import AT_LEAST
 from dptext.report import _page, _private_page, _promise, _svg, _use, columns, figures
 from dptext.report._page import Section
 from dptext.report.document import Document
@@ -62,7 +63,8 @@ def render(document: Document) -> bytes:
 
 
 def _guarantee(promise: Statement) -> Section:
-    more = (f"Whole texts: {promise.text_level}", promise.translation)
+    texts = f"Whole texts: {promise.text_level}"
+    more = (texts, promise.translation, promise.decoding)
     return _promise.promised(
         "Guarantee",
         promise,
@@ -126,6 +128,8 @@ def _risk(document: Document) -> Section:
         "Knowing the band: the same by someone who knows which band the word is of. "
         "Bands are made by the public frequencies.",
         f"Method: {risk.method}.{_limits(document)}",
+        *(f"{n}: {s}." for n, s in figures.in_context(document.in_context)),
+        *([AT_LEAST] if document.in_context else []),
         document.risk_note,
     ]
     notes = _page.join(map(_page.note, lines))

@@ -10,6 +10,7 @@ from dptext.measures import public
 from dptext.measures.bayes_risk import Risk
 from dptext.measures.deniability import Deniability
 from dptext.measures.public import PublicMeasures
+from dptext.measures.readings import InContext
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
 from dptext.report import assemble, figures
@@ -80,6 +81,7 @@ class Plan:
     risk: Risk | None
     risk_note: str
     deniability: Deniability | None
+    in_context: tuple[InContext, ...]
     changed: float | None
     examples: tuple[Example, ...]
     characters: float
@@ -108,6 +110,7 @@ def plan(
         risk=measures.risk,
         risk_note=measures.risk_note,
         deniability=measures.deniability,
+        in_context=measures.in_context,
         changed=public.changed_of(pipeline),
         examples=_examples(pipeline),
         characters=rate,
@@ -154,6 +157,7 @@ def figures_of(result: Plan) -> list[tuple[str, str]]:
                 f" (without output {figures.share(risk.baseline)})",
             )
         )
+    rows += figures.in_context(result.in_context)
     if result.changed is not None:
         rows.append(("words that change", f"about {figures.share(result.changed)}"))
     if result.deniability is not None:

@@ -22,12 +22,20 @@ from dptext.report.document import Document, Run
 from dptext.types import Lexicon
 
 # Parts of a report in the order in which they are compared.
-_PARTS = ("guarantee", "risk", "no_risk", "risk_note", "deniability", "run")
+_PARTS = (
+    "guarantee",
+    "risk",
+    "no_risk",
+    "risk_note",
+    "deniability",
+    "in_context",
+    "run",
+)
 # Sentences and names, which another version may word otherwise; never figures.
 _WORDED = (
     *("sentence", "text_level", "conditions", "not_covered", "adjacency", "covered"),
     *("translation", "source", "distance", "name", "unit", "risk_note", "method"),
-    *("algorithm", "prior", "dptext"),
+    *("algorithm", "prior", "dptext", "in_context", "decoding"),
 )
 # Machines round differently. Draws are the same everywhere, but where rounding decides
 # who wins one: of 20,000 draws 40 may differ, of 25 words 100 times 10.

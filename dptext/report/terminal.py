@@ -36,6 +36,7 @@ def show(document: Document, console: Console) -> None:
         Text(""),
         Text("Whole texts: " + promise.text_level),
         *([Text(promise.translation)] if promise.translation else []),
+        *([Text(promise.decoding)] if promise.decoding else []),
         Text(""),
         Text("Not covered:", style="bold"),
         *(Text(f"- {line}") for line in promise.not_covered),
@@ -75,7 +76,15 @@ def _risk(document: Document) -> list[Text | Table]:
         )
     method = [] if risk.low is None else [Text(risk.method, style="dim")]
     good = [Text(f"- {line}") for line in _use.good_for(risk)]
-    return [table, *method, Text(document.risk_note, style="dim"), *good, Text("")]
+    readers = [Text(f"{n}: {s}") for n, s in figures.in_context(document.in_context)]
+    return [
+        table,
+        *readers,
+        *method,
+        Text(document.risk_note, style="dim"),
+        *good,
+        Text(""),
+    ]
 
 
 def _figures(document: Document) -> Table:

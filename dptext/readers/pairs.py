@@ -21,6 +21,8 @@ from dptext.types import NUMBER, Ids, Released
 
 # A candidate that is so much less likely than the best one is not told from it.
 _LEAST = 1e-12
+# Candidates of an attacker, who has time.
+_MANY = 40
 # Tables of epsilons that are held at once.
 _TABLES = 64
 
@@ -39,14 +41,24 @@ class Table(NamedTuple):
     backoff: Floats
 
 
-class Reader:
+class PairReader:
     """Reads what is released through a channel, with a model over its lexicon.
 
     count, candidates of each word; weight, the power of the language model.
     """
 
+    name = "ngram"
+    assumes = (
+        "knows mechanism and epsilon; reads all that is released of a text with a "
+        "public model of pairs of words"
+    )
+
     def __init__(
-        self, channel: Channel, model: Ngrams, count: int, weight: float = 1.0
+        self,
+        channel: Channel,
+        model: Ngrams,
+        count: int = _MANY,
+        weight: float = 1.0,
     ) -> None:
         channel.check()
         self.channel = channel
@@ -57,25 +69,45 @@ class Reader:
         self._gains = Gains(model, weight)
         self.table = lru_cache(maxsize=_TABLES)(self._table)
 
+    def attacker(self) -> PairReader:
+        """Return the reader with the same model who guesses as well as it can."""
+        return PairReader(self.channel, self._model)
+
     def posterior(self, released: Released) -> tuple[Ids, Floats]:
         """Return the candidates of each drawn word, and how likely each is: (c, n)."""
         rows, words = self._candidates(released)
         chains = self._lattice.chains(released)
         return rows, posterior.marginals(chains, words, self._gains)
 
+    def guess(self, released: Released) -> Ids:
+        """Return the most probable word of each drawn one, unknown ones left out."""
+        rows, likely = self.posterior(released)
+        likely[rows == len(self.channel.prior)] = -1.0
+        best = likely.argmax(axis=0)
+        return np.asarray(rows[best, np.arange(rows.shape[1])])
+
     def best_path(self, released: Released) -> Ids:
         """Return the likeliest text of words that may be drawn: (n,)."""
-        rows, words = self._candidates(released, writable=True)
+        rows, words = self._candidates(released)
+        writable = self.writable(released)
+        # A word without any such candidate is written as it was drawn.
+        none = ~writable.any(axis=0)
+        words.weights[~writable & ~none] = 0.0
         chains = self._lattice.chains(released)
         chosen = posterior.best_path(chains, words, self._gains)
-        each = np.arange(len(chosen))
-        # A word without any such candidate is written as it was drawn.
-        sure = words.weights[chosen, each] > 0.0
-        return np.where(sure, rows[chosen, each], released.drawn)
+        path = rows[chosen, np.arange(len(chosen))]
+        return np.where(none, released.drawn, path)
 
-    def _candidates(
-        self, released: Released, writable: bool = False
-    ) -> tuple[Ids, Words]:
+    def writable(self, released: Released) -> NDArray[np.bool_]:
+        """Tell which candidates of each word may be drawn themselves: (c, n)."""
+        writable = np.zeros((self._count, len(released.drawn)), bool)
+        for epsilon, positions in self.channel.groups(released.eps):
+            table = self.table(epsilon)
+            drawn = released.drawn[positions]
+            writable[: len(table.rows), positions] = table.writable[:, drawn]
+        return writable
+
+    def _candidates(self, released: Released) -> tuple[Ids, Words]:
         shape = (self._count, len(released.drawn))
         rows, slots = np.zeros(shape, np.int32), np.zeros(shape, np.int64)
         weights, backoff = np.zeros(shape, np.float32), np.ones(shape, np.float32)
@@ -86,8 +118,6 @@ class Reader:
             slots[:width, positions] = table.slots[:, drawn]
             weights[:width, positions] = table.weights[:, drawn]
             backoff[:width, positions] = table.backoff[:, drawn]
-            if writable:
-                weights[:width, positions] *= table.writable[:, drawn]
         return rows, Words(slots, weights, backoff)
 
     def _table(self, epsilon: float) -> Table:
@@ -102,11 +132,10 @@ class Reader:
         backoff = np.exp(self._weight * model.backoff.astype(np.float64))[rows]
         drawn = np.zeros(size + 1, bool)
         drawn[: len(rows)] = np.isfinite(log_probs[:, 0])
-        columns = (
-            rows,
-            drawn[rows] & np.isfinite(logs),
-            self._gains.slot_of[rows],
-            weights.astype(np.float32),
-            backoff.astype(np.float32),
+        return Table(
+            np.ascontiguousarray(rows.T),
+            np.ascontiguousarray((drawn[rows] & np.isfinite(logs)).T),
+            np.ascontiguousarray(self._gains.slot_of[rows].T),
+            weights.T.astype(np.float32, order="C"),
+            backoff.T.astype(np.float32, order="C"),
         )
-        return Table(*(np.ascontiguousarray(each.T) for each in columns))

@@ -1,0 +1,83 @@
+"""Measure what readers of whole texts find under the shipped profiles, and ship it.
+
+    python benchmarks/ship_readers.py [--texts 1500] [PROFILE ...]
+
+Writes dptext/data/readers.json, which `dptext plan` and reports show beside the exact
+risk. Texts are public rows of the test data that chose nothing: neither a word of the
+lexicon, nor an order, nor a weight of a decoder was chosen by them. Each profile of
+which the output distribution is known, all words at one epsilon; readers are those of
+dptext.measures.readings. To be run after the lexicon, the n-gram model that ships or a
+shipped profile has changed; some minutes for each profile of rank, and with --every
+for all mechanisms. Draws have a fixed seed: texts are public.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from dataclasses import asdict
+
+from private_rows import rows_of
+
+from dptext import open_pipeline
+from dptext.measures import in_context, readings
+from dptext.measures.readings import InContext
+from dptext.pipeline import Pipeline
+from dptext.profile import shipped
+from dptext.randomness import RunKey
+from dptext.readers import locations
+from dptext.types import BudgetKind, JsonObject
+
+# Names for people, and files of the test data.
+CORPORA = {
+    "AG News (test rows)": "agnews_test5600",
+    "SST-2 (development rows)": "sst2_dev",
+    "Trustpilot (test rows)": "trustpilot_en_test",
+}
+OWN = ("balanced", "readable", "strict")
+_BATCH = 500
+
+
+def figures(pipeline: Pipeline, most: int) -> list[JsonObject]:
+    """Return what readers find under a pipeline in each corpus."""
+    model = locations.find(locations.ENGLISH, pipeline.channel).digest
+    rows = []
+    for corpus, file in CORPORA.items():
+        texts = [str(row["text"]) for row in rows_of(file)[:most]]
+        batches = (texts[n : n + _BATCH] for n in range(0, len(texts), _BATCH))
+        found = in_context.measure(
+            pipeline,
+            readings.available(pipeline),
+            batches,
+            pipeline.randomness(RunKey.from_seed(0)),
+        )
+        rows.append(asdict(InContext(corpus, model, found)))
+        for each in found:
+            every = each.classes[0]
+            print(f"  {corpus}: {each.reader} {every.success:.1%}", flush=True)
+    return rows
+
+
+def main() -> None:
+    """Write the file: profiles that are not asked for keep their figures."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("profiles", nargs="*", default=[])
+    parser.add_argument("--texts", type=int, default=1500)
+    parser.add_argument("--every", action="store_true", help="all shipped profiles")
+    arguments = parser.parse_args()
+    path = readings.shipped_file()
+    data = json.loads(path.read_bytes()) if path.exists() else {}
+    for name in arguments.profiles or (shipped() if arguments.every else OWN):
+        pipeline = open_pipeline(name, {"decoder": {"name": "none"}})
+        one_epsilon = pipeline.budget.description.kind is BudgetKind.WORD
+        if not (pipeline.mechanism.has_log_probs and one_epsilon):
+            print(f"{name}: no output distribution at one epsilon")
+            continue
+        print(name, flush=True)
+        data[readings.key_of(pipeline)] = figures(pipeline, arguments.texts)
+        text = json.dumps(data, indent=1, sort_keys=True)
+        path.write_text(text + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,116 @@
+"""Count the pairs of a public corpus and make a model of them.
+
+p(x'|x) = max(c(x, x') - D, 0) / c(x) + b(x) p(x') with b(x) = D N(x) / c(x), where N(x)
+words were seen after x: absolute discounting, interpolated (Ney, Essen and Kneser
+1994), D from the numbers of pairs that were seen once and twice. A word alone is as
+frequent as in the corpus, discounted in the same way, with the lexicon's own
+frequencies below.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dptext.errors import InputError
+from dptext.readers import ngrams
+from dptext.readers.lattice import Lattice
+from dptext.readers.ngrams import Ngrams
+from dptext.tokens.policy import Policy
+from dptext.tokens.releasing import Releaser
+from dptext.tokens.tokenizer import Tokenizer
+from dptext.types import NUMBER, Ids, Lexicon
+
+# Distinct pairs that wait before they are added up.
+_WAITING = 2**23
+# What any other word has, and a sentence's end, where the corpus says nothing.
+_UNKNOWN = 0.01
+
+
+class Counts:
+    """Counts the pairs of texts over a lexicon: V words, any other, begin and end."""
+
+    def __init__(self, lexicon: Lexicon) -> None:
+        self._lexicon = lexicon
+        self._tokenizer = Tokenizer(lexicon, Policy())
+        self._releaser = Releaser(Policy())
+        words = {word.lower(): row for row, word in enumerate(lexicon.words)}
+        self._lattice = Lattice(words, lexicon.words.index(NUMBER))
+        self._size = len(lexicon.words)
+        self._keys = [np.empty(0, np.int64)]
+        self._counts = [np.empty(0, np.int64)]
+        self.words = 0
+
+    def add(self, texts: Sequence[str]) -> None:
+        """Count a batch of texts."""
+        words = self._tokenizer.words(texts)
+        rows: Ids = np.where(words.ids < 0, self._size, words.ids)
+        batch = self._releaser.released(words, rows, np.ones(len(rows)))
+        chains = self._lattice.chains(batch)
+        earlier = np.where(chains.before >= 0, chains.before, np.roll(rows, 1))
+        last = chains.after >= 0
+        first = np.concatenate((earlier, rows[last]))
+        second = np.concatenate((rows, chains.after[last]))
+        keys, counts = np.unique(first * (self._size + 2) + second, return_counts=True)
+        self._keys.append(keys)
+        self._counts.append(counts)
+        self.words += len(rows)
+        if sum(map(len, self._keys)) > _WAITING:
+            self._sum()
+
+    def _sum(self) -> None:
+        keys, which = np.unique(np.concatenate(self._keys), return_inverse=True)
+        counts = np.bincount(which, np.concatenate(self._counts), len(keys))
+        self._keys, self._counts = [keys], [counts.astype(np.int64)]
+
+    def model(self, least: int, meta: Mapping[str, object]) -> Ngrams:
+        """Return the model of all pairs that were seen at least so often.
+
+        Raises InputError where there were no words.
+        """
+        self._sum()
+        keys, counts = self._keys[0], self._counts[0]
+        if not len(keys):
+            msg = "the corpus has no words, so there is no model to make of it"
+            raise InputError(msg)
+        contexts, following = keys // (self._size + 2), keys % (self._size + 2)
+        alone = self._alone(following, counts)
+        discount = _discount(counts)
+        totals = np.bincount(contexts, counts, self._size + 2)
+        kept = counts >= least
+        # What pairs that are not kept had goes to all words.
+        left = np.where(kept, discount, counts)
+        spared = np.bincount(contexts, left, self._size + 2)
+        backoff = np.where(totals > 0, spared / np.maximum(totals, 1), 1.0)
+        contexts, following, counts = contexts[kept], following[kept], counts[kept]
+        below = backoff[contexts] * alone[following]
+        pairs = (counts - discount) / totals[contexts] + below
+        return ngrams.assembled(
+            self._lexicon.words,
+            np.log(alone),
+            np.log(backoff),
+            contexts,
+            following,
+            ngrams.coded(np.log(pairs / below)),
+            meta,
+        )
+
+    def _alone(
+        self, following: NDArray[np.int64], counts: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """Return p of words, of any other word and of a sentence's end: (V + 2,)."""
+        counted = np.bincount(following, counts, self._size + 2)
+        seen = counted > 0
+        discount = _discount(counted[seen])
+        public = np.append(self._lexicon.prior * (1.0 - 2 * _UNKNOWN), [_UNKNOWN] * 2)
+        spared = discount * seen.sum() * public
+        alone: NDArray[np.float64] = np.maximum(counted - discount, 0.0) + spared
+        alone /= alone.sum()
+        return alone
+
+
+def _discount(counts: NDArray[np.number]) -> float:
+    once, twice = (int((counts == times).sum()) for times in (1, 2))
+    return once / (once + 2 * twice) if once and twice else 0.5

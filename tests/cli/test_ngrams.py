@@ -1,0 +1,117 @@
+"""`dptext lexicon ngrams`, decoding by what it makes, and readers on the way."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.cli.running import WORDS, here, lexicon, small
+
+
+@pytest.fixture
+def corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Write a public corpus of words in fixed pairs, and keep models apart."""
+    monkeypatch.setenv("DPTEXT_HOME", str(tmp_path / "home"))
+    rng = np.random.default_rng(2)
+    lines = []
+    for number in range(300):
+        pairs = rng.integers(0, len(WORDS) // 2, 6) * 2
+        words = [WORDS[row + one] for row in pairs for one in (0, 1)]
+        lines.append(json.dumps({"id": number, "text": " ".join(words) + "."}))
+    path = tmp_path / "corpus.jsonl"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def made(corpus: Path, folder: Path) -> None:
+    """Make a model of the corpus."""
+    where = ("--name", "pairs", "--lexicon", lexicon(folder), "--json")
+    ran = here("lexicon", "ngrams", str(corpus), *where, "--licence", "CC0")
+    assert ran.code == 0, ran.err
+    assert "must be public" in ran.err
+    found = json.loads(ran.out)
+    assert (found["licence"], found["counted"]) == ("CC0", 300 * 12)
+    assert found["pairs"] > 100
+
+
+@pytest.mark.parametrize("mode", ["mbr", "viterbi"])
+def test_a_run_decodes_the_same_bytes(mode: str, corpus: Path, tmp_path: Path) -> None:
+    """With one key jobs and batches change no byte; the report says who wrote."""
+    made(corpus, tmp_path)
+    secret = tmp_path / "key"
+    secret.write_bytes(bytes(range(64)))
+    secret.chmod(0o600)
+    decoder = ("--decode", "ngram", "--set", "decoder.model=pairs")
+    options = (*small(tmp_path), *decoder, "--set", f"decoder.mode={mode}")
+    outputs = []
+    for more in (("--batch-size", "7"), ("--jobs", "2"), ()):
+        report = tmp_path / f"report{len(outputs)}.json"
+        target = tmp_path / f"out{len(outputs)}.jsonl"
+        ran = here(
+            *("sanitize", str(corpus), "-o", str(target), "--key-file", str(secret)),
+            *(*options, "--report", str(report), *more),
+        )
+        assert ran.code == 0, ran.err
+        outputs.append(target.read_bytes())
+    assert outputs[0] == outputs[1] == outputs[2]
+    found = json.loads(report.read_text())
+    assert found["guarantee"]["decoder"] == "ngram"
+    assert "decoding changes no guarantee" in found["guarantee"]["decoding"]
+    assert any(
+        "model by which words" in line for line in found["guarantee"]["conditions"]
+    )
+    assert len(found["run"]["decoder_files"]["model"]) == 64
+    assert found["private"]["describes"] == "decoded words"
+    sidecar = f"{target}.dptext.json"
+    assert here("check", str(target), "--lexicon", lexicon(tmp_path)).code in (0, 1)
+    assert json.loads(Path(sidecar).read_text())["guarantee"]["decoder"] == "ngram"
+
+
+def test_readers_show_in_an_evaluation(corpus: Path, tmp_path: Path) -> None:
+    """Evaluate says how much each reader finds, with intervals."""
+    made(corpus, tmp_path)
+    settings = ("--decode", "ngram", "--set", "decoder.model=pairs", *small(tmp_path))
+    target = tmp_path / "out.jsonl"
+    ran = here("sanitize", str(corpus), "-o", str(target), "--seed", "1", *settings)
+    assert ran.code == 0, ran.err
+    page = tmp_path / "page.html"
+    ran = here(
+        *("evaluate", str(corpus), str(target), "--profile", "balanced", *settings),
+        *("--json", "--html", str(page)),
+    )
+    assert ran.code == 0, ran.err
+    found = json.loads(ran.out)
+    names = [each["reader"] for each in found["in_context"]]
+    assert names == ["alone", "ngram"]
+    alone, pairs = (each["classes"][0] for each in found["in_context"])
+    assert pairs["low"] > alone["high"], "pairs of this corpus are fixed"
+    assert [each["name"] for each in found["word_attacks"]] == ["nearest guess"]
+    assert "Readers of whole texts" in page.read_text()
+    shown = here(
+        *("evaluate", str(corpus), str(target), "--profile", "balanced", *settings),
+        "--no-readers",
+    )
+    assert b"reader:" not in shown.out
+
+
+def test_an_epsilon_for_a_risk_in_context(corpus: Path, tmp_path: Path) -> None:
+    """Calibrate --reader finds where the reader reaches the risk, below the other."""
+    made(corpus, tmp_path)
+    lexicon_ = ("--lexicon", lexicon(tmp_path))
+    decoder = ("--set", "decoder.name=ngram", "--set", "decoder.model=pairs")
+    common = (*lexicon_, "--risk", "40%", "--set", "mechanism.k=8", "--json")
+    ran = here("calibrate", *common)
+    assert ran.code == 0, ran.err
+    alone = json.loads(ran.out)["rows"][0]["epsilon"]
+    read = ("--reader", "ngram", "--text", str(corpus))
+    ran = here("calibrate", *common, *decoder, *read)
+    assert ran.code == 0, ran.err
+    found = json.loads(ran.out)
+    assert found["epsilon"] < alone
+    assert 0.3 < found["reading"]["classes"][0]["success"] <= 0.4
+    ran = here("calibrate", *common, "--reader", "ngram")
+    assert ran.code == 2
+    assert "--text" in ran.err

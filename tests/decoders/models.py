@@ -1,0 +1,27 @@
+"""Settings of each decoder with a small model, for tests."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from dptext.decoders import Params, ngram, none
+from dptext.readers import ngrams
+from dptext.types import Lexicon
+from tests.readers import models
+
+
+def settings(name: str, lexicon: Lexicon, folder: Path) -> list[Params]:
+    """Return settings of a decoder that work for a lexicon; none: not tested here.
+
+    A model that it needs is written to the folder.
+    """
+    if name == "none":
+        return [none.Params()]
+    if name == "ngram":
+        ngrams.save(models.model(lexicon), folder / "pairs")
+        path = str(folder / "pairs")
+        return [
+            ngram.Params(mode=mode, model=path, candidates=6, weight=weight)  # type: ignore[arg-type]
+            for mode, weight in (("mbr", 0.8), ("posterior", 1.0), ("viterbi", 1.0))
+        ]
+    return []

@@ -1,0 +1,178 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dptext import pipeline, profile
+from dptext.decoders import ngram
+from dptext.errors import LexiconError, UsageError
+from dptext.randomness import RunKey
+from dptext.readers import ngrams
+from dptext.readers.pairs import PairReader
+from dptext.tokens.policy import Policy
+from dptext.types import Record
+from tests import small
+from tests.readers import models
+from tests.readers.test_posterior import ENGLISH, SIZE, channel_of, release
+
+TEXTS = ["cat dog, the runs. of cat", "the 42 cat of!\nzq", "dog zq of the cat runs"]
+
+
+def params(folder: Path, **given: Any) -> ngram.Params:
+    """Return settings with a small model, which is written."""
+    ngrams.save(models.model(ENGLISH), folder / "pairs")
+    settings = {"model": str(folder / "pairs"), "candidates": SIZE + 1, "weight": 1.0}
+    return ngram.Params(**{**settings, **given})
+
+
+def test_mbr_writes_the_word_of_largest_expected_closeness(tmp_path: Path) -> None:
+    """By hand: sum over x of p(x) cos(z, x), the largest over all words z."""
+    channel, batch = channel_of(Policy()), release(Policy(), TEXTS)
+    settings = params(tmp_path)
+    written = settings.prepare(channel).decode(batch)
+    reader = PairReader(channel, ngrams.load(tmp_path / "pairs"), SIZE + 1)
+    rows, likely = reader.posterior(batch)
+    table = ENGLISH.vectors.astype(np.float64)
+    table /= np.linalg.norm(table, axis=1, keepdims=True)
+    for column, word in enumerate(written):
+        mean = likely[:, column] @ table[rows[:, column]]
+        values = table[:SIZE] @ mean
+        # Cosines are rounded to 1/127.
+        assert values[word] > values.max() - 0.01
+
+
+def test_the_most_probable_word_is_written(tmp_path: Path) -> None:
+    """Mode posterior writes argmax of the posterior over the words of the outputs."""
+    channel, batch = channel_of(Policy()), release(Policy(), TEXTS)
+    written = params(tmp_path, mode="posterior").prepare(channel).decode(batch)
+    reader = PairReader(channel, ngrams.load(tmp_path / "pairs"), SIZE + 1)
+    rows, likely = reader.posterior(batch)
+    likely[rows == SIZE] = -1.0
+    best = likely.argmax(axis=0)
+    np.testing.assert_array_equal(written, rows[best, np.arange(len(written))])
+    np.testing.assert_array_equal(reader.guess(batch), written)
+
+
+def test_a_weight_scales_the_language_model(tmp_path: Path) -> None:
+    """Next to no weight leaves the likeliest input alone; modes differ."""
+    channel, batch = channel_of(Policy()), release(Policy(), TEXTS)
+    alone = params(tmp_path, mode="posterior", weight=1e-6).prepare(channel)
+    ids = np.arange(SIZE, dtype=np.int32)
+    best = channel.mechanism.probs(ids, 2.0).argmax(axis=0)
+    np.testing.assert_array_equal(alone.decode(batch), best[batch.drawn])
+    whole = params(tmp_path, mode="posterior").prepare(channel)
+    assert (whole.decode(batch) != best[batch.drawn]).any()
+
+
+RECIPE = {
+    "mechanism": {"name": "rank", "weights": "power", "k": 4},
+    "budget": {"name": "uniform", "epsilon": 3.0},
+}
+BUDGETS: list[dict[str, Any]] = [
+    {"name": "uniform", "epsilon": 3.0},
+    {"name": "per-text", "epsilon": 20.0},
+    {"name": "position", "epsilons": [1.0, 5.0], "rest": 3.0},
+    {"name": "declared", "epsilons": {"top-100": 2.0, "number": 5.0, "other": 4.0}},
+    {"name": "class-first", "first": 0.5, "epsilons": {"top-100": 2.0, "other": 4.0}},
+    {
+        **{"name": "released-past", "epsilon": 30.0, "start": 3.0},
+        "epsilons": {"top-100": 2.0, "other": 4.0},
+    },
+    {"name": "linguistic", "epsilon_per_word": 3.0},
+]
+
+
+def build(folder: Path, **over: object) -> pipeline.Pipeline:
+    """Make a profile with the decoder ready."""
+    ngrams.save(models.model(ENGLISH), folder / "pairs")
+    decoder = {"name": "ngram", "model": str(folder / "pairs"), "candidates": 5}
+    data = {**RECIPE, "decoder": decoder, **over}
+    return pipeline.build(profile.parse(data, "test"), ENGLISH)
+
+
+@pytest.mark.parametrize(
+    ("budget", "strategy"),
+    [
+        *((budget, "token") for budget in BUDGETS),
+        *((BUDGETS[0], strategy) for strategy in ("record", "data-set")),
+    ],
+    ids=lambda each: each if isinstance(each, str) else str(each["name"]),
+)
+def test_batches_change_nothing(
+    budget: dict[str, Any], strategy: str, tmp_path: Path
+) -> None:
+    """With one key a text comes out the same in every batch, whatever the budget."""
+    ready = build(tmp_path, budget=budget, strategy=strategy)
+    records = [Record(n, (text, text), None) for n, text in enumerate(TEXTS * 5)]
+    key = RunKey.from_seed(4)
+    one, few, all_ = (
+        [out for _, out in ready.run(records, key, batch_size=size)]
+        for size in (1, 4, 100)
+    )
+    assert one == few == all_
+
+
+def test_a_private_split_of_epsilon_is_not_used(tmp_path: Path) -> None:
+    """Equal draws of texts whose epsilons differ in secret are decoded alike."""
+    ready = build(tmp_path, budget={"name": "linguistic", "epsilon_per_word": 3.0})
+    one = ready.tokenizer.words(["the cat runs", "cat dog the"])
+    drawn = np.array([1, 2, 3, 1, 2, 3], np.int32)
+    eps = np.array([1.0, 3.0, 5.0, 5.0, 2.0, 2.0])
+    written = ready.decode(one, drawn, eps)
+    np.testing.assert_array_equal(written[:3], written[3:])
+    released = ready.released(one, drawn, eps)
+    assert (released.eps == released.eps[0]).all()
+
+
+def test_epsilon_by_word_is_that_of_each_input(tmp_path: Path) -> None:
+    """Where epsilon follows from the word, the channel has each input at its own."""
+    epsilons = {"number": 6.0, "other": 2.0}
+    ready = build(tmp_path, budget={"name": "declared", "epsilons": epsilons})
+    eps = ready.channel.eps_of_row
+    assert eps is not None
+    expected = np.full(SIZE + 1, 2.0)
+    expected[SIZE - 1] = 6.0
+    np.testing.assert_array_equal(eps, expected)
+    words = ready.tokenizer.words(["the 42 cat"])
+    released = ready.released(words, words.ids, eps[words.ids])
+    assert len(set(released.eps.tolist())) == 1
+
+
+def test_another_model_draws_anew(tmp_path: Path) -> None:
+    """The nonces follow the content of the model, not its path."""
+    one = build(tmp_path / "one").identity
+    assert build(tmp_path / "two").identity == one
+    ngrams.save(models.model(ENGLISH, seed=5), tmp_path / "three" / "pairs")
+    decoder = {"name": "ngram", "model": str(tmp_path / "three" / "pairs")}
+    data = {**RECIPE, "decoder": {**decoder, "candidates": 5}}
+    assert pipeline.build(profile.parse(data, "test"), ENGLISH).identity != one
+
+
+@pytest.mark.parametrize("name", ["laplace", "vickrey"])
+def test_what_has_no_output_distribution_is_refused(name: str, tmp_path: Path) -> None:
+    """One line says what to do."""
+    with pytest.raises(UsageError, match=r"decoder: .* use the decoder none"):
+        build(tmp_path, mechanism=name)
+
+
+def test_another_mechanism_writes_its_draws() -> None:
+    """A decoder of a profile does not go over to a mechanism that takes its place."""
+    base = {**RECIPE, "decoder": "ngram"}
+    over = {"mechanism": {"name": "laplace"}}
+    assert "decoder" not in profile.merged(base, over)
+    kept = profile.merged(base, {"mechanism": {"name": "rank", "k": 3}})
+    assert kept["decoder"] == "ngram"
+    both = profile.merged(base, {**over, "decoder": {"name": "none"}})
+    assert both["decoder"] == {"name": "none"}
+
+
+def test_a_model_must_know_the_lexicon(tmp_path: Path) -> None:
+    """One of other words, or none at all, is refused by name."""
+    other = small.english("le", "chat", "chien")
+    ngrams.save(models.model(other), tmp_path / "french")
+    for model, said in (("french", "knows .* of the words"), ("none", "no n-gram")):
+        with pytest.raises(LexiconError, match=said):
+            ngram.Params(model=str(tmp_path / model)).prepare(channel_of(Policy()))

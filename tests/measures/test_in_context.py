@@ -1,0 +1,172 @@
+"""Readers of whole texts: what they find, with what confidence, at which epsilon."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+
+from dptext import pipeline, profile
+from dptext.errors import UsageError
+from dptext.measures import attacks, in_context, readings
+from dptext.measures.in_context import Reading, Success
+from dptext.measures.reader_crossing import search
+from dptext.pipeline import Pipeline
+from dptext.randomness import RunKey
+from dptext.readers import ngrams
+from dptext.readers.alone import Alone
+from dptext.readers.pairs import PairReader
+from dptext.readers.training import Counts
+from dptext.types import Record
+from tests import small
+
+LEXICON = small.cloud(40, 3)
+WORDS = LEXICON.words[:-1]
+
+
+def texts(count: int, seed: int = 3) -> list[str]:
+    """Write texts in which each word mostly follows one other."""
+    rng = np.random.default_rng(seed)
+    rows = rng.integers(0, 39, count * 12)
+    follow = np.random.default_rng(0).permutation(39)
+    for at in range(1, len(rows)):
+        if rng.random() < 0.7:
+            rows[at] = follow[rows[at - 1]]
+    words = [WORDS[row] for row in rows]
+    return [" ".join(words[12 * n : 12 * n + 12]) + "." for n in range(count)]
+
+
+def build(folder: Path, epsilon: float = 3.0, decode: bool = False) -> Pipeline:
+    """Make rank ready, with a model of the texts."""
+    counts = Counts(LEXICON)
+    counts.add(texts(2000))
+    ngrams.save(counts.model(1, {}), folder / "pairs")
+    decoder = {"name": "ngram", "model": str(folder / "pairs"), "candidates": 40}
+    data = {
+        "mechanism": {"name": "rank", "weights": "power", "k": 12},
+        "budget": {"name": "uniform", "epsilon": epsilon},
+        "decoder": decoder if decode else "none",
+    }
+    return pipeline.build(profile.parse(data, "test"), LEXICON)
+
+
+def test_who_reads_finds_more(tmp_path: Path) -> None:
+    """A model of pairs finds far more than the best guess of each word alone."""
+    ready = build(tmp_path)
+    model = ngrams.load(tmp_path / "pairs")
+    readers = [Alone(ready.channel), PairReader(ready.channel, model)]
+    randomness = ready.randomness(RunKey.from_seed(1))
+    found = in_context.measure(ready, readers, [texts(90), texts(60, 4)], randomness)
+    alone, pairs = found
+    assert (alone.reader, pairs.reader) == ("alone", "ngram")
+    assert alone.classes[0].words == 150 * 12
+    assert pairs.success > alone.success + 0.1
+    assert pairs.classes[0].low < pairs.success < pairs.classes[0].high
+    assert [each.name for each in pairs.classes][:2] == ["all words", "content words"]
+
+
+def test_the_lone_reader_is_the_attacker_of_the_bayes_risk(tmp_path: Path) -> None:
+    """Its guesses are those of the attack that looks at every word for each output."""
+    ready = build(tmp_path)
+    words = ready.tokenizer.words(texts(40))
+    randomness = ready.randomness(RunKey.from_seed(2))
+    records = [Record(n, (text,), None) for n, text in enumerate(texts(40))]
+    draws = ready.draws(records, randomness)
+    guess = Alone(ready.channel).guess(ready.released(words, draws.drawn, draws.eps))
+    prior = ready.channel.prior
+    best = attacks.best(ready.mechanism, 3.0, prior, draws.drawn)
+    np.testing.assert_array_equal(guess, best)
+
+
+def test_decoded_words_give_away_no_more(tmp_path: Path) -> None:
+    """No guess from what is written is right more often than the reader of the draws.
+
+    The best guess from each written word, learnt from 24,000 words of other texts.
+    """
+    ready = build(tmp_path, decode=True)
+    reader = ready.decoder.reader
+    assert reader is not None
+    written, truth, right = [], [], []
+    for seed in range(20):
+        records = [Record(n, (t,), None) for n, t in enumerate(texts(200, seed))]
+        draws = ready.draws(records, ready.randomness(RunKey.from_seed(seed)))
+        written.append(ready.decode(draws.words, draws.drawn, draws.eps))
+        released = ready.released(draws.words, draws.drawn, draws.eps)
+        right.append(reader.guess(released) == draws.words.ids)
+        truth.append(draws.words.ids)
+    pairs = np.zeros((40, 40))
+    for after, before in zip(written[:10], truth[:10], strict=True):
+        np.add.at(pairs, (after, before), 1)
+    learnt = pairs.argmax(axis=1)
+    found = np.mean([learnt[a] == b for a, b in zip(written, truth, strict=True)][10:])
+    assert found <= np.mean(right[10:]) + 0.01
+
+
+def test_intervals_hold_what_they_say() -> None:
+    """Of 400 intervals about 95% hold the truth: at least 92%, one alarm in 1e4."""
+    rng = np.random.default_rng(0)
+    held = 0
+    for _ in range(400):
+        words = rng.integers(1, 40, 80)
+        right = rng.binomial(words, 0.3)
+        each = in_context.success("all words", right, words)
+        held += each.low <= 0.3 <= each.high
+    assert held >= 0.91 * 400
+    one = in_context.success("all words", np.array([3]), np.array([4]))
+    assert (one.low, one.success, one.high) == (0.0, 0.75, 1.0)
+
+
+def reading(success: float) -> Reading:
+    """Return what a made-up reader finds."""
+    every = Success("all words", 100, success, success, success)
+    return Reading("made up", "", 1, (every,))
+
+
+@pytest.mark.parametrize("start", [0.5, 5.0, 12.0])
+def test_the_crossing_is_just_below_the_target(start: float) -> None:
+    """The epsilon found meets the target, one 2% above it does not."""
+
+    def read(epsilon: float) -> Reading:
+        return reading(1.0 - np.exp(-epsilon / 10.0))
+
+    if start == 0.5:
+        start = 2.0
+    crossing = search(read, 0.3, start)
+    assert crossing.reading.success <= 0.3 < read(crossing.epsilon * 1.02).success
+
+
+def test_a_target_out_of_reach_is_said() -> None:
+    """Below what it always finds, or above all that it ever finds."""
+    for found in (0.9, 0.1):
+        with pytest.raises(UsageError, match="out of reach"):
+            search(lambda epsilon, found=found: reading(found), 0.5, 4.0)  # type: ignore[misc]
+
+
+def test_shipped_figures_are_those_of_equal_settings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are looked up by mechanism, epsilon and policy, whatever decodes."""
+    ready, other = build(tmp_path), build(tmp_path, epsilon=4.0)
+    figures = readings.InContext("a corpus", "0" * 64, (reading(0.3),))
+    file = tmp_path / "readers.json"
+    file.write_text(json.dumps({readings.key_of(ready): [asdict(figures)]}))
+    monkeypatch.setattr(readings, "shipped_file", lambda: file)
+    assert readings.shipped(ready) == (figures,)
+    assert readings.shipped(build(tmp_path, decode=True)) == (figures,)
+    assert readings.shipped(other) == ()
+    assert msgspec.json.encode(figures)
+    monkeypatch.setattr(readings, "shipped_file", lambda: tmp_path / "none.json")
+    assert readings.shipped(ready) == ()
+
+
+def test_readers_are_asked_for_by_name(tmp_path: Path) -> None:
+    """Those that there are; an unknown name is refused with the known ones."""
+    ready = build(tmp_path, decode=True)
+    assert [each.name for each in readings.available(ready)] == ["alone", "ngram"]
+    assert readings.named(ready, "ngram").name == "ngram"
+    with pytest.raises(UsageError, match="known: alone, ngram"):
+        readings.named(ready, "crystal-ball")

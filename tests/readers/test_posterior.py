@@ -1,0 +1,174 @@
+from __future__ import annotations
+
+from itertools import pairwise, product
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from dptext.readers.channel import Channel
+from dptext.readers.ngrams import Ngrams
+from dptext.readers.pairs import PairReader
+from dptext.tokens import kinds
+from dptext.tokens.policy import Policy
+from dptext.tokens.releasing import Releaser
+from dptext.tokens.tokenizer import Tokenizer
+from dptext.types import BudgetDescription, BudgetKind, Released
+from tests import prepared, small
+from tests.readers import models
+
+ENGLISH = small.english("the", "cat", "dog", "of", "runs")
+SIZE = len(ENGLISH.words)
+EPSILON = 2.0
+TEXTS = [
+    "cat dog, the runs. of cat",
+    "",
+    "zq the",
+    "the 42 cat of!\nzq",
+    "dog",
+    "the, of",
+    "... cat",
+]
+POLICIES = [
+    Policy(),
+    Policy(stop_word="keep"),
+    Policy(stop_word="drop", number="mask"),
+    Policy(unknown="mask", number="keep"),
+    Policy(punctuation="drop"),
+    Policy(punctuation="drop", stop_word="keep", unknown="drop"),
+]
+
+
+def channel_of(policy: Policy, name: str = "rank", **params: object) -> Channel:
+    """Return the channel of a mechanism over the small lexicon, at one epsilon."""
+    mechanism = prepared.ready(name, ENGLISH, **params)
+    budget = BudgetDescription(BudgetKind.WORD, EPSILON, EPSILON)
+    prior = np.array(ENGLISH.prior)
+    if policy.stop_word != "perturb":
+        prior[[ENGLISH.words.index("the"), ENGLISH.words.index("of")]] = 0.0
+    if policy.number != "perturb":
+        prior[-1] = 0.0
+    return Channel(ENGLISH, policy, mechanism, budget, prior / prior.sum())
+
+
+def release(policy: Policy, texts: list[str], seed: int = 0) -> Released:
+    """Release texts with random words of the first three for their words."""
+    words = Tokenizer(ENGLISH, policy).words(texts)
+    rng = np.random.default_rng(seed)
+    drawn = rng.integers(0, 3, len(words.ids)).astype(np.int32)
+    return Releaser(policy).released(words, drawn, np.full(len(drawn), EPSILON))
+
+
+def sequence(batch: Released, row: int) -> list[tuple[str, int]]:
+    """Return what a text is to a model of pairs: drawn words, known rows, ends."""
+    begin = int(batch.ends[row - 1]) if row else 0
+    index = {int(p): n for n, p in enumerate(batch.positions)}
+    shown: list[tuple[str, int]] = [("known", SIZE + 1)]
+    for position in range(begin, int(batch.ends[row])):
+        kind = int(batch.flags[position]) & kinds.KIND
+        if position in index:
+            shown.append(("drawn", index[position]))
+        elif batch.flags[position] & kinds.ENDER:
+            shown.append(("known", SIZE + 1))
+        elif kind == kinds.STOP_WORD:
+            body = batch.pieces[position].lower()
+            # A word that was left out is some word.
+            shown.append(("known", ENGLISH.words.index(body) if body else SIZE))
+        elif kind == kinds.NUMBER:
+            shown.append(("known", SIZE - 1))
+        elif kind == kinds.UNKNOWN:
+            shown.append(("known", SIZE))
+    return [*shown, ("known", SIZE + 1)]
+
+
+def brute(
+    batch: Released, channel: Channel, model: Ngrams
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return posteriors (n, V + 1) and the likeliest texts (n,), by all texts."""
+    ids = np.append(np.arange(SIZE), -1).astype(np.int32)
+    emitted = channel.mechanism.probs(ids, EPSILON)
+    possible = np.flatnonzero(channel.inputs > 0)
+    rows = np.arange(SIZE + 2)
+    conditional = np.exp(
+        [model.log_probs(np.full(SIZE + 2, row), rows) for row in rows]
+    )
+    posterior = np.zeros((len(batch.drawn), SIZE + 1))
+    best = np.zeros(len(batch.drawn), np.int64)
+    for row in range(len(batch.ends)):
+        shown = sequence(batch, row)
+        drawn = [index for what, index in shown if what == "drawn"]
+        top = -1.0
+        for guess in product(possible, repeat=len(drawn)):
+            word_of = dict(zip(drawn, guess, strict=True))
+            chain = [word_of[i] if what == "drawn" else i for what, i in shown]
+            chance = np.prod([conditional[a, b] for a, b in pairwise(chain)])
+            for index, word in word_of.items():
+                chance *= emitted[word, batch.drawn[index]]
+            posterior[drawn, list(guess)] += chance
+            if chance > top and all(word < SIZE for word in guess):
+                top = chance
+                best[drawn] = guess
+    return posterior / posterior.sum(axis=1, keepdims=True), best
+
+
+@pytest.mark.parametrize("policy", POLICIES, ids=str)
+@pytest.mark.parametrize("name", ["rank", "santext"])
+def test_the_posterior_is_that_of_all_texts(policy: Policy, name: str) -> None:
+    """Forward-backward gives what summing over every possible text gives."""
+    channel, model = channel_of(policy, name), models.model(ENGLISH)
+    batch = release(policy, TEXTS)
+    wanted, _ = brute(batch, channel, model)
+    rows, likely = PairReader(channel, model, SIZE + 1).posterior(batch)
+    found = np.zeros_like(wanted)
+    for column in range(len(batch.drawn)):
+        np.add.at(found[column], rows[:, column], likely[:, column])
+    np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-9)
+
+
+@pytest.mark.parametrize("policy", POLICIES, ids=str)
+def test_the_best_path_is_the_likeliest_text(policy: Policy) -> None:
+    """Viterbi gives the likeliest of all texts of words that may be written."""
+    channel, model = channel_of(policy), models.model(ENGLISH, seed=8)
+    batch = release(policy, TEXTS, seed=4)
+    _, wanted = brute(batch, channel, model)
+    found = PairReader(channel, model, SIZE + 1).best_path(batch)
+    np.testing.assert_array_equal(found, wanted)
+
+
+def test_a_few_candidates_are_the_likeliest_ones() -> None:
+    """With few candidates the posterior is that of all texts made of these."""
+    channel, model = channel_of(Policy()), models.model(ENGLISH)
+    batch = release(Policy(), TEXTS)
+    rows, likely = PairReader(channel, model, 3).posterior(batch)
+    assert rows.shape == likely.shape == (3, len(batch.drawn))
+    np.testing.assert_allclose(likely.sum(axis=0), 1.0, rtol=1e-6)
+    alone = np.exp(model.alone[: SIZE + 1].astype(np.float64))
+    ids = np.append(np.arange(SIZE), -1).astype(np.int32)
+    worth = channel.mechanism.probs(ids, EPSILON) * alone[:, None]
+    for column, drawn in enumerate(batch.drawn):
+        top = np.sort(worth[:, drawn])[-3:]
+        np.testing.assert_allclose(np.sort(worth[rows[:, column], drawn]), top)
+
+
+@pytest.mark.parametrize("name", ["posterior", "best_path"])
+def test_texts_are_read_by_themselves(name: str) -> None:
+    """Alone, in any batch and any order, a text is read to the same last bit."""
+    policy = Policy(stop_word="keep")
+    rng = np.random.default_rng(1)
+    texts = [
+        " ".join(rng.choice(["cat", "dog", "the", "runs.", "zq,", "7"], size))
+        for size in rng.integers(0, 40, 700)
+    ]
+    reader = PairReader(channel_of(policy), models.model(ENGLISH), 5)
+    whole = release(policy, texts)
+
+    def read(batch: Released) -> NDArray[np.generic]:
+        result = getattr(reader, name)(batch)
+        return result[1].T if isinstance(result, tuple) else result
+
+    together = read(whole)
+    for row in range(0, 700, 41):
+        words = Tokenizer(ENGLISH, policy).words([texts[row]])
+        mine = whole.texts == row
+        alone = Releaser(policy).released(words, whole.drawn[mine], whole.eps[mine])
+        np.testing.assert_array_equal(read(alone), together[mine])
