@@ -64,10 +64,9 @@ def tokenizer(path: str, setting: str) -> Library:
     return masked_models.quietly(
         path,
         setting,
-        lambda: (
-            masked_models.library("a causal language model")
-            .AutoTokenizer.from_pretrained(**_source(path))
-        ),
+        lambda: masked_models.library(
+            "a causal language model"
+        ).AutoTokenizer.from_pretrained(**_source(path)),
     )
 
 

@@ -12,10 +12,8 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dptext import causal_models, models
-from dptext.errors import UsageError
 from dptext.readers.causal.entries import Entries, Node
 
 SETTING = "decoder.model"
@@ -27,8 +25,12 @@ _SLACK = 0.02
 class Shape(NamedTuple):
     """Rows of a pass, and the new tokens of each."""
 
-    texts: int = 8
-    tokens: int = 8
+    texts: int
+    tokens: int
+
+
+# On a processor, what is padded costs; on a GPU, passes cost.
+_ON_CPU, _ON_GPU = Shape(8, 8), Shape(64, 8)
 
 
 @cache
@@ -39,53 +41,71 @@ def tokenizer(path: str, digest: str) -> Untyped:
 
 @cache
 def load(path: str, digest: str, device: str) -> Network:
-    """Load a model, once for a digest; UsageError where it cannot read trees."""
-    network = Network(causal_models.network(path, SETTING, device), device)
-    if not network.reads_trees():
-        msg = (
-            f"{SETTING}: a {type(network.model).__name__} cannot read several beams at "
-            "once; take a model with rotary or learnt positions, such as Llama, Qwen, "
-            "SmolLM or GPT-2"
-        )
-        raise UsageError(msg)
-    return network
+    """Load a model, once for a digest."""
+    return Network(causal_models.network(path, SETTING, device), device)
 
 
 class Network:
-    """A model on a device, and the shape in which it is asked."""
+    """A model on a device, and the shape in which it is asked.
 
-    def __init__(self, model: Untyped, device: str, shape: Shape = Shape()) -> None:  # noqa: B008
-        self.model, self.device, self.shape = model, device, shape
+    A model that cannot read trees reads line by line: right, and many times slower.
+    """
+
+    def __init__(self, model: Untyped, device: str, shape: Shape | None = None) -> None:
+        self.model, self.device = model, device
         self.torch = models.package("torch", "causal-lm", "semantic")
+        self.shape = shape or (_ON_CPU if device == "cpu" else _ON_GPU)
+        self.by_trees = self._reads_trees()
 
-    def group(self, capacity: int, wanted: int) -> Group:
+    def group(self, capacity: int, wanted: int) -> Group | Lines:
         """Return room for some texts; wanted, the most tokens asked for at a node."""
-        return Group(self, capacity, wanted)
+        return Group(self, capacity, wanted) if self.by_trees else Lines(self)
 
-    def reads_trees(self) -> bool:
-        """Tell whether two branches of a tree are read as two lines of tokens are.
+    def _reads_trees(self) -> bool:
+        """Tell whether branches of a tree are read as lines of tokens are.
 
         A model whose positions or states follow the order in the cache does not.
         """
-        tokens = [1, 2, 3, 4, 5]
+        try:
+            return self._difference() < _SLACK
+        except Exception:  # whatever a model says to a mask that it does not know
+            return False
+
+    def _difference(self) -> float:
+        """Return how much ln p differs between a branch and the same tokens alone."""
         wanted = np.arange(8)
-        group = self.group(16, len(wanted))
-        entries = Entries(16)
-        stem = Node(tokens[1], Node(tokens[0], None))
-        other, leaf = Node(7, stem), Node(tokens[2], stem)
-        for node in (stem.path()[0], stem, other, leaf):
-            entries.place(node)
-        group.read({0: (entries, [stem.path()[0], stem])})
-        group.read({0: (entries, [other, leaf])})
-        end = Node(tokens[4], Node(tokens[3], leaf), wanted)
-        for node in end.path()[3:]:
-            entries.place(node)
-        group.read({0: (entries, end.path()[3:])})
-        with self.torch.inference_mode():
-            line = self.torch.tensor([tokens], device=self.device)
-            scores = self.model(line).logits[0, -1].log_softmax(-1)
-        plain = scores[: len(wanted)].cpu().numpy()
-        return bool(np.abs(plain - end.log_probs).max() < _SLACK)
+        group, entries = Group(self, 16, len(wanted)), Entries(16)
+        root = Node(1, None)
+        stem = Node(2, root)
+        other, leaf = Node(7, stem), Node(3, stem)
+        end = Node(5, Node(4, leaf), wanted)
+        for nodes in ([root, stem], [other, leaf], end.path()[3:]):
+            for node in nodes:
+                entries.place(node)
+            group.read({0: (entries, nodes)})
+        read = end.log_probs
+        Lines(self).read({0: (entries, [end])})
+        return float(np.abs(read - end.log_probs).max())
+
+
+class Lines:
+    """Reads each node with all before it, without a cache: one line at a time."""
+
+    def __init__(self, network: Network) -> None:
+        self._network = network
+        self.rows, self.tokens = network.shape
+
+    def read(self, parts: dict[int, tuple[Entries, list[Node]]]) -> None:
+        """Answer what new nodes want, as `Group.read` does."""
+        torch, device = self._network.torch, self._network.device
+        nodes = [node for _, new in parts.values() for node in new if len(node.wanted)]
+        for node in nodes:
+            line = [[each.token for each in node.path()]]
+            with torch.inference_mode():
+                line = torch.tensor(line, device=device)
+                scores = self._network.model(input_ids=line).logits[0, -1].float()
+                scores = scores.log_softmax(-1).cpu().numpy()
+            node.log_probs = scores[node.wanted].astype(np.float64)
 
 
 class Group:
@@ -140,9 +160,9 @@ class Group:
 @cache
 def _cache_class() -> Untyped:
     """Return the class of a cache whose entries are written where they are told to."""
-    library = models.package("transformers", "causal-lm", "semantic")
+    dynamic: Untyped = models.package("transformers", "", "semantic").DynamicCache
 
-    class Keys(library.DynamicCache):  # type: ignore[misc]
+    class Keys(dynamic):  # type: ignore[misc]
         """Keys and values of each layer: (rows, heads, capacity, d) each."""
 
         def __init__(self, rows: int, capacity: int) -> None:
@@ -152,7 +172,12 @@ def _cache_class() -> Untyped:
             self.places: Untyped = None
 
         def update(
-            self, keys: Untyped, values: Untyped, layer_idx: int, *_: Untyped, **__: Untyped
+            self,
+            keys: Untyped,
+            values: Untyped,
+            layer_idx: int,
+            *_: Untyped,
+            **__: Untyped,
         ) -> tuple[Untyped, Untyped]:
             if layer_idx not in self._kept:
                 rows, capacity = self._size

@@ -5,21 +5,22 @@ One search for two uses: the decoder writes by it, and the attack guesses by it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dptext import progress
 from dptext.readers.causal import network, reading
 from dptext.readers.causal.reading import Job
 from dptext.readers.causal.search import Step, search
 from dptext.readers.causal.spelling import Speller
 from dptext.readers.causal.texts import Drawn, Known, Text, is_clitic, texts_of
 from dptext.readers.channel import Candidates, Channel
-from dptext.readers.reader import Reader
+from dptext.readers.pairs import PairReader
 from dptext.types import Ids, Released
 
 # Words that beams may have unlike each other before one of them goes on alone.
@@ -41,16 +42,20 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """beam, texts that are followed; candidates of each word, and of each channel.
+    """beam, texts that are followed; candidates of each word.
 
     weight, the power of the language model; writable, whether only words that may be
     drawn are candidates.
     """
 
-    beam: int = 5
-    candidates: int = 24
+    beam: int
+    candidates: int
     weight: float = 1.0
-    writable: bool = True
+    writable: bool = False
+
+
+# Those of an attacker, who has time.
+_ATTACKER = Settings(beam=8, candidates=40)
 
 
 class Reading(NamedTuple):
@@ -65,59 +70,82 @@ class Reading(NamedTuple):
 
 
 class CausalReader:
-    """Reads what is released through a channel; with n-grams, by both models."""
+    """Reads what is released through a channel; with pairs, by both models.
+
+    What a model of pairs finds by all around a word then is the evidence for each of
+    its candidates, in place of the channel alone.
+    """
+
+    name = "causal-lm"
+    assumes = (
+        "knows mechanism and epsilon; reads all that is released of a text with a "
+        "public causal language model"
+    )
 
     def __init__(
         self,
         channel: Channel,
         source: Source,
         settings: Settings,
-        ngrams: Reader | None = None,
+        pairs: PairReader | None = None,
     ) -> None:
         channel.check()
         self.channel, self._source, self._settings = channel, source, settings
-        self._ngrams = ngrams
-        words = channel.lexicon.words
-        self._clitic = np.array([*map(is_clitic, words)])
+        self._pairs = pairs
+        self._clitic = np.array([*map(is_clitic, channel.lexicon.words)])
         self._table = lru_cache(maxsize=_TABLES)(self._candidates_at)
-        self._speller: Speller | None = None
+
+    def attacker(self) -> CausalReader:
+        """Return the reader with the same models who guesses as well as it can."""
+        return CausalReader(self.channel, self._source, _ATTACKER, self._pairs)
+
+    def guess(self, released: Released) -> Ids:
+        """Return the most probable word of each drawn one, unknown ones left out."""
+        reading = self.read(released)
+        best = reading.likely.argmax(axis=0)
+        return np.asarray(reading.rows[best, np.arange(len(best))])
 
     def read(self, released: Released) -> Reading:
         """Return what is found for each drawn word of a batch."""
         rows, evidence = self._evidence(released)
+        # A word without any candidate stays as it was drawn.
+        none = ~np.isfinite(evidence).any(axis=0)
+        rows[0, none], evidence[0, none] = released.drawn[none], 0.0
+        source, best = self._source, np.array(released.drawn)
         likely = np.zeros(rows.shape)
-        likely[0] = 1.0
-        best = np.array(released.drawn)
-        jobs, texts = [], list(texts_of(released, self.speller))
-        sure = np.isfinite(evidence).any(axis=0)
-        evidence[0, ~sure], rows[0, ~sure] = 0.0, released.drawn[~sure]
-        for text in texts:
-            jobs.append(self._job(text, rows, evidence))
-        loaded = network.load(
-            self._source.path, self._source.digest, self._source.device
-        )
-        for text, found in zip(texts, reading.read(loaded, jobs), strict=True):
+        what = f"reading {len(best):,} words with {Path(source.path).name}"
+        with progress.step(what):
+            texts = list(texts_of(released, self.speller))
+            jobs = [self._job(text, rows, evidence) for text in texts]
+            model = network.load(source.path, source.digest, source.device)
+            read = reading.read(model, jobs)
+        for text, found in zip(texts, read, strict=True):
             for drawn, word, posterior in zip(
                 text.drawn, found.best, found.posterior, strict=True
             ):
-                order = _order(evidence[:, drawn.index])
-                best[drawn.index] = rows[order[word], drawn.index]
-                likely[:, drawn.index] = 0.0
-                likely[order, drawn.index] = posterior
+                possible = np.flatnonzero(np.isfinite(evidence[:, drawn.index]))
+                best[drawn.index] = rows[possible[word], drawn.index]
+                likely[possible, drawn.index] = posterior
         return Reading(rows, likely, best)
 
-    @property
+    @cached_property
     def speller(self) -> Speller:
         """Return the tokens of words; loads a tokenizer."""
-        if self._speller is None:
-            split = network.tokenizer(self._source.path, self._source.digest)
-            lexicon = self.channel.lexicon
-            self._speller = Speller(split, lexicon.words, np.array(lexicon.prior))
-        return self._speller
+        split = network.tokenizer(self._source.path, self._source.digest)
+        lexicon = self.channel.lexicon
+        return Speller(split, lexicon.words, lexicon.prior)
 
-    def _job(
-        self, text: Text, rows: Ids, evidence: NDArray[np.float64]
-    ) -> Job:
+    def writable(self, released: Released, rows: Ids) -> NDArray[np.bool_]:
+        """Tell which candidates of each word may be drawn themselves: (c, n)."""
+        writable = np.zeros(rows.shape, bool)
+        for epsilon, positions in self.channel.groups(released.eps):
+            logs = self._table(epsilon).log_probs
+            drawn = np.zeros(len(self.channel.inputs), bool)
+            drawn[: len(logs)] = np.isfinite(logs[:, 0])
+            writable[:, positions] = drawn[rows[:, positions]]
+        return writable
+
+    def _job(self, text: Text, rows: Ids, evidence: NDArray[np.float64]) -> Job:
         settings = self._settings
         start = [Known(self.speller.start, counts=False), *_last(text.before)]
         steps = [
@@ -128,52 +156,46 @@ class CausalReader:
         found = search(start, steps, settings.beam, settings.weight, capacity)
         return Job(found, capacity, len(rows))
 
-    def _step(
-        self, drawn: Drawn, rows: Ids, evidence: NDArray[np.float64]
-    ) -> Step:
-        order = _order(evidence)
+    def _step(self, drawn: Drawn, rows: Ids, evidence: NDArray[np.float64]) -> Step:
+        possible = np.isfinite(evidence)
         spelled, ahead = [], []
-        for row in rows[order].tolist():
+        for row in rows[possible].tolist():
             spaced = drawn.spaced and not self._clitic[row]
             spelled.append(self.speller.word(row, spaced, drawn.capital))
             ahead.append(self.speller.ahead(spaced, drawn.capital)[row])
-        return Step(spelled, evidence[order], np.array(ahead), _last(drawn.after))
+        after = _last(drawn.after)
+        return Step(spelled, evidence[possible], np.array(ahead), after)
 
     def _evidence(self, released: Released) -> tuple[Ids, NDArray[np.float64]]:
         """Return candidates and the evidence for each, -inf where there is none."""
-        if self._ngrams is not None:
-            rows, likely = self._ngrams.posterior(released)
-            with np.errstate(divide="ignore"):
-                evidence = np.log(likely.astype(np.float64))
-        else:
-            shape = (self._settings.candidates, len(released.drawn))
-            rows, evidence = np.zeros(shape, np.int32), np.full(shape, -np.inf)
-            for epsilon, positions in self.channel.groups(released.eps):
-                table, drawn = self._table(epsilon), released.drawn[positions]
-                width = table.rows.shape[1]
-                rows[:width, positions] = table.rows[drawn].T
-                evidence[:width, positions] = table.log_probs[drawn].T
-        evidence[~self._allowed(released, rows)] = -np.inf
+        rows, evidence = self._weighed(released)
+        evidence[rows == len(self.channel.prior)] = -np.inf
+        if self._settings.writable:
+            evidence[~self.writable(released, rows)] = -np.inf
+        most = self._settings.candidates
+        if len(rows) > most:
+            order = np.argsort(-evidence, axis=0, kind="stable")[:most]
+            rows = np.take_along_axis(rows, order, axis=0)
+            evidence = np.take_along_axis(evidence, order, axis=0)
         return rows, evidence
 
-    def _allowed(self, released: Released, rows: Ids) -> NDArray[np.bool_]:
-        """Tell which candidates (c, n) are words, and such as may be drawn."""
-        allowed = rows < len(self.channel.prior)
-        if self._settings.writable:
-            for epsilon, positions in self.channel.groups(released.eps):
-                logs = self._table(epsilon).log_probs
-                drawn = np.zeros(len(self.channel.inputs), bool)
-                drawn[: len(logs)] = np.isfinite(logs[:, 0])
-                allowed[:, positions] &= drawn[rows[:, positions]]
-        return allowed
+    def _weighed(self, released: Released) -> tuple[Ids, NDArray[np.float64]]:
+        """Return likely inputs of each word and the logarithms of their weights."""
+        if self._pairs is not None:
+            rows, likely = self._pairs.posterior(released)
+            with np.errstate(divide="ignore"):
+                return rows, np.log(likely.astype(np.float64))
+        shape = (self._settings.candidates, len(released.drawn))
+        rows, evidence = np.zeros(shape, np.int32), np.full(shape, -np.inf)
+        for epsilon, positions in self.channel.groups(released.eps):
+            table, drawn = self._table(epsilon), released.drawn[positions]
+            width = table.rows.shape[1]
+            rows[:width, positions] = table.rows[drawn].T
+            evidence[:width, positions] = table.log_probs[drawn].T
+        return rows, evidence
 
     def _candidates_at(self, epsilon: float) -> Candidates:
         return self.channel.candidates(epsilon, self._settings.candidates)
-
-
-def _order(evidence: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return the candidates that are possible, in their order."""
-    return np.flatnonzero(np.isfinite(evidence))
 
 
 def _last(known: list[Known]) -> list[Known]:

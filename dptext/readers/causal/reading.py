@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 from dptext.readers.causal.entries import Entries, Node, unread
-from dptext.readers.causal.network import Network
+from dptext.readers.causal.network import Group, Lines, Network
 from dptext.readers.causal.search import Found, Search
 
 
@@ -51,48 +51,60 @@ class _Row:
         self._waiting.extend(unread(leaves))
 
 
-def read(network: Network, jobs: Iterable[Job]) -> list[Found]:
+class _Queue:
+    """Searches that wait for a row, taken by several threads."""
+
+    def __init__(self, jobs: Iterable[tuple[int, Job]]) -> None:
+        self._waiting, self._lock = deque(jobs), threading.Lock()
+
+    def next(self) -> _Row | None:
+        """Return the next search, None after the last."""
+        with self._lock:
+            return _Row(*self._waiting.popleft()) if self._waiting else None
+
+
+def _run(group: Group | Lines, queue: _Queue, found: dict[int, Found]) -> None:
+    """Run searches of one size; whichever ends makes room for the next."""
+    rows: dict[int, _Row] = {}
+    while True:
+        for place in set(range(group.rows)) - rows.keys():
+            row = queue.next()
+            if row is not None:
+                rows[place] = row
+        if not rows:
+            return
+        nodes = {place: row.take(group.tokens) for place, row in rows.items()}
+        group.read({place: (rows[place].entries, nodes[place]) for place in rows})
+        for place, row in list(rows.items()):
+            row.go_on()
+            if row.found is not None:
+                found[row.number] = row.found
+                del rows[place]
+
+
+def read(network: Network, jobs: Sequence[Job]) -> list[Found]:
     """Return what each search finds; several groups at a time, each on one thread."""
-    torch = network.torch
-    numbered = list(enumerate(jobs))
+    by_size: dict[tuple[int, int], list[tuple[int, Job]]] = {}
+    for number, job in enumerate(jobs):
+        by_size.setdefault((job.capacity, job.wanted), []).append((number, job))
     found: dict[int, Found] = {}
-    lock = threading.Lock()
-
-    def run(waiting: deque[tuple[int, Job]], capacity: int, wanted: int) -> None:
-        group = network.group(capacity, wanted)
-        rows: dict[int, _Row] = {}
-        while True:
-            for place in range(group.rows):
-                with lock:
-                    if place not in rows and waiting:
-                        rows[place] = _Row(*waiting.popleft())
-            if not rows:
-                return
-            parts = {
-                place: (row.entries, row.take(group.tokens))
-                for place, row in rows.items()
-            }
-            group.read(parts)
-            for place, row in list(rows.items()):
-                row.go_on()
-                if row.found is not None:
-                    found[row.number] = row.found
-                    del rows[place]
-
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
+    set_threads, threads = (
+        network.torch.set_num_threads,
+        network.torch.get_num_threads(),
+    )
+    set_threads(1)
     try:
-        with ThreadPoolExecutor(threads) as pool:
-            # Long ones first, so that the last passes are not theirs alone.
-            sizes = sorted({(j.capacity, j.wanted) for _, j in numbered}, reverse=True)
-            waits = []
-            for size in sizes:
-                same = [each for each in numbered if each[1][1:] == size]
-                waiting = deque(same)
-                groups = min(threads, -(-len(same) // network.shape.texts))
-                waits += [pool.submit(run, waiting, *size) for _ in range(groups)]
-            for wait in waits:
-                wait.result()
+        with ThreadPoolExecutor(threads, "", set_threads, (1,)) as pool:
+            running = []
+            # Long texts first, so that the last passes are not theirs alone.
+            for size, same in sorted(by_size.items(), reverse=True):
+                queue = _Queue(same)
+                for _ in range(min(threads, -(-len(same) // network.shape.texts))):
+                    running.append(
+                        pool.submit(_run, network.group(*size), queue, found)
+                    )
+            for each in running:
+                each.result()
     finally:
-        torch.set_num_threads(threads)
-    return [found[number] for number, _ in numbered]
+        set_threads(threads)
+    return [found[number] for number in range(len(jobs))]

@@ -162,10 +162,10 @@ def _posterior(passed: list[_Beams]) -> list[Floats]:
         gone = _log_sum(followed, 0) - _log_sum(total[step.chosen], 0)
         total += gone
         total[step.chosen] = followed
-        total = total.reshape(step.weighed.shape)
-        words = _log_sum(total, 0)
+        table: Floats = total.reshape(step.weighed.shape)
+        words = _log_sum(table, 0)
         found.append(np.exp(words - _log_sum(words, 0)))
-        later = _log_sum(total, 1) - step.entered
+        later = _log_sum(table, 1) - step.entered
     return found[::-1]
 
 

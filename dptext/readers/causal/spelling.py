@@ -43,7 +43,7 @@ class Speller:
     def __init__(
         self, split: Tokenizer, words: Sequence[str], prior: NDArray[np.float64]
     ) -> None:
-        """prior (V,) of words, by which beginnings of several tokens are weighed."""
+        """Remember words; prior (V,), by which beginnings of several tokens weigh."""
         self._split = split
         shown = (numbers.example(word) for word in words)
         self._words = [ANY_NUMBER if word == NUMBER else word for word in shown]

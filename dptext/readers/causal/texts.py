@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dptext.readers.causal.spelling import ANY_NUMBER, ANY_WORD, Speller, Tokens
 from dptext.tokens import kinds
@@ -103,7 +102,8 @@ class _State:
     def mark(self, piece: str, ends: bool) -> None:
         """Pass a mark or a space that is none of a single one before a word."""
         body = piece.strip(" ")
-        tight = body in _OPENING or body in (_JOINING if piece == body else _QUOTES)
+        apart = piece != body or not self._spaced
+        tight = body in _OPENING or body in (_QUOTES if apart else _JOINING)
         self._spaced = bool(body.strip()) and not tight
         self._capital = self._capital or ends
 
@@ -111,8 +111,3 @@ class _State:
 def is_clitic(word: str) -> bool:
     """Tell whether a word is written without a space after another one."""
     return word[:1] in ("'", "’") or word.lower() in ("n't", "n’t")
-
-
-def unspaced(words: tuple[str, ...]) -> NDArray[np.bool_]:
-    """Tell which words of a lexicon are clitics: (V,)."""
-    return np.array([is_clitic(word) for word in words])
