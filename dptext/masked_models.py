@@ -56,10 +56,10 @@ def describe(folder: str) -> str:
 
 def tokenizer(folder: str, setting: str) -> Library:
     """Load the tokenizer of a model; UsageError where it has no mask token."""
-    loaded = _quietly(
+    loaded = quietly(
         folder,
         setting,
-        lambda: _library().AutoTokenizer.from_pretrained(
+        lambda: library("a masked language model").AutoTokenizer.from_pretrained(
             folder, local_files_only=True, trust_remote_code=False
         ),
     )
@@ -70,10 +70,10 @@ def tokenizer(folder: str, setting: str) -> Library:
 
 def network(folder: str, setting: str, device: str) -> Library:
     """Load a model with its masked-language-model head, for inference in float32."""
-    loaded, info = _quietly(
+    loaded, info = quietly(
         folder,
         setting,
-        lambda: _library().AutoModelForMaskedLM.from_pretrained(
+        lambda: library("a masked language model").AutoModelForMaskedLM.from_pretrained(
             folder,
             local_files_only=True,
             trust_remote_code=False,
@@ -86,17 +86,18 @@ def network(folder: str, setting: str, device: str) -> Library:
             f"{setting}: the weights in {folder} lack {min(missing)}; take a model "
             "that was saved with its masked-language-model head"
         )
-    return _quietly(folder, setting, lambda: loaded.float().eval().to(device))
+    return quietly(folder, setting, lambda: loaded.float().eval().to(device))
 
 
-def _library() -> Library:
-    library = models.package("transformers", "a masked language model", "semantic")
-    library.utils.logging.disable_progress_bar()
-    library.utils.logging.set_verbosity_error()
-    return library
+def library(what: str) -> Library:
+    """Import transformers and keep it silent; what needs it."""
+    package = models.package("transformers", what, "semantic")
+    package.utils.logging.disable_progress_bar()
+    package.utils.logging.set_verbosity_error()
+    return package
 
 
-def _quietly(folder: str, setting: str, load: Callable[[], Library]) -> Library:
+def quietly(folder: str, setting: str, load: Callable[[], Library]) -> Library:
     """Call load without warnings; what goes wrong is one line."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from dptext.decoders import Params, ngram, none
+from dptext.decoders import Params, causal_lm, ngram, none
 from dptext.readers import ngrams
 from dptext.types import Lexicon
+from tests import causal
 from tests.readers import models
 
 
@@ -23,5 +24,11 @@ def settings(name: str, lexicon: Lexicon, folder: Path) -> list[Params]:
         return [
             ngram.Params(mode=mode, model=path, candidates=6, weight=weight)  # type: ignore[arg-type]
             for mode, weight in (("mbr", 0.8), ("posterior", 1.0), ("viterbi", 1.0))
+        ]
+    if name == "causal-lm":
+        path = causal.llama(folder / "llama")
+        return [
+            causal_lm.Params(mode=mode, model=path, candidates=5, beam=2)  # type: ignore[arg-type]
+            for mode in ("mbr", "posterior", "beam")
         ]
     return []

@@ -1,0 +1,127 @@
+"""A causal language model reads the draws and writes the words that fit them best.
+
+mbr: of the likely inputs of a drawn word the one with the largest expected closeness
+(cosine) to what the word was; posterior: the most probable one; beam: that of the
+likeliest text. By beam search, so that only what the beams have seen counts; alone or
+together with a model of pairs of words, whose posterior then takes the channel's part.
+Source: beam search over candidates of each place; decoding by least expected loss
+(Kumar and Byrne 2004).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+import numpy as np
+from msgspec import Meta
+from numpy.typing import NDArray
+
+from dptext import causal_models, content, decoders
+from dptext.errors import UsageError
+from dptext.readers import locations
+from dptext.readers.causal import network
+from dptext.readers.causal.reader import CausalReader, Reading, Settings, Source
+from dptext.readers.channel import Channel
+from dptext.readers.pairs import PairReader
+from dptext.types import Ids, Released
+
+WHAT = "the decoder causal-lm"
+
+
+@dataclass(frozen=True, slots=True)
+class Params(decoders.Params):
+    """mode; model, a Hugging Face folder or a GGUF file on this machine.
+
+    ngrams, a model of pairs by name or folder that reads along, none if empty, with its
+    own power ngram_weight; weight, the power of the language model beside these;
+    candidates, the inputs that are weighed for each drawn word; beam, the texts that
+    are followed; device, torch's name of it.
+    """
+
+    mode: Literal["mbr", "posterior", "beam"] = "mbr"
+    model: str = ""
+    ngrams: str = ""
+    candidates: Annotated[int, Meta(ge=2, le=256)] = 24
+    beam: Annotated[int, Meta(ge=1, le=1024)] = 4
+    weight: Annotated[float, Meta(gt=0, le=10)] = 1.0
+    ngram_weight: Annotated[float, Meta(gt=0, le=10)] = 0.5
+    device: str = "cpu"
+
+    def prepare(self, channel: Channel) -> CausalLm:
+        """Look for the models; the large one is loaded when the first text comes.
+
+        Raises UsageError, LexiconError and MissingExtra.
+        """
+        if not self.model:
+            msg = (
+                f"{WHAT} needs a model: --set decoder.model=PATH, a Hugging Face "
+                "folder or a GGUF file of a causal language model"
+            )
+            raise UsageError(msg)
+        path = causal_models.need(self.model, network.SETTING, WHAT)
+        source = Source(path, content.of_path(path), self.device)
+        pairs, digests = None, {"model": source.digest}
+        if self.ngrams:
+            model = locations.find(self.ngrams, channel)
+            pairs = PairReader(channel, model, weight=self.ngram_weight)
+            digests["ngrams"] = model.digest
+        settings = Settings(
+            self.beam, self.candidates, self.weight, writable=self.mode == "beam"
+        )
+        return CausalLm(self, CausalReader(channel, source, settings, pairs), digests)
+
+
+class CausalLm(decoders.Decoder):
+    """A reader with a language model, and how it chooses."""
+
+    def __init__(
+        self, params: Params, reader: CausalReader, digests: Mapping[str, str]
+    ) -> None:
+        self._params, self._reader, self._digests = params, reader, digests
+        vectors = np.asarray(reader.channel.lexicon.vectors, np.float64)
+        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+        self._directions = vectors / np.where(lengths > 0.0, lengths, 1.0)
+
+    @property
+    def content(self) -> Mapping[str, str]:
+        """Return the digests of the models."""
+        return self._digests
+
+    @property
+    def note(self) -> str:
+        """Say that other machines round otherwise."""
+        return (
+            "The language model's sums are rounded in one way on one machine; on "
+            "another one, on a GPU or with other versions of torch and transformers "
+            "another word may be decoded now and then from the same draws."
+        )
+
+    @property
+    def reader(self) -> CausalReader:
+        """Return the reader with the same models."""
+        return self._reader.attacker()
+
+    def decode(self, released: Released) -> Ids:
+        """Return the words to write: (n,)."""
+        reading = self._reader.read(released)
+        if self._params.mode == "beam":
+            return reading.best
+        values = reading.likely
+        if self._params.mode == "mbr":
+            values = self._closeness(reading)
+        writable = self._reader.writable(released, reading.rows) & (reading.likely > 0)
+        best = np.where(writable, values, -np.inf).argmax(axis=0)
+        each = np.arange(len(released.drawn))
+        words = reading.rows[best, each]
+        return np.where(writable[best, each], words, released.drawn)
+
+    def _closeness(self, reading: Reading) -> NDArray[np.float64]:
+        """Return the expected closeness of each candidate to the word: (c, n)."""
+        rows, likely = reading.rows.T, reading.likely.T
+        columns = [
+            self._directions[near] @ (self._directions[near].T @ values)
+            for near, values in zip(rows, likely, strict=True)
+        ]
+        return np.array(columns).T

@@ -1,0 +1,178 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dptext import models, pipeline, profile
+from dptext.decoders import causal_lm
+from dptext.errors import MissingExtra, UsageError
+from dptext.randomness import RunKey
+from dptext.readers import ngrams
+from dptext.tokens.policy import Policy
+from dptext.types import Record
+from tests import causal
+from tests.readers import models as pairs
+from tests.readers.test_posterior import ENGLISH, SIZE, channel_of, release
+
+TEXTS = ["cat dog, the runs. of cat", "the 42 cat of!\nzq", "dog zq of the cat runs"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Return the folder of a small model."""
+    return causal.llama(tmp_path_factory.mktemp("llama"))
+
+
+def params(folder: str, **given: Any) -> causal_lm.Params:
+    """Return settings with a small model."""
+    return causal_lm.Params(**{"model": folder, "candidates": 4, "beam": 3, **given})
+
+
+def test_modes_choose_by_the_reading(folder: str) -> None:
+    """By hand: the likeliest text, the likeliest word, the largest mean cosine."""
+    channel, batch = channel_of(Policy()), release(Policy(), TEXTS)
+    each = np.arange(len(batch.drawn))
+    beam = params(folder, mode="beam").prepare(channel)
+    np.testing.assert_array_equal(beam.decode(batch), beam._reader.read(batch).best)
+    decoder = params(folder, mode="posterior").prepare(channel)
+    reading = decoder._reader.read(batch)
+    best = reading.rows[reading.likely.argmax(axis=0), each]
+    np.testing.assert_array_equal(decoder.decode(batch), best)
+    table = ENGLISH.vectors.astype(np.float64)
+    table /= np.linalg.norm(table, axis=1, keepdims=True)
+    for column, word in enumerate(params(folder).prepare(channel).decode(batch)):
+        rows = reading.rows[:, column]
+        values = table @ (reading.likely[:, column] @ table[rows])
+        assert values[word] > values[rows].max() - 1e-9
+
+
+def test_settings_and_content_change_what_is_written(
+    folder: str, tmp_path: Path
+) -> None:
+    """Another weight, other n-grams and another model write other words."""
+    channel, batch = channel_of(Policy()), release(Policy(), TEXTS * 4)
+    ngrams.save(pairs.model(ENGLISH), tmp_path / "pairs")
+    other = causal.llama(tmp_path / "other", seed=5)
+    several = [
+        params(folder, mode="posterior"),
+        params(folder, mode="posterior", weight=0.01),
+        params(folder, mode="posterior", ngrams=str(tmp_path / "pairs")),
+        params(other, mode="posterior"),
+    ]
+    made = [each.prepare(channel) for each in several]
+    written = {tuple(each.decode(batch).tolist()) for each in made}
+    assert len(written) == len(made)
+    assert made[0].content == made[1].content
+    assert set(made[2].content) == {"model", "ngrams"}
+    assert made[0].content["model"] != made[3].content["model"]
+    assert made[0].note
+    assert made[0].reader.name == "causal-lm"
+    assert made[0].reader.guess(batch).max() < SIZE
+
+
+def test_a_run_is_the_same_whatever_the_batch(folder: str) -> None:
+    """One key gives one text, in batches of one and of all."""
+    recipe = {
+        "mechanism": {"name": "rank", "k": 4, "outputs": 5},
+        "budget": {"name": "uniform", "epsilon": 2.0},
+        "decoder": {"name": "causal-lm", "model": folder, "candidates": 4},
+    }
+    ready = pipeline.build(profile.parse(recipe, "test"), ENGLISH)
+    records = [Record(n, (text,), None) for n, text in enumerate(TEXTS * 2)]
+    runs = [
+        [texts for _, texts in ready.run(records, RunKey.from_seed(3), batch_size=size)]
+        for size in (1, 4, 100)
+    ]
+    assert runs[0] == runs[1] == runs[2]
+    plain = pipeline.build(
+        profile.parse({**recipe, "decoder": "none"}, "test"), ENGLISH
+    )
+    assert plain.identity != ready.identity
+
+
+def test_what_cannot_be_read_is_refused(folder: str, tmp_path: Path) -> None:
+    """Each refusal is one line that names the setting and what to do."""
+    channel = channel_of(Policy())
+
+    def refused(match: str, **given: Any) -> None:
+        with pytest.raises(UsageError, match=match) as error:
+            params(folder, **given).prepare(channel)
+        assert "\n" not in str(error.value)
+
+    refused("needs a model", model="")
+    refused("no folder", model=str(tmp_path / "absent"))
+    refused("no config.json", model=str(tmp_path))
+    if models.has("gguf") and models.has("accelerate"):
+        refused("no file", model=str(tmp_path / "absent.gguf"))
+    headless = tmp_path / "headless"
+    causal.llama(headless)
+    config = json.loads((headless / "config.json").read_text())
+    config["architectures"] = ["LlamaModel"]
+    (headless / "config.json").write_text(json.dumps(config))
+    refused("no causal head", model=str(headless))
+    (headless / "config.json").write_text("[")
+    refused("cannot be read", model=str(headless))
+    with pytest.raises(UsageError, match="no exact output distribution"):
+        params(folder).prepare(channel_of(Policy(), "laplace"))
+
+
+def test_a_broken_model_is_refused_in_one_line(tmp_path: Path) -> None:
+    """Weights that are no weights give one line when the first text comes."""
+    path = causal.llama(tmp_path / "broken")
+    (tmp_path / "broken" / "model.safetensors").write_bytes(b"no weights")
+    decoder = params(path).prepare(channel_of(Policy()))
+    with pytest.raises(
+        UsageError, match=r"decoder\.model: .* cannot be loaded"
+    ) as error:
+        decoder.decode(release(Policy(), ["cat"]))
+    assert "\n" not in str(error.value)
+
+
+def test_a_gguf_file_asks_for_its_extra(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Without the packages that read it, the line names the extra."""
+    find = models.importlib.util.find_spec
+    monkeypatch.setattr(
+        models.importlib.util,
+        "find_spec",
+        lambda name: None if name == "gguf" else find(name),
+    )
+    (tmp_path / "model.gguf").write_bytes(b"GGUF")
+    with pytest.raises(MissingExtra, match=r"dptext\[gguf\]"):
+        params(str(tmp_path / "model.gguf")).prepare(channel_of(Policy()))
+
+
+@pytest.mark.slow
+def test_a_real_model_reads_english() -> None:
+    """With a real model more words are found than by each word alone."""
+    path = causal.real()
+    recipe = {
+        "mechanism": "rank",
+        "budget": {"name": "uniform", "epsilon": 8.0},
+        "decoder": {"name": "causal-lm", "model": path, "mode": "beam"},
+    }
+    from dptext import lexicons
+    from dptext.readers.alone import Alone
+
+    ready = pipeline.build(profile.parse(recipe, "test"), lexicons.find("builtin"))
+    texts = [
+        "The president of the United States said on Monday that he would not go.",
+        "We have never been to New York, but my brother lives there with his wife.",
+        "Shares of the company fell by more than ten percent in the last week.",
+    ]
+    seen: list[Any] = []
+    ready.privatize(
+        [Record(n, (text,), None) for n, text in enumerate(texts)],
+        ready.randomness(RunKey.from_seed(1)),
+        observe=lambda words, drawn, joined, eps: seen.extend((words, drawn, eps)),
+    )
+    words, drawn, eps = seen
+    released = ready.released(words, drawn, eps)
+    alone = (Alone(ready.channel).guess(released) == words.ids).mean()
+    read = (ready.decode(words, drawn, eps) == words.ids).mean()
+    assert read > alone + 0.05

@@ -1,0 +1,184 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from dptext import content, models
+from dptext.readers.causal import network
+from dptext.readers.causal.reader import CausalReader, Settings, Source
+from dptext.readers.causal.texts import texts_of
+from dptext.readers.pairs import PairReader
+from dptext.tokens.policy import Policy
+from dptext.tokens.releasing import Releaser
+from dptext.tokens.tokenizer import Tokenizer
+from dptext.types import Released
+from tests import causal
+from tests.readers import models as pairs
+from tests.readers.test_posterior import EPSILON, POLICIES, SIZE, channel_of, release
+
+TEXTS = ["cat dog, the runs.", "", "zq the", "(the 42 cat!\nzq", "... cat", "the, of"]
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> Source:
+    """Return a small model."""
+    path = causal.llama(tmp_path_factory.mktemp("llama"))
+    return Source(path, content.of_path(path))
+
+
+def line_of(reader: CausalReader, text: Any, words: dict[int, int]) -> tuple[Any, Any]:
+    """Return the tokens of a text with these words, and which of them count."""
+    spell = reader.speller
+    tokens, counted = list(spell.start), [False] * len(spell.start)
+    parts = [(known.tokens, known.counts) for known in text.before]
+    for drawn in text.drawn:
+        shown = reader.channel.lexicon.words[words[drawn.index]]
+        shown = "10" if shown == "<number>" else shown
+        shown = shown[:1].upper() + shown[1:] if drawn.capital else shown
+        parts.append((spell.of(" " + shown if drawn.spaced else shown), True))
+        parts += [(known.tokens, known.counts) for known in drawn.after]
+    for more, counts in parts:
+        tokens += more
+        counted += [counts] * len(more)
+    return tokens, counted
+
+
+def brute(
+    reader: CausalReader, source: Source, batch: Released, weight: float
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return posteriors (n, V) and the likeliest texts (n,), by reading all texts."""
+    torch = models.package("torch", "the test", "semantic")
+    model = network.load(source.path, source.digest, "cpu").model
+    rows, evidence = reader._evidence(batch)
+    posterior = np.zeros((len(batch.drawn), SIZE))
+    best = np.array(batch.drawn, np.int64)
+    for text in texts_of(batch, reader.speller):
+        index = [drawn.index for drawn in text.drawn]
+        possible = [np.flatnonzero(np.isfinite(evidence[:, i])) for i in index]
+        logs, guesses = [], []
+        for choice in product(*possible):
+            words = {i: int(rows[k, i]) for i, k in zip(index, choice, strict=True)}
+            tokens, counts = line_of(reader, text, words)
+            with torch.inference_mode():
+                scores = model(torch.tensor([tokens])).logits[0].log_softmax(-1)
+            # What comes before the first drawn word is the same in all texts.
+            after = np.arange(1, len(tokens))[counts[1:]]
+            log = float(sum(scores[at - 1, tokens[at]] for at in after.tolist()))
+            own = sum(evidence[k, i] for i, k in zip(index, choice, strict=True))
+            logs.append(weight * log + own)
+            guesses.append(words)
+        chances = np.exp(np.array(logs) - max(logs))
+        for words, chance in zip(guesses, chances / chances.sum(), strict=True):
+            posterior[list(words), list(words.values())] += chance
+        top = guesses[int(np.argmax(logs))]
+        best[list(top)] = list(top.values())
+    return posterior, best
+
+
+@pytest.mark.parametrize(
+    ("policy", "together"),
+    [
+        *((policy, False) for policy in POLICIES),
+        (POLICIES[0], True),
+        (POLICIES[1], True),
+    ],
+    ids=str,
+)
+def test_with_beams_for_all_texts_both_are_exact(
+    policy: Policy, together: bool, source: Source
+) -> None:
+    """The likeliest text and the posterior are those of reading every text."""
+    channel = channel_of(policy)
+    other = PairReader(channel, pairs.model(channel.lexicon)) if together else None
+    reader = CausalReader(channel, source, Settings(300, 3, 0.7), other)
+    batch = release(policy, TEXTS)
+    wanted, best = brute(reader, source, batch, 0.7)
+    read = reader.read(batch)
+    posterior = np.zeros_like(wanted)
+    for column in range(len(batch.drawn)):
+        np.add.at(posterior[column], read.rows[:, column], read.likely[:, column])
+    np.testing.assert_allclose(posterior, wanted, atol=1e-4)
+    np.testing.assert_array_equal(read.best, best)
+    guess = reader.guess(batch)
+    assert (wanted[np.arange(len(guess)), guess] > wanted.max(axis=1) - 1e-4).all()
+
+
+def test_a_narrow_beam_finds_good_texts(source: Source) -> None:
+    """A few beams find the likeliest text more often than one, and one than none."""
+    channel, right = channel_of(Policy()), np.zeros(2)
+    for seed in range(3):
+        batch = release(Policy(), ["cat dog the, runs"], seed)
+        readers = [CausalReader(channel, source, Settings(n, 3)) for n in (1, 4)]
+        best = brute(readers[0], source, batch, 1.0)[1]
+        right += [(reader.read(batch).best == best).mean() / 3 for reader in readers]
+    assert right[1] > 0.7
+    assert right[1] >= right[0] > 0.3
+
+
+@pytest.mark.parametrize("length", [3, 150])
+def test_texts_are_read_by_themselves(length: int, source: Source) -> None:
+    """Alone, in any batch and any order, a text is read to the same last bit."""
+    policy = Policy(stop_word="keep")
+    rng = np.random.default_rng(1)
+    texts = [
+        " ".join(rng.choice(["cat", "dog", "the", "runs.", "zq,", "7"], size))
+        for size in rng.integers(0, length, 13)
+    ]
+    reader = CausalReader(channel_of(policy), source, Settings(3, 4))
+    whole = release(policy, texts)
+    together = reader.read(whole)
+    for row in (0, 5, 12):
+        words = Tokenizer(reader.channel.lexicon, policy).words([texts[row]])
+        mine = whole.texts == row
+        alone = reader.read(
+            Releaser(policy).released(words, whole.drawn[mine], whole.eps[mine])
+        )
+        np.testing.assert_array_equal(alone.likely, together.likely[:, mine])
+        np.testing.assert_array_equal(alone.best, together.best[mine])
+
+
+def test_long_texts_go_on_with_what_they_ended_in(source: Source) -> None:
+    """A text longer than what is read at once is read in parts that overlap."""
+    policy = Policy(unknown="keep")
+    text = "zq " * 700 + "cat dog, the runs. " * 150 + "zq " * 300 + "cat"
+    reader = CausalReader(channel_of(policy), source, Settings(2, 3))
+    batch = release(policy, [text, "cat dog"])
+    read = reader.read(batch)
+    np.testing.assert_allclose(read.likely.sum(axis=0), 1.0)
+    assert len(set(read.best.tolist())) > 1
+
+
+@pytest.mark.parametrize(
+    ("make", "by_trees"), [(causal.gpt2, True), (causal.bloom, False)]
+)
+def test_other_families_are_read_exactly_too(
+    make: Callable[[Path], str], by_trees: bool, tmp_path: Path
+) -> None:
+    """A GPT-2 by its learnt positions; a Bloom, which reads no trees, line by line."""
+    path = make(tmp_path)
+    source = Source(path, content.of_path(path))
+    reader = CausalReader(channel_of(Policy()), source, Settings(100, 3))
+    batch = release(Policy(), TEXTS[:3])
+    np.testing.assert_array_equal(
+        reader.read(batch).best, brute(reader, source, batch, 1.0)[1]
+    )
+    assert network.load(path, source.digest, "cpu").by_trees == by_trees
+
+
+def test_a_word_without_candidates_stays(source: Source) -> None:
+    """Where only unknown words are likely, what was drawn is left as it is."""
+    channel = channel_of(Policy())
+    reader = CausalReader(channel, source, Settings(2, 3))
+    batch = release(Policy(), ["cat dog"])
+    table = reader._candidates_at(EPSILON)
+    table.rows[batch.drawn[0]] = SIZE
+    reader._table = lambda epsilon: table
+    read = reader.read(batch)
+    assert read.best[0] == batch.drawn[0]
+    assert read.likely[0, 0] == 1.0
