@@ -26,7 +26,15 @@ LAYERS = (
     ("types", "errors"),
     (
         *("streams", "randomness", "registry", "cache", "content", "strategy"),
-        *("models", "masked_models", "progress", "noise", "failures", "privacy_curve"),
+        *(
+            "models",
+            "masked_models",
+            "causal_models",
+            "progress",
+            "noise",
+            "failures",
+            "privacy_curve",
+        ),
         *("settings", "yaml_files", "discrete", "discrete_tables"),
     ),
     (

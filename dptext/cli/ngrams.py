@@ -38,7 +38,6 @@ def command(
     from dptext.readers.training import Counts
 
     folder = locations.folder_of(name)
-    faults.say("the corpus must be public: its pairs of words show in what is decoded")
     words = lexicons.find(lexicon, warn=faults.say)
     counts = Counts(words)
     with progress.step("counting pairs of words"):
@@ -52,6 +51,7 @@ def command(
     }
     model = counts.model(min_count, meta)
     digest = ngrams.save(model, folder)
+    faults.say("the corpus must be public: its pairs of words show in what is decoded")
     result = {"name": name, "digest": digest, **meta, "pairs": len(model.gains)}
     if as_json:
         screen.print_json(result)

@@ -29,8 +29,9 @@ LISTED = 100
 OUTPUTS = 8_000
 
 # So many of these among so many of the first words make a list an English one.
-_SIGNS = frozenset("the of and to in that is was for with it as on by at".split())
-_ENOUGH, _FIRST = 10, 200
+# Of these other languages have two at most among their frequent words.
+_SIGNS = frozenset("the of and to that with it for".split())
+_ENOUGH, _FIRST = 4, 200
 _CODE = re.compile("[a-z]{2,3}")
 
 ZIPF = "Zipf's law by file order (no counts in the source)"

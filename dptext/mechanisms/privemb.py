@@ -46,7 +46,7 @@ class Params(mechanisms.Params):
     dimensions: Annotated[int, Meta(ge=1)] | None = None
     beta: Annotated[float, Meta(gt=0, le=1e6)] = 0.9
     delta: Annotated[float, Meta(gt=0, lt=1)] = 1e-6
-    seed: int = 0
+    seed: Annotated[int, Meta(ge=0, le=2**63 - 1)] = 0
     constant: Literal["vocabulary", "worst", "published"] = "vocabulary"
 
     def prepare(self, space: Space, aim: Aim) -> PrivEmb:

@@ -166,7 +166,7 @@ def save(model: Ngrams, folder: Path) -> str:
         np.save(folder / f"{name}.npy", np.ascontiguousarray(getattr(model, name)))
     digest = _digest(folder)
     document = {"format": FORMAT, "digest": digest, "meta": dict(model.meta)}
-    text = json.dumps(document, ensure_ascii=False, indent=1) + "\n"
+    text = json.dumps(document, indent=1) + "\n"
     (folder / META).write_text(text, encoding="utf-8")
     return digest
 

@@ -129,14 +129,16 @@ def test_build_passes_its_options_on(
 
     asked: list[Any] = []
 
-    def stand_in(wordnet: Path, **options: Any) -> Any:
-        asked.append((wordnet, options.get("size")))
+    def stand_in(sources: build.Sources, **options: Any) -> Any:
+        asked.append((sources, options.get("size")))
         return make(Path(_source(tmp_path)), "english", Settings())
 
     monkeypatch.setattr(build, "build_english", stand_in, raising=False)
     out = tmp_path / "out"
-    told = _json("build", "--wordnet", "wn", "--out", str(out), "--size", "9")
-    assert asked == [(Path("wn"), 9)]
+    names = ("wordnet", "glove", "sphinx", "symspell", "scowl")
+    given = [text for name in names for text in (f"--{name}", name[:2])]
+    told = _json("build", *given, "--out", str(out), "--size", "9")
+    assert asked == [(build.Sources(*(Path(name[:2]) for name in names)), 9)]
     assert told["digest"] == _json("info", str(out))["digest"]
 
 
