@@ -7,8 +7,8 @@ risk. Texts are public rows of the test data: no order and no weight of a decode
 chosen by them (which of their words the first lexicon lacked was looked at). Each
 profile of which the output distribution is known, all words at one epsilon; readers
 are those of dptext.measures.readings. To be run after the lexicon, the n-gram model
-that ships or a shipped profile has changed; some minutes for each profile of rank, and with --every
-for all mechanisms. Draws have a fixed seed: texts are public.
+that ships or a shipped profile has changed; some minutes for each profile of rank, and
+with --every for all mechanisms. Draws have a fixed seed: texts are public.
 """
 
 from __future__ import annotations
