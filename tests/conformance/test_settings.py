@@ -14,7 +14,7 @@ import pytest
 
 from dptext import content, identity, models, pipeline, profile, registry
 from dptext.content import Prepared
-from dptext.errors import DptextError, LexiconError
+from dptext.errors import DptextError, LexiconError, MissingExtra, UsageError
 from dptext.randomness import RunKey
 from dptext.readers import ngrams
 from dptext.tokens.policy import Policy
@@ -31,6 +31,7 @@ PLAIN = {
     ("budgets", "class-first", "by"),
     ("budgets", "released-past", "by"),
     ("budgets.scores", "word-similarity", "device"),
+    ("decoders", "causal-lm", "device"),
     ("budgets.scores", "sentence-similarity", "device"),
     # Names inside NLTK's data, which counts as a whole.
     ("budgets.scores", "ic", "files"),
@@ -61,6 +62,13 @@ def model(*names: str) -> Callable[[Path], Path]:
 
 MASKED = model("config.json", "tokenizer.json", "vocab.txt", "model.safetensors")
 SENTENCES = model("modules.json", "1_Pooling/config.json", "model.safetensors")
+
+
+def causal(folder: Path) -> Path:
+    """Write a folder whose configuration names a causal model."""
+    folder = model("tokenizer.json", "vocab.txt", "model.safetensors")(folder)
+    (folder / "config.json").write_text('{"architectures": ["AForCausalLM"]}')
+    return folder
 
 
 def pairs(folder: Path) -> Path:
@@ -100,6 +108,8 @@ FILES: dict[tuple[str, str, str], tuple[Callable[[Path], Path], dict[str, Any]]]
         },
     ),
     ("decoders", "ngram", "model"): (pairs, {"decoder": {"name": "ngram"}}),
+    ("decoders", "causal-lm", "model"): (causal, {"decoder": {"name": "causal-lm"}}),
+    ("decoders", "causal-lm", "ngrams"): (pairs, {"decoder": {"name": "causal-lm"}}),
     ("mechanisms", "mlm", "model"): (MASKED, {"mechanism": {"name": "mlm"}}),
     ("budgets.scores", "word-similarity", "model"): (SENTENCES, {}),
     ("budgets.scores", "sentence-similarity", "model"): (SENTENCES, {}),
@@ -162,15 +172,15 @@ def nonce(
     else:
         key = {"budgets": "budget", "decoders": "decoder"}.get(stage, "mechanism")
         data[key] = {**data[key], field: str(path)}
+        if field == "ngrams":
+            data[key]["model"] = str(causal(path.parent / "causal"))
     try:
         made = pipeline.build(profile.parse(data, "test"), ENGLISH)
-    except LexiconError:
-        # A file with a digest of its own: refused, which is as good as another nonce.
+    except MissingExtra as error:
+        pytest.skip(str(error))
+    except (LexiconError, UsageError):
+        # No longer a model: refused, which is as good as another nonce.
         return content.of_path(path).encode()
-    except DptextError as error:
-        if "extra" in str(error):
-            pytest.skip(str(error))
-        raise
     return made.randomness(RunKey.from_seed(1)).nonce(Record(0, ("a text",), None))
 
 
