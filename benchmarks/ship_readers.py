@@ -4,9 +4,8 @@
 
 Writes dptext/data/readers.json, which `dptext plan` and reports show beside the exact
 risk. Texts are public rows of the test data: no order and no weight of a decoder was
-chosen by them (which of their words the first lexicon lacked was looked at). Each
-profile of which the output distribution is known, all words at one epsilon; readers
-are those of dptext.measures.readings. To be run after the lexicon, the n-gram model
+chosen by them. Each profile of which the output distribution is known, all words at
+one epsilon; readers are those of dptext.measures.readings. To be run after the lexicon, the n-gram model
 that ships or a shipped profile has changed; some minutes for each profile of rank, and
 with --every for all mechanisms. Draws have a fixed seed: texts are public.
 """

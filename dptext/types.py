@@ -9,6 +9,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -376,6 +377,16 @@ class Lexicon:
         return str(self.meta.get("language", ENGLISH))
 
     @property
+    def row_of(self) -> Mapping[str, int]:
+        """Return the row of each word in lower case; made once for a vocabulary."""
+        return _row_of(self.words)
+
+    @property
     def prior(self) -> NDArray[np.float64]:
         """Public unigram prior, (V,) float64, sums to 1."""
         return np.asarray(self.counts / self.counts.sum())
+
+
+@lru_cache(maxsize=2)
+def _row_of(words: tuple[str, ...]) -> Mapping[str, int]:
+    return {word.lower(): row for row, word in enumerate(words)}

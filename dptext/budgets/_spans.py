@@ -7,7 +7,7 @@ value of the whole.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -117,7 +117,7 @@ def windows(words: Words, most: int) -> Iterator[tuple[int, int, int, int]]:
         begin_piece, begin = end_piece, begin + count
 
 
-def every_token(words: Words, index: dict[str, int]) -> tuple[Words, Offsets]:
+def every_token(words: Words, index: Mapping[str, int]) -> tuple[Words, Offsets]:
     """Return the batch with every word of its texts, kept ones too, as in positions.
 
     index: rows by lower-case word, for the kept ones. Also returns which of them are

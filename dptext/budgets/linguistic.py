@@ -68,9 +68,9 @@ class Params(budgets.Params):
 
     def prepare(self, lexicon: Lexicon) -> Linguistic:
         """Make the scores ready."""
-        index: dict[str, int] = {}
+        index: Mapping[str, int] = {}
         if self.variant == "published":
-            index = {word.lower(): row for row, word in enumerate(lexicon.words)}
+            index = lexicon.row_of
         return Linguistic(self, _weighted.prepare(self.scores, lexicon), index)
 
     def totals(self, sizes: Column | NDArray[np.int64]) -> Column:
@@ -99,7 +99,7 @@ class Linguistic(budgets.Budget):
 
     params: Params
     scores: tuple[_weighted.WeightedScore, ...]
-    index: dict[str, int]
+    index: Mapping[str, int]
 
     @property
     def content(self) -> dict[str, str]:

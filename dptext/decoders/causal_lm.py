@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from dptext import causal_models, content, decoders
 from dptext.errors import UsageError
 from dptext.readers import locations
+from dptext.readers import topic as topics
 from dptext.readers.causal import network
 from dptext.readers.causal.reader import CausalReader, Reading, Settings, Source
 from dptext.readers.channel import Channel
@@ -65,7 +66,9 @@ class Params(decoders.Params):
         pairs, digests = None, {"model": source.digest}
         if self.ngrams:
             model = locations.find(self.ngrams, channel)
-            pairs = PairReader(channel, model, weight=self.ngram_weight)
+            pairs = PairReader(
+                channel, model, weight=self.ngram_weight, topic=topics.POWER
+            )
             digests["ngrams"] = model.digest
         settings = Settings(
             self.beam, self.candidates, self.weight, writable=self.mode == "beam"

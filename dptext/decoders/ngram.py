@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from dptext import decoders
 from dptext.errors import LexiconError
 from dptext.readers import locations
+from dptext.readers import topic as topics
 from dptext.readers.channel import Channel
 from dptext.readers.pairs import PairReader
 from dptext.types import Ids, Released
@@ -34,15 +35,16 @@ class Params(decoders.Params):
     """mode; model, a name that `dptext lexicon ngrams` made, or a folder.
 
     candidates, the inputs that are weighed for each drawn word; weight, the power of
-    the language model beside the channel; optional, whether to write the draws where
-    there is no such model for the lexicon.
+    the language model beside the channel; topic, that of what the text is about (0:
+    left out); optional, whether to write the draws where there is no such model for the
+    lexicon.
     """
 
     mode: Literal["mbr", "posterior", "viterbi"] = "mbr"
     model: str = locations.ENGLISH
     candidates: Annotated[int, Meta(ge=2, le=256)] = 16
-    weight: Annotated[float, Meta(gt=0, le=10)] = 0.9
-
+    weight: Annotated[float, Meta(gt=0, le=10)] = 0.8
+    topic: Annotated[float, Meta(ge=0, le=20)] = topics.POWER
     optional: bool = False
 
     def fits(self, channel: Channel) -> bool:
@@ -63,7 +65,7 @@ class Params(decoders.Params):
     def prepare(self, channel: Channel) -> Ngram:
         """Open the model; raises LexiconError and UsageError where it does not fit."""
         model = locations.find(self.model, channel)
-        reader = PairReader(channel, model, self.candidates, self.weight)
+        reader = PairReader(channel, model, self.candidates, self.weight, self.topic)
         return Ngram(self, reader, model.digest)
 
 

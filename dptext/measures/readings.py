@@ -53,7 +53,8 @@ def available(pipeline: Pipeline) -> list[Reader]:
         return []
     readers: list[Reader] = [Alone(channel)]
     with contextlib.suppress(LexiconError):
-        readers.append(PairReader(channel, locations.find(locations.ENGLISH, channel)))
+        model = locations.find(locations.ENGLISH, channel)
+        readers.append(PairReader(channel, model).attacker())
     theirs = pipeline.decoder.reader
     if theirs is not None:
         readers = [*(each for each in readers if each.name != theirs.name), theirs]

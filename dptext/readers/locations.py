@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from pathlib import Path
 
 from dptext.errors import LexiconError, UsageError
@@ -32,6 +33,7 @@ def folder_of(name: str) -> Path:
     return locations.stored().parent / "ngrams" / name
 
 
+@lru_cache(maxsize=1)
 def find(name_or_path: str, channel: Channel) -> Ngrams:
     """Open a model by its name or folder, over the words of a channel's lexicon.
 
@@ -51,6 +53,8 @@ def find(name_or_path: str, channel: Channel) -> Ngrams:
         raise LexiconError(msg)
     model = ngrams.load(folder)
     lexicon = channel.lexicon
+    if model.words == lexicon.words:
+        return model
     theirs = {word.lower() for word in model.words}
     known = [word.lower() in theirs for word in lexicon.words]
     share = float(channel.prior[known].sum())

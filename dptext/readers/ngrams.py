@@ -88,7 +88,7 @@ class Ngrams:
         """
         if lexicon.words == self.words:
             return self
-        row_of = {word.lower(): row for row, word in enumerate(lexicon.words)}
+        row_of = lexicon.row_of
         size = len(lexicon.words)
         rows = [row_of.get(word.lower(), size) for word in self.words]
         new = np.array([*rows, size, size + 1], np.int64)

@@ -1,5 +1,7 @@
 """A reader with an n-gram model: who each drawn word may have been, by all around it.
 
+By the words before and after, and by what the whole text is about.
+
 One posterior for two uses: decoders write by it, and the attack guesses by it.
 """
 
@@ -12,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext.readers import posterior
+from dptext.readers import topic as topics
 from dptext.readers.channel import Channel
 from dptext.readers.lattice import Lattice
 from dptext.readers.ngrams import Ngrams
@@ -44,13 +47,14 @@ class Table(NamedTuple):
 class PairReader:
     """Reads what is released through a channel, with a model over its lexicon.
 
-    count, candidates of each word; weight, the power of the language model.
+    count, candidates of each word; weight, the power of the language model; topic, that
+    of what the text is about, 0 to leave that out.
     """
 
     name = "ngram"
     assumes = (
         "knows mechanism and epsilon; reads all that is released of a text with a "
-        "public model of pairs of words"
+        "public model of pairs of words, and what it is about"
     )
 
     def __init__(
@@ -59,19 +63,20 @@ class PairReader:
         model: Ngrams,
         count: int = _MANY,
         weight: float = 1.0,
+        topic: float = 0.0,
     ) -> None:
         channel.check()
         self.channel = channel
-        words = channel.lexicon.words
-        row_of = {word.lower(): row for row, word in enumerate(words)}
-        self._lattice = Lattice(row_of, words.index(NUMBER))
+        lexicon = channel.lexicon
+        self._lattice = Lattice(lexicon.row_of, lexicon.words.index(NUMBER))
         self._model, self._count, self._weight = model, count, weight
         self._gains = Gains(model, weight)
+        self._topic = topics.Topic(channel.lexicon, topic) if topic else None
         self.table = lru_cache(maxsize=_TABLES)(self._table)
 
     def attacker(self) -> PairReader:
         """Return the reader with the same model who guesses as well as it can."""
-        return PairReader(self.channel, self._model)
+        return PairReader(self.channel, self._model, topic=topics.POWER)
 
     def posterior(self, released: Released) -> tuple[Ids, Floats]:
         """Return the candidates of each drawn word, and how likely each is: (c, n)."""
@@ -118,6 +123,8 @@ class PairReader:
             slots[:width, positions] = table.slots[:, drawn]
             weights[:width, positions] = table.weights[:, drawn]
             backoff[:width, positions] = table.backoff[:, drawn]
+        if self._topic is not None and len(released.drawn):
+            weights *= self._topic.factors(rows, released)
         return rows, Words(slots, weights, backoff)
 
     def _table(self, epsilon: float) -> Table:

@@ -36,7 +36,7 @@ class Counts:
         self._lexicon = lexicon
         self._tokenizer = Tokenizer(lexicon, Policy())
         self._releaser = Releaser(Policy())
-        words = {word.lower(): row for row, word in enumerate(lexicon.words)}
+        words = lexicon.row_of
         self._lattice = Lattice(words, lexicon.words.index(NUMBER))
         self._size = len(lexicon.words)
         self._keys = [np.empty(0, np.int64)]

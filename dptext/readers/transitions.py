@@ -31,7 +31,9 @@ class Gains:
         table = np.zeros(self._width**2, np.int8)
         gains = model.gains[inside]
         if power != 1.0:
-            gains = ngrams.coded(power * np.log(ngrams.decoded(gains)))
+            codes = np.arange(-128, 128).astype(np.int8)
+            powers = ngrams.coded(power * np.log(ngrams.decoded(codes)))
+            gains = powers[gains.astype(np.int64) + 128]
         table[first[inside] * self._width + second[inside]] = gains
         self._table = table
 

@@ -33,7 +33,7 @@ class Articles:
     """Write "a" or "an" as the word right after it wants."""
 
     def __init__(self, lexicon: Lexicon) -> None:
-        rows = {word.lower(): row for row, word in enumerate(lexicon.words)}
+        rows = lexicon.row_of
         self._pair = (rows.get("a", -1), rows.get("an", -1))
         self._article = np.zeros(len(lexicon.words) + 1, bool)
         if min(self._pair) >= 0:

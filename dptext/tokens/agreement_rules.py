@@ -172,7 +172,7 @@ class Tables:
     def __init__(self, lexicon: Lexicon) -> None:
         size = len(lexicon.words)
         self._size = size
-        self._rows = {word.lower(): row for row, word in enumerate(lexicon.words)}
+        self._rows = lexicon.row_of
         self._outputs = int(lexicon.meta.get("outputs", size))
         self._inflections = form.find(lexicon)
         self.empty = not self._inflections.forms.any()

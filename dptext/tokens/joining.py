@@ -19,7 +19,7 @@ Policy `case: copy` and `number: digits` do look at the input; the statement say
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
 
@@ -78,7 +78,7 @@ class Joiner:
         self._numbers = Numbers(lexicon)
         self._clitic = np.array([_is_clitic(word) for word in shown])
         self._elision = np.array([is_elision(word) for word in shown])
-        rows = {word.lower(): row for row, word in enumerate(shown)}
+        rows = lexicon.row_of
         # Of stop words as they are spelt: few strings.
         self._row_of = cache(partial(_row, rows))
         agreement = _AGREEMENTS.get(policy.agreement)
@@ -257,7 +257,7 @@ class Joiner:
         pieces[(treatment == DROP) & _WORDLIKE[kind]] = ""
 
 
-def _row(rows: dict[str, int], piece: str) -> int:
+def _row(rows: Mapping[str, int], piece: str) -> int:
     """Return the row of a stop word, V where the vocabulary has none."""
     return rows.get(key_of(piece.strip(" ")), len(rows))
 

@@ -16,6 +16,7 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import product
 
 import numpy as np
@@ -225,9 +226,12 @@ def rows_in(words: Sequence[str]) -> dict[int, int]:
     return {row: _INDEX[word] for row, word in enumerate(words) if word in _INDEX}
 
 
+_rows_in = lru_cache(maxsize=2)(rows_in)
+
+
 def rows(lexicon: Lexicon) -> Ids:
     """Return the rows of a lexicon that are elements for numbers: (m,) int32."""
-    return np.array(list(rows_in(lexicon.words)), np.int32)
+    return np.array(list(_rows_in(lexicon.words)), np.int32)
 
 
 def element_of(text: str) -> int:
@@ -288,7 +292,7 @@ class Numbers:
     """The elements that one lexicon has: look numbers up, and write drawn ones."""
 
     def __init__(self, lexicon: Lexicon) -> None:
-        self._index = rows_in(lexicon.words)
+        self._index = _rows_in(lexicon.words)
         known = {index: row for row, index in self._index.items()}
         self._rows = [known.get(index, known[0]) for index in range(len(ELEMENTS))]
         self._is_number = np.zeros(len(lexicon.words), bool)

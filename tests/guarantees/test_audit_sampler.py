@@ -157,7 +157,7 @@ def one_word(mechanism: Any, ids: Ids, eps: Eps, bits: RandomBits, honest: Any) 
 
 @pytest.mark.parametrize("fault", [copied(1e-4), one_word], ids=["copies", "one word"])
 def test_rare_faults_show_in_the_built_in_lexicon(fault: Fault) -> None:
-    """A copy in ten thousand, or one word of 45,000 copied, at epsilon 8."""
+    """A copy in ten thousand, or one word of 65,500 copied, at epsilon 8."""
     lexicon = lexicons.find("builtin")
     made = built(lexicon, {"name": "rank", "weights": "staircase"}, 8.0)
     effort = {"inputs": 40, "number": 1_500_000}

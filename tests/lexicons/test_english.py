@@ -34,11 +34,11 @@ def test_the_data_match_their_digest() -> None:
 
 
 def test_the_size_is_as_promised(english: Lexicon) -> None:
-    """30,000 to 50,000 words of 100 dimensions in less than 20 MB."""
-    assert 30_000 <= len(english.words) <= 50_000
-    assert english.vectors.shape == (len(english.words) + 1, 100)
+    """65,500 words, GloVe's 50 dimensions twice and polarity, in less than 30 MB."""
+    assert len(english.words) == 65_500
+    assert english.vectors.shape == (len(english.words) + 1, 2 * 50 + 1)
     assert english.vectors.dtype == np.float16
-    assert sum(path.stat().st_size for path in FOLDER.iterdir()) < 20e6
+    assert sum(path.stat().st_size for path in FOLDER.iterdir()) < 30e6
 
 
 def test_every_word_is_a_word(english: Lexicon) -> None:
@@ -150,7 +150,7 @@ def test_information_content_is_finite(english: Lexicon) -> None:
 
 
 def test_vectors_agree_with_people(english: Lexicon) -> None:
-    """Spearman on SimLex-999 by cosine is at least 0.45."""
+    """Spearman on SimLex-999 by cosine is at least 0.55."""
     path = real("wordsim/SimLex-999.txt")
     row_of = {word.lower(): row for row, word in enumerate(english.words)}
     pairs = [line.split("\t") for line in path.read_text().splitlines()[1:]]
@@ -159,16 +159,16 @@ def test_vectors_agree_with_people(english: Lexicon) -> None:
     cosines = [vectors[row_of[a]] @ vectors[row_of[b]] for a, b, *_ in known]
     ranks = [np.argsort(np.argsort(v)) for v in (cosines, [float(p[3]) for p in known])]
     assert len(known) > 980
-    assert np.corrcoef(*ranks)[0, 1] >= 0.45
+    assert np.corrcoef(*ranks)[0, 1] >= 0.55
 
 
 @pytest.mark.parametrize(
     ("name", "most"),
     [
-        ("imdb_5k", 0.05),
-        ("trustpilot_en_train", 0.05),
-        ("sst2_train20k", 0.07),
-        ("agnews_test5600", 0.11),
+        ("imdb_5k", 0.016),
+        ("trustpilot_en_train", 0.017),
+        ("sst2_train20k", 0.022),
+        ("agnews_test5600", 0.018),
     ],
 )
 def test_real_texts_have_few_unknown_words(
