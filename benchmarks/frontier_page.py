@@ -18,9 +18,10 @@ DOCS = Path(__file__).resolve().parents[1] / "docs"
 Rows = Sequence[dict[str, Any]]
 CORPORA = ("AG News", "SST-2", "IMDb", "Trustpilot")
 SHORT = {"Trustpilot": "gender (attack)"}
+DECODED = ", decoded"
 
 
-def write(rows: Rows, epsilons: dict[str, dict[str, Any]], context: Rows) -> None:
+def write(rows: Rows, epsilons: dict[str, dict[str, Any]]) -> None:
     """Write docs/frontier.md, frontier-risk.svg and frontier-loss.svg."""
     figure(rows, "risk", DOCS / "frontier-risk.svg")
     figure(rows, "loss", DOCS / "frontier-loss.svg")
@@ -29,9 +30,7 @@ def write(rows: Rows, epsilons: dict[str, dict[str, Any]], context: Rows) -> Non
     text = Path(__file__).with_name("frontier_text.md").read_text("utf-8")
     parts = [text.split("<!-- tables -->")[0]]
     parts += tables(rows, epsilons)
-    parts.append(text.split("<!-- tables -->")[1].split("<!-- context -->")[0])
-    parts += attacks(context)
-    parts.append(text.split("<!-- context -->")[1])
+    parts.append(text.split("<!-- tables -->")[1])
     parts.append(
         f"dptext {__version__}, lexicon english {digest[:12]}, seeds {seeds}.\n"
     )
@@ -61,17 +60,14 @@ def tables(rows: Rows, epsilons: dict[str, dict[str, Any]]) -> Iterator[str]:
         }
         yield f"### {policy}, {level}\n"
         here = [r for r in rows if (r["policy"], r["level"]) == (policy, level)]
-        if here:
-            yield (
-                "| mechanism | epsilon | risk | worst loss | "
-                + " | ".join(SHORT.get(c, c) for c in CORPORA)
-                + " | PP | CS | part of speech | inflection | perplexity |"
-            )
-            yield "| --- |" + " --- |" * (3 + len(CORPORA) + 5)
-        for name in _sorted(epsilon_of, here):
-            yield _line(
-                name, epsilon_of[name], [r for r in here if r["mechanism"] == name]
-            )
+        if level.startswith("context"):
+            alone = level.replace("context", "risk")
+            others = [r for r in rows if (r["policy"], r["level"]) == (policy, alone)]
+            here += [r for r in others if not r["mechanism"].startswith("rank")]
+            for name in {r["mechanism"].removesuffix(DECODED) for r in here}:
+                if name != "rank":
+                    epsilon_of[name] = epsilons[f"{policy} | {name} | {alone}"]
+        yield from _table(here, epsilon_of)
         absent: dict[str, list[str]] = {}
         for name, at in epsilon_of.items():
             if "reason" in at:
@@ -84,9 +80,35 @@ def tables(rows: Rows, epsilons: dict[str, dict[str, Any]]) -> Iterator[str]:
         yield ""
 
 
+def _table(here: Rows, epsilon_of: dict[str, Any]) -> Iterator[str]:
+    """Yield the lines of one level: private texts, then a classifier of originals."""
+    names = _sorted(here)
+    if not names:
+        return
+    yield (
+        "| mechanism | epsilon | risk | in context | worst loss | "
+        + " | ".join(SHORT.get(c, c) for c in CORPORA)
+        + " | exact | CS | part of speech | inflection | perplexity |"
+    )
+    yield "| --- |" + " --- |" * (4 + len(CORPORA) + 5)
+    mine = {name: [r for r in here if r["mechanism"] == name] for name in names}
+    for name in names:
+        yield _line(name, epsilon_of[name.removesuffix(DECODED)], mine[name])
+    yield "\nA classifier of originals, applied to private texts:\n"
+    yield "| mechanism | " + " | ".join(c for c in CORPORA if c not in SHORT) + " |"
+    yield "| --- |" + " --- |" * (len(CORPORA) - len(SHORT))
+    for name in names:
+        cells = [
+            _accuracy([r for r in mine[name] if r["corpus"] == c], "public_")
+            for c in CORPORA
+            if c not in SHORT
+        ]
+        yield f"| {name} | " + " | ".join(cells) + " |"
+
+
 def _levels(epsilons: Iterable[str]) -> list[tuple[str, str]]:
     levels = {tuple(key.split(" | ")[::2]) for key in epsilons}
-    kinds = {"risk": 0, "loss": 1}
+    kinds = {"risk": 0, "context": 1, "loss": 2}
 
     def position(each: tuple[str, ...]) -> tuple[Any, ...]:
         kind, _, value = each[1].partition(" ")
@@ -95,30 +117,31 @@ def _levels(epsilons: Iterable[str]) -> list[tuple[str, str]]:
     return [(each[0], each[1]) for each in sorted(levels, key=position)]
 
 
-def _sorted(epsilon_of: dict[str, Any], here: Rows) -> list[str]:
-    def worth(name: str) -> float:
+def _sorted(here: Rows) -> list[str]:
+    def worth(name: str) -> tuple[bool, float]:
         mine = [r["tfidf"] + r["means"] for r in here if r["mechanism"] == name]
-        return 99.0 if name == "rank" else float(np.mean(mine)) if mine else -1.0
+        return name.startswith("rank"), float(np.mean(mine))
 
-    names = [name for name in epsilon_of if any(r["mechanism"] == name for r in here)]
-    return sorted(names, key=worth, reverse=True)
+    return sorted({r["mechanism"] for r in here}, key=worth, reverse=True)
 
 
 def _line(name: str, at: dict[str, Any], mine: Rows) -> str:
     risk = f"{at['risk']:.1%}" if at["exact"] else f"at least {at['risk']:.1%}"
     loss = "none" if at["worst_loss"] is None else f"{at['worst_loss']:.4g}"
-    cells = [name, f"{at['epsilon']:.4g}", risk, loss]
+    context = [r for r in mine if r.get("context") is not None]
+    shown = f"{context[0]['context']:.1%}" if context else "not known"
+    cells = [name, f"{at['epsilon']:.4g}", risk, shown, loss]
     cells += [_accuracy([r for r in mine if r["corpus"] == c]) for c in CORPORA]
-    cells += [_mean(mine, key, "{:.2f}") for key in ("pp", "cs")]
+    cells += [_mean(mine, "exact", "{:.1%}"), _mean(mine, "cs", "{:.2f}")]
     cells += [_mean(mine, key, "{:.0%}") for key in ("pos", "tag")]
     cells.append(_mean(mine, "perplexity", "{:,.0f}"))
     return "| " + " | ".join(cells) + " |"
 
 
-def _accuracy(mine: Rows) -> str:
+def _accuracy(mine: Rows, of: str = "") -> str:
     cells = []
     for key in ("tfidf", "means"):
-        values = [row[key] for row in mine]
+        values = [row[of + key] for row in mine]
         if not values:
             return ""
         spread = f"±{np.std(values):.2f}" if len(values) > 1 else ""
@@ -130,23 +153,6 @@ def _mean(mine: Rows, key: str, form: str) -> str:
     """Write the mean over the corpora that have it, without the short Trustpilot."""
     values = [row[key] for row in mine if row.get(key) is not None]
     return form.format(np.mean(values)) if values else ""
-
-
-def attacks(context: Rows) -> Iterator[str]:
-    """Yield the table of the attackers with and without context."""
-    yield "| level | mechanism | alone | with context | content: alone | with context |"
-    yield "| --- |" + " --- |" * 5
-    levels = list(dict.fromkeys(row["level"] for row in context))
-    kinds = {"risk": 0, "loss": 1}
-    levels.sort(key=lambda x: (kinds[x.split()[0]], float(x.split()[1].rstrip("%"))))
-    for level in levels:
-        mine = [row for row in context if row["level"] == level]
-        for row in sorted(mine, key=lambda row: row["mechanism"] != "rank"):
-            cells = [row[k] for k in ("alone", "context")]
-            cells += [row[k] for k in ("content_alone", "content_context")]
-            shown = " | ".join(f"{cell:.1%}" for cell in cells)
-            yield f"| {level} | {row['mechanism']} | {shown} |"
-    yield ""
 
 
 def figure(rows: Rows, kind: str, path: Path) -> None:
@@ -161,7 +167,9 @@ def figure(rows: Rows, kind: str, path: Path) -> None:
     here = [
         row
         for row in rows
-        if row["policy"] == "all words" and row["level"].startswith(kind)
+        if row["policy"] == "all words"
+        and row["level"].startswith(kind)
+        and not row["mechanism"].endswith(DECODED)
     ]
     names = sorted({row["mechanism"] for row in here}, key=lambda n: (n != "rank", n))
     tasks = [c for c in CORPORA if c not in SHORT]

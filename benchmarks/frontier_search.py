@@ -10,16 +10,32 @@ import numpy as np
 from frontier_setup import (
     AUDITED,
     AUDITS,
-    EPSILONS_OF_NOISE,
+    IN_CONTEXT,
     MECHANISMS,
     RISK_OF_WEIGHTS,
     build,
 )
+from private_rows import rows_of
 
 from dptext.errors import DptextError
-from dptext.guarantees import audit
-from dptext.measures import guessing_rule, prior, public, sampled_risk
+from dptext.exponential import sums
+from dptext.measures import in_context, prior, public, readings
+from dptext.mechanisms.santext import SanText
 from dptext.pipeline import Pipeline
+from dptext.randomness import RunKey
+
+# Public rows on which the risk in context of rank is set: training rows of AG News.
+TRAINING = ("agnews_train19k", 4000, 4600)
+
+
+def read(sanitizer: Pipeline, rows: tuple[str, int, int]) -> tuple[float, ...]:
+    """Return what a reader of pairs finds of all and of content words of rows."""
+    file, begin, end = rows
+    texts = [row["text"] for row in rows_of(file)[begin:end]]
+    readers = [r for r in readings.available(sanitizer) if r.name == "ngram"]
+    randomness = sanitizer.randomness(RunKey.from_seed(11))
+    (reading,) = in_context.measure(sanitizer, readers, [texts], randomness)
+    return tuple(each.success for each in reading.classes[:2])
 
 
 class Search:
@@ -28,7 +44,6 @@ class Search:
     def __init__(self, policy: str, name: str) -> None:
         self.policy, self.mechanism = policy, dict(MECHANISMS[name])
         self._worst: dict[float, float] = {}
-        self._attacked: dict[float, float] = {}
 
     def at(self, level: str) -> dict[str, Any]:
         """Return mechanism, epsilon, worst loss and risk; or the reason of none."""
@@ -41,14 +56,13 @@ class Search:
         kind, _, value = level.partition(" ")
         if kind == "loss":
             mechanism, epsilon = self._at_loss(float(value))
+        elif kind == "context":
+            mechanism, epsilon = self._in_context()
         else:
             mechanism, epsilon = self._at_risk(float(value[:-1]) / 100)
         sanitizer = self._build(mechanism, {"epsilon": epsilon})
-        if sanitizer.mechanism.has_log_probs:
-            risk, _ = public.risk_of(sanitizer)
-            shown = None if risk is None else risk.success
-        else:
-            shown = self.attacked(epsilon)
+        risk, _ = public.risk_of(sanitizer)
+        shown = None if risk is None else risk.success
         if kind == "loss":
             loss = float(value)
         elif mechanism["name"] in AUDITED:
@@ -72,9 +86,9 @@ class Search:
         if risk <= guess:
             msg = f"below the {guess:.1%} of a guess without any output"
             raise DptextError(msg)
-        if not sanitizer.mechanism.has_log_probs:
-            return self.mechanism, self._noise(risk)
-        if not math.isfinite(_claimed(sanitizer, 1.0)):
+        if sanitizer.mechanism.has_log_probs and not math.isfinite(
+            _claimed(sanitizer, 1.0)
+        ):
             least = self._build(self.mechanism, {"epsilon": 0.01})
             lowest, _ = public.risk_of(least)
             if lowest is not None and lowest.success > risk:
@@ -95,31 +109,38 @@ class Search:
             return self.mechanism, loss / claimed
         return self.mechanism, _crossing(self.worst, AUDITS, loss)
 
-    def _noise(self, risk: float) -> float:
-        return _crossing(self.attacked, EPSILONS_OF_NOISE, risk)
+    def _in_context(self) -> tuple[dict[str, Any], float]:
+        """Return the settings at which the reader of pairs finds so many words.
 
-    def attacked(self, epsilon: float) -> float:
-        """Return how often the best attack known succeeds: its 95% lower limit."""
-        if epsilon not in self._attacked:
-            sanitizer = self._build(self.mechanism, {"epsilon": epsilon})
-            words = prior.replaced(sanitizer.lexicon, sanitizer.profile.tokens)
-            test = sampled_risk.plays(words, sampled_risk.DRAWS, "test")
-            vectors, plays = sanitizer.mechanism.space.vectors, sampled_risk.plays
-            right = guessing_rule.wins(
-                vectors, epsilon, words, sanitizer.draw, test, plays
-            )
-            rate = max(sampled_risk.limits(right)[0], float(words.max()))
-            self._attacked[epsilon] = rate
-        return self._attacked[epsilon]
+        Those of rank are searched. Of the others the reader finds no less than a guess
+        of each word alone, so they are compared as they are at that risk.
+        """
+        if self.mechanism["name"] != "rank":
+            raise DptextError("as at a risk of 20%, of which the reader finds no less")
+        low, high = 0.08, IN_CONTEXT
+        for _ in range(6):
+            middle = round((low + high) / 2, 4)
+            sanitizer = self._build(self.mechanism, {"risk": middle})
+            if read(sanitizer, TRAINING)[0] > IN_CONTEXT:
+                high = middle
+            else:
+                low = middle
+        return self._at_risk(low)
 
     def worst(self, epsilon: float) -> float:
-        """Return the exact worst loss of two words; between audits, by lines."""
+        """Return a bound on the worst loss of two words; between points, by lines.
+
+        eps D / 2 + max ln Z - min ln Z, with the largest distance D: about what an
+        audit of all pairs finds, at a part of its cost.
+        """
         for point in AUDITS:
             if point not in self._worst:
-                sanitizer = self._build(self.mechanism, {"epsilon": point})
-                self._worst[point] = float(
-                    audit.audit(sanitizer.mechanism, point, None).worst
-                )
+                mechanism = self._build(self.mechanism, {"epsilon": point}).mechanism
+                assert isinstance(mechanism, SanText)
+                weights = mechanism.distribution.at(point)
+                spread = np.ptp(np.log(sums.of_all_words(weights, np.float32)))
+                largest = mechanism.space.geometry.diameter
+                self._worst[point] = float(point * largest / 2 + spread)
         return float(np.interp(epsilon, AUDITS, [self._worst[p] for p in AUDITS]))
 
 

@@ -10,8 +10,13 @@ from private_rows import rows_of
 from dptext import lexicons, pipeline, profile
 from dptext.pipeline import Pipeline
 
-RISKS = (0.02, 0.05, 0.1, 0.2, 0.35)
-LOSSES = (6.0, 8.0, 10.0, 12.0)
+RISKS = (0.1, 0.2, 0.35)
+LOSSES = (8.0, 12.0)
+# The risk in context at which mechanisms are compared, by the n-gram reader.
+IN_CONTEXT = 0.2
+# Mechanisms with an output distribution, which can be decoded: what is read beside the
+# draws. At a risk of 20% and at one in context.
+DECODED = ("rank", "santext", "custext")
 # Which words are replaced: all, or content words (stop words left out, numbers
 # masked), as most papers do.
 POLICIES: dict[str, dict[str, str]] = {
@@ -36,9 +41,8 @@ MECHANISMS: dict[str, dict[str, Any]] = {
 # tem is the same at these levels, its gamma being above the largest distance.
 AUDITED = ("santext",)
 AUDITS = (5.0, 8.0, 11.0, 13.0, 15.0, 18.0)
-EPSILONS_OF_NOISE = (6.0, 10.0, 14.0, 18.0, 22.0, 26.0, 31.0, 37.0, 44.0, 60.0, 90.0)
-# At a worst loss rank takes the weights of this risk; chosen on training rows.
-RISK_OF_WEIGHTS = {6.0: 0.1, 8.0: 0.175, 10.0: 0.3, 12.0: 0.35}
+# At a worst loss rank takes the weights of this risk, whose own epsilon is near.
+RISK_OF_WEIGHTS = {8.0: 0.14, 12.0: 0.5}
 # Corpus -> training and test rows as (file, from, to), what to learn, is it an attack?
 CORPORA: dict[str, tuple[tuple[str, int, int], tuple[str, int, int], str, bool]] = {
     "AG News": (
@@ -48,7 +52,7 @@ CORPORA: dict[str, tuple[tuple[str, int, int], tuple[str, int, int], str, bool]]
         False,
     ),
     "SST-2": (("sst2_train20k", 0, 6000), ("sst2_dev", 0, 872), "label", False),
-    "IMDb": (("imdb_5k", 0, 500), ("imdb_5k", 2000, 2400), "label", False),
+    "IMDb": (("imdb_5k", 0, 400), ("imdb_5k", 2000, 2300), "label", False),
     "Trustpilot": (
         ("trustpilot_en_train", 0, 2500),
         ("trustpilot_en_test", 0, 403),
@@ -58,12 +62,18 @@ CORPORA: dict[str, tuple[tuple[str, int, int], tuple[str, int, int], str, bool]]
 }
 
 
-def build(policy: str, mechanism: dict[str, Any], budget: dict[str, Any]) -> Pipeline:
+def build(
+    policy: str,
+    mechanism: dict[str, Any],
+    budget: dict[str, Any],
+    decoder: str = "none",
+) -> Pipeline:
     """Make a pipeline as profile balanced is but for what is given."""
     recipe = {
         "name": "frontier",
         "lexicon": "builtin",
         "mechanism": mechanism,
+        "decoder": decoder,
         "budget": {"name": "uniform", **budget},
         "tokens": {"case": "restore", **POLICIES[policy]},
     }
@@ -74,10 +84,10 @@ def levels() -> Iterator[tuple[str, str]]:
     """Yield policies with levels: what cannot be reached is refused later."""
     for risk in RISKS:
         yield "all words", f"risk {risk:.0%}"
+    yield "all words", f"context {IN_CONTEXT:.0%}"
     for loss in LOSSES:
         yield "all words", f"loss {loss:g}"
-    for risk in RISKS[:4]:
-        yield "content words", f"risk {risk:.0%}"
+    yield "content words", "risk 20%"
 
 
 def part_of(corpus: str, which: int) -> tuple[list[str], list[Any]]:

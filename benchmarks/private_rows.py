@@ -54,6 +54,24 @@ def privatized(sanitizer: Pipeline, texts: Sequence[str], seed: int) -> Words:
     return out, np.concatenate(ids), np.concatenate(positions)
 
 
+def released(sanitizer: Pipeline, texts: Sequence[str], seed: int) -> Words:
+    """Return private texts, and the words as they are written, after decoding."""
+    ids: list[Any] = []
+    positions: list[Any] = []
+    before = 0
+
+    def observe(words: Any, drawn: Any, joined: Any, eps: Any) -> None:
+        nonlocal before
+        ids.append(np.array(joined.written))
+        positions.append(words.texts + before)
+        before += len(words.ends)
+
+    records = (Record(number, (text,), None) for number, text in enumerate(texts))
+    key = RunKey.from_seed(seed)
+    out = [new[0] for _, new in sanitizer.run(records, key, observe=observe)]
+    return out, np.concatenate(ids), np.concatenate(positions)
+
+
 def untouched(sanitizer: Pipeline, texts: list[str], seed: int = 0) -> Words:
     """Return the texts as they are, in the same shape."""
     words = sanitizer.tokenizer.words(texts)

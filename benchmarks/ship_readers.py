@@ -5,9 +5,10 @@
 Writes dptext/data/readers.json, which `dptext plan` and reports show beside the exact
 risk. Texts are public rows of the test data: no order and no weight of a decoder was
 chosen by them. Each profile of which the output distribution is known, all words at
-one epsilon; readers are those of dptext.measures.readings. To be run after the lexicon, the n-gram model
-that ships or a shipped profile has changed; some minutes for each profile of rank, and
-with --every for all mechanisms. Draws have a fixed seed: texts are public.
+one epsilon; readers are those of dptext.measures.readings. To be run after the lexicon,
+the n-gram model that ships or a shipped profile has changed; some seconds for each
+profile of rank, and minutes with --every for all mechanisms. Draws have a fixed seed:
+texts are public.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
@@ -39,11 +39,23 @@ def _changes(base: Profile, profile: Profile) -> Iterator[str]:
         yield f"strategy={profile.strategy}"
     old, new = base.parts(), profile.parts()
     for stage in filter(new.get, _STAGES):
+        # Another mechanism writes its draws unless a decoder is named with it.
+        if stage == "decoder" and new[stage].name == "none" and _other(old, new):
+            continue
         yield from _changed_part(stage, old.get(stage), new[stage])
     before = dataclasses.asdict(base.tokens)
     for key, value in dataclasses.asdict(profile.tokens).items():
         if value != before[key]:
             yield f"tokens.{key}={_spelled(value)}"
+
+
+def _other(
+    old: Mapping[str, Part[DataclassInstance]],
+    new: Mapping[str, Part[DataclassInstance]],
+) -> bool:
+    """Tell whether the mechanism is another one."""
+    before, now = old.get("mechanism"), new.get("mechanism")
+    return before is None or now is None or before.name != now.name
 
 
 def _changed_part(

@@ -82,6 +82,7 @@ def command(
 ) -> None:
     """Try mechanisms on a sample of your texts and show what each keeps and gives away.
 
+    All write the words that they draw, without a decoder.
     All figures are functions of the private text and for its owner only. --csv and
     --html write files beside what is printed.
 
@@ -150,6 +151,7 @@ def cells(
             {
                 "mechanism": _mechanism(mechanism),
                 "mapping": None,
+                "decoder": {"name": "none"},
                 "budget": budget,
                 "lexicon": lexicon,
             },

@@ -255,4 +255,4 @@ def test_the_example_runs() -> None:
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert "(8, 100) float32" in done.stdout
+    assert "(8, 101) float32" in done.stdout

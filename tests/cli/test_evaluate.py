@@ -22,7 +22,8 @@ def files(tmp_path: Path) -> tuple[str, str]:
         for n in range(60)
     ]
     one.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    ran = here("sanitize", str(one), "-o", str(two), "-q", *small(tmp_path))
+    options = (*small(tmp_path), "--decode", "none")
+    ran = here("sanitize", str(one), "-o", str(two), "-q", *options)
     assert ran.code == 0
     return str(one), str(two)
 
@@ -30,7 +31,7 @@ def files(tmp_path: Path) -> tuple[str, str]:
 def test_all_figures(files: tuple[str, str], tmp_path: Path) -> None:
     """Metrics, utility, attacks; as JSON, in a file and as a page."""
     report, page = tmp_path / "r.json", tmp_path / "p.html"
-    options = small(tmp_path)
+    options = (*small(tmp_path), "--decode", "none")
     ran = here(
         *("evaluate", *files, "--label", "label", "--attribute", "label", "--id", "id"),
         *("-p", "balanced", *options, "--alpha", "0.3", "--json", "--splits", "2"),
@@ -51,7 +52,7 @@ def test_all_figures(files: tuple[str, str], tmp_path: Path) -> None:
     assert b"What a private file keeps" in page.read_bytes()
     assert b"the Bayes risk&#x27;s figure" in page.read_bytes()
     assert (found["original"], found["private"]) == ("in.jsonl", "out.jsonl")
-    changed = "lexicon=words.vec, mechanism.k=8, epsilon=3"
+    changed = "lexicon=words.vec, mechanism.k=8, epsilon=3, decoder=none"
     assert found["profile"] == f"balanced with {changed}"
     assert found["settings"]["budget"]["epsilon"] == 3
     assert "owner" in found["audience"]
