@@ -87,7 +87,6 @@ def levels() -> Iterator[tuple[str, str]]:
     yield "all words", f"context {IN_CONTEXT:.0%}"
     for loss in LOSSES:
         yield "all words", f"loss {loss:g}"
-    yield "content words", "risk 20%"
 
 
 def part_of(corpus: str, which: int) -> tuple[list[str], list[Any]]:

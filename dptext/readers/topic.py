@@ -29,7 +29,7 @@ _COMMON, _RARE = 5.0, 7.0
 _FEW = 3.0
 # Steps of a factor's logarithm, and words that are looked at together.
 _STEPS = 16
-_BLOCK = 2048
+_BLOCK = 256
 
 
 class Topic:
@@ -62,7 +62,7 @@ class Topic:
         for begin in range(0, rows.shape[1], _BLOCK):
             part = slice(begin, begin + _BLOCK)
             near = self._directions[rows[:, part].T]
-            cosines = np.matmul(near, topics[part, :, None])[:, :, 0]
+            cosines = np.einsum("ncd,nd->nc", near, topics[part])
             codes = np.rint(cosines * self._scale).astype(np.int64)
             factors[:, part] = self._factors.take(codes + self._largest, mode="clip").T
         return factors
@@ -76,9 +76,11 @@ class Topic:
         each = self._directions[drawn] * worth[:, None]
         sums = np.add.reduceat(each, begins, axis=0, dtype=np.float64)
         counts = np.add.reduceat(worth > 0.0, begins, dtype=np.int64)
-        others = (counts[of_text] - (worth > 0.0)).astype(np.float64)
-        mean = np.rint((sums[of_text] - each) / np.maximum(others, 1.0)[:, None])
-        length = np.sqrt((mean * mean).sum(axis=1))
+        others = (counts[of_text] - (worth > 0.0)).astype(np.float32)
+        # So much shorter that the square of its length is exact in 32 bits.
+        shares = np.float32(1.0 / 16.0) / np.maximum(others, np.float32(1.0))
+        mean = np.rint((sums.astype(np.float32)[of_text] - each) * shares[:, None])
+        length = np.sqrt(np.einsum("nd,nd->n", mean, mean))
         weight = _LENGTH * others / ((others + _FEW) * np.maximum(length, 1.0))
         topics: NDArray[np.float32] = np.rint(mean * weight[:, None]).astype(np.float32)
         return topics
