@@ -3,108 +3,98 @@
 from __future__ import annotations
 
 import os
-import time
-from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Literal, TypedDict, Unpack, overload
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Literal, TypeVar, Unpack, overload
 
-from dptext import choices
+from dptext import choices as choices_
 from dptext import profile as profiles
-from dptext.measures.public import PublicMeasures
-from dptext.profile import Profile
-from dptext.randomness import RunKey
-from dptext.types import Record, Selection
+from dptext.calls import Call, Choices, Missing, Path
+from dptext.calls import load_profile as load_profile
+from dptext.calls import open_key as open_key
+from dptext.calls import open_pipeline as open_pipeline
+from dptext.errors import UsageError
+from dptext.types import Selection
 
 if TYPE_CHECKING:
     from dptext.embedding.vectors import Vectors
-    from dptext.engines.tally import Tally
-    from dptext.pipeline import Pipeline
     from dptext.report.document import Document
 
-_Path = str | os.PathLike[str]
+Table = TypeVar("Table")  # of pandas, Polars, pyarrow or datasets
 
 
-class _Choices(TypedDict, total=False):
-    """What `privatize` takes by name."""
-
-    risk: str | float | None
-    epsilon: float | None
-    mechanism: str | None
-    lexicon: _Path | None
-    decode: str | None
-    key: bytes | _Path | None
-
-
-def load_profile(name: _Path, overrides: Mapping[str, object] | None = None) -> Profile:
-    """Read a profile by name or path; overrides are laid over its keys.
-
-    Raises UsageError for an unknown name, key or value.
-    """
-    return profiles.load(os.fspath(name), overrides)
-
-
-def open_pipeline(
-    profile: _Path = profiles.DEFAULT, overrides: Mapping[str, object] | None = None
-) -> Pipeline:
-    """Make a profile ready, its lexicon opened: the public work, done once.
-
-    Raises UsageError and LexiconError.
-    """
-    from dptext import lexicons, pipeline
-
-    recipe = load_profile(profile, overrides)
-    return pipeline.build(recipe, lexicons.find(recipe.lexicon))
-
-
-# A text gives a text, an iterable of texts a list; a string is both for type checkers.
+# A table gives a table of its kind, a text a text, an iterable of texts a list; a
+# string is both for type checkers.
+@overload
+def privatize(
+    texts: Table,
+    profile: Path = ...,
+    overrides: Mapping[str, object] | None = ...,
+    *,
+    columns: str | Sequence[str],
+    id: str | None = ...,
+    missing: Missing = ...,
+    report: Literal[False] = ...,
+    **choices: Unpack[Choices],
+) -> Table: ...
+@overload
+def privatize(
+    texts: Table,
+    profile: Path = ...,
+    overrides: Mapping[str, object] | None = ...,
+    *,
+    columns: str | Sequence[str],
+    id: str | None = ...,
+    missing: Missing = ...,
+    report: Literal[True],
+    **choices: Unpack[Choices],
+) -> tuple[Table, Document]: ...
 @overload
 def privatize(  # type: ignore[overload-overlap]
     texts: str,
-    profile: _Path = ...,
+    profile: Path = ...,
     overrides: Mapping[str, object] | None = ...,
     *,
     report: Literal[False] = ...,
-    **choices: Unpack[_Choices],
+    **choices: Unpack[Choices],
 ) -> str: ...
 @overload
 def privatize(
     texts: Iterable[str],
-    profile: _Path = ...,
+    profile: Path = ...,
     overrides: Mapping[str, object] | None = ...,
     *,
     report: Literal[False] = ...,
-    **choices: Unpack[_Choices],
+    **choices: Unpack[Choices],
 ) -> list[str]: ...
 @overload
 def privatize(  # type: ignore[overload-overlap]
     texts: str,
-    profile: _Path = ...,
+    profile: Path = ...,
     overrides: Mapping[str, object] | None = ...,
     *,
     report: Literal[True],
-    **choices: Unpack[_Choices],
+    **choices: Unpack[Choices],
 ) -> tuple[str, Document]: ...
 @overload
 def privatize(
     texts: Iterable[str],
-    profile: _Path = ...,
+    profile: Path = ...,
     overrides: Mapping[str, object] | None = ...,
     *,
     report: Literal[True],
-    **choices: Unpack[_Choices],
+    **choices: Unpack[Choices],
 ) -> tuple[list[str], Document]: ...
 def privatize(
-    texts: str | Iterable[str],
-    profile: _Path = profiles.DEFAULT,
+    texts: object,
+    profile: Path = profiles.DEFAULT,
     overrides: Mapping[str, object] | None = None,
     *,
-    risk: str | float | None = None,
-    epsilon: float | None = None,
-    mechanism: str | None = None,
-    lexicon: _Path | None = None,
-    decode: str | None = None,
-    key: bytes | _Path | None = None,
+    columns: str | Sequence[str] | None = None,
+    id: str | None = None,
+    missing: Missing = "fail",
     report: bool = False,
-) -> str | list[str] | tuple[str | list[str], Document]:
+    **choices: Unpack[Choices],
+) -> object:
     """Replace the words of texts.
 
     One text gives one text; any other iterable of texts, a generator for one, a list of
@@ -112,6 +102,12 @@ def privatize(
     over its keys, as in {"tokens": {"number": "mask"}}. risk ("20%" or 0.2), epsilon
     (nats per word), mechanism, lexicon (a name or a file) and decode (a decoder's name)
     are what the options of `dptext sanitize` are.
+
+    With columns, texts is a table of pandas, Polars, pyarrow or Hugging Face datasets,
+    and a table of the same kind comes back. The columns named hold texts, lists of
+    texts, or structs in which a dotted path leads to them; all others are shared with
+    the table that was given. id names a column that randomness goes by in the place of
+    the row's number; a null in a text column is an InputError unless missing is "pass".
 
     Randomness is fresh and secure each time. With a key, at least 32 secret random
     bytes or the path of a file that holds them, equal texts at equal positions of a
@@ -122,31 +118,26 @@ def privatize(
     `encode` and `public` of dptext.report.document turn it into JSON and into what may
     be released.
 
-    Raises TypeError for what is no text, UsageError and LexiconError for settings.
+    Raises TypeError for what is no text or table, UsageError and LexiconError for
+    settings, InputError for columns that hold no texts.
     """
-    checked = _checked(texts)
-    run_key = open_key(key)
-    chosen = choices.overrides(
-        risk=risk,
-        epsilon=epsilon,
-        mechanism=mechanism,
-        lexicon=None if lexicon is None else os.fspath(lexicon),
-        decode=decode,
-    )
-    pipeline = open_pipeline(profile, profiles.merged(overrides or {}, chosen))
-    from dptext.engines.tally import Tally
+    if columns is not None:
+        from dptext import frames
 
-    tally = Tally.of(pipeline.lexicon) if report else None
-    observe = None if tally is None else tally.observe
-    records = (Record(number, (text,), None) for number, text in enumerate(checked))
-    written, began = [], time.monotonic()
-    for _, (text,) in pipeline.run(records, run_key, observe=observe):
-        written.append(text)
+        frame = frames.of(texts)
+        paths = [columns] if isinstance(columns, str) else list(columns)
+        selection, names = frame.selected(paths, id, missing)
+        call = Call(profile, overrides, choices, counts=report)
+        replaced = frames.Columns(call.pipeline, call.key, selection, call.tally)
+        private: object = frame.privatized(names, replaced, 0)
+        return (private, call.report(selection)) if report else private
+    if id is not None or missing != "fail":
+        raise UsageError("id and missing are of tables: name their columns, too")
+    checked = _checked(texts)
+    call = Call(profile, overrides, choices, counts=report)
+    written = list(call.texts(checked))
     private = written[0] if isinstance(texts, str) else written
-    if tally is None:
-        return private
-    tally.records, tally.seconds = len(written), time.monotonic() - began
-    return private, _report(pipeline, run_key, tally)
+    return (private, call.report(Selection())) if report else private
 
 
 def embed(
@@ -163,8 +154,8 @@ def embed(
     clip: float | None = None,
     dimensions: int | None = None,
     beta: float | None = None,
-    lexicon: _Path | None = None,
-    key: bytes | _Path | None = None,
+    lexicon: Path | None = None,
+    key: bytes | Path | None = None,
 ) -> Vectors:
     """Release noisy vectors of texts.
 
@@ -178,7 +169,7 @@ def embed(
     from dptext.embedding import vectors
 
     run_key = open_key(key)
-    over = choices.overrides(
+    over = choices_.overrides(
         epsilon=epsilon,
         risk=risk,
         mechanism=mechanism,
@@ -202,9 +193,10 @@ def _checked(texts: object) -> Iterator[str]:
     A table or a dict would give the names of its columns or its keys.
     """
     kind = type(texts).__name__
-    if isinstance(texts, Mapping) or hasattr(texts, "columns"):
+    if isinstance(texts, Mapping) or hasattr(type(texts), "columns"):
         raise TypeError(
-            f"a {kind} is no list of texts: give one of its columns or its values"
+            f"a {kind} is no list of texts: give one of its columns or its values, or "
+            "name the columns of a table, as in columns='text'"
         )
     if isinstance(texts, set | frozenset):
         raise TypeError(
@@ -224,24 +216,3 @@ def _each(texts: Iterable[object]) -> Iterator[str]:
                 f"the text at index {number} is no str but {type(text).__name__}"
             )
         yield text
-
-
-def open_key(key: object) -> RunKey:
-    """Return the key of a run, fresh for None. Raises TypeError and UsageError."""
-    if key is None:
-        return RunKey.fresh()
-    if isinstance(key, bytes | bytearray):
-        return RunKey.from_bytes(bytes(key))
-    if isinstance(key, str | os.PathLike):
-        return RunKey.from_file(os.fspath(key))
-    raise TypeError(f"key: give bytes or the path of a file, not {type(key).__name__}")
-
-
-def _report(pipeline: Pipeline, key: RunKey, tally: Tally) -> Document:
-    from dptext.engines.serial import Job
-    from dptext.report import assemble
-
-    # Nothing was read from a file or written to one, and there is nothing but texts.
-    job = Job(inputs=(), output=None, selection=Selection())
-    measures = PublicMeasures.of(pipeline)
-    return assemble.document(pipeline, job, key, tally, (), measures)

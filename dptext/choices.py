@@ -52,5 +52,5 @@ def _budget(name: str, value: object, option: str) -> JsonObject:
     if not (isinstance(value, int | float) and 0 < value < float("inf")):
         raise UsageError(f"{option} {value!r}: give a finite number above 0")
     if name == "epsilon":
-        return {"name": "uniform", "epsilon": value, "risk": None}
-    return {"name": "per-text", "epsilon": value}
+        return {"name": "uniform", "epsilon": float(value), "risk": None}
+    return {"name": "per-text", "epsilon": float(value)}

@@ -51,7 +51,7 @@ LAYERS = (
         *("choices", "naming"),
     ),
     ("engines", "report"),
-    ("evaluation", "api", "embedding", "estimators"),
+    ("evaluation", "api", "calls", "embedding", "estimators", "frames", "presidio"),
     ("cli", "__main__"),
 )
 STAGES = {

@@ -6,7 +6,7 @@ pyarrow has no types that a checker knows; the names below say what is meant.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -69,6 +69,17 @@ def column(schema: Schema, path: str, location: str, *, is_text: bool = True) ->
             f"{location}: field {path!r} is of type {_shown(kind)}, not text"
         )
     return Column(path, at, tuple(steps))
+
+
+def columns(schema: Schema, paths: Iterable[str], location: str) -> tuple[Column, ...]:
+    """Find the fields of texts, each once, in the order of the file."""
+    selected = {column(schema, path, location) for path in paths}
+    return tuple(sorted(selected, key=lambda column: (column.index, column.steps)))
+
+
+def identity(schema: Schema, path: str | None, location: str) -> Column | None:
+    """Find the field that names records, where there is one."""
+    return None if path is None else column(schema, path, location, is_text=False)
 
 
 def leaf_paths(schema: Schema, *, only_text: bool = False) -> Iterator[str]:

@@ -8,7 +8,7 @@ from typing import BinaryIO
 from dptext import formats
 from dptext.errors import InputError
 from dptext.formats import _arrow
-from dptext.formats._parquet_rows import ROWS, Head, Page, Rest, leaves
+from dptext.formats._parquet_rows import ROWS, Head, Page, Rest, leaves, rebuilt
 from dptext.types import Record, Selection, Verbatim
 
 _GROUP_BYTES = 2**26  # a row group of the output is full at so many bytes
@@ -130,25 +130,16 @@ class Writer(formats.Writer):
     def _add_block(self, table: _arrow.Table) -> None:
         """Take rows with new texts; a full row group is written."""
         for batch in table.combine_chunks().to_batches():
-            block = self._rebuilt(batch)
+            rows = batch.num_rows
+            assert self._head is not None
+            block = rebuilt(self._head, batch, [new[:rows] for new in self._new])
+            for new in self._new:
+                del new[:rows]
             self._blocks.append(block)
             self._rows += block.num_rows
             self._bytes += sum(map(_arrow.size, block.columns))
         if self._bytes >= _GROUP_BYTES or self._rows >= _GROUP_ROWS:
             self._write_group()
-
-    def _rebuilt(self, batch: _arrow.Batch) -> _arrow.Batch:
-        import pyarrow as pa
-
-        assert self._head is not None
-        schema, arrays = self._head.schema, list(batch.columns)
-        for column, new in zip(self._head.columns, self._new, strict=True):
-            kind, array = schema.field(column.index).type, arrays[column.index]
-            arrays[column.index] = _arrow.rebuilt(
-                array, kind, column.steps, new[: batch.num_rows]
-            )
-            del new[: batch.num_rows]
-        return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
     def _write_group(self) -> None:
         import pyarrow as pa

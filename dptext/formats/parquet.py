@@ -12,15 +12,14 @@ Needs the extra "parquet".
 from __future__ import annotations
 
 import io
-import json
 from collections.abc import Iterator
 from typing import BinaryIO, ClassVar
 
 from dptext import formats
 from dptext.errors import InputError, MissingExtra
 from dptext.formats import Item, _arrow, _metadata
-from dptext.formats._lines import Unreadable, too_long
-from dptext.formats._parquet_rows import ROWS, Head, Page, Rest, leaves
+from dptext.formats._lines import Unreadable
+from dptext.formats._parquet_rows import ROWS, Head, Rest, leaves, page_of, row_of
 from dptext.formats._parquet_writer import Writer
 from dptext.types import Fault, Record, Selection, Verbatim
 
@@ -38,18 +37,14 @@ class Format(formats.Format):
         """Read one record per row."""
         file = _open(stream, location)
         head = _head(file, selection, location)
-        identity, schema = None, file.schema_arrow
-        if selection.id_field is not None:
-            identity = _arrow.column(
-                schema, selection.id_field, location, is_text=False
-            )
+        identity = _arrow.identity(file.schema_arrow, selection.id_field, location)
         yield Verbatim(head, header=True)
         number = 0
         for batch in _batches(file, location):
-            page = _page(head, batch, identity, f"{location}: rows from {number + 1}")
+            page = page_of(head, batch, identity, f"{location}: rows from {number + 1}")
             for row in range(batch.num_rows):
                 try:
-                    texts, name = _row(page, row, selection)
+                    texts, name = row_of(page, row, selection)
                     rest = Rest(page, row)
                     yield Record(start + number, texts, rest, name, selection.fields)
                 except Unreadable as error:
@@ -111,8 +106,7 @@ def _open(stream: BinaryIO, location: str) -> _arrow.File:
 
 def _head(file: _arrow.File, selection: Selection, location: str) -> Head:
     schema, metadata = file.schema_arrow, file.metadata
-    selected = {_arrow.column(schema, path, location) for path in selection.fields}
-    columns = tuple(sorted(selected, key=lambda column: (column.index, column.steps)))
+    columns = _arrow.columns(schema, selection.fields, location)
     others = _other_leaves(schema, {column.index for column in columns})
     codec = "SNAPPY"
     if metadata.num_row_groups and others:
@@ -144,41 +138,3 @@ def _batches(file: _arrow.File, location: str) -> Iterator[_arrow.Batch]:
         raise InputError(
             f"{location}: damaged Parquet data; write the file again"
         ) from None
-
-
-def _page(
-    head: Head, batch: _arrow.Batch, identity: _arrow.Column | None, location: str
-) -> Page:
-    def of(column: _arrow.Column) -> list[_arrow.Value]:
-        return _arrow.values(batch.column(column.index), column.steps)
-
-    try:
-        identities = None if identity is None else of(identity)
-        return Page(head, batch, [of(c) for c in head.columns], identities)
-    except UnicodeDecodeError:
-        raise InputError(
-            f"{location}: not valid UTF-8; write the file again with strings as UTF-8"
-        ) from None
-
-
-def _row(
-    page: Page, row: int, selection: Selection
-) -> tuple[tuple[str, ...], str | None]:
-    """Return the texts and the identity of a row."""
-    texts: list[str] = []
-    for column, values in zip(page.head.columns, page.values, strict=True):
-        value = values[row]
-        for text in (value,) if isinstance(value, str) else _arrow.texts(value):
-            if text is not None:
-                texts.append(text)
-            elif selection.missing != "pass":
-                raise Unreadable(f"field {column.path!r} is null")
-    if sum(map(len, texts)) > selection.max_record_bytes:
-        raise Unreadable(too_long(selection.max_record_bytes))
-    if page.identities is None:
-        return tuple(texts), None
-    name = page.identities[row]
-    if name is None or isinstance(name, (dict, list)):
-        how = "is null" if name is None else "is nested; it must be one value"
-        raise Unreadable(f"id field {selection.id_field!r} {how}")
-    return tuple(texts), json.dumps(name, ensure_ascii=False, default=str)

@@ -73,11 +73,13 @@ def statement(
     lexicon_is_custom: bool,
     identified: bool,
     fields: tuple[str, ...] | None,
+    finder: str = "",
 ) -> Statement:
     """Return the statement of a run.
 
     recipe and budget have their epsilon; key is the origin of the run key; fields are
-    the names of the text fields, None where the whole input is text.
+    the names of the text fields, None where the whole input is text; finder, what
+    chose the parts of texts that are private, "" where whole texts are.
     """
     # A guarantee's figures hold at every epsilon: the budget's largest stands for all.
     promise = mechanism.guarantee(budget.high)
@@ -94,6 +96,7 @@ def statement(
             lexicon_is_custom=lexicon_is_custom,
             identified=identified,
             fields=fields,
+            finder=finder,
             nearest=geometry.nearest,
             median=geometry.median,
             diameter=geometry.diameter,

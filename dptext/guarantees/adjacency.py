@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
 
+from dptext.guarantees.terms import Terms
 from dptext.tokens.policy import Policy
 from dptext.types import Strategy
 
@@ -140,6 +141,14 @@ def adjacency(policy: Policy, strategy: Strategy) -> tuple[str, ...]:
     pattern = [_PATTERN[strategy]] if strategy in _PATTERN else []
     first = "the same number of words (as dptext divides texts)"
     return (first, *pattern, *_by_setting(_IN_COMMON, policy))
+
+
+def of_terms(terms: Terms) -> tuple[str, ...]:
+    """Return what two texts must have in common, spans that were chosen included."""
+    common = adjacency(terms.policy, terms.strategy)
+    if not terms.finder:
+        return common
+    return (*common, f"the same choice of spans by {terms.finder}")
 
 
 def _by_setting(

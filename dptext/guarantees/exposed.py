@@ -16,6 +16,13 @@ _RECORDS = (
     "could not be read; which texts are empty or absent is shown; how long the run "
     "takes is not hidden."
 )
+_FOUND = (
+    "What is called a text here is a span that {finder} chose; everything else in the "
+    "document is outside of this statement.",
+    "What {finder} chooses follows from the private text: what it misses is not "
+    "replaced, and where it chose a span is shown. What stands around a span may tell "
+    "what stood in it.",
+)
 _ORDER = "Words are replaced one by one in their places, so their order stays; "
 _REPEATED = {
     Strategy.TOKEN: (
@@ -59,6 +66,8 @@ def not_covered(notion: Notion, terms: Terms) -> tuple[str, ...]:
     if terms.fields is not None:
         named = series(tuple(f'"{name}"' for name in terms.fields))
         sentences.insert(0, f"All fields other than {named} are copied unchanged.")
+    if terms.finder:
+        sentences[:0] = [each.format(finder=terms.finder) for each in _FOUND]
     if notion is Notion.METRIC:
         sentences.append(
             "Words far apart in the metric are protected less than near ones."

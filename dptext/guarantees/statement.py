@@ -90,7 +90,7 @@ def build(promise: Guarantee, terms: Terms) -> Statement:
         translation=terms.translation,
         decoder=terms.decoder,
         decoding=wording.decoding(terms, nothing),
-        adjacency=adjacency.adjacency(terms.policy, terms.strategy),
+        adjacency=adjacency.of_terms(terms),
         covered=adjacency.covered(terms.policy),
         conditions=() if nothing else conditions.conditions(promise, terms),
         not_covered=(

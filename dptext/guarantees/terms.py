@@ -23,7 +23,7 @@ class Terms:
     finite random bits may add (None: not bounded, noise in floating point);
     decoder writes the words, by a model of the user's own where brings_model;
     translation, what epsilon counts in the lexicon's own distance, "" where that is the
-    metric.
+    metric; finder, what chose the spans of texts that are private, "" where texts are.
     """
 
     budget: BudgetDescription
@@ -40,6 +40,7 @@ class Terms:
     translation: str = ""
     decoder: str = "none"
     brings_model: bool = False
+    finder: str = ""
 
     @property
     def kind(self) -> BudgetKind:

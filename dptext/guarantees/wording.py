@@ -56,7 +56,7 @@ def _parts(claim: Claim, promise: Guarantee, terms: Terms) -> dict[str, str]:
         most_likely = f", nor more than e^(n times {above(promise.max_loss)}) times"
     return {
         **templates.OF_STRATEGY[strategy],
-        "adjacency": series(adjacency.adjacency(terms.policy, strategy)),
+        "adjacency": series(adjacency.of_terms(terms)),
         "at_any": measured(promise),
         "at_epsilon": measured(promise, epsilon),
         "at_part": measured(promise, f"({epsilon} / n)"),

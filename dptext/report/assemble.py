@@ -16,6 +16,7 @@ from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
 from dptext.report.document import VERSION, Document, Layout, Output, describe, layout
 from dptext.report.internal import private
+from dptext.types import Selection
 
 
 def promised(pipeline: Pipeline) -> Statement:
@@ -32,12 +33,17 @@ def promised(pipeline: Pipeline) -> Statement:
 
 
 def stated(
-    pipeline: Pipeline, key: str, layout: Layout, measures: PublicMeasures
+    pipeline: Pipeline,
+    key: str,
+    layout: Layout,
+    measures: PublicMeasures,
+    *,
+    finder: str = "",
 ) -> Document:
     """Draw up all of a report that follows from settings, lexicon and layout alone.
 
     `sanitize` writes it, `check` compares with it. key is the origin of the run key;
-    measures are those of the pipeline.
+    measures are those of the pipeline; finder, what chose the private parts of texts.
     """
     if key == "seed":
         measures = measures.seeded()
@@ -55,6 +61,7 @@ def stated(
             lexicon_is_custom=pipeline.lexicon.digest != lexicons.builtin_digest(),
             identified=layout.id_field is not None,
             fields=layout.fields,
+            finder=finder,
         ),
         risk=measures.risk,
         no_risk=measures.no_risk,
@@ -81,6 +88,29 @@ def document(
         audience="internal",
         output=_output(job, written[0]) if len(written) == 1 else None,
         private=private(pipeline, job.inputs, tally),
+    )
+
+
+def called(
+    pipeline: Pipeline,
+    key: RunKey,
+    tally: Tally,
+    measures: PublicMeasures,
+    selection: Selection,
+    *,
+    finder: str = "",
+) -> Document:
+    """Return the internal report of texts that a program gave and took back.
+
+    finder names what chose the parts of the texts that are private, if anything did.
+    """
+    shape = layout(selection, {"text"} if finder else set())
+    if finder:
+        shape = replace(shape, format=None)
+    return replace(
+        stated(pipeline, key.origin, shape, measures, finder=finder),
+        audience="internal",
+        private=private(pipeline, (), tally),
     )
 
 

@@ -1,0 +1,144 @@
+"""New texts for columns of Arrow tables: the same ones as for a file of these rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from dptext import pipeline as pipelines
+from dptext.engines.tally import Tally
+from dptext.errors import InputError, MissingExtra
+from dptext.formats import _arrow, _metadata
+from dptext.formats._lines import Unreadable
+from dptext.formats._parquet_rows import (
+    ROWS,
+    Head,
+    Page,
+    Rest,
+    page_of,
+    rebuilt,
+    row_of,
+)
+from dptext.pipeline import Pipeline
+from dptext.randomness import RunKey
+from dptext.types import Record, Selection
+
+_BATCH = 4096  # rows that are made private at once
+_LOCATION = "the table"
+
+
+class Columns:
+    """Makes the columns of one run private; its tables are rows of one input.
+
+    tally counts what is done, where there is one. rows, how many there were so far.
+    """
+
+    def __init__(
+        self,
+        pipeline: Pipeline,
+        key: RunKey,
+        selection: Selection,
+        tally: Tally | None = None,
+    ) -> None:
+        _needs_arrow()
+        self.rows = 0
+        self._pipeline = pipeline
+        self._randomness = pipeline.randomness(key)
+        self._selection = selection
+        self._tally = tally
+
+    def __call__(self, table: _arrow.Table, start: int = 0) -> _arrow.Table:
+        """Return a table with new texts; start is the number of its first row.
+
+        The schema is the same but for what may tell of the old texts: metadata, and the
+        width of a dictionary's index. Raises InputError for a column that holds no
+        text, and for a null where none may be.
+        """
+        import pyarrow as pa
+
+        schema = table.schema
+        columns = self.selected(schema)
+        released = _metadata.released(schema, columns).remove_metadata()
+        head = Head(released, columns, "NONE", int96=False)
+        batches = list(self._batches(head, table, start))
+        self.rows += table.num_rows
+        if self._tally is not None:
+            self._tally.records += table.num_rows
+            counts = dict.fromkeys(self._selection.fields, table.num_rows)
+            self._tally.fields.update(counts)
+        return pa.Table.from_batches(batches, schema=released).unify_dictionaries()
+
+    def selected(self, schema: _arrow.Schema) -> tuple[_arrow.Column, ...]:
+        """Return where the texts stand in a table. Raises InputError."""
+        return _arrow.columns(schema, self._selection.fields, _LOCATION)
+
+    def names(self, schema: _arrow.Schema) -> list[str]:
+        """Return the names of the columns that hold texts: those that change."""
+        numbers = (column.index for column in self.selected(schema))
+        return [schema.names[number] for number in dict.fromkeys(numbers)]
+
+    def _batches(
+        self, head: Head, table: _arrow.Table, start: int
+    ) -> Iterator[_arrow.Batch]:
+        """Give the rows with new texts, a page at a time."""
+        observe = None if self._tally is None else self._tally.observe
+        records = self._records(head, table, start)
+        page: Page | None = None
+        new: list[list[_arrow.Value]] = []
+        for batch in pipelines.batches(records, _BATCH):
+            done = self._pipeline.privatize(batch, self._randomness, observe)
+            for record, texts in zip(batch, done, strict=True):
+                assert isinstance(record.rest, Rest)
+                if record.rest.page is not page:
+                    if page is not None:
+                        yield rebuilt(head, page.batch, new)
+                    page, new = record.rest.page, [[] for _ in head.columns]
+                left = iter(texts)
+                for into, values in zip(new, page.values, strict=True):
+                    into.append(_arrow.refill(values[record.rest.row], left))
+        if page is not None:
+            yield rebuilt(head, page.batch, new)
+
+    def _records(self, head: Head, table: _arrow.Table, start: int) -> Iterator[Record]:
+        selection, number = self._selection, start
+        identity = _arrow.identity(table.schema, selection.id_field, _LOCATION)
+        for batch in table.to_batches(max_chunksize=ROWS):
+            page = page_of(head, batch, identity, f"{_LOCATION}: rows from {number}")
+            for row in range(batch.num_rows):
+                try:
+                    texts, name = row_of(page, row, selection)
+                except Unreadable as error:
+                    raise InputError(_described(number, error, selection)) from None
+                yield Record(number, texts, Rest(page, row), name, selection.fields)
+                number += 1
+
+
+def _described(number: int, error: Unreadable, selection: Selection) -> str:
+    """Say what is wrong with a row, and what to do."""
+    is_id = str(error).startswith("id field")
+    advice = "" if is_id else "; missing='pass' leaves nulls as they are"
+    return f"row {number}, counted from 0: {error}{advice}"
+
+
+def _needs_arrow() -> None:
+    try:
+        import pyarrow  # noqa: F401
+    except ImportError:
+        raise MissingExtra.of("a table", "parquet") from None
+
+
+def array(values: Any, name: str) -> _arrow.Array:
+    """Return a column of Python values as an Arrow array.
+
+    A column of nulls alone is taken for one of texts. Raises InputError for values of
+    which Arrow can make no column; its own message would quote them.
+    """
+    import pyarrow as pa
+
+    try:
+        made = pa.array(values, from_pandas=True)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        raise InputError(
+            f"column {name!r} holds values of several types; make all of them texts"
+        ) from None
+    return made.cast(pa.string()) if _arrow.is_kind(made.type, "is_null") else made

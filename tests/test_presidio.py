@@ -1,0 +1,61 @@
+"""The operator of Presidio: spans get new words, the report says what is left."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import lexicon
+
+presidio = pytest.importorskip("presidio_anonymizer")
+from presidio_anonymizer.entities import (  # noqa: E402
+    InvalidParamError,
+    OperatorConfig,
+    RecognizerResult,
+)
+
+from dptext.presidio import DptextOperator, Run  # noqa: E402
+
+KEY = bytes(range(7, 7 + 64))
+TEXT = "the film of Jane Doe was good, of old water too"
+
+
+def anonymized(run: object) -> str:
+    """Replace two spans of a text, as users of Presidio do."""
+    engine = presidio.AnonymizerEngine()
+    engine.add_anonymizer(DptextOperator)
+    spans = [("PERSON", "Jane Doe"), ("OTHER", "water")]
+    found = [
+        RecognizerResult(kind, TEXT.index(span), TEXT.index(span) + len(span), 1.0)
+        for kind, span in spans
+    ]
+    config = OperatorConfig("dptext", {"run": run})
+    text: str = engine.anonymize(TEXT, found, operators={"DEFAULT": config}).text
+    return text
+
+
+def test_only_what_was_found_changes(tmp_path: Path) -> None:
+    """The rest is copied; a key repeats; the statement is of spans."""
+    runs = [Run(lexicon=lexicon(tmp_path), epsilon=1, key=KEY) for _ in range(2)]
+    text, again = (anonymized(run) for run in runs)
+    assert text == again
+    assert text.startswith("the film of ")
+    assert " was good, of old " in text
+    assert text.endswith(" too")
+    assert "Jane" not in text
+    report = runs[0].report()
+    assert report.private is not None
+    assert report.private.texts == report.private.records == 2
+    assert report.run.layout.fields is None
+    said = report.guarantee
+    assert "the same choice of spans by Presidio" in said.sentence
+    assert said.adjacency[-1] == "the same choice of spans by Presidio"
+    assert said.not_covered[2].startswith("What is called a text here is a span")
+    assert "what it misses is not replaced" in " ".join(said.not_covered)
+
+
+def test_a_run_is_asked_for() -> None:
+    """Another parameter is refused before any text is seen."""
+    with pytest.raises(InvalidParamError, match=r"dptext\.presidio\.Run"):
+        anonymized(None)
