@@ -29,6 +29,7 @@ class Page:
     batch: _arrow.Batch
     values: list[list[_arrow.Value]]
     identities: Sequence[object] | None
+    subjects: Sequence[object] | None = None
 
 
 class Rest(NamedTuple):

@@ -18,7 +18,7 @@ from typing import BinaryIO, ClassVar
 
 from dptext import formats
 from dptext.errors import InputError, MissingExtra
-from dptext.formats import Item, _arrow, _metadata
+from dptext.formats import Item, _arrow, _metadata, _subjects
 from dptext.formats._lines import Unreadable, too_long
 from dptext.formats._parquet_rows import ROWS, Head, Page, Rest, leaves
 from dptext.formats._parquet_writer import Writer
@@ -38,20 +38,25 @@ class Format(formats.Format):
         """Read one record per row."""
         file = _open(stream, location)
         head = _head(file, selection, location)
-        identity, schema = None, file.schema_arrow
-        if selection.id_field is not None:
-            identity = _arrow.column(
-                schema, selection.id_field, location, is_text=False
-            )
+        schema = file.schema_arrow
+
+        def named(path: str | None) -> _arrow.Column | None:
+            if path is None:
+                return None
+            return _arrow.column(schema, path, location, is_text=False)
+
+        identity, subject = map(named, (selection.id_field, selection.subject_field))
         yield Verbatim(head, header=True)
         number = 0
         for batch in _batches(file, location):
-            page = _page(head, batch, identity, f"{location}: rows from {number + 1}")
+            where = f"{location}: rows from {number + 1}"
+            page = _page(head, batch, identity, subject, where)
             for row in range(batch.num_rows):
                 try:
                     texts, name = _row(page, row, selection)
-                    rest = Rest(page, row)
-                    yield Record(start + number, texts, rest, name, selection.fields)
+                    about = _subject(page, row, selection)
+                    rest, fields = Rest(page, row), selection.fields
+                    yield Record(start + number, texts, rest, name, fields, about)
                 except Unreadable as error:
                     raw = _arrow.json_line(batch, row)
                     yield Fault(f"{location}: row {number + 1}", str(error), raw)
@@ -77,7 +82,7 @@ class Format(formats.Format):
         page, row = record.rest
         schema = page.head.schema
         for path in _arrow.leaf_paths(schema, only_text=True):
-            if path in (*selection.fields, selection.id_field):
+            if path in selection.named:
                 continue
             column = _arrow.column(schema, path, "")
             (value,) = _arrow.values(
@@ -147,18 +152,30 @@ def _batches(file: _arrow.File, location: str) -> Iterator[_arrow.Batch]:
 
 
 def _page(
-    head: Head, batch: _arrow.Batch, identity: _arrow.Column | None, location: str
+    head: Head,
+    batch: _arrow.Batch,
+    identity: _arrow.Column | None,
+    subject: _arrow.Column | None,
+    location: str,
 ) -> Page:
     def of(column: _arrow.Column) -> list[_arrow.Value]:
         return _arrow.values(batch.column(column.index), column.steps)
 
     try:
         identities = None if identity is None else of(identity)
-        return Page(head, batch, [of(c) for c in head.columns], identities)
+        subjects = None if subject is None else of(subject)
+        return Page(head, batch, [of(c) for c in head.columns], identities, subjects)
     except UnicodeDecodeError:
         raise InputError(
             f"{location}: not valid UTF-8; write the file again with strings as UTF-8"
         ) from None
+
+
+def _subject(page: Page, row: int, selection: Selection) -> str | None:
+    """Return whom a row is about, where a field says it."""
+    if page.subjects is None:
+        return None
+    return _subjects.of_value(page.subjects[row], selection.subject_field or "")
 
 
 def _row(
