@@ -119,7 +119,7 @@ class Record:
     values in file order; rest is what the format needs to write the row back and is
     opaque to everyone else; identity is the value of the id field, where one is named;
     present names the selected fields that it has, null or not (None: the format has no
-    fields).
+    fields); subject is the value of the subject field, where one is named.
     """
 
     ordinal: int
@@ -127,6 +127,7 @@ class Record:
     rest: object
     identity: str | None = None
     present: tuple[str, ...] | None = None
+    subject: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +169,12 @@ class Selection:
     quoting: bool = True
     header: bool = True
     max_record_bytes: int = 16 * 2**20
+    subject_field: str | None = None
+
+    @property
+    def named(self) -> tuple[str | None, ...]:
+        """Return all fields that are selected: texts, id and subject."""
+        return (*self.fields, self.id_field, self.subject_field)
 
 
 @dataclass(frozen=True, slots=True)

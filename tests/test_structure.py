@@ -34,6 +34,7 @@ LAYERS = (
             "noise",
             "failures",
             "privacy_curve",
+            "ledger",
         ),
         *("settings", "yaml_files", "discrete", "discrete_tables"),
     ),

@@ -15,6 +15,7 @@ from dptext.cli import (
     embed,
     evaluate,
     explain,
+    ledger,
     lexicon,
     mechanisms,
     plan,
@@ -55,6 +56,7 @@ for module in (
 ):
     app.command(module.__name__.rpartition(".")[2])(spread(module.command))
 app.add_typer(lexicon.app, name="lexicon")
+app.add_typer(ledger.app, name="ledger")
 
 
 def _version(asked: bool) -> None:

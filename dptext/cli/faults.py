@@ -1,7 +1,7 @@
 """From errors to one line on standard error and an exit code.
 
-0 done, 1 finding or known failure, 2 usage, profile or lexicon, 4 bad record,
-70 bug, 130 interrupted, 141 closed pipe, 143 terminated.
+0 done, 1 finding or known failure, 2 usage, profile or lexicon, 3 refused by a
+limit, 4 bad record, 70 bug, 130 interrupted, 141 closed pipe, 143 terminated.
 """
 
 from __future__ import annotations

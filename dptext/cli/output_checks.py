@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from dptext import streams
@@ -45,12 +45,11 @@ def check_standard(jobs: Sequence[Job], reports: Reports) -> None:
 
 
 def check_distinct(
-    jobs: Sequence[Job], reports: Reports, key_file: Path | None
+    jobs: Sequence[Job], reports: Reports, kept: Iterable[Path | None]
 ) -> None:
-    """Refuse to write over an input, the key, or another file of the run."""
+    """Refuse to write over an input, what is kept, or another file of the run."""
     reads = [name for job in jobs for name in job.inputs]
-    if key_file is not None:
-        reads.append(str(key_file))
+    reads += [str(path) for path in kept if path is not None]
     streams.check_distinct(reads, *_writes(jobs, reports))
 
 

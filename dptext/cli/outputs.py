@@ -15,10 +15,11 @@ from dptext.report.run import Opened, Reports
 
 
 def planned(
-    job: Job, out_dir: str | None, reports: Reports, key_file: Path | None
+    job: Job, out_dir: str | None, reports: Reports, *kept: Path | None
 ) -> list[Job]:
     """Return one job for each output: the job itself, or one for each input.
 
+    kept are other files that no output may take the place of, such as a key.
     Raises UsageError where formats, names or outputs do not go together.
     """
     if out_dir is None:
@@ -34,7 +35,7 @@ def planned(
             for name in job.inputs
         ]
     output_checks.check_standard(jobs, reports)
-    output_checks.check_distinct(jobs, reports, key_file)
+    output_checks.check_distinct(jobs, reports, kept)
     for each in jobs:
         output_checks.check_name(Path(each.output or "").name)
     return jobs

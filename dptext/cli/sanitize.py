@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Annotated
 
-from dptext.cli import groups, options, screen
+from dptext.cli import accounts, groups, options, screen
 from dptext.errors import UsageError
 
 
@@ -24,6 +24,7 @@ def command(
     changes: groups.Changes,
     key_file: options.KeyFile = None,
     seed: options.Seed = None,
+    budget: accounts.Budget,
     bayes_risk: options.BayesRisk = True,
     output: Annotated[
         str | None,
@@ -76,6 +77,7 @@ def command(
         raise UsageError(
             "--line-buffered writes every record at once: leave --jobs out"
         )
+    budget.check(line_buffered=line_buffered, seed=seed)
     job = Job(
         inputs=tuple(files or ("-",)),
         output=None if output == "-" else output,
@@ -84,6 +86,7 @@ def command(
             id_field=id,
             missing=missing,
             max_record_bytes=max_record_bytes,
+            subject_field=budget.subject,
         ),
         format=layout.format,
         on_error=running.on_error(on_error, quarantine),
@@ -93,7 +96,7 @@ def command(
         jobs=jobs,
     )
     reports = Reports(report, html, public_report, sidecar)
-    planned = outputs.planned(job, out_dir, reports, key_file)
+    planned = outputs.planned(job, out_dir, reports, key_file, *budget.files)
     key = running.key(key_file, seed)
     recipe = profiles.load(profile, over)
     console = screen.console(stderr=True, quiet=quiet)
@@ -101,23 +104,34 @@ def command(
     if out_dir is not None:
         outputs.make_folder(out_dir, planned, reports)
     shown = sys.stderr.isatty() if progress is None else progress
-    with streams.Release() as release:
+    with budget.account() as account, streams.Release() as release:
         # All is opened before anything is read, the data first: they appear last.
-        opened = Opened.of(job, reports, release) if out_dir is None else None
+        opened = None
+        if out_dir is None:
+            whole = account is not None
+            opened = Opened.of(job, reports, release, whole=whole)
         sinks = [
             None if path is None else release.open(str(path)) for path in (report, html)
         ]
         words = lexicons.find(recipe.lexicon, warn=warn)
         ready = pipeline.build(recipe, words)
         bar = partial(running.progress_bar, console, shown and not quiet)
-        run = Run(ready, key, bayes_risk=bayes_risk, warn=warn, progress=bar)
-        if opened is not None:
-            written = [run.carry_out(job, opened)]
-        else:
-            written = [run.release(each, reports) for each in planned]
-        result = run.report(job, written)
-        for sink, write in zip(sinks, (document.encode, page.render), strict=True):
-            if sink is not None:
-                sink.stream.write(write(result))
-        release.commit()
+        run = Run(
+            ready,
+            key,
+            bayes_risk=bayes_risk,
+            account=account,
+            warn=warn,
+            progress=bar,
+        )
+        with run.charging(opened) as charging:
+            if opened is not None:
+                written = [run.carry_out(job, opened, charging)]
+            else:
+                written = [run.release(each, reports) for each in planned]
+            result = run.report(job, written)
+            for sink, write in zip(sinks, (document.encode, page.render), strict=True):
+                if sink is not None:
+                    sink.stream.write(write(result))
+            release.commit(charging.leave)
     terminal.show(result, console)

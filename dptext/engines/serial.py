@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from dptext import formats, streams
 from dptext import pipeline as pipelines
+from dptext.engines.charging import FREE, Charging
 from dptext.engines.fields import Fields
 from dptext.engines.held_back import HeldBack
 from dptext.engines.source import Source
@@ -60,9 +61,9 @@ class Sinks:
     aside: streams.Aside | None = None
 
     @classmethod
-    def of(cls, job: Job, release: streams.Release) -> Sinks:
-        """Open what a job writes to, as a part of a release."""
-        output = release.open(job.output)
+    def of(cls, job: Job, release: streams.Release, *, whole: bool = False) -> Sinks:
+        """Open what a job writes to, as a part of a release; whole as in Output."""
+        output = release.open(job.output, whole=whole)
         if job.on_error == "quarantine" and job.quarantine is not None:
             # For the user's eyes only: it holds original text.
             return cls(output, release.aside(job.quarantine))
@@ -90,15 +91,18 @@ def run(
     sinks: Sinks,
     *,
     start: int = 0,
+    charging: Charging = FREE,
     progress: Progress | None = None,
     warn: Warn = _silent,
 ) -> Written:
     """Carry out a job. tally grows while it runs; ordinals count from start.
 
+    charging charges each batch to a ledger before it is written.
+
     The output is complete then, and the owner of the sinks lets it appear. Raises
     InputError at the first faulty record when on_error is "fail", when no record could
-    be read, and when a selected field is in none; UsageError when input and output do
-    not go together.
+    be read, and when a selected field is in none; RefusedError when a subject would
+    lose too much; UsageError when input and output do not go together.
     """
     began = time.monotonic()
     output = sinks.output
@@ -114,6 +118,7 @@ def run(
         writer = module.writer(stream, job.selection)  # type: ignore[arg-type]
         batches = pipelines.batches(source.records(module), job.batch_size)
         for batch, done in _privatized(pipeline, batches, key, job.jobs, tally):
+            charging.charge(batch, done.replaced)
             tally.add(done.counted)
             for record, texts in zip(batch, done.texts, strict=True):
                 if isinstance(record.rest, Verbatim):

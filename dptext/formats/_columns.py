@@ -33,6 +33,7 @@ class Columns(NamedTuple):
     names: tuple[str, ...]
     texts: tuple[int, ...]
     identity: int | None
+    subject: int | None = None
 
 
 def names_of(row: Row, selection: Selection, location: str) -> tuple[str, ...]:
@@ -112,12 +113,15 @@ def _selected(
     names: tuple[str, ...], index_of: Callable[[str], int], selection: Selection
 ) -> Columns:
     texts = tuple(sorted({index_of(name) for name in selection.fields}))
-    identity = None if selection.id_field is None else index_of(selection.id_field)
-    if identity in texts:
-        raise UsageError(
-            f"field {selection.id_field!r} cannot be both a text and the id"
-        )
-    return Columns(names, texts, identity)
+    named: list[int | None] = []
+    for name, what in (
+        (selection.id_field, "id"),
+        (selection.subject_field, "subject"),
+    ):
+        named.append(None if name is None else index_of(name))
+        if named[-1] in texts:
+            raise UsageError(f"field {name!r} cannot be both a text and the {what}")
+    return Columns(names, texts, *named)
 
 
 def text_of(field: bytes, quoting: bool) -> str:

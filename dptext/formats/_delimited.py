@@ -14,7 +14,7 @@ from typing import BinaryIO, ClassVar, NamedTuple
 
 from dptext import formats
 from dptext.errors import InputError, UsageError
-from dptext.formats import BOM, Item
+from dptext.formats import BOM, Item, _subjects
 from dptext.formats._columns import (
     Columns,
     Header,
@@ -94,7 +94,7 @@ class Format(formats.Format):
         """Give the columns of a record that are copied, with their names."""
         assert isinstance(record.rest, Rest)
         fields, columns, _ = record.rest
-        selected = {*columns.texts, columns.identity}
+        selected = {*columns.texts, columns.identity, columns.subject}
         for index, (name, field) in enumerate(zip(columns.names, fields, strict=True)):
             if index not in selected:
                 yield name, text_of(field, selection.quoting)
@@ -125,8 +125,12 @@ def _record(
     identity = None
     if columns.identity is not None:
         identity = text_of(fields[columns.identity], selection.quoting)
+    subject = None
+    if columns.subject is not None:
+        value = text_of(fields[columns.subject], selection.quoting)
+        subject = _subjects.of_text(value, selection.subject_field or "")
     rest = Rest(fields, columns, row.end)
-    return Record(ordinal, texts, rest, identity, selection.fields)
+    return Record(ordinal, texts, rest, identity, selection.fields, subject)
 
 
 class Writer(LineWriter):

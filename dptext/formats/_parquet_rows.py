@@ -33,6 +33,7 @@ class Page:
     batch: _arrow.Batch
     values: list[list[_arrow.Value]]
     identities: Sequence[object] | None
+    subjects: Sequence[object] | None = None
 
 
 class Rest(NamedTuple):
@@ -49,7 +50,11 @@ def leaves(schema: _arrow.Schema, fields: tuple[str, ...]) -> Iterator[str]:
 
 
 def page_of(
-    head: Head, batch: _arrow.Batch, identity: _arrow.Column | None, location: str
+    head: Head,
+    batch: _arrow.Batch,
+    identity: _arrow.Column | None,
+    location: str,
+    subject: _arrow.Column | None = None,
 ) -> Page:
     """Take the selected values of some rows. Raises InputError for broken UTF-8."""
 
@@ -58,7 +63,8 @@ def page_of(
 
     try:
         identities = None if identity is None else of(identity)
-        return Page(head, batch, [of(c) for c in head.columns], identities)
+        subjects = None if subject is None else of(subject)
+        return Page(head, batch, [of(c) for c in head.columns], identities, subjects)
     except UnicodeDecodeError:
         raise InputError(
             f"{location}: not valid UTF-8; write the file again with strings as UTF-8"

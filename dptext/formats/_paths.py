@@ -20,6 +20,12 @@ class Node:
     below: dict[str, Node] = field(default_factory=dict)
     is_text: bool = False
     is_identity: bool = False
+    is_subject: bool = False
+
+    @property
+    def is_name(self) -> bool:
+        """Tell whether the value names the record, or whom it is about."""
+        return self.is_identity or self.is_subject
 
 
 def parse(path: str) -> tuple[str, ...]:
@@ -43,12 +49,14 @@ def below(path: str, name: str) -> str:
 
 
 def tree(selection: Selection) -> Node:
-    """Return the tree of all selected paths, the identity's among them."""
+    """Return the tree of all selected paths, those of id and subject among them."""
     root = Node("")
     for path in selection.fields:
         _leaf(root, path).is_text = True
     if selection.id_field is not None:
         _leaf(root, selection.id_field).is_identity = True
+    if selection.subject_field is not None:
+        _leaf(root, selection.subject_field).is_subject = True
     _check(root)
     return root
 
@@ -61,12 +69,13 @@ def _leaf(root: Node, path: str) -> Node:
 
 
 def _check(node: Node) -> None:
-    if node.below and (node.is_text or node.is_identity):
+    if node.below and (node.is_text or node.is_name):
         other = next(iter(node.below.values())).path
         raise UsageError(
             f"field {node.path!r} contains the field {other!r}; select one of them"
         )
-    if node.is_text and node.is_identity:
-        raise UsageError(f"field {node.path!r} cannot be both a text and the id")
+    if node.is_text and node.is_name:
+        other = "id" if node.is_identity else "subject"
+        raise UsageError(f"field {node.path!r} cannot be both a text and the {other}")
     for child in node.below.values():
         _check(child)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from json.decoder import scanstring  # type: ignore[attr-defined]
 
+from dptext.formats import _subjects as subjects
 from dptext.formats._lines import Unreadable
 from dptext.formats._paths import Node
 
@@ -30,9 +31,12 @@ class Absent(Unreadable):
 
 
 class Scan:
-    """The selected values of one line: spans, texts, identity, and which are there."""
+    """The selected values of one line: spans, texts, names, and which are there."""
 
-    __slots__ = ("_line", "_pass_missing", "_present", "identity", "spans", "texts")
+    __slots__ = (
+        *("_line", "_pass_missing", "_present"),
+        *("identity", "spans", "subject", "texts"),
+    )
 
     def __init__(self, line: str, root: Node, pass_missing: bool) -> None:
         self._line = line
@@ -40,6 +44,7 @@ class Scan:
         self.spans: list[tuple[int, int]] = []
         self.texts: list[str] = []
         self.identity: str | None = None
+        self.subject: str | None = None
         self._present: list[str] = []
         at = _after_space(line, 0)
         if line[at] != "{":
@@ -88,8 +93,8 @@ class Scan:
         """Take the value at `at`, of the field of a node; return where it ends."""
         line = self._line
         first = line[at]
-        if node.is_identity:
-            return self._identity(at, node)
+        if node.is_name:
+            return self._name(at, node)
         if node.is_text:
             self._present.append(node.path)
         if first == "[":
@@ -117,30 +122,35 @@ class Scan:
                 at = _after_space(line, at + 1)
         return at + 1
 
-    def _identity(self, at: int, node: Node) -> int:
+    def _name(self, at: int, node: Node) -> int:
+        """Take the value that names a record, or whom it is about."""
         end = skip(self._line, at)
         what = kind(self._line[at])
+        named = "id" if node.is_identity else "subject"
         if what == "null":
             raise Unreadable(f"field {node.path!r} is null")
         if what in ("object", "array"):
             raise Unreadable(
-                f"id field {node.path!r} is a JSON {what}; it must be one value"
+                f"{named} field {node.path!r} is a JSON {what}; it must be one value"
             )
-        if self.identity is not None:
+        if (self.identity if node.is_identity else self.subject) is not None:
             raise Unreadable(
-                f"id field {node.path!r} occurs more than once in the record"
+                f"{named} field {node.path!r} occurs more than once in the record"
             )
-        self.identity = self._line[at:end]
+        if node.is_identity:
+            self.identity = self._line[at:end]
+        if node.is_subject:
+            self.subject = subjects.of_json(self._line[at:end], node.path)
         return end
 
     def _check_may_lack(self, node: Node, error: Unreadable) -> None:
-        """Refuse an absent text unless it may pass; the identity never may."""
-        if not self._pass_missing or _holds_identity(node):
+        """Refuse an absent text unless it may pass; id and subject never may."""
+        if not self._pass_missing or _holds_name(node):
             raise error
 
 
-def _holds_identity(node: Node) -> bool:
-    return node.is_identity or any(map(_holds_identity, node.below.values()))
+def _holds_name(node: Node) -> bool:
+    return node.is_name or any(map(_holds_name, node.below.values()))
 
 
 def kind(first: str) -> str:

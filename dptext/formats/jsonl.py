@@ -79,7 +79,7 @@ class Format(formats.Format):
         """Give the strings of a record that are copied, with their paths."""
         assert isinstance(record.rest, Rest)
         for path, text in _fields.strings(msgspec.json.decode(record.rest.line)):
-            if path not in (*selection.fields, selection.id_field):
+            if path not in selection.named:
                 yield path, text
 
 
@@ -108,14 +108,14 @@ class _Parser:
                 raise Unreadable(str(error), _advice(line, error.node)) from None
             raise
         texts, rest = tuple(scan.texts), Rest(line, scan.spans)
-        return Record(ordinal, texts, rest, scan.identity, scan.present)
+        return Record(ordinal, texts, rest, scan.identity, scan.present, scan.subject)
 
 
 def _advice(line: str, absent: Node) -> str:
     """Say which fields there are, where the first record lacks one."""
     named = [name for name, _ in _fields.strings(msgspec.json.decode(line))]
     advice = _fields.advice(absent.path, named)
-    if absent.is_identity:
+    if absent.is_name:
         return advice
     return f"{advice}; records without it may pass with --missing pass"
 

@@ -17,9 +17,17 @@ from typing import BinaryIO, ClassVar
 
 from dptext import formats
 from dptext.errors import InputError, MissingExtra
-from dptext.formats import Item, _arrow, _metadata
+from dptext.formats import Item, _arrow, _metadata, _subjects
 from dptext.formats._lines import Unreadable
-from dptext.formats._parquet_rows import ROWS, Head, Rest, leaves, page_of, row_of
+from dptext.formats._parquet_rows import (
+    ROWS,
+    Head,
+    Page,
+    Rest,
+    leaves,
+    page_of,
+    row_of,
+)
 from dptext.formats._parquet_writer import Writer
 from dptext.types import Fault, Record, Selection, Verbatim
 
@@ -37,16 +45,25 @@ class Format(formats.Format):
         """Read one record per row."""
         file = _open(stream, location)
         head = _head(file, selection, location)
-        identity = _arrow.identity(file.schema_arrow, selection.id_field, location)
+        schema = file.schema_arrow
+
+        def named(path: str | None) -> _arrow.Column | None:
+            if path is None:
+                return None
+            return _arrow.column(schema, path, location, is_text=False)
+
+        identity, subject = map(named, (selection.id_field, selection.subject_field))
         yield Verbatim(head, header=True)
         number = 0
         for batch in _batches(file, location):
-            page = page_of(head, batch, identity, f"{location}: rows from {number + 1}")
+            where = f"{location}: rows from {number + 1}"
+            page = page_of(head, batch, identity, where, subject)
             for row in range(batch.num_rows):
                 try:
                     texts, name = row_of(page, row, selection)
-                    rest = Rest(page, row)
-                    yield Record(start + number, texts, rest, name, selection.fields)
+                    about = _subject(page, row, selection)
+                    rest, fields = Rest(page, row), selection.fields
+                    yield Record(start + number, texts, rest, name, fields, about)
                 except Unreadable as error:
                     raw = _arrow.json_line(batch, row)
                     yield Fault(f"{location}: row {number + 1}", str(error), raw)
@@ -72,7 +89,7 @@ class Format(formats.Format):
         page, row = record.rest
         schema = page.head.schema
         for path in _arrow.leaf_paths(schema, only_text=True):
-            if path in (*selection.fields, selection.id_field):
+            if path in selection.named:
                 continue
             column = _arrow.column(schema, path, "")
             (value,) = _arrow.values(
@@ -138,3 +155,10 @@ def _batches(file: _arrow.File, location: str) -> Iterator[_arrow.Batch]:
         raise InputError(
             f"{location}: damaged Parquet data; write the file again"
         ) from None
+
+
+def _subject(page: Page, row: int, selection: Selection) -> str | None:
+    """Return whom a row is about, where a field says it."""
+    if page.subjects is None:
+        return None
+    return _subjects.of_value(page.subjects[row], selection.subject_field or "")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dptext.errors import UsageError
 from dptext.guarantees.statement import Statement, build
-from dptext.guarantees.terms import MAX_MEANINGFUL_LOSS, Terms
+from dptext.guarantees.terms import MAX_MEANINGFUL_LOSS, SubjectLimit, Terms
 from dptext.mechanisms import Mechanism
 from dptext.profile import Profile
 from dptext.types import BudgetDescription, BudgetKind, Notion, Strategy
@@ -74,12 +74,14 @@ def statement(
     identified: bool,
     fields: tuple[str, ...] | None,
     finder: str = "",
+    subjects: SubjectLimit | None = None,
 ) -> Statement:
     """Return the statement of a run.
 
     recipe and budget have their epsilon; key is the origin of the run key; fields are
     the names of the text fields, None where the whole input is text; finder, what
-    chose the parts of texts that are private, "" where whole texts are.
+    chose the parts of texts that are private, "" where whole texts are; subjects, what
+    a ledger limits.
     """
     # A guarantee's figures hold at every epsilon: the budget's largest stands for all.
     promise = mechanism.guarantee(budget.high)
@@ -104,5 +106,6 @@ def statement(
             translation=translation,
             decoder=recipe.decoder.name,
             brings_model=recipe.decoder.params.brings_model,
+            subjects=subjects,
         ),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dptext.guarantees.rounding import above
+from dptext.guarantees.subjects import CONDITION
 from dptext.guarantees.terms import Terms
 from dptext.types import Guarantee, Strategy
 
@@ -56,6 +57,8 @@ def conditions(promise: Guarantee, terms: Terms) -> tuple[str, ...]:
         lines.append(_MODEL)
     if terms.identified:
         lines.append(IDENTIFIED)
+    if terms.subjects is not None:
+        lines.append(CONDITION)
     return (*lines, _exact(terms.numerical_slack), *promise.gaps)
 
 

@@ -11,7 +11,15 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from dptext.guarantees import adjacency, claims, conditions, exposed, scale, wording
+from dptext.guarantees import (
+    adjacency,
+    claims,
+    conditions,
+    exposed,
+    scale,
+    subjects,
+    wording,
+)
 from dptext.guarantees.adjacency import Unprotected
 from dptext.guarantees.bounds import Loss, Nats, TextLoss
 from dptext.guarantees.scale import Strengths
@@ -34,7 +42,8 @@ class Statement:
     the nats that finite random bits may add. strategy "record" or "data-set": equal
     words are drawn once. translation says what epsilon counts in the lexicon's own
     distance where the metric is another. decoder names what writes the words, "none"
-    where the drawn ones are written; decoding says in words what that means.
+    where the drawn ones are written; decoding says in words what that means;
+    subjects says what a ledger limits.
     """
 
     notion: Notion
@@ -62,6 +71,7 @@ class Statement:
     conditions: tuple[str, ...]
     not_covered: tuple[str, ...]
     source: str
+    subjects: str = ""
 
 
 def build(promise: Guarantee, terms: Terms) -> Statement:
@@ -98,4 +108,5 @@ def build(promise: Guarantee, terms: Terms) -> Statement:
             *exposed.not_covered(promise.notion if nothing else claim.notion, terms),
         ),
         source=promise.source,
+        subjects="" if nothing else subjects.limited(terms),
     )

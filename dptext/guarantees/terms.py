@@ -14,6 +14,15 @@ MAX_MEANINGFUL_TEXT_LOSS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
+class SubjectLimit:
+    """What a ledger lets each value of a field lose, by all releases it records."""
+
+    field: str
+    nats: float
+    delta: float
+
+
+@dataclass(frozen=True, slots=True)
 class Terms:
     """All that a statement depends on, besides the mechanism's own guarantee.
 
@@ -23,7 +32,8 @@ class Terms:
     finite random bits may add (None: not bounded, noise in floating point);
     decoder writes the words, by a model of the user's own where brings_model;
     translation, what epsilon counts in the lexicon's own distance, "" where that is the
-    metric; finder, what chose the spans of texts that are private, "" where texts are.
+    metric; finder, what chose the spans of texts that are private, "" where texts are;
+    subjects, what a ledger counts, if one does.
     """
 
     budget: BudgetDescription
@@ -41,6 +51,7 @@ class Terms:
     decoder: str = "none"
     brings_model: bool = False
     finder: str = ""
+    subjects: SubjectLimit | None = None
 
     @property
     def kind(self) -> BudgetKind:

@@ -14,18 +14,26 @@ from dptext.guarantees.statement import Statement
 from dptext.measures.public import PublicMeasures
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
-from dptext.report.document import VERSION, Document, Layout, Output, describe, layout
+from dptext.report.document import (
+    VERSION,
+    Document,
+    Layout,
+    Output,
+    Recorded,
+    describe,
+    layout,
+)
 from dptext.report.internal import private
 from dptext.types import Selection
 
 
-def promised(pipeline: Pipeline) -> Statement:
-    """Return what a run would promise, before any input, layout or key is known."""
+def promised(pipeline: Pipeline, key: str = "system") -> Statement:
+    """Return what a run would promise, before any input and layout is known."""
     return account.statement(
         pipeline.profile,
         pipeline.mechanism,
         pipeline.budget.description,
-        key="system",
+        key=key,
         lexicon_is_custom=pipeline.profile.lexicon not in ("builtin", "english"),
         identified=False,
         fields=None,
@@ -37,13 +45,15 @@ def stated(
     key: str,
     layout: Layout,
     measures: PublicMeasures,
+    recorded: Recorded | None = None,
     *,
     finder: str = "",
 ) -> Document:
     """Draw up all of a report that follows from settings, lexicon and layout alone.
 
     `sanitize` writes it, `check` compares with it. key is the origin of the run key;
-    measures are those of the pipeline; finder, what chose the private parts of texts.
+    measures are those of the pipeline; recorded, the ledger that was used, if one was;
+    finder, what chose the private parts of texts.
     """
     if key == "seed":
         measures = measures.seeded()
@@ -52,7 +62,7 @@ def stated(
         version=VERSION,
         audience="public",
         success=True,
-        run=describe(pipeline, key, layout),
+        run=describe(pipeline, key, layout, recorded),
         guarantee=account.statement(
             pipeline.profile,
             pipeline.mechanism,
@@ -62,6 +72,7 @@ def stated(
             identified=layout.id_field is not None,
             fields=layout.fields,
             finder=finder,
+            subjects=None if recorded is None else recorded.limits,
         ),
         risk=measures.risk,
         no_risk=measures.no_risk,
@@ -80,11 +91,12 @@ def document(
     tally: Tally,
     written: Sequence[Written],
     measures: PublicMeasures,
+    recorded: Recorded | None = None,
 ) -> Document:
     """Return the internal report of finished outputs; of several it names none."""
     shape = layout(job.selection, {each.format for each in written})
     return replace(
-        stated(pipeline, key.origin, shape, measures),
+        stated(pipeline, key.origin, shape, measures, recorded),
         audience="internal",
         output=_output(job, written[0]) if len(written) == 1 else None,
         private=private(pipeline, job.inputs, tally),

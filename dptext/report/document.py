@@ -20,6 +20,7 @@ from msgspec import Meta
 from dptext import __version__
 from dptext.errors import UsageError
 from dptext.guarantees.statement import Statement
+from dptext.guarantees.terms import SubjectLimit
 from dptext.measures import bayes_risk
 from dptext.measures.deniability import Deniability
 from dptext.measures.public import NoRisk
@@ -51,11 +52,24 @@ class Layout:
 
 
 @dataclass(frozen=True, slots=True)
+class Recorded:
+    """The ledger that an output is recorded in, by its id, and as which entry.
+
+    entry is null where a report is of several outputs.
+    """
+
+    ledger: str
+    entry: str | None
+    limits: SubjectLimit
+
+
+@dataclass(frozen=True, slots=True)
 class Run:
     """What was run: versions, settings, lexicon, layout of the records.
 
     settings are the resolved profile, epsilon included; key is where randomness came
-    from; decoder_files, by setting the digests of what the decoder reads.
+    from; decoder_files, by setting the digests of what the decoder reads; recorded, in
+    which ledger, if in one.
     """
 
     dptext: str
@@ -71,6 +85,7 @@ class Run:
     key: Literal["system", "key-file", "seed"]
     layout: Layout
     decoder_files: dict[str, str]
+    recorded: Recorded | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +159,9 @@ def layout(selection: Selection, formats: Collection[str]) -> Layout:
     )
 
 
-def describe(pipeline: Pipeline, key: str, layout: Layout) -> Run:
+def describe(
+    pipeline: Pipeline, key: str, layout: Layout, recorded: Recorded | None = None
+) -> Run:
     """Say what is run, without anything of a text."""
     recipe, lexicon = pipeline.profile, pipeline.lexicon
     return Run(
@@ -161,6 +178,7 @@ def describe(pipeline: Pipeline, key: str, layout: Layout) -> Run:
         key=key,  # type: ignore[arg-type]
         layout=layout,
         decoder_files=dict(pipeline.decoder.content),
+        recorded=recorded,
     )
 
 

@@ -73,7 +73,7 @@ def render(document: Document) -> bytes:
 
 def _guarantee(promise: Statement) -> Section:
     texts = f"Whole texts: {promise.text_level}"
-    more = (texts, promise.translation, promise.decoding)
+    more = (texts, promise.translation, promise.decoding, promise.subjects)
     return _promise.promised(
         "Guarantee",
         promise,

@@ -36,7 +36,7 @@ _PARTS = (
 _WORDED = (
     *("sentence", "text_level", "conditions", "not_covered", "adjacency", "covered"),
     *("translation", "source", "distance", "name", "unit", "risk_note", "method"),
-    *("algorithm", "prior", "dptext", "in_context", "decoding"),
+    *("algorithm", "prior", "dptext", "in_context", "decoding", "subjects"),
 )
 _PATIENCE = 3.0  # seconds without a line
 
@@ -79,7 +79,9 @@ class Recomputer:
             return done
         run = document.run
         ready, measures = done
-        wanted = _plain(assemble.stated(ready, run.key, run.layout, measures))
+        wanted = _plain(
+            assemble.stated(ready, run.key, run.layout, measures, run.recorded)
+        )
         actual = _plain(document)
         differing = [
             each

@@ -8,14 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dptext import streams
-from dptext.engines import serial
+from dptext.engines import charging, serial
+from dptext.engines.charging import Account, Charging
 from dptext.engines.serial import Job, Progress, Sinks, Written
 from dptext.engines.tally import Tally
+from dptext.guarantees.terms import SubjectLimit
 from dptext.measures.public import PublicMeasures
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
 from dptext.report import assemble, document
-from dptext.report.document import Document
+from dptext.report.document import Document, Recorded
 from dptext.report.exports import SIDECAR
 
 
@@ -51,9 +53,16 @@ class Opened:
     public: streams.Output | None
 
     @classmethod
-    def of(cls, job: Job, reports: Reports, release: streams.Release) -> Opened:
+    def of(
+        cls,
+        job: Job,
+        reports: Reports,
+        release: streams.Release,
+        *,
+        whole: bool = False,
+    ) -> Opened:
         """Open what a job writes to, as a part of a release, the data first."""
-        sinks = Sinks.of(job, release)
+        sinks = Sinks.of(job, release, whole=whole)
         beside = reports.beside(job)
         return cls(sinks, None if beside is None else release.open(str(beside)))
 
@@ -67,27 +76,47 @@ class Run:
         key: RunKey,
         *,
         bayes_risk: bool = True,
+        account: Account | None = None,
         warn: Callable[[str], None],
         progress: Callable[[], AbstractContextManager[Progress | None]] = nullcontext,
     ) -> None:
-        """Begin; warn and what progress yields during a job are those of serial.run."""
+        """Begin; warn and what progress yields during a job are those of serial.run.
+
+        account is the ledger that each output is recorded in, if one is.
+        """
         self._pipeline = pipeline
         self._key = key
         self._bayes_risk = bayes_risk
         self._warn = warn
         self._progress = progress
+        self._account = account
+        self._token: str | None = None
         self._measures: PublicMeasures | None = None
         self._tally = Tally.of(pipeline.lexicon)
 
     def release(self, job: Job, reports: Reports) -> Written:
         """Carry out a job of several: its output appears with its sidecar."""
         with streams.Release() as release:
-            written = self.carry_out(job, Opened.of(job, reports, release))
-            release.commit()
+            whole = self._account is not None
+            opened = Opened.of(job, reports, release, whole=whole)
+            with self.charging(opened) as charging:
+                written = self.carry_out(job, opened, charging)
+                release.commit(charging.leave)
         return written
 
-    def carry_out(self, job: Job, opened: Opened) -> Written:
+    def charging(self, opened: Opened | None) -> AbstractContextManager[Charging]:
+        """Record an output for a block, in the ledger of the run if it has one."""
+        if opened is None:
+            return nullcontext(charging.FREE)
+        promise = assemble.promised(self._pipeline, self._key.origin)
+        part = opened.sinks.output.part
+        return charging.charging(
+            self._account, self._pipeline, self._key, promise, part
+        )
+
+    def carry_out(self, job: Job, opened: Opened, charging: Charging) -> Written:
         """Carry out a job and write its public report."""
+        self._token = charging.token
         # No two records of a run have the same ordinal, so none share their noise.
         start = self._tally.records + self._tally.faults
         with self._progress() as progress:
@@ -98,6 +127,7 @@ class Run:
                 self._tally,
                 opened.sinks,
                 start=start,
+                charging=charging,
                 progress=progress,
                 warn=self._warn,
             )
@@ -112,5 +142,19 @@ class Run:
             self._pipeline, self._bayes_risk
         )
         return assemble.document(
-            self._pipeline, job, self._key, self._tally, written, self._measures
+            self._pipeline,
+            job,
+            self._key,
+            self._tally,
+            written,
+            self._measures,
+            self._recorded(len(written)),
         )
+
+    def _recorded(self, outputs: int) -> Recorded | None:
+        account = self._account
+        if account is None:
+            return None
+        limits = SubjectLimit(account.subject, account.limit.nats, account.limit.delta)
+        token = self._token if outputs == 1 else None
+        return Recorded(account.ledger.id, token, limits)

@@ -55,6 +55,7 @@ def panel(
         Text(f"{several}: {promise.text_level}"),
         *([Text(promise.translation)] if promise.translation else []),
         *([Text(promise.decoding)] if promise.decoding else []),
+        *([Text(f"Ledger: {promise.subjects}")] if promise.subjects else []),
         Text(""),
         Text("Not covered:", style="bold"),
         *(Text(f"- {line}") for line in promise.not_covered),

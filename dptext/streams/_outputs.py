@@ -9,6 +9,7 @@ import io
 import os
 import stat
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
@@ -27,17 +28,23 @@ class Output:
     """An opened output: write to `stream`; `digest` and `size` are known at the end.
 
     digest is the sha256, in hexadecimal, of the bytes that left (compressed, if so),
-    size how many there were. A file is at its target once it is published.
+    size how many there were. A file is at its target once it is published; with whole,
+    what goes to a pipe waits until then, too, in a file without a name.
     """
 
-    def __init__(self, path: str | None) -> None:
+    def __init__(self, path: str | None, *, whole: bool = False) -> None:
         self.digest: str | None = None
         self.size = 0
         self._name = "standard output" if is_standard(path) else str(path)
         self._target: Path | None = None
         self._part: Path | None = None
+        self._pipe: BinaryIO | None = None
+        self._standard: BinaryIO | None = None
         with reported(self._name):
             self._file = self._open(None if is_standard(path) else path)
+            if whole and self._part is None:
+                self._pipe = self._file
+                self._file = cast(BinaryIO, tempfile.TemporaryFile(buffering=0))
         self._sink = _Sink(self._file, self._name)
         plain = io.BufferedWriter(self._sink, _BUFFER)
         self._layers: list[BinaryIO | _packing.Layer] = [plain]
@@ -56,7 +63,8 @@ class Output:
             buffer = sys.stdout.buffer
             buffer.flush()
             # What is left in Python's own buffer would be written again at exit.
-            return cast(BinaryIO, getattr(buffer, "raw", buffer))
+            self._standard = cast(BinaryIO, getattr(buffer, "raw", buffer))
+            return self._standard
         # A link stays a link: what it points to is replaced.
         target = Path(os.path.realpath(path))
         mode = 0o666
@@ -79,7 +87,12 @@ class Output:
     @property
     def can_be_discarded(self) -> bool:
         """Tell whether nobody can read what is written before it is published."""
-        return self._part is not None
+        return self._part is not None or self._pipe is not None
+
+    @property
+    def part(self) -> Path | None:
+        """Return the hidden file that holds the output until it is published."""
+        return self._part
 
     def complete(self) -> None:
         """Write out all that is held back; a file's bytes are then on the disk."""
@@ -114,7 +127,11 @@ class Output:
         return end
 
     def publish(self) -> None:
-        """Rename a complete file to its target."""
+        """Rename a complete file to its target; send what waits for a pipe."""
+        if self._pipe is not None:
+            with reported(self._name):
+                self._file.seek(0)
+                _send(self._file, self._pipe)
         if self._part is None or self._target is None:
             return
         with reported(self._name):
@@ -136,9 +153,10 @@ class Output:
         for layer in self._layers:
             with contextlib.suppress(Exception):
                 layer.close()
-        if self._name != "standard output":
-            with contextlib.suppress(OSError):
-                self._file.close()
+        for file in (self._file, self._pipe):
+            if file is not None and file is not self._standard:
+                with contextlib.suppress(OSError):
+                    file.close()
 
 
 def _end_backup(old: tuple[Path, BinaryIO] | None, target: Path, stays: bool) -> None:
@@ -151,6 +169,15 @@ def _end_backup(old: tuple[Path, BinaryIO] | None, target: Path, stays: bool) ->
         # Replacing a file by another name of itself leaves both.
         kept.unlink(missing_ok=True)
     file.close()
+
+
+def _send(file: BinaryIO, pipe: BinaryIO) -> None:
+    """Write a file to a pipe, which may take a part at a time."""
+    while chunk := file.read(_BUFFER):
+        view = memoryview(chunk)
+        while view:
+            view = view[pipe.write(view) or 0 :]
+    pipe.flush()
 
 
 class _Sink(io.RawIOBase):

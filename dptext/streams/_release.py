@@ -73,9 +73,9 @@ class Release:
         for aside in self._asides:
             aside.close(stays=False)
 
-    def open(self, path: str | None) -> Output:
-        """Open an output of this release."""
-        output = Output(path)
+    def open(self, path: str | None, *, whole: bool = False) -> Output:
+        """Open an output of this release; whole as in Output."""
+        output = Output(path, whole=whole)
         self._outputs.append(output)
         return output
 
@@ -85,12 +85,16 @@ class Release:
         self._asides.append(aside)
         return aside
 
-    def commit(self) -> None:
-        """Let all outputs appear, or none. Raises OutputError."""
+    def commit(self, before: Callable[[], None] = lambda: None) -> None:
+        """Let all outputs appear, or none; call before just before the first does.
+
+        Raises OutputError.
+        """
         for aside in self._asides:
             aside.complete()
         for output in reversed(self._outputs):
             output.complete()
+        before()
         ends: list[Callable[[bool], None]] = []
         stay = False
         try:

@@ -1,0 +1,127 @@
+"""`dptext ledger`: what is charged to whom, and whether the record is sound."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dptext.cli import options, screen
+from dptext.errors import UsageError
+
+app = typer.Typer(
+    name="ledger",
+    help="What subjects have lost by all releases that a ledger records.",
+    no_args_is_help=True,
+)
+File = Annotated[Path, typer.Argument(metavar="LEDGER", help="The ledger.")]
+_SHOWN = 10
+
+
+@app.command()
+def show(
+    ledger: File,
+    *,
+    subject: Annotated[
+        list[str] | None,
+        typer.Option(help="Field value of one subject, for its sum; repeatable."),
+    ] = None,
+    as_json: options.Json = False,
+) -> None:
+    """Show the releases and the subjects who lost most, or what one subject lost.
+
+    Subjects are shown by their hashes: a name is given, never printed.
+    """
+    from dptext import ledger as ledgers
+    from dptext.ledger import reading
+
+    with ledgers.opened(ledger) as opened:
+        if subject:
+            spent = [reading.subject(opened, value) for value in subject]
+        else:
+            spent = list(itertools.islice(reading.subjects(opened), _SHOWN))
+        entries = [] if subject else reading.entries(opened)
+        name = opened.id
+    if as_json:
+        rows = [each.plain() for each in spent]
+        screen.print_json({"ledger": name, "entries": entries, "subjects": rows})
+        return
+    console = screen.console()
+    console.print(f"ledger {name}")
+    if entries:
+        table = screen.table("began", "state", "subjects", "records", "limit", "nats")
+        for entry in entries[-_SHOWN:]:
+            limit = entry["limit"]
+            assert isinstance(limit, dict)
+            began = str(entry["began"])[:16].replace("T", " ")
+            values = {**entry, "limit": f"{limit['nats']:g}", "began": began}
+            names = ("began", "state", "subjects", "records", "limit", "nats")
+            table.add_row(*(str(values[each]) for each in names))
+        console.print(table)
+    table = screen.table("subject", "charged", "records", "releases")
+    for each in spent:
+        counts = str(each.records), str(each.entries)
+        table.add_row(each.subject, each.amount.written(), *counts)
+    console.print(table)
+
+
+@app.command()
+def export(ledger: File) -> None:
+    """Write what each release cost each subject to standard output, as JSON lines.
+
+    Subjects stand there by their keyed hashes.
+
+    Example: dptext ledger export spent.db > spent.jsonl
+    """
+    from dptext import ledger as ledgers
+    from dptext.ledger import reading
+
+    with ledgers.opened(ledger) as opened:
+        for charge in reading.charges(opened):
+            typer.echo(json.dumps(charge))
+
+
+@app.command()
+def verify(
+    ledger: File,
+    files: Annotated[
+        list[Path] | None,
+        typer.Argument(help="Released files, whose reports name their entries."),
+    ] = None,
+) -> None:
+    """Pass when nobody edited the ledger, and it records these released files.
+
+    Ends with exit code 1 and one line for each finding otherwise. Files that were
+    released last show whether the ledger is an older copy of itself.
+    """
+    from dptext import ledger as ledgers
+    from dptext.ledger import reading
+
+    with ledgers.opened(ledger) as opened:
+        tokens = _tokens(files or (), opened.id)
+        findings = list(reading.findings(opened, tokens))
+        count = len(reading.entries(opened))
+    for line in findings:
+        typer.echo(f"{ledger}: {screen.one_line(line)}")
+    if findings:
+        raise typer.Exit(1)
+    typer.echo(f"{ledger}: sound, {count} entries", err=True)
+
+
+def _tokens(files: Sequence[Path], ledger: str) -> list[tuple[str, str]]:
+    """Return the entries that the reports of released files name."""
+    from dptext.report import document
+    from dptext.report.exports import SIDECAR
+
+    tokens = []
+    for path in files:
+        beside = path.with_name(path.name + SIDECAR)
+        recorded = document.decode(beside.read_bytes(), str(beside)).run.recorded
+        if recorded is None or recorded.ledger != ledger or recorded.entry is None:
+            raise UsageError(f"{path}: its report does not name this ledger")
+        tokens.append((str(path), recorded.entry))
+    return tokens

@@ -1,0 +1,216 @@
+"""`sanitize --ledger` and `dptext ledger`: a budget that lasts over runs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.running import MARKER, Ran, here
+
+ROWS = [
+    {"user": MARKER, "text": "the film was good"},
+    {"user": "v", "text": "a sad story"},
+    {"user": MARKER, "text": "not old"},
+]
+# Of three nats a word: four words and two, of one subject.
+MOST = 18.0
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Go to a folder with an input."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "in.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ROWS))
+    return tmp_path
+
+
+@pytest.fixture
+def budget(options: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the options of a run with a ledger, but for the limit."""
+    ledger = ("--ledger", "spent.db", "--subject", "user")
+    return (*options, *ledger, "-q", "--no-bayes-risk")
+
+
+def shown(*arguments: str) -> Any:
+    """Return what `ledger show` says."""
+    ran = here("ledger", "show", "spent.db", "--json", *arguments)
+    assert (ran.code, ran.err) == (0, "")
+    return json.loads(ran.out)
+
+
+def spent(subject: str = MARKER) -> float:
+    """Return what a subject is charged, and see that the ledger is sound."""
+    assert here("ledger", "verify", "spent.db").code == 0
+    return float(shown("--subject", subject)["subjects"][0]["nats"])
+
+
+def refused(ran: Ran, code: int, said: str) -> None:
+    """See that a run is refused in one line, before any output."""
+    assert (ran.code, ran.out) == (code, b""), ran.err
+    assert ran.err.count("\n") == 1
+    assert said in ran.err
+    assert MARKER not in ran.err
+
+
+def test_runs_spend_until_the_limit(budget: tuple[str, ...], folder: Path) -> None:
+    """A run within the limit is written and charged; one beyond it is neither."""
+    given = ("sanitize", "in.jsonl", *budget, "--limit")
+    assert here(*given, "18", "-o", "out.jsonl").code == 0
+    assert (spent(), spent("v"), spent("nobody")) == (MOST, 9.0, 0.0)
+    before = sorted(folder.iterdir())
+    refused(here(*given, "35.9", "-o", "more.jsonl"), 3, "record 3: ")
+    refused(here(*given, "35.9"), 3, "record 3: ")
+    assert sorted(folder.iterdir()) == before
+    assert (spent(), spent("v")) == (MOST, 9.0)
+    ran = here(*given, "36")
+    assert ran.code == 0
+    assert len(ran.out.splitlines()) == 3
+    assert spent() == 2 * MOST
+    assert [each["state"] for each in shown()["entries"]] == [
+        *("released", "returned", "returned", "released")
+    ]
+
+
+def test_the_same_release_again_costs_nothing(
+    budget: tuple[str, ...], key: str, folder: Path
+) -> None:
+    """A key file gives the same bytes for the same price; what is new is charged."""
+    given = ("sanitize", "in.jsonl", *budget, "--limit", "27", "--key-file", key)
+    first, again = here(*given), here(*given, "--batch-size", "1")
+    assert (first.code, first.out) == (0, again.out)
+    assert spent() == MOST
+    with (folder / "in.jsonl").open("a") as file:
+        file.write(json.dumps({"user": MARKER, "text": "the sad actor"}) + "\n")
+    assert here(*given).out.startswith(first.out)
+    assert spent() == MOST + 9.0
+    refused(here(*given, "--epsilon", "2.9"), 3, "")  # other settings draw anew
+
+
+def test_every_format_knows_the_same_subjects(
+    budget: tuple[str, ...], folder: Path
+) -> None:
+    """A number in JSON, in CSV and in Parquet is one subject."""
+    pa = pytest.importorskip("pyarrow")
+    import pyarrow.parquet as pq
+
+    (folder / "a.jsonl").write_text('{"user":7,"text":"film"}\n{"user":"7","text":"a"}')
+    (folder / "a.csv").write_text("user,text\n7,film\n")
+    table = pa.table({"user": [7.0], "text": ["film"]})
+    pq.write_table(table, folder / "a.parquet")
+    for name in ("a.jsonl", "a.csv", "a.parquet"):
+        ran = here("sanitize", name, *budget, "--limit", "99", "-o", f"out.{name}")
+        assert ran.code == 0, ran.err
+    assert spent("7") == 12.0
+
+
+@pytest.mark.parametrize(
+    ("record", "code", "said"),
+    [
+        ('{"text":"film"}', 4, "field 'user' is absent"),
+        ('{"user":null,"text":"film"}', 4, "field 'user' is null"),
+        ('{"user":" ","text":"film"}', 4, "subject field 'user' is empty"),
+        ('{"user":["a"],"text":"film"}', 4, "it must be one value"),
+        ('{"user":"a","user":"b","text":"film"}', 4, "occurs twice"),
+    ],
+)
+def test_a_record_about_nobody_is_not_released(
+    record: str, code: int, said: str, budget: tuple[str, ...], folder: Path
+) -> None:
+    """Who a record is about must be known, or it counts for nobody."""
+    (folder / "in.jsonl").write_text(record + "\n")
+    given = ("sanitize", "in.jsonl", *budget, "--limit", "99")
+    refused(here(*given, "--missing", "pass"), code, said)
+    assert not shown()["subjects"]
+
+
+@pytest.mark.parametrize(
+    ("options_", "code", "said"),
+    [
+        (("--limit", "9", "--seed", "1"), 2, "--seed"),
+        (("--limit", "9", "--line-buffered"), 2, "--line-buffered"),
+        (("--limit", "9", "--set", "strategy=data-set"), 2, "data-set"),
+        (("--limit", "9", "--epsilon", "40"), 3, "promise nothing"),
+        (("--limit", "9", "-f", "user", "--subject", "user"), 2, "both a text and"),
+        (("--limit", "9", "--format", "text"), 2, "no fields"),
+        (("--limit", "9", "-o", "spent.db.key"), 2, "spent.db.key"),
+        ((), 2, "go together"),
+    ],
+)
+def test_what_a_ledger_cannot_count(
+    options_: tuple[str, ...], code: int, said: str, budget: tuple[str, ...]
+) -> None:
+    """Settings without a sum that can be kept are refused in one line."""
+    refused(here("sanitize", "in.jsonl", *budget, *options_), code, said)
+
+
+def test_deltas_are_counted_too(options: tuple[str, ...]) -> None:
+    """Settings with a delta need a limit for deltas, which also refuses."""
+    lexicon = options[:2]
+    gauss = ("--mechanism", "gaussian", "--epsilon", "0.3", "--no-bayes-risk", "-q")
+    ledger = ("--ledger", "spent.db", "--subject", "user", "--limit", "100000")
+    given = ("sanitize", "in.jsonl", *lexicon, *gauss, *ledger)
+    refused(here(*given), 2, "--limit-delta")
+    refused(here(*given, "--limit-delta", "1e-9"), 3, "delta")
+    ran = here(*given, "--limit-delta", "0.001")
+    assert ran.code == 0, ran.err
+    delta = shown("--subject", MARKER)["subjects"][0]["delta"]
+    assert delta == pytest.approx(6e-5)
+
+
+def test_reports_say_what_the_ledger_limits(
+    budget: tuple[str, ...], folder: Path
+) -> None:
+    """The sentence follows from the report's fields, and `check` recomputes it."""
+    ran = here("sanitize", "in.jsonl", *budget, "--limit", "20", "-o", "out.jsonl")
+    assert ran.code == 0, ran.err
+    lexicon = ("--lexicon", budget[1])
+    assert here("check", "out.jsonl", *lexicon).code == 0
+    sidecar = folder / "out.jsonl.dptext.json"
+    report = json.loads(sidecar.read_text())
+    recorded = report["run"]["recorded"]
+    assert recorded["entry"] == shown()["entries"][0]["entry"]
+    assert 'the field "user"' in report["guarantee"]["subjects"]
+    assert "at most 20 nats" in report["guarantee"]["subjects"]
+    assert MARKER not in sidecar.read_text()
+    assert here("ledger", "verify", "spent.db", "out.jsonl").code == 0
+    recorded["limits"]["nats"] = 2.0
+    sidecar.write_text(json.dumps(report))
+    assert here("check", "out.jsonl", *lexicon).code == 1
+    recorded["entry"] = "0" * 32
+    sidecar.write_text(json.dumps(report))
+    ran = here("ledger", "verify", "spent.db", "out.jsonl")
+    assert (ran.code, b"is not recorded" in ran.out) == (1, True)
+
+
+def test_a_folder_of_outputs_is_charged_file_by_file(
+    budget: tuple[str, ...], folder: Path
+) -> None:
+    """What was refused is not there; what was before it is, and is charged."""
+    (folder / "two.jsonl").write_text((folder / "in.jsonl").read_text())
+    files = ("in.jsonl", "two.jsonl", "--out-dir", "out")
+    ran = here("sanitize", *files, *budget, "--limit", "30")
+    assert (ran.code, spent()) == (3, MOST)
+    assert {each.name for each in (folder / "out").iterdir()} == {
+        *("in.jsonl", "in.jsonl.dptext.json")
+    }
+
+
+def test_the_ledger_is_shown_and_exported_without_names(
+    budget: tuple[str, ...],
+) -> None:
+    """Subjects stand in tables and in the export by their hashes alone."""
+    assert here("sanitize", "in.jsonl", *budget, "--limit", "99").code == 0
+    ran = here("ledger", "show", "spent.db")
+    assert b"18 nats" in ran.out
+    rows = [
+        json.loads(line)
+        for line in here("ledger", "export", "spent.db").out.splitlines()
+    ]
+    assert sorted((row["nats"], row["records"]) for row in rows) == [
+        (9.0, 1),
+        (18.0, 2),
+    ]
+    assert MARKER not in ran.out.decode() + json.dumps(rows)

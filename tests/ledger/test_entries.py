@@ -1,0 +1,119 @@
+"""What is reserved, released and given back."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from dptext import ledger as ledgers
+from dptext.errors import RefusedError
+from dptext.ledger import Amount, Charge, Ledger, Limit, liveness, reading, seals
+
+LIMIT = Limit(10.0)
+
+
+def charge(nats: float, subject: str = "u", nonce: bytes | None = None) -> Charge:
+    """Return a charge of a record."""
+    return Charge(0, subject, Amount.of(nats), nonce)
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Iterator[Ledger]:
+    """Make a ledger."""
+    with ledgers.opened(tmp_path / "spent.db", create=True) as opened:
+        yield opened
+
+
+def release(ledger: Ledger, *charges: Charge, limit: Limit = LIMIT) -> None:
+    """Record a release from beginning to end."""
+    with ledgers.begin(ledger, limit, "user", "settings", ()) as entry:
+        entry.reserve(charges)
+        entry.leave()
+
+
+def spent(ledger: Ledger, subject: str = "u") -> float:
+    """Return what a subject is charged, and see that the ledger is sound."""
+    assert not list(reading.findings(ledger))
+    return reading.subject(ledger, subject).amount.plain()["nats"]
+
+
+def test_releases_add_up_to_the_limit_and_not_beyond(ledger: Ledger) -> None:
+    """The last nat is spent; what would be beyond is refused and costs nothing."""
+    release(ledger, charge(4), charge(2), charge(1, "other"))
+    release(ledger, charge(4))
+    assert (spent(ledger), spent(ledger, "other")) == (10.0, 1.0)
+    with pytest.raises(RefusedError, match=r"record 1: .*10\.5 nats in all, 10 nats"):
+        release(ledger, charge(9, "other"), charge(0.5))
+    assert (spent(ledger), spent(ledger, "other")) == (10.0, 1.0)
+    assert [row.state for row in seals.entries(ledger)] == [
+        *(seals.RELEASED, seals.RELEASED, seals.RETURNED)
+    ]
+
+
+def test_equal_unicode_is_one_subject(ledger: Ledger) -> None:
+    """However an accent is encoded, it is the same person."""
+    release(ledger, charge(3, "Ren\u00e9"), charge(3, "Rene\u0301"))
+    assert spent(ledger, "Ren\u00e9") == 6.0
+
+
+def test_the_same_draws_cost_once(ledger: Ledger) -> None:
+    """Twice in one release, or again in another; not for another subject."""
+    release(ledger, charge(6, nonce=b"n"), charge(6, nonce=b"n"))
+    release(ledger, charge(6, nonce=b"n"))
+    assert spent(ledger) == 6.0
+    release(ledger, charge(6, "other", nonce=b"n"))
+    assert spent(ledger, "other") == 6.0
+    with pytest.raises(RefusedError):
+        release(ledger, charge(6, nonce=b"m"))
+
+
+def test_draws_that_were_reserved_only_are_not_free(ledger: Ledger) -> None:
+    """Of two runs with the same draws the one that is released is charged, once."""
+    limit = Limit(20.0)
+    with contextlib.ExitStack() as first:
+        one = first.enter_context(ledgers.begin(ledger, limit, "user", "s", ()))
+        one.reserve([charge(6, nonce=b"n")])
+        with ledgers.begin(ledger, limit, "user", "s", ()) as two:
+            two.reserve([charge(6, nonce=b"n")])
+            assert reading.subject(ledger, "u").amount.plain()["nats"] == 12.0
+            two.leave()
+        one.leave()
+    assert spent(ledger) == 6.0
+    assert reading.entries(ledger)[0]["records"] == 0
+
+
+@pytest.mark.parametrize("leaving", [False, True])
+def test_what_fails_is_given_back_unless_it_may_have_left(
+    leaving: bool, ledger: Ledger, tmp_path: Path
+) -> None:
+    """A hidden file that is still there did not leave; what went to a pipe may have."""
+    part = tmp_path / "part"
+    part.touch()
+
+    def fail(parts: tuple[Path, ...]) -> None:
+        with ledgers.begin(ledger, LIMIT, "user", "s", parts) as entry:
+            entry.reserve([charge(4)])
+            if leaving:
+                entry.leave()
+            raise RuntimeError
+
+    for parts, rest in (((part,), 0.0), ((), 4.0 * leaving)):
+        with pytest.raises(RuntimeError):
+            fail(parts)
+        assert spent(ledger) == rest
+        assert not part.exists()
+
+
+def test_who_goes_on_keeps_what_was_reserved(ledger: Ledger) -> None:
+    """Another run takes nothing back from one that holds its lock."""
+    with ledgers.begin(ledger, LIMIT, "user", "s", ()) as entry:
+        entry.reserve([charge(6)])
+        with pytest.raises(RefusedError):
+            release(ledger, charge(6))
+        assert reading.subject(ledger, "u").records == 1
+        assert liveness.hold(ledger.path, 1) is None
+        entry.leave()
+    assert spent(ledger) == 6.0
