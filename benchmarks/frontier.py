@@ -42,6 +42,8 @@ from dptext.measures.kept import Meter
 
 EPSILONS = ROOT / "docs" / "frontier-epsilons.json"
 ROWS = ROOT / "docs" / "frontier.jsonl"
+# Mechanisms with noise on vectors.
+NOISE = ("laplace", "mahalanobis", "gaussian", "vickrey", "gumbel")
 # What is written after the name of a mechanism whose draws are decoded.
 READ = ", decoded"
 
@@ -148,6 +150,9 @@ def steps(seed: int) -> Iterator[tuple[str, str, str]]:
         for name in MECHANISMS:
             # At a risk in context others are as they are at that risk alone.
             if level.startswith("context") and name != "rank":
+                continue
+            # At these losses nothing is left of a text by any noise.
+            if level.startswith("loss") and name in NOISE:
                 continue
             yield policy, level, name
             if name in DECODED and policy == "all words" and "20%" in level:

@@ -10,7 +10,7 @@ from private_rows import rows_of
 from dptext import lexicons, pipeline, profile
 from dptext.pipeline import Pipeline
 
-RISKS = (0.1, 0.2, 0.35)
+RISKS = (0.2, 0.1)
 LOSSES = (8.0, 12.0)
 # The risk in context at which mechanisms are compared, by the n-gram reader.
 IN_CONTEXT = 0.2

@@ -80,7 +80,9 @@ def network(path: str, setting: str, device: str) -> Library:
         loaded, info = masked_models.quietly(
             path,
             setting,
-            lambda: kind.from_pretrained(**_source(path), output_loading_info=True),
+            lambda: kind.from_pretrained(
+                **_source(path), dtype="float32", output_loading_info=True
+            ),
         )
     missing = sorted(info["missing_keys"])
     if missing:
@@ -89,9 +91,7 @@ def network(path: str, setting: str, device: str) -> Library:
             "was saved with its causal head"
         )
         raise UsageError(msg)
-    return masked_models.quietly(
-        path, setting, lambda: loaded.float().eval().to(device)
-    )
+    return masked_models.quietly(path, setting, lambda: loaded.eval().to(device))
 
 
 def _source(path: str) -> Mapping[str, object]:

@@ -26,9 +26,9 @@ _SHOWN = 10
 def show(
     ledger: File,
     *,
-    subject: Annotated[
+    value: Annotated[
         list[str] | None,
-        typer.Option(help="Field value of one subject, for its sum; repeatable."),
+        typer.Option(help="Value of the field of one subject, for its sum; repeatable."),
     ] = None,
     as_json: options.Json = False,
 ) -> None:
@@ -40,11 +40,11 @@ def show(
     from dptext.ledger import reading
 
     with ledgers.opened(ledger) as opened:
-        if subject:
-            spent = [reading.subject(opened, value) for value in subject]
+        if value:
+            spent = [reading.subject(opened, each) for each in value]
         else:
             spent = list(itertools.islice(reading.subjects(opened), _SHOWN))
-        entries = [] if subject else reading.entries(opened)
+        entries = [] if value else reading.entries(opened)
         name = opened.id
     if as_json:
         rows = [each.plain() for each in spent]

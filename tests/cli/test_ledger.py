@@ -44,7 +44,7 @@ def shown(*arguments: str) -> Any:
 def spent(subject: str = MARKER) -> float:
     """Return what a subject is charged, and see that the ledger is sound."""
     assert here("ledger", "verify", "spent.db").code == 0
-    return float(shown("--subject", subject)["subjects"][0]["nats"])
+    return float(shown("--value", subject)["subjects"][0]["nats"])
 
 
 def refused(ran: Ran, code: int, said: str) -> None:
@@ -156,7 +156,7 @@ def test_deltas_are_counted_too(options: tuple[str, ...]) -> None:
     refused(here(*given, "--limit-delta", "1e-9"), 3, "delta")
     ran = here(*given, "--limit-delta", "0.001")
     assert ran.code == 0, ran.err
-    delta = shown("--subject", MARKER)["subjects"][0]["delta"]
+    delta = shown("--value", MARKER)["subjects"][0]["delta"]
     assert delta == pytest.approx(6e-5)
 
 
