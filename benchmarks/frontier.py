@@ -8,8 +8,8 @@ Three steps, of which the first two can be interrupted and go on where they were
 
 `epsilons` finds the epsilon of each mechanism at each level, from public data alone;
 `cells` privatizes held-out rows with it, trains and tests classifiers on the private
-texts and counts what can still be read; `page` writes docs/frontier.md and its figures
-from docs/frontier.jsonl. Reads text/ and nltk_data/ of the test data
+texts and counts what can still be read; `page` writes docs/frontier.md from
+docs/frontier.jsonl. Reads text/ and nltk_data/ of the test data
 (DPTEXT_TEST_DATA, else ../shared/data); benchmarks/bigrams.py says what it needs.
 """
 

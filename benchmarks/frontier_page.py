@@ -1,7 +1,4 @@
-"""The page of benchmarks/frontier.py: docs/frontier.md and its two figures.
-
-Figures are made with matplotlib (pip install matplotlib).
-"""
+"""The page of benchmarks/frontier.py: docs/frontier.md."""
 
 from __future__ import annotations
 
@@ -22,9 +19,7 @@ DECODED = ", decoded"
 
 
 def write(rows: Rows, epsilons: dict[str, dict[str, Any]]) -> None:
-    """Write docs/frontier.md, frontier-risk.svg and frontier-loss.svg."""
-    figure(rows, "risk", DOCS / "frontier-risk.svg")
-    figure(rows, "loss", DOCS / "frontier-loss.svg")
+    """Write docs/frontier.md."""
     digest = lexicons.find("builtin").digest
     seeds = sorted({row["seed"] for row in rows if row["seed"]})
     text = Path(__file__).with_name("frontier_text.md").read_text("utf-8")
@@ -153,61 +148,6 @@ def _mean(mine: Rows, key: str, form: str) -> str:
     """Write the mean over the corpora that have it, without the short Trustpilot."""
     values = [row[key] for row in mine if row.get(key) is not None]
     return form.format(np.mean(values)) if values else ""
-
-
-def figure(rows: Rows, kind: str, path: Path) -> None:
-    """Draw accuracy by level, a panel for each corpus and way to learn."""
-    import matplotlib as mpl
-
-    mpl.use("svg")
-    mpl.rcParams["svg.hashsalt"] = "dptext"
-    mpl.rcParams["font.size"] = 9
-    from matplotlib import pyplot as plt
-
-    here = [
-        row
-        for row in rows
-        if row["policy"] == "all words"
-        and row["level"].startswith(kind)
-        and not row["mechanism"].endswith(DECODED)
-    ]
-    names = sorted({row["mechanism"] for row in here}, key=lambda n: (n != "rank", n))
-    tasks = [c for c in CORPORA if c not in SHORT]
-    _, axes = plt.subplots(2, len(tasks), figsize=(9.5, 6), sharex=True)
-    for column, corpus in enumerate(tasks):
-        for line, (key, learner) in enumerate(
-            (("tfidf", "TF-IDF"), ("means", "vectors"))
-        ):
-            axis = axes[line][column]
-            for number, name in enumerate(names):
-                mine = [
-                    (float(r["level"].split()[1].rstrip("%")), r[key])
-                    for r in here
-                    if (r["mechanism"], r["corpus"]) == (name, corpus)
-                ]
-                spots = sorted({x for x, _ in mine})
-                high = [np.mean([y for x, y in mine if x == spot]) for spot in spots]
-                bold = name == "rank"
-                axis.plot(
-                    spots,
-                    high,
-                    marker="o" if bold else "os^vDPX*<>h"[number % 11],
-                    color="black" if bold else f"C{number % 10}",
-                    linewidth=2.4 if bold else 1.1,
-                    markersize=5,
-                    label=name,
-                )
-            axis.set_title(f"{corpus}, {learner}", fontsize=10)
-            axis.grid(alpha=0.3)
-            if line:
-                axis.set_xlabel("risk, %" if kind == "risk" else "worst loss, nats")
-        axes[0][0].set_ylabel("accuracy")
-        axes[1][0].set_ylabel("accuracy")
-    handles, labels = axes[0][0].get_legend_handles_labels()
-    plt.gcf().legend(handles, labels, loc="lower center", ncols=5, frameon=False)
-    plt.tight_layout(rect=(0, 0.1, 1, 1))
-    plt.savefig(path, metadata={"Date": None})
-    plt.close()
 
 
 def read(path: Path) -> list[dict[str, Any]]:

@@ -28,7 +28,9 @@ def show(
     *,
     value: Annotated[
         list[str] | None,
-        typer.Option(help="Value of the field of one subject, for its sum; repeatable."),
+        typer.Option(
+            help="Value of the field, for one sum; repeatable."
+        ),
     ] = None,
     as_json: options.Json = False,
 ) -> None:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext.readers import posterior
+from dptext.readers import posterior, vulgar
 from dptext.readers import topic as topics
 from dptext.readers.channel import Channel
 from dptext.readers.lattice import Lattice
@@ -34,7 +34,7 @@ class Table(NamedTuple):
     """The candidates of each output at one epsilon: rows (c, O), V the unknown word.
 
     weights, slots and backoff (c, O) as in `posterior.Words`; a padding weighs 0.
-    writable (c, O) tells which candidates may be drawn themselves.
+    writable (c, O) tells which candidates may be drawn themselves and are not vulgar.
     """
 
     rows: Ids
@@ -71,6 +71,7 @@ class PairReader:
         self._lattice = Lattice(lexicon.row_of, lexicon.words.index(NUMBER))
         self._model, self._count, self._weight = model, count, weight
         self._gains = Gains(model, weight)
+        self._vulgar = vulgar.rows(lexicon)
         self._topic = topics.Topic(channel.lexicon, topic) if topic else None
         self.table = lru_cache(maxsize=_TABLES)(self._table)
 
@@ -104,7 +105,7 @@ class PairReader:
         return np.where(none, released.drawn, path)
 
     def writable(self, released: Released) -> NDArray[np.bool_]:
-        """Tell which candidates of each word may be drawn themselves: (c, n)."""
+        """Tell which candidates of each word may be written: (c, n)."""
         writable = np.zeros((self._count, len(released.drawn)), bool)
         for epsilon, positions in self.channel.groups(released.eps):
             table = self.table(epsilon)
@@ -139,6 +140,7 @@ class PairReader:
         backoff = np.exp(self._weight * model.backoff.astype(np.float64))[rows]
         drawn = np.zeros(size + 1, bool)
         drawn[: len(rows)] = np.isfinite(log_probs[:, 0])
+        drawn &= ~self._vulgar
         return Table(
             np.ascontiguousarray(rows.T),
             np.ascontiguousarray((drawn[rows] & np.isfinite(logs)).T),

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext import progress
+from dptext.readers import vulgar
 from dptext.readers.causal import network, reading
 from dptext.readers.causal.reading import Job
 from dptext.readers.causal.search import Step, search
@@ -92,6 +93,7 @@ class CausalReader:
         channel.check()
         self.channel, self._source, self._settings = channel, source, settings
         self._pairs = pairs
+        self._vulgar = vulgar.rows(channel.lexicon)
         self._clitic = np.array([*map(is_clitic, channel.lexicon.words)])
         self._table = lru_cache(maxsize=_TABLES)(self._candidates_at)
 
@@ -136,12 +138,13 @@ class CausalReader:
         return Speller(split, lexicon.words, lexicon.prior)
 
     def writable(self, released: Released, rows: Ids) -> NDArray[np.bool_]:
-        """Tell which candidates of each word may be drawn themselves: (c, n)."""
+        """Tell which candidates of each word may be written: (c, n)."""
         writable = np.zeros(rows.shape, bool)
         for epsilon, positions in self.channel.groups(released.eps):
             logs = self._table(epsilon).log_probs
             drawn = np.zeros(len(self.channel.inputs), bool)
             drawn[: len(logs)] = np.isfinite(logs[:, 0])
+            drawn &= ~self._vulgar
             writable[:, positions] = drawn[rows[:, positions]]
         return writable
 
