@@ -28,9 +28,7 @@ def show(
     *,
     value: Annotated[
         list[str] | None,
-        typer.Option(
-            help="Value of the field, for one sum; repeatable."
-        ),
+        typer.Option(help="Value of the field, for one sum; repeatable."),
     ] = None,
     as_json: options.Json = False,
 ) -> None:
