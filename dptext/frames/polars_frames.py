@@ -17,7 +17,8 @@ class PolarsFrame(Frame[pl.DataFrame]):
     @property
     def names(self) -> Sequence[str]:
         """Return the names of all columns."""
-        return self.frame.columns
+        names: Sequence[str] = self.frame.columns
+        return names
 
     def privatized(
         self, names: Sequence[str], columns: Columns, start: int
