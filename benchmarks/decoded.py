@@ -105,12 +105,12 @@ def untouched(ready: Pipeline, texts: Sequence[str]) -> Corpus:
     return list(texts), words.ids, words.texts
 
 
-def decoder_of(ready: Pipeline, given: str) -> tuple[Decoder | None, str]:
+def decoder_of(ready: Pipeline, spec: str) -> tuple[Decoder | None, str]:
     """Make a decoder ready: NAME or NAME:KEY=VALUE,...; and its causal model's path."""
-    name, _, rest = given.partition(":")
+    name, _, rest = spec.partition(":")
     items = (item.partition("=")[::2] for item in rest.split(",") if item)
     settings = {key: yaml.safe_load(value) for key, value in items}
-    params: Any = convert(settings, registry.find("decoders", name).Params, given)
+    params: Any = convert(settings, registry.find("decoders", name).Params, spec)
     if not params.reads:
         return None, ""
     model = settings.get("model", "") if name == "causal-lm" else ""
@@ -158,19 +158,19 @@ def corpus_figures(ready: Pipeline, corpus: str, arguments: argparse.Namespace) 
     print(f"\n{corpus}: {len(texts)} texts, {len(draws_ids(draws)):,} words")
     print(f"{'':34s} equal content  cosine content  bigrams  causal  words/s", end="")
     print("  private->private  originals->private" if lines else "")
-    for given in arguments.decoder:
-        decoder, model = decoder_of(ready, given)
+    for spec in arguments.decoder:
+        decoder, model = decoder_of(ready, spec)
         version = written(ready, draws, decoder)
         shares = closeness(ready, version)
         shown = "{:6.1%} {:6.1%}   {:.3f}   {:.3f} ".format(*shares)
         shown += perplexities(version.texts, arguments.measure, model)
         shown += f" {len(version.ids) / version.seconds:8,.0f}"
         if plain is not None:
-            made = written(ready, train_draws, decoder).corpus
-            for source in (made, plain):
+            private = written(ready, train_draws, decoder).corpus
+            for source in (private, plain):
                 both = learned(ready, source, labels, version.corpus, answers)
                 shown += "     {:.3f} / {:.3f}".format(*both)
-        print(f"{given[:33]:34s}{shown}", flush=True)
+        print(f"{spec[:33]:34s}{shown}", flush=True)
     shown = perplexities(texts, arguments.measure, "")
     if plain is not None:
         both = learned(ready, plain, labels, untouched(ready, texts), answers)
@@ -190,9 +190,9 @@ def examples(ready: Pipeline, corpus: str, arguments: argparse.Namespace) -> Non
     texts = [row["text"] for row in rows]
     draws = draws_of(ready, texts, 1)
     columns = [texts]
-    for given in arguments.decoder:
-        columns.append(written(ready, draws, decoder_of(ready, given)[0]).texts)
-    names = ["original", *(given.partition(":")[0] for given in arguments.decoder)]
+    for spec in arguments.decoder:
+        columns.append(written(ready, draws, decoder_of(ready, spec)[0]).texts)
+    names = ["original", *(spec.partition(":")[0] for spec in arguments.decoder)]
     names = ["drawn" if name == "none" else name for name in names]
     print(f"\n### {corpus}\n\n| {' | '.join(names)} |\n|{' --- |' * len(names)}")
     for row in zip(*columns, strict=True):

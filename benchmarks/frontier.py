@@ -36,7 +36,7 @@ from frontier_setup import (
     levels,
     part_of,
 )
-from private_rows import ROOT, learned, released, same_forms, untouched
+from private_rows import ROOT, learned, privatized, same_forms, untouched
 
 from dptext.measures.kept import Meter
 
@@ -64,8 +64,8 @@ def cell(
     (texts, labels), (asked, answers) = part_of(corpus, 0), part_of(corpus, 1)
     began = time.perf_counter()
     train, test = (
-        released(sanitizer, texts, seed),
-        released(sanitizer, asked, seed + 1000),
+        privatized(sanitizer, texts, seed, written=True),
+        privatized(sanitizer, asked, seed + 1000, written=True),
     )
     seconds = time.perf_counter() - began
     row["tfidf"], row["means"] = learned(sanitizer, train, labels, test, answers)

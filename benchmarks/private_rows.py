@@ -19,7 +19,9 @@ from numpy.typing import NDArray
 
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
-from dptext.types import Record
+from dptext.tokens.joining import Joined
+from dptext.types import Eps, Ids, Record
+from dptext.types import Words as Batch
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = Path(os.environ.get("DPTEXT_TEST_DATA", ROOT.parent / "shared" / "data"))
@@ -36,33 +38,20 @@ def rows_of(file: str) -> list[dict[str, Any]]:
     return [rows[position] for position in order.tolist()]
 
 
-def privatized(sanitizer: Pipeline, texts: Sequence[str], seed: int) -> Words:
-    """Return private texts, and the drawn words with the text that each stands in."""
-    ids: list[Any] = []
-    positions: list[Any] = []
+def privatized(
+    sanitizer: Pipeline, texts: Sequence[str], seed: int, *, written: bool = False
+) -> Words:
+    """Return private texts, and the drawn words with the text that each stands in.
+
+    written: the words as they are written instead, decoded and in agreement.
+    """
+    ids: list[Ids] = []
+    positions: list[NDArray[np.int64]] = []
     before = 0
 
-    def observe(words: Any, drawn: Any, joined: Any, eps: Any) -> None:
+    def observe(words: Batch, drawn: Ids, joined: Joined, eps: Eps) -> None:
         nonlocal before
-        ids.append(np.array(drawn))
-        positions.append(words.texts + before)
-        before += len(words.ends)
-
-    records = (Record(number, (text,), None) for number, text in enumerate(texts))
-    key = RunKey.from_seed(seed)
-    out = [new[0] for _, new in sanitizer.run(records, key, observe=observe)]
-    return out, np.concatenate(ids), np.concatenate(positions)
-
-
-def released(sanitizer: Pipeline, texts: Sequence[str], seed: int) -> Words:
-    """Return private texts, and the words as they are written, after decoding."""
-    ids: list[Any] = []
-    positions: list[Any] = []
-    before = 0
-
-    def observe(words: Any, drawn: Any, joined: Any, eps: Any) -> None:
-        nonlocal before
-        ids.append(np.array(joined.written))
+        ids.append(np.array(joined.written if written else drawn))
         positions.append(words.texts + before)
         before += len(words.ends)
 

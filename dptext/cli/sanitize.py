@@ -108,8 +108,8 @@ def command(
         # All is opened before anything is read, the data first: they appear last.
         opened = None
         if out_dir is None:
-            whole = account is not None
-            opened = Opened.of(job, reports, release, whole=whole)
+            held = account is not None
+            opened = Opened.of(job, reports, release, held=held)
         sinks = [
             None if path is None else release.open(str(path)) for path in (report, html)
         ]

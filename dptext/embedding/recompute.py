@@ -77,5 +77,5 @@ def _near(wanted: object, actual: Any, path: str) -> bool:
     )
 
 
-def _plain(told: VectorDocument) -> dict[str, Any]:
-    return msgspec.json.decode(encode(told), type=dict[str, Any])
+def _plain(document: VectorDocument) -> dict[str, Any]:
+    return msgspec.json.decode(encode(document), type=dict[str, Any])

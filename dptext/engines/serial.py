@@ -61,9 +61,9 @@ class Sinks:
     aside: streams.Aside | None = None
 
     @classmethod
-    def of(cls, job: Job, release: streams.Release, *, whole: bool = False) -> Sinks:
-        """Open what a job writes to, as a part of a release; whole as in Output."""
-        output = release.open(job.output, whole=whole)
+    def of(cls, job: Job, release: streams.Release, *, held: bool = False) -> Sinks:
+        """Open what a job writes to, as a part of a release; held as in Output."""
+        output = release.open(job.output, held=held)
         if job.on_error == "quarantine" and job.quarantine is not None:
             # For the user's eyes only: it holds original text.
             return cls(output, release.aside(job.quarantine))

@@ -116,8 +116,8 @@ def of(frame: Kept) -> Frame[Kept]:
         module = import_module(f"dptext.frames.{_LIBRARIES[library]}")
         for known, handler in module.KINDS.items():
             if isinstance(frame, known):
-                made: Frame[Kept] = handler(frame)
-                return made
+                wrapped: Frame[Kept] = handler(frame)
+                return wrapped
     raise TypeError(
         f"columns are of a table of pandas, Polars, pyarrow or datasets, and this is a "
         f"{kind}: leave columns out for a text or an iterable of texts"

@@ -136,9 +136,11 @@ def array(values: Any, name: str) -> _arrow.Array:
     import pyarrow as pa
 
     try:
-        made = pa.array(values, from_pandas=True)
+        column = pa.array(values, from_pandas=True)
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         raise InputError(
             f"column {name!r} holds values of several types; make all of them texts"
         ) from None
-    return made.cast(pa.string()) if _arrow.is_kind(made.type, "is_null") else made
+    if _arrow.is_kind(column.type, "is_null"):
+        return column.cast(pa.string())
+    return column

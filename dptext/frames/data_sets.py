@@ -86,11 +86,11 @@ class DataSets(Frame[datasets.DatasetDict]):
         self, names: Sequence[str], columns: Columns, start: int
     ) -> datasets.DatasetDict:
         """Return the splits with new texts."""
-        made = datasets.DatasetDict()
+        splits = datasets.DatasetDict()
         for name, split in self.frame.items():
-            made[name] = DataSet(split).privatized(names, columns, start)
+            splits[name] = DataSet(split).privatized(names, columns, start)
             start += len(split)
-        return made
+        return splits
 
 
 KINDS = {datasets.Dataset: DataSet, datasets.DatasetDict: DataSets}

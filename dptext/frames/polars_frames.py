@@ -33,9 +33,9 @@ class PolarsFrame(Frame[pl.DataFrame]):
         table = self.frame.select(names).to_arrow()
         new = columns(table, start)
         changed = columns.names(table.schema)
-        made = pl.from_arrow(new.select(changed))
-        assert isinstance(made, pl.DataFrame)
-        return self.frame.with_columns(made.get_columns())
+        replaced = pl.from_arrow(new.select(changed))
+        assert isinstance(replaced, pl.DataFrame)
+        return self.frame.with_columns(replaced.get_columns())
 
 
 KINDS = {pl.DataFrame: PolarsFrame}

@@ -53,8 +53,8 @@ def finish(ledger: Ledger, number: int, state: str) -> None:
     data.execute("UPDATE entries SET state = ? WHERE number = ?", (state, number))
     seal = ledger.key.seal(_content(data, entry(ledger, number)))
     data.execute("UPDATE entries SET seal = ? WHERE number = ?", (seal, number))
-    whole = ledger.key.seal(_of_all(entries(ledger)))
-    data.execute("UPDATE facts SET value = ? WHERE name = 'seal'", (whole,))
+    seal_of_all = ledger.key.seal(_of_all(entries(ledger)))
+    data.execute("UPDATE facts SET value = ? WHERE name = 'seal'", (seal_of_all,))
 
 
 def broken(ledger: Ledger) -> Iterator[str]:
@@ -67,8 +67,8 @@ def broken(ledger: Ledger) -> Iterator[str]:
             _content(ledger.data, row), row.seal or b""
         ):
             yield f"entry {row.number} was edited: its seal is broken"
-    (whole,) = ledger.data.execute("SELECT value FROM facts WHERE name = 'seal'")
-    if not ledger.key.is_seal(_of_all(rows), bytes(whole[0])):
+    (seal_of_all,) = ledger.data.execute("SELECT value FROM facts WHERE name = 'seal'")
+    if not ledger.key.is_seal(_of_all(rows), bytes(seal_of_all[0])):
         yield "entries were added, edited or taken out: the seal of all is broken"
 
 

@@ -54,7 +54,7 @@ def available(pipeline: Pipeline) -> list[Reader]:
     readers: list[Reader] = [Alone(channel)]
     with contextlib.suppress(LexiconError):
         model = locations.find(locations.ENGLISH, channel)
-        readers.append(PairReader(channel, model).attacker())
+        readers.append(PairReader.strongest(channel, model))
     theirs = pipeline.decoder.reader
     if theirs is not None:
         readers = [*(each for each in readers if each.name != theirs.name), theirs]

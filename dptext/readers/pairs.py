@@ -77,7 +77,12 @@ class PairReader:
 
     def attacker(self) -> PairReader:
         """Return the reader with the same model who guesses as well as it can."""
-        return PairReader(self.channel, self._model, topic=topics.POWER)
+        return PairReader.strongest(self.channel, self._model)
+
+    @classmethod
+    def strongest(cls, channel: Channel, model: Ngrams) -> PairReader:
+        """Return the reader that finds most with a model."""
+        return cls(channel, model, topic=topics.POWER)
 
     def posterior(self, released: Released) -> tuple[Ids, Floats]:
         """Return the candidates of each drawn word, and how likely each is: (c, n)."""

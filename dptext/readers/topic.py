@@ -2,7 +2,8 @@
 
 Of a candidate x of word i, p(x) becomes p(x) e^(power cos(x, t_i)): t_i is the mean
 direction of all other drawn words of the text, rare ones weighing more, shorter where
-there are few of them. Words of grammar have no direction. It follows from the draws.
+there are few of them. Function words, of languages of which they are known, have no
+direction. It follows from the draws.
 Source: language models with a latent semantic part (Bellegarda 2000, Exploiting latent
 semantic information in statistical language modeling).
 
@@ -21,7 +22,7 @@ from dptext.types import Ids, Lexicon, Released
 POWER = 4.0
 # The length of a direction; sums of products stay below 2^24, exact in 32 bits.
 _LENGTH = 1000.0
-# Words are mean directions of so many frequent ones, which say nothing of a topic.
+# The mean direction of so many frequent words says nothing of a topic.
 _FREQUENT = 8000
 # -ln p of a word that begins to count, and most of what counts beyond it.
 _COMMON, _RARE = 5.0, 7.0

@@ -59,10 +59,10 @@ class Opened:
         reports: Reports,
         release: streams.Release,
         *,
-        whole: bool = False,
+        held: bool = False,
     ) -> Opened:
         """Open what a job writes to, as a part of a release, the data first."""
-        sinks = Sinks.of(job, release, whole=whole)
+        sinks = Sinks.of(job, release, held=held)
         beside = reports.beside(job)
         return cls(sinks, None if beside is None else release.open(str(beside)))
 
@@ -97,8 +97,8 @@ class Run:
     def release(self, job: Job, reports: Reports) -> Written:
         """Carry out a job of several: its output appears with its sidecar."""
         with streams.Release() as release:
-            whole = self._account is not None
-            opened = Opened.of(job, reports, release, whole=whole)
+            held = self._account is not None
+            opened = Opened.of(job, reports, release, held=held)
             with self.charging(opened) as charging:
                 written = self.carry_out(job, opened, charging)
                 release.commit(charging.leave)

@@ -28,11 +28,11 @@ class Output:
     """An opened output: write to `stream`; `digest` and `size` are known at the end.
 
     digest is the sha256, in hexadecimal, of the bytes that left (compressed, if so),
-    size how many there were. A file is at its target once it is published; with whole,
+    size how many there were. A file is at its target once it is published; with held,
     what goes to a pipe waits until then, too, in a file without a name.
     """
 
-    def __init__(self, path: str | None, *, whole: bool = False) -> None:
+    def __init__(self, path: str | None, *, held: bool = False) -> None:
         self.digest: str | None = None
         self.size = 0
         self._name = "standard output" if is_standard(path) else str(path)
@@ -42,7 +42,7 @@ class Output:
         self._standard: BinaryIO | None = None
         with reported(self._name):
             self._file = self._open(None if is_standard(path) else path)
-            if whole and self._part is None:
+            if held and self._part is None:
                 self._pipe = self._file
                 self._file = cast(BinaryIO, tempfile.TemporaryFile(buffering=0))
         self._sink = _Sink(self._file, self._name)

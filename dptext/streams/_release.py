@@ -73,9 +73,9 @@ class Release:
         for aside in self._asides:
             aside.close(stays=False)
 
-    def open(self, path: str | None, *, whole: bool = False) -> Output:
-        """Open an output of this release; whole as in Output."""
-        output = Output(path, whole=whole)
+    def open(self, path: str | None, *, held: bool = False) -> Output:
+        """Open an output of this release; held as in Output."""
+        output = Output(path, held=held)
         self._outputs.append(output)
         return output
 

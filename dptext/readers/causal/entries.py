@@ -72,18 +72,18 @@ class Entries:
 
 def unread(leaves: Iterable[Node]) -> list[Node]:
     """Return the nodes that have no entry yet, each after its parent."""
-    found: dict[Node, None] = {}
+    nodes: dict[Node, None] = {}
     for leaf in leaves:
-        found.update((node, None) for node in leaf.path() if node.entry < 0)
-    return list(found)
+        nodes.update((node, None) for node in leaf.path() if node.entry < 0)
+    return list(nodes)
 
 
 def room(nodes: Iterable[Node]) -> int:
     """Return how many entries nodes take together with their ancestors."""
-    found: set[Node] = set()
+    counted: set[Node] = set()
     for node in nodes:
         at: Node | None = node
-        while at is not None and at not in found:
-            found.add(at)
+        while at is not None and at not in counted:
+            counted.add(at)
             at = at.parent
-    return len(found)
+    return len(counted)

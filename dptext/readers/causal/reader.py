@@ -121,9 +121,9 @@ class CausalReader:
             jobs = [self._job(text, rows, evidence) for text in texts]
             model = network.load(source.path, source.digest, source.device)
             read = reading.read(model, jobs)
-        for text, found in zip(texts, read, strict=True):
+        for text, result in zip(texts, read, strict=True):
             for drawn, word, posterior in zip(
-                text.drawn, found.best, found.posterior, strict=True
+                text.drawn, result.best, result.posterior, strict=True
             ):
                 possible = np.flatnonzero(np.isfinite(evidence[:, drawn.index]))
                 best[drawn.index] = rows[possible[word], drawn.index]
@@ -156,8 +156,8 @@ class CausalReader:
             for drawn in text.drawn
         ]
         capacity = capacity_of(start, steps, settings.beam)
-        found = search(start, steps, settings.beam, settings.weight, capacity)
-        return Job(found, capacity, len(rows))
+        running = search(start, steps, settings.beam, settings.weight, capacity)
+        return Job(running, capacity, len(rows))
 
     def _step(self, drawn: Drawn, rows: Ids, evidence: NDArray[np.float64]) -> Step:
         possible = np.isfinite(evidence)

@@ -28,7 +28,7 @@ class _Row:
         self.number, self._search = number, job.search
         self.entries = Entries(job.capacity)
         self._waiting: deque[Node] = deque()
-        self.found: Found | None = None
+        self.result: Found | None = None
         self._ask(next(self._search))
 
     def take(self, most: int) -> list[Node]:
@@ -40,11 +40,11 @@ class _Row:
 
     def go_on(self) -> None:
         """Continue the search as far as it can without reading."""
-        while not self._waiting and self.found is None:
+        while not self._waiting and self.result is None:
             try:
                 self._ask(next(self._search))
             except StopIteration as end:
-                self.found = end.value
+                self.result = end.value
 
     def _ask(self, leaves: list[Node]) -> None:
         self.entries.keep(leaves)
@@ -63,23 +63,23 @@ class _Queue:
             return _Row(*self._waiting.popleft()) if self._waiting else None
 
 
-def _run(group: Group | Lines, queue: _Queue, found: dict[int, Found]) -> None:
+def _run(group: Group | Lines, queue: _Queue, results: dict[int, Found]) -> None:
     """Run searches of one size; whichever ends makes room for the next."""
     rows: dict[int, _Row] = {}
     while True:
-        for place in set(range(group.rows)) - rows.keys():
+        for number in set(range(group.rows)) - rows.keys():
             row = queue.next()
             if row is not None:
-                rows[place] = row
+                rows[number] = row
         if not rows:
             return
-        nodes = {place: row.take(group.tokens) for place, row in rows.items()}
-        group.read({place: (rows[place].entries, nodes[place]) for place in rows})
-        for place, row in list(rows.items()):
+        nodes = {number: row.take(group.tokens) for number, row in rows.items()}
+        group.read({number: (rows[number].entries, nodes[number]) for number in rows})
+        for number, row in list(rows.items()):
             row.go_on()
-            if row.found is not None:
-                found[row.number] = row.found
-                del rows[place]
+            if row.result is not None:
+                results[row.number] = row.result
+                del rows[number]
 
 
 def read(network: Network, jobs: Sequence[Job]) -> list[Found]:
@@ -87,7 +87,7 @@ def read(network: Network, jobs: Sequence[Job]) -> list[Found]:
     by_size: dict[tuple[int, int], list[tuple[int, Job]]] = {}
     for number, job in enumerate(jobs):
         by_size.setdefault((job.capacity, job.wanted), []).append((number, job))
-    found: dict[int, Found] = {}
+    results: dict[int, Found] = {}
     set_threads, threads = (
         network.torch.set_num_threads,
         network.torch.get_num_threads(),
@@ -101,10 +101,10 @@ def read(network: Network, jobs: Sequence[Job]) -> list[Found]:
                 queue = _Queue(same)
                 for _ in range(min(threads, -(-len(same) // network.shape.texts))):
                     running.append(
-                        pool.submit(_run, network.group(*size), queue, found)
+                        pool.submit(_run, network.group(*size), queue, results)
                     )
             for each in running:
                 each.result()
     finally:
         set_threads(threads)
-    return [found[number] for number in range(len(jobs))]
+    return [results[number] for number in range(len(jobs))]

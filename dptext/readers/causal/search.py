@@ -154,7 +154,7 @@ def _best(passed: list[_Beams]) -> list[int]:
 
 def _posterior(passed: list[_Beams]) -> list[Floats]:
     """Return the posterior of the candidates of each word: (c,) each, sums to 1."""
-    found: list[Floats] = []
+    posteriors: list[Floats] = []
     later: Floats | None = None
     for step in reversed(passed):
         followed = step.scores if later is None else step.scores + later
@@ -164,9 +164,9 @@ def _posterior(passed: list[_Beams]) -> list[Floats]:
         total[step.chosen] = followed
         table: Floats = total.reshape(step.weighed.shape)
         words = _log_sum(table, 0)
-        found.append(np.exp(words - _log_sum(words, 0)))
+        posteriors.append(np.exp(words - _log_sum(words, 0)))
         later = _log_sum(table, 1) - step.entered
-    return found[::-1]
+    return posteriors[::-1]
 
 
 def _log_sum(logs: Floats, axis: int) -> Floats:

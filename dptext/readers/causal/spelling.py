@@ -86,11 +86,11 @@ class Speller:
         encoded = self._encode([_ANCHOR + piece for piece in pieces])
         for piece, tokens in zip(pieces, encoded, strict=True):
             if tokens[:length] == self._anchor:
-                own = tokens[length:]
+                spelled = tokens[length:]
             else:  # the piece melts with the end of a line
                 alone, both = self._encode(["x", "x" + piece])
-                own = both[len(alone) :]
-            self._known[piece] = own or self.start[-1:]
+                spelled = both[len(alone) :]
+            self._known[piece] = spelled or self.start[-1:]
 
     def _ahead(self, spaced: bool, capital: bool) -> NDArray[np.float64]:
         """Return about ln p of the rest of each word given its first token: (V,).

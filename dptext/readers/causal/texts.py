@@ -102,8 +102,8 @@ class _State:
     def mark(self, piece: str, ends: bool) -> None:
         """Pass a mark or a space that is none of a single one before a word."""
         body = piece.strip(" ")
-        apart = piece != body or not self._spaced
-        tight = body in _OPENING or body in (_QUOTES if apart else _JOINING)
+        spaced_off = piece != body or not self._spaced
+        tight = body in _OPENING or body in (_QUOTES if spaced_off else _JOINING)
         self._spaced = bool(body.strip()) and not tight
         self._capital = self._capital or ends
 
