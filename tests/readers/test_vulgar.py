@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dptext import open_pipeline
-from dptext.readers import vulgar
+from dptext.lexicons import vulgar
 from dptext.readers.pairs import PairReader
 from dptext.tokens.policy import Policy
 from tests.readers import models
