@@ -40,7 +40,12 @@ class Format(formats.Format):
     SUFFIXES: ClassVar = (".parquet", ".pq")
 
     def read(
-        self, stream: BinaryIO, selection: Selection, location: str, start: int = 0
+        self,
+        stream: BinaryIO,
+        selection: Selection,
+        location: str,
+        start: int = 0,
+        line: int = 1,
     ) -> Iterator[Item]:
         """Read one record per row."""
         file = _open(stream, location)
