@@ -28,7 +28,7 @@ from dptext.errors import DptextError, LexiconError, UsageError
 from dptext.pipeline import Pipeline
 from dptext.profile import Profile
 from dptext.randomness import RunKey
-from dptext.types import Record
+from dptext.types import Lexicon, Record
 
 # Batches under way for each worker: one in work, one waiting.
 _AHEAD = 2
@@ -58,12 +58,16 @@ class Recipe(NamedTuple):
     identity: str
     key: RunKey
 
-    def worker(self) -> Worker:
+    @classmethod
+    def of(cls, pipeline: Pipeline, key: RunKey) -> Recipe:
+        """Return what makes workers of a pipeline and a run key."""
+        return cls(pipeline.profile, pipeline.lexicon.digest, pipeline.identity, key)
+
+    def pipeline(self, lexicon: Lexicon) -> Pipeline:
         """Make the pipeline again.
 
         Raises LexiconError and UsageError when a file is not what it was.
         """
-        lexicon = lexicons.find(self.profile.lexicon)
         if lexicon.digest != self.digest:
             raise LexiconError(
                 f"lexicon {self.profile.lexicon} has changed since the run began"
@@ -74,7 +78,12 @@ class Recipe(NamedTuple):
                 "a file that the settings name has changed since the run began; run "
                 "again"
             )
-        return Worker(pipeline, self.key, Meters(lexicon))
+        return pipeline
+
+    def worker(self) -> Worker:
+        """Make the pipeline again, and what it is used by."""
+        pipeline = self.pipeline(lexicons.find(self.profile.lexicon))
+        return Worker(pipeline, self.key, Meters(pipeline.lexicon))
 
 
 def run(
@@ -87,8 +96,7 @@ def run(
 
     In their place there may be parts of a file, which come back without records.
     """
-    recipe = Recipe(pipeline.profile, pipeline.lexicon.digest, pipeline.identity, key)
-    return spread(recipe, batches, jobs)
+    return spread(Recipe.of(pipeline, key), batches, jobs)
 
 
 def spread(

@@ -94,12 +94,11 @@ def run(
     tally: Tally,
     sinks: Sinks,
     *,
-    start: int = 0,
     charging: Charging = FREE,
     progress: Progress | None = None,
     warn: Warn = _silent,
 ) -> Written:
-    """Carry out a job. tally grows while it runs; ordinals count from start.
+    """Carry out a job. tally grows while it runs; ordinals go on from it.
 
     charging charges each batch to a ledger before it is written.
 
@@ -110,7 +109,9 @@ def run(
     """
     began = time.monotonic()
     output = sinks.output
-    source = Source(job, sinks.aside, start, tally.texts)
+    # No two records of a run have the same ordinal, so none share their noise.
+    start, first_text = tally.next
+    source = Source(job, sinks.aside, start, first_text)
     with contextlib.ExitStack() as stack:
         chosen = source.open(stack, warn)
         module = formats.find(None, chosen)
@@ -122,7 +123,7 @@ def run(
         writer = module.writer(stream, job.selection)  # type: ignore[arg-type]
         # A ledger is charged by records, which others would have read.
         parts = job.jobs > 1 and charging.entry is None
-        tasks = _tasks(source.items(module, parts=parts), job.batch_size, tally.texts)
+        tasks = _tasks(source.items(module, parts=parts), job.batch_size, first_text)
         for batch, done in _privatized(pipeline, tasks, key, job.jobs, tally):
             tally.add(done.counted)
             if isinstance(done, Finished):

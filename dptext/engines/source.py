@@ -10,6 +10,7 @@ from dptext import formats, streams
 from dptext.engines import choosing
 from dptext.engines.fields import SAMPLE
 from dptext.engines.parts import Part
+from dptext.engines.tally import Start
 from dptext.errors import InputError
 from dptext.formats import Pieces, Regular
 from dptext.metrics import FIRST_TEXTS
@@ -70,6 +71,31 @@ class Source:
             if not self._is_cut:
                 raise
             yield Record(-1, (), error)
+
+    def count(self, module: formats.Format, *, to_end: bool) -> Start:
+        """Count records, faulty ones too, and texts up to FIRST_TEXTS, writing nothing.
+
+        Records are read until so many texts are known; then they are cut, and counted
+        only to_end. Raises what `records` does.
+        """
+        rows = self._rows(module)
+        for item in self.items(module, parts=True):
+            if isinstance(item, Record) and isinstance(item.rest, InputError):
+                raise item.rest
+            if self._texts >= FIRST_TEXTS and not (to_end and rows is None):
+                return Start(rows or self._next, FIRST_TEXTS)
+        return Start(self._next, min(self._texts, FIRST_TEXTS))
+
+    def _rows(self, module: formats.Format) -> int | None:
+        """Return how many records all inputs say they hold."""
+        total = 0
+        for name in self._job.inputs:
+            with streams.open_input(name) as stream:
+                rows = module.rows(stream)
+            if rows is None:
+                return None
+            total += rows
+        return total
 
     def _read(
         self,

@@ -100,6 +100,10 @@ class Format(ABC):
         cannot be read with the selection.
         """
 
+    def rows(self, stream: BinaryIO) -> int | None:
+        """Return how many records a file says it holds; None where it does not say."""
+        return None
+
     def regular(self, selection: Selection) -> Regular | None:
         """Return what finds records in bytes without reading them.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 from collections import Counter
@@ -17,6 +18,7 @@ from dptext import formats
 from dptext.engines import parts, source
 from dptext.engines.parts import Part
 from dptext.engines.serial import Job
+from dptext.engines.tally import Start
 from dptext.engines.work import Done, Worker
 from dptext.errors import InputError
 from dptext.formats import _pieces
@@ -116,6 +118,33 @@ def test_a_file_in_parts_is_the_file(
     assert cut.seen == uncut.seen
     assert cut.faults == uncut.faults
     assert cut.present == uncut.present
+    if not uncut.ended:
+        read = uncut.present.total() + len(uncut.faults)
+        assert counted(name, path, to_end=True).records == read
+
+
+def counted(name: str, path: Path, *, to_end: bool) -> Start:
+    """Count records and texts of a file, as tasks of a cluster need them."""
+    job = Job((str(path),), None, Selection(max_record_bytes=40), name, on_error="skip")
+    with contextlib.ExitStack() as stack:
+        reader = source.Source(job, None, 0)
+        module = formats.find(None, reader.open(stack, str))
+        return reader.count(module, to_end=to_end)
+
+
+def test_what_is_counted_of_a_file(tmp_path: Path) -> None:
+    """Of Parquet its own number of rows; else only to the end where it is asked."""
+    pa = pytest.importorskip("pyarrow")
+    import pyarrow.parquet as pq
+
+    texts = ["a b"] * (source.FIRST_TEXTS + 500)
+    pq.write_table(pa.table({"text": texts}), tmp_path / "in.parquet")
+    (tmp_path / "in.jsonl").write_text('{"text": "a b"}\n' * len(texts))
+    for name in ("parquet", "jsonl"):
+        path = tmp_path / f"in.{name}"
+        expected = Start(len(texts), source.FIRST_TEXTS)
+        assert counted(name, path, to_end=True) == expected
+        assert counted(name, path, to_end=False).texts == source.FIRST_TEXTS
 
 
 @pytest.mark.parametrize("name", sorted(LINES))
