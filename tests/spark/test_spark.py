@@ -19,7 +19,7 @@ import pytest
 
 import dptext
 from dptext.report import document
-from dptext.spark import cluster, workers
+from dptext.spark import cluster
 from dptext.spark import privatize as privatized
 from tests.cli.running import WORDS, here, lexicon, small
 
@@ -28,6 +28,7 @@ pytestmark = [
         importlib.util.find_spec("pyspark") is None, reason="pyspark is not installed"
     ),
     pytest.mark.skipif(shutil.which("java") is None, reason="there is no Java"),
+    pytest.mark.slow,
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas"),
 ]
 KEY = bytes(range(7, 7 + 64))
@@ -194,29 +195,3 @@ def test_rows_that_come_and_go_are_refused(spark: Any, tmp_path: Path) -> None:
     (tmp_path / "second").touch()
     with pytest.raises(Exception, match="rows, and had 1 when they were counted"):
         private.collect()
-
-
-def test_a_lexicon_is_sent_where_it_is_not(tmp_path: Path) -> None:
-    """What is packed for other machines has the words and vectors of the original."""
-    from dptext import lexicons
-
-    class Context:
-        def __init__(self, master: str) -> None:
-            self.master = master
-            self.archives: list[str] = []
-
-        def addArchive(self, path: str) -> None:
-            shutil.unpack_archive(path, tmp_path / "sent")
-            self.archives.append(path)
-
-    original = lexicons.find(lexicon(tmp_path))
-    context = Context("spark://host:7077")
-    with workers.sent(context, original) as archive:
-        assert context.archives[0].endswith(archive)
-    assert lexicons.find(str(tmp_path / "sent")).digest == original.digest
-    with workers.sent(context, lexicons.find("builtin")) as archive:
-        assert archive == ""
-    context.master = "local[2,4]"
-    with workers.sent(context, original) as archive:
-        assert archive == ""
-    assert len(context.archives) == 1
