@@ -7,13 +7,15 @@
 
 Vocabularies other than the built-in one are generated (words x dimensions) and
 imported, once for a folder. Texts are public words by their frequencies. Each cell is
-two runs of `dptext sanitize` from JSONL to JSONL, a short one and a long one, of so many
-words or, if that takes longer, about so many seconds: their difference is the speed,
-what is left of the short one the start-up. All in processor time, reading and writing
-included, so that other work on the machine counts little. Mechanisms that compute a
-table for each word that occurs are faster the longer the run. The limit is the product of noisy vectors with the vocabulary in float32,
-measured just before: no exact search for the nearest word can do without it. Mechanisms
-that look up lists go far above it.
+two runs of `dptext sanitize` from JSONL to JSONL, a short one and a long one, of so
+many words or, if that takes longer, about so many seconds: their difference is the
+speed, what is left of the short one the start-up. All in processor time, reading and
+writing included, so that other work on the machine counts little. Mechanisms that
+compute a table for each word that occurs are faster the longer the run.
+
+The limit is the product of noisy vectors with the vocabulary in float32, measured just
+before: no exact search for the nearest word can do without it. Mechanisms that look up
+lists go far above it.
 """
 
 from __future__ import annotations
@@ -197,8 +199,8 @@ def main() -> None:
             each = cells[-1]
             print(
                 f"{vocabulary:12} {each.mechanism:20} {each.length:6} {each.jobs:4} "
-                f"{each.words:10,} {each.rate:17,.0f} {each.ratio:9.2f} {each.start_up:11.1f} "
-                f"{each.peak:8.0f}",
+                f"{each.words:10,} {each.rate:17,.0f} {each.ratio:9.2f} "
+                f"{each.start_up:11.1f} {each.peak:8.0f}",
                 flush=True,
             )
     if chosen.json:
