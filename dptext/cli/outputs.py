@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from dptext import streams
-from dptext.cli import output_checks
+from dptext.cli import folders, output_checks
 from dptext.engines import choosing
 from dptext.engines.serial import Job
 from dptext.errors import OutputError
@@ -15,9 +15,13 @@ from dptext.report.run import Opened, Reports
 
 
 def planned(
-    job: Job, out_dir: str | None, reports: Reports, *kept: Path | None
+    job: Job,
+    out_dir: str | None,
+    reports: Reports,
+    *kept: Path | None,
+    warn: Callable[[str], None] = lambda line: None,
 ) -> list[Job]:
-    """Return one job for each output: the job itself, or one for each input.
+    """Return one job for each output: the job itself, or one for each input file.
 
     kept are other files that no output may take the place of, such as a key.
     Raises UsageError where formats, names or outputs do not go together.
@@ -28,12 +32,10 @@ def planned(
         jobs = [job]
     else:
         output_checks.check_out_dir(job, reports)
-        for name in job.inputs if job.format is None else ():
+        pairs = folders.outputs_of(job.inputs, out_dir, job.format, warn)
+        for name, _ in pairs if job.format is None else ():
             choosing.one_format([name])
-        jobs = [
-            replace(job, inputs=(name,), output=str(Path(out_dir, Path(name).name)))
-            for name in job.inputs
-        ]
+        jobs = [replace(job, inputs=(name,), output=path) for name, path in pairs]
     output_checks.check_standard(jobs, reports)
     output_checks.check_distinct(jobs, reports, kept)
     for each in jobs:
@@ -44,7 +46,8 @@ def planned(
 def make_folder(folder: str, jobs: Sequence[Job], reports: Reports) -> None:
     """Make the folder of the outputs, and see that all its files can be written."""
     try:
-        Path(folder).mkdir(parents=True, exist_ok=True)
+        for parent in {Path(folder), *(Path(job.output or "").parent for job in jobs)}:
+            parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise OutputError(f"--out-dir {folder}: {error.strerror}") from None
     for job in jobs:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Annotated
 
-from dptext.cli import accounts, groups, options, screen
+from dptext.cli import accounts, clusters, groups, options, screen
 from dptext.errors import UsageError
 
 
@@ -48,6 +48,7 @@ def command(
     sidecar: options.Sidecar = True,
     batch_size: options.BatchSize = 4096,
     jobs: options.Jobs = 1,
+    engine: clusters.Cluster,
     line_buffered: Annotated[
         bool,
         options.output_option("--line-buffered", help="Write every record at once."),
@@ -78,6 +79,7 @@ def command(
             "--line-buffered writes every record at once: leave --jobs out"
         )
     budget.check(line_buffered=line_buffered, seed=seed)
+    engine.check(files, out_dir, jobs=jobs, quarantine=quarantine, ledger=budget.ledger)
     job = Job(
         inputs=tuple(files or ("-",)),
         output=None if output == "-" else output,
@@ -96,11 +98,11 @@ def command(
         jobs=jobs,
     )
     reports = Reports(report, html, public_report, sidecar)
-    planned = outputs.planned(job, out_dir, reports, key_file, *budget.files)
-    key = running.key(key_file, seed)
-    recipe = profiles.load(profile, over)
     console = screen.console(stderr=True, quiet=quiet)
     warn = partial(running.warn, console)
+    planned = outputs.planned(job, out_dir, reports, key_file, *budget.files, warn=warn)
+    key = running.key(key_file, seed)
+    recipe = profiles.load(profile, over)
     if out_dir is not None:
         outputs.make_folder(out_dir, planned, reports)
     shown = sys.stderr.isatty() if progress is None else progress
@@ -128,7 +130,7 @@ def command(
             if opened is not None:
                 written = [run.carry_out(job, opened, charging)]
             else:
-                written = [run.release(each, reports) for each in planned]
+                written = engine.release(run, planned, reports, warn)
             result = run.report(job, written)
             for sink, write in zip(sinks, (document.encode, page.render), strict=True):
                 if sink is not None:

@@ -16,6 +16,7 @@ from dptext.streams._inputs import (
     check_ends,
     check_file,
     is_standard,
+    joined,
     open_input,
     unpacked,
 )
@@ -36,6 +37,7 @@ __all__ = [
     "decompress",
     "identity",
     "is_standard",
+    "joined",
     "open_input",
     "open_output",
     "plain_name",
