@@ -12,8 +12,11 @@ from dptext.errors import UsageError
 from dptext.report.run import Reports
 
 
-def check_out_dir(job: Job, reports: Reports) -> None:
-    """Refuse what does not go with a folder of outputs, one for each input."""
+def check_out_dir(job: Job, reports: Reports, names: Sequence[str]) -> None:
+    """Refuse what does not go with a folder of outputs, one for each input.
+
+    names are those of the outputs in the folder.
+    """
     for option, value in (("-o", job.output), ("--public-report", reports.public)):
         if value is not None:
             raise UsageError(f"give --out-dir or {option}, not both")
@@ -21,7 +24,8 @@ def check_out_dir(job: Job, reports: Reports) -> None:
         raise UsageError(
             "--out-dir: standard input has no name; use -o, or name the files"
         )
-    names = [Path(each).name for each in job.inputs]
+    if not names:
+        raise UsageError("the folders hold no file of a known format; see --format")
     for number, name in enumerate(names):
         if name in names[:number]:
             raise UsageError(

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from dptext import streams
+from dptext import formats, streams
 from dptext.cli import output_checks
 from dptext.engines import choosing
-from dptext.engines.serial import Job
+from dptext.engines.serial import Job, Written
 from dptext.errors import OutputError
+from dptext.report.exports import SIDECAR
 from dptext.report.run import Opened, Reports
 
 
@@ -27,12 +28,13 @@ def planned(
             choosing.one_format(job.inputs)
         jobs = [job]
     else:
-        output_checks.check_out_dir(job, reports)
-        for name in job.inputs if job.format is None else ():
+        named = dict(_each(job, Path(out_dir)))
+        output_checks.check_out_dir(job, reports, list(named.values()))
+        for name in named if job.format is None else ():
             choosing.one_format([name])
         jobs = [
-            replace(job, inputs=(name,), output=str(Path(out_dir, Path(name).name)))
-            for name in job.inputs
+            replace(job, inputs=(name,), output=str(Path(out_dir, output)))
+            for name, output in named.items()
         ]
     output_checks.check_standard(jobs, reports)
     output_checks.check_distinct(jobs, reports, kept)
@@ -41,10 +43,45 @@ def planned(
     return jobs
 
 
+def _each(job: Job, out_dir: Path) -> Iterator[tuple[str, str]]:
+    """Yield each input with the name of its output; of folders the files in them.
+
+    These are the files of known formats, hidden ones, reports and outputs left out.
+    """
+    for name in job.inputs:
+        folder = Path(name)
+        if streams.is_standard(name) or not folder.is_dir():
+            yield name, folder.name
+            continue
+        for path in sorted(folder.rglob("*")):
+            inside = path.relative_to(folder)
+            hidden = any(part.startswith(".") for part in inside.parts)
+            known = job.format is not None or formats.by_suffix(path.name) is not None
+            ours = path.name.endswith(SIDECAR) or path.is_relative_to(out_dir)
+            if known and path.is_file() and not (hidden or ours):
+                yield str(path), str(inside)
+
+
+def of_all(
+    job: Job,
+    released: Sequence[tuple[Job, Written]],
+    jobs: Sequence[Job],
+    warn: Callable[[str], None],
+) -> tuple[Job, list[Written]]:
+    """Return the job of what was released now, and say of what was done already."""
+    passed = len(jobs) - len(released)
+    if passed:
+        rest = f", so that reports are of the other {len(released)}" * bool(released)
+        warn(f"{passed} of {len(jobs)} files are done already{rest}")
+    inputs = tuple(name for each, _ in released for name in each.inputs)
+    return replace(job, inputs=inputs), [written for _, written in released]
+
+
 def make_folder(folder: str, jobs: Sequence[Job], reports: Reports) -> None:
     """Make the folder of the outputs, and see that all its files can be written."""
     try:
-        Path(folder).mkdir(parents=True, exist_ok=True)
+        for parent in (Path(folder), *(Path(job.output or "").parent for job in jobs)):
+            parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise OutputError(f"--out-dir {folder}: {error.strerror}") from None
     for job in jobs:

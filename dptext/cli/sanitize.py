@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Annotated
 
 from dptext.cli import accounts, groups, options, screen
@@ -38,8 +39,8 @@ def command(
     out_dir: Annotated[
         str | None,
         options.output_option(
-            help="Folder for the outputs of several files, one to one under the same "
-            "names, each with its own sidecar."
+            help="Folder for the outputs of several files or folders, one to one under "
+            "the same names, each with its own sidecar."
         ),
     ] = None,
     report: options.Report = None,
@@ -51,6 +52,15 @@ def command(
     line_buffered: Annotated[
         bool,
         options.output_option("--line-buffered", help="Write every record at once."),
+    ] = False,
+    resume: Annotated[
+        bool,
+        options.output_option(
+            "--resume",
+            help="Keep what is drawn until the output is there: the same command goes "
+            "on where it was interrupted. Needs --key-file. With --out-dir, files that "
+            "are done are passed over.",
+        ),
     ] = False,
     quiet: options.Quiet = False,
     progress: options.ProgressBar = None,
@@ -66,6 +76,7 @@ def command(
     from dptext import profile as profiles
     from dptext import progress as steps
     from dptext.cli import outputs, running
+    from dptext.engines import resuming
     from dptext.engines.serial import Job
     from dptext.report import document, terminal
     from dptext.report import html as page
@@ -94,10 +105,12 @@ def command(
         batch_size=1 if line_buffered else batch_size,
         flush=line_buffered,
         jobs=jobs,
+        resume=resume,
     )
     reports = Reports(report, html, public_report, sidecar)
     planned = outputs.planned(job, out_dir, reports, key_file, *budget.files)
     key = running.key(key_file, seed)
+    resuming.check(resume, key, out_dir or job.output)
     recipe = profiles.load(profile, over)
     console = screen.console(stderr=True, quiet=quiet)
     warn = partial(running.warn, console)
@@ -128,10 +141,14 @@ def command(
             if opened is not None:
                 written = [run.carry_out(job, opened, charging)]
             else:
-                written = [run.release(each, reports) for each in planned]
+                released = run.release_all(planned, reports, Path(out_dir or "."))
+                job, written = outputs.of_all(job, released, planned, warn)
+                if not written:
+                    return
             result = run.report(job, written)
             for sink, write in zip(sinks, (document.encode, page.render), strict=True):
                 if sink is not None:
                     sink.stream.write(write(result))
             release.commit(charging.leave)
+        resuming.forget(job.output)
     terminal.show(result, console)

@@ -9,9 +9,11 @@ import contextlib
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from dptext import formats, streams
 from dptext import pipeline as pipelines
+from dptext.engines import resuming
 from dptext.engines.charging import FREE, Charging
 from dptext.engines.fields import Fields
 from dptext.engines.held_back import HeldBack
@@ -39,7 +41,8 @@ class Job:
 
     inputs are paths, "-" for standard input; output a path, or None for standard
     output; format a name, or None to go by suffix; on_error "fail", "skip" or
-    "quarantine", the last with the path that takes the bytes of faulty records.
+    "quarantine", the last with the path that takes the bytes of faulty records. With
+    resume, what is drawn is kept until the output is there (dptext.engines.resuming).
     """
 
     inputs: tuple[str, ...]
@@ -51,6 +54,7 @@ class Job:
     batch_size: int = 4096
     flush: bool = False
     jobs: int = 1
+    resume: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +121,13 @@ def run(
         stream = held or output.stream
         writer = module.writer(stream, job.selection)  # type: ignore[arg-type]
         batches = pipelines.batches(source.records(module), job.batch_size)
-        for batch, done in _privatized(pipeline, batches, key, job.jobs, tally):
+        numbered = _numbered(batches, tally.texts)
+        draw = partial(_privatized, pipeline, key=key, jobs=job.jobs, tally=tally)
+        finished = draw(numbered)
+        if job.resume and job.output is not None:
+            kept = resuming.journal(job.output, pipeline, key)
+            finished = stack.enter_context(kept).go_on(numbered, draw)
+        for batch, done in finished:
             charging.charge(batch, done.replaced)
             tally.add(done.counted)
             for record, texts in zip(batch, done.texts, strict=True):
@@ -146,13 +156,12 @@ def run(
 
 def _privatized(
     pipeline: Pipeline,
-    batches: Iterable[list[Record]],
+    numbered: Iterator[tuple[list[Record], int]],
     key: RunKey,
     jobs: int,
     tally: Tally,
 ) -> Iterator[tuple[list[Record], Done]]:
     """Privatize here, or in several processes: the same bytes."""
-    numbered = _numbered(batches, tally.texts)
     if jobs > 1:
         from dptext.engines import pool
 

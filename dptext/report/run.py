@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dptext import streams
-from dptext.engines import charging, serial
+from dptext.engines import charging, resuming, serial
 from dptext.engines.charging import Account, Charging
+from dptext.engines.manifest import Manifest
 from dptext.engines.serial import Job, Progress, Sinks, Written
 from dptext.engines.tally import Tally
 from dptext.guarantees.terms import SubjectLimit
@@ -93,6 +94,40 @@ class Run:
         self._token: str | None = None
         self._measures: PublicMeasures | None = None
         self._tally = Tally.of(pipeline.lexicon)
+        self._passed = 0  # records of outputs that were done already
+
+    def release_all(
+        self, jobs: Sequence[Job], reports: Reports, folder: Path
+    ) -> list[tuple[Job, Written]]:
+        """Carry out jobs one after the other; return those that were not done already.
+
+        With resume, outputs that are done by the manifest of the folder stay.
+        """
+        resumes = any(job.resume for job in jobs)
+        kept = Manifest(folder, self._pipeline, self._key) if resumes else None
+        released = []
+        for job in jobs:
+            work = "" if kept is None else kept.work(job, self._start)
+            beside = reports.beside(job)
+            read = None if kept is None else kept.done(job, work, beside)
+            if read is not None:
+                self._passed += read
+                continue
+            start = self._start
+            written = self.release(job, reports)
+            released.append((job, written))
+            # What was written is noted only if it is of the input that was named.
+            if kept is not None and kept.work(job, start) == work:
+                kept.add(job, work, self._start - start, written)
+        return released
+
+    @property
+    def _start(self) -> int:
+        """Return the ordinal of the next record.
+
+        No two records of a run have the same, so that none share their noise.
+        """
+        return self._tally.records + self._tally.faults + self._passed
 
     def release(self, job: Job, reports: Reports) -> Written:
         """Carry out a job of several: its output appears with its sidecar."""
@@ -102,6 +137,7 @@ class Run:
             with self.charging(opened) as charging:
                 written = self.carry_out(job, opened, charging)
                 release.commit(charging.leave)
+        resuming.forget(job.output)
         return written
 
     def charging(self, opened: Opened | None) -> AbstractContextManager[Charging]:
@@ -117,8 +153,7 @@ class Run:
     def carry_out(self, job: Job, opened: Opened, charging: Charging) -> Written:
         """Carry out a job and write its public report."""
         self._token = charging.token
-        # No two records of a run have the same ordinal, so none share their noise.
-        start = self._tally.records + self._tally.faults
+        start = self._start
         with self._progress() as progress:
             written = serial.run(
                 job,

@@ -21,6 +21,7 @@ from dptext.streams._inputs import (
 )
 from dptext.streams._outputs import Output
 from dptext.streams._packing import decompress
+from dptext.streams._parts import lock
 from dptext.streams._release import Aside, Release, open_output
 
 __all__ = [
@@ -36,6 +37,7 @@ __all__ = [
     "decompress",
     "identity",
     "is_standard",
+    "lock",
     "open_input",
     "open_output",
     "plain_name",

@@ -65,7 +65,11 @@ def test_another_list_draws_anew_and_another_path_does_not(
 ) -> None:
     """With one seed, the content of a list decides the draws, not where it lies."""
     outs = []
-    for content, path in (("acme\n", "keep.txt"), ("acme\n", "k2"), ("acme\nx\n", "k2")):
+    for content, path in (
+        ("acme\n", "keep.txt"),
+        ("acme\n", "k2"),
+        ("acme\nx\n", "k2"),
+    ):
         Path(path).write_text(content)
         chosen = [path if each == "keep.txt" else each for each in options]
         assert here("sanitize", *chosen, "--seed", "1").code == 0

@@ -46,13 +46,16 @@ COST = {
 class Lines:
     """Counts the lines that are executed in watched modules; kills at the last."""
 
-    def __init__(self, last: int | None) -> None:
+    def __init__(self, last: int | None, watched: tuple[str, ...] = WATCHED) -> None:
         self.count = 0
         self._last = last
+        self._watched = watched
 
     def __call__(self, frame: FrameType, event: str, argument: object) -> Any:
         """Trace a call."""
-        return self._line if frame.f_code.co_filename.startswith(WATCHED) else None
+        return (
+            self._line if frame.f_code.co_filename.startswith(self._watched) else None
+        )
 
     def _line(self, frame: FrameType, event: str, argument: object) -> Any:
         if event == "line":
@@ -62,7 +65,12 @@ class Lines:
         return self._line
 
 
-def forked(folder: Path, *arguments: str, last: int | None = None) -> int:
+def forked(
+    folder: Path,
+    *arguments: str,
+    last: int | None = None,
+    watched: tuple[str, ...] = WATCHED,
+) -> int:
     """Start a run in a process of its own; return the number of the process.
 
     last is the line at which it is killed; 0: it writes how many there are to a file.
@@ -74,7 +82,7 @@ def forked(folder: Path, *arguments: str, last: int | None = None) -> int:
         return child
     code = 70
     try:
-        lines = Lines(last)
+        lines = Lines(last, watched)
         if last is not None:
             sys.settrace(lines)
         ran = running.here(*arguments)
