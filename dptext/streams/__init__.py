@@ -17,6 +17,7 @@ from dptext.streams._inputs import (
     check_file,
     is_standard,
     open_input,
+    read_small,
     unpacked,
 )
 from dptext.streams._outputs import Output
@@ -41,6 +42,7 @@ __all__ = [
     "open_input",
     "open_output",
     "plain_name",
+    "read_small",
     "recognised",
     "unpacked",
 ]

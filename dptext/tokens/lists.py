@@ -11,7 +11,6 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from dptext import content, streams
 from dptext.errors import UsageError
@@ -19,7 +18,6 @@ from dptext.settings import convert
 from dptext.tokens.policy import Listed, Policy
 from dptext.tokens.regex import LETTERS
 
-_LARGEST = 2**26  # bytes of a file
 _LONGEST = 1000  # characters of an entry
 _RUN = re.compile(rf"[{LETTERS}]+")
 
@@ -48,13 +46,8 @@ def read(data: object, location: str) -> Listed:
 
 
 def _text(path: str, location: str) -> str:
-    streams.check_file(path, location)
     try:
-        with Path(path).open("rb") as file:
-            data = file.read(_LARGEST + 1)
-        if len(data) > _LARGEST:
-            raise UsageError(f"{location}: {path}: a list of more than 64 MiB")
-        return data.decode("utf-8-sig")
+        return streams.read_small(path, location).decode("utf-8-sig")
     except OSError as error:
         raise UsageError(f"{location}: {path}: {error.strerror}") from None
     except UnicodeDecodeError:

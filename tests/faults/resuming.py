@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Callable
 from pathlib import Path
 
 from tests.cli import running
-from tests.faults.killing import ROOT, ended, forked
+from tests.faults.killing import ROOT, die, ended, forked
 
 WATCHED = tuple(
     str(ROOT / name)
@@ -40,10 +41,17 @@ class Job:
         assert ended(self.start("whole", last=0, resume=False)) == 0
         self.lines = int((folder / "lines").read_text())
 
-    def start(self, name: str, last: int | None = None, *, resume: bool = True) -> int:
+    def start(
+        self,
+        name: str,
+        last: int | None = None,
+        *,
+        resume: bool = True,
+        act: Callable[[], None] = die,
+    ) -> int:
         """Start a run; a name that ends in / is a folder of outputs."""
         arguments = self._arguments(name, resume)
-        return forked(self.folder, *arguments, last=last, watched=WATCHED)
+        return forked(self.folder, *arguments, last=last, watched=WATCHED, act=act)
 
     def _arguments(self, name: str, resume: bool) -> tuple[str, ...]:
         inputs = ("in",) if name.endswith("/") else ("in/one.jsonl", "in/two.jsonl")
