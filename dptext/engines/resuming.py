@@ -2,17 +2,17 @@
 
 With a key a run draws the same again. What is kept of it is so nothing but time: a
 hidden file beside the output, for its owner only, holds the private texts of batches
-that were done, each sealed under the run key. The next run reads its input from the
-beginning and takes from the file what was drawn for the very same batches; from the
-first that differs, or is cut off, it draws itself. Reader, writer, ledger and report do
-all of their work again, so that nothing tells afterwards that there were two runs.
+that were done and what was counted in them, encrypted under the run key. The next run
+reads its input from the beginning and takes from the file what was drawn for the very
+same batches; from the first that differs, or is cut off, it draws itself. Reader,
+writer, ledger and report do all of their work again, so that nothing tells afterwards
+that there were two runs.
 """
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
-import hmac
 import os
 import pickle
 from collections.abc import Callable, Iterable, Iterator
@@ -30,7 +30,7 @@ from dptext.types import Record
 Numbered = Iterator[tuple[list[Record], int]]
 Finished = Iterator[tuple[list[Record], Done]]
 Draw = Callable[[Numbered], Finished]
-_SIZE, _SEAL = 8, 32
+_SIZE, _NONCE = 8, 12
 
 
 def path_of(output: str) -> Path:
@@ -56,10 +56,13 @@ class Journal:
     """The finished batches of one output, in order."""
 
     def __init__(self, file: BinaryIO, pipeline: Pipeline, key: RunKey) -> None:
+        from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
         self._file = file
         self._randomness = pipeline.randomness(key)
         purpose = b"dptext/resume/" + pipeline.identity.encode()
-        self._key = hashlib.blake2b(purpose, key=key.secret, digest_size=32).digest()
+        secret = hashlib.blake2b(purpose, key=key.secret, digest_size=32).digest()
+        self._cipher = AESGCM(secret)
 
     def go_on(
         self, batches: Numbered, draw: Callable[[Numbered], Finished]
@@ -85,29 +88,30 @@ class Journal:
     def _name(self, batch: Iterable[Record], first_text: int) -> bytes:
         """Name a batch by all that its draws and counts follow from."""
         nonces = b"".join(self._randomness.nonce(record) for record in batch)
-        return self._sealed(b"%d/" % first_text + nonces)
-
-    def _sealed(self, data: bytes) -> bytes:
-        return hashlib.blake2b(data, key=self._key, digest_size=_SEAL).digest()
+        return b"%d/" % first_text + nonces
 
     def _next(self, name: bytes) -> Done | None:
         """Return the next batch if it is this one; else forget all that follows."""
+        from cryptography.exceptions import InvalidTag
+
         begin = self._file.tell()
         size = int.from_bytes(self._file.read(_SIZE), "big")
-        left = os.fstat(self._file.fileno()).st_size - begin - _SIZE - _SEAL
+        left = os.fstat(self._file.fileno()).st_size - begin - _SIZE - _NONCE
         if 0 < size <= left:
-            seal, data = self._file.read(_SEAL), self._file.read(size)
-            if hmac.compare_digest(seal, self._sealed(name + data)):
+            nonce, data = self._file.read(_NONCE), self._file.read(size)
+            with contextlib.suppress(InvalidTag):
                 # Whoever has the key wrote it: as safe as the key.
-                done: Done = pickle.loads(data)  # noqa: S301
+                plain = self._cipher.decrypt(nonce, data, name)
+                done: Done = pickle.loads(plain)  # noqa: S301
                 return done
         self._file.seek(begin)
         self._file.truncate()
         return None
 
     def _keep(self, name: bytes, done: Done) -> None:
-        data = pickle.dumps(done)
-        entry = (len(data).to_bytes(_SIZE, "big"), self._sealed(name + data), data)
+        nonce = os.urandom(_NONCE)
+        data = self._cipher.encrypt(nonce, pickle.dumps(done), name)
+        entry = (len(data).to_bytes(_SIZE, "big"), nonce, data)
         try:
             self._file.write(b"".join(entry))
             self._file.flush()

@@ -25,7 +25,7 @@ class Job:
         self.rng = random.Random(seed)
         for name in ("one", "two"):
             rows = (
-                {"text": "the film was good" + f" {name} bad" * (n % 5)}
+                {"text": f"the film was {running.MARKER}" + f" {name} bad" * (n % 5)}
                 for n in range(RECORDS)
             )
             lines = "".join(json.dumps(row) + "\n" for row in rows)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.running import here, small
+from tests.cli.running import MARKER, here, small
 from tests.faults.killing import ended
 from tests.faults.resuming import Job, files, same_but_for_its_name
 
@@ -42,8 +42,12 @@ def test_until_it_is_done_nothing_looks_done(folder: Path, key: str) -> None:
     left = set(os.listdir(folder)) - before
     assert ".cut.jsonl.resume" in left
     assert all(name.startswith(".") for name in left)
-    mode = (folder / ".cut.jsonl.resume").stat().st_mode
-    assert stat.S_IMODE(mode) == 0o600
+    assert any(name.endswith(".part") for name in left)
+    for name in left:
+        assert stat.S_IMODE((folder / name).stat().st_mode) == 0o600
+        assert MARKER.encode() not in (folder / name).read_bytes()
+    # Not even which words there are can be read from what is kept.
+    assert b"film" not in (folder / ".cut.jsonl.resume").read_bytes()
 
 
 def test_a_folder_of_outputs_is_finished_file_by_file(folder: Path, key: str) -> None:
@@ -56,6 +60,7 @@ def test_a_folder_of_outputs_is_finished_file_by_file(folder: Path, key: str) ->
     manifest = done.pop(".dptext-manifest")
     assert done == whole
     assert b"film" not in manifest
+    assert b"records" not in manifest
     assert stat.S_IMODE((folder / "cut" / ".dptext-manifest").stat().st_mode) == 0o600
     times = {path: path.stat().st_mtime_ns for path in (folder / "cut").iterdir()}
     assert ended(job.start("cut/")) == 0
