@@ -12,11 +12,8 @@ from dptext.errors import UsageError
 from dptext.report.run import Reports
 
 
-def check_out_dir(job: Job, reports: Reports, names: Sequence[str]) -> None:
-    """Refuse what does not go with a folder of outputs, one for each input.
-
-    names are those of the outputs in the folder.
-    """
+def check_out_dir(job: Job, reports: Reports) -> None:
+    """Refuse what does not go with a folder of outputs, one for each input."""
     for option, value in (("-o", job.output), ("--public-report", reports.public)):
         if value is not None:
             raise UsageError(f"give --out-dir or {option}, not both")
@@ -24,13 +21,6 @@ def check_out_dir(job: Job, reports: Reports, names: Sequence[str]) -> None:
         raise UsageError(
             "--out-dir: standard input has no name; use -o, or name the files"
         )
-    if not names:
-        raise UsageError("the folders hold no file of a known format; see --format")
-    for number, name in enumerate(names):
-        if name in names[:number]:
-            raise UsageError(
-                f"--out-dir: two inputs are named {name}; run once for each"
-            )
 
 
 def check_standard(jobs: Sequence[Job], reports: Reports) -> None:

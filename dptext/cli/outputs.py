@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from dptext import formats, streams
-from dptext.cli import output_checks
+from dptext import streams
+from dptext.cli import folders, output_checks
 from dptext.engines import choosing
 from dptext.engines.serial import Job, Written
 from dptext.errors import OutputError
-from dptext.report.exports import SIDECAR
 from dptext.report.run import Opened, Reports
 
 
 def planned(
-    job: Job, out_dir: str | None, reports: Reports, *kept: Path | None
+    job: Job,
+    out_dir: str | None,
+    reports: Reports,
+    *kept: Path | None,
+    warn: Callable[[str], None] = lambda line: None,
 ) -> list[Job]:
-    """Return one job for each output: the job itself, or one for each input.
+    """Return one job for each output: the job itself, or one for each input file.
 
     kept are other files that no output may take the place of, such as a key.
     Raises UsageError where formats, names or outputs do not go together.
@@ -28,38 +31,16 @@ def planned(
             choosing.one_format(job.inputs)
         jobs = [job]
     else:
-        named = dict(_each(job, Path(out_dir)))
-        output_checks.check_out_dir(job, reports, list(named.values()))
-        for name in named if job.format is None else ():
+        output_checks.check_out_dir(job, reports)
+        pairs = folders.outputs_of(job.inputs, out_dir, job.format, warn)
+        for name, _ in pairs if job.format is None else ():
             choosing.one_format([name])
-        jobs = [
-            replace(job, inputs=(name,), output=str(Path(out_dir, output)))
-            for name, output in named.items()
-        ]
+        jobs = [replace(job, inputs=(name,), output=path) for name, path in pairs]
     output_checks.check_standard(jobs, reports)
     output_checks.check_distinct(jobs, reports, kept)
     for each in jobs:
         output_checks.check_name(Path(each.output or "").name)
     return jobs
-
-
-def _each(job: Job, out_dir: Path) -> Iterator[tuple[str, str]]:
-    """Yield each input with the name of its output; of folders the files in them.
-
-    These are the files of known formats, hidden ones, reports and outputs left out.
-    """
-    for name in job.inputs:
-        folder = Path(name)
-        if streams.is_standard(name) or not folder.is_dir():
-            yield name, folder.name
-            continue
-        for path in sorted(folder.rglob("*")):
-            inside = path.relative_to(folder)
-            hidden = any(part.startswith(".") for part in inside.parts)
-            known = job.format is not None or formats.by_suffix(path.name) is not None
-            ours = path.name.endswith(SIDECAR) or path.is_relative_to(out_dir)
-            if known and path.is_file() and not (hidden or ours):
-                yield str(path), str(inside)
 
 
 def of_all(
@@ -80,7 +61,7 @@ def of_all(
 def make_folder(folder: str, jobs: Sequence[Job], reports: Reports) -> None:
     """Make the folder of the outputs, and see that all its files can be written."""
     try:
-        for parent in (Path(folder), *(Path(job.output or "").parent for job in jobs)):
+        for parent in {Path(folder), *(Path(job.output or "").parent for job in jobs)}:
             parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise OutputError(f"--out-dir {folder}: {error.strerror}") from None

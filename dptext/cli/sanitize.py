@@ -5,10 +5,9 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Annotated
 
-from dptext.cli import accounts, groups, options, screen
+from dptext.cli import accounts, clusters, groups, options, screen
 from dptext.errors import UsageError
 
 
@@ -39,8 +38,8 @@ def command(
     out_dir: Annotated[
         str | None,
         options.output_option(
-            help="Folder for the outputs of several files or folders, one to one under "
-            "the same names, each with its own sidecar."
+            help="Folder for the outputs of several files, one to one under the same "
+            "names, each with its own sidecar."
         ),
     ] = None,
     report: options.Report = None,
@@ -49,6 +48,7 @@ def command(
     sidecar: options.Sidecar = True,
     batch_size: options.BatchSize = 4096,
     jobs: options.Jobs = 1,
+    engine: clusters.Cluster,
     line_buffered: Annotated[
         bool,
         options.output_option("--line-buffered", help="Write every record at once."),
@@ -89,6 +89,7 @@ def command(
             "--line-buffered writes every record at once: leave --jobs out"
         )
     budget.check(line_buffered=line_buffered, seed=seed)
+    engine.check(files, out_dir, jobs, quarantine, budget.ledger, resume=resume)
     job = Job(
         inputs=tuple(files or ("-",)),
         output=None if output == "-" else output,
@@ -108,12 +109,12 @@ def command(
         resume=resume,
     )
     reports = Reports(report, html, public_report, sidecar)
-    planned = outputs.planned(job, out_dir, reports, key_file, *budget.files)
+    console = screen.console(stderr=True, quiet=quiet)
+    warn = partial(running.warn, console)
+    planned = outputs.planned(job, out_dir, reports, key_file, *budget.files, warn=warn)
     key = running.key(key_file, seed)
     resuming.check(resume, key, out_dir or job.output)
     recipe = profiles.load(profile, over)
-    console = screen.console(stderr=True, quiet=quiet)
-    warn = partial(running.warn, console)
     if out_dir is not None:
         outputs.make_folder(out_dir, planned, reports)
     shown = sys.stderr.isatty() if progress is None else progress
@@ -141,7 +142,7 @@ def command(
             if opened is not None:
                 written = [run.carry_out(job, opened, charging)]
             else:
-                released = run.release_all(planned, reports, Path(out_dir or "."))
+                released = engine.release(run, planned, reports, warn, out_dir or ".")
                 job, written = outputs.of_all(job, released, planned, warn)
                 if not written:
                     return

@@ -21,15 +21,14 @@ from pathlib import Path
 from typing import BinaryIO
 
 from dptext import streams
+from dptext.engines.parts import Finished, Part, Task
 from dptext.engines.work import Done
 from dptext.errors import OutputError, RefusedError, UsageError
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
 from dptext.types import Record
 
-Numbered = Iterator[tuple[list[Record], int]]
-Finished = Iterator[tuple[list[Record], Done]]
-Draw = Callable[[Numbered], Finished]
+Drawn = Iterator[tuple[list[Record], Done | Finished]]
 _SIZE, _NONCE = 8, 12
 
 
@@ -65,25 +64,28 @@ class Journal:
         self._cipher = AESGCM(secret)
 
     def go_on(
-        self, batches: Numbered, draw: Callable[[Numbered], Finished]
-    ) -> Finished:
+        self, tasks: Iterator[Task], draw: Callable[[Iterator[Task]], Drawn]
+    ) -> Drawn:
         """Yield what is known of batches, then draw the others and keep them."""
-        for batch, first_text in batches:
-            done = self._next(self._name(batch, first_text))
+        for task in tasks:
+            assert not isinstance(task, Part)  # their records are read elsewhere
+            done = self._next(self._name(*task))
             if done is None:
-                batches = chain([(batch, first_text)], batches)
+                tasks = chain([task], tasks)
                 break
-            yield batch, done
+            yield task[0], done
         names: list[bytes] = []
 
-        def named(rest: Numbered) -> Numbered:
-            for batch, first_text in rest:
-                names.append(self._name(batch, first_text))
-                yield batch, first_text
+        def named(rest: Iterator[Task]) -> Iterator[Task]:
+            for task in rest:
+                assert not isinstance(task, Part)
+                names.append(self._name(*task))
+                yield task
 
-        for batch, done in draw(named(batches)):
-            self._keep(names.pop(0), done)
-            yield batch, done
+        for batch, drawn in draw(named(tasks)):
+            assert isinstance(drawn, Done)
+            self._keep(names.pop(0), drawn)
+            yield batch, drawn
 
     def _name(self, batch: Iterable[Record], first_text: int) -> bytes:
         """Name a batch by all that its draws and counts follow from."""

@@ -12,7 +12,7 @@ from dptext.engines import charging, resuming, serial
 from dptext.engines.charging import Account, Charging
 from dptext.engines.manifest import Manifest
 from dptext.engines.serial import Job, Progress, Sinks, Written
-from dptext.engines.tally import Tally
+from dptext.engines.tally import BEGIN, Start, Tally
 from dptext.guarantees.terms import SubjectLimit
 from dptext.measures.public import PublicMeasures
 from dptext.pipeline import Pipeline
@@ -78,23 +78,25 @@ class Run:
         *,
         bayes_risk: bool = True,
         account: Account | None = None,
+        measures: PublicMeasures | None = None,
+        start: Start = BEGIN,
         warn: Callable[[str], None],
         progress: Callable[[], AbstractContextManager[Progress | None]] = nullcontext,
     ) -> None:
         """Begin; warn and what progress yields during a job are those of serial.run.
 
-        account is the ledger that each output is recorded in, if one is.
+        account is the ledger that each output is recorded in, if one is; measures are
+        those of the pipeline, where they are known; start is what comes before.
         """
-        self._pipeline = pipeline
-        self._key = key
+        self.pipeline = pipeline
+        self.key = key
         self._bayes_risk = bayes_risk
         self._warn = warn
         self._progress = progress
         self._account = account
         self._token: str | None = None
-        self._measures: PublicMeasures | None = None
-        self._tally = Tally.of(pipeline.lexicon)
-        self._passed = 0  # records of outputs that were done already
+        self._measures = measures
+        self.tally = Tally.of(pipeline.lexicon, start)
 
     def release_all(
         self, jobs: Sequence[Job], reports: Reports, folder: Path
@@ -104,30 +106,22 @@ class Run:
         With resume, outputs that are done by the manifest of the folder stay.
         """
         resumes = any(job.resume for job in jobs)
-        kept = Manifest(folder, self._pipeline, self._key) if resumes else None
+        kept = Manifest(folder, self.pipeline, self.key) if resumes else None
         released = []
         for job in jobs:
-            work = "" if kept is None else kept.work(job, self._start)
+            start = self.tally.next.records
+            work = "" if kept is None else kept.work(job, start)
             beside = reports.beside(job)
             read = None if kept is None else kept.done(job, work, beside)
             if read is not None:
-                self._passed += read
+                self.tally.pass_over(read)
                 continue
-            start = self._start
             written = self.release(job, reports)
             released.append((job, written))
             # What was written is noted only if it is of the input that was named.
             if kept is not None and kept.work(job, start) == work:
-                kept.add(job, work, self._start - start, written)
+                kept.add(job, work, self.tally.next.records - start, written)
         return released
-
-    @property
-    def _start(self) -> int:
-        """Return the ordinal of the next record.
-
-        No two records of a run have the same, so that none share their noise.
-        """
-        return self._tally.records + self._tally.faults + self._passed
 
     def release(self, job: Job, reports: Reports) -> Written:
         """Carry out a job of several: its output appears with its sidecar."""
@@ -144,24 +138,20 @@ class Run:
         """Record an output for a block, in the ledger of the run if it has one."""
         if opened is None:
             return nullcontext(charging.FREE)
-        promise = assemble.promised(self._pipeline, self._key.origin)
+        promise = assemble.promised(self.pipeline, self.key.origin)
         part = opened.sinks.output.part
-        return charging.charging(
-            self._account, self._pipeline, self._key, promise, part
-        )
+        return charging.charging(self._account, self.pipeline, self.key, promise, part)
 
     def carry_out(self, job: Job, opened: Opened, charging: Charging) -> Written:
         """Carry out a job and write its public report."""
         self._token = charging.token
-        start = self._start
         with self._progress() as progress:
             written = serial.run(
                 job,
-                self._pipeline,
-                self._key,
-                self._tally,
+                self.pipeline,
+                self.key,
+                self.tally,
                 opened.sinks,
-                start=start,
                 charging=charging,
                 progress=progress,
                 warn=self._warn,
@@ -171,18 +161,22 @@ class Run:
             opened.public.stream.write(document.encode(public))
         return written
 
+    @property
+    def measures(self) -> PublicMeasures:
+        """Return what is measured on public data, once for all outputs."""
+        if self._measures is None:
+            self._measures = PublicMeasures.of(self.pipeline, self._bayes_risk)
+        return self._measures
+
     def report(self, job: Job, written: Sequence[Written]) -> Document:
         """Return the internal report of what was done so far."""
-        self._measures = self._measures or PublicMeasures.of(
-            self._pipeline, self._bayes_risk
-        )
         return assemble.document(
-            self._pipeline,
+            self.pipeline,
             job,
-            self._key,
-            self._tally,
+            self.key,
+            self.tally,
             written,
-            self._measures,
+            self.measures,
             self._recorded(len(written)),
         )
 

@@ -124,7 +124,7 @@ def _decompressed(
 def _standard(stack: contextlib.ExitStack) -> io.BufferedReader:
     buffer = sys.stdin.buffer
     if not isinstance(getattr(buffer, "raw", None), io.FileIO):  # replaced by a caller
-        return _joined(b"", buffer)
+        return joined(b"", buffer)
     file = _File(buffer.fileno(), "standard input")
     return stack.enter_context(io.BufferedReader(file, _BUFFER))
 
@@ -137,11 +137,12 @@ def _recognised(plain: io.BufferedReader) -> tuple[io.BufferedReader, str]:
         head = plain.read(len(head))
         while _compressions.undecided(head) and (more := plain.read(1)):
             head += more
-        plain = _joined(head, plain)
+        plain = joined(head, plain)
     return plain, _compressions.recognised(head)
 
 
-def _joined(head: bytes, rest: object) -> io.BufferedReader:
+def joined(head: bytes, rest: object) -> io.BufferedReader:
+    """Return a stream of bytes and what an open one still holds."""
     joined = _Joined(head, cast(io.BufferedIOBase, rest))
     return io.BufferedReader(cast(io.RawIOBase, joined), _BUFFER)
 
