@@ -33,7 +33,10 @@ def main() -> None:
             released += check(trial, points)
         killed += points
         seconds = time.monotonic() - began
-        print(f"{killed} killed, {released} of them after release, {seconds:.0f} s")
+        print(
+            f"{killed} killed, {released} of them after release, {seconds:.0f} s",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

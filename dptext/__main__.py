@@ -17,9 +17,20 @@ def main() -> None:
     # Where an interrupt is ignored (nohup, a shell's background job) it stays so.
     if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
         _signal.signal(_signal.SIGINT, _interrupted)
+    _dump_no_core()
     from dptext.cli.app import main as run
 
     run()
+
+
+def _dump_no_core() -> None:
+    """Have a crash write no image of memory, which would hold texts and the key."""
+    try:
+        import resource
+    except ImportError:  # no such limits on this system
+        return
+    hard = resource.getrlimit(resource.RLIMIT_CORE)[1]
+    resource.setrlimit(resource.RLIMIT_CORE, (0, hard))
 
 
 def _interrupted(number: int, frame: object) -> None:

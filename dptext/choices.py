@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from dptext.errors import UsageError
@@ -21,6 +21,9 @@ class Choices(TypedDict, total=False):
     mechanism: str | None
     decode: str | None
     lexicon: str | None
+    keep_list: Sequence[str] | None
+    mask_list: Sequence[str] | None
+    form: Sequence[str] | None
 
 
 def overrides(
@@ -41,6 +44,15 @@ def overrides(
         over["lexicon"] = wanted["lexicon"]
     if "decode" in wanted:
         over["decoder"] = {"name": wanted["decode"]}
+    tokens: JsonObject = {
+        key: {"files": wanted[name]}
+        for key, name in (("keep", "keep_list"), ("mask", "mask_list"))
+        if name in wanted
+    }
+    if "form" in wanted:
+        tokens["forms"] = wanted["form"]
+    if tokens:
+        over["tokens"] = tokens
     for name in spent:
         over["budget"] = _budget(name, wanted[name], option(name))
     return over

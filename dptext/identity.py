@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dptext import __version__, content, registry
 from dptext.profile import STAGES, Profile
 from dptext.randomness import ALGORITHM
+from dptext.tokens import lists
 from dptext.types import JsonObject
 
 
@@ -36,6 +37,8 @@ def of(
         for path in digests:
             _remove(settings[key], path.split("."))
         named[key] = {"content": digests, "code": code, "used": used if code else ()}
+    # Files of lists count by their content, wherever they lie.
+    settings["tokens"] = lists.without_paths(recipe.tokens).settings()
     return content.of_data(
         {
             "algorithm": ALGORITHM.decode(),

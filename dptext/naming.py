@@ -43,9 +43,9 @@ def _changes(base: Profile, profile: Profile) -> Iterator[str]:
         if stage == "decoder" and new[stage].name == "none" and _other(old, new):
             continue
         yield from _changed_part(stage, old.get(stage), new[stage])
-    before = dataclasses.asdict(base.tokens)
-    for key, value in dataclasses.asdict(profile.tokens).items():
-        if value != before[key]:
+    before = base.tokens.settings()
+    for key, value in profile.tokens.settings().items():
+        if value != before.get(key):
             yield f"tokens.{key}={_spelled(value)}"
 
 

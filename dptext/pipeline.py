@@ -112,7 +112,7 @@ class Pipeline:
         records_of_words = record_of_text[words.texts]
         bits = randomness.of(nonces, records_of_words)
         drawn, eps = self._drawn(words, bits, records_of_words, randomness)
-        self._redraw_digits(words, record_of_text, nonces, randomness)
+        self._redraw(words, record_of_text, nonces, randomness)
         return Draws(words, drawn, eps, bits)
 
     def released(self, words: Words, drawn: Ids, eps: Eps) -> Released:
@@ -237,18 +237,18 @@ class Pipeline:
         """
         return Randomness(key, self.identity)
 
-    def _redraw_digits(
+    def _redraw(
         self,
         words: Words,
         record_of_text: NDArray[np.int64],
         nonces: Sequence[bytes],
         randomness: Randomness,
     ) -> None:
-        positions = self.joiner.digit_positions(words)
+        positions = self.joiner.positions_to_redraw(words)
         if len(positions):
             text = np.searchsorted(words.ends, positions, side="right")
             bits = randomness.of(nonces, record_of_text[text])
-            self.joiner.redraw_digits(words, bits, positions)
+            self.joiner.redraw(words, bits, positions)
 
 
 def batches(records: Iterable[Record], size: int) -> Iterator[list[Record]]:

@@ -10,7 +10,8 @@ decoder: ngram              # or none: write the drawn words
 budget: {name: uniform, epsilon: 8}     # or {name: uniform, risk: 10%}
 strategy: token             # or record, data-set: draw equal words once
 tokens: {unknown: perturb, number: perturb, stop_word: perturb,
-         punctuation: keep, case: restore, agreement: inflect}
+         punctuation: keep, case: restore, agreement: inflect,
+         keep: [], mask: [], forms: []}     # docs/files.md
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from dptext import content, naming, registry, yaml_files
 from dptext.errors import UsageError
 from dptext.settings import convert
+from dptext.tokens import lists
 from dptext.tokens.policy import Policy
 from dptext.types import JsonObject, Strategy
 
@@ -92,7 +94,7 @@ class Profile:
             params = _lists(dataclasses.asdict(part.params))
             settings[key] = {"name": part.name, **params}
         settings["strategy"] = str(self.strategy)
-        settings["tokens"] = dataclasses.asdict(self.tokens)
+        settings["tokens"] = self.tokens.settings()
         return settings
 
     def digest(self) -> str:
@@ -227,8 +229,23 @@ def _parse(data: Mapping[str, object], location: str) -> Profile:
         budget=budget,
         decoder=decoder,
         strategy=_strategy(data.get("strategy", Strategy.TOKEN), location),
-        tokens=convert(data.get("tokens") or {}, Policy, f"{location}: tokens"),
+        tokens=_tokens(data.get("tokens") or {}, f"{location}: tokens"),
     )
+
+
+def _tokens(settings: object, location: str) -> Policy:
+    """Read a policy; its lists are read here, once for all that use them."""
+    if not isinstance(settings, Mapping):
+        raise UsageError(f"{location}: give keys and values")
+    rest = dict(settings)
+    keep, mask = (
+        lists.read(rest.pop(key, None) or (), f"{location}.{key}")
+        for key in ("keep", "mask")
+    )
+    if isinstance(rest.get("forms"), str):
+        rest["forms"] = [rest["forms"]]
+    policy = convert(rest, Policy, location)
+    return dataclasses.replace(policy, keep=keep, mask=mask)
 
 
 def _strategy(value: object, location: str) -> Strategy:

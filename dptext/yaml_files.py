@@ -9,15 +9,16 @@ from dptext import streams
 from dptext.errors import UsageError
 from dptext.types import JsonObject
 
+_DEEPEST = 50
+
 
 def read(path: Path, kind: str) -> JsonObject:
     """Read a file of keys and values; kind says in messages what it is.
 
     Raises UsageError that names file and line.
     """
-    streams.check_ends(path, kind)
     try:
-        data = path.read_bytes()
+        data = streams.read_small(path, kind)
     except OSError as error:
         raise UsageError(f"{kind} {path}: {error.strerror}") from None
     return decode(data, path.name, kind)
@@ -28,7 +29,9 @@ def decode(text: bytes, name: str, kind: str) -> JsonObject:
     import yaml
 
     try:
-        data = yaml.load(text.decode(), Loader=_loader(yaml))  # noqa: S506
+        plain = text.decode()
+        _check_size(plain, yaml)
+        data = yaml.load(plain, Loader=_loader(yaml))  # noqa: S506
     except UnicodeDecodeError:
         raise UsageError(f"{kind} {name}: not UTF-8 text") from None
     except (yaml.YAMLError, ValueError) as error:  # ValueError: a date that is none
@@ -45,10 +48,29 @@ def decode(text: bytes, name: str, kind: str) -> JsonObject:
     return data
 
 
+def _check_size(text: str, yaml: Any) -> None:
+    """Refuse what is small in the file and large, or endless, when it is read."""
+    depth = 0
+    for event in yaml.parse(text, Loader=_base(yaml)):
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        depth -= isinstance(event, yaml.CollectionEndEvent)
+        alias = isinstance(event, yaml.AliasEvent)
+        if alias or depth > _DEEPEST:
+            problem = "aliases (*name) are not read; write the value out"
+            raise yaml.MarkedYAMLError(
+                problem=problem if alias else f"nested deeper than {_DEEPEST}",
+                problem_mark=event.start_mark,
+            )
+
+
+def _base(yaml: Any) -> Any:
+    return getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
 def _loader(yaml: Any) -> Any:
     """Return a safe loader that refuses a key given twice."""
 
-    class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+    class Loader(_base(yaml)):  # type: ignore[misc]
         pass
 
     def mapping(loader: Any, node: Any) -> dict[Any, Any]:

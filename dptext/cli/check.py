@@ -61,7 +61,7 @@ def command(
         list[str] | None,
         typer.Option(
             help="What need not be protected: punctuation, stop_word, number, unknown, "
-            "case, equal-words; repeatable."
+            "case, equal-words, keep-list, mask-list, forms; repeatable."
         ),
     ] = None,
     unverified: Annotated[

@@ -39,10 +39,11 @@ class Cluster:
         self,
         files: Sequence[str] | None,
         out_dir: str | None,
-        *,
         jobs: int,
         quarantine: str | None,
         ledger: Path | None,
+        *,
+        resume: bool,
     ) -> None:
         """Refuse options that do not go with the engine."""
         if self.engine == "local":
@@ -61,6 +62,10 @@ class Cluster:
                 "--quarantine: tasks of several machines cannot add to one file; use "
                 "--on-error skip, or --engine local"
             )
+        if resume:
+            raise UsageError(
+                "--resume: the manifest is kept by one process; use --engine local"
+            )
         if ledger is not None:
             raise UsageError(
                 "--ledger: a ledger is charged by one process; use --engine local"
@@ -75,10 +80,12 @@ class Cluster:
         jobs: Sequence[Job],
         reports: Reports,
         warn: Callable[[str], None],
-    ) -> list[Written]:
-        """Carry out jobs whose outputs appear one by one."""
+        out_dir: str,
+    ) -> list[tuple[Job, Written]]:
+        """Carry out jobs whose outputs appear one by one; return what was not done."""
         if self.engine == "local":
-            return [run.release(job, reports) for job in jobs]
+            return run.release_all(jobs, reports, Path(out_dir))
         from dptext.spark import files
 
-        return files.release(run, jobs, reports, self.master, warn)
+        written = files.release(run, jobs, reports, self.master, warn)
+        return list(zip(jobs, written, strict=True))

@@ -18,6 +18,7 @@ _STYLES = {
     "replaced": "bold green",
     "copied": "yellow",
     "random digits": "blue",
+    "random of its form": "blue",
     "masked": "magenta",
     "left out": "dim strike",
 }

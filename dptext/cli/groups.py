@@ -96,6 +96,27 @@ class Changes:
     mechanism: options.Mechanism = None
     decode: options.Decode = None
     lexicon: options.Lexicon = None
+    keep_list: Annotated[
+        list[str] | None,
+        setting_option(
+            help="File of public words and phrases, one a line, that are copied and "
+            "not protected; repeatable."
+        ),
+    ] = None
+    mask_list: Annotated[
+        list[str] | None,
+        setting_option(
+            help="File of public words and phrases, one a line, that become [masked]; "
+            "repeatable."
+        ),
+    ] = None
+    form: Annotated[
+        list[str] | None,
+        setting_option(
+            help="card, iban, email, date or phone: these become random ones of the "
+            "same form, which is shown; repeatable."
+        ),
+    ] = None
     set_: options.Set = None
 
     def overrides(self) -> JsonObject:
@@ -108,6 +129,9 @@ class Changes:
             mechanism=self.mechanism,
             decode=self.decode,
             lexicon=self.lexicon,
+            keep_list=self.keep_list,
+            mask_list=self.mask_list,
+            form=self.form,
         )
 
 

@@ -114,13 +114,22 @@ def verify(
 
 def _tokens(files: Sequence[Path], ledger: str) -> list[tuple[str, str]]:
     """Return the entries that the reports of released files name."""
+    from dptext import streams
     from dptext.report import document
     from dptext.report.exports import SIDECAR
 
     tokens = []
     for path in files:
         beside = path.with_name(path.name + SIDECAR)
-        recorded = document.decode(beside.read_bytes(), str(beside)).run.recorded
+        try:
+            data = streams.read_small(beside, "report")
+        except FileNotFoundError:
+            missing = beside if path.exists() else path
+            raise UsageError(
+                f"{missing}: no such file; name released files with their reports "
+                f"({SIDECAR}) beside them, or none to verify the ledger alone"
+            ) from None
+        recorded = document.decode(data, str(beside)).run.recorded
         if recorded is None or recorded.ledger != ledger or recorded.entry is None:
             raise UsageError(f"{path}: its report does not name this ledger")
         tokens.append((str(path), recorded.entry))

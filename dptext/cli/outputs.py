@@ -9,7 +9,7 @@ from pathlib import Path
 from dptext import streams
 from dptext.cli import folders, output_checks
 from dptext.engines import choosing
-from dptext.engines.serial import Job
+from dptext.engines.serial import Job, Written
 from dptext.errors import OutputError
 from dptext.report.run import Opened, Reports
 
@@ -41,6 +41,21 @@ def planned(
     for each in jobs:
         output_checks.check_name(Path(each.output or "").name)
     return jobs
+
+
+def of_all(
+    job: Job,
+    released: Sequence[tuple[Job, Written]],
+    jobs: Sequence[Job],
+    warn: Callable[[str], None],
+) -> tuple[Job, list[Written]]:
+    """Return the job of what was released now, and say of what was done already."""
+    passed = len(jobs) - len(released)
+    if passed:
+        rest = f", so that reports are of the other {len(released)}" * bool(released)
+        warn(f"{passed} of {len(jobs)} files are done already{rest}")
+    inputs = tuple(name for each, _ in released for name in each.inputs)
+    return replace(job, inputs=inputs), [written for _, written in released]
 
 
 def make_folder(folder: str, jobs: Sequence[Job], reports: Reports) -> None:

@@ -40,5 +40,5 @@ def _set(over: JsonObject, setting: str) -> None:
         inner = part
     try:
         inner[key] = yaml.safe_load(value)
-    except yaml.YAMLError:
+    except (yaml.YAMLError, RecursionError):
         inner[key] = value

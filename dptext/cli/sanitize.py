@@ -53,6 +53,15 @@ def command(
         bool,
         options.output_option("--line-buffered", help="Write every record at once."),
     ] = False,
+    resume: Annotated[
+        bool,
+        options.output_option(
+            "--resume",
+            help="Keep what is drawn until the output is there: the same command goes "
+            "on where it was interrupted. Needs --key-file. With --out-dir, files that "
+            "are done are passed over.",
+        ),
+    ] = False,
     quiet: options.Quiet = False,
     progress: options.ProgressBar = None,
 ) -> None:
@@ -67,6 +76,7 @@ def command(
     from dptext import profile as profiles
     from dptext import progress as steps
     from dptext.cli import outputs, running
+    from dptext.engines import resuming
     from dptext.engines.serial import Job
     from dptext.report import document, terminal
     from dptext.report import html as page
@@ -79,7 +89,7 @@ def command(
             "--line-buffered writes every record at once: leave --jobs out"
         )
     budget.check(line_buffered=line_buffered, seed=seed)
-    engine.check(files, out_dir, jobs=jobs, quarantine=quarantine, ledger=budget.ledger)
+    engine.check(files, out_dir, jobs, quarantine, budget.ledger, resume=resume)
     job = Job(
         inputs=tuple(files or ("-",)),
         output=None if output == "-" else output,
@@ -96,12 +106,14 @@ def command(
         batch_size=1 if line_buffered else batch_size,
         flush=line_buffered,
         jobs=jobs,
+        resume=resume,
     )
     reports = Reports(report, html, public_report, sidecar)
     console = screen.console(stderr=True, quiet=quiet)
     warn = partial(running.warn, console)
     planned = outputs.planned(job, out_dir, reports, key_file, *budget.files, warn=warn)
     key = running.key(key_file, seed)
+    resuming.check(resume, key, out_dir or job.output)
     recipe = profiles.load(profile, over)
     if out_dir is not None:
         outputs.make_folder(out_dir, planned, reports)
@@ -130,10 +142,14 @@ def command(
             if opened is not None:
                 written = [run.carry_out(job, opened, charging)]
             else:
-                written = engine.release(run, planned, reports, warn)
+                released = engine.release(run, planned, reports, warn, out_dir or ".")
+                job, written = outputs.of_all(job, released, planned, warn)
+                if not written:
+                    return
             result = run.report(job, written)
             for sink, write in zip(sinks, (document.encode, page.render), strict=True):
                 if sink is not None:
                     sink.stream.write(write(result))
             release.commit(charging.leave)
+        resuming.forget(job.output)
     terminal.show(result, console)

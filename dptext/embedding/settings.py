@@ -214,6 +214,9 @@ def _agree(settings: Settings) -> None:
 def _check_tokens(recipe: Profile) -> None:
     """Refuse to copy words, which have no place in a vector."""
     tokens = recipe.tokens
+    if tokens.listed:
+        msg = "tokens: nothing is copied into a vector; leave lists and forms out"
+        raise UsageError(msg)
     for name in ("unknown", "number", "stop_word"):
         value = getattr(tokens, name)
         if value not in _TREATMENTS:

@@ -10,10 +10,12 @@ import itertools
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import cast
 
 from dptext import formats, streams
 from dptext import pipeline as pipelines
+from dptext.engines import resuming
 from dptext.engines.charging import FREE, Charging
 from dptext.engines.fields import Fields
 from dptext.engines.held_back import HeldBack
@@ -43,7 +45,8 @@ class Job:
 
     inputs are paths, "-" for standard input; output a path, or None for standard
     output; format a name, or None to go by suffix; on_error "fail", "skip" or
-    "quarantine", the last with the path that takes the bytes of faulty records.
+    "quarantine", the last with the path that takes the bytes of faulty records. With
+    resume, what is drawn is kept until the output is there (dptext.engines.resuming).
     """
 
     inputs: tuple[str, ...]
@@ -55,6 +58,7 @@ class Job:
     batch_size: int = 4096
     flush: bool = False
     jobs: int = 1
+    resume: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,10 +125,16 @@ def run(
         held = HeldBack(output.stream, fields) if passes else None
         stream = held or output.stream
         writer = module.writer(stream, job.selection)  # type: ignore[arg-type]
-        # A ledger is charged by records, which others would have read.
-        parts = job.jobs > 1 and charging.entry is None
+        # A ledger is charged by records, which others would have read, and work is kept
+        # by batches.
+        parts = job.jobs > 1 and charging.entry is None and not job.resume
         tasks = _tasks(source.items(module, parts=parts), job.batch_size, first_text)
-        for batch, done in _privatized(pipeline, tasks, key, job.jobs, tally):
+        draw = partial(_privatized, pipeline, key=key, jobs=job.jobs, tally=tally)
+        drawn = draw(tasks)
+        if job.resume and job.output is not None:
+            kept = resuming.journal(job.output, pipeline, key)
+            drawn = stack.enter_context(kept).go_on(tasks, draw)
+        for batch, done in drawn:
             tally.add(done.counted)
             if isinstance(done, Finished):
                 for fault in done.faults:

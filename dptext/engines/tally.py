@@ -24,7 +24,7 @@ from dptext.types import Eps, Ids, Lexicon, Words
 class Counted(NamedTuple):
     """What is counted in some texts.
 
-    tokens (8,) int64 by kind; words, how many were replaced.
+    tokens (16,) int64 by kind; words, how many were replaced.
     """
 
     tokens: NDArray[np.int64]
@@ -43,7 +43,7 @@ class Meters:
     def observe(self, batch: Batch) -> Counted:
         """Count a batch."""
         return Counted(
-            tokens=np.bincount(batch.words.flags & kinds.KIND, minlength=8),
+            tokens=np.bincount(batch.words.flags & kinds.KIND, minlength=kinds.COUNT),
             words=len(batch.written),
             epsilons=self.epsilons.observe(batch),
             metrics=self._metrics.observe(batch),
@@ -114,6 +114,10 @@ class Tally:
         """Return how many records, those left out too, and texts come before others."""
         read = self.records + self.faults
         return Start(self.start.records + read, self.start.texts + self.texts)
+
+    def pass_over(self, records: int) -> None:
+        """Go on after records of a run that are not counted."""
+        self.start = self.start._replace(records=self.start.records + records)
 
     @property
     def totals(self) -> Totals:

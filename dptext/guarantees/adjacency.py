@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
 
+from dptext.guarantees import listed
 from dptext.guarantees.terms import Terms
 from dptext.tokens.policy import Policy
 from dptext.types import Strategy
@@ -23,6 +24,9 @@ class Unprotected(StrEnum):
     UNKNOWN = "unknown"
     CASE = "case"
     EQUAL_WORDS = "equal-words"
+    KEEP_LIST = "keep-list"
+    MASK_LIST = "mask-list"
+    FORMS = "forms"
 
 
 _IDENTIFIERS = "URLs, e-mail addresses, handles, emoji and other symbols"
@@ -132,6 +136,9 @@ def unprotected(policy: Policy, strategy: Strategy) -> tuple[Unprotected, ...]:
         Unprotected.UNKNOWN: policy.unknown != "perturb",
         Unprotected.CASE: policy.case == "copy",
         Unprotected.EQUAL_WORDS: strategy is not Strategy.TOKEN,
+        Unprotected.KEEP_LIST: bool(policy.keep),
+        Unprotected.MASK_LIST: bool(policy.mask),
+        Unprotected.FORMS: bool(policy.forms),
     }
     return tuple(name for name, is_shown in shown.items() if is_shown)
 
@@ -140,7 +147,8 @@ def adjacency(policy: Policy, strategy: Strategy) -> tuple[str, ...]:
     """Return what two texts must have in common to be compared."""
     pattern = [_PATTERN[strategy]] if strategy in _PATTERN else []
     first = "the same number of words (as dptext divides texts)"
-    return (first, *pattern, *_by_setting(_IN_COMMON, policy))
+    settings = _by_setting(_IN_COMMON, policy)
+    return (first, *pattern, *settings, *listed.adjacency(policy))
 
 
 def of_terms(terms: Terms) -> tuple[str, ...]:
@@ -169,6 +177,8 @@ def covered(policy: Policy) -> tuple[str, ...]:
         parts += ["words outside it", "identifiers"]
     if policy.number == "perturb":
         parts.append("numbers")
+    if policy.listed:
+        parts[-1] += listed.BUT_LISTED
     return tuple(parts)
 
 
@@ -179,4 +189,5 @@ def not_covered(policy: Policy) -> tuple[str, ...]:
         "Texts with a different number of tokens are not protected against being told "
         "apart.",
         *(each.format(articles=articles) for each in _by_setting(_SHOWN, policy)),
+        *listed.not_covered(policy),
     )

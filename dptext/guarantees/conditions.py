@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dptext.guarantees.listed import PUBLIC
 from dptext.guarantees.rounding import above
 from dptext.guarantees.subjects import CONDITION
 from dptext.guarantees.terms import Terms
@@ -53,6 +54,8 @@ def conditions(promise: Guarantee, terms: Terms) -> tuple[str, ...]:
     lines = [_key(terms), SETTINGS]
     if terms.lexicon_is_custom:
         lines.append(LEXICON)
+    if terms.policy.listed:
+        lines.append(PUBLIC)
     if terms.brings_model:
         lines.append(_MODEL)
     if terms.identified:

@@ -19,6 +19,8 @@ from dptext.errors import LexiconError
 from dptext.lexicons.line import dimensions_of, divide
 from dptext.lexicons.raw import RawVectors, checked
 
+_LONGEST = 2**26  # bytes of a line
+
 
 def read_lines(
     stream: BinaryIO,
@@ -52,10 +54,18 @@ def read_lines(
     return checked(RawVectors(words, vectors), location, first=first)
 
 
+def _limited(stream: BinaryIO) -> Iterator[bytes]:
+    """Yield lines, of one that is too long no more than the limit."""
+    return iter(lambda: stream.readline(_LONGEST + 1), b"")
+
+
 def _not_blank(stream: BinaryIO, location: str, first: int) -> Iterator[bytes]:
     """Yield the lines; blank ones may only stand at the end."""
     blank = 0
-    for number, line in enumerate(stream, first):
+    for number, line in enumerate(_limited(stream), first):
+        if len(line) > _LONGEST:
+            msg = f"{location}, line {number}: longer than 64 MiB"
+            raise LexiconError(msg)
         if line.isspace():
             blank = blank or number
             continue

@@ -64,8 +64,10 @@ class Aligner:
 
     def __init__(self, lexicon: Lexicon, policy: Policy | None = None) -> None:
         # Every kind of word counts here, whatever the policy did with it.
-        self._tokenizer = Tokenizer(lexicon, Policy())
-        treatments = [(policy or Policy()).treatment(kind) for kind in range(8)]
+        policy = policy or Policy()
+        listed = Policy(keep=policy.keep, mask=policy.mask, forms=policy.forms)
+        self._tokenizer = Tokenizer(lexicon, listed, every_word=True)
+        treatments = [policy.treatment(kind) for kind in range(kinds.COUNT)]
         self._dropped = np.array([each == DROP for each in treatments])
         self._replaced = np.array([each == PERTURB for each in treatments])
 

@@ -85,7 +85,7 @@ def key_of(pipeline: Pipeline) -> str:
     return cache.key_of(
         *("in context", 1, *pipeline.mechanism.identity),
         asdict(pipeline.budget.description),
-        asdict(pipeline.profile.tokens),
+        pipeline.profile.tokens.settings(),
         str(pipeline.profile.strategy),
     )
 

@@ -10,7 +10,14 @@ from dptext.report.figures import share as _share
 
 _MARK = "For the owner of the text only"
 # The colour of each treatment, as the series of a chart: none is an outline.
-COLOURS = {"replaced": 1, "copied": 2, "random digits": 3, "masked": 5, "left out": 7}
+COLOURS = {
+    "replaced": 1,
+    "copied": 2,
+    "random digits": 3,
+    "random of its form": 4,
+    "masked": 5,
+    "left out": 7,
+}
 
 
 def sections(private: Private) -> tuple[Section, ...]:

@@ -27,6 +27,7 @@ from dptext.measures.public import NoRisk
 from dptext.measures.readings import InContext
 from dptext.pipeline import Pipeline
 from dptext.randomness import ALGORITHM
+from dptext.tokens import lists
 from dptext.types import JsonObject, Selection
 
 VERSION: Final = 3
@@ -69,7 +70,7 @@ class Run:
 
     settings are the resolved profile, epsilon included; key is where randomness came
     from; decoder_files, by setting the digests of what the decoder reads; recorded, in
-    which ledger, if in one.
+    which ledger, if in one; list_files, by path the digests of the files of lists.
     """
 
     dptext: str
@@ -86,6 +87,7 @@ class Run:
     layout: Layout
     decoder_files: dict[str, str]
     recorded: Recorded | None = None
+    list_files: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +181,7 @@ def describe(
         layout=layout,
         decoder_files=dict(pipeline.decoder.content),
         recorded=recorded,
+        list_files=lists.digests(recipe.tokens),
     )
 
 

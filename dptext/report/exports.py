@@ -45,7 +45,8 @@ def on_disk(path: Path) -> Export:
     with path.open("rb") as file:
         sha256, size = digest(iter(lambda: file.read(_BLOCK), b""))
     try:
-        report = path.with_name(path.name + SIDECAR).read_bytes()
+        beside = path.with_name(path.name + SIDECAR)
+        report = streams.read_small(beside, "report")
     except FileNotFoundError:
         report = None
     return Export(path.name, sha256, size, report, lambda: path.open("rb"))

@@ -10,13 +10,14 @@ from dptext.report.document import Private
 from dptext.tokens import kinds
 from dptext.tokens.policy import Policy
 
-_COPIED = (kinds.STOP_WORD, kinds.UNKNOWN, kinds.IDENTIFIER, kinds.NUMBER)
+_COPIED = (kinds.STOP_WORD, kinds.UNKNOWN, kinds.IDENTIFIER, kinds.NUMBER, kinds.KEPT)
 _TREATED = {
     "perturb": "replaced",
     "keep": "copied",
     "mask": "masked",
     "drop": "left out",
     "digits": "random digits",
+    "form": "random of its form",
     "restore": "replaced",
 }
 
@@ -36,6 +37,9 @@ def treatment(policy: Policy) -> dict[str, str]:
         "space": policy.punctuation,
         "stop_word": policy.stop_word,
         "unknown": policy.unknown,
+        "kept": "keep",
+        "masked": "mask",
+        "formed": "form",
     }
     return {name: _TREATED[value] for name, value in settings.items()}
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from dptext import __version__, lexicons, pipeline, profile, registry
+from dptext import __version__, content, lexicons, pipeline, profile, registry
 from dptext.errors import DptextError, UsageError
 from dptext.guarantees.policy import Unverified
 from dptext.measures.public import NoRisk, PublicMeasures
@@ -146,7 +146,7 @@ class Recomputer:
 
 def _recipe(run: Run) -> Profile | Outcome:
     """Return the profile that a report's settings are, or why they are none here."""
-    unknown = _unknown(run)
+    unknown = _unknown(run) or _changed_list(run)
     if unknown:
         reason = f"the {unknown} that it names is not on this machine"
         return Outcome(gap=Gap(Unverified.PARTS, reason))
@@ -170,6 +170,18 @@ def _unknown(run: Run) -> str:
         name = part.get("name") if isinstance(part, dict) else None
         if isinstance(name, str) and name not in registry.names(folder):
             return stage
+    return ""
+
+
+def _changed_list(run: Run) -> str:
+    """Return that a file of a list is not here as it was, or ""."""
+    for path, digest in run.list_files.items():
+        try:
+            if content.of_path(path) == digest:
+                continue
+        except UsageError:
+            pass
+        return f"file of a list ({path}, digest {digest[:12]}...)"
     return ""
 
 

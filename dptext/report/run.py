@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dptext import streams
-from dptext.engines import charging, serial
+from dptext.engines import charging, resuming, serial
 from dptext.engines.charging import Account, Charging
+from dptext.engines.manifest import Manifest
 from dptext.engines.serial import Job, Progress, Sinks, Written
 from dptext.engines.tally import BEGIN, Start, Tally
 from dptext.guarantees.terms import SubjectLimit
@@ -97,6 +98,31 @@ class Run:
         self._measures = measures
         self.tally = Tally.of(pipeline.lexicon, start)
 
+    def release_all(
+        self, jobs: Sequence[Job], reports: Reports, folder: Path
+    ) -> list[tuple[Job, Written]]:
+        """Carry out jobs one after the other; return those that were not done already.
+
+        With resume, outputs that are done by the manifest of the folder stay.
+        """
+        resumes = any(job.resume for job in jobs)
+        kept = Manifest(folder, self.pipeline, self.key) if resumes else None
+        released = []
+        for job in jobs:
+            start = self.tally.next.records
+            work = "" if kept is None else kept.work(job, start)
+            beside = reports.beside(job)
+            read = None if kept is None else kept.done(job, work, beside)
+            if read is not None:
+                self.tally.pass_over(read)
+                continue
+            written = self.release(job, reports)
+            released.append((job, written))
+            # What was written is noted only if it is of the input that was named.
+            if kept is not None and kept.work(job, start) == work:
+                kept.add(job, work, self.tally.next.records - start, written)
+        return released
+
     def release(self, job: Job, reports: Reports) -> Written:
         """Carry out a job of several: its output appears with its sidecar."""
         with streams.Release() as release:
@@ -105,6 +131,7 @@ class Run:
             with self.charging(opened) as charging:
                 written = self.carry_out(job, opened, charging)
                 release.commit(charging.leave)
+        resuming.forget(job.output)
         return written
 
     def charging(self, opened: Opened | None) -> AbstractContextManager[Charging]:

@@ -18,10 +18,12 @@ from dptext.streams._inputs import (
     is_standard,
     joined,
     open_input,
+    read_small,
     unpacked,
 )
 from dptext.streams._outputs import Output
 from dptext.streams._packing import decompress
+from dptext.streams._parts import lock
 from dptext.streams._release import Aside, Release, open_output
 
 __all__ = [
@@ -38,9 +40,11 @@ __all__ = [
     "identity",
     "is_standard",
     "joined",
+    "lock",
     "open_input",
     "open_output",
     "plain_name",
+    "read_small",
     "recognised",
     "unpacked",
 ]

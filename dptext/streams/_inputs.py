@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
 _BUFFER = 2**18
+_MOST = 2**26
 # What stands for an open file of this process.
 _OPEN = re.compile(r"/dev/(stdin|fd/[0-9]+)|/proc/(self|[0-9]+)/fd/[0-9]+")
 _DAMAGED = (EOFError, OSError, zlib.error, lzma.LZMAError)
@@ -58,6 +59,20 @@ def check_file(path: str | Path, what: str) -> None:
                 f"{what} {path}: no regular file, so that reading may never end; give "
                 "a file, or <(COMMAND) in the shell"
             )
+
+
+def read_small(path: str | Path, what: str) -> bytes:
+    """Return the bytes of a file that has no reason to be long, as settings have none.
+
+    Raises UsageError for one of more than 64 MiB and for what is no file, in which what
+    says what was to be read; and OSError.
+    """
+    check_file(path, what)
+    with open(path, "rb") as file:
+        data = file.read(_MOST + 1)
+    if len(data) > _MOST:
+        raise UsageError(f"{what} {path}: longer than 64 MiB; give another file")
+    return data
 
 
 @contextlib.contextmanager

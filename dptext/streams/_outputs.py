@@ -38,6 +38,7 @@ class Output:
         self._name = "standard output" if is_standard(path) else str(path)
         self._target: Path | None = None
         self._part: Path | None = None
+        self._mode = 0o666 & ~_umask()
         self._pipe: BinaryIO | None = None
         self._standard: BinaryIO | None = None
         with reported(self._name):
@@ -67,7 +68,6 @@ class Output:
             return self._standard
         # A link stays a link: what it points to is replaced.
         target = Path(os.path.realpath(path))
-        mode = 0o666
         if target.exists():
             if target.is_dir():
                 raise UsageError(
@@ -77,11 +77,10 @@ class Output:
                 return open(target, "wb", buffering=0)
             if not os.access(target, os.W_OK):
                 raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-            mode = stat.S_IMODE(target.stat().st_mode)
-        self._part, file = _parts.create(target, mode)
+            self._mode = stat.S_IMODE(target.stat().st_mode)
+        # Until it is released nobody else may read it.
+        self._part, file = _parts.create(target, 0o600)
         self._target = target
-        if target.exists():
-            os.chmod(self._part, mode)  # what the umask took away
         return file
 
     @property
@@ -135,6 +134,8 @@ class Output:
         if self._part is None or self._target is None:
             return
         with reported(self._name):
+            with contextlib.suppress(OSError):  # not every file system has modes
+                os.chmod(self._part, self._mode)
             if os.name == "nt":  # open files cannot be renamed there
                 self._file.close()
             os.replace(self._part, self._target)
@@ -157,6 +158,13 @@ class Output:
             if file is not None and file is not self._standard:
                 with contextlib.suppress(OSError):
                     file.close()
+
+
+def _umask() -> int:
+    """Return what the process takes from the permissions of new files."""
+    umask = os.umask(0o077)
+    os.umask(umask)
+    return umask
 
 
 def _end_backup(old: tuple[Path, BinaryIO] | None, target: Path, stays: bool) -> None:

@@ -58,6 +58,16 @@ def _prefix(target: Path) -> str:
     return f".{target.name[:50]}."
 
 
+def lock(file: BinaryIO) -> bool:
+    """Hold a file until it is closed; False where another process does."""
+    if fcntl is not None:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return False
+    return True
+
+
 def _lock(file: BinaryIO) -> None:
     """Hold a file until it is closed; where there are no locks nothing is cleared."""
     if fcntl is not None:

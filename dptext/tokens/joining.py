@@ -27,10 +27,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext.randomness import RandomBits
-from dptext.tokens import kinds
+from dptext.tokens import forms, kinds
 from dptext.tokens.agreement import Articles, Inflector
 from dptext.tokens.numbers import Numbers
-from dptext.tokens.policy import DIGITS, DROP, KEEP, MASK, PERTURB, Policy
+from dptext.tokens.policy import DIGITS, DROP, FORM, KEEP, MASK, PERTURB, Policy
 from dptext.tokens.regex import is_elision, key_of
 from dptext.types import Ids, Lexicon, Words
 
@@ -40,11 +40,10 @@ _MASKS = {
     kinds.NUMBER: "[number]",
     kinds.IDENTIFIER: "[unknown]",
     kinds.UNKNOWN: "[unknown]",
+    kinds.MASKED: "[masked]",
 }
-_WORDLIKE = np.isin(
-    np.arange(8),
-    (kinds.WORD, kinds.NUMBER, kinds.IDENTIFIER, kinds.STOP_WORD, kinds.UNKNOWN),
-)
+_KINDS = np.arange(kinds.COUNT)
+_WORDLIKE = ~np.isin(_KINDS, (kinds.PUNCTUATION, kinds.SPACE))
 _DIGIT = re.compile(r"\d")
 _AGREEMENTS: dict[str, Callable[[Lexicon], Articles | Inflector]] = {
     "inflect": Inflector,
@@ -83,7 +82,7 @@ class Joiner:
         self._row_of = cache(partial(_row, rows))
         agreement = _AGREEMENTS.get(policy.agreement)
         self._agreement = agreement(lexicon) if agreement else None
-        treatments = [policy.treatment(kind) for kind in range(8)]
+        treatments = [policy.treatment(kind) for kind in range(kinds.COUNT)]
         self._treatment = np.array(treatments)
         self._drawn = self._treatment == PERTURB
         # Kinds of piece that a reader of the output takes for words.
@@ -113,12 +112,22 @@ class Joiner:
         self._mask(words, pieces)
         return Joined(_cut(pieces, words.ends), written, out)
 
-    def redraw_digits(
+    def redraw(
         self, words: Words, bits: RandomBits, positions: NDArray[np.int64]
     ) -> None:
-        """Replace every digit of the pieces at places by a random one, in place."""
+        """Write pieces anew by random digits, or others of their form, in place."""
         for number, position in enumerate(positions.tolist()):
             piece = words.pieces[position]
+            if int(words.flags[position]) & kinds.KIND == kinds.FORMED:
+                alone = bits.take(np.array([number]))
+                integers = alone.integers(_DIGITS_LANE, forms.INTEGERS // 2)
+                body = piece.lstrip(" ")
+                space = piece[: len(piece) - len(body)]
+                numbers = iter(integers.ravel().tolist())
+                words.pieces[position] = space + forms.written(
+                    body, self._policy.forms, numbers
+                )
+                continue
             count = len(_DIGIT.findall(piece))
             alone = bits.take(np.array([number]))
             integers = alone.integers(_DIGITS_LANE, (count + 17) // 18).ravel()
@@ -126,10 +135,10 @@ class Joiner:
             digits = iter("".join(f"{chunk:09d}" for chunk in chunks))
             words.pieces[position] = _DIGIT.sub(lambda _, d=digits: next(d), piece)  # type: ignore[misc]
 
-    def digit_positions(self, words: Words) -> NDArray[np.int64]:
-        """Return the pieces whose digits are to be redrawn: (m,) int64."""
+    def positions_to_redraw(self, words: Words) -> NDArray[np.int64]:
+        """Return the pieces that are written anew by random digits: (m,) int64."""
         treatment = self._treatment[words.flags & kinds.KIND]
-        return np.flatnonzero(treatment == DIGITS)
+        return np.flatnonzero((treatment == DIGITS) | (treatment == FORM))
 
     def _spaces(self, words: Words, drawn: Ids) -> NDArray[np.bool_]:
         """Tell which drawn words get a space in front: (n,) bool."""

@@ -9,12 +9,19 @@ PUNCTUATION = 3
 SPACE = 4
 STOP_WORD = 5  # a known word of the stop list; only the look-up tells
 UNKNOWN = 6  # a word outside the vocabulary
+KEPT = 7  # what the keep list names
+MASKED = 8  # what the mask list names
+FORMED = 9  # a card number, date, ... whose form is public (dptext.tokens.forms)
 
-NAMES = ("word", "number", "identifier", "punctuation", "space", "stop_word", "unknown")
+NAMES = (
+    *("word", "number", "identifier", "punctuation", "space", "stop_word", "unknown"),
+    *("kept", "masked", "formed"),
+)
 
-# Flags of a piece: three bits of kind, then one bit each.
-KIND = 7
-LEAD = 8  # a single space stands in front
-ENDER = 16  # ends a sentence or a line
-TITLE = 32  # first letter capital
-UPPER = 64  # more than one letter, all capital
+# Flags of a piece: four bits of kind, then one bit each.
+KIND = 15
+COUNT = KIND + 1  # kinds that there may be
+LEAD = 16  # a single space stands in front
+ENDER = 32  # ends a sentence or a line
+TITLE = 64  # first letter capital
+UPPER = 128  # more than one letter, all capital

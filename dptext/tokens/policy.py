@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
+from enum import StrEnum
 from typing import Literal
 
 from dptext.tokens import kinds
+from dptext.types import JsonObject
 
-PERTURB, KEEP, MASK, DROP, DIGITS = range(5)
+PERTURB, KEEP, MASK, DROP, DIGITS, FORM = range(6)
 _CODES = {
     "perturb": PERTURB,
     "keep": KEEP,
@@ -15,6 +17,43 @@ _CODES = {
     "drop": DROP,
     "digits": DIGITS,
 }
+_OF_LISTS = {kinds.KEPT: KEEP, kinds.MASKED: MASK, kinds.FORMED: FORM}
+
+
+class Form(StrEnum):
+    """Identifiers that are known by their form (dptext.tokens.forms)."""
+
+    CARD = "card"
+    IBAN = "iban"
+    EMAIL = "email"
+    DATE = "date"
+    PHONE = "phone"
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A public list: words and phrases, files with one a line, regular expressions.
+
+    contents are the texts of the files as they were read, and no setting.
+    """
+
+    words: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    patterns: tuple[str, ...] = ()
+    contents: tuple[str, ...] = field(default=(), repr=False)
+
+    def __bool__(self) -> bool:
+        """Tell whether anything is listed."""
+        return bool(self.words or self.files or self.patterns)
+
+    def settings(self) -> JsonObject:
+        """Return it as a profile says it."""
+        named = {"words": self.words, "files": self.files, "patterns": self.patterns}
+        return {key: list(value) for key, value in named.items() if value}
+
+
+NOTHING = Listed()
+_LISTS = ("keep", "mask", "forms")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +63,8 @@ class Policy:
     unknown speaks of words outside the vocabulary and of identifiers; digits replaces
     each digit of a number by a random one, so that its length and separators stay;
     agreement says which drawn words are rewritten to agree with their neighbours.
+    keep and mask are public lists, and forms names identifiers that become random ones
+    of the same form; all three go before the other settings.
     """
 
     unknown: Literal["perturb", "mask", "drop", "keep"] = "perturb"
@@ -32,9 +73,19 @@ class Policy:
     punctuation: Literal["keep", "drop"] = "keep"
     case: Literal["restore", "lower", "copy"] = "restore"
     agreement: Literal["inflect", "articles", "none"] = "inflect"
+    keep: Listed = NOTHING
+    mask: Listed = NOTHING
+    forms: tuple[Form, ...] = ()
+
+    @property
+    def listed(self) -> bool:
+        """Tell whether lists or forms name anything."""
+        return bool(self.keep or self.mask or self.forms)
 
     def treatment(self, kind: int) -> int:
         """Return the treatment code of a kind of piece."""
+        if kind in _OF_LISTS:
+            return _OF_LISTS[kind]
         settings = {
             kinds.UNKNOWN: self.unknown,
             kinds.IDENTIFIER: self.unknown,
@@ -44,3 +95,14 @@ class Policy:
             kinds.SPACE: self.punctuation,
         }
         return _CODES[settings.get(kind, "perturb")]
+
+    def settings(self) -> JsonObject:
+        """Return it as a profile says it; lists that name nothing are left out."""
+        plain: JsonObject = {
+            each.name: getattr(self, each.name)
+            for each in fields(self)
+            if each.name not in _LISTS
+        }
+        lists = {"keep": self.keep.settings(), "mask": self.mask.settings()}
+        plain |= {name: value for name, value in lists.items() if value}
+        return plain | ({"forms": list(map(str, self.forms))} if self.forms else {})

@@ -23,10 +23,12 @@ _CJK = (
     "\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
     "\U00020000-\U0003ffff"
 )
+# What words are made of, in a class of characters.
+LETTERS = rf"\w{_MARKS}"
 _CHAR = rf"(?:[^\W_{_CJK}]|[{_MARKS}])"
 _WORD = rf"{_CHAR}+(?:['’_\-]{_CHAR}+)*"
 _URL = r"(?:[A-Za-z][A-Za-z0-9+.\-]{1,15}://|www\.)[^\s<>\"]*[^\s<>\".,;:!?'’)\]}]"
-_EMAIL = r"[\w.+\-]{1,64}@[\w\-]{1,63}(?:\.[\w\-]{1,63}){1,8}"
+EMAIL = r"[\w.+\-]{1,64}@[\w\-]{1,63}(?:\.[\w\-]{1,63}){1,8}"
 _DOMAIN = (
     r"(?:[A-Za-z0-9\-]{1,63}\.){1,8}(?:com|org|net|edu|gov|mil|info|biz|io|co|uk|de|fr)"
     r"(?![\w\-])(?:/[^\s<>\"]*[^\s<>\".,;:!?'’)\]}])?"
@@ -38,7 +40,7 @@ _CLITIC = r"['’](?:s|re|ve|ll|d|m|em|S|RE|VE|LL|D|M|EM)(?![^\W_])"
 _SYMBOLS = "[\u2600-\u27bf\U0001f000-\U0001faff]"
 _EMOJI = f"{_SYMBOLS}(?:[\ufe0f\u200d\U0001f3fb-\U0001f3ff]|{_SYMBOLS})*"
 
-_IDENTIFIER = rf"{_URL}|{_EMAIL}|{_DOMAIN}|[@#]\w[\w\-.]*\w|[@#]\w"
+_IDENTIFIER = rf"{_URL}|{EMAIL}|{_DOMAIN}|[@#]\w[\w\-.]*\w|[@#]\w"
 # Most words: behind them stands what no alternative below could take in as well, so
 # that these need not be tried. It changes no piece, only the time.
 _PLAIN = r"[A-Za-z]+(?=[ ,;!?)\"\n]|\.(?:\s|\Z)|\Z)"

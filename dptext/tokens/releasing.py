@@ -14,14 +14,17 @@ from dptext.tokens import kinds
 from dptext.tokens.policy import DIGITS, KEEP, PERTURB, Policy
 from dptext.types import Eps, Ids, Released, Words
 
-_MARKS = np.isin(np.arange(8), (kinds.PUNCTUATION, kinds.SPACE))
+_KINDS = np.arange(kinds.COUNT)
+_MARKS = np.isin(_KINDS, (kinds.PUNCTUATION, kinds.SPACE))
+# What no reader knows as a word of the vocabulary.
+_OUTSIDE = (kinds.IDENTIFIER, kinds.KEPT, kinds.MASKED, kinds.FORMED)
 
 
 class Releaser:
     """Reduce batches to what is released of them under one policy."""
 
     def __init__(self, policy: Policy) -> None:
-        self._treatment = np.array([policy.treatment(kind) for kind in range(8)])
+        self._treatment = np.array([policy.treatment(kind) for kind in _KINDS.tolist()])
         self._drops_marks = policy.punctuation == "drop"
 
     def released(self, words: Words, drawn: Ids, eps: Eps) -> Released:
@@ -29,7 +32,7 @@ class Releaser:
         kind = words.flags & kinds.KIND
         treatment = self._treatment[kind]
         mark = _MARKS[kind]
-        shown = np.where(kind == kinds.IDENTIFIER, kinds.UNKNOWN, kind)
+        shown = np.where(np.isin(kind, _OUTSIDE), kinds.UNKNOWN, kind)
         shown[(treatment == PERTURB) & ~mark] = kinds.WORD
         enders = np.where(mark, words.flags & kinds.ENDER, 0)
         flags = (shown | enders).astype(np.uint8)

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from dptext.tokens import kinds, stop_words
 from dptext.tokens.numbers import NAMES, Numbers
 from dptext.tokens.policy import PERTURB, Policy
-from dptext.tokens.regex import MARK, key_of, keys_of, kind_of, segment, split
+from dptext.tokens.regex import MARK, key_of, keys_of, kind_of, segment
+from dptext.tokens.spans import Spans
 from dptext.types import Ids, Lexicon, Words
 
 _ENDERS = frozenset(".!?…。！？")
@@ -21,9 +22,15 @@ _SEVERAL = -1  # a piece that divides into several words
 
 
 class Tokenizer:
-    """Divide texts into words of one vocabulary under one policy."""
+    """Divide texts into words of one vocabulary under one policy.
 
-    def __init__(self, lexicon: Lexicon, policy: Policy) -> None:
+    With every_word all words are among the positions, those that it keeps, too.
+    """
+
+    def __init__(
+        self, lexicon: Lexicon, policy: Policy, *, every_word: bool = False
+    ) -> None:
+        self._spans = Spans(policy)
         self._index = {key: row for row, key in enumerate(keys_of(lexicon.words))}
         for name in NAMES:
             self._index.pop(name, None)
@@ -35,8 +42,13 @@ class Tokenizer:
         self._codes = _Memory(self._code)
         self._parts: dict[str, list[tuple[str, int]]] = {}
         self._long: dict[str, list[tuple[str, int]]] = {}
-        perturbed = [policy.treatment(kind) == PERTURB for kind in range(8)]
-        self._perturbed = np.array(perturbed)
+        wanted = [
+            policy.treatment(kind) == PERTURB
+            if not every_word
+            else kind not in (kinds.PUNCTUATION, kinds.SPACE)
+            for kind in range(kinds.COUNT)
+        ]
+        self._wanted = np.array(wanted)
 
     def lookup(self, key: str) -> int:
         """Return the row of a key (dptext.tokens.regex.key_of), -1 if unknown."""
@@ -49,8 +61,12 @@ class Tokenizer:
         """
         pieces: list[str] = []
         ends = np.empty(len(texts), np.int64)
+        named: dict[int, int] = {}
         for number, text in enumerate(texts):
-            pieces += split(text)
+            divided, listed = self._spans.divide(text)
+            for position, kind in listed.items():
+                named[len(pieces) + position] = kind
+            pieces += divided
             ends[number] = len(pieces)
         if len(self._codes) > _REMEMBERED:
             self._codes.clear()
@@ -58,11 +74,13 @@ class Tokenizer:
         codes = np.fromiter(
             map(self._codes.__getitem__, pieces), np.int64, count=len(pieces)
         )
+        for position, kind in named.items():
+            codes[position] = _listed(pieces[position], kind)
         if (codes == _SEVERAL).any():
             pieces, codes, ends = self._divide(pieces, codes, ends)
-            self._long.clear()
+        self._long.clear()
         flags = (codes & 0xFF).astype(np.uint8)
-        positions = np.flatnonzero(self._perturbed[flags & kinds.KIND])
+        positions = np.flatnonzero(self._wanted[flags & kinds.KIND])
         ids: Ids = ((codes[positions] >> 8) - 1).astype(np.int32)
         of_text = np.repeat(np.arange(len(texts)), np.diff(ends, prepend=0))
         return Words(pieces, flags, ends, positions, of_text[positions], ids)
@@ -114,6 +132,11 @@ class Tokenizer:
             return _pack(kinds.UNKNOWN, -1, lead, body)
         stop = key_of(body) in self._stop_words
         return _pack(kinds.STOP_WORD if stop else kinds.WORD, row, lead, body)
+
+
+def _listed(piece: str, kind: int) -> int:
+    lead = kinds.LEAD if piece[0] == " " else 0
+    return _pack(kind, -1, lead, piece[1:] if lead else piece)
 
 
 def _pack(kind: int, row: int, lead: int, body: str) -> int:

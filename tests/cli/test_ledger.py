@@ -226,3 +226,16 @@ def test_the_ledger_is_shown_and_exported_without_names(
         (18.0, 2),
     ]
     assert MARKER not in ran.out.decode() + json.dumps(rows)
+
+
+def test_verify_says_what_to_name(budget: tuple[str, ...], folder: Path) -> None:
+    """A file that is not there, or has no report, is one line that says what to do."""
+    run = ("sanitize", "in.jsonl", *budget, "--limit", "18", "-o", "out.jsonl")
+    assert here(*run).code == 0
+    Path("out.jsonl.dptext.json").unlink()
+    for name in ("nothing.jsonl", "out.jsonl"):
+        ran = here("ledger", "verify", "spent.db", name)
+        assert ran.code == 2
+        assert ran.err.startswith(f"dptext: {name}")
+        assert "beside them" in ran.err
+        assert ran.err.count("\n") == 1

@@ -14,7 +14,7 @@ import signal
 import sys
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -43,29 +43,49 @@ COST = {
 }
 
 
-class Lines:
-    """Counts the lines that are executed in watched modules; kills at the last."""
+def die() -> None:
+    """End this process as `kill -9` does."""
+    os.kill(os.getpid(), signal.SIGKILL)
 
-    def __init__(self, last: int | None) -> None:
+
+class Lines:
+    """Counts the lines that are executed in watched modules; acts at the last."""
+
+    def __init__(
+        self,
+        last: int | None,
+        watched: tuple[str, ...] = WATCHED,
+        act: Callable[[], None] = die,
+    ) -> None:
         self.count = 0
         self._last = last
+        self._watched = watched
+        self._act = act
 
     def __call__(self, frame: FrameType, event: str, argument: object) -> Any:
         """Trace a call."""
-        return self._line if frame.f_code.co_filename.startswith(WATCHED) else None
+        watched = frame.f_code.co_filename.startswith(self._watched)
+        return self._line if watched else None
 
     def _line(self, frame: FrameType, event: str, argument: object) -> Any:
         if event == "line":
             self.count += 1
             if self.count == self._last:
-                os.kill(os.getpid(), signal.SIGKILL)
+                self._act()
         return self._line
 
 
-def forked(folder: Path, *arguments: str, last: int | None = None) -> int:
+def forked(
+    folder: Path,
+    *arguments: str,
+    last: int | None = None,
+    watched: tuple[str, ...] = WATCHED,
+    act: Callable[[], None] = die,
+) -> int:
     """Start a run in a process of its own; return the number of the process.
 
-    last is the line at which it is killed; 0: it writes how many there are to a file.
+    last is the line at which it is killed, or does something else (act); 0: it writes
+    how many there are to a file.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # threads of libraries, which do nothing
@@ -74,13 +94,14 @@ def forked(folder: Path, *arguments: str, last: int | None = None) -> int:
         return child
     code = 70
     try:
-        lines = Lines(last)
+        lines = Lines(last, watched, act)
         if last is not None:
             sys.settrace(lines)
         ran = running.here(*arguments)
         sys.settrace(None)
         code = ran.code
         (folder / "lines").write_text(str(lines.count))
+        (folder / "stderr").write_text(ran.err)
     finally:
         os._exit(code)
 

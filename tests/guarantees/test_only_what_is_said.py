@@ -108,8 +108,8 @@ def _written(policy: Policy, text: str, drawn: list[int]) -> str:
     randomness = Randomness(RunKey(b"k" * 32, "key-file"), "test")
     nonce = [b"n" * 16]
     bits = randomness.of(nonce, np.zeros(len(words.ids), np.int64))
-    positions = joiner.digit_positions(words)
-    joiner.redraw_digits(
+    positions = joiner.positions_to_redraw(words)
+    joiner.redraw(
         words, randomness.of(nonce, np.zeros(len(positions), np.int64)), positions
     )
     ids = np.array(drawn[: len(words.ids)], np.int32)

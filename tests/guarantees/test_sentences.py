@@ -15,6 +15,7 @@ from dptext.guarantees import account
 from dptext.guarantees.scale import Strength
 from dptext.guarantees.statement import Statement
 from dptext.report import _meaning, _plain
+from dptext.tokens.policy import Form
 from dptext.types import BudgetDescription
 from tests.guarantees import test_every_claim as claims
 
@@ -28,11 +29,16 @@ KINDS = {
     "free": BudgetDescription("free", 0.1, 0.0, total=0.0),
     "rate": BudgetDescription("free", 0.1, 0.0, rate=0.0),
 }
-POLICIES: tuple[dict[str, str], ...] = (
+POLICIES: tuple[dict[str, Any], ...] = (
     {},
     {"stop_word": "keep", "unknown": "keep", "number": "digits", "case": "copy"},
     {"stop_word": "drop", "unknown": "mask", "punctuation": "drop", "case": "lower"},
     {"number": "keep", "agreement": "articles"},
+    {
+        "keep": {"words": ["acme"], "patterns": ["x+", "y+"]},
+        "mask": ["a", "b c"],
+        "forms": list(Form),
+    },
 )
 # Tried by hand: what broke sentences, or said what was not so.
 WRONG = (
@@ -63,7 +69,7 @@ def statement(
     *,
     strategy: str = "token",
     key: str = "system",
-    tokens: dict[str, str] | None = None,
+    tokens: dict[str, Any] | None = None,
 ) -> Statement:
     """Return the statement of a mechanism for a few words."""
     recipe = profile.parse(

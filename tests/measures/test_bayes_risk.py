@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from dptext.errors import UsageError
 from dptext.measures import bayes_risk, prior
 from dptext.mechanisms import Mechanism
-from dptext.tokens.policy import Policy
+from dptext.tokens.policy import Listed, Policy
 from dptext.types import NUMBER
 from tests import distributions, prepared, small
 
@@ -161,6 +161,13 @@ def test_the_prior_leaves_out_what_is_not_replaced() -> None:
         Policy(number="digits"),
     ):
         assert prior.replaced(lexicon, policy)[number] == 0.0
+    listed = Policy(keep=Listed(words=("CAT",)), mask=Listed(patterns=("(?i)dog",)))
+    assert (prior.replaced(lexicon, listed) == 0).tolist() == [
+        *(True, False, True, False, False)
+    ]
+    # A pattern that names one spelling only leaves the word possible.
+    listed = Policy(keep=Listed(patterns=("cat",)))
+    assert (prior.replaced(lexicon, listed) > 0).all()
     for policy in (Policy(stop_word="keep"), Policy(number="mask"), Policy()):
         assert prior.replaced(lexicon, policy).sum() == pytest.approx(1.0, abs=1e-12)
     assert (lexicon.counts > 0).all()

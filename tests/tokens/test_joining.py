@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dptext.randomness import Randomness, RunKey
-from dptext.tokens import kinds
+from dptext.tokens import forms, kinds
 from dptext.tokens.joining import Joiner
-from dptext.tokens.policy import Policy
+from dptext.tokens.policy import Form, Listed, Policy
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import NUMBER, PARTS, Ids, Lexicon
 from tests import distributions, small
@@ -44,11 +44,8 @@ def inflected() -> Lexicon:
 FORMS = inflected()
 PAIRS = "he walk|to went|a apple|these dog|me will|dog n't|they was|has go".split("|")
 WORDLIKE = (
-    kinds.WORD,
-    kinds.NUMBER,
-    kinds.IDENTIFIER,
-    kinds.STOP_WORD,
-    kinds.UNKNOWN,
+    *(kinds.WORD, kinds.NUMBER, kinds.IDENTIFIER, kinds.STOP_WORD, kinds.UNKNOWN),
+    *(kinds.KEPT, kinds.MASKED, kinds.FORMED),
 )
 
 
@@ -63,8 +60,8 @@ def written(
     """Write one text with the drawn words in the places of its own."""
     words = Tokenizer(lexicon, policy).words([text])
     joiner = Joiner(lexicon, policy)
-    positions = joiner.digit_positions(words)
-    joiner.redraw_digits(words, distributions.bits(len(positions), seed), positions)
+    positions = joiner.positions_to_redraw(words)
+    joiner.redraw(words, distributions.bits(len(positions), seed), positions)
     return joiner.join(words, drawn, distributions.bits(len(words.ids), seed)).texts[0]
 
 
@@ -206,12 +203,36 @@ def form(body: str, flags: int, treatment: str, policy: Policy) -> object:
     if treatment == "perturb":
         capitals = flags & (kinds.TITLE | kinds.UPPER)
         return capitals if policy.case == "copy" else None
+    if treatment == "form":
+        return layout(body, policy)
     return {
         "keep": body,
         "digits": "".join("0" if c.isdecimal() else c for c in body),
-        "mask": flags & kinds.KIND == kinds.NUMBER,
+        "mask": {kinds.NUMBER: "number", kinds.MASKED: "listed"}.get(
+            flags & kinds.KIND
+        ),
         "drop": None,
     }[treatment]
+
+
+def layout(body: str, policy: Policy) -> object:
+    """Return the form of an identifier, and what the statement says is shown of it."""
+    of = forms.form_of(body, policy.forms)
+    if of is Form.EMAIL:
+        return of
+    month = next((word for word in body.split() if word.strip(",").isalpha()), "")
+    if of is Form.DATE and len(month) > 2:
+        short = len(month) == 3 and month.lower() != "may"
+        written = (short, month.isupper(), month[:1].isupper())
+        rest = body.replace(month, "").replace("st", "th").replace("nd", "th")
+        rest = rest.replace("rd", "th")
+        return of, written, "".join("0" if c.isdigit() else c for c in rest)
+    shown = "".join(
+        "0" if c.isdigit() else "A" if c.isalpha() and of is Form.IBAN else c
+        for c in body
+    )
+    first = next(c for c in body if c.isalnum()) == "0"
+    return of, shown, first if of is Form.PHONE else None
 
 
 def seen(pieces: list[str], flags_of: list[int], policy: Policy) -> Seen:
@@ -221,6 +242,9 @@ def seen(pieces: list[str], flags_of: list[int], policy: Policy) -> Seen:
         kinds.IDENTIFIER: policy.unknown,
         kinds.NUMBER: policy.number,
         kinds.STOP_WORD: policy.stop_word,
+        kinds.KEPT: "keep",
+        kinds.MASKED: "mask",
+        kinds.FORMED: "form",
     }
     positions: list[object] = []
     before: str | None = None  # treatment of the word just before, None at a mark
@@ -266,6 +290,20 @@ POLICIES = [
     Policy(unknown="keep", number="digits", stop_word="drop", case="copy"),
     Policy(unknown="keep", number="digits", stop_word="keep", case="copy"),
     Policy(unknown="mask", number="mask", stop_word="keep", case="lower"),
+    Policy(
+        keep=Listed(words=("cat", "zq", "42"), patterns=(r"#\w+", "[A-Z]{2}S")),
+        mask=Listed(words=("runs", "日", "the zq", "x@y.org")),
+        forms=(Form.EMAIL,),
+    ),
+    Policy(
+        keep=Listed(words=("the", "I")),
+        mask=Listed(words=("naïve",)),
+        forms=tuple(Form),
+        unknown="keep",
+        stop_word="drop",
+        number="digits",
+        case="copy",
+    ),
 ]
 POLICIES += [replace(policy, punctuation="drop") for policy in POLICIES]
 
@@ -278,9 +316,9 @@ def all_written(
     joiner = Joiner(lexicon, policy)
     same = [bytes(16)] * len(texts)
     randomness = Randomness(RunKey.from_seed(turn), "tests")
-    positions = joiner.digit_positions(words)
+    positions = joiner.positions_to_redraw(words)
     of_text = np.searchsorted(words.ends, positions, side="right")
-    joiner.redraw_digits(words, randomness.of(same, of_text), positions)
+    joiner.redraw(words, randomness.of(same, of_text), positions)
     starts = np.searchsorted(words.texts, words.texts, side="left")
     nth = np.arange(len(starts)) - starts
     rng = np.random.default_rng(turn)
@@ -340,6 +378,31 @@ def test_the_output_is_a_function_of_drawn_words_and_kept_things(
 ) -> None:
     """Texts that a statement compares give the same text from the same draws."""
     assert hold(mixed(ITEMS), policy) > 500
+
+
+# Identifiers of every form, two or more of each layout, and what is none of them.
+FORMED = (
+    "4111 1111 1111 1111|5500 0000 0000 0004|4111 1111 1111 1112|378282246310005|"
+    "371449635398431|4111-1111-1111-1111|DE89 3704 0044 0532 0130 00|"
+    "DE75 5121 0800 1245 1261 99|GB29 NWBK 6016 1331 9268 19|"
+    "IE29 AIBK 9311 5212 3456 78|NL91ABNA0417164300|FI2112345600000785|x@y.org|"
+    "ann.lee@example.com|5 May 2024|7 June 1999|12 Mar 2001|30 Nov 1970|2024-05-17|"
+    "1999-12-31|17.05.2024|31.12.1999|05/17/2024|12/31/99|01/01/00|May 3rd, 2024|"
+    "July 1st, 2020|MAY 12, 2024|+49 171 1234567|+44 207 1234567|(555) 123-4567|"
+    "(800) 555-0199|0171 1234567|0151 7654321|0000000000000|0000000000018|cat|dog|zq|"
+    "the|42|2024"
+).split("|")
+
+
+@pytest.mark.parametrize("punctuation", ["keep", "drop"])
+@pytest.mark.parametrize("declared", [tuple(Form), (Form.CARD, Form.PHONE)])
+def test_of_an_identifier_the_layout_is_seen_and_nothing_else(
+    declared: tuple[Form, ...], punctuation: str
+) -> None:
+    """Identifiers of one form and layout give the same text from the same bits."""
+    policy = Policy(forms=declared, punctuation=punctuation)  # type: ignore[arg-type]
+    texts = [*FORMED, *(f"{one}, {two}" for one in FORMED for two in FORMED)]
+    assert hold(texts, policy, turns=2) > 300
 
 
 # Stop words that ask, words that are asked, words of no vocabulary.

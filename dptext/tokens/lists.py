@@ -1,0 +1,145 @@
+"""Public lists of words, phrases and patterns: read from settings, found in texts.
+
+A word or phrase is found in any case where no letter, digit or mark of a letter stands
+beside it; spaces in it stand for any spacing. A pattern is a regular expression of
+Python, found where it matches, as it is written.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from dptext import content, streams
+from dptext.errors import UsageError
+from dptext.settings import convert
+from dptext.tokens.policy import Listed, Policy
+from dptext.tokens.regex import LETTERS
+
+_LONGEST = 1000  # characters of an entry
+_RUN = re.compile(rf"[{LETTERS}]+")
+
+
+@dataclass(frozen=True, slots=True)
+class _Settings:
+    """What a profile says of a list."""
+
+    words: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    patterns: tuple[str, ...] = ()
+
+
+def read(data: object, location: str) -> Listed:
+    """Read a list and its files from the settings of a profile.
+
+    Words alone may stand for {words: ...}. Raises UsageError.
+    """
+    if isinstance(data, str | list | tuple):
+        data = {"words": [data] if isinstance(data, str) else data}
+    given = convert(data, _Settings, location)
+    texts = tuple(_text(path, location) for path in given.files)
+    listed = Listed(given.words, given.files, given.patterns, texts)
+    Finder(listed, location)  # refuses what it cannot take
+    return listed
+
+
+def _text(path: str, location: str) -> str:
+    try:
+        return streams.read_small(path, location).decode("utf-8-sig")
+    except OSError as error:
+        raise UsageError(f"{location}: {path}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise UsageError(f"{location}: {path}: not UTF-8 text") from None
+
+
+def digests(policy: Policy) -> dict[str, str]:
+    """Return the sha256 of the content of each file that lists name, by its path."""
+    return {
+        path: content.of_bytes(text.encode())
+        for listed in (policy.keep, policy.mask)
+        for path, text in zip(listed.files, listed.contents, strict=True)
+    }
+
+
+def without_paths(policy: Policy) -> Policy:
+    """Return the policy with the digests of files for their paths and contents."""
+    known = digests(policy)
+
+    def by_content(listed: Listed) -> Listed:
+        files = tuple(sorted(known[path] for path in listed.files))
+        return replace(listed, files=files, contents=())
+
+    return replace(policy, keep=by_content(policy.keep), mask=by_content(policy.mask))
+
+
+class Finder:
+    """Finds what one list names."""
+
+    def __init__(self, listed: Listed, location: str = "") -> None:
+        lines = (line.strip() for text in listed.contents for line in text.split("\n"))
+        entries = {*filter(None, lines), *listed.words}
+        self._patterns = [_compiled(each, location) for each in listed.patterns]
+        # Entries by their first run of letters: how far before it they begin.
+        self._by_run: dict[str, dict[str, int]] = {}
+        self._compiled: dict[str, re.Pattern[str]] = {}
+        for entry in entries:
+            self._add(entry, location)
+
+    def _add(self, entry: str, location: str) -> None:
+        entry = unicodedata.normalize("NFC", entry.strip())
+        if not entry or len(entry) > _LONGEST:
+            raise UsageError(
+                f"{location}: an entry of {len(entry)} characters; give 1 to {_LONGEST}"
+            )
+        run = _RUN.search(entry)
+        if run is None:
+            self._patterns.append(re.compile(re.escape(entry)))
+        else:
+            before = self._by_run.setdefault(_key(run[0]), {})
+            before[entry] = run.start()
+
+    def spans(self, text: str) -> Iterator[tuple[int, int]]:
+        """Yield the begin and end of each place that is named; they may overlap."""
+        if self._by_run:
+            for run in _RUN.finditer(text):
+                for entry, before in self._by_run.get(_key(run[0]), {}).items():
+                    match = self._of(entry).match(text, max(run.start() - before, 0))
+                    if match and match.start() + before == run.start():
+                        yield match.span()
+        for pattern in self._patterns:
+            yield from (match.span() for match in pattern.finditer(text))
+
+    def names(self, word: str) -> bool:
+        """Tell whether a word is named as it stands by itself, in any spelling."""
+        spelled = {word, word.lower(), word.upper(), word[:1].upper() + word[1:]}
+        return all((0, len(each)) in self.spans(each) for each in spelled)
+
+    def _of(self, entry: str) -> re.Pattern[str]:
+        """Return the expression of an entry, made when it may occur for the first time.
+
+        An accent may be a mark of its own in the text, and a quote may be curly.
+        """
+        if entry not in self._compiled:
+            parts = (re.sub("['’]", "['’]", re.escape(part)) for part in entry.split())
+            plain = r"\s+".join(parts)
+            apart = unicodedata.normalize("NFD", plain)
+            both = plain if apart == plain else f"(?:{plain}|{apart})"
+            end = rf"(?![{LETTERS}])" if _RUN.fullmatch(entry[-1]) else ""
+            self._compiled[entry] = re.compile(both + end, re.IGNORECASE)
+        return self._compiled[entry]
+
+
+def _key(run: str) -> str:
+    return unicodedata.normalize("NFC", run).lower()
+
+
+def _compiled(pattern: str, location: str) -> re.Pattern[str]:
+    try:
+        return re.compile(pattern)
+    except (re.error, OverflowError, RecursionError) as error:
+        reason = getattr(error, "msg", "too large")
+        raise UsageError(
+            f"{location}: {pattern!r} is no regular expression: {reason}"
+        ) from None

@@ -1,0 +1,226 @@
+"""Bytes that are nearly right, and what reads them.
+
+Each target takes bytes, and either reads them or refuses them with an error of dptext.
+`benchmarks/fuzz.py` runs the same targets for as long as one likes.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import tempfile
+import zipfile
+from collections.abc import Callable
+from contextlib import nullcontext
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from hypothesis import strategies as st
+
+from dptext import formats, profile, streams, yaml_files
+from dptext.errors import DptextError
+from dptext.guarantees import policy
+from dptext.guarantees.policy import ExportPolicy
+from dptext.lexicons.lines import read_lines
+from dptext.lexicons.npz import read as read_npz
+from dptext.lexicons.opening import opened
+from dptext.lexicons.word2vec import read as read_word2vec
+from dptext.report import verify
+from dptext.report.exports import Export, digest
+from dptext.report.recompute import Recomputer
+from dptext.tokens.policy import Form, Listed, Policy
+from dptext.tokens.tokenizer import Tokenizer
+from dptext.types import Fault, Record, Selection, Verbatim
+from tests.cli import running
+from tests.lexicons import files
+from tests.tokens.test_joining import ENGLISH
+
+Target = Callable[[bytes], object]
+_LISTED = Policy(
+    keep=Listed(words=("cat", "the dog"), patterns=(r"\w-\d", "(?<=a).")),
+    mask=Listed(words=("Paris", "zq", "😀")),
+    forms=tuple(Form),
+)
+
+
+@cache
+def _tokenizers() -> tuple[Tokenizer, Tokenizer]:
+    return Tokenizer(ENGLISH, Policy()), Tokenizer(ENGLISH, _LISTED)
+
+
+def split(data: bytes) -> None:
+    """Divide a text, with lists and without: the pieces joined are the text."""
+    text = data.decode("utf-8", "surrogateescape")
+    for tokenizer in _tokenizers():
+        words = tokenizer.words([text, ""])
+        assert "".join(words.pieces) == text
+        assert len(words.flags) == len(words.pieces)
+
+
+def read(name: str) -> Target:
+    """Return what reads a format: records, what is between them, and faults."""
+
+    def target(data: bytes) -> None:
+        module = formats.find(None, name)
+        selection = Selection(max_record_bytes=200)
+        for item in module.read(io.BytesIO(data), selection, "in"):
+            assert isinstance(item, Record | Verbatim | Fault)
+
+    return target
+
+
+def unpack(suffix: str) -> Target:
+    """Return what reads compressed data."""
+
+    def target(data: bytes) -> None:
+        plain = io.BufferedReader(io.BytesIO(data))  # type: ignore[arg-type]
+        with streams.unpacked(plain, f"in{suffix}") as stream:
+            while stream.read(2**16):
+                pass
+
+    return target
+
+
+def read_profile(data: bytes) -> None:
+    """Read a profile."""
+    profile.parse(yaml_files.decode(data, "p.yaml", "profile"), "p.yaml")
+
+
+def read_policy(data: bytes) -> None:
+    """Read the policy of `check`."""
+    policy.decode(data, ".dptext.yaml")
+
+
+def read_report(data: bytes) -> None:
+    """Judge an export by a report."""
+    sha256, size = digest([b"{}\n"])
+    export = Export("o.jsonl", sha256, size, data, lambda: nullcontext(io.BytesIO()))
+    assert verify.verdict(export, ExportPolicy(), Recomputer()).findings
+
+
+def import_lines(data: bytes) -> None:
+    """Read vectors as text."""
+    read_lines(io.BytesIO(data), "v.txt")
+
+
+def import_word2vec(data: bytes) -> None:
+    """Read vectors as word2vec writes them."""
+    read_word2vec(io.BytesIO(data), "v.bin")
+
+
+def import_npz(data: bytes) -> None:
+    """Read vectors and words in one archive."""
+    read_npz(io.BytesIO(data), "v.npz")
+
+
+def import_packed(data: bytes) -> None:
+    """Read vectors in whatever packing a file has."""
+    with tempfile.NamedTemporaryFile(suffix=".zip") as file:
+        file.write(data)
+        file.flush()
+        with opened(Path(file.name)) as stream:
+            read_lines(stream, "v.zip")
+
+
+def _zip() -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("v.txt", files.text())
+    return out.getvalue()
+
+
+def _npz() -> bytes:
+    out = io.BytesIO()
+    np.savez_compressed(out, words=np.array(files.WORDS), vectors=files.rows(5))
+    return out.getvalue()
+
+
+def _parquet() -> bytes:
+    pyarrow = __import__("pyarrow.parquet")
+    out = io.BytesIO()
+    table = pyarrow.table({"text": ["the film", None, "a"], "id": [1, 2, 3]})
+    pyarrow.parquet.write_table(table, out)
+    return out.getvalue()
+
+
+@cache
+def _report() -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder, "in.jsonl")
+        source.write_text('{"text":"the film"}\n')
+        ran = running.here(
+            *("sanitize", str(source), *running.small(Path(folder)), "-q"),
+            *("-o", str(Path(folder, "o.jsonl")), "--no-bayes-risk"),
+        )
+        assert ran.code == 0
+        return Path(folder, "o.jsonl.dptext.json").read_bytes()
+
+
+_TEXT = "The dog-3 paid 4111 1111 1111 1111 on 5 May 2024, 日本 😀 cafe\u0301 x@y.org\n"
+_ROWS = b"".join(
+    json.dumps({"id": n, "text": "the film " * n, "deep": [{"a": [n]}]}).encode()
+    + b"\n"
+    for n in range(4)
+)
+_CSV = b'id,text\n1,"the ""film"", good"\r\n2,bad\n'
+# Targets, and bytes that they read.
+TARGETS: dict[str, tuple[Target, Callable[[], bytes]]] = {
+    "split": (split, _TEXT.encode),
+    "jsonl": (read("jsonl"), lambda: _ROWS),
+    "csv": (read("csv"), lambda: _CSV),
+    "tsv": (read("tsv"), lambda: _CSV.replace(b",", b"\t")),
+    "text": (read("text"), _TEXT.encode),
+    "parquet": (read("parquet"), _parquet),
+    "gz": (unpack(".gz"), lambda: gzip.compress(_ROWS, mtime=0)),
+    "zst": (unpack(".zst"), lambda: __import__("zstandard").compress(_ROWS)),
+    "bz2": (unpack(".bz2"), lambda: __import__("bz2").compress(_ROWS)),
+    "xz": (unpack(".xz"), lambda: __import__("lzma").compress(_ROWS)),
+    "profile": (read_profile, profile.path_of("balanced").read_bytes),
+    "policy": (
+        read_policy,
+        lambda: b"notion: LDP\nmax_epsilon: 9\nallow: [number]\nmax_risk: 20%\n",
+    ),
+    "report": (read_report, _report),
+    "lines": (import_lines, files.text),
+    "word2vec": (import_word2vec, lambda: b"2 3\na " + bytes(12) + b"\nb " + bytes(12)),
+    "npz": (import_npz, _npz),
+    "zip": (import_packed, _zip),
+}
+
+
+def hold(name: str, data: bytes) -> None:
+    """Run a target: whatever it is given, it reads it or refuses it in one line."""
+    try:
+        TARGETS[name][0](data)
+    except DptextError as error:
+        if "\n" in str(error):
+            raise AssertionError("more than one line") from None
+
+
+@st.composite
+def nearly(draw: st.DrawFn, right: bytes) -> bytes:
+    """Draw bytes that differ in a few places from right ones."""
+    data = bytearray(right)
+    for _ in range(draw(st.integers(1, 4))):
+        at = draw(st.integers(0, len(data)))
+        how = draw(st.sampled_from(("cut", "put", "flip", "double", "drop")))
+        if how == "cut":
+            del data[at:]
+        elif how == "put":
+            data[at:at] = draw(st.binary(max_size=9) | st.sampled_from(_NASTY))
+        elif how == "flip" and at < len(data):
+            data[at] ^= draw(st.integers(1, 255))
+        elif how == "double":
+            data[at:at] = data[at : at + draw(st.integers(1, 40))]
+        else:
+            del data[at : at + draw(st.integers(1, 40))]
+    return bytes(data)
+
+
+_NASTY = (
+    *(b"\0", b"\xff\xfe", b"\xef\xbb\xbf", b"\r\n", b'"', b"\\ud800", b"[" * 3000),
+    *(b"9" * 5000, b"NaN", b"-1", b"1e999", b"*a", b"&a ", b"<<: ", b"{" * 3000),
+    *("\u2028".encode(), "\u202e".encode(), b"\x1b[31m", b"null", b"~", b"!!python/x "),
+)
