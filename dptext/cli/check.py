@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dptext.cli import options, screen
+from dptext.cli import configuration, layers, options, screen
+from dptext.cli.configuration import Configuration
 from dptext.errors import UsageError
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 
 def command(
+    context: typer.Context,
     files: Annotated[
         list[Path] | None,
         typer.Argument(help="Exports; sidecars and files like README.md are no such."),
@@ -39,7 +41,10 @@ def command(
     ] = False,
     policy: Annotated[
         Path | None,
-        typer.Option(help="Policy file; default .dptext.yaml where there is one."),
+        typer.Option(
+            help="File with the policy; else the nearest .dptext.yaml or "
+            "pyproject.toml."
+        ),
     ] = None,
     notion: Annotated[
         list[str] | None,
@@ -109,7 +114,7 @@ def command(
     failed = False
     with contextlib.ExitStack() as stack:
         index = stack.enter_context(Index()) if staged else None
-        accepted = _policy(policy, index, asked)
+        accepted = _policy(_configured(context, policy, index), asked)
         exports = (
             _on_disk(files or (), accepted, note)
             if index is None
@@ -170,30 +175,36 @@ def _in_index(
         yield name, partial(index.export, name)
 
 
-def _policy(
-    path: Path | None, index: Index | None, asked: Mapping[str, object]
-) -> ExportPolicy:
+def _policy(configured: Configuration, asked: Mapping[str, object]) -> ExportPolicy:
     """Return the policy: that of the file, with options in place of its keys."""
     from dptext.guarantees import policy
 
-    base = _policy_of_file(path, index)
     terms = policy.parse(asked, "options")
+    base = policy.of(configured.policy, configured.shown)
     return replace(base, **{key: getattr(terms, key) for key in asked})
 
 
-def _policy_of_file(path: Path | None, index: Index | None) -> ExportPolicy:
-    from dptext.guarantees import policy
+def _configured(
+    context: typer.Context, path: Path | None, index: Index | None
+) -> Configuration:
+    """Return the file with the policy: one that is named, else the nearest.
 
+    What is staged counts, with an index.
+    """
     if path is not None:
-        return policy.load(path)
-    usual = Path(policy.NAME)
-    if index is None:
-        return policy.load(usual) if usual.exists() else policy.ExportPolicy()
-    data = index.content(policy.NAME)
-    if data is not None:
-        return policy.decode(data, policy.NAME)
-    if usual.exists():
-        raise UsageError(
-            f"{usual}: on disk but not staged; git add it, or name it with --policy"
-        )
-    return policy.ExportPolicy()
+        configured = configuration.read(path, "policy")
+        if configured is None or configured.policy is None:
+            raise UsageError(f"policy {path}: it has no section check")
+        return configured
+    if index is None or layers.is_named(context):
+        return layers.of_run(context)
+    for name, content in index.above(configuration.NAMES):
+        file = Path(name)
+        staged = None if content is None else configuration.decode(content, file)
+        if staged is not None:
+            return staged
+        if content is None and file.is_file() and configuration.read(file) is not None:
+            raise UsageError(
+                f"{name}: on disk but not staged; git add it, or name it with --policy"
+            )
+    return Configuration()

@@ -52,6 +52,15 @@ def command(
         bool,
         options.output_option("--line-buffered", help="Write every record at once."),
     ] = False,
+    preview: Annotated[
+        int | None,
+        options.output_option(
+            min=1,
+            max=1000,
+            help="Only show so many records on the terminal, originals and private "
+            "texts side by side; nothing is written.",
+        ),
+    ] = None,
     quiet: options.Quiet = False,
     progress: options.ProgressBar = None,
 ) -> None:
@@ -66,6 +75,7 @@ def command(
     from dptext import profile as profiles
     from dptext import progress as steps
     from dptext.cli import outputs, running
+    from dptext.cli import preview as previews
     from dptext.engines.serial import Job
     from dptext.report import document, terminal
     from dptext.report import html as page
@@ -82,7 +92,7 @@ def command(
         inputs=tuple(files or ("-",)),
         output=None if output == "-" else output,
         selection=replace(
-            layout.selection(),
+            layout.selection(detect=True),
             id_field=id,
             missing=missing,
             max_record_bytes=max_record_bytes,
@@ -101,6 +111,11 @@ def command(
     recipe = profiles.load(profile, over)
     console = screen.console(stderr=True, quiet=quiet)
     warn = partial(running.warn, console)
+    if preview is not None:
+        previews.check()
+        ready = pipeline.build(recipe, lexicons.find(recipe.lexicon, warn=warn))
+        previews.show(job, preview, ready, key)
+        return
     if out_dir is not None:
         outputs.make_folder(out_dir, planned, reports)
     shown = sys.stderr.isatty() if progress is None else progress

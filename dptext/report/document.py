@@ -39,7 +39,8 @@ class Layout:
     """How records were read, as the settings of the run say; nothing of their content.
 
     format, null where outputs have several; fields, the names of the private fields,
-    null where the whole input is text; id_field names records and is copied.
+    null where the whole input is text; id_field names records and is copied; detected,
+    whether nobody named the private field, so that it is the only one with text.
     """
 
     format: str | None
@@ -49,6 +50,7 @@ class Layout:
     delimiter: str | None
     quoting: bool
     header: bool
+    detected: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +158,7 @@ def layout(selection: Selection, formats: Collection[str]) -> Layout:
         delimiter=selection.delimiter,
         quoting=selection.quoting,
         header=selection.header,
+        detected=selection.is_detected and set(formats) != {"text"},
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dptext import streams
@@ -19,6 +19,7 @@ from dptext.randomness import RunKey
 from dptext.report import assemble, document
 from dptext.report.document import Document, Recorded
 from dptext.report.exports import SIDECAR
+from dptext.types import Selection
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +92,7 @@ class Run:
         self._progress = progress
         self._account = account
         self._token: str | None = None
+        self._selection: Selection | None = None
         self._measures: PublicMeasures | None = None
         self._tally = Tally.of(pipeline.lexicon)
 
@@ -117,6 +119,7 @@ class Run:
     def carry_out(self, job: Job, opened: Opened, charging: Charging) -> Written:
         """Carry out a job and write its public report."""
         self._token = charging.token
+        job = self._with_fields(job)
         # No two records of a run have the same ordinal, so none share their noise.
         start = self._tally.records + self._tally.faults
         with self._progress() as progress:
@@ -131,6 +134,7 @@ class Run:
                 progress=progress,
                 warn=self._warn,
             )
+        self._selection = written.selection
         if opened.public is not None:
             public = document.public(self.report(job, [written]))
             opened.public.stream.write(document.encode(public))
@@ -143,13 +147,19 @@ class Run:
         )
         return assemble.document(
             self._pipeline,
-            job,
+            self._with_fields(job),
             self._key,
             self._tally,
             written,
             self._measures,
             self._recorded(len(written)),
         )
+
+    def _with_fields(self, job: Job) -> Job:
+        """Return a job with the field that was detected in an earlier one."""
+        if job.selection.fields or self._selection is None:
+            return job
+        return replace(job, selection=self._selection)
 
     def _recorded(self, outputs: int) -> Recorded | None:
         account = self._account

@@ -17,6 +17,7 @@ from dptext.streams._inputs import (
     check_file,
     is_standard,
     open_input,
+    read_ahead,
     unpacked,
 )
 from dptext.streams._outputs import Output
@@ -39,6 +40,7 @@ __all__ = [
     "open_input",
     "open_output",
     "plain_name",
+    "read_ahead",
     "recognised",
     "unpacked",
 ]

@@ -36,6 +36,7 @@ GOOD: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "profiles": ((), ()),
     "mechanisms": ((), ()),
     "setup": ((), ("--check",)),
+    "config": ((), ()),
     "ledger show": (("spent.db",), ()),
     "ledger export": (("spent.db",), ()),
     "ledger verify": (("spent.db",), ()),

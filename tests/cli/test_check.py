@@ -529,8 +529,8 @@ def test_plain_words_are_lists_of_one(export: Path) -> None:
         ("max_epsilon: .nan", "nan is no limit"),
         ("max_epsilo: 3", "did you mean 'max_epsilon'?"),
         ("allow: stop_words", "did you mean 'stop_word'?"),
-        ("", "the policy is empty"),
-        ("- 1", "a policy is a list of keys and values"),
+        ("", "the configuration is empty"),
+        ("- 1", "a configuration is a list of keys and values"),
     ],
 )
 def test_policy_says_what_to_write(export: Path, text: str, said: str) -> None:

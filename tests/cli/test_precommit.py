@@ -208,6 +208,21 @@ def test_policy_must_be_staged(export: Path) -> None:
     assert here("check", "--staged", "--policy", ".dptext.yaml").code == 0
 
 
+def test_policy_above_the_folder(export: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a folder of the repository the nearest staged file upward is the policy."""
+    Path("pyproject.toml").write_text("[tool.dptext.check]\nmax-epsilon = 1\n")
+    monkeypatch.chdir("exports")
+    assert "../pyproject.toml: on disk but not staged" in here("check", "--staged").err
+    _git("add", "../pyproject.toml")
+    Path("../pyproject.toml").write_text("[tool.other]\n")
+    ran = here("check", "--staged")
+    assert (ran.code, b"the policy allows 1" in ran.out) == (1, True)
+    assert here("--no-config", "check", "--staged").code == 0
+    Path(".dptext.yaml").write_text("check: {max_epsilon: 10}\n")
+    _git("add", ".dptext.yaml")
+    assert here("check", "--staged").code == 0
+
+
 def test_folders_of_a_repository(export: Path) -> None:
     """All staged exports are checked, or those in the folders that are named."""
     Path("raw.csv").write_text(f"id,text\n1,{MARKER}\n")
