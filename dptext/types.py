@@ -158,9 +158,8 @@ class Fault:
 class Selection:
     """Which parts of a record are texts, and how its file is laid out.
 
-    fields are dotted paths (JSON, Parquet) or column names (CSV, TSV), () where they
-    are to be detected (dptext.engines.detection), which is_detected then tells; missing
-    says whether an absent or null field is a fault or passes through.
+    fields are dotted paths (JSON, Parquet) or column names (CSV, TSV), () to detect one
+    (is_detected); missing says whether an absent field is a fault or passes through.
     """
 
     fields: tuple[str, ...] = ("text",)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dptext.cli import configuration, layers, options, screen
+from dptext.cli import configuration, judging, layers, options, screen
 from dptext.cli.configuration import Configuration
 from dptext.errors import UsageError
+from dptext.report.findings import Judged
 
 if TYPE_CHECKING:
     from dptext.guarantees.policy import ExportPolicy
     from dptext.report.exports import Export
-    from dptext.report.recompute import Recomputer
     from dptext.report.staged import Index
 
     # An export by name, and what reads it.
@@ -83,6 +83,20 @@ def command(
             "repeatable."
         ),
     ] = None,
+    verify_key: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="Accept only reports that are signed with this key (sanitize "
+            "--sign-key), or with one of several; repeatable."
+        ),
+    ] = None,
+    format: Annotated[
+        str,
+        typer.Option(
+            help="How findings are printed: text, json or sarif.",
+            callback=options.one_of("--format", "text", "json", "sarif"),
+        ),
+    ] = "text",
     quiet: Annotated[
         bool, typer.Option("-q", "--quiet", help="Only the exit code.")
     ] = False,
@@ -111,44 +125,25 @@ def command(
     }
     asked = {key: value for key, value in terms.items() if value is not None}
     recomputer = Recomputer([lexicons.find(name) for name in lexicon or ()], note)
-    failed = False
+    shown = "" if quiet else format
+    judged: list[Judged] = []
     with contextlib.ExitStack() as stack:
         index = stack.enter_context(Index()) if staged else None
-        accepted = _policy(_configured(context, policy, index), asked)
+        configured = _configured(context, policy, index)
+        accepted = _policy(configured, asked)
+        keys = judging.keys_of(verify_key, accepted, configured, index)
         exports = (
             _on_disk(files or (), accepted, note)
             if index is None
             else _in_index(index, files or (), accepted)
         )
         for name, read in exports:
-            findings, notes = _judged(read, accepted, recomputer)
-            failed = failed or bool(findings)
-            for line in notes:
-                note(f"{name}: {line}")
-            for line in findings if not quiet else ():
-                typer.echo(screen.one_line(f"{name}: {line}"))
-    if failed:
+            each = Judged(name, *judging.judged(read, accepted, keys, recomputer))
+            judged.append(each)
+            judging.show_one(each, shown, note)
+    judging.show_all(judged, judging.trust(judged, keys), shown, note)
+    if any(each.findings for each in judged):
         raise typer.Exit(1)
-
-
-def _judged(
-    read: Callable[[], Export], accepted: ExportPolicy, recomputer: Recomputer
-) -> tuple[Sequence[str], Sequence[str]]:
-    """Return findings on an export, and notes."""
-    from dptext.embedding import document as vectors
-    from dptext.report import verify
-
-    try:
-        export = read()
-    except OSError as error:
-        return [f"cannot be read: {error.strerror}"], []
-    if export.report is not None and vectors.is_kind(export.report):
-        from dptext.embedding import verify as of_vectors
-
-        verdict = of_vectors.verdict(export, accepted, recomputer.lexicons)
-    else:
-        verdict = verify.verdict(export, accepted, recomputer)
-    return verdict.findings, verdict.notes
 
 
 def _on_disk(

@@ -6,13 +6,16 @@ import dataclasses
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
 from dptext.cli import layers, options, screen
 from dptext.cli.arguments import Parsed
 from dptext.cli.configuration import Configuration
-from dptext.types import JsonObject
+
+if TYPE_CHECKING:
+    from dptext.types import JsonObject
 
 _DEFAULT = "default"
 

@@ -11,11 +11,12 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
-from dptext import yaml_files
 from dptext.errors import UsageError
-from dptext.types import JsonObject
+
+if TYPE_CHECKING:
+    from dptext.types import JsonObject
 
 NAME = ".dptext.yaml"
 PROJECT = "pyproject.toml"
@@ -109,6 +110,8 @@ def read(path: Path, kind: str = _KIND) -> Configuration | None:
 
     kind says in messages what it is. Raises UsageError.
     """
+    from dptext import yaml_files
+
     return decode(yaml_files.content(path, kind), path, kind)
 
 
@@ -117,6 +120,8 @@ def decode(content: bytes, path: Path, kind: str = _KIND) -> Configuration | Non
     if path.suffix == ".toml":
         data = _toml(content, path.name)
     else:
+        from dptext import yaml_files
+
         data = yaml_files.decode(content, path.name, kind)
     if data is None:
         return None

@@ -45,12 +45,13 @@ _READ: Mapping[str, frozenset[str]] = {
 }
 # What only the environment sets: secrets, since a file that others share names none,
 # and options that take the place of a policy's keys.
-_SECRET = frozenset({"key_file"})
+_SECRET = frozenset({"key_file", "sign_key"})
 _VARIABLES: Mapping[str, frozenset[str]] = {
     "sanitize": _SECRET,
     "embed": _SECRET,
     "check": frozenset(
         {"notion", "max_epsilon", "max_loss", "max_risk", "allow", "unverified"}
+        | {"verify_key"}
     ),
 }
 # Files, which a configuration file names from where it lies.

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from dptext.engines.serial import Progress
     from dptext.randomness import RunKey
+    from dptext.signatures import Key
 
 
 def on_error(on_error: str, quarantine: str | None) -> str:
@@ -37,6 +38,23 @@ def key(key_file: Path | None, seed: int | None) -> RunKey:
     if key_file is not None:
         return RunKey.from_file(key_file)
     return RunKey.fresh() if seed is None else RunKey.from_seed(seed)
+
+
+def signing(sign_key: Path | None, key_file: Path | None) -> Key | None:
+    """Return the key that signs reports, if any. Raises UsageError.
+
+    Whoever verifies by a secret has it: it must not be that of the draws.
+    """
+    from dptext import signatures, streams
+
+    if sign_key is None:
+        return None
+    files = [None if path is None else str(path) for path in (sign_key, key_file)]
+    same = {streams.identity(name, written=False) for name in files if name is not None}
+    if key_file is not None and len(same - {None}) == 1:
+        msg = "--sign-key: give another file than --key-file, which nobody may have"
+        raise UsageError(msg)
+    return signatures.signing(sign_key)
 
 
 def warn(console: Console, line: str) -> None:

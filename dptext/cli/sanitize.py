@@ -46,6 +46,7 @@ def command(
     html: options.Html = None,
     public_report: options.PublicReport = None,
     sidecar: options.Sidecar = True,
+    sign_key: options.SignKey = None,
     batch_size: options.BatchSize = 4096,
     jobs: options.Jobs = 1,
     line_buffered: Annotated[
@@ -105,8 +106,9 @@ def command(
         flush=line_buffered,
         jobs=jobs,
     )
-    reports = Reports(report, html, public_report, sidecar)
-    planned = outputs.planned(job, out_dir, reports, key_file, *budget.files)
+    signing = running.signing(sign_key, key_file)
+    reports = Reports(report, html, public_report, sidecar, signing)
+    planned = outputs.planned(job, out_dir, reports, key_file, sign_key, *budget.files)
     key = running.key(key_file, seed)
     recipe = profiles.load(profile, over)
     console = screen.console(stderr=True, quiet=quiet)

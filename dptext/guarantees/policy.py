@@ -13,6 +13,7 @@ out, and a list of one may be a plain word:
     fields: [text]               # fields that must be private wherever they occur
     copy: [id, stars]            # fields that may be copied; absent: any
     unverified: [lexicon]        # what need not be recomputed: see UNVERIFIED
+    verify_key: [team.pub]       # files of keys, one of which must have signed
     include: ["*.json"]          # files that are exports, beside those of the formats
     exclude: ["samples/*"]       # files that are none
 """
@@ -70,6 +71,7 @@ class ExportPolicy:
     fields: tuple[str, ...] = ()
     copy: tuple[str, ...] | None = None
     unverified: tuple[str, ...] = ()
+    verify_key: tuple[str, ...] = ()
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
 

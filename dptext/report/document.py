@@ -27,6 +27,7 @@ from dptext.measures.public import NoRisk
 from dptext.measures.readings import InContext
 from dptext.pipeline import Pipeline
 from dptext.randomness import ALGORITHM
+from dptext.signatures import Signature
 from dptext.types import JsonObject, Selection
 
 VERSION: Final = 3
@@ -131,7 +132,10 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A privacy report; in_context, what readers find in draws of public texts."""
+    """A privacy report; in_context, what readers find in draws of public texts.
+
+    The signature is written last (dptext.signatures).
+    """
 
     report: Literal["dptext"]
     version: Literal[3]
@@ -146,6 +150,7 @@ class Document:
     in_context: tuple[InContext, ...]
     output: Output | None
     private: Private | None
+    signature: Signature | None = None
 
 
 def layout(selection: Selection, formats: Collection[str]) -> Layout:

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from dptext import streams
+from dptext import signatures, streams
 from dptext.engines import charging, serial
 from dptext.engines.charging import Account, Charging
 from dptext.engines.serial import Job, Progress, Sinks, Written
@@ -19,6 +19,7 @@ from dptext.randomness import RunKey
 from dptext.report import assemble, document
 from dptext.report.document import Document, Recorded
 from dptext.report.exports import SIDECAR
+from dptext.signatures import Key
 from dptext.types import Selection
 
 
@@ -27,13 +28,14 @@ class Reports:
     """Where the reports of a run go.
 
     The internal one as JSON and as a page; the public one to a file of its own, or
-    beside each output as its sidecar.
+    beside each output as its sidecar, signed where there is a key.
     """
 
     internal: Path | None
     page: Path | None
     public: Path | None
     sidecar: bool
+    key: Key | None = None
 
     def beside(self, job: Job) -> Path | None:
         """Return where a job's public report goes; devices have none beside them."""
@@ -52,6 +54,7 @@ class Opened:
 
     sinks: Sinks
     public: streams.Output | None
+    key: Key | None = None
 
     @classmethod
     def of(
@@ -65,7 +68,8 @@ class Opened:
         """Open what a job writes to, as a part of a release, the data first."""
         sinks = Sinks.of(job, release, held=held)
         beside = reports.beside(job)
-        return cls(sinks, None if beside is None else release.open(str(beside)))
+        public = None if beside is None else release.open(str(beside))
+        return cls(sinks, public, reports.key)
 
 
 class Run:
@@ -137,7 +141,8 @@ class Run:
         self._selection = written.selection
         if opened.public is not None:
             public = document.public(self.report(job, [written]))
-            opened.public.stream.write(document.encode(public))
+            encoded = document.encode(public)
+            opened.public.stream.write(signatures.signed(encoded, opened.key))
         return written
 
     def report(self, job: Job, written: Sequence[Written]) -> Document:
