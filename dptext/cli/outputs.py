@@ -10,19 +10,33 @@ from dptext import streams
 from dptext.cli import output_checks
 from dptext.engines import choosing
 from dptext.engines.serial import Job
-from dptext.errors import OutputError
+from dptext.errors import OutputError, UsageError
+from dptext.report import document, exports
 from dptext.report.run import Opened, Reports
 
 
 def planned(
-    job: Job, out_dir: str | None, reports: Reports, *kept: Path | None
+    job: Job,
+    out_dir: str | None,
+    reports: Reports,
+    *kept: Path | None,
+    in_place: bool = False,
 ) -> list[Job]:
     """Return one job for each output: the job itself, or one for each input.
 
-    kept are other files that no output may take the place of, such as a key.
+    kept are other files that no output may take the place of, such as a key; in_place,
+    that outputs take the places of their inputs, those left out that are private.
     Raises UsageError where formats, names or outputs do not go together.
     """
-    if out_dir is None:
+    if in_place:
+        output_checks.check_in_place(job, out_dir, reports)
+        originals = [name for name in job.inputs if not _is_private(Path(name))]
+        jobs = [replace(job, inputs=(name,), output=name) for name in originals]
+        if not jobs:
+            return []
+        for each in jobs if job.format is None else ():
+            choosing.one_format(each.inputs)
+    elif out_dir is None:
         if job.format is None:
             choosing.one_format(job.inputs)
         jobs = [job]
@@ -35,10 +49,20 @@ def planned(
             for name in job.inputs
         ]
     output_checks.check_standard(jobs, reports)
-    output_checks.check_distinct(jobs, reports, kept)
+    output_checks.check_distinct(jobs, reports, kept, in_place=in_place)
     for each in jobs:
         output_checks.check_name(Path(each.output or "").name)
     return jobs
+
+
+def _is_private(path: Path) -> bool:
+    """Tell whether the public report beside a file is of this very file."""
+    try:
+        export = exports.on_disk(path)
+        report = document.decode(export.report or b"", path.name)
+    except (OSError, UsageError):
+        return False
+    return report.output is not None and report.output.sha256 == export.sha256
 
 
 def make_folder(folder: str, jobs: Sequence[Job], reports: Reports) -> None:

@@ -28,6 +28,13 @@ def on_error(on_error: str, quarantine: str | None) -> str:
     return on_error
 
 
+def check_buffering(jobs: int, *, line_buffered: bool) -> None:
+    """Refuse several processes where every record is to be written at once."""
+    if jobs > 1 and line_buffered:
+        msg = "--line-buffered writes every record at once: leave --jobs out"
+        raise UsageError(msg)
+
+
 def key(key_file: Path | None, seed: int | None) -> RunKey:
     """Return the key of a run. Raises UsageError."""
     from dptext.randomness import RunKey

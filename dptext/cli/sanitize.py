@@ -8,7 +8,6 @@ from functools import partial
 from typing import Annotated
 
 from dptext.cli import accounts, groups, options, screen
-from dptext.errors import UsageError
 
 
 def command(
@@ -42,6 +41,14 @@ def command(
             "names, each with its own sidecar."
         ),
     ] = None,
+    in_place: Annotated[
+        bool,
+        options.output_option(
+            "--in-place",
+            help="Put the private texts in the place of the original files; a file "
+            "whose report lies beside it is private already and stays.",
+        ),
+    ] = False,
     report: options.Report = None,
     html: options.Html = None,
     public_report: options.PublicReport = None,
@@ -84,10 +91,7 @@ def command(
 
     over = changes.overrides()
     steps.on(not quiet)
-    if jobs > 1 and line_buffered:
-        raise UsageError(
-            "--line-buffered writes every record at once: leave --jobs out"
-        )
+    running.check_buffering(jobs, line_buffered=line_buffered)
     budget.check(line_buffered=line_buffered, seed=seed)
     job = Job(
         inputs=tuple(files or ("-",)),
@@ -108,7 +112,14 @@ def command(
     )
     signing = running.signing(sign_key, key_file)
     reports = Reports(report, html, public_report, sidecar, signing)
-    planned = outputs.planned(job, out_dir, reports, key_file, sign_key, *budget.files)
+    planned = outputs.planned(
+        job,
+        out_dir,
+        reports,
+        *(key_file, sign_key, *budget.files),
+        in_place=in_place,
+    )
+    several = in_place or out_dir is not None
     key = running.key(key_file, seed)
     recipe = profiles.load(profile, over)
     console = screen.console(stderr=True, quiet=quiet)
@@ -118,13 +129,16 @@ def command(
         ready = pipeline.build(recipe, lexicons.find(recipe.lexicon, warn=warn))
         previews.show(job, preview, ready, key)
         return
+    if not planned:
+        warn("each file is private already, by the report beside it: nothing to do")
+        return
     if out_dir is not None:
         outputs.make_folder(out_dir, planned, reports)
     shown = sys.stderr.isatty() if progress is None else progress
     with budget.account() as account, streams.Release() as release:
         # All is opened before anything is read, the data first: they appear last.
         opened = None
-        if out_dir is None:
+        if not several:
             held = account is not None
             opened = Opened.of(job, reports, release, held=held)
         sinks = [
