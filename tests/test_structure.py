@@ -84,6 +84,7 @@ ALLOWED = {
     ("cli.app", "__init__"),
     ("cli.evaluate", "__init__"),
     ("cli.judging", "__init__"),
+    ("cli.man", "__init__"),
     ("embedding.document", "__init__"),
     ("embedding.recompute", "__init__"),
     ("report.document", "__init__"),

@@ -14,11 +14,13 @@ from dptext.cli import (
     check,
     compare,
     config,
+    doctor,
     embed,
     evaluate,
     explain,
     ledger,
     lexicon,
+    man,
     mechanisms,
     plan,
     profiles,
@@ -56,7 +58,7 @@ for module in (
         check,
         report,
     ),
-    *(profiles, mechanisms, setup, config),
+    *(profiles, mechanisms, setup, config, doctor, man),
 ):
     name = module.__name__.rpartition(".")[2]
     app.command(name, cls=ConfiguredCommand)(spread(module.command))

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 import typer
 
 from dptext.cli import layers, options, screen
-from dptext.cli.arguments import Parsed
 from dptext.cli.configuration import Configuration
 
 if TYPE_CHECKING:
@@ -48,7 +47,7 @@ def command(context: typer.Context, as_json: options.Json = False) -> None:
 
 
 def _sanitize(context: typer.Context, file: Configuration) -> Iterator[JsonObject]:
-    with _of("sanitize", context) as inner:
+    with layers.of_command("sanitize", context) as inner:
         chosen = layers.settings(inner, file)
         defaults = {each.name: each.default for each in inner.command.params}
     for key in sorted({*layers.keys(), *chosen}):
@@ -59,20 +58,13 @@ def _sanitize(context: typer.Context, file: Configuration) -> Iterator[JsonObjec
 def _check(context: typer.Context, file: Configuration) -> Iterator[JsonObject]:
     from dptext.guarantees import policy
 
-    with _of("check", context) as inner:
+    with layers.of_command("check", context) as inner:
         by_variable = layers.settings(inner, file)
     for key, value in dataclasses.asdict(policy.of(file.policy, file.shown)).items():
         setting = by_variable.get(key)
         if setting is None and key in (file.policy or ()):
             setting = layers.Setting(value, file.shown)
         yield _row(f"check.{key}", value, setting)
-
-
-def _of(name: str, context: typer.Context) -> Parsed:
-    """Return the context of another command."""
-    group: Parsed = context.parent
-    command = group.command.commands[name]
-    return command.make_context(name, [], group, resilient_parsing=True)
 
 
 def _row(name: str, value: object, setting: layers.Setting | None) -> JsonObject:

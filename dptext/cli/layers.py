@@ -109,6 +109,12 @@ def of_run(ctx: Parsed) -> Configuration:
     return of(named.get("config"), ignored=bool(named.get("no_config")))
 
 
+def of_command(name: str, ctx: Parsed) -> Parsed:
+    """Return the context of another command beside that of a context."""
+    command = ctx.parent.command.commands[name]
+    return command.make_context(name, [], ctx.parent, resilient_parsing=True)
+
+
 def is_named(ctx: Parsed) -> bool:
     """Tell whether a configuration was named, or none is wanted."""
     named = ctx.parent.params if ctx.parent is not None else {}

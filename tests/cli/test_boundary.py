@@ -37,6 +37,8 @@ GOOD: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "mechanisms": ((), ()),
     "setup": ((), ("--check",)),
     "config": ((), ()),
+    "doctor": ((), ()),
+    "man": ((), ()),
     "ledger show": (("spent.db",), ()),
     "ledger export": (("spent.db",), ()),
     "ledger verify": (("spent.db",), ()),
