@@ -72,3 +72,42 @@ def test_hooks_call_commands_that_there_are() -> None:
         _, command, *options = hook["entry"].split()
         shown = here(command, "--help").out.decode()
         assert all(option in shown for option in options)
+
+
+def test_every_page_is_on_the_site() -> None:
+    """The site's contents list each page of docs/ once, and pages that there are."""
+    pages = re.findall(r": (\w[\w-]*\.md)$", (ROOT / "mkdocs.yml").read_text(), re.M)
+    assert sorted(pages) == sorted(path.name for path in (ROOT / "docs").glob("*.md"))
+
+
+def test_image_runs_as_nobody() -> None:
+    """The image names its base by version, runs without rights and copies what is."""
+    lines = (ROOT / "Dockerfile").read_text().replace("\\\n", " ").splitlines()
+    steps = [line.split() for line in lines if line and not line.startswith("#")]
+    bases = [step[1] for step in steps if step[0] == "FROM"]
+    assert all(re.fullmatch(r"python:3\.\d+-slim", base) for base in bases)
+    assert ["USER", "10001"] in steps
+    assert {step[0] for step in steps} <= {
+        *("FROM", "WORKDIR", "COPY", "RUN", "LABEL", "ENV", "USER", "ENTRYPOINT", "CMD")
+    }
+    ignored = (ROOT / ".dockerignore").read_text()
+    for step in steps:
+        for name in step[1:-1] if step[0] == "COPY" and "--from" not in step[1] else ():
+            assert (ROOT / name).exists()
+            assert f"!{name}\n" in ignored
+
+
+def test_release_has_few_rights() -> None:
+    """Each job has the rights that it names and no more, and pins what it uses."""
+    data = yaml.safe_load((ROOT / ".github/workflows/release.yml").read_text())
+    assert data["permissions"] == {}
+    for job in data["jobs"].values():
+        assert "write-all" not in job["permissions"]
+        for step in job["steps"]:
+            assert "${{" not in step.get("run", "")
+            assert re.search(r"@(v\d+|release/v\d+)$", step.get("uses", "x@v1"))
+    used = {
+        step.get("uses", "").partition("@")[0]
+        for step in data["jobs"]["build"]["steps"]
+    }
+    assert {"actions/attest-build-provenance", "actions/attest-sbom"} <= used
