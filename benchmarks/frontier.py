@@ -1,4 +1,4 @@
-"""Every mechanism at equal risk and at equal worst-case loss, on real text.
+"""Every mechanism at equal risk, alone and in context, on real text.
 
 Three steps, of which the first two can be interrupted and go on where they were:
 
@@ -31,7 +31,6 @@ from frontier_setup import (
     CORPORA,
     DECODED,
     MECHANISMS,
-    POLICIES,
     build,
     levels,
     part_of,
@@ -49,18 +48,17 @@ READ = ", decoded"
 
 
 def cell(
-    policy: str, name: str, level: str, at: dict[str, Any], corpus: str, seed: int
+    name: str, level: str, at: dict[str, Any], corpus: str, seed: int
 ) -> dict[str, Any]:
     """Measure one mechanism at one level on one corpus."""
     row: dict[str, Any] = {
-        "policy": policy,
         "mechanism": name,
         "level": level,
         "corpus": corpus,
         "seed": seed,
     }
     decoder = "ngram" if name.endswith(READ) else "none"
-    sanitizer = build(policy, at["mechanism"], {"epsilon": at["epsilon"]}, decoder)
+    sanitizer = build(at["mechanism"], {"epsilon": at["epsilon"]}, decoder)
     (texts, labels), (asked, answers) = part_of(corpus, 0), part_of(corpus, 1)
     began = time.perf_counter()
     train, test = (
@@ -73,8 +71,7 @@ def cell(
     both = learned(sanitizer, plain, labels, test, answers)
     row["public_tfidf"], row["public_means"] = both
     before = sanitizer.tokenizer.words(asked).ids
-    if policy == "all words":
-        row["exact"] = float((test[1] == before)[before >= 0].mean())
+    row["exact"] = float((test[1] == before)[before >= 0].mean())
     if corpus == "AG News" and seed == 1 and sanitizer.mechanism.has_log_probs:
         file, begin, _ = CORPORA[corpus][1]
         row["context"], row["context_content"] = read(sanitizer, (file, begin, 300))
@@ -82,10 +79,10 @@ def cell(
     meter.add(asked, test[0])
     kept = meter.result()
     row |= {"pp": kept.perturbed, "low": kept.low, "cs": kept.similarity}
-    if policy == "all words":
-        row["pos"], row["tag"] = same_forms(sanitizer, asked[:150], test, every=3)
+    row["pos"], row["tag"] = same_forms(sanitizer, asked[:150], test, every=3)
     row["perplexity"] = bigrams.perplexity(test[0][:400])
     row["words_per_second"] = (len(train[1]) + len(test[1])) / seconds
+    row["lexicon"] = sanitizer.lexicon.digest[:12]
     return {
         key: round(value, 4) if isinstance(value, float) else value
         for key, value in row.items()
@@ -94,12 +91,11 @@ def cell(
 
 def unprotected(corpus: str) -> dict[str, Any]:
     """Measure the texts as they are."""
-    sanitizer = build("all words", {"name": "rank"}, {"epsilon": 8.0})
+    sanitizer = build({"name": "rank"}, {"epsilon": 8.0})
     (train, labels), (test, answers) = part_of(corpus, 0), part_of(corpus, 1)
     sides = untouched(sanitizer, train), untouched(sanitizer, test)
     tfidf, means = learned(sanitizer, sides[0], labels, sides[1], answers)
     return {
-        "policy": "all words",
         "mechanism": "unprotected",
         "level": "",
         "corpus": corpus,
@@ -107,6 +103,7 @@ def unprotected(corpus: str) -> dict[str, Any]:
         "tfidf": round(float(tfidf), 4),
         "means": round(float(means), 4),
         "perplexity": round(bigrams.perplexity(test[:400]), 1),
+        "lexicon": sanitizer.lexicon.digest[:12],
     }
 
 
@@ -126,26 +123,21 @@ def key_of(*parts: object) -> str:
 def run_epsilons(arguments: argparse.Namespace) -> None:
     """Find all that are not known, in processes of their own."""
     known = all_epsilons()
-    todo: dict[str, tuple[str, str, list[str]]] = {}
-    for name in MECHANISMS:
-        for policy in POLICIES if not arguments.only or name in arguments.only else ():
-            wanted = [
-                level
-                for other, level in levels()
-                if other == policy and key_of(policy, name, level) not in known
-            ]
-            if wanted:
-                todo[key_of(policy, name)] = (policy, name, wanted)
+    todo: dict[str, tuple[str, list[str]]] = {}
+    for name in arguments.only or MECHANISMS:
+        wanted = [level for level in levels() if key_of(name, level) not in known]
+        if wanted:
+            todo[name] = (name, wanted)
     for key, epsilon_of in _spread(epsilons_of, todo, arguments.jobs):
         known |= {key_of(key, level): at for level, at in epsilon_of.items()}
         EPSILONS.write_text(json.dumps(dict(sorted(known.items())), indent=1) + "\n")
         print(key, epsilon_of, flush=True)
 
 
-def steps(seed: int) -> Iterator[tuple[str, str, str]]:
-    """Yield policy, level and mechanism of a seed; further seeds where it counts."""
-    for policy, level in levels():
-        if seed > 1 and not (policy == "all words" and "20%" in level):
+def steps(seed: int) -> Iterator[tuple[str, str]]:
+    """Yield level and mechanism of a seed; further seeds where it counts."""
+    for level in levels():
+        if seed > 1 and "20%" not in level:
             continue
         for name in MECHANISMS:
             # At a risk in context others are as they are at that risk alone.
@@ -154,9 +146,9 @@ def steps(seed: int) -> Iterator[tuple[str, str, str]]:
             # At these losses nothing is left of a text by any noise.
             if level.startswith("loss") and name in NOISE:
                 continue
-            yield policy, level, name
-            if name in DECODED and policy == "all words" and "20%" in level:
-                yield policy, level, name + READ
+            yield level, name
+            if name in DECODED and "20%" in level:
+                yield level, name + READ
 
 
 def run_cells(arguments: argparse.Namespace) -> None:
@@ -165,19 +157,19 @@ def run_cells(arguments: argparse.Namespace) -> None:
     have = {_name(row) for row in rows_read()}
     todo: dict[str, tuple[Any, ...]] = {}
     for seed in range(1, arguments.seeds + 1):
-        for policy, level, name in steps(seed):
+        for level, name in steps(seed):
             mechanism = name.removesuffix(READ)
-            at = epsilons.get(key_of(policy, mechanism, level), {"reason": "unknown"})
+            at = epsilons.get(key_of(mechanism, level), {"reason": "unknown"})
             for corpus in CORPORA if "reason" not in at else ():
-                key = key_of(policy, name, level, corpus, seed)
+                key = key_of(name, level, corpus, seed)
                 if key not in have and (
                     not arguments.only or mechanism in arguments.only
                 ):
-                    todo[key] = (policy, name, level, at, corpus, seed)
+                    todo[key] = (name, level, at, corpus, seed)
     plain = {
         key: (corpus,)
         for corpus in CORPORA
-        if (key := key_of("all words", "unprotected", "", corpus, 0)) not in have
+        if (key := key_of("unprotected", "", corpus, 0)) not in have
     }
     with ROWS.open("a", encoding="utf-8") as file:
         for what, part in ((unprotected, plain), (cell, todo)):
@@ -195,7 +187,7 @@ def rows_read(path: Path = ROWS) -> list[dict[str, Any]]:
 
 
 def _name(row: dict[str, Any]) -> str:
-    names = ("policy", "mechanism", "level", "corpus", "seed")
+    names = ("mechanism", "level", "corpus", "seed")
     return key_of(*(row[name] for name in names))
 
 

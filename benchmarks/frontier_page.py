@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from dptext import __version__, lexicons
+from dptext import __version__
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 Rows = Sequence[dict[str, Any]]
@@ -20,14 +19,14 @@ DECODED = ", decoded"
 
 def write(rows: Rows, epsilons: dict[str, dict[str, Any]]) -> None:
     """Write docs/frontier.md."""
-    digest = lexicons.find("builtin").digest
+    digests = sorted({row["lexicon"] for row in rows})
     seeds = sorted({row["seed"] for row in rows if row["seed"]})
     text = Path(__file__).with_name("frontier_text.md").read_text("utf-8")
     parts = [text.split("<!-- tables -->")[0]]
     parts += tables(rows, epsilons)
     parts.append(text.split("<!-- tables -->")[1])
     parts.append(
-        f"dptext {__version__}, lexicon english {digest[:12]}, seeds {seeds}.\n"
+        f"dptext {__version__}, lexicon english {', '.join(digests)}, seeds {seeds}.\n"
     )
     (DOCS / "frontier.md").write_text("\n".join(parts), encoding="utf-8")
 
@@ -46,22 +45,22 @@ def tables(rows: Rows, epsilons: dict[str, dict[str, Any]]) -> Iterator[str]:
         if row["corpus"] == c
     ]
     yield "| perplexity | " + " | ".join(cells) + " |\n"
-    for policy, level in _levels(epsilons):
+    for level in _levels(epsilons):
         epsilon_of = {
             name: at
             for key, at in epsilons.items()
-            for other, name, where in [key.split(" | ")]
-            if (other, where) == (policy, level)
+            for name, other in [key.split(" | ")]
+            if other == level
         }
-        yield f"### {policy}, {level}\n"
-        here = [r for r in rows if (r["policy"], r["level"]) == (policy, level)]
+        yield f"### {level}\n"
+        here = [r for r in rows if r["level"] == level]
         if level.startswith("context"):
             alone = level.replace("context", "risk")
-            others = [r for r in rows if (r["policy"], r["level"]) == (policy, alone)]
+            others = [r for r in rows if r["level"] == alone]
             here += [r for r in others if not r["mechanism"].startswith("rank")]
             for name in {r["mechanism"].removesuffix(DECODED) for r in here}:
                 if name != "rank":
-                    epsilon_of[name] = epsilons[f"{policy} | {name} | {alone}"]
+                    epsilon_of[name] = epsilons[f"{name} | {alone}"]
         yield from _table(here, epsilon_of)
         absent: dict[str, list[str]] = {}
         for name, at in epsilon_of.items():
@@ -101,15 +100,14 @@ def _table(here: Rows, epsilon_of: dict[str, Any]) -> Iterator[str]:
         yield f"| {name} | " + " | ".join(cells) + " |"
 
 
-def _levels(epsilons: Iterable[str]) -> list[tuple[str, str]]:
-    levels = {tuple(key.split(" | ")[::2]) for key in epsilons}
+def _levels(epsilons: Iterable[str]) -> list[str]:
     kinds = {"risk": 0, "context": 1, "loss": 2}
 
-    def position(each: tuple[str, ...]) -> tuple[Any, ...]:
-        kind, _, value = each[1].partition(" ")
-        return each[0], kinds[kind], float(value.rstrip("%"))
+    def position(level: str) -> tuple[int, float]:
+        kind, _, value = level.partition(" ")
+        return kinds[kind], float(value.rstrip("%"))
 
-    return [(each[0], each[1]) for each in sorted(levels, key=position)]
+    return sorted({key.split(" | ")[1] for key in epsilons}, key=position)
 
 
 def _sorted(here: Rows) -> list[str]:
@@ -148,10 +146,3 @@ def _mean(mine: Rows, key: str, form: str) -> str:
     """Write the mean over the corpora that have it, without the short Trustpilot."""
     values = [row[key] for row in mine if row.get(key) is not None]
     return form.format(np.mean(values)) if values else ""
-
-
-def read(path: Path) -> list[dict[str, Any]]:
-    """Read rows."""
-    if not path.is_file():
-        return []
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]

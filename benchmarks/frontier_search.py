@@ -39,10 +39,10 @@ def read(sanitizer: Pipeline, rows: tuple[str, int, int]) -> tuple[float, ...]:
 
 
 class Search:
-    """The epsilons of one mechanism under one policy, level by level."""
+    """The epsilons of one mechanism, level by level."""
 
-    def __init__(self, policy: str, name: str) -> None:
-        self.policy, self.mechanism = policy, dict(MECHANISMS[name])
+    def __init__(self, name: str) -> None:
+        self.mechanism = dict(MECHANISMS[name])
         self._worst: dict[float, float] = {}
 
     def at(self, level: str) -> dict[str, Any]:
@@ -60,7 +60,7 @@ class Search:
             mechanism, epsilon = self._in_context()
         else:
             mechanism, epsilon = self._at_risk(float(value[:-1]) / 100)
-        sanitizer = self._build(mechanism, {"epsilon": epsilon})
+        sanitizer = build(mechanism, {"epsilon": epsilon})
         risk, _ = public.risk_of(sanitizer)
         shown = None if risk is None else risk.success
         if kind == "loss":
@@ -77,11 +77,8 @@ class Search:
             "exact": sanitizer.mechanism.has_log_probs,
         }
 
-    def _build(self, mechanism: dict[str, Any], budget: dict[str, Any]) -> Pipeline:
-        return build(self.policy, mechanism, budget)
-
     def _at_risk(self, risk: float) -> tuple[dict[str, Any], float]:
-        sanitizer = self._build(self.mechanism, {"epsilon": 1.0})
+        sanitizer = build(self.mechanism, {"epsilon": 1.0})
         guess = float(prior.replaced(sanitizer.lexicon, sanitizer.profile.tokens).max())
         if risk <= guess:
             msg = f"below the {guess:.1%} of a guess without any output"
@@ -89,19 +86,19 @@ class Search:
         if sanitizer.mechanism.has_log_probs and not math.isfinite(
             _claimed(sanitizer, 1.0)
         ):
-            least = self._build(self.mechanism, {"epsilon": 0.01})
+            least = build(self.mechanism, {"epsilon": 0.01})
             lowest, _ = public.risk_of(least)
             if lowest is not None and lowest.success > risk:
                 msg = f"its candidates alone give {lowest.success:.0%} of words away"
                 raise DptextError(msg)
-        sanitizer = self._build(self.mechanism, {"risk": risk})
+        sanitizer = build(self.mechanism, {"risk": risk})
         return _fixed(sanitizer, self.mechanism), sanitizer.budget.description.high
 
     def _at_loss(self, loss: float) -> tuple[dict[str, Any], float]:
         if self.mechanism["name"] == "rank":
-            sanitizer = self._build(self.mechanism, {"risk": RISK_OF_WEIGHTS[loss]})
+            sanitizer = build(self.mechanism, {"risk": RISK_OF_WEIGHTS[loss]})
             return _fixed(sanitizer, self.mechanism), loss
-        claimed = _claimed(self._build(self.mechanism, {"epsilon": 1.0}), 1.0)
+        claimed = _claimed(build(self.mechanism, {"epsilon": 1.0}), 1.0)
         if not math.isfinite(claimed):
             msg = "the loss of a word has no bound"
             raise DptextError(msg)
@@ -120,7 +117,7 @@ class Search:
         low, high = 0.08, IN_CONTEXT
         for _ in range(6):
             middle = round((low + high) / 2, 4)
-            sanitizer = self._build(self.mechanism, {"risk": middle})
+            sanitizer = build(self.mechanism, {"risk": middle})
             if read(sanitizer, TRAINING)[0] > IN_CONTEXT:
                 high = middle
             else:
@@ -135,7 +132,7 @@ class Search:
         """
         for point in AUDITS:
             if point not in self._worst:
-                mechanism = self._build(self.mechanism, {"epsilon": point}).mechanism
+                mechanism = build(self.mechanism, {"epsilon": point}).mechanism
                 assert isinstance(mechanism, SanText)
                 weights = mechanism.distribution.at(point)
                 spread = np.ptp(np.log(sums.of_all_words(weights, np.float32)))
@@ -177,7 +174,7 @@ def _claimed(sanitizer: Pipeline, epsilon: float) -> float:
     return float(promise.worst(epsilon)) if promise.notion != "none" else math.inf
 
 
-def epsilons_of(policy: str, name: str, wanted: list[str]) -> dict[str, Any]:
+def epsilons_of(name: str, wanted: list[str]) -> dict[str, Any]:
     """Return the result of each level."""
-    search = Search(policy, name)
+    search = Search(name)
     return {level: search.at(level) for level in wanted}

@@ -17,12 +17,6 @@ IN_CONTEXT = 0.2
 # Mechanisms with an output distribution, which can be decoded: what is read beside the
 # draws. At a risk of 20% and at one in context.
 DECODED = ("rank", "santext", "custext")
-# Which words are replaced: all, or content words (stop words left out, numbers
-# masked), as most papers do.
-POLICIES: dict[str, dict[str, str]] = {
-    "all words": {},
-    "content words": {"stop_word": "drop", "number": "mask"},
-}
 MECHANISMS: dict[str, dict[str, Any]] = {
     "rank": {"name": "rank"},
     "santext": {"name": "santext"},
@@ -63,10 +57,7 @@ CORPORA: dict[str, tuple[tuple[str, int, int], tuple[str, int, int], str, bool]]
 
 
 def build(
-    policy: str,
-    mechanism: dict[str, Any],
-    budget: dict[str, Any],
-    decoder: str = "none",
+    mechanism: dict[str, Any], budget: dict[str, Any], decoder: str = "none"
 ) -> Pipeline:
     """Make a pipeline as profile balanced is but for what is given."""
     recipe = {
@@ -75,18 +66,18 @@ def build(
         "mechanism": mechanism,
         "decoder": decoder,
         "budget": {"name": "uniform", **budget},
-        "tokens": {"case": "restore", **POLICIES[policy]},
+        "tokens": {"case": "restore"},
     }
     return pipeline.build(profile.parse(recipe, "frontier"), lexicons.find("builtin"))
 
 
-def levels() -> Iterator[tuple[str, str]]:
-    """Yield policies with levels: what cannot be reached is refused later."""
+def levels() -> Iterator[str]:
+    """Yield names of levels: what cannot be reached is refused later."""
     for risk in RISKS:
-        yield "all words", f"risk {risk:.0%}"
-    yield "all words", f"context {IN_CONTEXT:.0%}"
+        yield f"risk {risk:.0%}"
+    yield f"context {IN_CONTEXT:.0%}"
     for loss in LOSSES:
-        yield "all words", f"loss {loss:g}"
+        yield f"loss {loss:g}"
 
 
 def part_of(corpus: str, which: int) -> tuple[list[str], list[Any]]:

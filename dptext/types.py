@@ -397,4 +397,5 @@ class Lexicon:
 
 @lru_cache(maxsize=2)
 def _row_of(words: tuple[str, ...]) -> Mapping[str, int]:
-    return {word.lower(): row for row, word in enumerate(words)}
+    lower = "\n".join(words).lower().split("\n") if words else ()
+    return {word: row for row, word in enumerate(lower)}

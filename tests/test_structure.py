@@ -17,7 +17,7 @@ import dptext
 ROOT = Path(dptext.__file__).parent
 HEAVY = (
     *("numpy", "spacy", "nltk", "torch", "sentence_transformers", "faiss", "pyarrow"),
-    *("scipy", "cryptography", "pandas", "sklearn"),
+    *("scipy", "cryptography", "pandas", "sklearn", "pyspark"),
 )
 # Each layer may import the layers above it in this list. The rules of tokens, plain
 # functions of characters, stand above the stages; stages (the fourth layer) do not
@@ -52,7 +52,16 @@ LAYERS = (
         *("choices", "naming"),
     ),
     ("engines", "report"),
-    ("evaluation", "api", "calls", "embedding", "estimators", "frames", "presidio"),
+    (
+        "evaluation",
+        "api",
+        "calls",
+        "embedding",
+        "estimators",
+        "frames",
+        "presidio",
+        "spark",
+    ),
     ("cli", "__main__"),
 )
 STAGES = {

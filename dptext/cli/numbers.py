@@ -14,12 +14,16 @@ LARGEST = 2**62
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """The numbers from low to high (None: any); above: without low itself."""
+    """The numbers from low to high (None: any); above: without low itself.
+
+    other is a word that stands for a number, where there is one.
+    """
 
     kind: type[int] | type[float]
     low: float | None = None
     high: float | None = None
     above: bool = False
+    other: str = ""
 
     @classmethod
     def of(cls, name: str, hint: object) -> Number | None:
@@ -35,11 +39,16 @@ class Number:
         high = next((each.max for each in limits if hasattr(each, "max")), None)
         if "epsilon" in name:
             return cls(kind, 0.0, high, above=True)
-        return cls(kind, low, high)
+        shown = "".join(getattr(each, "metavar", None) or "" for each in limits)
+        return cls(kind, low, high, other=shown.partition("|")[2])
 
     @property
     def accepted(self) -> str:
         """Say what is accepted, as in "an integer from 1 to 256"."""
+        return self._range + f", or {self.other}" * bool(self.other)
+
+    @property
+    def _range(self) -> str:
         said = "an integer" if self.kind is int else "a number"
         if self.low is not None and self.high is not None:
             return f"{said} from {self.low:.12g} to {self.high:.12g}"

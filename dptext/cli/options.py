@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -147,15 +148,31 @@ ProgressBar = Annotated[
         help="Progress on standard error; by default on a terminal.",
     ),
 ]
+MOST_JOBS = 256
+
+
+def jobs_of(value: str | int) -> int:
+    """Return a number of processes; auto: as many as there are cores for this one."""
+    if value != "auto":
+        return int(value)
+    try:
+        cores = len(os.sched_getaffinity(0))
+    except AttributeError:  # no such call on this system
+        cores = os.cpu_count() or 1
+    return min(cores, MOST_JOBS)
+
+
 Jobs = Annotated[
     int,
     output_option(
         "-j",
         "--jobs",
         min=1,
-        max=256,
-        help="Processes that replace words; changes no output. Worth it for large "
-        "files and mechanisms with noise.",
+        max=MOST_JOBS,
+        parser=jobs_of,
+        metavar="INTEGER|auto",
+        help="Processes that replace words, auto: one for each core; changes no "
+        "output.",
     ),
 ]
 Quiet = Annotated[

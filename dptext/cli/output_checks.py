@@ -21,12 +21,6 @@ def check_out_dir(job: Job, reports: Reports) -> None:
         raise UsageError(
             "--out-dir: standard input has no name; use -o, or name the files"
         )
-    names = [Path(each).name for each in job.inputs]
-    for number, name in enumerate(names):
-        if name in names[:number]:
-            raise UsageError(
-                f"--out-dir: two inputs are named {name}; run once for each"
-            )
 
 
 def check_standard(jobs: Sequence[Job], reports: Reports) -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from dptext import streams
-from dptext.cli import output_checks
+from dptext.cli import folders, output_checks
 from dptext.engines import choosing
 from dptext.engines.serial import Job
 from dptext.errors import OutputError, UsageError
@@ -21,8 +21,9 @@ def planned(
     reports: Reports,
     *kept: Path | None,
     in_place: bool = False,
+    warn: Callable[[str], None] = lambda line: None,
 ) -> list[Job]:
-    """Return one job for each output: the job itself, or one for each input.
+    """Return one job for each output: the job itself, or one for each input file.
 
     kept are other files that no output may take the place of, such as a key; in_place,
     that outputs take the places of their inputs, those left out that are private.
@@ -42,12 +43,10 @@ def planned(
         jobs = [job]
     else:
         output_checks.check_out_dir(job, reports)
-        for name in job.inputs if job.format is None else ():
+        pairs = folders.outputs_of(job.inputs, out_dir, job.format, warn)
+        for name, _ in pairs if job.format is None else ():
             choosing.one_format([name])
-        jobs = [
-            replace(job, inputs=(name,), output=str(Path(out_dir, Path(name).name)))
-            for name in job.inputs
-        ]
+        jobs = [replace(job, inputs=(name,), output=path) for name, path in pairs]
     output_checks.check_standard(jobs, reports)
     output_checks.check_distinct(jobs, reports, kept, in_place=in_place)
     for each in jobs:
@@ -68,7 +67,8 @@ def _is_private(path: Path) -> bool:
 def make_folder(folder: str, jobs: Sequence[Job], reports: Reports) -> None:
     """Make the folder of the outputs, and see that all its files can be written."""
     try:
-        Path(folder).mkdir(parents=True, exist_ok=True)
+        for parent in {Path(folder), *(Path(job.output or "").parent for job in jobs)}:
+            parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise OutputError(f"--out-dir {folder}: {error.strerror}") from None
     for job in jobs:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Annotated
 
-from dptext.cli import accounts, groups, options, screen
+from dptext.cli import accounts, clusters, groups, options, screen
 
 
 def command(
@@ -56,6 +56,7 @@ def command(
     sign_key: options.SignKey = None,
     batch_size: options.BatchSize = 4096,
     jobs: options.Jobs = 1,
+    engine: clusters.Cluster,
     line_buffered: Annotated[
         bool,
         options.output_option("--line-buffered", help="Write every record at once."),
@@ -93,11 +94,19 @@ def command(
     steps.on(not quiet)
     running.check_buffering(jobs, line_buffered=line_buffered)
     budget.check(line_buffered=line_buffered, seed=seed)
+    engine.check(
+        files,
+        out_dir,
+        jobs=jobs,
+        quarantine=quarantine,
+        ledger=budget.ledger,
+        sign_key=sign_key,
+    )
     job = Job(
         inputs=tuple(files or ("-",)),
         output=None if output == "-" else output,
         selection=replace(
-            layout.selection(detect=True),
+            layout.selection(detect=engine.engine == "local"),
             id_field=id,
             missing=missing,
             max_record_bytes=max_record_bytes,
@@ -112,18 +121,19 @@ def command(
     )
     signing = running.signing(sign_key, key_file)
     reports = Reports(report, html, public_report, sidecar, signing)
+    console = screen.console(stderr=True, quiet=quiet)
+    warn = partial(running.warn, console)
     planned = outputs.planned(
         job,
         out_dir,
         reports,
         *(key_file, sign_key, *budget.files),
         in_place=in_place,
+        warn=warn,
     )
     several = in_place or out_dir is not None
     key = running.key(key_file, seed)
     recipe = profiles.load(profile, over)
-    console = screen.console(stderr=True, quiet=quiet)
-    warn = partial(running.warn, console)
     if preview is not None:
         previews.check()
         ready = pipeline.build(recipe, lexicons.find(recipe.lexicon, warn=warn))
@@ -159,7 +169,7 @@ def command(
             if opened is not None:
                 written = [run.carry_out(job, opened, charging)]
             else:
-                written = [run.release(each, reports) for each in planned]
+                written = engine.release(run, planned, reports, warn)
             result = run.report(job, written)
             for sink, write in zip(sinks, (document.encode, page.render), strict=True):
                 if sink is not None:

@@ -76,8 +76,11 @@ class Ngram(decoders.Decoder):
         self._params, self._reader, self._digest = params, reader, digest
         vectors = np.asarray(reader.channel.lexicon.vectors, np.float32)
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-        self._directions = vectors / np.where(lengths > 0.0, lengths, 1.0)
-        self._closeness = lru_cache(maxsize=8)(self._computed_closeness)
+        unit = vectors / np.where(lengths > 0.0, lengths, np.float32(1.0))
+        directions = unit.astype(np.float32, copy=False)
+        self._closeness = lru_cache(maxsize=8)(
+            lambda epsilon: _Closeness(reader.table(epsilon).rows, directions)
+        )
 
     @property
     def content(self) -> Mapping[str, str]:
@@ -101,7 +104,7 @@ class Ngram(decoders.Decoder):
                 part = positions[begin : begin + _BLOCK]
                 drawn, values = released.drawn[part], likely[: len(table.rows), part]
                 if self._params.mode == "mbr":
-                    closeness = self._closeness(epsilon)[drawn].T
+                    closeness = self._closeness(epsilon).of(drawn).T
                     count = len(values)
                     values = closeness.reshape(count, count, -1) * values[:, None, :]
                     values = values.sum(axis=0)
@@ -111,13 +114,26 @@ class Ngram(decoders.Decoder):
                 written[part[sure]] = rows[best, part][sure]
         return written
 
-    def _computed_closeness(self, epsilon: float) -> NDArray[np.int8]:
-        """Return 127 times the cosines of each output's candidates: (O, c * c)."""
-        rows = self._reader.table(epsilon).rows.T
-        closeness = np.empty((len(rows), rows.shape[1] ** 2), np.int8)
-        for begin in range(0, len(rows), _BLOCK):
-            part = slice(begin, begin + _BLOCK)
-            near = self._directions[rows[part]]
+
+class _Closeness:
+    """127 times the cosines of the candidates of outputs, computed once asked for."""
+
+    def __init__(self, rows: Ids, directions: NDArray[np.float32]) -> None:
+        self._rows, self._directions = rows.T, directions
+        shape = len(self._rows), self._rows.shape[1] ** 2
+        self._known = np.zeros(len(self._rows), bool)
+        self._closeness = np.zeros(shape, np.int8)
+
+    def of(self, outputs: Ids) -> NDArray[np.int8]:
+        """Return them for each of some outputs: (n, c * c)."""
+        wanted = np.zeros(len(self._known), bool)
+        wanted[outputs] = True
+        new = np.flatnonzero(wanted & ~self._known)
+        for begin in range(0, len(new), _BLOCK):
+            part = new[begin : begin + _BLOCK]
+            near = self._directions[self._rows[part]]
             cosines = np.clip(near @ near.transpose(0, 2, 1), -1.0, 1.0)
-            closeness[part] = np.round(cosines * 127.0).reshape(len(near), -1)
-        return closeness
+            codes = np.round(cosines * 127.0).reshape(len(near), -1)
+            self._closeness[part] = codes
+        self._known[new] = True
+        return self._closeness[outputs]

@@ -9,7 +9,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 
 from dptext.engines import detection
-from dptext.engines.copies import SAMPLE, Copies
+from dptext.engines.copies import SAMPLE as SAMPLE
+from dptext.engines.copies import Copies
 from dptext.errors import InputError
 from dptext.formats import Format
 from dptext.types import Record, Selection
@@ -39,6 +40,11 @@ class Fields:
             self._copies.add(record.texts, others)
             if self.records == SAMPLE:
                 self._warn_of_copies()
+
+    def merge(self, records: int, present: Counter[tuple[str, ...] | None]) -> None:
+        """Count records after the sample that others have read."""
+        self.records += records
+        self._present.update(present)
 
     @property
     def counts(self) -> dict[str, int]:

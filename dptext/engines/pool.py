@@ -1,8 +1,10 @@
 """Batches in several processes: the same bytes and figures as in one.
 
-This process reads and writes; each worker has the pipeline and the run key, which
-decide every draw, and meters of its own. A few batches are under way at a time, so that
-memory stays bounded, and they come back in order.
+Each worker has the pipeline and the run key, which decide every draw, and meters of its
+own. This process reads and writes records for them; of formats whose records can be
+counted without reading them it only cuts a file into parts, which the workers read and
+write. A few are under way at a time, so that memory stays bounded, and they come back
+in order.
 """
 
 from __future__ import annotations
@@ -19,13 +21,14 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 from dptext import failures, lexicons
 from dptext import pipeline as pipelines
+from dptext.engines.parts import Finished, Part, Task, finish
 from dptext.engines.tally import Meters
 from dptext.engines.work import Done, Worker
 from dptext.errors import DptextError, LexiconError, UsageError
 from dptext.pipeline import Pipeline
 from dptext.profile import Profile
 from dptext.randomness import RunKey
-from dptext.types import Record
+from dptext.types import Lexicon, Record
 
 # Batches under way for each worker: one in work, one waiting.
 _AHEAD = 2
@@ -55,12 +58,16 @@ class Recipe(NamedTuple):
     identity: str
     key: RunKey
 
-    def worker(self) -> Worker:
+    @classmethod
+    def of(cls, pipeline: Pipeline, key: RunKey) -> Recipe:
+        """Return what makes workers of a pipeline and a run key."""
+        return cls(pipeline.profile, pipeline.lexicon.digest, pipeline.identity, key)
+
+    def pipeline(self, lexicon: Lexicon) -> Pipeline:
         """Make the pipeline again.
 
         Raises LexiconError and UsageError when a file is not what it was.
         """
-        lexicon = lexicons.find(self.profile.lexicon)
         if lexicon.digest != self.digest:
             raise LexiconError(
                 f"lexicon {self.profile.lexicon} has changed since the run began"
@@ -71,22 +78,29 @@ class Recipe(NamedTuple):
                 "a file that the settings name has changed since the run began; run "
                 "again"
             )
-        return Worker(pipeline, self.key, Meters(lexicon))
+        return pipeline
+
+    def worker(self) -> Worker:
+        """Make the pipeline again, and what it is used by."""
+        pipeline = self.pipeline(lexicons.find(self.profile.lexicon))
+        return Worker(pipeline, self.key, Meters(pipeline.lexicon))
 
 
 def run(
     pipeline: Pipeline,
-    batches: Iterable[tuple[list[Record], int]],
+    batches: Iterable[Task],
     key: RunKey,
     jobs: int,
-) -> Iterator[tuple[list[Record], Done]]:
-    """Privatize batches, each with the number of texts before it, in order."""
-    recipe = Recipe(pipeline.profile, pipeline.lexicon.digest, pipeline.identity, key)
-    return spread(recipe, batches, jobs)
+) -> Iterator[tuple[list[Record], Done | Finished]]:
+    """Privatize batches, each with the number of texts before it, in order.
+
+    In their place there may be parts of a file, which come back without records.
+    """
+    return spread(Recipe.of(pipeline, key), batches, jobs)
 
 
 def spread(
-    recipe: AnyRecipe[T], batches: Iterable[tuple[list[Record], int]], jobs: int
+    recipe: AnyRecipe[T], batches: Iterable[Task], jobs: int
 ) -> Iterator[tuple[list[Record], T]]:
     """Give batches to the workers of a recipe; they come back in order.
 
@@ -101,9 +115,8 @@ def spread(
 
     with _one_thread_each(), _workers(recipe, jobs) as workers:
         try:
-            for batch, first_text in batches:
-                bare = [(each.ordinal, each.texts, each.identity) for each in batch]
-                under_way.append((batch, workers.submit(_work, bare, first_text)))
+            for task in batches:
+                under_way.append(_submitted(workers, task))
                 if len(under_way) >= _AHEAD * jobs:
                     yield finish()
             while under_way:
@@ -114,6 +127,16 @@ def spread(
             ) from None
         finally:
             workers.shutdown(wait=True, cancel_futures=True)
+
+
+def _submitted(
+    workers: ProcessPoolExecutor, task: Task
+) -> tuple[list[Record], Future[Any]]:
+    if isinstance(task, Part):
+        return [], workers.submit(_finish, task)
+    batch, first_text = task
+    bare = [(each.ordinal, each.texts, each.identity) for each in batch]
+    return batch, workers.submit(_work, bare, first_text)
 
 
 def _workers(recipe: AnyRecipe[object], jobs: int) -> ProcessPoolExecutor:
@@ -156,12 +179,24 @@ def _begin(recipe: AnyRecipe[object]) -> None:
 
 def _work(batch: list[_Bare], first_text: int) -> Any:
     """Privatize a batch in a worker process."""
-    global _WORKER
     with failures.described():
-        if _WORKER is None:
-            assert _RECIPE is not None
-            _WORKER = _RECIPE.worker()
         records = [
             Record(ordinal, texts, None, identity) for ordinal, texts, identity in batch
         ]
-        return _WORKER(records, first_text)
+        return _worker()(records, first_text)
+
+
+def _finish(part: Part) -> Finished:
+    """Read, privatize and write a part in a worker process."""
+    with failures.described():
+        worker = _worker()
+        assert isinstance(worker, Worker)
+        return finish(part, worker)
+
+
+def _worker() -> Callable[[Sequence[Record], int], Any]:
+    global _WORKER
+    if _WORKER is None:
+        assert _RECIPE is not None
+        _WORKER = _RECIPE.worker()
+    return _WORKER

@@ -6,21 +6,25 @@ The batches are privatized here, or by the processes of dptext.engines.pool.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import cast
 
 from dptext import formats, streams
 from dptext import pipeline as pipelines
 from dptext.engines.charging import FREE, Charging
 from dptext.engines.fields import Fields
 from dptext.engines.held_back import HeldBack
+from dptext.engines.parts import Finished, Part, Task
 from dptext.engines.source import Source
 from dptext.engines.tally import Tally
 from dptext.engines.work import Done, Worker
+from dptext.errors import InputError
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
-from dptext.types import Record, Selection, Verbatim
+from dptext.types import Fault, Record, Selection, Verbatim
 
 _OFTEN = 256  # records from one call for progress to the next
 # Called now and then with records and words done so far.
@@ -92,12 +96,11 @@ def run(
     tally: Tally,
     sinks: Sinks,
     *,
-    start: int = 0,
     charging: Charging = FREE,
     progress: Progress | None = None,
     warn: Warn = _silent,
 ) -> Written:
-    """Carry out a job. tally grows while it runs; ordinals count from start.
+    """Carry out a job. tally grows while it runs; ordinals go on from it.
 
     charging charges each batch to a ledger before it is written.
 
@@ -108,7 +111,9 @@ def run(
     """
     began = time.monotonic()
     output = sinks.output
-    source = Source(job, sinks.aside, start)
+    # No two records of a run have the same ordinal, so none share their noise.
+    start, first_text = tally.next
+    source = Source(job, sinks.aside, start, first_text)
     with contextlib.ExitStack() as stack:
         chosen = source.open(stack, warn)
         module = formats.find(None, chosen)
@@ -119,19 +124,23 @@ def run(
         held = HeldBack(output.stream, fields) if passes else None
         stream = held or output.stream
         writer = module.writer(stream, selection)  # type: ignore[arg-type]
-        batches = pipelines.batches(source.records(module), job.batch_size)
-        for batch, done in _privatized(pipeline, batches, key, job.jobs, tally):
-            charging.charge(batch, done.replaced)
+        # A ledger is charged by records, which others would have read.
+        parts = job.jobs > 1 and charging.entry is None
+        tasks = _tasks(source.items(module, parts=parts), job.batch_size, first_text)
+        for batch, done in _privatized(pipeline, tasks, key, job.jobs, tally):
             tally.add(done.counted)
-            for record, texts in zip(batch, done.texts, strict=True):
-                if isinstance(record.rest, Verbatim):
-                    writer.verbatim(record.rest)
-                    continue
-                fields.add(record)
-                writer.write(record, texts)
-                tally.records += 1
-                if progress is not None and not tally.records % _OFTEN:
+            if isinstance(done, Finished):
+                for fault in done.faults:
+                    source.fault(fault)
+                fields.merge(done.records, done.present)
+                writer.piece(done.data)
+                tally.records += done.records
+                if progress is not None:
                     progress(tally.records, tally.counted.words)
+            else:
+                charging.charge(batch, done.replaced)
+                _write(writer, fields, batch, done, source)
+                _count(tally, batch, progress)
             del batch, done  # memory for the next ones
             if job.flush:
                 stream.flush()
@@ -147,29 +156,63 @@ def run(
     return Written(chosen, output.size, output.digest or "", writer.copied, selection)
 
 
+def _write(
+    writer: formats.Writer,
+    fields: Fields,
+    batch: list[Record],
+    done: Done,
+    source: Source,
+) -> None:
+    """Write the records of a batch, and what stands between them."""
+    for record, texts in zip(batch, done.texts, strict=True):
+        if isinstance(record.rest, Verbatim):
+            writer.verbatim(record.rest)
+        elif isinstance(record.rest, Fault):
+            source.fault(record.rest)
+        elif isinstance(record.rest, InputError):
+            raise record.rest
+        else:
+            fields.add(record)
+            writer.write(record, texts)
+
+
+def _count(tally: Tally, batch: list[Record], progress: Progress | None) -> None:
+    """Count records that were written, and say so now and then."""
+    for record in batch:
+        if record.ordinal >= 0:
+            tally.records += 1
+            if progress is not None and not tally.records % _OFTEN:
+                progress(tally.records, tally.counted.words)
+
+
 def _privatized(
     pipeline: Pipeline,
-    batches: Iterable[list[Record]],
+    tasks: Iterable[Task],
     key: RunKey,
     jobs: int,
     tally: Tally,
-) -> Iterator[tuple[list[Record], Done]]:
+) -> Iterator[tuple[list[Record], Done | Finished]]:
     """Privatize here, or in several processes: the same bytes."""
-    numbered = _numbered(batches, tally.texts)
     if jobs > 1:
         from dptext.engines import pool
 
-        yield from pool.run(pipeline, numbered, key, jobs)
+        yield from pool.run(pipeline, tasks, key, jobs)
         return
     work = Worker(pipeline, key, tally.meters)
-    for batch, first_text in numbered:
+    for task in tasks:
+        assert not isinstance(task, Part)  # they are for other processes
+        batch, first_text = task
         yield batch, work(batch, first_text)
 
 
-def _numbered(
-    batches: Iterable[list[Record]], first_text: int
-) -> Iterator[tuple[list[Record], int]]:
-    """Yield each batch with the number of texts before it."""
-    for batch in batches:
-        yield batch, first_text
-        first_text += sum(len(record.texts) for record in batch)
+def _tasks(
+    items: Iterable[Record | Part], size: int, first_text: int
+) -> Iterator[Task]:
+    """Group records into batches, each with the number of texts before it."""
+    for is_part, group in itertools.groupby(items, lambda item: isinstance(item, Part)):
+        if is_part:
+            yield from cast("Iterator[Part]", group)
+            continue
+        for batch in pipelines.batches(cast("Iterator[Record]", group), size):
+            yield batch, first_text
+            first_text += sum(len(record.texts) for record in batch)

@@ -66,12 +66,32 @@ class Meters:
         return self._metrics.results(total.metrics)
 
 
+class Start(NamedTuple):
+    """How many records and texts of a run come before those that are counted."""
+
+    records: int = 0
+    texts: int = 0
+
+
+BEGIN = Start()
+
+
+class Totals(NamedTuple):
+    """What one process has counted of a run that others work on, too."""
+
+    counted: Counted
+    records: int
+    faults: int
+    fields: Counter[str]
+
+
 @dataclass(slots=True)
 class Tally:
     """Counts the texts and records of a run, which may have several jobs."""
 
     meters: Meters
     counted: Counted
+    start: Start = BEGIN
     records: int = 0
     faults: int = 0
     seconds: float = 0.0
@@ -79,15 +99,33 @@ class Tally:
     fields: Counter[str] = field(default_factory=Counter)
 
     @classmethod
-    def of(cls, lexicon: Lexicon) -> Tally:
-        """Start all metrics of a run."""
+    def of(cls, lexicon: Lexicon, start: Start = BEGIN) -> Tally:
+        """Start all metrics of a run, or of what comes after a start."""
         meters = Meters(lexicon)
-        return cls(meters, meters.observe(Batch.empty()))
+        return cls(meters, meters.observe(Batch.empty()), start)
 
     @property
     def texts(self) -> int:
         """Return how many texts were counted."""
         return self.counted.epsilons.texts
+
+    @property
+    def next(self) -> Start:
+        """Return how many records, those left out too, and texts come before others."""
+        read = self.records + self.faults
+        return Start(self.start.records + read, self.start.texts + self.texts)
+
+    @property
+    def totals(self) -> Totals:
+        """Return what was counted, for `merge` in another process."""
+        return Totals(self.counted, self.records, self.faults, self.fields)
+
+    def merge(self, totals: Totals) -> None:
+        """Add what another process has counted of what comes next."""
+        self.add(totals.counted)
+        self.records += totals.records
+        self.faults += totals.faults
+        self.fields.update(totals.fields)
 
     def add(self, counted: Counted) -> None:
         """Add what was counted in the texts that come next."""
@@ -95,5 +133,5 @@ class Tally:
 
     def observe(self, words: Words, drawn: Ids, joined: Joined, eps: Eps) -> None:
         """Count the texts that come next."""
-        batch = Batch(words, joined.written, joined.spelled, eps, self.texts)
+        batch = Batch(words, joined.written, joined.spelled, eps, self.next.texts)
         self.add(self.meters.observe(batch))

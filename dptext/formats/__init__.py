@@ -18,6 +18,8 @@ from typing import BinaryIO, ClassVar
 
 from dptext import registry
 from dptext.errors import UsageError
+from dptext.formats._pieces import Pieces as Pieces
+from dptext.formats._pieces import Regular as Regular
 from dptext.streams import plain_name
 from dptext.types import Fault, Record, Selection, Verbatim
 
@@ -53,6 +55,10 @@ class Writer(ABC):
     def verbatim(self, item: Verbatim) -> None:
         """Write what stands between records as it is."""
 
+    def piece(self, data: bytes) -> None:
+        """Write what another writer has written for some records, without its head."""
+        raise NotImplementedError
+
     @abstractmethod
     def close(self) -> None:
         """Write what is held back; the stream stays open."""
@@ -67,9 +73,16 @@ class Format(ABC):
 
     @abstractmethod
     def read(
-        self, stream: BinaryIO, selection: Selection, location: str, start: int = 0
+        self,
+        stream: BinaryIO,
+        selection: Selection,
+        location: str,
+        start: int = 0,
+        line: int = 1,
     ) -> Iterator[Item]:
         """Read a stream; location is its name in messages, start the first ordinal.
+
+        line is the number of its first line, for formats that are read in parts.
 
         A Fault takes an ordinal too, so that skipping it changes no other record.
         Raises InputError when the input as a whole cannot be read.
@@ -86,6 +99,25 @@ class Format(ABC):
         `dptext check` holds them against a policy. Raises InputError when the file
         cannot be read with the selection.
         """
+
+    def rows(self, stream: BinaryIO) -> int | None:
+        """Return how many records a file says it holds; None where it does not say."""
+        return None
+
+    def regular(self, selection: Selection) -> Regular | None:
+        """Return what finds records in bytes without reading them.
+
+        None where that cannot be done; else the writer has the method `piece`.
+        """
+        return None
+
+    def head(self, before: Sequence[Verbatim]) -> bytes:
+        """Return lines with which records from within a file read as a file.
+
+        before is what stood between records so far. They are read as one Verbatim, and
+        written as they are.
+        """
+        return b"\n"
 
     def others(self, record: Record, selection: Selection) -> Iterator[tuple[str, str]]:
         """Give name and text of each field of a record that is copied.

@@ -14,7 +14,7 @@ from typing import BinaryIO, ClassVar, NamedTuple
 
 from dptext import formats
 from dptext.errors import InputError, UsageError
-from dptext.formats import BOM, Item, _subjects
+from dptext.formats import BOM, Item, _pieces, _subjects
 from dptext.formats._columns import (
     Columns,
     Header,
@@ -25,6 +25,7 @@ from dptext.formats._columns import (
 )
 from dptext.formats._line_writer import LineWriter
 from dptext.formats._lines import Unreadable, decode
+from dptext.formats._pieces import Regular
 from dptext.formats._rows import QUOTE, Layout, Row, rows
 from dptext.types import Fault, Record, Selection, Verbatim
 
@@ -43,13 +44,18 @@ class Format(formats.Format):
     DELIMITER: ClassVar[str]
 
     def read(
-        self, stream: BinaryIO, selection: Selection, location: str, start: int = 0
+        self,
+        stream: BinaryIO,
+        selection: Selection,
+        location: str,
+        start: int = 0,
+        line: int = 1,
     ) -> Iterator[Item]:
         """Read one record per row, after the header if there is one."""
         layout = self._layout(selection, location)
         columns: Columns | None = None
         ordinal = start
-        for row in rows(stream, layout):
+        for row in rows(stream, layout, line):
             where = f"{location}:{row.line}"
             if not row.fields and row.trouble is None:
                 yield Verbatim(row.raw, header=row.raw == BOM)
@@ -71,6 +77,19 @@ class Format(formats.Format):
     def writer(self, stream: BinaryIO, selection: Selection) -> formats.Writer:
         """Return a writer of rows."""
         return Writer(stream, selection, self._layout(selection, "").delimiter)
+
+    def regular(self, selection: Selection) -> Regular | None:
+        """Return what finds rows; without a header the first one must be known."""
+        layout = self._layout(selection, "")
+        if not selection.header or len(layout.delimiter) > 1:
+            return None
+        if not layout.quoting:
+            return _pieces.lines(b"\r\n")
+        return _pieces.rows(layout.delimiter, layout.limit)
+
+    def head(self, before: Sequence[Verbatim]) -> bytes:
+        """Return the header."""
+        return next(each.rest.raw for each in before if isinstance(each.rest, Header))
 
     def copied(self, stream: BinaryIO, selection: Selection) -> Iterator[str]:
         """Give the names of the columns that are not selected; else their numbers.

@@ -29,6 +29,13 @@ class LineWriter(Writer):
         else:
             self._open = True
 
+    def piece(self, data: bytes) -> None:
+        """Write lines; the last one may lack its end."""
+        last = data.rfind(b"\n") + 1
+        for part in (data[:last], data[last:]):
+            if part:
+                self.put(part)
+
     def verbatim(self, item: Verbatim) -> None:
         """Write a blank line; a byte order mark only at the very beginning."""
         raw = item.rest

@@ -66,24 +66,26 @@ def read(
     start: int,
     parse: Parse,
     blank: bytes | None = None,
+    line: int = 1,
 ) -> Iterator[Item]:
     """Read one record per line; blank lines and a byte order mark pass verbatim.
 
     blank holds the bytes that a blank line may consist of; by default all white space.
+    line is the number of the first one.
     """
     ordinal = start
-    for number, line in enumerate(lines(stream, limit), 1):
-        if number == 1 and line is not None and line.startswith(BOM):
+    for number, raw in enumerate(lines(stream, limit), line):
+        if number == 1 and raw is not None and raw.startswith(BOM):
             yield Verbatim(BOM, header=True)
-            line = line[len(BOM) :]
-        if line is None:
+            raw = raw[len(BOM) :]
+        if raw is None:
             yield Fault(f"{location}:{number}", too_long(limit), b"")
-        elif not line.strip(blank):
-            yield Verbatim(line)
+        elif not raw.strip(blank):
+            yield Verbatim(raw)
             continue
         else:
             try:
-                yield parse(decode(line), ordinal)
+                yield parse(decode(raw), ordinal)
             except Unreadable as error:
-                yield Fault(f"{location}:{number}", str(error), line, error.advice)
+                yield Fault(f"{location}:{number}", str(error), raw, error.advice)
         ordinal += 1

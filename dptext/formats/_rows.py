@@ -40,13 +40,14 @@ class Layout(NamedTuple):
     location: str
 
 
-def rows(stream: BinaryIO, layout: Layout) -> Iterator[Row]:
+def rows(stream: BinaryIO, layout: Layout, line: int = 1) -> Iterator[Row]:
     """Give every row; a blank one has no fields, a byte order mark counts as one.
 
+    line is the number of the first line.
     Raises InputError for a quoted field that the end of the file leaves open.
     """
     delimiter, quoting, limit, _ = layout
-    number = 1
+    number = line
     while piece := stream.readline(limit + 2):
         cut = len(piece) > limit and not piece.endswith(b"\n")
         if number == 1 and piece.startswith(BOM):

@@ -19,10 +19,11 @@ import msgspec
 
 from dptext import formats
 from dptext.errors import InputError
-from dptext.formats import BOM, Item, _fields, _lines, _paths
+from dptext.formats import BOM, Item, _fields, _lines, _paths, _pieces
 from dptext.formats._line_writer import LineWriter
 from dptext.formats._lines import Unreadable
 from dptext.formats._paths import Node
+from dptext.formats._pieces import Regular
 from dptext.formats._scan import Absent, Scan
 from dptext.types import Record, Selection
 
@@ -42,15 +43,25 @@ class Format(formats.Format):
     SUFFIXES: ClassVar = (".jsonl", ".ndjson")
 
     def read(
-        self, stream: BinaryIO, selection: Selection, location: str, start: int = 0
+        self,
+        stream: BinaryIO,
+        selection: Selection,
+        location: str,
+        start: int = 0,
+        line: int = 1,
     ) -> Iterator[Item]:
         """Read one record per line that is not blank."""
-        parse = _Parser(selection)
-        return _lines.read(stream, selection.max_record_bytes, location, start, parse)
+        parse = _Parser(selection, advises=line == 1)
+        limit = selection.max_record_bytes
+        return _lines.read(stream, limit, location, start, parse, line=line)
 
     def writer(self, stream: BinaryIO, selection: Selection) -> formats.Writer:
         """Return a writer of lines."""
         return Writer(stream)
+
+    def regular(self, selection: Selection) -> Regular:
+        """Return what finds lines that are not blank."""
+        return _pieces.lines(None)
 
     def copied(self, stream: BinaryIO, selection: Selection) -> Iterator[str]:
         """Give the paths of all values that are not selected, as `--field` names them.
@@ -86,12 +97,12 @@ class Format(formats.Format):
 class _Parser:
     """Turns lines into records; where the first lacks a field, it says which are."""
 
-    def __init__(self, selection: Selection) -> None:
+    def __init__(self, selection: Selection, advises: bool) -> None:
         self._root = _paths.tree(selection)
         self._pass_missing = selection.missing == "pass"
         # Raw checks the grammar and builds nothing.
         self._validate = msgspec.json.Decoder(msgspec.Raw).decode
-        self._is_first = True
+        self._is_first = advises
 
     def __call__(self, line: str, ordinal: int) -> Record:
         """Return the record of a line. Raises Unreadable."""

@@ -40,7 +40,12 @@ class Format(formats.Format):
     SUFFIXES: ClassVar = (".parquet", ".pq")
 
     def read(
-        self, stream: BinaryIO, selection: Selection, location: str, start: int = 0
+        self,
+        stream: BinaryIO,
+        selection: Selection,
+        location: str,
+        start: int = 0,
+        line: int = 1,
     ) -> Iterator[Item]:
         """Read one record per row."""
         file = _open(stream, location)
@@ -68,6 +73,10 @@ class Format(formats.Format):
                     raw = _arrow.json_line(batch, row)
                     yield Fault(f"{location}: row {number + 1}", str(error), raw)
                 number += 1
+
+    def rows(self, stream: BinaryIO) -> int | None:
+        """Return how many rows a file holds."""
+        return int(_open(stream, "file").metadata.num_rows)
 
     def writer(self, stream: BinaryIO, selection: Selection) -> formats.Writer:
         """Return a writer of rows."""

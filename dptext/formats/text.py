@@ -9,8 +9,9 @@ from collections.abc import Iterator, Sequence
 from typing import BinaryIO, ClassVar
 
 from dptext import formats
-from dptext.formats import Item, _lines
+from dptext.formats import Item, _lines, _pieces
 from dptext.formats._line_writer import LineWriter
+from dptext.formats._pieces import Regular
 from dptext.types import Record, Selection
 
 
@@ -20,15 +21,25 @@ class Format(formats.Format):
     SUFFIXES: ClassVar = (".txt", ".text")
 
     def read(
-        self, stream: BinaryIO, selection: Selection, location: str, start: int = 0
+        self,
+        stream: BinaryIO,
+        selection: Selection,
+        location: str,
+        start: int = 0,
+        line: int = 1,
     ) -> Iterator[Item]:
         """Read one text per line."""
         limit = selection.max_record_bytes
-        return _lines.read(stream, limit, location, start, _parse, blank=b"\r\n")
+        blank = b"\r\n"
+        return _lines.read(stream, limit, location, start, _parse, blank, line)
 
     def writer(self, stream: BinaryIO, selection: Selection) -> formats.Writer:
         """Return a writer of texts."""
         return Writer(stream)
+
+    def regular(self, selection: Selection) -> Regular:
+        """Return what finds lines."""
+        return _pieces.lines(b"\r\n")
 
     def copied(self, stream: BinaryIO, selection: Selection) -> Iterator[str]:
         """Give nothing: each line is a text, and there is no other field."""

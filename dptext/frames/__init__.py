@@ -110,6 +110,8 @@ def library_of(frame: object) -> str | None:
 def of(frame: Kept) -> Frame[Kept]:
     """Return what handles a table. Raises TypeError for what is none."""
     kind, library = type(frame).__name__, library_of(frame)
+    if type(frame).__module__.startswith("pyspark."):
+        raise TypeError("a DataFrame of Spark: call dptext.spark.privatize")
     if library is not None and kind in _LAZY:
         raise TypeError(f"a {kind} {_LAZY[kind]}")
     if library is not None:

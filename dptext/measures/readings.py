@@ -52,13 +52,12 @@ def available(pipeline: Pipeline) -> list[Reader]:
     if not channel.mechanism.has_log_probs:
         return []
     readers: list[Reader] = [Alone(channel)]
-    with contextlib.suppress(LexiconError):
-        model = locations.find(locations.ENGLISH, channel)
-        readers.append(PairReader.strongest(channel, model))
     theirs = pipeline.decoder.reader
-    if theirs is not None:
-        readers = [*(each for each in readers if each.name != theirs.name), theirs]
-    return readers
+    if theirs is None or theirs.name != PairReader.name:
+        with contextlib.suppress(LexiconError):
+            model = locations.find(locations.ENGLISH, channel)
+            readers.append(PairReader.strongest(channel, model))
+    return readers if theirs is None else [*readers, theirs]
 
 
 def named(pipeline: Pipeline, name: str) -> Reader:
@@ -98,8 +97,7 @@ def shipped(pipeline: Pipeline) -> tuple[InContext, ...]:
         known = _read(path, path.stat().st_mtime_ns)
     except OSError:
         return ()
-    found = known.get(key_of(pipeline), [])
-    return msgspec.convert(found, tuple[InContext, ...])
+    return msgspec.convert(known.get(key_of(pipeline), []), tuple[InContext, ...])
 
 
 @lru_cache(maxsize=1)

@@ -10,7 +10,8 @@ A meter keeps nothing of the texts: what it counts in a batch it returns, and su
 partial results are added up. Batches are measured in several processes and divided
 differently from run to run, but the figures have to be the same to the last digit:
 count in integers, or keep values until the end, and use `math.fsum`. A figure of some
-texts only goes by their number (`Batch.first_text`).
+texts only goes by their number (`Batch.first_text`), and looks at none from FIRST_TEXTS
+on, where numbers are not exact.
 
 `evaluate` and `compare` measure by the same meters, from the texts before and after.
 """
@@ -27,6 +28,8 @@ from numpy.typing import NDArray
 
 from dptext.types import Eps, Ids, Lexicon, Words
 
+# So many texts are counted one by one; of later ones it is known that they are later.
+FIRST_TEXTS = 2**12
 # What a meter counts in some texts: small, and such that pickle can pass it on.
 Partial = TypeVar("Partial")
 Figure = int | float | str | None
@@ -42,7 +45,7 @@ class Batch:
     in the texts after, -1 for a word that is none of it (which no run writes); spelled
     (n,) str, each as it is written, perhaps with a space in front; eps (n,) nats, NaN
     where only the texts are known (`evaluate`). first_text is how many texts come
-    before these.
+    before these, or FIRST_TEXTS where they are as many or more.
     """
 
     words: Words

@@ -13,7 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext.readers import posterior, vulgar
+from dptext.lexicons import vulgar
+from dptext.readers import posterior
 from dptext.readers import topic as topics
 from dptext.readers.channel import Channel
 from dptext.readers.lattice import Lattice

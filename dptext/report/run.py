@@ -11,7 +11,7 @@ from dptext import signatures, streams
 from dptext.engines import charging, serial
 from dptext.engines.charging import Account, Charging
 from dptext.engines.serial import Job, Progress, Sinks, Written
-from dptext.engines.tally import Tally
+from dptext.engines.tally import BEGIN, Start, Tally
 from dptext.guarantees.terms import SubjectLimit
 from dptext.measures.public import PublicMeasures
 from dptext.pipeline import Pipeline
@@ -82,23 +82,26 @@ class Run:
         *,
         bayes_risk: bool = True,
         account: Account | None = None,
+        measures: PublicMeasures | None = None,
+        start: Start = BEGIN,
         warn: Callable[[str], None],
         progress: Callable[[], AbstractContextManager[Progress | None]] = nullcontext,
     ) -> None:
         """Begin; warn and what progress yields during a job are those of serial.run.
 
-        account is the ledger that each output is recorded in, if one is.
+        account is the ledger that each output is recorded in, if one is; measures are
+        those of the pipeline, where they are known; start is what comes before.
         """
-        self._pipeline = pipeline
-        self._key = key
+        self.pipeline = pipeline
+        self.key = key
         self._bayes_risk = bayes_risk
         self._warn = warn
         self._progress = progress
         self._account = account
         self._token: str | None = None
         self._selection: Selection | None = None
-        self._measures: PublicMeasures | None = None
-        self._tally = Tally.of(pipeline.lexicon)
+        self._measures = measures
+        self.tally = Tally.of(pipeline.lexicon, start)
 
     def release(self, job: Job, reports: Reports) -> Written:
         """Carry out a job of several: its output appears with its sidecar."""
@@ -114,26 +117,21 @@ class Run:
         """Record an output for a block, in the ledger of the run if it has one."""
         if opened is None:
             return nullcontext(charging.FREE)
-        promise = assemble.promised(self._pipeline, self._key.origin)
+        promise = assemble.promised(self.pipeline, self.key.origin)
         part = opened.sinks.output.part
-        return charging.charging(
-            self._account, self._pipeline, self._key, promise, part
-        )
+        return charging.charging(self._account, self.pipeline, self.key, promise, part)
 
     def carry_out(self, job: Job, opened: Opened, charging: Charging) -> Written:
         """Carry out a job and write its public report."""
         self._token = charging.token
         job = self._with_fields(job)
-        # No two records of a run have the same ordinal, so none share their noise.
-        start = self._tally.records + self._tally.faults
         with self._progress() as progress:
             written = serial.run(
                 job,
-                self._pipeline,
-                self._key,
-                self._tally,
+                self.pipeline,
+                self.key,
+                self.tally,
                 opened.sinks,
-                start=start,
                 charging=charging,
                 progress=progress,
                 warn=self._warn,
@@ -145,18 +143,22 @@ class Run:
             opened.public.stream.write(signatures.signed(encoded, opened.key))
         return written
 
+    @property
+    def measures(self) -> PublicMeasures:
+        """Return what is measured on public data, once for all outputs."""
+        if self._measures is None:
+            self._measures = PublicMeasures.of(self.pipeline, self._bayes_risk)
+        return self._measures
+
     def report(self, job: Job, written: Sequence[Written]) -> Document:
         """Return the internal report of what was done so far."""
-        self._measures = self._measures or PublicMeasures.of(
-            self._pipeline, self._bayes_risk
-        )
         return assemble.document(
-            self._pipeline,
+            self.pipeline,
             self._with_fields(job),
-            self._key,
-            self._tally,
+            self.key,
+            self.tally,
             written,
-            self._measures,
+            self.measures,
             self._recorded(len(written)),
         )
 

@@ -107,7 +107,7 @@ def read_ahead(
         return seen, stream
     taken = _Recorded(stream)
     seen = look(cast(BinaryIO, io.BufferedReader(taken, _BUFFER)))
-    return seen, _joined(bytes(taken.head), stream)
+    return seen, joined(bytes(taken.head), stream)
 
 
 @contextlib.contextmanager
@@ -125,7 +125,7 @@ def _decompressed(
 def _standard(stack: contextlib.ExitStack) -> io.BufferedReader:
     buffer = sys.stdin.buffer
     if not isinstance(getattr(buffer, "raw", None), io.FileIO):  # replaced by a caller
-        return _joined(b"", buffer)
+        return joined(b"", buffer)
     file = _File(buffer.fileno(), "standard input")
     return stack.enter_context(io.BufferedReader(file, _BUFFER))
 
@@ -138,11 +138,12 @@ def _recognised(plain: io.BufferedReader) -> tuple[io.BufferedReader, str]:
         head = plain.read(len(head))
         while _compressions.undecided(head) and (more := plain.read(1)):
             head += more
-        plain = _joined(head, plain)
+        plain = joined(head, plain)
     return plain, _compressions.recognised(head)
 
 
-def _joined(head: bytes, rest: object) -> io.BufferedReader:
+def joined(head: bytes, rest: object) -> io.BufferedReader:
+    """Return a stream of bytes and what an open one still holds."""
     joined = _Joined(head, cast(io.BufferedIOBase, rest))
     return io.BufferedReader(cast(io.RawIOBase, joined), _BUFFER)
 

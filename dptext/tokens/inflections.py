@@ -151,8 +151,9 @@ def _verbs(part_of: Mapping[str, str]) -> Iterator[_Family]:
 def _adjectives(part_of: Mapping[str, str]) -> Iterator[_Family]:
     words = _ADJECTIVES.split()
     odd = dict(zip(words[::3], zip(words[1::3], words[2::3], strict=True), strict=True))
-    for word, part in part_of.items():
+    adjectives = [word for word, part in part_of.items() if part == "adjective"]
+    for word in adjectives:
         regular = spelling.comparative(word), spelling.superlative(word)
         more, most = odd.get(word, regular)
-        if part == part_of.get(more) == "adjective":
+        if part_of.get(more) == "adjective":
             yield "adjective", {POSITIVE: word, COMPARATIVE: more, SUPERLATIVE: most}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from dptext.tokens import kinds
 
@@ -92,9 +92,14 @@ def key_of(word: str) -> str:
     return key if key.isascii() else unicodedata.normalize("NFC", key)
 
 
+def keys_of(words: Sequence[str]) -> list[str]:
+    """Return the key of each word, none of which holds a line's end: all at once."""
+    return key_of("\n".join(words)).split("\n") if words else []
+
+
 def is_elision(word: str) -> bool:
     """Tell whether a word has lost its last vowel to the next, as "l'" and "qu'"."""
-    return _ELISION.fullmatch(word) is not None
+    return word[-1:] in ("'", "’") and _ELISION.fullmatch(word) is not None
 
 
 def segment(word: str, lookup: Callable[[str], int]) -> list[tuple[str, int]]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from dptext.tokens import kinds, stop_words
 from dptext.tokens.numbers import NAMES, Numbers
 from dptext.tokens.policy import PERTURB, Policy
-from dptext.tokens.regex import MARK, key_of, kind_of, segment, split
+from dptext.tokens.regex import MARK, key_of, keys_of, kind_of, segment, split
 from dptext.types import Ids, Lexicon, Words
 
 _ENDERS = frozenset(".!?…。！？")
@@ -24,7 +24,7 @@ class Tokenizer:
     """Divide texts into words of one vocabulary under one policy."""
 
     def __init__(self, lexicon: Lexicon, policy: Policy) -> None:
-        self._index = {key_of(word): row for row, word in enumerate(lexicon.words)}
+        self._index = {key: row for row, key in enumerate(keys_of(lexicon.words))}
         for name in NAMES:
             self._index.pop(name, None)
         self._numbers = Numbers(lexicon)

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from dptext.engines import source
 from tests.cli.running import MARKER, Ran, here
 
 ROWS = [
@@ -87,6 +88,17 @@ def test_the_same_release_again_costs_nothing(
     assert here(*given).out.startswith(first.out)
     assert spent() == MOST + 9.0
     refused(here(*given, "--epsilon", "2.9"), 3, "")  # other settings draw anew
+
+
+def test_processes_leave_no_record_uncharged(
+    budget: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With several processes records are charged, too: files are not cut then."""
+    monkeypatch.setattr(source, "SAMPLE", 1)
+    monkeypatch.setattr(source, "FIRST_TEXTS", 1)
+    ran = here("sanitize", "in.jsonl", *budget, "--limit", "18", "--jobs", "2")
+    assert ran.code == 0, ran.err
+    assert (spent(), spent("v")) == (MOST, 9.0)
 
 
 def test_every_format_knows_the_same_subjects(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from dptext.cli import arguments
+from dptext.cli import arguments, options
 from tests.cli.running import here
 from tests.cli.test_boundary import ALL
 
@@ -89,3 +90,9 @@ def test_new_names_are_options_and_old_ones_are_not() -> None:
     }
     assert every >= set(arguments.RENAMED.values())
     assert not every & arguments.RENAMED.keys()
+
+
+def test_jobs_may_be_left_to_the_machine() -> None:
+    """Auto is one process for each core that this one may use."""
+    assert 1 <= options.jobs_of("auto") <= (os.cpu_count() or 1)
+    assert options.jobs_of("3") == 3

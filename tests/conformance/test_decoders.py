@@ -66,9 +66,8 @@ def test_equal_draws_give_equal_words(
     name: str, policy: Policy, tmp_path: Path
 ) -> None:
     """Texts that a statement compares are decoded alike once they are drawn alike."""
-    if name == "causal-lm" and POLICIES.index(policy) % 3:
-        pytest.skip("slow: every third policy; test_releasing.py has all of them")
-    texts = mixed(ITEMS)[::8]
+    # A causal model takes its time: a third as many texts, of every policy.
+    texts = mixed(ITEMS)[:: 24 if name == "causal-lm" else 8]
     if policy.number == "digits":
         # Digits are random bits, which are no part of this.
         texts = [text for text in texts if not any(c.isdecimal() for c in text)]

@@ -9,7 +9,7 @@ import pytest
 
 from dptext import pipeline, profile
 from dptext.engines import choosing, serial
-from dptext.engines.tally import Tally
+from dptext.engines.tally import Start, Tally
 from dptext.errors import InputError, UsageError
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
@@ -44,8 +44,8 @@ def _run(
         names.append(str(path))
     target = folder / "out.txt"
     job = serial.Job(tuple(names), str(target), Selection(), on_error=on_error)
-    tally = Tally.of(ready.lexicon)
-    written = running.run(job, ready, KEY, tally, start=start)
+    tally = Tally.of(ready.lexicon, Start(start))
+    written = running.run(job, ready, KEY, tally)
     data = target.read_bytes()
     assert written.sha256 == hashlib.sha256(data).hexdigest()
     assert written.bytes == len(data)

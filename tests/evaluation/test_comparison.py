@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from dptext import profile
 from dptext.cli import compare
 from dptext.evaluation import comparison, comparison_page
 from dptext.evaluation.comparison import Cell, Row, Sample
@@ -58,6 +59,13 @@ def sample(folder: Path) -> Sample:
         tuple(row["text"] for row in rows),
         tuple((str(row["label"]), row["who"]) for row in rows),
     )
+
+
+def test_all_mechanisms_write_their_draws(folder: Path) -> None:
+    """No cell has a decoder, whatever the profile says: few mechanisms have one."""
+    assert profile.load("balanced").decoder.name == "ngram"
+    for cell in cells(folder, "rank", "laplace"):
+        assert profile.load(cell.profile, cell.over).decoder.name == "none"
 
 
 def test_a_row_says_what_the_mechanism_does(folder: Path) -> None:

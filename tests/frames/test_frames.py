@@ -203,6 +203,9 @@ def test_what_is_refused(
 
 def test_what_is_no_table(settings: dict[str, Any]) -> None:
     """Columns are of tables, and a table needs them."""
+    of_spark = type("DataFrame", (), {"__module__": "pyspark.sql.dataframe"})()
+    with pytest.raises(TypeError, match="a DataFrame of Spark: call"):
+        dptext.privatize(of_spark, columns="text")
     with pytest.raises(TypeError, match="columns are of a table of pandas"):
         dptext.privatize(["film"], columns="text", **settings)
     with pytest.raises(TypeError, match="name the columns of a table"):

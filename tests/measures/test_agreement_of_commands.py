@@ -30,7 +30,7 @@ OTHERS = (
 )
 
 
-def sentences(count: int, seed: int = 3) -> list[str]:
+def sentences(count: int, seed: int = 5) -> list[str]:
     """Write sentences of words of the built-in lexicon, by their frequencies."""
     lexicon = lexicons.find("builtin")
     rng = np.random.default_rng(seed)

@@ -9,13 +9,14 @@ A word may be an output if
   glosses; or
 - it is one of the words that are known from elsewhere to be English.
 All else (markup, misspellings, other languages), however frequent in a file, is known
-and is replaced, but never written.
+and is replaced, but never written; so are vulgar words, of whichever list.
 """
 
 from __future__ import annotations
 
 from collections.abc import Container
 
+from dptext.lexicons import vulgar
 from dptext.lexicons.build import closed, names, selection
 from dptext.lexicons.build.resources import English
 from dptext.tokens.numbers import NAMES
@@ -34,7 +35,7 @@ class Vocabulary:
         self._also = also
         self._listed = {key_of(word) for word in closed.frequencies()} | set(NAMES)
         letters = {key for key in self._listed if len(key) == 1} - _LETTERS
-        self._never = letters | _only_particles()
+        self._never = letters | _only_particles() | vulgar.WORDS
         self._listed |= {key_of(name) for group in names.names() for name in group}
 
     def may_be_written(self, word: str) -> bool:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext import progress
-from dptext.readers import vulgar
+from dptext.lexicons import vulgar
 from dptext.readers.causal import network, reading
 from dptext.readers.causal.reading import Job
 from dptext.readers.causal.search import Step, search

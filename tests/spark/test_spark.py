@@ -1,0 +1,197 @@
+"""Spark writes what one machine writes: the bytes, the statement, the figures.
+
+One session for all tests: it takes longer to start than they take.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import shutil
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+import dptext
+from dptext.report import document
+from dptext.spark import cluster
+from dptext.spark import privatize as privatized
+from tests.cli.running import WORDS, here, lexicon, small
+
+pytestmark = [
+    pytest.mark.skipif(
+        importlib.util.find_spec("pyspark") is None, reason="pyspark is not installed"
+    ),
+    pytest.mark.skipif(shutil.which("java") is None, reason="there is no Java"),
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas"),
+]
+KEY = bytes(range(7, 7 + 64))
+TEXT = "the film {} was very good, not old"
+
+
+@pytest.fixture(scope="module")
+def spark() -> Iterator[Any]:
+    """Start Spark with two workers on this machine."""
+    with cluster.session("local[2]") as session:
+        yield session
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Go to a folder with a folder of files of three formats, and a key."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "key").write_bytes(KEY)
+    (tmp_path / "key").chmod(0o600)
+    rows = [TEXT.format(WORDS[row % 30]) for row in range(40)]
+    inside = tmp_path / "in" / "month=1"
+    inside.mkdir(parents=True)
+    lines = "".join(json.dumps({"text": row}) + "\n" for row in rows)
+    (tmp_path / "in" / "a.jsonl").write_text("{\n" + lines)
+    (inside / "b.csv").write_text("text\n" + "".join(f'"{row}"\n' for row in rows[:7]))
+    pq.write_table(pa.table({"text": rows[:9]}), inside / "c.parquet")
+    (inside / "_SUCCESS").write_text("")
+    return tmp_path
+
+
+def sanitized(folder: Path, name: str, *more: str, code: int = 0) -> Any:
+    """Sanitize the folder into one of a name; return the report without times."""
+    ran = here(
+        *("sanitize", "in", "--out-dir", name, *small(folder), "--key-file", "key"),
+        *("--on-error", "skip", "-q", "--no-bayes-risk", "--report", "r.json", *more),
+    )
+    assert ran.code == code, ran.err
+    if code:
+        return ran.err
+    report = json.loads((folder / "r.json").read_bytes())
+    del report["private"]["seconds"], report["private"]["words_per_second"]
+    return report
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Return all files below a folder."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+def test_folders_are_those_of_one_machine(spark: Any, folder: Path) -> None:
+    """Outputs, sidecars and the report are the same, the skipped record counted."""
+    report = sanitized(folder, "local")
+    assert sanitized(folder, "spark", "--engine", "spark") == report
+    assert report["private"]["faults"] == 1
+    assert contents(folder / "spark") == contents(folder / "local")
+    assert len(contents(folder / "spark")) == 6
+
+
+def test_a_killed_worker_changes_nothing(spark: Any, folder: Path) -> None:
+    """A worker that dies while it writes is replaced, and the bytes are the same."""
+    line = json.dumps({"text": TEXT.format("bread")}) + "\n"
+    (folder / "in" / "large.jsonl").write_text(line * 40_000)
+    report = sanitized(folder, "local")
+    killed: list[int] = []
+    over = threading.Event()
+
+    def kill() -> None:
+        while not killed and not over.is_set():
+            time.sleep(0.005)
+            for part in (folder / "spark").glob(".large.jsonl.*.part"):
+                if part.stat().st_size:
+                    killed.extend(kill_writer(part))
+
+    thread = threading.Thread(target=kill)
+    thread.start()
+    try:
+        assert sanitized(folder, "spark", "--engine", "spark") == report
+    finally:
+        over.set()
+        thread.join()
+    assert len(killed) == 1
+    assert contents(folder / "spark") == contents(folder / "local")
+
+
+def kill_writer(part: Path) -> Iterator[int]:
+    """Kill the process below this one that has a file open."""
+    for process in psutil.Process().children(recursive=True):
+        try:
+            if any(each.path == str(part) for each in process.open_files()):
+                process.kill()
+                yield process.pid
+        except psutil.Error:
+            continue
+
+
+def test_what_cannot_be_read_is_one_line(spark: Any, folder: Path) -> None:
+    """The error of a task is that of one machine: the file, the line, the code."""
+    error = sanitized(folder, "out", "--on-error", "fail", "--engine", "spark", code=4)
+    assert error.count("\n") == 1
+    assert "a.jsonl:1: " in error
+    assert not (folder / "out" / "a.jsonl").exists()
+
+
+def test_data_frames_are_those_of_one_machine(spark: Any, tmp_path: Path) -> None:
+    """Texts, nested too, are those of the table; other columns and nulls stay."""
+    rows = [
+        (row, TEXT.format(WORDS[row % 30]), [{"a": "sad"}, None], None)
+        for row in range(25)
+    ]
+    schema = "n int, text string, more array<struct<a string>>, empty string"
+    frame = spark.createDataFrame(rows, schema).repartition(3)
+    settings: dict[str, Any] = {
+        "columns": ["text", "more.a", "empty"],
+        "key": KEY,
+        "missing": "pass",
+        "lexicon": lexicon(tmp_path),
+        "epsilon": 3.0,
+        "overrides": {"mechanism": {"k": 8}},
+        "report": True,
+    }
+    table = frame.toArrow()
+    expected, report = dptext.privatize(table, **settings)
+    private, counts = privatized(frame, **settings)
+    merged = private.coalesce(1).toArrow()  # partitions keep their numbers
+    assert private.schema == frame.schema
+    assert merged.to_pylist() == expected.to_pylist()
+    assert merged.to_pylist() != table.to_pylist()
+    encoded = [json.loads(document.encode(each)) for each in (report, counts.report())]
+    for each in encoded:
+        del each["private"]["seconds"], each["private"]["words_per_second"]
+    assert encoded[0] == encoded[1]
+    named = privatized(frame, **{**settings, "report": False}, id="n")
+    table = dptext.privatize(table, **{**settings, "report": False}, id="n")
+    assert sorted(named.collect()) == sorted(map(tuple_of, table.to_pylist()))
+
+
+def tuple_of(row: dict[str, Any]) -> tuple[Any, ...]:
+    """Return a row as Spark gives it."""
+    more = [None if each is None else (each["a"],) for each in row["more"]]
+    return row["n"], row["text"], more, row["empty"]
+
+
+def test_rows_that_come_and_go_are_refused(spark: Any, tmp_path: Path) -> None:
+    """Rows that were not counted have no number: no text is written for them."""
+    counter = spark.sparkContext.accumulator(0)
+
+    def more_each_time(batches: Any) -> Any:
+        counter.add(1)
+        for batch in batches:
+            yield batch
+            if Path(tmp_path / "second").exists():
+                yield batch
+
+    frame = spark.createDataFrame([("the film",)], "text string")
+    frame = frame.mapInArrow(more_each_time, frame.schema)
+    private = privatized(frame, "text", lexicon=lexicon(tmp_path), epsilon=3.0)
+    (tmp_path / "second").touch()
+    with pytest.raises(Exception, match="rows, and had 1 when they were counted"):
+        private.collect()

@@ -1,0 +1,109 @@
+"""What workers of a cluster do, done here: no Spark is needed."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import shutil
+from pathlib import Path
+from typing import Any
+
+from dptext import lexicons, pipeline, profile
+from dptext.engines.pool import Recipe
+from dptext.engines.serial import Job
+from dptext.engines.tally import Start
+from dptext.errors import LexiconError, UsageError
+from dptext.randomness import RunKey
+from dptext.report.run import Reports, Run
+from dptext.spark import files, workers
+from dptext.spark.tasks import Counting, Outcome, Releasing, Task
+from dptext.types import Selection
+from tests.cli.running import WORDS, lexicon
+
+KEY = RunKey.from_seed(11)
+
+
+def run_of(folder: Path) -> Run:
+    """Make the settings of a run ready."""
+    data = {
+        "lexicon": lexicon(folder),
+        "mechanism": "santext",
+        "budget": {"name": "uniform", "epsilon": 3.0},
+    }
+    recipe = profile.parse(data, "test.yaml")
+    ready = pipeline.build(recipe, lexicons.find(recipe.lexicon))
+    return Run(ready, KEY, bayes_risk=False, warn=lambda line: None)
+
+
+def jobs_of(folder: Path, out: str) -> list[Job]:
+    """Write two files, one with a record that cannot be read; return their jobs."""
+    (folder / out).mkdir()
+    jobs = []
+    for name, bad in (("a", "{\n"), ("b", "")):
+        path = folder / f"{name}.jsonl"
+        rows = [json.dumps({"text": f"the {word} film"}) for word in WORDS[:7]]
+        path.write_text(bad + "".join(row + "\n" for row in rows))
+        target = str(folder / out / path.name)
+        jobs.append(Job((str(path),), target, Selection(), on_error="skip"))
+    return jobs
+
+
+def test_tasks_in_any_order_write_what_one_machine_writes(tmp_path: Path) -> None:
+    """Each knows what comes before it; outputs, sidecars and counts are the same."""
+    reports = Reports(None, None, None, sidecar=True)
+    alone = run_of(tmp_path)
+    for job in jobs_of(tmp_path, "alone"):
+        alone.release(job, reports)
+    run, jobs = run_of(tmp_path), jobs_of(tmp_path, "tasks")
+    counts = [Counting(to_end=True)(job) for job in jobs]
+    assert counts == [Start(8, 7), Start(7, 7)]
+    starts = list(files._starts([Start(8, 7), Start(7, 7)]))
+    shipped = workers.Shipped(Recipe.of(run.pipeline, KEY))
+    work = pickle.loads(pickle.dumps(Releasing(shipped, run.measures, sidecar=True)))
+    outcomes: list[Any] = [None, None]
+    for number in (1, 0, 1):  # one of them twice, as Spark may
+        outcomes[number] = work(Task(jobs[number], starts[number]))
+    for outcome in outcomes:
+        assert isinstance(outcome, Outcome)
+        run.tally.merge(outcome.totals)
+    for path in (tmp_path / "alone").iterdir():
+        assert (tmp_path / "tasks" / path.name).read_bytes() == path.read_bytes()
+    assert len(list((tmp_path / "tasks").iterdir())) == 4
+    assert run.tally.next == alone.tally.next == Start(15, 14)
+    results = [each.tally.meters.results(each.tally.counted) for each in (run, alone)]
+    assert results[0] == results[1]
+
+
+def test_what_goes_wrong_comes_back(tmp_path: Path) -> None:
+    """An error is a result, which no other try changes; another lexicon is one."""
+    run = run_of(tmp_path)
+    job = Job((str(tmp_path / "none.jsonl"),), str(tmp_path / "out"), Selection())
+    assert isinstance(Counting(to_end=False)(job), UsageError)
+    recipe = Recipe.of(run.pipeline, KEY)._replace(digest="another")
+    work = Releasing(workers.Shipped(recipe), run.measures, sidecar=True)
+    assert isinstance(work(Task(job, Start())), LexiconError)
+
+
+def test_a_lexicon_is_sent_where_it_is_not(tmp_path: Path) -> None:
+    """What is packed for other machines has the words and vectors of the original."""
+
+    class Context:
+        def __init__(self, master: str) -> None:
+            self.master = master
+            self.archives: list[str] = []
+
+        def addArchive(self, path: str) -> None:
+            shutil.unpack_archive(path, tmp_path / "sent")
+            self.archives.append(path)
+
+    original = lexicons.find(lexicon(tmp_path))
+    context = Context("spark://host:7077")
+    with workers.sent(context, original) as archive:
+        assert context.archives[0].endswith(archive)
+    assert lexicons.find(str(tmp_path / "sent")).digest == original.digest
+    with workers.sent(context, lexicons.find("builtin")) as archive:
+        assert archive == ""
+    context.master = "local[2,4]"
+    with workers.sent(context, original) as archive:
+        assert archive == ""
+    assert len(context.archives) == 1
