@@ -93,7 +93,10 @@ def _bar() -> Iterator[Shares]:
     from rich.progress import Progress, TimeRemainingColumn
 
     columns = (*Progress.get_default_columns()[:-1], TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
+    # The terminal itself: a screen before it (dptext.cli.screen) would write out what
+    # moves the cursor. Nothing but names of phases is shown.
+    terminal = Console(file=getattr(sys.stderr, "raw", sys.stderr))
+    with Progress(*columns, console=terminal, transient=True) as bars:
         task = bars.add_task("starting", total=None)
         current = ""
 

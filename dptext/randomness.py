@@ -69,17 +69,7 @@ class RunKey:
         bytes, may be read by other users, or is neither a regular file nor an open
         pipe, such as `<(...)` of a shell.
         """
-        streams.check_file(path, "key file")
-        try:
-            with open(path, "rb") as file:
-                data = file.read(_LONGEST_KEY + 1)
-                mode = os.fstat(file.fileno()).st_mode
-        except OSError as error:
-            raise UsageError(f"key file {path}: {error.strerror}") from None
-        if mode & (stat.S_IRGRP | stat.S_IROTH | stat.S_IWGRP | stat.S_IWOTH):
-            raise UsageError(
-                f"key file {path}: other users may read it; run: chmod 600 {path}"
-            )
+        data = key_bytes(path)
         try:
             return cls.from_bytes(data)
         except UsageError as error:
@@ -103,6 +93,28 @@ class RunKey:
         if len(data) > _LONGEST_KEY:
             raise UsageError(f"is longer than {_LONGEST_KEY} bytes")
         return cls(hashlib.blake2b(data, digest_size=32).digest(), "key-file")
+
+
+def key_bytes(
+    path: str | Path, is_public: Callable[[bytes], bool] = lambda data: False
+) -> bytes:
+    """Return the content of a key file, for whatever key.
+
+    is_public says of a content that other users may read it. Raises UsageError.
+    """
+    streams.check_file(path, "key file")
+    try:
+        with open(path, "rb") as file:
+            data = file.read(_LONGEST_KEY + 1)
+            mode = os.fstat(file.fileno()).st_mode
+    except OSError as error:
+        raise UsageError(f"key file {path}: {error.strerror}") from None
+    others = stat.S_IRGRP | stat.S_IROTH | stat.S_IWGRP | stat.S_IWOTH
+    if mode & others and not is_public(data):
+        raise UsageError(
+            f"key file {path}: other users may read it; run: chmod 600 {path}"
+        )
+    return data
 
 
 class Randomness:

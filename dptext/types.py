@@ -158,8 +158,8 @@ class Fault:
 class Selection:
     """Which parts of a record are texts, and how its file is laid out.
 
-    fields are dotted paths (JSON, Parquet) or column names (CSV, TSV); missing says
-    whether an absent or null field is a fault or passes through.
+    fields are dotted paths (JSON, Parquet) or column names (CSV, TSV), () to detect one
+    (is_detected); missing says whether an absent field is a fault or passes through.
     """
 
     fields: tuple[str, ...] = ("text",)
@@ -170,6 +170,7 @@ class Selection:
     header: bool = True
     max_record_bytes: int = 16 * 2**20
     subject_field: str | None = None
+    is_detected: bool = False
 
     @property
     def named(self) -> tuple[str | None, ...]:

@@ -17,11 +17,15 @@ def read(path: Path, kind: str) -> JsonObject:
 
     Raises UsageError that names file and line.
     """
+    return decode(content(path, kind), path.name, kind)
+
+
+def content(path: Path, kind: str) -> bytes:
+    """Return the content of a file that is named. Raises UsageError."""
     try:
-        data = streams.read_small(path, kind)
+        return streams.read_small(path, kind)
     except OSError as error:
         raise UsageError(f"{kind} {path}: {error.strerror}") from None
-    return decode(data, path.name, kind)
 
 
 def decode(text: bytes, name: str, kind: str) -> JsonObject:

@@ -36,7 +36,7 @@ LAYERS = (
             "privacy_curve",
             "ledger",
         ),
-        *("settings", "yaml_files", "discrete", "discrete_tables"),
+        *("settings", "yaml_files", "discrete", "discrete_tables", "signatures"),
     ),
     (
         *("tokens.kinds", "tokens.policy", "tokens.regex", "tokens.spelling"),
@@ -92,6 +92,8 @@ ALLOWED = {
     ("identity", "__init__"),
     ("cli.app", "__init__"),
     ("cli.evaluate", "__init__"),
+    ("cli.judging", "__init__"),
+    ("cli.man", "__init__"),
     ("embedding.document", "__init__"),
     ("embedding.recompute", "__init__"),
     ("report.document", "__init__"),

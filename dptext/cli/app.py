@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -12,11 +13,14 @@ from dptext.cli import (
     calibrate,
     check,
     compare,
+    config,
+    doctor,
     embed,
     evaluate,
     explain,
     ledger,
     lexicon,
+    man,
     mechanisms,
     plan,
     profiles,
@@ -25,7 +29,9 @@ from dptext.cli import (
     setup,
 )
 from dptext.cli.boundary import ErrorBoundary
+from dptext.cli.layers import ConfiguredCommand
 from dptext.cli.spread import spread
+from dptext.errors import UsageError
 
 app = typer.Typer(
     name="dptext",
@@ -52,9 +58,10 @@ for module in (
         check,
         report,
     ),
-    *(profiles, mechanisms, setup),
+    *(profiles, mechanisms, setup, config, doctor, man),
 ):
-    app.command(module.__name__.rpartition(".")[2])(spread(module.command))
+    name = module.__name__.rpartition(".")[2]
+    app.command(name, cls=ConfiguredCommand)(spread(module.command))
 app.add_typer(lexicon.app, name="lexicon")
 app.add_typer(ledger.app, name="ledger")
 
@@ -73,8 +80,20 @@ def options(
             "--version", callback=_version, is_eager=True, help="Show the version."
         ),
     ] = False,
+    config: Annotated[
+        Path | None,
+        typer.Option(
+            help="Configuration, a .dptext.yaml or pyproject.toml; else the nearest "
+            "from the working folder upward."
+        ),
+    ] = None,
+    no_config: Annotated[
+        bool, typer.Option("--no-config", help="Read no configuration.")
+    ] = False,
 ) -> None:
     """Take the options that stand before a command."""
+    if config is not None and no_config:
+        raise UsageError("give --config or --no-config, not both")
 
 
 def main() -> None:

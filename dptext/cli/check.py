@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dptext.cli import options, screen
+from dptext.cli import configuration, judging, layers, options, screen
+from dptext.cli.configuration import Configuration
 from dptext.errors import UsageError
+from dptext.report.findings import Judged
 
 if TYPE_CHECKING:
     from dptext.guarantees.policy import ExportPolicy
     from dptext.report.exports import Export
-    from dptext.report.recompute import Recomputer
     from dptext.report.staged import Index
 
     # An export by name, and what reads it.
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 
 def command(
+    context: typer.Context,
     files: Annotated[
         list[Path] | None,
         typer.Argument(help="Exports; sidecars and files like README.md are no such."),
@@ -39,7 +41,10 @@ def command(
     ] = False,
     policy: Annotated[
         Path | None,
-        typer.Option(help="Policy file; default .dptext.yaml where there is one."),
+        typer.Option(
+            help="File with the policy; else the nearest .dptext.yaml or "
+            "pyproject.toml."
+        ),
     ] = None,
     notion: Annotated[
         list[str] | None,
@@ -78,6 +83,20 @@ def command(
             "repeatable."
         ),
     ] = None,
+    verify_key: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="Accept only reports that are signed with this key (sanitize "
+            "--sign-key), or with one of several; repeatable."
+        ),
+    ] = None,
+    format: Annotated[
+        str,
+        typer.Option(
+            help="How findings are printed: text, json or sarif.",
+            callback=options.one_of("--format", "text", "json", "sarif"),
+        ),
+    ] = "text",
     quiet: Annotated[
         bool, typer.Option("-q", "--quiet", help="Only the exit code.")
     ] = False,
@@ -106,44 +125,25 @@ def command(
     }
     asked = {key: value for key, value in terms.items() if value is not None}
     recomputer = Recomputer([lexicons.find(name) for name in lexicon or ()], note)
-    failed = False
+    shown = "" if quiet else format
+    judged: list[Judged] = []
     with contextlib.ExitStack() as stack:
         index = stack.enter_context(Index()) if staged else None
-        accepted = _policy(policy, index, asked)
+        configured = _configured(context, policy, index)
+        accepted = _policy(configured, asked)
+        keys = judging.keys_of(verify_key, accepted, configured, index)
         exports = (
             _on_disk(files or (), accepted, note)
             if index is None
             else _in_index(index, files or (), accepted)
         )
         for name, read in exports:
-            findings, notes = _judged(read, accepted, recomputer)
-            failed = failed or bool(findings)
-            for line in notes:
-                note(f"{name}: {line}")
-            for line in findings if not quiet else ():
-                typer.echo(screen.one_line(f"{name}: {line}"))
-    if failed:
+            each = Judged(name, *judging.judged(read, accepted, keys, recomputer))
+            judged.append(each)
+            judging.show_one(each, shown, note)
+    judging.show_all(judged, judging.trust(judged, keys), shown, note)
+    if any(each.findings for each in judged):
         raise typer.Exit(1)
-
-
-def _judged(
-    read: Callable[[], Export], accepted: ExportPolicy, recomputer: Recomputer
-) -> tuple[Sequence[str], Sequence[str]]:
-    """Return findings on an export, and notes."""
-    from dptext.embedding import document as vectors
-    from dptext.report import verify
-
-    try:
-        export = read()
-    except OSError as error:
-        return [f"cannot be read: {error.strerror}"], []
-    if export.report is not None and vectors.is_kind(export.report):
-        from dptext.embedding import verify as of_vectors
-
-        verdict = of_vectors.verdict(export, accepted, recomputer.lexicons)
-    else:
-        verdict = verify.verdict(export, accepted, recomputer)
-    return verdict.findings, verdict.notes
 
 
 def _on_disk(
@@ -170,30 +170,36 @@ def _in_index(
         yield name, partial(index.export, name)
 
 
-def _policy(
-    path: Path | None, index: Index | None, asked: Mapping[str, object]
-) -> ExportPolicy:
+def _policy(configured: Configuration, asked: Mapping[str, object]) -> ExportPolicy:
     """Return the policy: that of the file, with options in place of its keys."""
     from dptext.guarantees import policy
 
-    base = _policy_of_file(path, index)
     terms = policy.parse(asked, "options")
+    base = policy.of(configured.policy, configured.shown)
     return replace(base, **{key: getattr(terms, key) for key in asked})
 
 
-def _policy_of_file(path: Path | None, index: Index | None) -> ExportPolicy:
-    from dptext.guarantees import policy
+def _configured(
+    context: typer.Context, path: Path | None, index: Index | None
+) -> Configuration:
+    """Return the file with the policy: one that is named, else the nearest.
 
+    What is staged counts, with an index.
+    """
     if path is not None:
-        return policy.load(path)
-    usual = Path(policy.NAME)
-    if index is None:
-        return policy.load(usual) if usual.exists() else policy.ExportPolicy()
-    data = index.content(policy.NAME)
-    if data is not None:
-        return policy.decode(data, policy.NAME)
-    if usual.exists():
-        raise UsageError(
-            f"{usual}: on disk but not staged; git add it, or name it with --policy"
-        )
-    return policy.ExportPolicy()
+        configured = configuration.read(path, "policy")
+        if configured is None or configured.policy is None:
+            raise UsageError(f"policy {path}: it has no section check")
+        return configured
+    if index is None or layers.is_named(context):
+        return layers.of_run(context)
+    for name, content in index.above(configuration.NAMES):
+        file = Path(name)
+        staged = None if content is None else configuration.decode(content, file)
+        if staged is not None:
+            return staged
+        if content is None and file.is_file() and configuration.read(file) is not None:
+            raise UsageError(
+                f"{name}: on disk but not staged; git add it, or name it with --policy"
+            )
+    return Configuration()

@@ -43,7 +43,8 @@ class Cluster:
         quarantine: str | None,
         ledger: Path | None,
         *,
-        resume: bool,
+        sign_key: Path | None = None,
+        resume: bool = False,
     ) -> None:
         """Refuse options that do not go with the engine."""
         if self.engine == "local":
@@ -57,19 +58,19 @@ class Cluster:
                 "--jobs: the master says how many tasks Spark runs, as in "
                 f"--master 'local[{jobs}]'"
             )
-        if quarantine is not None:
-            raise UsageError(
-                "--quarantine: tasks of several machines cannot add to one file; use "
-                "--on-error skip, or --engine local"
-            )
-        if resume:
-            raise UsageError(
-                "--resume: the manifest is kept by one process; use --engine local"
-            )
-        if ledger is not None:
-            raise UsageError(
-                "--ledger: a ledger is charged by one process; use --engine local"
-            )
+        for option, value, reason in (
+            (
+                "--quarantine",
+                quarantine,
+                "tasks of several machines cannot add to one file; use "
+                "--on-error skip, or",
+            ),
+            ("--resume", resume or None, "the manifest is kept by one process; use"),
+            ("--ledger", ledger, "a ledger is charged by one process; use"),
+            ("--sign-key", sign_key, "the key of reports stays on this machine; use"),
+        ):
+            if value is not None:
+                raise UsageError(f"{option}: {reason} --engine local")
         from dptext.spark import cluster
 
         cluster.installed()

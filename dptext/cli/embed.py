@@ -119,6 +119,7 @@ def command(
     html: options.Html = None,
     public_report: options.PublicReport = None,
     sidecar: options.Sidecar = True,
+    sign_key: options.SignKey = None,
     batch_size: options.BatchSize = 4096,
     jobs: options.Jobs = 1,
     quiet: options.Quiet = False,
@@ -132,7 +133,7 @@ def command(
     Example: dptext embed tickets.jsonl --pool mean --epsilon 8 -o tickets.npy
     """
     from dptext import progress as steps
-    from dptext import streams
+    from dptext import signatures, streams
     from dptext.cli import outputs, running
     from dptext.embedding import columns, document, job, panel, release
     from dptext.embedding import settings as settings_
@@ -179,8 +180,9 @@ def command(
         batch_size=batch_size,
         jobs=jobs,
     )
-    reports = Reports(report, html, public_report, sidecar)
-    outputs.planned(chosen, None, reports, key_file)
+    signing = running.signing(sign_key, key_file)
+    reports = Reports(report, html, public_report, sidecar, signing)
+    outputs.planned(chosen, None, reports, key_file, sign_key)
     key = running.key(key_file, seed)
     console = screen.console(stderr=True, quiet=quiet)
     warn = partial(running.warn, console)
@@ -208,7 +210,8 @@ def command(
             ready, key.origin, shape, chosen, counts, writer, sink
         )
         if sidecar_sink is not None:
-            sidecar_sink.stream.write(encode(document.public(result)))
+            encoded = encode(document.public(result))
+            sidecar_sink.stream.write(signatures.signed(encoded, signing))
         for each, data in zip(sinks, (encode, panel.render), strict=True):
             if each is not None:
                 each.stream.write(data(result))

@@ -71,12 +71,13 @@ class Layout:
         ),
     ] = True
 
-    def selection(self) -> Selection:
-        """Return which parts of a record are texts."""
+    def selection(self, *, detect: bool = False) -> Selection:
+        """Return which parts are texts; detect, to be detected if not named."""
         from dptext.types import Selection
 
+        usual = () if detect else Selection().fields
         return Selection(
-            fields=tuple(self.field or ("text",)),
+            fields=tuple(self.field or usual),
             delimiter=self.delimiter,
             quoting=self.quoting,
             header=self.header,

@@ -99,6 +99,13 @@ KeyFile = Annotated[
         help="Secret of at least 32 random bytes: running again gives the same bytes."
     ),
 ]
+SignKey = Annotated[
+    Path | None,
+    output_option(
+        help="Sign the public report: an Ed25519 key as PEM, or a secret of at least "
+        "32 random bytes."
+    ),
+]
 Seed = Annotated[
     int | None,
     setting_option(help="For tests and papers: repeatable, and no privacy at all."),

@@ -38,11 +38,32 @@ def check_standard(jobs: Sequence[Job], reports: Reports) -> None:
                 raise UsageError(f"{name} is closed; name a file")
 
 
+def check_in_place(job: Job, out_dir: str | None, reports: Reports) -> None:
+    """Refuse what does not go with outputs that take the places of their inputs."""
+    for option, value in (
+        ("-o", job.output),
+        ("--out-dir", out_dir),
+        ("--public-report", reports.public),
+    ):
+        if value is not None:
+            raise UsageError(f"give --in-place or {option}, not both")
+    if not reports.sidecar:
+        raise UsageError(
+            "--in-place: the report beside a file tells that it is private"
+        )
+    if any(map(streams.is_standard, job.inputs)):
+        raise UsageError("--in-place: name the files")
+
+
 def check_distinct(
-    jobs: Sequence[Job], reports: Reports, kept: Iterable[Path | None]
+    jobs: Sequence[Job],
+    reports: Reports,
+    kept: Iterable[Path | None],
+    *,
+    in_place: bool = False,
 ) -> None:
     """Refuse to write over an input, what is kept, or another file of the run."""
-    reads = [name for job in jobs for name in job.inputs]
+    reads = [] if in_place else [name for job in jobs for name in job.inputs]
     reads += [str(path) for path in kept if path is not None]
     streams.check_distinct(reads, *_writes(jobs, reports))
 

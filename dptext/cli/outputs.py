@@ -10,7 +10,8 @@ from dptext import streams
 from dptext.cli import folders, output_checks
 from dptext.engines import choosing
 from dptext.engines.serial import Job, Written
-from dptext.errors import OutputError
+from dptext.errors import OutputError, UsageError
+from dptext.report import document, exports
 from dptext.report.run import Opened, Reports
 
 
@@ -19,14 +20,24 @@ def planned(
     out_dir: str | None,
     reports: Reports,
     *kept: Path | None,
+    in_place: bool = False,
     warn: Callable[[str], None] = lambda line: None,
 ) -> list[Job]:
     """Return one job for each output: the job itself, or one for each input file.
 
-    kept are other files that no output may take the place of, such as a key.
+    kept are other files that no output may take the place of, such as a key; in_place,
+    that outputs take the places of their inputs, those left out that are private.
     Raises UsageError where formats, names or outputs do not go together.
     """
-    if out_dir is None:
+    if in_place:
+        output_checks.check_in_place(job, out_dir, reports)
+        originals = [name for name in job.inputs if not _is_private(Path(name))]
+        jobs = [replace(job, inputs=(name,), output=name) for name in originals]
+        if not jobs:
+            return []
+        for each in jobs if job.format is None else ():
+            choosing.one_format(each.inputs)
+    elif out_dir is None:
         if job.format is None:
             choosing.one_format(job.inputs)
         jobs = [job]
@@ -37,7 +48,7 @@ def planned(
             choosing.one_format([name])
         jobs = [replace(job, inputs=(name,), output=path) for name, path in pairs]
     output_checks.check_standard(jobs, reports)
-    output_checks.check_distinct(jobs, reports, kept)
+    output_checks.check_distinct(jobs, reports, kept, in_place=in_place)
     for each in jobs:
         output_checks.check_name(Path(each.output or "").name)
     return jobs
@@ -56,6 +67,16 @@ def of_all(
         warn(f"{passed} of {len(jobs)} files are done already{rest}")
     inputs = tuple(name for each, _ in released for name in each.inputs)
     return replace(job, inputs=inputs), [written for _, written in released]
+
+
+def _is_private(path: Path) -> bool:
+    """Tell whether the public report beside a file is of this very file."""
+    try:
+        export = exports.on_disk(path)
+        report = document.decode(export.report or b"", path.name)
+    except (OSError, UsageError):
+        return False
+    return report.output is not None and report.output.sha256 == export.sha256
 
 
 def make_folder(folder: str, jobs: Sequence[Job], reports: Reports) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from dptext.errors import UsageError
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
     from dptext.engines.serial import Progress
     from dptext.randomness import RunKey
+    from dptext.report.document import Document
+    from dptext.signatures import Key
+    from dptext.streams import Output
 
 
 def on_error(on_error: str, quarantine: str | None) -> str:
@@ -27,6 +30,13 @@ def on_error(on_error: str, quarantine: str | None) -> str:
     return on_error
 
 
+def check_buffering(jobs: int, *, line_buffered: bool) -> None:
+    """Refuse several processes where every record is to be written at once."""
+    if jobs > 1 and line_buffered:
+        msg = "--line-buffered writes every record at once: leave --jobs out"
+        raise UsageError(msg)
+
+
 def key(key_file: Path | None, seed: int | None) -> RunKey:
     """Return the key of a run. Raises UsageError."""
     from dptext.randomness import RunKey
@@ -37,6 +47,23 @@ def key(key_file: Path | None, seed: int | None) -> RunKey:
     if key_file is not None:
         return RunKey.from_file(key_file)
     return RunKey.fresh() if seed is None else RunKey.from_seed(seed)
+
+
+def signing(sign_key: Path | None, key_file: Path | None) -> Key | None:
+    """Return the key that signs reports, if any. Raises UsageError.
+
+    Whoever verifies by a secret has it: it must not be that of the draws.
+    """
+    from dptext import signatures, streams
+
+    if sign_key is None:
+        return None
+    files = [None if path is None else str(path) for path in (sign_key, key_file)]
+    same = {streams.identity(name, written=False) for name in files if name is not None}
+    if key_file is not None and len(same - {None}) == 1:
+        msg = "--sign-key: give another file than --key-file, which nobody may have"
+        raise UsageError(msg)
+    return signatures.signing(sign_key)
 
 
 def warn(console: Console, line: str) -> None:
@@ -60,3 +87,12 @@ def progress_bar(console: Console, shown: bool) -> Iterator[Progress | None]:
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task("", total=None, records=0, words=0)
         yield lambda records, words: bar.update(task, records=records, words=words)
+
+
+def write_internal(result: Document, sinks: Sequence[Output | None]) -> None:
+    """Write the internal report, as JSON and as a page, to those that are named."""
+    from dptext.report import document, html
+
+    for sink, write in zip(sinks, (document.encode, html.render), strict=True):
+        if sink is not None:
+            sink.stream.write(write(result))

@@ -8,7 +8,6 @@ from functools import partial
 from typing import Annotated
 
 from dptext.cli import accounts, clusters, groups, options, screen
-from dptext.errors import UsageError
 
 
 def command(
@@ -42,10 +41,19 @@ def command(
             "names, each with its own sidecar."
         ),
     ] = None,
+    in_place: Annotated[
+        bool,
+        options.output_option(
+            "--in-place",
+            help="Put the private texts in the place of the original files; a file "
+            "whose report lies beside it is private already and stays.",
+        ),
+    ] = False,
     report: options.Report = None,
     html: options.Html = None,
     public_report: options.PublicReport = None,
     sidecar: options.Sidecar = True,
+    sign_key: options.SignKey = None,
     batch_size: options.BatchSize = 4096,
     jobs: options.Jobs = 1,
     engine: clusters.Cluster,
@@ -62,6 +70,15 @@ def command(
             "are done are passed over.",
         ),
     ] = False,
+    preview: Annotated[
+        int | None,
+        options.output_option(
+            min=1,
+            max=1000,
+            help="Only show so many records on the terminal, originals and private "
+            "texts side by side; nothing is written.",
+        ),
+    ] = None,
     quiet: options.Quiet = False,
     progress: options.ProgressBar = None,
 ) -> None:
@@ -76,25 +93,30 @@ def command(
     from dptext import profile as profiles
     from dptext import progress as steps
     from dptext.cli import outputs, running
+    from dptext.cli import preview as previews
     from dptext.engines import resuming
     from dptext.engines.serial import Job
-    from dptext.report import document, terminal
-    from dptext.report import html as page
+    from dptext.report import terminal
     from dptext.report.run import Opened, Reports, Run
 
     over = changes.overrides()
     steps.on(not quiet)
-    if jobs > 1 and line_buffered:
-        raise UsageError(
-            "--line-buffered writes every record at once: leave --jobs out"
-        )
+    running.check_buffering(jobs, line_buffered=line_buffered)
     budget.check(line_buffered=line_buffered, seed=seed)
-    engine.check(files, out_dir, jobs, quarantine, budget.ledger, resume=resume)
+    engine.check(
+        files,
+        out_dir,
+        jobs=jobs,
+        quarantine=quarantine,
+        ledger=budget.ledger,
+        sign_key=sign_key,
+        resume=resume,
+    )
     job = Job(
         inputs=tuple(files or ("-",)),
         output=None if output == "-" else output,
         selection=replace(
-            layout.selection(),
+            layout.selection(detect=engine.engine == "local"),
             id_field=id,
             missing=missing,
             max_record_bytes=max_record_bytes,
@@ -108,20 +130,37 @@ def command(
         jobs=jobs,
         resume=resume,
     )
-    reports = Reports(report, html, public_report, sidecar)
+    signing = running.signing(sign_key, key_file)
+    reports = Reports(report, html, public_report, sidecar, signing)
     console = screen.console(stderr=True, quiet=quiet)
     warn = partial(running.warn, console)
-    planned = outputs.planned(job, out_dir, reports, key_file, *budget.files, warn=warn)
+    planned = outputs.planned(
+        job,
+        out_dir,
+        reports,
+        *(key_file, sign_key, *budget.files),
+        in_place=in_place,
+        warn=warn,
+    )
+    several = in_place or out_dir is not None
     key = running.key(key_file, seed)
     resuming.check(resume, key, out_dir or job.output)
     recipe = profiles.load(profile, over)
+    if preview is not None:
+        previews.check()
+        ready = pipeline.build(recipe, lexicons.find(recipe.lexicon, warn=warn))
+        previews.show(job, preview, ready, key)
+        return
+    if not planned:
+        warn("each file is private already, by the report beside it: nothing to do")
+        return
     if out_dir is not None:
         outputs.make_folder(out_dir, planned, reports)
     shown = sys.stderr.isatty() if progress is None else progress
     with budget.account() as account, streams.Release() as release:
         # All is opened before anything is read, the data first: they appear last.
         opened = None
-        if out_dir is None:
+        if not several:
             held = account is not None
             opened = Opened.of(job, reports, release, held=held)
         sinks = [
@@ -147,9 +186,7 @@ def command(
                 if not written:
                     return
             result = run.report(job, written)
-            for sink, write in zip(sinks, (document.encode, page.render), strict=True):
-                if sink is not None:
-                    sink.stream.write(write(result))
+            running.write_internal(result, sinks)
             release.commit(charging.leave)
         resuming.forget(job.output)
     terminal.show(result, console)

@@ -20,6 +20,7 @@ from dptext.guarantees.statement import Statement
 from dptext.randomness import ALGORITHM
 from dptext.report.document import Count, Digest, Layout
 from dptext.report.internal import shown
+from dptext.signatures import Signature
 
 VERSION: Final = 1
 KIND: Final = "dptext-embed"
@@ -90,6 +91,7 @@ class VectorDocument:
     measures: Measures | None
     output: Output | None
     private: Private | None
+    signature: Signature | None = None
 
 
 def stated(

@@ -15,7 +15,8 @@ from dptext.guarantees.policy import ExportPolicy
 from dptext.report import verify
 from dptext.report.document import encode
 from dptext.report.exports import SIDECAR, Export
-from dptext.report.verify import Verdict
+from dptext.report.findings import Finding, Rule, of_rule
+from dptext.report.verify import Verdict, failed
 from dptext.types import Lexicon
 
 
@@ -30,28 +31,27 @@ def verdict(
     try:
         told = document.decode(export.report, export.name + SIDECAR)
     except UsageError as error:
-        return Verdict((str(error),))
-    findings = list(_identity(told, export))
+        return failed(Rule.INVALID, str(error))
+    findings = of_rule(Rule.OTHER_FILE, _identity(told, export))
     if findings:
         return Verdict(tuple(findings))
     changed, gap = recomputed(told, others)
     if changed:
-        return Verdict((f"its report was changed: {changed}",))
+        return failed(Rule.CHANGED, f"its report was changed: {changed}")
     notes = []
     if gap is not None:
-        line = f"its report cannot be recomputed: {gap.reason}"
-        if gap.kind in policy.unverified:
-            notes.append(line)
-        else:
-            accept = f"or accept that with unverified: [{gap.kind}]"
-            findings.append(f"{line}, {accept}")
+        line, finding = verify.incomplete(gap, policy)
+        findings += finding
+        notes += [] if finding else [line]
     ruler = told.measures.ruler if told.measures is not None else None
     risk = None if ruler is None else ruler.high
     table = told.run.lexicon_digest or told.run.table_digest
-    findings += verify.terms(told.guarantee, risk, table, policy)
+    terms = verify.terms(told.guarantee, risk, table, policy)
+    findings += of_rule(Rule.POLICY, terms)
     if policy.copy is not None and told.output is not None:
         if "id" in told.output.columns and told.run.layout.id_field not in policy.copy:
-            findings.append("the policy does not list its id under copy; copied")
+            line = "the policy does not list its id under copy; copied"
+            findings.append(Finding(Rule.FIELDS, line))
     return Verdict(tuple(findings), tuple(notes))
 
 
@@ -65,7 +65,7 @@ def _identity(told: VectorDocument, export: Export) -> Iterator[str]:
     if told.audience != "public" or told.private is not None:
         yield "its report is the internal one, which must not be released"
     data = export.report or b""
-    if msgspec.json.decode(data) != msgspec.json.decode(encode(told)):
+    if not verify.written(msgspec.json.decode(data), encode(told)):
         yield "its report holds keys that dptext does not write"
     if content.of_data(told.run.settings) != told.run.settings_digest:
         yield "its report was changed: the settings do not match their digest"

@@ -6,8 +6,9 @@ A field that is in no record was mistyped: its texts would leave as they are.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
+from dptext.engines import detection
 from dptext.engines.copies import SAMPLE as SAMPLE
 from dptext.engines.copies import Copies
 from dptext.errors import InputError
@@ -33,7 +34,9 @@ class Fields:
         self.records += 1
         self._present[record.present] += 1
         if self.records <= SAMPLE:
-            others = self._format.others(record, self._selection)
+            others = list(self._format.others(record, self._selection))
+            if self._selection.is_detected:
+                self._check_only(others)
             self._copies.add(record.texts, others)
             if self.records == SAMPLE:
                 self._warn_of_copies()
@@ -53,6 +56,12 @@ class Fields:
             for name in present or ():
                 counts[name] += count
         return counts
+
+    def _check_only(self, others: Iterable[tuple[str, str]]) -> None:
+        """Refuse another field with text where nobody named the private one."""
+        names = set(detection.others_with_text(others))
+        if names:
+            raise detection.several(names | {*self._selection.fields})
 
     def absent(self) -> list[str]:
         """Return the selected fields that were in no record so far."""

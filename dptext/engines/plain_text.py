@@ -11,16 +11,17 @@ _ROWS = 3  # lines with equally many delimiters that look like a table
 
 def check(head: bytes, selection: Selection) -> None:
     """Refuse lines that the options speak of as of a table or of objects."""
+    usual = Selection().fields
     first = head.partition(b"\n")[0].decode("utf-8", "replace").strip("\ufeff\r")
     for delimiter in _DELIMITERS:
         names = [part.strip().strip('"') for part in first.split(delimiter)]
-        for name in selection.fields:
+        for name in selection.fields or usual:
             if len(names) > 1 and name in names:
                 raise UsageError(
                     f"standard input looks like a table with a column {name!r}: give "
                     f"{_as_option(delimiter)}, or --format text if each line is a text"
                 )
-    if head and selection.fields != Selection().fields:
+    if head and selection.fields not in ((), usual):
         raise UsageError(
             "standard input looks like plain text, which has no fields: name its "
             "format with --format, or leave --field out"

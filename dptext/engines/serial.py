@@ -82,13 +82,15 @@ class Sinks:
 class Written:
     """A finished output: its format, size and sha256 of its bytes as they left.
 
-    copied names the fields that are copied, where a header or a schema names them all.
+    copied names the fields that are copied, where a header or a schema names them all;
+    selection is that of the job, its field detected where the job names none.
     """
 
     format: str
     bytes: int
     sha256: str
     copied: tuple[str, ...] | None = None
+    selection: Selection = Selection()  # noqa: RUF009
 
 
 def run(
@@ -119,12 +121,13 @@ def run(
     with contextlib.ExitStack() as stack:
         chosen = source.open(stack, warn)
         module = formats.find(None, chosen)
-        fields = Fields(job.selection, module, warn)
+        selection = source.selection
+        fields = Fields(selection, module, warn)
         # What has left cannot be taken back when a field turns out to be in no record.
-        passes = job.selection.missing == "pass" and not output.can_be_discarded
+        passes = selection.missing == "pass" and not output.can_be_discarded
         held = HeldBack(output.stream, fields) if passes else None
         stream = held or output.stream
-        writer = module.writer(stream, job.selection)  # type: ignore[arg-type]
+        writer = module.writer(stream, selection)  # type: ignore[arg-type]
         # A ledger is charged by records, which others would have read, and work is kept
         # by batches.
         parts = job.jobs > 1 and charging.entry is None and not job.resume
@@ -160,7 +163,7 @@ def run(
     tally.faults += source.faults
     tally.fields.update(fields.counts)
     tally.seconds += time.monotonic() - began
-    return Written(chosen, output.size, output.digest or "", writer.copied)
+    return Written(chosen, output.size, output.digest or "", writer.copied, selection)
 
 
 def _write(

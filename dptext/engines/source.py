@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
+from io import BufferedReader
 from typing import TYPE_CHECKING, BinaryIO
 
 from dptext import formats, streams
-from dptext.engines import choosing
+from dptext.engines import choosing, detection
 from dptext.engines.fields import SAMPLE
 from dptext.engines.parts import Part
 from dptext.engines.tally import Start
-from dptext.errors import InputError
+from dptext.errors import InputError, UsageError
 from dptext.formats import Pieces, Regular
 from dptext.metrics import FIRST_TEXTS
-from dptext.types import Fault, Record, Verbatim
+from dptext.types import Fault, Record, Selection, Verbatim
 
 if TYPE_CHECKING:
     from dptext.engines.serial import Job
@@ -24,7 +25,8 @@ class Source:
     """Reads records; what cannot be read ends the job, or goes to aside.
 
     Ordinals count from start; faults, how many records were left out; texts, how many
-    texts of the run were read before.
+    texts of the run were read before. selection is that of the job, with the field that
+    was detected where the job names none.
     """
 
     def __init__(
@@ -34,15 +36,35 @@ class Source:
         self._aside = aside
         self._next = start
         self._records, self._texts = 0, texts
-        self._first: BinaryIO | None = None
+        self._first: BufferedReader | None = None
         self._first_fault: Fault | None = None
         self._is_cut = False
         self.faults = 0
+        self.selection = job.selection
 
     def open(self, stack: contextlib.ExitStack, warn: Callable[[str], None]) -> str:
-        """Open the first input and return the format of all."""
-        self._first = stack.enter_context(streams.open_input(self._job.inputs[0]))
-        return choosing.chosen(self._job, self._first, warn)
+        """Open the first input and return the format of all.
+
+        Raises UsageError where no field is named and several hold text.
+        """
+        first = self._job.inputs[0]
+        stream = stack.enter_context(streams.open_input(first))
+        chosen = choosing.chosen(self._job, stream, warn)
+        if not self._job.selection.fields:
+            format = formats.find(None, chosen)
+            self.selection, stream = self._detected(format, stream, first)
+            if self.selection.is_detected:
+                warn(
+                    f"the private field is {self.selection.fields[0]!r}, the only one "
+                    "that holds text in the first record; --field names others"
+                )
+        self._first = stream
+        return chosen
+
+    def _detected(
+        self, format: formats.Format, stream: BufferedReader, name: str
+    ) -> tuple[Selection, BufferedReader]:
+        return detection.detect(stream, format, self._job.selection, _location(name))
 
     def records(self, module: formats.Format) -> Iterator[Record]:
         """Yield records; what stands between them comes as records without texts.
@@ -59,13 +81,17 @@ class Source:
         From the first part on, which others are still to read, what is wrong comes in
         its turn: a Fault or an InputError as the rest of a record without texts.
         """
-        cut = module.regular(self._job.selection) if parts else None
+        cut = module.regular(self.selection) if parts else None
         first, *others = self._job.inputs
         assert self._first is not None
         try:
             yield from self._read(module, self._first, first, cut)
             for name in others:
-                with streams.open_input(name) as stream:
+                with streams.open_input(name) as opened:
+                    stream = opened
+                    if not self._job.selection.fields:
+                        selection, stream = self._detected(module, opened, name)
+                        self._check_same(selection, name)
                     yield from self._read(module, stream, name, cut)
         except InputError as error:
             if not self._is_cut:
@@ -97,6 +123,15 @@ class Source:
             total += rows
         return total
 
+    def _check_same(self, selection: Selection, name: str) -> None:
+        mine, others = self.selection.fields, selection.fields
+        if mine != others:
+            raise UsageError(
+                f"{name}: its text is in {others[0]!r}, that of the first input in "
+                f"{mine[0]!r}; name all with --field and --missing pass, or run once "
+                "for each"
+            )
+
     def _read(
         self,
         module: formats.Format,
@@ -104,8 +139,7 @@ class Source:
         name: str,
         regular: Regular | None,
     ) -> Iterator[Record | Part]:
-        location = "standard input" if streams.is_standard(name) else name
-        selection = self._job.selection
+        location, selection = _location(name), self.selection
         if regular is None:
             for item in module.read(stream, selection, location, self._next):
                 yield from self._taken(item)
@@ -181,6 +215,10 @@ class Source:
                 f"no record could be read, so there is no output; of {self.faults} "
                 f"the first is {_described(first)}"
             )
+
+
+def _location(name: str) -> str:
+    return "standard input" if streams.is_standard(name) else name
 
 
 class _Counted:

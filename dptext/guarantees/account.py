@@ -74,14 +74,16 @@ def statement(
     identified: bool,
     fields: tuple[str, ...] | None,
     finder: str = "",
+    detected: bool = False,
     subjects: SubjectLimit | None = None,
 ) -> Statement:
     """Return the statement of a run.
 
     recipe and budget have their epsilon; key is the origin of the run key; fields are
     the names of the text fields, None where the whole input is text; finder, what
-    chose the parts of texts that are private, "" where whole texts are; subjects, what
-    a ledger limits.
+    chose the parts of texts that are private, "" where whole texts are; detected,
+    whether a field was taken because it alone holds text; subjects, what a ledger
+    limits.
     """
     # A guarantee's figures hold at every epsilon: the budget's largest stands for all.
     promise = mechanism.guarantee(budget.high)
@@ -99,6 +101,7 @@ def statement(
             identified=identified,
             fields=fields,
             finder=finder,
+            detected=detected,
             nearest=geometry.nearest,
             median=geometry.median,
             diameter=geometry.diameter,

@@ -23,6 +23,10 @@ _FOUND = (
     "replaced, and where it chose a span is shown. What stands around a span may tell "
     "what stood in it.",
 )
+_DETECTED = (
+    "dptext took {named} because no other field of the first record holds letters, but "
+    "for times and digests: that is shown."
+)
 _ORDER = "Words are replaced one by one in their places, so their order stays; "
 _REPEATED = {
     Strategy.TOKEN: (
@@ -65,7 +69,9 @@ def not_covered(notion: Notion, terms: Terms) -> tuple[str, ...]:
     sentences.append(_RECORDS)
     if terms.fields is not None:
         named = series(tuple(f'"{name}"' for name in terms.fields))
-        sentences.insert(0, f"All fields other than {named} are copied unchanged.")
+        copied = f"All fields other than {named} are copied unchanged."
+        detected = (_DETECTED.format(named=named),) if terms.detected else ()
+        sentences[:0] = (copied, *detected)
     if terms.finder:
         sentences[:0] = [each.format(finder=terms.finder) for each in _FOUND]
     if notion is Notion.METRIC:

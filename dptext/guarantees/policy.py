@@ -1,7 +1,7 @@
 """A policy for exports: what a public report must state for a file to pass.
 
-A policy file, .dptext.yaml by default; every key may be left out, and a list of one
-may be a plain word:
+The section `check` of a configuration (dptext.cli.configuration); every key may be left
+out, and a list of one may be a plain word:
 
     notion: [LDP, metric-DP]     # accepted; "none" is never
     max_epsilon: 12              # nats, as LDP; of metric DP at the farthest words
@@ -13,6 +13,7 @@ may be a plain word:
     fields: [text]               # fields that must be private wherever they occur
     copy: [id, stars]            # fields that may be copied; absent: any
     unverified: [lexicon]        # what need not be recomputed: see UNVERIFIED
+    verify_key: [team.pub]       # files of keys, one of which must have signed
     include: ["*.json"]          # files that are exports, beside those of the formats
     exclude: ["samples/*"]       # files that are none
 """
@@ -23,18 +24,16 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from enum import StrEnum
-from pathlib import Path
 from typing import Annotated
 
 from msgspec import Meta
 
-from dptext import registry, yaml_files
+from dptext import registry
 from dptext.errors import UsageError
 from dptext.guarantees.adjacency import Unprotected
 from dptext.settings import convert, share
 from dptext.types import Notion
 
-NAME = ".dptext.yaml"
 CLASSES = tuple(Unprotected)
 NOTIONS = (Notion.LDP, Notion.METRIC)
 # A policy may accept this one, too, if it says so.
@@ -72,6 +71,7 @@ class ExportPolicy:
     fields: tuple[str, ...] = ()
     copy: tuple[str, ...] | None = None
     unverified: tuple[str, ...] = ()
+    verify_key: tuple[str, ...] = ()
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
 
@@ -80,18 +80,13 @@ _LIMITS = ("max_epsilon", "max_loss", "max_delta", "max_risk")
 _LISTS = tuple(each.name for each in fields(ExportPolicy) if each.name not in _LIMITS)
 
 
-def load(path: Path) -> ExportPolicy:
-    """Read a policy file. Raises UsageError for anything that it may not hold."""
-    return parse(yaml_files.read(path, "policy"), path.name)
-
-
-def decode(data: bytes, name: str) -> ExportPolicy:
-    """Read the content of a policy file."""
-    return parse(yaml_files.decode(data, name, "policy"), name)
+def of(section: Mapping[str, object] | None, location: str) -> ExportPolicy:
+    """Return the policy of a section `check`, the default one where there is none."""
+    return ExportPolicy() if section is None else parse(section, f"{location}: check")
 
 
 def parse(data: Mapping[str, object], name: str) -> ExportPolicy:
-    """Turn plain data into a policy; name is that of its file, for messages."""
+    """Turn plain data into a policy; name says where it stands, for messages."""
     plain = dict(data)
     for key in _LISTS:
         if isinstance(plain.get(key), str):

@@ -33,7 +33,8 @@ class Terms:
     decoder writes the words, by a model of the user's own where brings_model;
     translation, what epsilon counts in the lexicon's own distance, "" where that is the
     metric; finder, what chose the spans of texts that are private, "" where texts are;
-    subjects, what a ledger counts, if one does.
+    detected, whether the field was taken because it alone holds text; subjects, what a
+    ledger counts, if one does.
     """
 
     budget: BudgetDescription
@@ -51,6 +52,7 @@ class Terms:
     decoder: str = "none"
     brings_model: bool = False
     finder: str = ""
+    detected: bool = False
     subjects: SubjectLimit | None = None
 
     @property

@@ -72,6 +72,7 @@ def stated(
             identified=layout.id_field is not None,
             fields=layout.fields,
             finder=finder,
+            detected=layout.detected,
             subjects=None if recorded is None else recorded.limits,
         ),
         risk=measures.risk,

@@ -27,6 +27,7 @@ from dptext.measures.public import NoRisk
 from dptext.measures.readings import InContext
 from dptext.pipeline import Pipeline
 from dptext.randomness import ALGORITHM
+from dptext.signatures import Signature
 from dptext.tokens import lists
 from dptext.types import JsonObject, Selection
 
@@ -40,7 +41,8 @@ class Layout:
     """How records were read, as the settings of the run say; nothing of their content.
 
     format, null where outputs have several; fields, the names of the private fields,
-    null where the whole input is text; id_field names records and is copied.
+    null where the whole input is text; id_field names records and is copied; detected,
+    whether nobody named the private field, so that it is the only one with text.
     """
 
     format: str | None
@@ -50,6 +52,7 @@ class Layout:
     delimiter: str | None
     quoting: bool
     header: bool
+    detected: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +134,10 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A privacy report; in_context, what readers find in draws of public texts."""
+    """A privacy report; in_context, what readers find in draws of public texts.
+
+    The signature is written last (dptext.signatures).
+    """
 
     report: Literal["dptext"]
     version: Literal[3]
@@ -146,6 +152,7 @@ class Document:
     in_context: tuple[InContext, ...]
     output: Output | None
     private: Private | None
+    signature: Signature | None = None
 
 
 def layout(selection: Selection, formats: Collection[str]) -> Layout:
@@ -158,6 +165,7 @@ def layout(selection: Selection, formats: Collection[str]) -> Layout:
         delimiter=selection.delimiter,
         quoting=selection.quoting,
         header=selection.header,
+        detected=selection.is_detected and set(formats) != {"text"},
     )
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from dptext import streams
+from dptext import signatures, streams
 from dptext.engines import charging, resuming, serial
 from dptext.engines.charging import Account, Charging
 from dptext.engines.manifest import Manifest
@@ -20,6 +20,8 @@ from dptext.randomness import RunKey
 from dptext.report import assemble, document
 from dptext.report.document import Document, Recorded
 from dptext.report.exports import SIDECAR
+from dptext.signatures import Key
+from dptext.types import Selection
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,13 +29,14 @@ class Reports:
     """Where the reports of a run go.
 
     The internal one as JSON and as a page; the public one to a file of its own, or
-    beside each output as its sidecar.
+    beside each output as its sidecar, signed where there is a key.
     """
 
     internal: Path | None
     page: Path | None
     public: Path | None
     sidecar: bool
+    key: Key | None = None
 
     def beside(self, job: Job) -> Path | None:
         """Return where a job's public report goes; devices have none beside them."""
@@ -52,6 +55,7 @@ class Opened:
 
     sinks: Sinks
     public: streams.Output | None
+    key: Key | None = None
 
     @classmethod
     def of(
@@ -65,7 +69,8 @@ class Opened:
         """Open what a job writes to, as a part of a release, the data first."""
         sinks = Sinks.of(job, release, held=held)
         beside = reports.beside(job)
-        return cls(sinks, None if beside is None else release.open(str(beside)))
+        public = None if beside is None else release.open(str(beside))
+        return cls(sinks, public, reports.key)
 
 
 class Run:
@@ -95,6 +100,7 @@ class Run:
         self._progress = progress
         self._account = account
         self._token: str | None = None
+        self._selection: Selection | None = None
         self._measures = measures
         self.tally = Tally.of(pipeline.lexicon, start)
 
@@ -145,6 +151,7 @@ class Run:
     def carry_out(self, job: Job, opened: Opened, charging: Charging) -> Written:
         """Carry out a job and write its public report."""
         self._token = charging.token
+        job = self._with_fields(job)
         with self._progress() as progress:
             written = serial.run(
                 job,
@@ -156,9 +163,11 @@ class Run:
                 progress=progress,
                 warn=self._warn,
             )
+        self._selection = written.selection
         if opened.public is not None:
             public = document.public(self.report(job, [written]))
-            opened.public.stream.write(document.encode(public))
+            encoded = document.encode(public)
+            opened.public.stream.write(signatures.signed(encoded, opened.key))
         return written
 
     @property
@@ -172,13 +181,19 @@ class Run:
         """Return the internal report of what was done so far."""
         return assemble.document(
             self.pipeline,
-            job,
+            self._with_fields(job),
             self.key,
             self.tally,
             written,
             self.measures,
             self._recorded(len(written)),
         )
+
+    def _with_fields(self, job: Job) -> Job:
+        """Return a job with the field that was detected in an earlier one."""
+        if job.selection.fields or self._selection is None:
+            return job
+        return replace(job, selection=self._selection)
 
     def _recorded(self, outputs: int) -> Recorded | None:
         account = self._account

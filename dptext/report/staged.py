@@ -11,7 +11,7 @@ import io
 import os
 import re
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
@@ -45,13 +45,7 @@ class Index:
     """The staged files of the working folder and below; a context manager."""
 
     def __init__(self) -> None:
-        self._files: dict[str, str] = {}
-        listed = _git("ls-files", "--stage", "-z")
-        for entry in filter(None, listed.split(b"\0")):
-            state, _, path = entry.partition(b"\t")
-            mode, name, _ = state.decode().split(" ")
-            if mode.startswith(_FILE):
-                self._files[os.fsdecode(path)] = name
+        self._files = _listed()
         self._reader = subprocess.Popen(
             ["git", "cat-file", "--batch"],  # noqa: S607 - the git of whoever commits
             stdin=subprocess.PIPE,
@@ -74,6 +68,17 @@ class Index:
         if path not in self._files:
             return None
         return b"".join(self._blocks(path))
+
+    def above(self, names: Iterable[str]) -> Iterator[tuple[str, bytes | None]]:
+        """Give the paths of names in this folder and those above it, the nearest first.
+
+        With what is staged of each; None where it is not.
+        """
+        depth = _git("rev-parse", "--show-prefix").count(b"/")
+        paths = ["../" * up + name for up in range(depth + 1) for name in names]
+        self._files |= _listed("--", *paths)
+        for path in paths:
+            yield path, self.content(path)
 
     def exports(self, parts: Sequence[str], policy: ExportPolicy) -> Iterator[str]:
         """Give the paths of staged exports, in folders and files if any are named."""
@@ -140,6 +145,19 @@ class Index:
             left -= len(block)
             yield block
         self._source.read(1)
+
+
+def _listed(*arguments: str) -> dict[str, str]:
+    """Return the names that git has for the content of staged files, by their paths."""
+    files = {}
+    for entry in filter(
+        None, _git("ls-files", "--stage", "-z", *arguments).split(b"\0")
+    ):
+        state, _, path = entry.partition(b"\t")
+        mode, name, _ = state.decode().split(" ")
+        if mode.startswith(_FILE):
+            files[os.fsdecode(path)] = name
+    return files
 
 
 def _git(*arguments: str) -> bytes:

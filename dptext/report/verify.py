@@ -18,19 +18,20 @@ from dptext.guarantees.statement import Statement
 from dptext.report.document import Document, decode, encode
 from dptext.report.exported_fields import against_policy, named
 from dptext.report.exports import SIDECAR, Export
-from dptext.report.recompute import Recomputer
+from dptext.report.findings import Finding, Rule, of_rule
+from dptext.report.recompute import Gap, Recomputer
 from dptext.tokens.policy import Policy
 from dptext.types import Level, Notion, Strategy
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Why an export does not pass, in one line each; notes on what was not checked.
+    """Why an export does not pass; notes on what was not checked.
 
     No line holds anything of the file's content but names of fields.
     """
 
-    findings: tuple[str, ...]
+    findings: tuple[Finding, ...]
     notes: tuple[str, ...] = ()
 
 
@@ -39,32 +40,46 @@ def verdict(export: Export, policy: ExportPolicy, recomputer: Recomputer) -> Ver
     beside = export.name + SIDECAR
     if export.report is None:
         line = f"no public report: {beside} is missing; run dptext sanitize -o"
-        return Verdict((line,))
+        return failed(Rule.MISSING, line)
     try:
         document = decode(export.report, beside)
     except UsageError as error:
-        return Verdict((str(error),))
-    findings = [*_identity(document, export), *_edited(document, export.report)]
+        return failed(Rule.INVALID, str(error))
+    findings = [
+        *of_rule(Rule.OTHER_FILE, _identity(document, export)),
+        *of_rule(Rule.CHANGED, _edited(document, export.report)),
+    ]
     if findings:
         return Verdict(tuple(findings))
     outcome = recomputer.compare(document)
     if outcome.difference:
-        return Verdict((f"its report was changed: {outcome.difference}",))
+        return failed(Rule.CHANGED, f"its report was changed: {outcome.difference}")
     notes = []
     if outcome.gap is not None:
-        line = f"its report cannot be recomputed: {outcome.gap.reason}"
-        if outcome.gap.kind in policy.unverified:
-            notes.append(line)
-        else:
-            accept = f"or accept that with unverified: [{outcome.gap.kind}]"
-            findings.append(f"{line}, {accept}")
+        line, finding = incomplete(outcome.gap, policy)
+        findings += finding
+        notes += [] if finding else [line]
     findings += [
-        *_contradictions(document),
-        *named(document, export),
-        *_terms(document, policy),
-        *against_policy(document, export, policy),
+        *of_rule(Rule.CHANGED, _contradictions(document)),
+        *of_rule(Rule.CHANGED, named(document, export)),
+        *of_rule(Rule.POLICY, _terms(document, policy)),
+        *of_rule(Rule.FIELDS, against_policy(document, export, policy)),
     ]
     return Verdict(tuple(findings), tuple(notes))
+
+
+def failed(rule: Rule, line: str) -> Verdict:
+    """Return the verdict of an export that need not be looked at further."""
+    return Verdict((Finding(rule, line),))
+
+
+def incomplete(gap: Gap, policy: ExportPolicy) -> tuple[str, list[Finding]]:
+    """Say why a report was not recomputed, and find that unless it is accepted."""
+    line = f"its report cannot be recomputed: {gap.reason}"
+    if gap.kind in policy.unverified:
+        return line, []
+    accept = f"or accept that with unverified: [{gap.kind}]"
+    return line, of_rule(Rule.NOT_RECOMPUTED, [f"{line}, {accept}"])
 
 
 def _identity(document: Document, export: Export) -> Iterator[str]:
@@ -92,11 +107,28 @@ def _edited(document: Document, data: bytes) -> Iterator[str]:
     """Yield what shows that the report was not written as it is."""
     if _has_twice(data):
         yield "its report holds a key twice"
-    elif msgspec.json.decode(data) != msgspec.json.decode(encode(document)):
+    elif not written(msgspec.json.decode(data), encode(document)):
         yield "its report holds keys that dptext does not write"
     run = document.run
     if content.of_data(run.settings) != run.settings_digest:
         yield "its report was changed: the settings do not match their digest"
+
+
+def written(report: object, again: bytes) -> bool:
+    """Tell whether a report that was read holds nothing but what is written again.
+
+    A key that has a default may be absent: an earlier dptext did not know it.
+    """
+    return _within(report, msgspec.json.decode(again))
+
+
+def _within(part: object, full: object) -> bool:
+    if isinstance(part, dict) and isinstance(full, dict):
+        return all(key in full and _within(part[key], full[key]) for key in part)
+    if isinstance(part, list) and isinstance(full, list):
+        pairs = zip(part, full, strict=False)
+        return len(part) == len(full) and all(_within(*pair) for pair in pairs)
+    return part == full
 
 
 def _contradictions(document: Document) -> Iterator[str]:

@@ -18,6 +18,7 @@ from dptext.streams._inputs import (
     is_standard,
     joined,
     open_input,
+    read_ahead,
     read_small,
     unpacked,
 )
@@ -44,6 +45,7 @@ __all__ = [
     "open_input",
     "open_output",
     "plain_name",
+    "read_ahead",
     "read_small",
     "recognised",
     "unpacked",

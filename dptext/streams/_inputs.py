@@ -10,15 +10,17 @@ import re
 import stat
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, cast
+from typing import TYPE_CHECKING, BinaryIO, TypeVar, cast
 
 from dptext.errors import InputError, UsageError
 from dptext.streams import _compressions, _packing
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
+
+Seen = TypeVar("Seen")
 
 _BUFFER = 2**18
 _MOST = 2**26
@@ -109,6 +111,20 @@ def unpacked(
     return _decompressed(plain, path, _compressions.compression(path))
 
 
+def read_ahead(
+    stream: io.BufferedReader, look: Callable[[BinaryIO], Seen]
+) -> tuple[Seen, io.BufferedReader]:
+    """Return what look finds in a stream, and the stream as it was before."""
+    if stream.seekable():
+        start = stream.tell()
+        seen = look(stream)
+        stream.seek(start)
+        return seen, stream
+    taken = _Recorded(stream)
+    seen = look(cast(BinaryIO, io.BufferedReader(taken, _BUFFER)))
+    return seen, joined(bytes(taken.head), stream)
+
+
 @contextlib.contextmanager
 def _decompressed(
     plain: BinaryIO, name: str, suffix: str
@@ -184,6 +200,23 @@ class _Joined(io.RawIOBase):
         count = min(len(view), len(self._head))
         view[:count] = self._head[:count]
         self._head = self._head[count:]
+        return count
+
+
+class _Recorded(io.RawIOBase):
+    """Bytes of a stream, kept for those who read it later."""
+
+    def __init__(self, source: io.BufferedIOBase) -> None:
+        super().__init__()
+        self._source = source
+        self.head = bytearray()
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        count = self._source.readinto1(buffer) or 0
+        self.head += memoryview(buffer).cast("B")[:count]
         return count
 
 

@@ -17,6 +17,7 @@ from tests.cli.test_boundary import ALL
 DIFFERENT = {
     ("check", "--quiet"),  # its findings, too
     ("compare", "--jobs"),  # cells, not processes of one run
+    ("check", "--format"),  # of findings, not of records
     ("lexicon import", "--format"),  # of vectors, not of records
     ("lexicon build", "--wordnet"),  # what is built, not what orders it
     ("lexicon build", "--size"),  # words, not bytes

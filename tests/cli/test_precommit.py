@@ -26,14 +26,20 @@ def _git(*arguments: str) -> None:
     subprocess.run(["git", *arguments], check=True, capture_output=True)
 
 
-def _hook() -> dict[str, Any]:
-    """Return the shipped hook, run from here so that nothing is installed."""
-    (hook,) = yaml.safe_load(HOOKS.read_text())
+def _hook(name: str) -> dict[str, Any]:
+    """Return a shipped hook, run from here so that nothing is installed."""
+    (hook,) = (each for each in yaml.safe_load(HOOKS.read_text()) if each["id"] == name)
     assert hook["entry"].split()[0] == "dptext"
     program = shlex.join([sys.executable, "-m", "dptext"])
     hook["entry"] = hook["entry"].replace("dptext", program, 1)
     hook["language"] = "system"
     return dict(hook)
+
+
+def _use(*names: str) -> None:
+    """Let the repository use these hooks, in this order."""
+    config = {"repos": [{"repo": "local", "hooks": [_hook(name) for name in names]}]}
+    Path(".pre-commit-config.yaml").write_text(yaml.safe_dump(config))
 
 
 def _commits() -> tuple[bool, str]:
@@ -62,8 +68,7 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     work.mkdir()
     monkeypatch.chdir(work)
     _git("init", "-q")
-    config = {"repos": [{"repo": "local", "hooks": [_hook()]}]}
-    Path(".pre-commit-config.yaml").write_text(yaml.safe_dump(config))
+    _use("dptext-check")
     return work
 
 
@@ -208,6 +213,21 @@ def test_policy_must_be_staged(export: Path) -> None:
     assert here("check", "--staged", "--policy", ".dptext.yaml").code == 0
 
 
+def test_policy_above_the_folder(export: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a folder of the repository the nearest staged file upward is the policy."""
+    Path("pyproject.toml").write_text("[tool.dptext.check]\nmax-epsilon = 1\n")
+    monkeypatch.chdir("exports")
+    assert "../pyproject.toml: on disk but not staged" in here("check", "--staged").err
+    _git("add", "../pyproject.toml")
+    Path("../pyproject.toml").write_text("[tool.other]\n")
+    ran = here("check", "--staged")
+    assert (ran.code, b"the policy allows 1" in ran.out) == (1, True)
+    assert here("--no-config", "check", "--staged").code == 0
+    Path(".dptext.yaml").write_text("check: {max_epsilon: 10}\n")
+    _git("add", ".dptext.yaml")
+    assert here("check", "--staged").code == 0
+
+
 def test_folders_of_a_repository(export: Path) -> None:
     """All staged exports are checked, or those in the folders that are named."""
     Path("raw.csv").write_text(f"id,text\n1,{MARKER}\n")
@@ -266,3 +286,45 @@ def test_staged_needs_a_repository(
     ran = here("check", "--staged")
     assert (ran.code, ran.out) == (2, b"")
     assert "no git repository" in ran.err
+
+
+def test_hook_privatizes_exports(repository: Path, options: tuple[str, ...]) -> None:
+    """Originals are made private before they are committed, each once; others stay."""
+    _use("dptext-sanitize", "dptext-check")
+    Path(".dptext.yaml").write_text(
+        f"sanitize: {{lexicon: {options[1]}, epsilon: 3, field: body, "
+        "set: {mechanism.k: 8}, bayes_risk: false}\ncheck: {max_epsilon: 3}\n"
+    )
+    Path("exports/2026").mkdir(parents=True)
+    originals = {
+        Path("exports/a.jsonl"): f'{{"id":1,"body":"{MARKER} film"}}\n',
+        Path("exports/2026/b c.csv"): f"id,body\n1,{MARKER}\n",
+    }
+    for path, text in originals.items():
+        path.write_text(text)
+    Path("other.txt").write_text(MARKER)
+    _git("add", "-A")
+    _git("rm", "-q", "--cached", "other.txt")
+    Path("other.txt").unlink()
+    passed, said = _commits()
+    assert not passed
+    assert "files were modified by this hook" in said
+    assert MARKER not in said
+    private = {path: path.read_bytes() for path in originals}
+    for path, data in private.items():
+        assert MARKER.encode() not in data
+        assert path.with_name(f"{path.name}.dptext.json").exists()
+    passed, said = _commits()
+    assert passed, said
+    assert private == {path: path.read_bytes() for path in originals}
+
+    # An export that was edited is an original again; one that cannot be read stays.
+    Path("exports/a.jsonl").write_text(f'{{"id":1,"body":"{MARKER}"}}\n')
+    Path("exports/d.jsonl").write_text(f'{{"id":2,"note":"{MARKER}"}}\n')
+    passed, said = _commits()
+    assert not passed
+    assert MARKER.encode() not in Path("exports/a.jsonl").read_bytes()
+    assert MARKER in Path("exports/d.jsonl").read_text()
+    assert "exports/d.jsonl" in said
+    assert "exports/d.jsonl: no public report" in said
+    assert MARKER not in said

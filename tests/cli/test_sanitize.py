@@ -413,3 +413,42 @@ def test_out_dir_keeps_what_is_whole(options: tuple[str, ...], tmp_path: Path) -
         "a.txt.dptext.json",
     ]
     assert here("check", str(tmp_path / "o" / "a.txt")).code == 0
+
+
+def test_in_place(options: tuple[str, ...], tmp_path: Path) -> None:
+    """Each file is replaced by its private text once, with its report beside it."""
+    first, second = tmp_path / "a.jsonl", tmp_path / "b.csv"
+    first.write_bytes(LINES)
+    second.write_text("id,text\n1,the film was good\n")
+    run = ("sanitize", str(first), str(second), *options, "-q", "--no-bayes-risk")
+    assert here(*run, "--in-place") == Ran(0, b"", "")
+    private = first.read_bytes(), second.read_bytes()
+    assert private[0] != LINES
+    assert here("check", str(first), str(second)).code == 0
+    ran = here(*run[:-2], "--no-bayes-risk", "--in-place")
+    assert (ran.code, ran.out) == (0, b"")
+    assert "private already" in ran.err
+    assert (first.read_bytes(), second.read_bytes()) == private
+    first.write_bytes(LINES)
+    second.write_text('id,text\n1,"the film\n')
+    ran = here(*run, "--in-place")
+    assert ran.code == 4
+    assert second.read_text() == 'id,text\n1,"the film\n'
+    assert sorted(each.name for each in tmp_path.iterdir()) == [
+        *("a.jsonl", "a.jsonl.dptext.json", "b.csv", "b.csv.dptext.json")
+    ]
+
+
+@pytest.mark.parametrize(
+    "more",
+    [("-o", "x"), ("--out-dir", "x"), ("--public-report", "x"), ("--no-sidecar",)],
+)
+def test_in_place_alone(
+    source: str, options: tuple[str, ...], more: tuple[str, ...]
+) -> None:
+    """Outputs in the places of their inputs go nowhere else, and have reports."""
+    ran = here("sanitize", source, *options, "--in-place", *more)
+    assert (ran.code, ran.out) == (2, b"")
+    assert "--in-place" in ran.err
+    assert here("sanitize", *options, "--in-place", given=LINES).code == 2
+    assert Path(source).read_bytes() == LINES

@@ -1,0 +1,76 @@
+"""`dptext sanitize --preview`: originals beside private texts, on a terminal."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import sys
+from dataclasses import replace
+from difflib import SequenceMatcher
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from dptext.cli import running, screen
+from dptext.errors import UsageError
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+    from dptext.engines.serial import Job
+    from dptext.pipeline import Pipeline
+    from dptext.randomness import RunKey
+
+_LONGEST = 2000  # characters of a text that are shown
+_TOKEN = re.compile(r"\w+|\W")
+_REMOVED, _ADDED = "red", "bold green"
+
+
+def check() -> None:
+    """Refuse to show originals anywhere but on a terminal."""
+    if not sys.stderr.isatty():
+        raise UsageError(
+            "--preview shows original text, on a terminal only: standard error is none"
+        )
+
+
+def show(job: Job, records: int, pipeline: Pipeline, key: RunKey) -> None:
+    """Show what becomes of the first records; nothing is written and nothing spent.
+
+    With the key of a file the run will draw the same words, else others.
+    """
+    from dptext import formats
+    from dptext.engines.source import Source
+    from dptext.types import Verbatim
+
+    console = screen.console(stderr=True)
+    source = Source(replace(job, output=None), None, 0)
+    with contextlib.ExitStack() as stack:
+        chosen = source.open(stack, lambda line: running.warn(console, line))
+        items = source.records(formats.find(None, chosen))
+        real = (item for item in items if not isinstance(item.rest, Verbatim))
+        batch = list(islice(real, records))
+    texts = pipeline.privatize(batch, pipeline.randomness(key)) if batch else []
+    table = screen.table("original", "private")
+    table.expand = table.show_lines = True
+    for column in table.columns:
+        column.ratio = 1
+        column.overflow = "fold"
+    for record, new in zip(batch, texts, strict=True):
+        for before, after in zip(record.texts, new, strict=True):
+            table.add_row(*_sides(before[:_LONGEST], after[:_LONGEST]))
+    console.print(table)
+    console.print("A preview: nothing was written, and nothing recorded in a ledger.")
+
+
+def _sides(before: str, after: str) -> tuple[Text, Text]:
+    """Return both texts with what differs in colour."""
+    from rich.text import Text
+
+    old, new = _TOKEN.findall(before), _TOKEN.findall(after)
+    left, right = Text(), Text()
+    matcher = SequenceMatcher(None, old, new, autojunk=False)
+    for kind, begin, end, new_begin, new_end in matcher.get_opcodes():
+        changed = kind != "equal"
+        left.append("".join(old[begin:end]), _REMOVED if changed else "")
+        right.append("".join(new[new_begin:new_end]), _ADDED if changed else "")
+    return left, right

@@ -1,0 +1,219 @@
+"""Settings of files and variables: which hold, where they are from, what is refused."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dptext.cli import layers
+from tests.cli.running import here
+from tests.cli.test_boundary import ALL
+
+RECORD = '{"id": 1, "body": "the film was good"}\n'
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Work in a folder of a repository, below another folder, without variables."""
+    for name in os.environ:
+        if name.startswith("DPTEXT_") and name != "DPTEXT_TEST_DATA":
+            monkeypatch.delenv(name)
+    (tmp_path / ".git").mkdir()
+    inner = tmp_path / "exports" / "2026"
+    inner.mkdir(parents=True)
+    monkeypatch.chdir(inner)
+    return tmp_path
+
+
+def shown(*before: str) -> dict[str, tuple[Any, str]]:
+    """Return value and source of each setting, as `dptext config` prints them."""
+    ran = here(*before, "config", "--json")
+    assert ran.code == 0, ran.err
+    rows = json.loads(ran.out)["settings"]
+    return {row["setting"]: (row["value"], row["from"]) for row in rows}
+
+
+def test_nearest_file_upward(folder: Path) -> None:
+    """The nearest file counts alone, to the root of the repository and no further."""
+    assert shown()["sanitize.profile"] == ("balanced", "default")
+    Path(folder.parent, ".dptext.yaml").write_text("sanitize: {profile: tem}\n")
+    assert shown()["sanitize.profile"] == ("balanced", "default")
+    Path(folder.parent, ".dptext.yaml").unlink()
+    Path(folder, "pyproject.toml").write_text(
+        '[tool.dptext.sanitize]\nprofile = "strict"\nmax-record-bytes = 7\n'
+    )
+    assert shown()["sanitize.profile"] == ("strict", "../../pyproject.toml")
+    assert shown()["sanitize.max_record_bytes"][0] == 7
+    Path(folder, "exports/pyproject.toml").write_text("[tool.other]\n")
+    Path(folder, ".dptext.yaml").write_text("sanitize: {field: [body, title]}\n")
+    assert shown()["sanitize.field"] == (["body", "title"], "../../.dptext.yaml")
+    assert shown()["sanitize.profile"] == ("balanced", "default")
+    assert shown("--no-config")["sanitize.field"] == (None, "default")
+    Path("other.toml").write_text("[tool.dptext.sanitize]\njobs = 2\n")
+    assert shown("--config", "other.toml")["sanitize.jobs"] == (2, "other.toml")
+
+
+def test_order_of_sources(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command line goes before variables, and these before the file."""
+    Path(folder, ".dptext.yaml").write_text(
+        "sanitize: {risk: 30%, set: {tokens.number: mask}}\n"
+    )
+
+    def params(*given: str) -> dict[str, Any]:
+        with ALL["plan"].make_context("plan", list(given)) as context:
+            return {name: value for name, value in context.params.items() if value}
+
+    def settings(*given: str) -> tuple[Any, ...]:
+        of_run = params("--no-bayes-risk", *given)
+        return of_run["profile"], of_run.get("risk"), of_run.get("set_")
+
+    mask = ['tokens.number="mask"']
+    assert settings() == ("balanced", "30%", mask)
+    monkeypatch.setenv("DPTEXT_RISK", "25%")
+    assert settings() == ("balanced", "25%", mask)
+    assert settings("--risk", "20%") == ("balanced", "20%", mask)
+    assert settings("--epsilon", "3") == ("balanced", None, mask)
+    # A profile that is named is the one of that name.
+    assert settings("--profile", "strict") == ("strict", None, None)
+    assert settings("--profile", "strict", "--risk", "9%") == ("strict", "9%", None)
+    monkeypatch.setenv("DPTEXT_PROFILE", "tem")
+    assert settings() == ("tem", "25%", None)
+    monkeypatch.setenv("DPTEXT_FIELD", "a 'b c'")
+    with ALL["sanitize"].make_context("sanitize", []) as context:
+        assert context.params["field"] == ["a", "b c"]
+
+
+def test_sources_are_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One line on standard error names what was set, and by what."""
+    Path(folder, ".dptext.yaml").write_text("sanitize: {risk: 30%, jobs: 2}\n")
+    with ALL["plan"].make_context("plan", ["--epsilon", "2"]):
+        assert capsys.readouterr().err == "dptext: from ../../.dptext.yaml: jobs\n"
+
+
+def test_settings_of_a_run_are_in_its_report(
+    folder: Path, options: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever set them, the report states the settings that held; check reads them."""
+    Path(folder, ".dptext.yaml").write_text(
+        f"sanitize: {{epsilon: 12, lexicon: {options[1]}, field: body, "
+        f"bayes_risk: false, set: {{mechanism.k: 8}}}}\n"
+        "check: {max_epsilon: 10}\n"
+    )
+    Path("in.jsonl").write_text(RECORD)
+    assert here("sanitize", "in.jsonl", "-q", "-o", "out.jsonl").code == 0
+    report = json.loads(Path("out.jsonl.dptext.json").read_bytes())
+    assert report["guarantee"]["epsilon"] == 12
+    assert report["guarantee"]["strength"]["word"] != "strong"
+    assert report["run"]["profile"] != "balanced"
+    assert b"the policy allows 10" in here("check", "out.jsonl").out
+    monkeypatch.setenv("DPTEXT_MAX_EPSILON", "20")
+    assert here("check", "out.jsonl").code == 0
+    assert shown()["check.max_epsilon"] == (20.0, "DPTEXT_MAX_EPSILON")
+
+
+def test_paths_of_a_file_begin_where_it_lies(folder: Path) -> None:
+    """Profiles and ledgers of a file are named from its own folder."""
+    Path(folder, "ours.yaml").write_text("mechanism: rank\nbudget: {epsilon: 2}\n")
+    Path(folder, ".dptext.yaml").write_text(
+        "sanitize: {profile: ours.yaml, ledger: spent.db}\n"
+    )
+    assert shown()["sanitize.profile"][0] == str(folder / "ours.yaml")
+    assert shown()["sanitize.ledger"][0] == str(folder / "spent.db")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "sanitize: {epsilo: 3}",
+            "sanitize.epsilo: no setting of a file; did you mean",
+        ),
+        ("sanitize: {seed: 3}", "sanitize.seed: no setting of a file"),
+        ("sanitize: {output: x}", "sanitize.output: no setting of a file"),
+        ("sanitize: {quarantine: x}", "no setting of a file"),
+        ("sanitize: {key-file: k}", "names no secret; give --key-file or DPTEXT_KEY"),
+        ("sanitize: {epsilon: much}", "sanitize.epsilon: much: not a number; give a"),
+        ("sanitize: {epsilon: -1}", "sanitize.epsilon: -1: too small; give a number"),
+        ("sanitize: {epsilon: true}", "sanitize.epsilon: give a word or a number"),
+        ("sanitize: {jobs: 2.5}", "sanitize.jobs: 2.5: not an integer"),
+        ("sanitize: {missing: maybe}", "sanitize.missing: --missing maybe: choose"),
+        ("sanitize: {quoting: perhaps}", "sanitize.quoting"),
+        ("sanitize: {field: {a: b}}", "sanitize.field: give a word, or a list"),
+        ("sanitize: 3", "sanitize: give keys and values"),
+        ("sanitize: {max_epsilon: 3}", "sanitize.max_epsilon: no setting of a file"),
+        ("check: {risk: 3}", "check.risk: unknown key"),
+        ("risk: 10%", "unknown key 'risk'"),
+        ("sanitize: {risk: 10%}\nmax_epsilon: 3", "now stands under check:"),
+        ("a: [", ".dptext.yaml:2"),
+        ("", "the configuration is empty"),
+        ("sanitize: {max-record-bytes: 3, max_record_bytes: 4}", "given twice"),
+    ],
+)
+def test_refused_in_one_line(folder: Path, text: str, said: str) -> None:
+    """What cannot be set ends in one line that says where it stands."""
+    Path(folder, ".dptext.yaml").write_text(text)
+    ran = here("config")
+    assert (ran.code, ran.out) == (2, b"")
+    assert ran.err.count("\n") == 1
+    assert ".dptext.yaml" in ran.err
+    assert said in ran.err
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [("JOBS", "many"), ("MISSING", "maybe"), ("EPSILON", "nan")]
+)
+def test_variables_that_cannot_be(
+    name: str, text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A variable that an option does not take is named."""
+    monkeypatch.setenv(f"DPTEXT_{name}", text)
+    ran = here("sanitize")
+    assert (ran.code, ran.out) == (2, b"")
+    assert ran.err.startswith(f"dptext: DPTEXT_{name}: ")
+
+
+def test_a_toml_that_is_none(folder: Path) -> None:
+    """A broken pyproject.toml, and one without our table that is named, are refused."""
+    Path("pyproject.toml").write_text("[tool.dptext\n")
+    assert "pyproject.toml: " in here("plan").err
+    Path("pyproject.toml").write_text("[tool]\n")
+    ran = here("--config", "pyproject.toml", "plan")
+    assert "no table [tool.dptext]" in ran.err
+    assert "No such file" in here("--config", "nowhere.yaml", "plan").err
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="needs owners of files")
+def test_files_of_other_users(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file that another user laid above is refused, unless it is named."""
+    path = Path(folder, ".dptext.yaml")
+    path.write_text("sanitize: {epsilon: 500}\n")
+    owner = path.stat().st_uid
+    if os.geteuid() == 0:
+        os.chown(path, 12345, -1)
+        owner = 12345
+    monkeypatch.setattr(os, "geteuid", lambda: owner + 1)
+    ran = here("plan", "--no-bayes-risk")
+    assert (ran.code, ran.out) == (2, b"")
+    assert "belongs to another user" in ran.err
+    assert shown("--config", str(path))["sanitize.epsilon"][0] == 500
+
+
+def test_every_option_that_a_file_sets_is_one() -> None:
+    """The table of settings names options that the commands have."""
+    for command, names in {**layers._READ, **layers._VARIABLES}.items():
+        options = {option.name for option in ALL[command].params}
+        assert names <= options, command
+    for names in layers._ASIDE.values():
+        assert names <= {option.name for option in ALL["sanitize"].params}
+
+
+def test_quiet_runs_say_nothing(options: tuple[str, ...]) -> None:
+    """A quiet run is told what is set, and says nothing."""
+    Path("in.txt").write_text("the film\n")
+    Path(".dptext.yaml").write_text("sanitize: {bayes_risk: false}\n")
+    ran = here("sanitize", "in.txt", *options, "-q")
+    assert (ran.code, ran.err) == (0, "")

@@ -1,0 +1,100 @@
+"""What doctor finds, and the manual page: each command and option is in it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from dptext.cli.app import app
+from tests.cli.running import here
+from tests.cli.test_boundary import ALL
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Work in an empty folder, with a store and a cache of its own."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".git").mkdir()
+    monkeypatch.setenv("DPTEXT_HOME", str(tmp_path / "store"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    for name in ("DPTEXT_KEY_FILE", "DPTEXT_SIGN_KEY", "DPTEXT_CONFIG"):
+        monkeypatch.delenv(name, raising=False)
+    return tmp_path
+
+
+def _lines() -> tuple[int, dict[str, tuple[str, str, str]]]:
+    ran = here("doctor", "--json")
+    rows = [tuple(row.values()) for row in json.loads(ran.out)]
+    return ran.code, {what: (state, seen, advice) for what, state, seen, advice in rows}
+
+
+def test_a_sound_installation() -> None:
+    """All that runs need is here; what only some settings need is no fault."""
+    ran = here("doctor")
+    assert (ran.code, ran.err) == (0, "")
+    shown = ran.out.decode()
+    assert "verified" in shown
+    assert all(line[:6].strip() in ("ok", "absent") for line in shown.splitlines())
+    code, lines = _lines()
+    assert code == 0
+    assert {"Python", "dptext", "numpy", "lexicon builtin", "cache"} <= lines.keys()
+    assert lines["wordnet (score ic with source nltk)"][2].startswith("run: ")
+
+
+def test_what_is_wrong_and_what_to_do(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Keys that others may read, broken lexicons and settings end with exit code 1."""
+    key = folder / "key"
+    key.write_bytes(bytes(range(64)))
+    key.chmod(0o600)
+    monkeypatch.setenv("DPTEXT_KEY_FILE", str(key))
+    assert _lines()[1]["DPTEXT_KEY_FILE"][0] == "ok"
+    key.chmod(0o644)
+    broken = folder / "store" / "lexicons" / "mine"
+    broken.mkdir(parents=True)
+    (broken / "meta.json").write_text("{")
+    (folder / ".dptext.yaml").write_text("sanitize: {epsilon: 0}\n")
+    (folder / "cache" / "dptext").mkdir(parents=True)
+    (folder / "cache" / "dptext").chmod(0o777)
+    code, lines = _lines()
+    assert code == 1
+    wrong = {what: line for what, line in lines.items() if line[0] == "wrong"}
+    if os.name != "nt":
+        assert "chmod 600" in wrong["DPTEXT_KEY_FILE"][1]
+        assert "chmod -R go-w" in wrong["cache"][2]
+    assert "sanitize.epsilon" in wrong["configuration"][1]
+    assert wrong["lexicon mine"][2] == "import it again"
+
+
+def test_every_option_is_in_the_manual(folder: Path) -> None:
+    """The page names every command with its options, and man can read it."""
+    ran = here("man")
+    page = ran.out.decode().replace("\\-", "-")
+    for command, parsed in ALL.items():
+        assert f".SS dptext {command}\n" in page
+        for option in parsed.params:
+            assert all(name in page for name in option.opts), option.opts
+    assert here("man", "--install").code == 0
+    target = folder / "data" / "man" / "man1" / "dptext.1"
+    assert target.read_bytes() == ran.out
+    if shutil.which("groff") is not None:
+        done = subprocess.run(
+            ["groff", "-man", "-Tascii", "-ww", str(target)],
+            capture_output=True,
+            check=False,
+        )
+        assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_completion_is_a_command_of_its_own() -> None:
+    """Completion of the shell is shown and installed by options before commands."""
+    assert app.info.name == "dptext"
+    shown = here("--help").out.decode()
+    assert "--install-completion" in shown

@@ -1,0 +1,96 @@
+"""A preview shows originals beside private texts: on a terminal, and nowhere else."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import MARKER, command, environment, here
+
+LINES = [
+    {"id": 1, "body": "the film was good"},
+    {"id": 2, "body": "a sad \x1b[31m story"},
+    {"id": 3, "body": MARKER},
+]
+DATA = "".join(json.dumps(each) + "\n" for each in LINES).encode()
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="needs a POSIX terminal")
+
+
+def _on_terminal(*arguments: str, **more: str) -> tuple[int, bytes, str]:
+    """Run sanitize with standard error on a terminal: code, output, what it shows."""
+    import pty
+
+    master, slave = pty.openpty()
+    env = {**environment(), "TERM": "xterm-256color", "COLUMNS": "80", **more}
+    for name in {"NO_COLOR", "FORCE_COLOR"} - more.keys():
+        env.pop(name, None)
+    running = subprocess.Popen(
+        command("sanitize", *arguments),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=slave,
+        env=env,
+    )
+    os.close(slave)
+    out, _ = running.communicate(DATA)
+    parts = []
+    with contextlib.suppress(OSError):
+        while part := os.read(master, 2**16):
+            parts.append(part)
+    os.close(master)
+    return running.returncode, out, b"".join(parts).decode()
+
+
+def test_first_records_side_by_side(
+    options: tuple[str, ...], key: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only the first records are shown, as the run with this key will write them."""
+    folder = tmp_path / "work"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    keyed = (*options, "--key-file", key)
+    targets = ("-o", "out.jsonl", "--report", "r.json", "--html", "r.html")
+    code, out, shown = _on_terminal(*keyed, "--preview", "2", *targets)
+    assert (code, out) == (0, b"")
+    assert not list(folder.iterdir())
+    assert "the private field is 'body'" in shown
+    assert MARKER not in shown
+    # What a terminal would obey is written out, in texts and nowhere else.
+    assert shown.count("\\u001b") == 1
+    assert "\x1b[31m story" not in shown
+    assert "\x1b[1;32m" in shown
+    ran = here("sanitize", "--no-bayes-risk", *keyed, "-q", given=DATA)
+    written = [json.loads(line)["body"] for line in ran.out.splitlines()]
+    _, _, plain = _on_terminal(*keyed, "--preview", "2", NO_COLOR="1")
+    assert "\x1b[1;32m" not in plain
+    (row,) = (line for line in plain.splitlines() if "the film was good" in line)
+    bare = re.sub(r"\x1b\[[0-9;]*m", "", row)
+    assert bare.split("the film was good")[1].strip() == written[0]
+
+
+def test_refused_off_terminals(options: tuple[str, ...], tmp_path: Path) -> None:
+    """Where standard error is a file or a pipe, nothing is read and nothing shown."""
+    target = tmp_path / "out.jsonl"
+    ran = here("sanitize", *options, "--preview", "2", "-o", str(target), given=DATA)
+    assert (ran.code, ran.out) == (2, b"")
+    assert ran.err == (
+        "dptext: --preview shows original text, on a terminal only: standard error is "
+        "none\n"
+    )
+    assert not target.exists()
+
+
+def test_no_records(options: tuple[str, ...], tmp_path: Path) -> None:
+    """An empty input has nothing to show, and is no error."""
+    source = tmp_path / "in.txt"
+    source.write_text("")
+    code, out, shown = _on_terminal(str(source), *options, "--preview", "2")
+    assert (code, out) == (0, b"")
+    assert "nothing was written" in shown

@@ -1,0 +1,149 @@
+"""A signature holds for the very bytes that were signed, by the key that signed."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import msgspec
+import pytest
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import ed25519, rsa
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dptext import signatures
+from dptext.errors import UsageError
+
+REPORT = (
+    b'{\n  "a": "\\"signature\\": null",\n  "b": [1, 2.5],\n  "signature": null\n}\n'
+)
+SECRET = bytes(range(64))
+
+
+def _pem(private: ed25519.Ed25519PrivateKey) -> tuple[bytes, bytes]:
+    return (
+        private.private_bytes(
+            serialization.Encoding.PEM,
+            serialization.PrivateFormat.PKCS8,
+            serialization.NoEncryption(),
+        ),
+        private.public_key().public_bytes(
+            serialization.Encoding.PEM,
+            serialization.PublicFormat.SubjectPublicKeyInfo,
+        ),
+    )
+
+
+PRIVATE, PUBLIC = _pem(ed25519.Ed25519PrivateKey.from_private_bytes(bytes(range(32))))
+PAIRS = [(SECRET, SECRET), (PRIVATE, PUBLIC), (PRIVATE, PRIVATE)]
+
+
+@pytest.mark.parametrize(("signer", "verifier"), PAIRS)
+def test_signed_report_verifies(signer: bytes, verifier: bytes) -> None:
+    """What was signed is accepted by its key, among others, and by no other key."""
+    mine = signatures.of(signer, "key")
+    other = signatures.of(bytes(range(7, 7 + 64)), "key")
+    theirs = signatures.of(verifier, "key")
+    report = signatures.signed(REPORT, mine)
+    assert signatures.problem(report, [theirs]) == ""
+    assert signatures.problem(report, [other, theirs]) == ""
+    assert "another key" in signatures.problem(report, [other])
+    assert signatures.problem(REPORT, [theirs]) == "its report is not signed"
+    assert msgspec.json.decode(report)["b"] == [1, 2.5]
+    assert signatures.signed(REPORT, None) == REPORT
+
+
+@pytest.mark.parametrize("secret", [SECRET, PRIVATE])
+@given(data=st.data())
+def test_every_edit_breaks_it(secret: bytes, data: st.DataObject) -> None:
+    """No byte can be changed, taken out or put in."""
+    key = signatures.of(secret, "key")
+    report = signatures.signed(REPORT, key)
+    at = data.draw(st.integers(0, len(report) - 1))
+    kind = data.draw(st.sampled_from(["change", "remove", "insert"]))
+    byte = bytes([data.draw(st.integers(0, 255))])
+    rest = report[at:] if kind == "insert" else report[at + 1 :]
+    edited = report[:at] + (b"" if kind == "remove" else byte) + rest
+    if edited != report:
+        assert signatures.problem(edited, [key])
+
+
+def test_value_in_another_place() -> None:
+    """The value counts where it belongs: moved, or there twice, it does not hold."""
+    key = signatures.of(SECRET, "key")
+    report = signatures.signed(REPORT, key)
+    value = msgspec.json.decode(report)["signature"]["value"].encode()
+    moved = report.replace(value, b"").replace(b'"a": "', b'"a": "' + value)
+    twice = report.replace(b'"a": "', b'"a": "' + value)
+    assert signatures.problem(moved, [key]) == "its report is not signed"
+    assert "does not hold" in signatures.problem(twice, [key])
+
+
+@pytest.mark.parametrize(
+    "report",
+    [
+        *(b"", b"[]", b"{}", b'{"signature": 3}', b"\xff", b"[" * 9999),
+        b'{"signature": {"algorithm": [], "key": {}, "value": null}}',
+    ],
+)
+def test_what_is_no_report(report: bytes) -> None:
+    """Anything else is not signed, and no error."""
+    key = signatures.of(SECRET, "key")
+    assert signatures.problem(report, [key]) == "its report is not signed"
+
+
+def test_an_algorithm_cannot_be_swapped() -> None:
+    """A public key is no secret: what it would make as one does not count."""
+    pair, public = signatures.of(PRIVATE, "key"), signatures.of(PUBLIC, "key")
+    report = signatures.signed(REPORT, pair)
+    swapped = report.replace(b"Ed25519", b"HMAC-SHA256")
+    assert "another key" in signatures.problem(swapped, [public])
+
+
+def _write(path: Path, data: bytes, mode: int = 0o600) -> Path:
+    path.write_bytes(data)
+    path.chmod(mode)
+    return path
+
+
+def test_keys_that_are_refused(tmp_path: Path) -> None:
+    """What is no key, or a key that others may read, says so in one line."""
+    password = serialization.BestAvailableEncryption(b"secret")
+    form = serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8
+    private = ed25519.Ed25519PrivateKey.generate()
+    other = rsa.generate_private_key(65537, 2048)
+    for data, said in (
+        (b"short", "at least 32 random bytes"),
+        (b"-----BEGIN nonsense", "no key that can be read"),
+        (private.private_bytes(*form, password), "encrypted"),
+        (other.private_bytes(*form, serialization.NoEncryption()), "no Ed25519 key"),
+    ):
+        with pytest.raises(UsageError, match=said):
+            signatures.read(_write(tmp_path / "key", data))
+    with pytest.raises(UsageError, match="verifies only"):
+        signatures.signing(_write(tmp_path / "key", PUBLIC, 0o644))
+    if os.name != "nt":
+        for secret in (SECRET, PRIVATE):
+            with pytest.raises(UsageError, match="other users may read it"):
+                signatures.read(_write(tmp_path / "key", secret, 0o644))
+
+
+def test_others_can_verify_it(tmp_path: Path) -> None:
+    """OpenSSL finds the same signature good, by the recipe of the documentation."""
+    report = signatures.signed(REPORT, signatures.of(PRIVATE, "key"))
+    value = msgspec.json.decode(report)["signature"]["value"]
+    _write(tmp_path / "data", report.replace(value.encode(), b""))
+    _write(tmp_path / "value", bytes.fromhex(value))
+    _write(tmp_path / "team.pub", PUBLIC)
+    run = (
+        "openssl pkeyutl -verify -pubin -inkey team.pub -rawin -in data -sigfile value"
+    )
+    try:
+        done = subprocess.run(
+            run.split(), cwd=tmp_path, capture_output=True, check=False
+        )
+    except OSError:
+        pytest.skip("needs openssl")
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,113 @@
+"""The files that run dptext elsewhere say what they should, and shells read them."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.cli.running import environment, here
+
+ROOT = Path(__file__).parents[1]
+BASH = pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
+
+
+def action() -> dict[str, Any]:
+    """Return the GitHub Action."""
+    data: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text())
+    return data
+
+
+def test_inputs_of_the_action_are_used() -> None:
+    """Each input of the action is read, and never in a script itself."""
+    text, steps = (ROOT / "action.yml").read_text(), action()["runs"]["steps"]
+    used = set(re.findall(r"\$\{\{ inputs\.([\w-]+) \}\}", text))
+    assert used == set(action()["inputs"])
+    for step in steps:
+        assert "${{" not in step.get("run", "")
+        assert "uses" in step or step["shell"] == "bash"
+
+
+@BASH
+@pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
+def test_action_checks_what_is_committed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its script passes without exports, fails on a bare one, and writes SARIF."""
+    monkeypatch.chdir(tmp_path)
+    subprocess.run(["git", "init", "-q"], check=True)
+    script = action()["runs"]["steps"][-1]["run"]
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    program = folder / "dptext"
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m dptext "$@"\n')
+    program.chmod(0o755)
+    env = environment(FILES="", POLICY="", VERIFY_KEY="", SARIF="found.sarif")
+    env["PATH"] = f"{folder}{os.pathsep}{env['PATH']}"
+
+    def run() -> int:
+        return subprocess.run(
+            ["bash", "-e", "-c", script], env=env, check=False
+        ).returncode
+
+    assert run() == 0
+    Path("raw.csv").write_text("id,text\n1,bad\n")
+    subprocess.run(["git", "add", "raw.csv"], check=True)
+    assert run() == 1
+    assert '"ruleId": "missing-report"' in Path("found.sarif").read_text()
+    env["FILES"] = "exports other"
+    assert run() == 0
+
+
+def test_hooks_call_commands_that_there_are() -> None:
+    """Each hook's entry is a command with options that it has."""
+    for hook in yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text()):
+        _, command, *options = hook["entry"].split()
+        shown = here(command, "--help").out.decode()
+        assert all(option in shown for option in options)
+
+
+def test_every_page_is_on_the_site() -> None:
+    """The site's contents list each page of docs/ once, and pages that there are."""
+    pages = re.findall(r": (\w[\w-]*\.md)$", (ROOT / "mkdocs.yml").read_text(), re.M)
+    assert sorted(pages) == sorted(path.name for path in (ROOT / "docs").glob("*.md"))
+
+
+def test_image_runs_as_nobody() -> None:
+    """The image names its base by version, runs without rights and copies what is."""
+    lines = (ROOT / "Dockerfile").read_text().replace("\\\n", " ").splitlines()
+    steps = [line.split() for line in lines if line and not line.startswith("#")]
+    bases = [step[1] for step in steps if step[0] == "FROM"]
+    assert all(re.fullmatch(r"python:3\.\d+-slim", base) for base in bases)
+    assert ["USER", "10001"] in steps
+    assert {step[0] for step in steps} <= {
+        *("FROM", "WORKDIR", "COPY", "RUN", "LABEL", "ENV", "USER", "ENTRYPOINT", "CMD")
+    }
+    ignored = (ROOT / ".dockerignore").read_text()
+    for step in steps:
+        for name in step[1:-1] if step[0] == "COPY" and "--from" not in step[1] else ():
+            assert (ROOT / name).exists()
+            assert f"!{name}\n" in ignored
+
+
+def test_release_has_few_rights() -> None:
+    """Each job has the rights that it names and no more, and pins what it uses."""
+    data = yaml.safe_load((ROOT / ".github/workflows/release.yml").read_text())
+    assert data["permissions"] == {}
+    for job in data["jobs"].values():
+        assert "write-all" not in job["permissions"]
+        for step in job["steps"]:
+            assert "${{" not in step.get("run", "")
+            assert re.search(r"@(v\d+|release/v\d+)$", step.get("uses", "x@v1"))
+    used = {
+        step.get("uses", "").partition("@")[0]
+        for step in data["jobs"]["build"]["steps"]
+    }
+    assert {"actions/attest-build-provenance", "actions/attest-sbom"} <= used
