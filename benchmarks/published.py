@@ -4,7 +4,7 @@
     python benchmarks/published.py PART [--glove FOLDER] [--encoder FOLDER]
     python benchmarks/published.py page
 
-PART: rank, low, tries (with GLOVE), thesis (GLOVE), custext, distributor (ENCODER).
+PART: rank, tries (with GLOVE), thesis (GLOVE), custext, distributor (ENCODER).
 
 Each part appends its rows to docs/replication.jsonl in place of its older ones, as it
 goes; page writes docs/replication.md from these and from the published figures alone.
@@ -80,13 +80,6 @@ def rank(chosen: argparse.Namespace) -> None:
         append(rows, {"part": "rank", "dataset": dataset})
 
 
-def low(chosen: argparse.Namespace) -> None:
-    """Measure LOW on all texts."""
-    import published_rank as part
-
-    append(part.low(chosen.glove), {"part": "low"})
-
-
 def tries(chosen: argparse.Namespace) -> None:
     """Try what might explain SanText's PP."""
     import published_tries as part
@@ -124,7 +117,7 @@ def page(chosen: argparse.Namespace) -> None:
     part.write(read())
 
 
-PARTS = (comparative, rank, low, tries, thesis, custext, distributor, page)
+PARTS = (comparative, rank, tries, thesis, custext, distributor, page)
 
 
 def main() -> None:

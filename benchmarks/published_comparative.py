@@ -117,7 +117,8 @@ def rows(
         str(cache / name), settings=Settings(outputs=0, language="en")
     )
     for kind in kinds:
-        for mechanism in (*MECHANISMS, *OTHER) if kind == "dptext" else MECHANISMS:
+        others = OTHER if kind == "dptext" else ("SanText+",)
+        for mechanism in (*MECHANISMS, *others):
             words = list(corpus.words)
             if kind == "dptext":
                 usual = f"comparative-{mechanism.lower()}", {}

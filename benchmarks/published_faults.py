@@ -144,6 +144,30 @@ def santext(p: Published, ids: Ids, epsilon: float, rng: np.random.Generator) ->
     return _by_word(p, ids, draw)
 
 
+def santext_plus(
+    p: Published, ids: Ids, epsilon: float, rng: np.random.Generator
+) -> Ids:
+    """Draw SanText+ of Yue et al., which the paper does not name: w 0.9, p 0.3.
+
+    The rarest nine tenths of the words are sensitive. Only these are written; any
+    other word stays with probability 0.7.
+    """
+    listed = np.flatnonzero(p.corpus.known)
+    first = len(listed) - int(0.9 * len(listed))
+    position = np.full(len(p.corpus.known), -1)
+    position[listed] = np.arange(len(listed))
+    rows = p.matrix[1 + listed]
+
+    def draw(word: int, count: int) -> Ids:
+        row = int(position[word])
+        weights = np.exp(-epsilon * distances(rows, row)[first:] / 2.0)
+        drawn = listed[first + _exponential(weights, count, rng)]
+        stays = (row < first) & (rng.random(count) < 0.7)
+        return np.where(stays, word, drawn)
+
+    return _by_word(p, ids, draw)
+
+
 def syntf(p: Published, ids: Ids, epsilon: float, rng: np.random.Generator) -> Ids:
     """Score each synonym in the corpus by the word's own TF-IDF, others by 0."""
     rows = {word: row for row, word in enumerate(p.words)}
@@ -185,4 +209,10 @@ EXTREMES = {
     "AG News": (0.3513605074973775, 13.526640006274114),
 }
 NOISE = {"CMP": cmp, "Mahalanobis": mahalanobis, "Vickrey": vickrey}
-DRAWS = {"Gumbel": gumbel, "TEM": tem, "SanText": santext, "SynTF": syntf}
+DRAWS = {
+    "Gumbel": gumbel,
+    "TEM": tem,
+    "SanText": santext,
+    "SanText+": santext_plus,
+    "SynTF": syntf,
+}

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import published_corpora as corpora
+from numpy.typing import NDArray
 from published_corpora import Corpus, Ids
 from published_faults import Published, Wide, distances, synonyms
 
@@ -58,8 +59,8 @@ def rows(dataset: str, glove: Path) -> Iterator[Row]:
     words, counts = np.unique(tokens[corpus.known[tokens]], return_counts=True)
     # A random part of the distinct words, by how often they occur, is exact enough.
     rng = np.random.default_rng(2)
-    sample = rng.choice(len(words), 1500, replace=True, p=counts / counts.sum())
-    uniform = np.random.default_rng(1).choice(listed, 300, replace=False)
+    sample = rng.choice(len(words), 400, replace=True, p=counts / counts.sum())
+    uniform = np.random.default_rng(1).choice(listed, 100, replace=False)
     unknown = float((~corpus.known[tokens]).mean())
     yield from _moved(corpus)
     yield from _synonyms(corpus, uniform[:50], rng.choice(tokens, 3000))
@@ -128,17 +129,28 @@ def _synonyms(corpus: Corpus, uniform: Ids, tokens: Ids) -> Iterator[Row]:
 
 
 def _moved(corpus: Corpus) -> Iterator[Row]:
-    """Yield PP if words were left out, so that all later ones are compared wrongly."""
-    kept = {
-        "words without vector left out": corpus.known,
-        "also words of one letter": corpus.known
-        & np.array([len(word) > 1 for word in corpus.words]),
+    """Yield PP if words were left out or divided: later ones are compared wrongly."""
+    import spacy
+
+    tokenizer = spacy.blank("en").tokenizer
+    long = np.array([len(word) > 1 for word in corpus.words])
+    words = corpus.words
+
+    def left(kept: NDArray[np.bool_]) -> Callable[[list[str], Ids], list[str]]:
+        return lambda _, text: [words[row] for row in text[kept[text]]]
+
+    changes: dict[str, Callable[[list[str], Ids], list[str]]] = {
+        "words without vector left out": left(corpus.known),
+        "also words of one letter": left(corpus.known & long),
+        "words divided by spaCy": lambda text, _: [
+            token.text for token in tokenizer(" ".join(text))
+        ],
     }
-    for name, stays in kept.items():
+    for name, change in changes.items():
         same = total = 0
-        for text in corpus.train:
-            after = text[stays[text]]
-            same += int((text[: len(after)] == after).sum())
+        for ids in corpus.train:
+            text = [words[row] for row in ids]
+            same += sum(map(str.__eq__, text, change(text, ids)))
             total += len(text)
         pp = round(100.0 * (1.0 - same / total), 2)
         for epsilon in EPSILONS:
