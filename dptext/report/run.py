@@ -103,6 +103,8 @@ class Run:
         self._selection: Selection | None = None
         self._measures = measures
         self.tally = Tally.of(pipeline.lexicon, start)
+        if key.origin != "system" and pipeline.decoder.note:
+            warn(pipeline.decoder.note)  # equal keys are to give equal bytes
 
     def release_all(
         self, jobs: Sequence[Job], reports: Reports, folder: Path

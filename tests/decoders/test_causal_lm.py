@@ -15,6 +15,7 @@ from dptext.readers import ngrams
 from dptext.tokens.policy import Policy
 from dptext.types import Record
 from tests import causal
+from tests.cli.running import here, small
 from tests.readers import models as pairs
 from tests.readers.test_posterior import ENGLISH, SIZE, channel_of, release
 
@@ -176,3 +177,20 @@ def test_a_real_model_reads_english() -> None:
     alone = (Alone(ready.channel).guess(released) == words.ids).mean()
     read = (ready.decode(words, drawn, eps) == words.ids).mean()
     assert read > alone + 0.05
+
+
+def test_a_keyed_run_says_what_may_differ_elsewhere(
+    folder: str, tmp_path: Path
+) -> None:
+    """Who repeats a run is told that another machine may round otherwise."""
+    (tmp_path / "key").write_bytes(bytes(range(32)))
+    (tmp_path / "key").chmod(0o600)
+    options = (*small(tmp_path), "--decode", "causal-lm")
+    options += ("--set", f"decoder.model={folder}", "-o", str(tmp_path / "out.txt"))
+    line = b"the film was good\n"
+    keyed = here("sanitize", *options, "--key-file", str(tmp_path / "key"), given=line)
+    assert keyed.code == 0, keyed.err
+    assert "other versions of torch" in " ".join(keyed.err.split())
+    fresh = here("sanitize", *options, given=line)
+    assert fresh.code == 0, fresh.err
+    assert "torch" not in fresh.err
