@@ -158,13 +158,12 @@ class Fault:
 class Selection:
     """Which parts of a record are texts, and how its file is laid out.
 
-    fields are dotted paths (JSON, Parquet) or column names (CSV, TSV), () to detect one
-    (is_detected); missing says whether an absent field is a fault or passes through.
+    fields: dotted paths or names of columns, () to detect one (is_detected).
     """
 
     fields: tuple[str, ...] = ("text",)
     id_field: str | None = None
-    missing: str = "fail"  # fail | pass
+    missing: str = "fail"  # fail | pass: of an absent or null field
     delimiter: str | None = None
     quoting: bool = True
     header: bool = True

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dptext import streams
 from dptext.errors import UsageError
-from dptext.types import JsonObject
+
+if TYPE_CHECKING:
+    from dptext.types import JsonObject
 
 _DEEPEST = 50
 

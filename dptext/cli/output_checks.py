@@ -44,6 +44,7 @@ def check_in_place(job: Job, out_dir: str | None, reports: Reports) -> None:
         ("-o", job.output),
         ("--out-dir", out_dir),
         ("--public-report", reports.public),
+        ("--resume", job.resume or None),
     ):
         if value is not None:
             raise UsageError(f"give --in-place or {option}, not both")

@@ -54,7 +54,7 @@ def detect(
     if len(holding) > 1:
         raise several(holding)
     fields = tuple(holding) or USUAL
-    return replace(selection, fields=fields, is_detected=bool(holding)), stream
+    return replace(selection, fields=fields, is_detected=fields != USUAL), stream
 
 
 def several(names: Iterable[str]) -> UsageError:

@@ -178,7 +178,8 @@ def test_every_record_left_out(options: tuple[str, ...], tmp_path: Path) -> None
     """A run of which no record could be read is no release; the first is named."""
     source, aside = tmp_path / "in.jsonl", tmp_path / "aside"
     source.write_bytes(b'{"txt":"%s"}\n' % MARKER.encode() * 3)
-    run = ("sanitize", str(source), *options, "-o", str(tmp_path / "o.jsonl"))
+    run = ("sanitize", str(source), *options, "-f", "text", "-o")
+    run = (*run, str(tmp_path / "o.jsonl"))
     said = ("no record could be read", "of 3 the first is", "in.jsonl:1", "'txt'")
     _refused(here(*run, "--on-error", "skip"), 4, *said)
     _refused(here(*run, "--quarantine", str(aside)), 4, *said)
@@ -205,7 +206,7 @@ def test_every_record_left_out(options: tuple[str, ...], tmp_path: Path) -> None
         ("i.csv", b"id,text\n1,%s,%s\n"),
         ("i.csv", b'id,text\n1,"%s\n'),
         ("i.csv", b'id,text\n1,"%s"%s\n'),
-        ("i.csv", b"id,body\n1,%s\n"),
+        ("i.csv", b"id;body\n1;%s\n"),
         ("i.tsv", b"id\ttext\n%s\n"),
         ("i.jsonl.gz", b"%s"),
         ("i.jsonl.zst", b"%s"),
