@@ -31,7 +31,7 @@ Fields = Annotated[
         "-f",
         "--field",
         help="Text field (dotted path in JSON, column in CSV); repeatable. "
-        "Default: text.",
+        "Default: text; sanitize also finds the only field that holds text.",
     ),
 ]
 Format = Annotated[
@@ -107,8 +107,8 @@ class Changes:
     mask_list: Annotated[
         list[str] | None,
         setting_option(
-            help="File of public words and phrases, one a line, that become [masked]; "
-            "repeatable."
+            help="File of public words and phrases, one a line, in whose place a "
+            "fixed symbol is written; repeatable."
         ),
     ] = None
     form: Annotated[

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ DIFFERENT = {
     ("lexicon build", "--wordnet"),  # what is built, not what orders it
     ("lexicon build", "--size"),  # words, not bytes
     ("embed", "--output"),  # of vectors: another format than that of the input
+    ("compare", "--resume"),  # a file of finished rows, not unfinished outputs
 }
 
 
@@ -96,3 +98,11 @@ def test_jobs_may_be_left_to_the_machine() -> None:
     """Auto is one process for each core that this one may use."""
     assert 1 <= options.jobs_of("auto") <= (os.cpu_count() or 1)
     assert options.jobs_of("3") == 3
+
+
+def test_no_help_is_taken_for_markup() -> None:
+    """Square brackets around a word would be styles, and vanish from the terminal."""
+    for command, parsed in ALL.items():
+        for option in parsed.params:
+            text = getattr(option, "help", None) or ""
+            assert not re.search(r"(?<!\\)\[[a-z/]", text), (command, option.name)
