@@ -42,6 +42,8 @@ def convert(
     except msgspec.ValidationError as error:
         reason, _, path = str(error).partition(" - at `$")
         raise UsageError(f"{location}{path.rstrip('`')}: {reason}") from None
+    except UnicodeEncodeError:
+        raise UsageError(f"{location}: not UTF-8 text") from None
 
 
 def _number(value: object) -> object:

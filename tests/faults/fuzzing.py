@@ -90,7 +90,7 @@ def read_profile(data: bytes) -> None:
 
 def read_policy(data: bytes) -> None:
     """Read the policy of `check`."""
-    policy.decode(data, ".dptext.yaml")
+    policy.parse(yaml_files.decode(data, "p.yaml", "policy"), "p.yaml")
 
 
 def read_report(data: bytes) -> None:
