@@ -87,16 +87,16 @@ class ConfiguredCommand(TyperCommand):
         below = layers(ctx, of_run(ctx))
         ctx.default_map = {name: each.value for name, each in _kept((), below).items()}
         rest = super().parse_args(ctx, args)
-        given = {
+        named = {
             option.name
             for option in self.params
             if ctx.get_parameter_source(option.name).name == "COMMANDLINE"
         }
-        kept = _kept(given, below)
+        kept = _kept(named, below)
         for option in self.params:
             if option.name in kept:
                 ctx.params[option.name] = kept[option.name].value
-            elif option.name in ctx.default_map and option.name not in given:
+            elif option.name in ctx.default_map and option.name not in named:
                 ctx.params[option.name] = option.default
         if kept and not ctx.params.get("quiet"):
             faults.say("; ".join(_by_source(kept)))
@@ -156,9 +156,9 @@ def settings(ctx: Parsed, file: Configuration) -> dict[str, Setting]:
     return {_key_of(name): each for name, each in kept.items()}
 
 
-def _kept(given: Iterable[str], below: Iterable[Layer]) -> dict[str, Setting]:
+def _kept(named: Iterable[str], below: Iterable[Layer]) -> dict[str, Setting]:
     """Return what the options that are given, and upper layers, leave of each layer."""
-    above, kept = set(given), dict[str, Setting]()
+    above, kept = set(named), dict[str, Setting]()
     for layer in below:
         aside = above.union(*(_ASIDE.get(name, ()) for name in above))
         rest = {name: each for name, each in layer.items() if name not in aside}

@@ -42,8 +42,11 @@ def command(
     except OSError as error:
         raise UsageError(f"{file}: {error.strerror}") from None
     if vectors.is_kind(data):
-        told = vectors.decode(data, str(file))
-        show, render = partial(panel.show, told), partial(panel.render, told)
+        vector_report = vectors.decode(data, str(file))
+        show, render = (
+            partial(panel.show, vector_report),
+            partial(panel.render, vector_report),
+        )
     else:
         report = document.decode(data, str(file))
         show, render = partial(terminal.show, report), partial(page.render, report)

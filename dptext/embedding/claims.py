@@ -88,14 +88,14 @@ def farthest(release: Release, promise: Guarantee) -> float:
     """
     if promise.notion is not Notion.METRIC:
         return release.epsilon
-    mechanism, apart = release.mechanism, promise.max_distance
+    mechanism, distance = release.mechanism, promise.max_distance
     if release.pool is Pool.SENTENCE:
-        apart = 2.0 * release.settings.options.longest * (1.0 + 1e-12)
+        distance = 2.0 * release.settings.options.longest * (1.0 + 1e-12)
         if isinstance(mechanism, Mahalanobis):
-            apart /= math.sqrt(mechanism.least)
+            distance /= math.sqrt(mechanism.least)
     elif release.pool is not Pool.WORD and isinstance(mechanism, PrivEmb):
-        apart = mechanism.measured.geometry.diameter
-    return release.epsilon * apart * metric_factor(release)
+        distance = mechanism.measured.geometry.diameter
+    return release.epsilon * distance * metric_factor(release)
 
 
 def metric_factor(release: Release) -> float:

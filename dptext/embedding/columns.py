@@ -53,10 +53,10 @@ class Writer(ABC):
         if sum(map(len, self._waiting)) < _BLOCK:
             return
         joined = self._joined()
-        whole = len(joined) // _BLOCK * _BLOCK
-        for begin in range(0, whole, _BLOCK):
+        filled = len(joined) // _BLOCK * _BLOCK
+        for begin in range(0, filled, _BLOCK):
             self._put(joined.part(begin, begin + _BLOCK))
-        self._waiting = [joined.part(whole, len(joined))]
+        self._waiting = [joined.part(filled, len(joined))]
 
     def close(self) -> None:
         """Write what is left, be it no row; the stream stays open."""

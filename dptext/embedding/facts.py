@@ -30,24 +30,24 @@ def badges(document: VectorDocument) -> tuple[Badge, Badge]:
 
 def measured(measures: Measures) -> tuple[Row, ...]:
     """Return the figures of public data."""
-    found, ruler = measures.distortion, measures.ruler
+    errors, ruler = measures.distortion, measures.ruler
     low, middle, high = measures.noise_lengths
     best = "" if ruler.best is None else f", by the best guess {share(ruler.best)}"
     return (
         (
             "Distances, without noise",
-            f"mean {found.distance:.4g}; expected with noise "
-            f"{found.expected_distance:.4g}",
+            f"mean {errors.distance:.4g}; expected with noise "
+            f"{errors.expected_distance:.4g}",
         ),
         (
             "Error of a distance",
-            f"mean {found.distance_error:.4g}; {found.corrected_error:.4g} with the "
+            f"mean {errors.distance_error:.4g}; {errors.corrected_error:.4g} with the "
             "noise's known part taken off",
         ),
         (
             "Error of an inner product",
-            f"mean {found.product_error:.4g} (mean size {found.product:.4g}); expected "
-            f"standard deviation {found.expected_product_error:.4g}",
+            f"mean {errors.product_error:.4g} (mean size {errors.product:.4g}); "
+            f"expected standard deviation {errors.expected_product_error:.4g}",
         ),
         (
             "Length of the noise",
@@ -89,21 +89,21 @@ def private(document: VectorDocument) -> tuple[Row, ...]:
 
 def run(document: VectorDocument) -> tuple[Row, ...]:
     """Return what was run."""
-    told, output = document.run, document.output
+    what_ran, output = document.run, document.output
     rows = [
-        ("Vectors", f"{told.dimensions} dimensions, steps of {told.step:.6g}"),
-        ("Epsilon of one vector", above(told.epsilon_each, 6)),
-        ("Made private", columns.private(told.layout)),
+        ("Vectors", f"{what_ran.dimensions} dimensions, steps of {what_ran.step:.6g}"),
+        ("Epsilon of one vector", above(what_ran.epsilon_each, 6)),
+        ("Made private", columns.private(what_ran.layout)),
     ]
     if output is not None:
         rows.append(("Columns", ", ".join(output.columns)))
-    mechanism = told.settings["mechanism"]["name"]
-    pool = told.settings["embed"]["pool"]
+    mechanism = what_ran.settings["mechanism"]["name"]
+    pool = what_ran.settings["embed"]["pool"]
     rows.append(
         (
             "Run",
-            f"dptext {told.dptext}, {mechanism}, {pool}, {told.table} "
-            f"({told.table_digest[:12]}), key: {told.key}",
+            f"dptext {what_ran.dptext}, {mechanism}, {pool}, {what_ran.table} "
+            f"({what_ran.table_digest[:12]}), key: {what_ran.key}",
         )
     )
     return tuple(rows)
@@ -111,5 +111,5 @@ def run(document: VectorDocument) -> tuple[Row, ...]:
 
 def rows(document: VectorDocument) -> tuple[Row, ...]:
     """Return all rows of a report."""
-    found = measured(document.measures) if document.measures is not None else ()
-    return (*found, *private(document), *run(document))
+    public_rows = measured(document.measures) if document.measures is not None else ()
+    return (*public_rows, *private(document), *run(document))

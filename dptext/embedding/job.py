@@ -167,8 +167,8 @@ def _table(job: Job, ready: Release, batch: Sequence[Record], rows: Rows) -> Tab
     named: dict[str, np.ndarray] = {}
     if job.selection.id_field is not None and ready.settings.options.subject is None:
         ids = {record.ordinal: record.identity or "" for record in batch}
-        found = [ids[ordinal] for ordinal in rows.records.tolist()]
-        named["id"] = np.array(found, object)
+        identities = [ids[ordinal] for ordinal in rows.records.tolist()]
+        named["id"] = np.array(identities, object)
     named["record"] = rows.records
     named["text"] = rows.texts
     if rows.words is not None:

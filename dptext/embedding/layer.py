@@ -25,10 +25,10 @@ def ready(
     """
     module = registry.find("mechanisms", name)
     known = {each.name for each in fields(module.Params)}
-    given = {k: v for k, v in chosen.items() if k in known and v is not None}
+    settings = {k: v for k, v in chosen.items() if k in known and v is not None}
     if "clip" in known:
-        given["clip"] = longest
-    params = convert(given, module.Params, "mechanism")
+        settings["clip"] = longest
+    params = convert(settings, module.Params, "mechanism")
     options = Options(pool=Pool.SENTENCE, longest=longest)
     space = spaces.prepare(tables.axes(width, longest), "identity", Identity())
     mechanism = release.for_inputs(params, options).prepare(space, Aim())

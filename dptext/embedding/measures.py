@@ -125,18 +125,20 @@ def _distortion(release: Release) -> Distortion:
     before = np.asarray(_original(release)[rows], np.float64)
     after = _released(release, rows, "pairs noise")
     one, other = slice(None, _PAIRS), slice(_PAIRS, None)
-    true, found = (_distances(each[one], each[other]) for each in (before, after))
+    true, noisy_distances = (
+        _distances(each[one], each[other]) for each in (before, after)
+    )
     product, noisy = (each[one] @ each[other].T for each in (before, after))
     width, variance = release.dimensions, mechanism.spread(release.epsilon) ** 2
     added = 2.0 * width * variance
-    corrected = np.sqrt(np.maximum(found**2 - added, 0.0))
+    corrected = np.sqrt(np.maximum(noisy_distances**2 - added, 0.0))
     lengths = np.einsum("nd,nd->n", before, before)
     spread = variance * (lengths[one, None] + lengths[None, other])
     return Distortion(
         pairs=_PAIRS**2,
         distance=float(true.mean()),
         expected_distance=float(np.sqrt(true**2 + added).mean()),
-        distance_error=float(np.abs(found - true).mean()),
+        distance_error=float(np.abs(noisy_distances - true).mean()),
         corrected_error=float(np.abs(corrected - true).mean()),
         product=float(np.abs(product).mean()),
         expected_product_error=float(np.sqrt(spread + width * variance**2).mean()),

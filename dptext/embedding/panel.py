@@ -50,8 +50,11 @@ def render(document: VectorDocument) -> bytes:
         shown = _page.facts(list(facts.private(document)))
         sections.append(Section("This run (functions of the private text)", (shown,)))
     flat = html.flat(document.run.settings)
-    told = [*facts.run(document), *((_page.code(name), value) for name, value in flat)]
-    sections.append(Section("Versions and settings", (_page.facts(told),)))
+    settings_rows = [
+        *facts.run(document),
+        *((_page.code(name), value) for name, value in flat),
+    ]
+    sections.append(Section("Versions and settings", (_page.facts(settings_rows),)))
     output = document.output
     if output is not None:
         lines = [("Released file", output.file), ("SHA-256", _page.code(output.sha256))]

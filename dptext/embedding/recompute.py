@@ -24,13 +24,13 @@ _SAMPLED = 0.01
 
 
 def recomputed(
-    told: VectorDocument, others: dict[str, Lexicon | None]
+    report: VectorDocument, others: dict[str, Lexicon | None]
 ) -> tuple[str, Gap | None]:
     """Return the first difference from what the settings give; else why none is known.
 
     Raises nothing: settings that cannot be carried out are a difference.
     """
-    run, lexicon = told.run, None
+    run, lexicon = report.run, None
     if run.dptext != __version__:
         return "", Gap(Unverified.VERSION, "another version of dptext wrote it")
     if run.lexicon_digest:
@@ -47,7 +47,7 @@ def recomputed(
         return "", Gap(Unverified.PARTS, str(error))
     except (ArithmeticError, ValueError, TypeError, AssertionError):
         return "its settings cannot be carried out", None
-    return _difference(wanted, _plain(told)), None
+    return _difference(wanted, _plain(report)), None
 
 
 def _difference(wanted: dict[str, Any], actual: dict[str, Any]) -> str:

@@ -97,9 +97,9 @@ def chosen(
     Raises UsageError for what does not go together.
     """
     short = {"delta": delta, "clip": clip, "dimensions": dimensions, "beta": beta}
-    given = {name: value for name, value in short.items() if value is not None}
-    if given:
-        _put(over, given)
+    named = {name: value for name, value in short.items() if value is not None}
+    if named:
+        _put(over, named)
     length = {} if clip is None else {"longest": clip}
     return parse(over, {**options, **length}, mu=mu)
 
@@ -121,13 +121,13 @@ def parse(
     data = {**profile.merged(DEFAULT, over), "mapping": None}
     recipe = replace(profile.parse(data, "settings"), mapping=None)
     if mu is not None:
-        recipe = _with_mu(recipe, mu, given="budget" in over)
+        recipe = _with_mu(recipe, mu, has_budget="budget" in over)
     settings = Settings(recipe, convert(options, Options, "settings"))
     _agree(settings)
     return settings
 
 
-def _put(over: JsonObject, given: Mapping[str, float]) -> None:
+def _put(over: JsonObject, named: Mapping[str, float]) -> None:
     """Put parameters of the mechanism into overrides.
 
     A length of sentence vectors may be meant for them alone.
@@ -137,19 +137,19 @@ def _put(over: JsonObject, given: Mapping[str, float]) -> None:
     assert isinstance(part, dict)
     name = str(part.get("name", USUAL))
     known = {each.name for each in fields(registry.find("mechanisms", name).Params)}
-    for key, value in given.items():
+    for key, value in named.items():
         if key in known or key != "clip":
             part[key] = value
     over["mechanism"] = part
 
 
-def _with_mu(recipe: Profile, mu: float, *, given: bool) -> Profile:
+def _with_mu(recipe: Profile, mu: float, *, has_budget: bool) -> Profile:
     """Return a profile with the epsilon that mu and delta give."""
     params = recipe.mechanism.params
     if not isinstance(params, gaussian.Params):
         msg = f"--mu is of normal noise, and {recipe.mechanism.name} has other noise"
         raise UsageError(msg)
-    if given:
+    if has_budget:
         msg = "give --mu or an epsilon or risk, not both"
         raise UsageError(msg)
     # Rounded down, so that mu is no more than was asked for.

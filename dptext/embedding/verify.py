@@ -29,13 +29,13 @@ def verdict(
     """
     assert export.report is not None
     try:
-        told = document.decode(export.report, export.name + SIDECAR)
+        report = document.decode(export.report, export.name + SIDECAR)
     except UsageError as error:
         return failed(Rule.INVALID, str(error))
-    findings = of_rule(Rule.OTHER_FILE, _identity(told, export))
+    findings = of_rule(Rule.OTHER_FILE, _identity(report, export))
     if findings:
         return Verdict(tuple(findings))
-    changed, gap = recomputed(told, others)
+    changed, gap = recomputed(report, others)
     if changed:
         return failed(Rule.CHANGED, f"its report was changed: {changed}")
     notes = []
@@ -43,29 +43,32 @@ def verdict(
         line, finding = verify.incomplete(gap, policy)
         findings += finding
         notes += [] if finding else [line]
-    ruler = told.measures.ruler if told.measures is not None else None
+    ruler = report.measures.ruler if report.measures is not None else None
     risk = None if ruler is None else ruler.high
-    table = told.run.lexicon_digest or told.run.table_digest
-    terms = verify.terms(told.guarantee, risk, table, policy)
+    table = report.run.lexicon_digest or report.run.table_digest
+    terms = verify.terms(report.guarantee, risk, table, policy)
     findings += of_rule(Rule.POLICY, terms)
-    if policy.copy is not None and told.output is not None:
-        if "id" in told.output.columns and told.run.layout.id_field not in policy.copy:
+    if policy.copy is not None and report.output is not None:
+        if (
+            "id" in report.output.columns
+            and report.run.layout.id_field not in policy.copy
+        ):
             line = "the policy does not list its id under copy; copied"
             findings.append(Finding(Rule.FIELDS, line))
     return Verdict(tuple(findings), tuple(notes))
 
 
-def _identity(told: VectorDocument, export: Export) -> Iterator[str]:
+def _identity(report: VectorDocument, export: Export) -> Iterator[str]:
     """Yield what shows that the report is not the untouched public one of this file."""
-    output = told.output
+    output = report.output
     if output is None or output.sha256 != export.sha256 or output.bytes != export.size:
         yield "its public report is of another file: the digests differ; embed again"
     elif output.file != export.name:
         yield "its public report is of a file with another name; embed again with it"
-    if told.audience != "public" or told.private is not None:
+    if report.audience != "public" or report.private is not None:
         yield "its report is the internal one, which must not be released"
     data = export.report or b""
-    if not verify.written(msgspec.json.decode(data), encode(told)):
+    if not verify.written(msgspec.json.decode(data), encode(report)):
         yield "its report holds keys that dptext does not write"
-    if content.of_data(told.run.settings) != told.run.settings_digest:
+    if content.of_data(report.run.settings) != report.run.settings_digest:
         yield "its report was changed: the settings do not match their digest"

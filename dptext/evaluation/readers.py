@@ -42,13 +42,13 @@ def calibrated(
         ready = pipeline.build(replace(recipe, budget=Part("uniform", params)), lexicon)
         # Public texts: a fixed seed, so that the search can be repeated.
         randomness = ready.randomness(RunKey.from_seed(0))
-        found = in_context.measure(
+        results = in_context.measure(
             ready, [readings.named(ready, reader)], [texts], randomness
         )
-        if not found:
+        if not results:
             msg = f"{text}: no words of the lexicon to read"
             raise InputError(msg)
-        return found[0]
+        return results[0]
 
     ready = pipeline.build(recipe, lexicon)
     return reader_crossing.search(read, target, ready.budget.description.high)

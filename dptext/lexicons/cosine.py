@@ -33,7 +33,9 @@ def orders(
     stand by id.
     """
     size = len(counts)
-    found = np.empty((size + 1, listed), np.uint16 if size < 2**16 else np.uint32)
+    orders_of_rows = np.empty(
+        (size + 1, listed), np.uint16 if size < 2**16 else np.uint32
+    )
     scoring = Scoring(vectors, np.log(counts), outputs, barred)
 
     def work(block: slice) -> None:
@@ -43,9 +45,9 @@ def orders(
         others = np.empty((len(rows), listed), np.intp)
         others[:few] = scoring.of_outputs(points[:few], rows[:few], listed)
         others[few:] = scoring.of_others(points[few:], listed)
-        found[block, 0], found[block, 1:] = rows, others[:, :-1]
+        orders_of_rows[block, 0], orders_of_rows[block, 1:] = rows, others[:, :-1]
         if block.stop > size:
-            found[size] = others[-1]
+            orders_of_rows[size] = others[-1]
 
     in_blocks(size + 1, work, progress, ROWS)
-    return found
+    return orders_of_rows

@@ -110,14 +110,14 @@ def farthest(
     By distances to the middle, most words are too near to it to be looked at.
     """
     far = _Farthest(rows, size)
-    found = np.empty(len(rows))
+    distances = np.empty(len(rows))
 
     def work(block: slice) -> None:
         ids = far.outermost[block]
-        found[ids] = far.of(ids)
+        distances[ids] = far.of(ids)
 
     in_blocks(len(rows), work, progress)
-    return found
+    return distances
 
 
 def diameter(rows: NDArray[np.floating], progress: Progress = silent) -> float:

@@ -98,5 +98,5 @@ class Clipped(NoiseMechanism):
         self, ids: NDArray[np.integer], steps: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """Round the clipped vectors of words to whole steps (n,): (n, d) of these."""
-        whole: NDArray[np.float64] = np.rint(self.clipped[ids] / steps[:, None])
-        return whole
+        rounded: NDArray[np.float64] = np.rint(self.clipped[ids] / steps[:, None])
+        return rounded

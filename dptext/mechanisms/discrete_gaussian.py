@@ -108,5 +108,5 @@ class DiscreteGaussian(Gaussian):
     ) -> NDArray[np.float32]:
         """Release vectors at one epsilon: (n, d) -> (n, d) float32 on the grid."""
         step = self.step(epsilon)
-        whole = np.rint(positions / step) + discrete.normal(bits, self.width)
-        return noise.on_grid(whole, step)
+        multiples = np.rint(positions / step) + discrete.normal(bits, self.width)
+        return noise.on_grid(multiples, step)

@@ -118,5 +118,5 @@ class DiscreteLaplace(Clipped):
     ) -> NDArray[np.float32]:
         """Release vectors at one epsilon: (n, d) -> (n, d) float32 on the grid."""
         step = self.step(epsilon)
-        whole = np.rint(positions / step) + discrete.laplace(bits, self.width)
-        return noise.on_grid(whole, step)
+        multiples = np.rint(positions / step) + discrete.laplace(bits, self.width)
+        return noise.on_grid(multiples, step)

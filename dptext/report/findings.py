@@ -122,5 +122,5 @@ def _location(name: str) -> JsonObject:
     from urllib.parse import quote
 
     uri = quote(name.replace("\\", "/"), safe="/", errors="surrogateescape")
-    place = {"artifactLocation": {"uri": uri}, "region": {"startLine": 1}}
-    return {"physicalLocation": place}
+    location = {"artifactLocation": {"uri": uri}, "region": {"startLine": 1}}
+    return {"physicalLocation": location}

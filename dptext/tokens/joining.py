@@ -150,10 +150,10 @@ class Joiner:
         wordlike = _WORDLIKE[words.flags & kinds.KIND]
         beside = _beside(words, wordlike)[words.positions]
         lead = (words.flags[words.positions] & kinds.LEAD) != 0
-        apart = ~self._clitic[drawn]
+        spaced = ~self._clitic[drawn]
         after = beside[1:] & (np.diff(words.positions) == 1)
-        apart[1:] &= ~(after & self._elision[drawn[:-1]])
-        return np.where(beside, apart, lead)
+        spaced[1:] &= ~(after & self._elision[drawn[:-1]])
+        return np.where(beside, spaced, lead)
 
     def _agree(self, words: Words, drawn: Ids, pieces: NDArray[np.object_]) -> Ids:
         """Return the words to be written: the drawn ones in agreement, (n,).

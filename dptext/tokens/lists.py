@@ -38,9 +38,9 @@ def read(data: object, location: str) -> Listed:
     """
     if isinstance(data, str | list | tuple):
         data = {"words": [data] if isinstance(data, str) else data}
-    given = convert(data, _Settings, location)
-    texts = tuple(_text(path, location) for path in given.files)
-    listed = Listed(given.words, given.files, given.patterns, texts)
+    settings = convert(data, _Settings, location)
+    texts = tuple(_text(path, location) for path in settings.files)
+    listed = Listed(settings.words, settings.files, settings.patterns, texts)
     Finder(listed, location)  # refuses what it cannot take
     return listed
 
@@ -124,8 +124,8 @@ class Finder:
         if entry not in self._compiled:
             parts = (re.sub("['’]", "['’]", re.escape(part)) for part in entry.split())
             plain = r"\s+".join(parts)
-            apart = unicodedata.normalize("NFD", plain)
-            both = plain if apart == plain else f"(?:{plain}|{apart})"
+            decomposed = unicodedata.normalize("NFD", plain)
+            both = plain if decomposed == plain else f"(?:{plain}|{decomposed})"
             end = rf"(?![{LETTERS}])" if _RUN.fullmatch(entry[-1]) else ""
             self._compiled[entry] = re.compile(both + end, re.IGNORECASE)
         return self._compiled[entry]

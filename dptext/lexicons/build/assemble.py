@@ -95,7 +95,7 @@ class _Words(NamedTuple):
 
 
 def build_english(
-    given: Sources,
+    build_sources: Sources,
     *,
     size: int = SIZE,
     listed: int = LISTED,
@@ -115,22 +115,24 @@ def build_english(
         )
         raise LexiconError(msg)
     progress("reading WordNet", 0.0)
-    english = load(given.wordnet, "dptext lexicon build")
+    english = load(build_sources.wordnet, "dptext lexicon build")
     progress("choosing words", 0.1)
-    words = _chosen(given, english, size, outputs)
+    words = _chosen(build_sources, english, size, outputs)
     progress("ordering words", 0.4)
-    return _assembled(english, words, listed, given)
+    return _assembled(english, words, listed, build_sources)
 
 
-def _chosen(given: Sources, english: English, size: int, outputs: int) -> _Words:
-    raw, _ = sources.read(given.glove, None, None)
+def _chosen(
+    build_sources: Sources, english: English, size: int, outputs: int
+) -> _Words:
+    raw, _ = sources.read(build_sources.glove, None, None)
     row_of = {key_of(word): row for row, word in reversed([*enumerate(raw.words)])}
-    model = sphinx.read(given.sphinx)
-    counts = frequencies.blended(model, given.symspell, raw.words)
+    model = sphinx.read(build_sources.sphinx)
+    counts = frequencies.blended(model, build_sources.symspell, raw.words)
     elements = numbers.counts(1e3 * closed.NUMBERS_PER_MILLE)
     chosen = selection.select(counts, size - len(elements))
     glove, fitted = of_words(english, [*chosen], row_of, raw.vectors, SEED)
-    cases = Cases(english, given.scowl)
+    cases = Cases(english, build_sources.scowl)
     written = cases.all([*chosen], glove)
     spoken = frozenset(map(key_of, model.words))
     also = {word for word in written if word in cases.common and len(word) > _SHORT}
@@ -141,7 +143,9 @@ def _chosen(given: Sources, english: English, size: int, outputs: int) -> _Words
     }
     rules = Vocabulary(english, also)
     middle = unit(glove[_number_words([*chosen])].mean(axis=0, keepdims=True))[0]
-    own = unit(fitted[_number_words([*chosen])].mean(axis=0, keepdims=True))[0]
+    fitted_middle = unit(fitted[_number_words([*chosen])].mean(axis=0, keepdims=True))[
+        0
+    ]
     order, capped = arranged(
         np.array([*chosen.values(), *elements.values()]),
         np.array([*map(rules.may_be_written, written), *[True] * len(elements)]),
@@ -154,7 +158,7 @@ def _chosen(given: Sources, english: English, size: int, outputs: int) -> _Words
         capped[order],
         outputs,
         np.vstack((glove, numbers.vectors(middle)))[order],
-        np.vstack((fitted, numbers.vectors(own)))[order],
+        np.vstack((fitted, numbers.vectors(fitted_middle)))[order],
     )
 
 
@@ -184,7 +188,9 @@ def arranged(
     return np.lexsort((~inside, -capped)), capped
 
 
-def _assembled(english: English, words: _Words, listed: int, given: Sources) -> Lexicon:
+def _assembled(
+    english: English, words: _Words, listed: int, build_sources: Sources
+) -> Lexicon:
     written, outputs = tuple(words.written), words.outputs
     names = figures.only_names(english, written[:outputs])
     if len(names) < listed:
@@ -214,7 +220,7 @@ def _assembled(english: English, words: _Words, listed: int, given: Sources) -> 
         "outputs": outputs,
         "geometry": measure(vectors),
         "wordnet_sha256": english.digest,
-        **given.digests(),
+        **build_sources.digests(),
     }
     lexicon = Lexicon(
         name="english",

@@ -71,7 +71,7 @@ def only_names(english: English, words: Iterable[str]) -> list[int]:
     """Return which words only name a person or a place, in their order."""
     database, ties = english.wordnet, english.ties
     named = {key_of(name) for group in names.names() for name in group}
-    found = []
+    rows = []
     for row, word in enumerate(words):
         key = key_of(word)
         instance = [
@@ -80,5 +80,5 @@ def only_names(english: English, words: Iterable[str]) -> list[int]:
             for number, _ in database.senses[link.lemma, link.pos]
         ]
         if word[:1].isupper() and (key in named or (instance and all(instance))):
-            found.append(row)
-    return found
+            rows.append(row)
+    return rows

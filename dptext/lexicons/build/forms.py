@@ -57,12 +57,12 @@ def candidates(wordnet: WordNet) -> dict[str, tuple[Link, ...]]:
 
 
 def _irregular(wordnet: WordNet) -> dict[tuple[str, str], list[str]]:
-    found: dict[tuple[str, str], list[str]] = {}
+    irregular: dict[tuple[str, str], list[str]] = {}
     for pos, pairs in wordnet.exceptions.items():
         for form, base in pairs:
             if form != base and " " not in form:
-                found.setdefault((base, pos), []).append(form)
-    return found
+                irregular.setdefault((base, pos), []).append(form)
+    return irregular
 
 
 def _plurals(wordnet: WordNet) -> frozenset[str]:
@@ -84,14 +84,14 @@ def _forms(
     if pos == "n" and lemma in plurals:
         return  # "cattle", "oxen", "cows": lemmas that are plurals already
     regular = _REGULAR[pos](lemma, synsets)
-    found = Counter[str]()
+    counts = Counter[str]()
     for form in dict.fromkeys(irregular.get((lemma, pos), ())):
         kind = _kind_of_irregular(form, lemma, pos)
-        found[kind] += 1
+        counts[kind] += 1
         yield form, kind, SHARES[pos, kind]
     mass = pos == "n" and lemma.endswith(_MASS)
     for kind, form in regular.items():
-        if not found[kind]:
+        if not counts[kind]:
             yield form, kind, SHARES[pos, kind] * (RARE_SHARE if mass else 1.0)
         elif pos == "n" or irregular[lemma, pos] == [lemma + "t"]:
             # "brothers" beside "brethren", "learned" beside "learnt".

@@ -68,5 +68,5 @@ def variants(word: str) -> list[str]:
     """Return the British spelling of an American word, or the reverse."""
     if word in _NOT_VARIANTS:
         return []
-    found = [rule.sub(to, word) for rule, to in (*_TO_AMERICAN, *_TO_BRITISH)]
-    return [other for other in dict.fromkeys(found) if other != word]
+    spellings = [rule.sub(to, word) for rule, to in (*_TO_AMERICAN, *_TO_BRITISH)]
+    return [other for other in dict.fromkeys(spellings) if other != word]

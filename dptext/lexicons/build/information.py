@@ -19,17 +19,17 @@ def of_synsets(wordnet: WordNet) -> NDArray[np.float64]:
     Tagged counts plus one, so that every synset has some; the whole is that of its part
     of speech. Adjectives and adverbs have nothing below them.
     """
-    own = np.ones(len(wordnet.synsets))
+    uses = np.ones(len(wordnet.synsets))
     for senses in wordnet.senses.values():
         for synset, count in senses:
-            own[synset] += count
-    total = np.zeros(len(own))
-    whole: dict[str, float] = {}
+            uses[synset] += count
+    total = np.zeros(len(uses))
+    use_of_part: dict[str, float] = {}
     for number, meaning in enumerate(wordnet.synsets):
         for above in _ancestors(wordnet, number):
-            total[above] += own[number]
-        whole[meaning.pos] = whole.get(meaning.pos, 0.0) + own[number]
-    shares = np.array([whole[meaning.pos] for meaning in wordnet.synsets])
+            total[above] += uses[number]
+        use_of_part[meaning.pos] = use_of_part.get(meaning.pos, 0.0) + uses[number]
+    shares = np.array([use_of_part[meaning.pos] for meaning in wordnet.synsets])
     return np.asarray(np.log(shares / total))
 
 
@@ -57,11 +57,11 @@ def of_words(
 
 def _ancestors(wordnet: WordNet, number: int) -> list[int]:
     """Return the synset and everything above it, each once."""
-    found = [number]
+    ancestors = [number]
     seen = {number}
-    for here in found:
+    for here in ancestors:
         for pointer in wordnet.synsets[here].pointers:
             if pointer.symbol in _UP and pointer.target not in seen:
                 seen.add(pointer.target)
-                found.append(pointer.target)
-    return found
+                ancestors.append(pointer.target)
+    return ancestors

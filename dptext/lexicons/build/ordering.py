@@ -74,13 +74,15 @@ def orders(
     """
     weights = weights or Weights()
     size = len(figures.counts)
-    given = _Given(figures, outputs, weights)
-    found = np.empty((size, 1 + listed), np.uint16 if size < 2**16 else np.uint32)
+    sums = _Given(figures, outputs, weights)
+    orders_of_rows = np.empty(
+        (size, 1 + listed), np.uint16 if size < 2**16 else np.uint32
+    )
     for begin in range(0, size, _BLOCK):
         rows = np.arange(begin, min(begin + _BLOCK, size))
-        found[rows, 0] = rows
-        found[rows, 1:] = _best(given.scores(rows), listed)
-    return found
+        orders_of_rows[rows, 0] = rows
+        orders_of_rows[rows, 1:] = _best(sums.scores(rows), listed)
+    return orders_of_rows
 
 
 def order_of_unknown(
@@ -95,8 +97,8 @@ def order_of_unknown(
     first, which are outputs, then by cosine less hubness.
     """
     weights = weights or Weights()
-    given = _Given(figures, outputs, weights)
-    scores = given.likeness(np.array([len(figures.counts)]))
+    sums = _Given(figures, outputs, weights)
+    scores = sums.likeness(np.array([len(figures.counts)]))
     scores[0, list(first)] = -_NEVER - np.arange(len(first)) / _GRID
     return np.asarray(_best(np.rint(scores * _GRID), listed)[0])
 
@@ -113,8 +115,8 @@ class _Given:
 
     def likeness(self, rows: NDArray[np.intp]) -> NDArray[np.float64]:
         """Return cosines less hubness: (b, outputs)."""
-        own = self.figures.vectors[rows].astype(np.float64, copy=False)
-        scores: NDArray[np.float64] = own @ self.vectors.T
+        directions = self.figures.vectors[rows].astype(np.float64, copy=False)
+        scores: NDArray[np.float64] = directions @ self.vectors.T
         scores -= self.weights.hub * self.hubs
         scores[:, self.barred] = 2 * _NEVER
         return scores
@@ -129,8 +131,10 @@ class _Given:
         )
         scores += weights.grammar * (grammar[rows] @ grammar[:outputs].T)
         scores += weights.subject * (subject[rows] @ subject[:outputs].T)
-        apart = figures.polarity[rows][:, None] - figures.polarity[:outputs][None, :]
-        scores -= weights.polarity * np.abs(apart, out=apart)
+        difference = (
+            figures.polarity[rows][:, None] - figures.polarity[:outputs][None, :]
+        )
+        scores -= weights.polarity * np.abs(difference, out=difference)
         rarer = np.maximum(self.logs[rows][:, None] - self.logs[:outputs][None], 0.0)
         scores -= weights.rarer * rarer
         for position, row in enumerate(rows.tolist()):
@@ -161,17 +165,17 @@ def _hubs(vectors: NDArray[np.float64], barred: Sequence[int]) -> NDArray[np.flo
     barred words are nobody's neighbours.
     """
     outputs = len(vectors)
-    found = np.zeros(outputs)
+    hubness = np.zeros(outputs)
     near = min(_HUB, outputs - 1 - len(barred))
     if near < 1:
-        return found
+        return hubness
     for begin in range(0, outputs, _BLOCK):
         block = vectors[begin : min(begin + _BLOCK, outputs)] @ vectors.T
         block[np.arange(len(block)), begin + np.arange(len(block))] = -2.0
         block[:, barred] = -2.0
         top = -np.partition(-block, near - 1, axis=1)[:, :near]
-        found[begin : begin + len(block)] = top.mean(axis=1)
-    return found
+        hubness[begin : begin + len(block)] = top.mean(axis=1)
+    return hubness
 
 
 def antonyms(
@@ -193,19 +197,21 @@ def antonyms(
                 one = (synset.lemmas[pointer.source_lemma - 1].lower(), synset.pos)
                 two = (other.lemmas[pointer.target_lemma - 1].lower(), other.pos)
                 pairs |= {(one, two), (two, one)}
-    found: list[set[int]] = [set() for _ in keys]
+    opposites: list[set[int]] = [set() for _ in keys]
     for one, two in pairs:
         for row in bearing.get(one, ()):
-            found[row].update(bearing.get(two, ()))
-    return [sorted(others - {row}) for row, others in enumerate(found)]
+            opposites[row].update(bearing.get(two, ()))
+    return [sorted(others - {row}) for row, others in enumerate(opposites)]
 
 
 def grouped(keys: Sequence[str], groups: Sequence[tuple[str, ...]]) -> list[list[int]]:
     """Return for each word the others of its hand-written groups."""
     row_of = {key: row for row, key in enumerate(keys)}
-    found: list[dict[int, None]] = [{} for _ in keys]
+    others_of: list[dict[int, None]] = [{} for _ in keys]
     for group in groups:
         rows = [row_of[key] for key in group if key in row_of]
         for row in rows:
-            found[row].update(dict.fromkeys(other for other in rows if other != row))
-    return [list(others) for others in found]
+            others_of[row].update(
+                dict.fromkeys(other for other in rows if other != row)
+            )
+    return [list(others) for others in others_of]

@@ -54,9 +54,9 @@ def of_words(
 ) -> NDArray[np.float64]:
     """Return the polarity of words (keys), -1 bad to 1 good: (V,)."""
     by_synset = np.tanh(of_synsets(wordnet, links) / _SCALE)
-    found = np.zeros(len(words))
+    polarity = np.zeros(len(words))
     for row, word in enumerate(words):
-        total = whole = 0.0
+        total = uses = 0.0
         for link in links.get(word, ()):
             use = link.share * weights[link.lemma, link.pos]
             turned = -1.0 if link.kind == "un" else 1.0
@@ -64,11 +64,11 @@ def of_words(
             counts = np.array(
                 [count + 1.0 / (1 + i) for i, (_, count) in enumerate(senses)]
             )
-            own = by_synset[[number for number, _ in senses]]
-            total += turned * use * float(counts @ own / counts.sum())
-            whole += use
-        found[row] = total / whole if whole else 0.0
-    return found
+            of_senses = by_synset[[number for number, _ in senses]]
+            total += turned * use * float(counts @ of_senses / counts.sum())
+            uses += use
+        polarity[row] = total / uses if uses else 0.0
+    return polarity
 
 
 def of_synsets(
@@ -108,11 +108,11 @@ def _matrix(wordnet: WordNet, links: Mapping[str, tuple[Link, ...]]) -> csr_matr
             if pointer.symbol in _RELATIONS
         ]
         ties += _named(wordnet, synset.gloss, links)
-        whole = sum(abs(part) for _, part in ties)
+        strength = sum(abs(part) for _, part in ties)
         for column, part in ties:
             rows.append(row)
             columns.append(column)
-            parts.append(part / max(whole, 1.0))
+            parts.append(part / max(strength, 1.0))
     size = len(wordnet.synsets)
     return sparse.csr_matrix((parts, (rows, columns)), shape=(size, size))
 
@@ -121,7 +121,7 @@ def _named(
     wordnet: WordNet, gloss: str, links: Mapping[str, tuple[Link, ...]]
 ) -> list[tuple[int, float]]:
     """Return the first meanings of the words of a definition, with sign and weight."""
-    found: list[tuple[int, float]] = []
+    signs: list[tuple[int, float]] = []
     turned = 0
     for word in words_of(" ".join(divided(gloss)[0])):
         key = key_of(word)
@@ -134,5 +134,5 @@ def _named(
             continue
         tie = max(ties, key=lambda t: (t.pos == "a", t.share, t.lemma))
         senses = wordnet.senses[tie.lemma, tie.pos]
-        found.append((senses[0][0], -1.0 if turned >= 0 else 1.0))
-    return [(synset, _NAMED * sign / len(found)) for synset, sign in found]
+        signs.append((senses[0][0], -1.0 if turned >= 0 else 1.0))
+    return [(synset, _NAMED * sign / len(signs)) for synset, sign in signs]

@@ -101,11 +101,11 @@ def _part(shares: Shares) -> str:
 
 
 def _closed_classes() -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {key_of(name): ["number word"] for name in NAMES}
+    classes_of: dict[str, list[str]] = {key_of(name): ["number word"] for name in NAMES}
     for name, pairs in closed.classes().items():
         for word in pairs:
-            found.setdefault(key_of(word), []).append(name)
-    return found
+            classes_of.setdefault(key_of(word), []).append(name)
+    return classes_of
 
 
 def _of_closed(classes: Sequence[str]) -> Shares:
@@ -114,11 +114,11 @@ def _of_closed(classes: Sequence[str]) -> Shares:
 
 
 def _given_names() -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+    kinds_of: dict[str, list[str]] = {}
     for kind, group in zip(_GIVEN, names.names(), strict=True):
         for name in group:
-            found.setdefault(key_of(name), []).append(kind)
-    return found
+            kinds_of.setdefault(key_of(name), []).append(kind)
+    return kinds_of
 
 
 def _name_kinds(
@@ -136,9 +136,9 @@ def _name_kinds(
     numbers = [
         number for tie in ties for number, _ in wordnet.senses[tie.lemma, tie.pos]
     ]
-    found = [_kind(wordnet, number) for number in numbers]
-    kinds = [kind for kind in found if kind]
-    return list(dict.fromkeys(kinds)) if len(kinds) * 2 > len(found) else []
+    of_senses = [_kind(wordnet, number) for number in numbers]
+    kinds = [kind for kind in of_senses if kind]
+    return list(dict.fromkeys(kinds)) if len(kinds) * 2 > len(of_senses) else []
 
 
 def _kind(wordnet: WordNet, number: int) -> str:
@@ -209,11 +209,13 @@ def _whole(shares: Shares) -> Shares:
     return {name: share / total for name, share in shares.items()} if total else {}
 
 
-def _rows(found: Sequence[Shares]) -> NDArray[np.float64]:
+def _rows(shares_of: Sequence[Shares]) -> NDArray[np.float64]:
     """Return the square roots of shares, one column a name in order: (V, t)."""
-    columns = {name: i for i, name in enumerate(sorted({n for s in found for n in s}))}
-    rows = np.zeros((len(found), len(columns)))
-    for row, shares in enumerate(found):
+    columns = {
+        name: i for i, name in enumerate(sorted({n for s in shares_of for n in s}))
+    }
+    rows = np.zeros((len(shares_of), len(columns)))
+    for row, shares in enumerate(shares_of):
         for name, share in shares.items():
             rows[row, columns[name]] = np.sqrt(share)
     return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True))

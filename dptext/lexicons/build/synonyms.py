@@ -24,15 +24,15 @@ def synonyms(
     shared meanings have in the use of both words, then by id.
     """
     bearing = _bearing(wordnet, words, links)
-    found: list[dict[int, float]] = [{} for _ in words]
+    weights: list[dict[int, float]] = [{} for _ in words]
     for members in bearing.values():
         for x, part in members:
             for y, other in members:
                 if x != y:
-                    found[x][y] = found[x].get(y, 0.0) + part * other
+                    weights[x][y] = weights[x].get(y, 0.0) + part * other
     chosen = [
         sorted(alike, key=lambda y, alike=alike: (-alike[y], y))[:MOST]  # type: ignore[misc]
-        for alike in found
+        for alike in weights
     ]
     ends = np.cumsum([len(ids) for ids in chosen]).astype(np.int32)
     return ends, np.array([y for ids in chosen for y in ids], np.int32)
@@ -46,9 +46,9 @@ def _bearing(
     for x, word in enumerate(words):
         for link in links.get(word, ()):
             senses = wordnet.senses[link.lemma, link.pos]
-            whole = sum(count + 1.0 for _, count in senses)
+            total = sum(count + 1.0 for _, count in senses)
             for synset, count in senses:
-                part = (count + 1.0) / whole
+                part = (count + 1.0) / total
                 if part >= SMALLEST:
                     bearing.setdefault((synset, link.kind), []).append((x, part))
     return bearing

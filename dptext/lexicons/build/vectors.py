@@ -92,8 +92,8 @@ def _with_classes(
         for row in members:
             if not filled[row].any():
                 mean = unit(rows[members].mean(axis=0, keepdims=True))[0]
-                own = rng.standard_normal(len(mean)) / np.sqrt(len(mean))
-                filled[row] = mean + _APART * own
+                direction = rng.standard_normal(len(mean)) / np.sqrt(len(mean))
+                filled[row] = mean + _APART * direction
     return unit(filled)
 
 

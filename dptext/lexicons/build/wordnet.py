@@ -65,13 +65,13 @@ def read(folder: Path) -> WordNet:
 
 def digest(folder: Path) -> str:
     """Return the sha256 of the names and contents of the files that `read` reads."""
-    whole = hashlib.sha256()
+    hasher = hashlib.sha256()
     data = (f"data.{ending}" for ending in FILES.values())
     odd = (f"{ending}.exc" for ending in FILES.values())
     for name in (*data, *odd, "index.sense"):
         content = hashlib.sha256((folder / name).read_bytes()).hexdigest()
-        whole.update(f"{name} {content}\n".encode())
-    return whole.hexdigest()
+        hasher.update(f"{name} {content}\n".encode())
+    return hasher.hexdigest()
 
 
 def _lines(path: Path) -> Iterator[str]:
@@ -136,7 +136,7 @@ def _senses(
     folder: Path, numbers: Mapping[tuple[str, int], int]
 ) -> dict[tuple[str, str], tuple[tuple[int, int], ...]]:
     path = folder / "index.sense"
-    found: dict[tuple[str, str], list[tuple[int, int, int]]] = {}
+    senses: dict[tuple[str, str], list[tuple[int, int, int]]] = {}
     for number, line in enumerate(_lines(path), 1):
         try:
             key, offset, position, count = line.split()
@@ -147,10 +147,10 @@ def _senses(
         except (ValueError, IndexError, KeyError):
             msg = f"{path}: line {number} does not fit the data files"
             raise LexiconError(msg) from None
-        found.setdefault((lemma.replace("_", " "), pos), []).append(sense)
+        senses.setdefault((lemma.replace("_", " "), pos), []).append(sense)
     return {
-        key: tuple((synset, count) for _, synset, count in sorted(found[key]))
-        for key in sorted(found)
+        key: tuple((synset, count) for _, synset, count in sorted(senses[key]))
+        for key in sorted(senses)
     }
 
 

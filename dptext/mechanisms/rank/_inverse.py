@@ -29,7 +29,7 @@ def likeliest(
         worth = np.log(prior) - np.log(totals)[which]
     first = np.argsort(-worth, kind="stable")[:count]
     first = first[np.isfinite(worth[first])]
-    found = Likeliest(rank.space.size, count)
+    inputs = Likeliest(rank.space.size, count)
     least = worth[first[-1]] if len(first) == count else -np.inf
     listed = np.zeros((len(first), rank.outputs), bool)
     index = np.full(len(prior), -1)
@@ -43,8 +43,8 @@ def likeliest(
         inside = index[rows] >= 0
         listed[index[rows[inside]], outputs[inside]] = True
         log_probs = logs[rows] - np.log(totals)[which[rows]]
-        found.add_pairs(outputs, rows, worth[rows] + logs[rows], log_probs)
+        inputs.add_pairs(outputs, rows, worth[rows] + logs[rows], log_probs)
     at, outputs = np.nonzero(~listed)
     rows = first[at]
-    found.add_pairs(outputs, rows, worth[rows], -np.log(totals)[which[rows]])
-    return found.result()
+    inputs.add_pairs(outputs, rows, worth[rows], -np.log(totals)[which[rows]])
+    return inputs.result()
