@@ -79,6 +79,7 @@ class Priors:
         self._topics = about._topics(batch)
         self._directions = about._directions
         size = self._model.size
+        self._backoff = np.exp(self._model.backoff.astype(np.float64))
         self._alone = np.exp(self._model.alone[:size].astype(np.float64))
         contexts, following = self._model.contexts, np.asarray(self._model.following)
         gains = ngrams.decoded(np.asarray(self._model.gains))
@@ -92,7 +93,7 @@ class Priors:
     def of(self, position: int) -> Floats:
         """Return it: (V,), sums to 1."""
         size = self._model.size
-        backoff = np.exp(self._model.backoff.astype(np.float64))
+        backoff = self._backoff
         after = np.zeros(size + 2)
         for row, share in self._beside(position - 1):
             after += share * backoff[row]

@@ -23,7 +23,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from published_figures import DATA, ROOT
+from private_rows import DATA, ROOT
 
 RESULTS = ROOT / "docs" / "replication.jsonl"
 Row = dict[str, Any]

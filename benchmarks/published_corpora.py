@@ -9,8 +9,6 @@ deviation 22.4; the paper has 80.84 and 22.53), 3,123 of its 10,000.
 from __future__ import annotations
 
 import functools
-import gzip
-import json
 import re
 from collections import Counter
 from dataclasses import dataclass
@@ -19,7 +17,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from published_figures import DATA
+from private_rows import DATA, rows_of
 
 Ids = NDArray[np.int64]
 # Words of a text that the authors' metrics look at.
@@ -71,14 +69,6 @@ def cleaned(text: str) -> list[str]:
     return [singular(word) for word in plain.split() if word not in stop]
 
 
-@functools.cache
-def _rows(file: str) -> list[dict[str, Any]]:
-    with gzip.open(DATA / "text" / f"{file}.jsonl.gz", "rt", encoding="utf-8") as lines:
-        rows = [json.loads(line) for line in lines]
-    order = np.random.default_rng(0).permutation(len(rows))
-    return [rows[position] for position in order.tolist()]
-
-
 def _read(name: str) -> tuple[list[list[str]], list[Any], list[list[str]], list[Any]]:
     """Return all training texts with labels, then test texts with labels."""
     files = (
@@ -86,7 +76,7 @@ def _read(name: str) -> tuple[list[list[str]], list[Any], list[list[str]], list[
     )
     parts = []
     for number, file in enumerate(files):
-        rows = _rows(file)[: SIZES[name][1] if number else None]
+        rows = rows_of(file)[: SIZES[name][1] if number else None]
         pairs = [(cleaned(row["text"]), row["label"]) for row in rows]
         if name == "IMDb":
             pairs = [pair for pair in pairs if 40 <= len(pair[0]) <= 130]

@@ -11,8 +11,8 @@ import functools
 import os
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
-DATA = Path(os.environ.get("DPTEXT_TEST_DATA", ROOT.parent / "shared" / "data"))
+from private_rows import DATA
+
 PUBLISHED = Path(os.environ.get("PUBLISHED", DATA.parent / "published"))
 ROW = dict[str, str]
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from private_rows import DATA
 from published_corpora import Corpus, Ids
-from published_figures import DATA
 
 WORDS, RUNS, ENCODED = 50, 100, 80
 Row = dict[str, Any]

@@ -73,8 +73,8 @@ def order(rows: Rows) -> str:
                 and (row["dataset"], row["dimension"]) == ("AG News", "50")
                 and (row["epsilon"], row["alpha"]) == (epsilon, "0.5")
             ]
-            own = puc.of_tables("AG News", "50", name, epsilon)["0.5"]
-            line += [f"{value:.2f}", f"{own:.2f}"]
+            ours = puc.of_tables("AG News", "50", name, epsilon)["0.5"]
+            line += [f"{value:.2f}", f"{ours:.2f}"]
         body.append(line)
     head = [f"{what}, {e}" for e in EPSILONS for what in ("printed", "by formula")]
     return table(("mechanism", *head), body)

@@ -103,9 +103,11 @@ def _synonyms(corpus: Corpus, uniform: Ids, tokens: Ids) -> Iterator[Row]:
         names = synonyms(corpus.words[word]) if counts[word] else []
         if not names:
             return 1.0
-        own = np.array([weights[row_of[n]] if n in row_of else 0.0 for n in names])
-        inside = own > 0
-        by = {"word": weights[word], "synonym": own, "one": 1.0}[score]
+        listed_weights = np.array(
+            [weights[row_of[n]] if n in row_of else 0.0 for n in names]
+        )
+        inside = listed_weights > 0
+        by = {"word": weights[word], "synonym": listed_weights, "one": 1.0}[score]
         chances = np.exp(epsilon * np.where(inside, by, 0.0) / 2.0)
         itself = np.array([name == corpus.words[word] for name in names])
         kept = itself | ~inside if keeps else itself

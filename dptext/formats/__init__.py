@@ -56,7 +56,10 @@ class Writer(ABC):
         """Write what stands between records as it is."""
 
     def piece(self, data: bytes) -> None:
-        """Write what another writer has written for some records, without its head."""
+        """Write what another writer has written for some records, without its head.
+
+        Asked only of formats that say how they are cut (`Format.regular`).
+        """
         raise NotImplementedError
 
     @abstractmethod
