@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import published_figures as published
+from private_rows import DATA
 
 Row = dict[str, Any]
 SCORES = (*("ic", "pos_weight", "sentence_similarity_score", "word_similarity_score"),)
@@ -85,7 +86,7 @@ def rows(model: Path) -> Iterator[Row]:
     }
     budget = {"name": "linguistic", "epsilon": TOTAL, "scores": scores}
     budget["variant"] = "published"
-    nltk.data.path.insert(0, str(published.DATA / "nltk_data"))
+    nltk.data.path.insert(0, str(DATA / "nltk_data"))
     sanitizer = pipeline.build(
         load_profile("santext", {"budget": budget}), lexicons.find("builtin")
     )

@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import published_figures as published
 import published_page_comparative as comparative
 import published_page_others as others
 import published_page_puc as puc
+from private_rows import ROOT
 
 TABLES = {**puc.TABLES, **comparative.TABLES, **others.TABLES}
 
@@ -25,4 +25,4 @@ def page(rows: puc.Rows) -> str:
 
 def write(rows: puc.Rows) -> None:
     """Write docs/replication.md."""
-    (published.ROOT / "docs" / "replication.md").write_text(page(rows), "utf-8")
+    (ROOT / "docs" / "replication.md").write_text(page(rows), "utf-8")

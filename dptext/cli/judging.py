@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from dptext.signatures import Key
 
 TRUST = (
-    "reports are trusted, whoever wrote them: to have forged ones refused, sign reports "
-    "with --sign-key and check them with --verify-key"
+    "reports are trusted, whoever wrote them: to have forged ones refused, sign "
+    "reports with --sign-key and check them with --verify-key"
 )
 
 
