@@ -19,6 +19,7 @@ from msgspec import Meta
 from numpy.typing import NDArray
 
 from dptext import causal_models, content, decoders
+from dptext.decoders._fluency import FLUENCY, closest_text
 from dptext.errors import UsageError
 from dptext.readers import locations
 from dptext.readers import topic as topics
@@ -37,6 +38,8 @@ class Params(decoders.Params):
 
     ngrams, a model of pairs by name or folder that reads along, none if empty, with its
     own power ngram_weight; weight, the power of the language model beside these;
+    fluency, what a nat of the model of pairs counts beside a closeness of 1 in what is
+    written by mbr (0, or without that model: each word is chosen by itself);
     candidates, the inputs that are weighed for each drawn word; beam, the texts that
     are followed; device, torch's name of it.
     """
@@ -48,6 +51,7 @@ class Params(decoders.Params):
     beam: Annotated[int, Meta(ge=1, le=1024)] = 4
     weight: Annotated[float, Meta(gt=0, le=10)] = 1.0
     ngram_weight: Annotated[float, Meta(gt=0, le=10)] = 0.5
+    fluency: Annotated[float, Meta(ge=0, le=10)] = FLUENCY
     device: str = "cpu"
 
     def prepare(self, channel: Channel) -> CausalLm:
@@ -73,16 +77,22 @@ class Params(decoders.Params):
         settings = Settings(
             self.beam, self.candidates, self.weight, writable=self.mode == "beam"
         )
-        return CausalLm(self, CausalReader(channel, source, settings, pairs), digests)
+        reader = CausalReader(channel, source, settings, pairs)
+        return CausalLm(self, reader, pairs, digests)
 
 
 class CausalLm(decoders.Decoder):
     """A reader with a language model, and how it chooses."""
 
     def __init__(
-        self, params: Params, reader: CausalReader, digests: Mapping[str, str]
+        self,
+        params: Params,
+        reader: CausalReader,
+        pairs: PairReader | None,
+        digests: Mapping[str, str],
     ) -> None:
         self._params, self._reader, self._digests = params, reader, digests
+        self._pairs = pairs
         vectors = np.asarray(reader.channel.lexicon.vectors, np.float64)
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         self._directions = vectors / np.where(lengths > 0.0, lengths, 1.0)
@@ -115,10 +125,13 @@ class CausalLm(decoders.Decoder):
         if self._params.mode == "mbr":
             values = self._closeness(reading)
         writable = self._reader.writable(released, reading.rows) & (reading.likely > 0)
-        best = np.where(writable, values, -np.inf).argmax(axis=0)
-        each = np.arange(len(released.drawn))
-        words = reading.rows[best, each]
-        return np.where(writable[best, each], words, released.drawn)
+        values = np.where(writable, values, -np.inf)
+        rows, fluency = reading.rows, self._params.fluency
+        if self._params.mode == "mbr" and self._pairs is not None and fluency:
+            words = closest_text(self._pairs, released, rows, values, fluency)
+        else:
+            words = rows[values.argmax(axis=0), np.arange(len(released.drawn))]
+        return np.where(writable.any(axis=0), words, released.drawn)
 
     def _closeness(self, reading: Reading) -> NDArray[np.float64]:
         """Return the expected closeness of each candidate to the word: (c, n)."""

@@ -1,10 +1,11 @@
 """A model of pairs of words reads the draws and writes the words that fit them best.
 
-mbr: of the likely inputs of a drawn word the one with the largest expected closeness
-(cosine) to what the word was; posterior: the most probable one; viterbi: that of the
-likeliest text. Exact for the model and the candidates of each word.
+mbr: of the likely inputs of drawn words the text with the largest expected closeness
+(cosine) to what the words were, and with it the fluency of the model; posterior: the
+most probable input of each; viterbi: the likeliest text. Exact for the model and the
+candidates of each word.
 Source: forward-backward and Viterbi algorithms (Rabiner 1989); decoding by least
-expected loss (Kumar and Byrne 2004).
+expected loss (Kumar and Byrne 2004), here with a prior for what is written.
 """
 
 from __future__ import annotations
@@ -19,15 +20,22 @@ from msgspec import Meta
 from numpy.typing import NDArray
 
 from dptext import decoders
+from dptext.decoders._fluency import FLUENCY, closest_text
 from dptext.errors import LexiconError
 from dptext.readers import locations
 from dptext.readers import topic as topics
 from dptext.readers.channel import Channel
-from dptext.readers.pairs import PairReader
+from dptext.readers.pairs import PairReader, Weighed
+from dptext.readers.posterior import Floats
 from dptext.types import Ids, Released
 
 # Words that are weighed at once.
 _BLOCK = 512
+# Steps of a closeness of 1.
+_STEPS = 127
+# Of the candidates of a word so many are read with their neighbours: those that weigh
+# most by the draw and by what the text is about.
+_READ = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,14 +44,16 @@ class Params(decoders.Params):
 
     candidates, the inputs that are weighed for each drawn word; weight, the power of
     the language model beside the channel; topic, that of what the text is about (0:
-    left out); optional, whether to write the draws where there is no such model for the
-    lexicon.
+    left out); fluency, what a nat of the language model counts beside a closeness of 1
+    in what is written by mbr (0: each word is chosen by itself); optional, whether to
+    write the draws where there is no such model for the lexicon.
     """
 
     mode: Literal["mbr", "posterior", "viterbi"] = "mbr"
     model: str = locations.ENGLISH
-    candidates: Annotated[int, Meta(ge=2, le=256)] = 16
+    candidates: Annotated[int, Meta(ge=2, le=256)] = 32
     weight: Annotated[float, Meta(gt=0, le=10)] = 0.8
+    fluency: Annotated[float, Meta(ge=0, le=10)] = FLUENCY
     topic: Annotated[float, Meta(ge=0, le=20)] = topics.POWER
     optional: bool = False
 
@@ -65,7 +75,9 @@ class Params(decoders.Params):
     def prepare(self, channel: Channel) -> Ngram:
         """Open the model; raises LexiconError and UsageError where it does not fit."""
         model = locations.find(self.model, channel)
-        reader = PairReader(channel, model, self.candidates, self.weight, self.topic)
+        reader = PairReader(
+            *(channel, model, self.candidates, self.weight, self.topic), kept=_READ
+        )
         return Ngram(self, reader, model.digest)
 
 
@@ -94,46 +106,62 @@ class Ngram(decoders.Decoder):
 
     def decode(self, released: Released) -> Ids:
         """Return the words to write: (n,)."""
-        if self._params.mode == "viterbi":
-            return self._reader.best_path(released)
-        rows, likely = self._reader.posterior(released)
-        written = np.array(released.drawn)
+        mode, reader = self._params.mode, self._reader
+        if mode == "viterbi":
+            return reader.best_path(released)
+        weighed = reader.weighed(released)
+        values = reader.likely(released, weighed)
+        if mode == "mbr":
+            values = self._expected(released, weighed, values)
+        values = np.where(weighed.writable, values, np.float32(-np.inf))
+        # A word without any candidate that may be written is written as it was drawn.
+        possible = np.asarray(weighed.writable.any(axis=0))
+        rows, fluency = weighed.rows, self._params.fluency
+        if mode == "mbr" and fluency:
+            written = closest_text(reader, released, rows, values, fluency)
+        else:
+            written = rows[values.argmax(axis=0), np.arange(len(possible))]
+        return np.where(possible, written, released.drawn)
+
+    def _expected(self, released: Released, weighed: Weighed, likely: Floats) -> Floats:
+        """Return the expected closeness of each candidate: (k, n)."""
+        expected = np.empty_like(likely)
         for epsilon, positions in self._reader.channel.groups(released.eps):
-            table = self._reader.table(epsilon)
+            closeness = self._closeness(epsilon)
             for begin in range(0, len(positions), _BLOCK):
                 part = positions[begin : begin + _BLOCK]
-                drawn, values = released.drawn[part], likely[: len(table.rows), part]
-                if self._params.mode == "mbr":
-                    closeness = self._closeness(epsilon).of(drawn).T
-                    count = len(values)
-                    values = closeness.reshape(count, count, -1) * values[:, None, :]
-                    values = values.sum(axis=0)
-                values = np.where(table.writable[:, drawn], values, -np.inf)
-                best, each = values.argmax(axis=0), np.arange(len(part))
-                sure = np.isfinite(values[best, each])
-                written[part[sure]] = rows[best, part][sure]
-        return written
+                near = closeness.of(released.drawn[part], weighed.columns[:, part])
+                expected[:, part] = (near * likely[:, None, part]).sum(axis=0)
+        expected /= np.float32(_STEPS)
+        return expected
 
 
 class _Closeness:
-    """127 times the cosines of the candidates of outputs, computed once asked for."""
+    """Cosines of the candidates of outputs in _STEPS, computed once asked for."""
 
     def __init__(self, rows: Ids, directions: NDArray[np.float32]) -> None:
-        self._rows, self._directions = rows.T, directions
-        shape = len(self._rows), self._rows.shape[1] ** 2
-        self._known = np.zeros(len(self._rows), bool)
-        self._closeness = np.zeros(shape, np.int8)
+        self._rows, self._directions = rows, directions
+        self._width = rows.shape[1]
+        self._known = np.zeros(len(rows), bool)
+        self._closeness = np.zeros(len(rows) * self._width**2, np.int8)
 
-    def of(self, outputs: Ids) -> NDArray[np.int8]:
-        """Return them for each of some outputs: (n, c * c)."""
+    def of(self, outputs: Ids, columns: NDArray[np.int64]) -> NDArray[np.int8]:
+        """Return those of some columns (k, n) of n outputs: (k, k, n)."""
+        self._compute(outputs)
+        first = outputs * np.int64(self._width**2) + columns * self._width
+        at = first[:, None, :] + columns[None, :, :]
+        closeness: NDArray[np.int8] = self._closeness.take(at)
+        return closeness
+
+    def _compute(self, outputs: Ids) -> None:
         wanted = np.zeros(len(self._known), bool)
         wanted[outputs] = True
         new = np.flatnonzero(wanted & ~self._known)
+        closeness = self._closeness.reshape(len(self._known), -1)
         for begin in range(0, len(new), _BLOCK):
             part = new[begin : begin + _BLOCK]
             near = self._directions[self._rows[part]]
             cosines = np.clip(near @ near.transpose(0, 2, 1), -1.0, 1.0)
-            codes = np.round(cosines * 127.0).reshape(len(near), -1)
-            self._closeness[part] = codes
+            codes = np.round(cosines * float(_STEPS)).reshape(len(near), -1)
+            closeness[part] = codes
         self._known[new] = True
-        return self._closeness[outputs]

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext.lexicons import vulgar
-from dptext.readers import posterior
+from dptext.readers import paths, posterior
 from dptext.readers import topic as topics
 from dptext.readers.channel import Channel
 from dptext.readers.lattice import Lattice
@@ -32,24 +32,36 @@ _TABLES = 64
 
 
 class Table(NamedTuple):
-    """The candidates of each output at one epsilon: rows (c, O), V the unknown word.
+    """The candidates of each output at one epsilon: rows (O, c), V the unknown word.
 
-    weights, slots and backoff (c, O) as in `posterior.Words`; a padding weighs 0.
-    writable (c, O) tells which candidates may be drawn themselves and are not vulgar.
+    weights (O, c) as in `posterior.Words`; a padding weighs 0. writable (O, c) tells
+    which candidates may be drawn themselves and are not vulgar.
     """
 
     rows: Ids
     writable: NDArray[np.bool_]
-    slots: NDArray[np.int64]
     weights: Floats
-    backoff: Floats
+
+
+class Weighed(NamedTuple):
+    """The k likeliest candidates of n drawn words, by each word and by the topic.
+
+    rows (k, n), V the unknown word; columns (k, n), where they stand in the tables;
+    writable (k, n); words, as the posterior takes them.
+    """
+
+    rows: Ids
+    columns: NDArray[np.int64]
+    writable: NDArray[np.bool_]
+    words: Words
 
 
 class PairReader:
     """Reads what is released through a channel, with a model over its lexicon.
 
-    count, candidates of each word; weight, the power of the language model; topic, that
-    of what the text is about, 0 to leave that out.
+    count, candidates of each word; kept, how many of them the words around it are
+    asked about, all if not given: those that weigh most; weight, the power of the
+    language model; topic, that of what the text is about, 0 to leave that out.
     """
 
     name = "ngram"
@@ -65,13 +77,21 @@ class PairReader:
         count: int = _MANY,
         weight: float = 1.0,
         topic: float = 0.0,
+        kept: int | None = None,
     ) -> None:
         channel.check()
         self.channel = channel
         lexicon = channel.lexicon
         self._lattice = Lattice(lexicon.row_of, lexicon.words.index(NUMBER))
         self._model, self._count, self._weight = model, count, weight
+        self._kept = min(kept or count, count)
         self._gains = Gains(model, weight)
+        size = model.size + 1
+        backoff = weight * model.backoff[:size].astype(np.float64)
+        self._backoff = np.exp(backoff).astype(np.float32)
+        self._backoff_scores = paths.scores_of(backoff)
+        alone = weight * model.alone[:size].astype(np.float64)
+        self._alone_scores = paths.scores_of(alone)
         self._vulgar = vulgar.rows(lexicon)
         self._topic = topics.Topic(channel.lexicon, topic) if topic else None
         self.table = lru_cache(maxsize=_TABLES)(self._table)
@@ -86,10 +106,14 @@ class PairReader:
         return cls(channel, model, topic=topics.POWER)
 
     def posterior(self, released: Released) -> tuple[Ids, Floats]:
-        """Return the candidates of each drawn word, and how likely each is: (c, n)."""
-        rows, words = self._candidates(released)
+        """Return the candidates of each drawn word, and how likely each is: (k, n)."""
+        weighed = self.weighed(released)
+        return weighed.rows, self.likely(released, weighed)
+
+    def likely(self, released: Released, weighed: Weighed) -> Floats:
+        """Return the posterior probability of each candidate: (k, n)."""
         chains = self._lattice.chains(released)
-        return rows, posterior.marginals(chains, words, self._gains)
+        return posterior.marginals(chains, weighed.words, self._gains)
 
     def guess(self, released: Released) -> Ids:
         """Return the most probable word of each drawn one, unknown ones left out."""
@@ -100,39 +124,58 @@ class PairReader:
 
     def best_path(self, released: Released) -> Ids:
         """Return the likeliest text of words that may be drawn: (n,)."""
-        rows, words = self._candidates(released)
-        writable = self.writable(released)
+        weighed = self.weighed(released)
         # A word without any such candidate is written as it was drawn.
-        none = ~writable.any(axis=0)
-        words.weights[~writable & ~none] = 0.0
+        none = ~weighed.writable.any(axis=0)
+        possible = weighed.writable | none
+        with np.errstate(divide="ignore"):
+            logs = np.log(weighed.words.weights.astype(np.float64))
+        scores = paths.scores_of(np.where(possible, logs, -np.inf))
+        rows = self._path(released, weighed.rows, weighed.words.slots, scores)
+        return np.where(none, released.drawn, rows)
+
+    def fluent_path(
+        self, released: Released, rows: Ids, worth: NDArray[np.floating]
+    ) -> Ids:
+        """Return the words of the largest sum of worth and ln L of the text: (n,).
+
+        rows (k, n) to choose among; worth (k, n) of each, in nats, -inf for never.
+        """
+        scores = paths.scores_of(worth) + self._alone_scores[rows]
+        return self._path(released, rows, self._gains.slot_of[rows], scores)
+
+    def _path(
+        self,
+        released: Released,
+        rows: Ids,
+        slots: NDArray[np.int64],
+        scores: paths.Scores,
+    ) -> Ids:
         chains = self._lattice.chains(released)
-        chosen = posterior.best_path(chains, words, self._gains)
-        path = rows[chosen, np.arange(len(chosen))]
-        return np.where(none, released.drawn, path)
+        candidates = paths.Candidates(slots, scores, self._backoff_scores[rows])
+        chosen = paths.best_path(chains, candidates, self._gains)
+        return np.asarray(rows[chosen, np.arange(len(chosen))])
 
-    def writable(self, released: Released) -> NDArray[np.bool_]:
-        """Tell which candidates of each word may be written: (c, n)."""
-        writable = np.zeros((self._count, len(released.drawn)), bool)
-        for epsilon, positions in self.channel.groups(released.eps):
-            table = self.table(epsilon)
-            drawn = released.drawn[positions]
-            writable[: len(table.rows), positions] = table.writable[:, drawn]
-        return writable
-
-    def _candidates(self, released: Released) -> tuple[Ids, Words]:
-        shape = (self._count, len(released.drawn))
-        rows, slots = np.zeros(shape, np.int32), np.zeros(shape, np.int64)
-        weights, backoff = np.zeros(shape, np.float32), np.ones(shape, np.float32)
+    def weighed(self, released: Released) -> Weighed:
+        """Return the likeliest candidates of each drawn word."""
+        shape = (len(released.drawn), self._count)
+        rows = np.zeros(shape, np.int32)
+        writable, weights = np.zeros(shape, bool), np.zeros(shape, np.float32)
         for epsilon, positions in self.channel.groups(released.eps):
             table, drawn = self.table(epsilon), released.drawn[positions]
-            width = len(table.rows)
-            rows[:width, positions] = table.rows[:, drawn]
-            slots[:width, positions] = table.slots[:, drawn]
-            weights[:width, positions] = table.weights[:, drawn]
-            backoff[:width, positions] = table.backoff[:, drawn]
-        if self._topic is not None and len(released.drawn):
+            width = table.rows.shape[1]
+            rows[positions, :width] = table.rows[drawn]
+            writable[positions, :width] = table.writable[drawn]
+            weights[positions, :width] = table.weights[drawn]
+        if self._topic is not None and len(rows):
             weights *= self._topic.factors(rows, released)
-        return rows, Words(slots, weights, backoff)
+        columns = largest(weights, self._kept)
+        rows, writable, weights = (
+            np.ascontiguousarray(np.take_along_axis(each, columns, axis=1).T)
+            for each in (rows, writable, weights)
+        )
+        words = Words(self._gains.slot_of[rows], weights, self._backoff[rows])
+        return Weighed(rows, columns.T, writable, words)
 
     def _table(self, epsilon: float) -> Table:
         model, size = self._model, self._model.size
@@ -143,14 +186,24 @@ class PairReader:
         top = logs.max(axis=1, keepdims=True)
         weights = np.exp(logs - np.where(np.isfinite(top), top, 0.0))
         weights = np.where(np.isfinite(logs), np.maximum(weights, _LEAST), 0.0)
-        backoff = np.exp(self._weight * model.backoff.astype(np.float64))[rows]
         drawn = np.zeros(size + 1, bool)
         drawn[: len(rows)] = np.isfinite(log_probs[:, 0])
         drawn &= ~self._vulgar
-        return Table(
-            np.ascontiguousarray(rows.T),
-            np.ascontiguousarray((drawn[rows] & np.isfinite(logs)).T),
-            np.ascontiguousarray(self._gains.slot_of[rows].T),
-            weights.T.astype(np.float32, order="C"),
-            backoff.T.astype(np.float32, order="C"),
-        )
+        writable = drawn[rows] & np.isfinite(logs)
+        return Table(rows, writable, weights.astype(np.float32))
+
+
+def largest(weights: Floats, count: int) -> NDArray[np.int64]:
+    """Return where the largest of each row stand, in order of place: (n, count).
+
+    weights (n, c), none below 0. Of equal ones the first, on every machine.
+    """
+    width = weights.shape[1]
+    if count >= width:
+        return np.broadcast_to(np.arange(width), weights.shape)
+    # Numbers of single precision above 0 are ordered as their bits are.
+    keys = np.ascontiguousarray(weights, np.float32).view(np.int32).astype(np.int64)
+    keys = keys * width + np.arange(width - 1, -1, -1)
+    top = np.partition(keys, width - count, axis=1)[:, width - count :]
+    places: NDArray[np.int64] = np.sort(width - 1 - top % width, axis=1)
+    return places

@@ -54,18 +54,18 @@ class Topic:
         self._scale, self._largest = power * _STEPS / _LENGTH**2, largest
 
     def factors(self, rows: Ids, released: Released) -> NDArray[np.float32]:
-        """Return the factor of each candidate of each drawn word: (c, n).
+        """Return the factor of each candidate of each drawn word: (n, c).
 
-        rows (c, n) are candidates, V the unknown word.
+        rows (n, c) are candidates, V the unknown word.
         """
         topics = self._topics(released)
         factors = np.empty(rows.shape, np.float32)
-        for begin in range(0, rows.shape[1], _BLOCK):
+        for begin in range(0, len(rows), _BLOCK):
             part = slice(begin, begin + _BLOCK)
-            near = self._directions[rows[:, part].T]
+            near = self._directions[rows[part]]
             cosines = np.einsum("ncd,nd->nc", near, topics[part])
             codes = np.rint(cosines * self._scale).astype(np.int64)
-            factors[:, part] = self._factors.take(codes + self._largest, mode="clip").T
+            factors[part] = self._factors.take(codes + self._largest, mode="clip")
         return factors
 
     def _topics(self, released: Released) -> NDArray[np.float32]:

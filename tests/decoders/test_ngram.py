@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,14 @@ from dptext.tokens.policy import Policy
 from dptext.types import Record
 from tests import small
 from tests.readers import models
-from tests.readers.test_posterior import ENGLISH, SIZE, channel_of, release
+from tests.readers.test_posterior import (
+    ENGLISH,
+    POLICIES,
+    SIZE,
+    channel_of,
+    release,
+    sequence,
+)
 
 TEXTS = ["cat dog, the runs. of cat", "the 42 cat of!\nzq", "dog zq of the cat runs"]
 
@@ -31,7 +39,7 @@ def params(folder: Path, **given: Any) -> ngram.Params:
 def test_mbr_writes_the_word_of_largest_expected_closeness(tmp_path: Path) -> None:
     """By hand: sum over x of p(x) cos(z, x), the largest over all words z."""
     channel, batch = channel_of(Policy()), release(Policy(), TEXTS)
-    settings = params(tmp_path)
+    settings = params(tmp_path, fluency=0.0)
     written = settings.prepare(channel).decode(batch)
     reader = PairReader(channel, ngrams.load(tmp_path / "pairs"), SIZE + 1)
     rows, likely = reader.posterior(batch)
@@ -42,6 +50,48 @@ def test_mbr_writes_the_word_of_largest_expected_closeness(tmp_path: Path) -> No
         values = table[:SIZE] @ mean
         # Cosines are rounded to 1/127.
         assert values[word] > values.max() - 0.01
+
+
+@pytest.mark.parametrize("fluency", [0.03, 0.3])
+@pytest.mark.parametrize("policy", POLICIES, ids=str)
+def test_mbr_writes_the_closest_fluent_text(
+    policy: Policy, fluency: float, tmp_path: Path
+) -> None:
+    """By all texts: the largest sum of expected closeness and fluency * ln L."""
+    channel = channel_of(policy)
+    batch = release(policy, [*TEXTS, "", "the, of", "dog dog cat"], seed=6)
+    written = params(tmp_path, fluency=fluency).prepare(channel).decode(batch)
+    model = ngrams.load(tmp_path / "pairs")
+    rows, likely = PairReader(channel, model, SIZE + 1).posterior(batch)
+    table = ENGLISH.vectors.astype(np.float64)
+    table /= np.linalg.norm(table, axis=1, keepdims=True)
+    means = np.einsum("xn,xnd->nd", likely, table[rows])
+    size = np.arange(SIZE + 2)
+    logs = np.array([model.log_probs(np.full(SIZE + 2, row), size) for row in size])
+    words = np.flatnonzero(channel.inputs[:SIZE] > 0)
+
+    def score(row: int, words_of: dict[int, int]) -> float:
+        chain = [
+            words_of.get(i, -1) if what == "drawn" else i
+            for what, i in sequence(batch, row)
+        ]
+        fluent = sum(logs[one, two] for one, two in pairwise(chain))
+        close = sum(table[word] @ means[n] for n, word in words_of.items())
+        return float(close + fluency * fluent)
+
+    for row in range(len(batch.ends)):
+        drawn = [n for what, n in sequence(batch, row) if what == "drawn"]
+        texts = [
+            dict(zip(drawn, z, strict=True))
+            for z in product(words.tolist(), repeat=len(drawn))
+        ]
+        best = max(score(row, each) for each in texts)
+        mine = score(row, {n: int(written[n]) for n in drawn})
+        # Cosines are rounded to 1/127.
+        assert mine > best - 0.008 * (len(drawn) + 1)
+    alone = params(tmp_path, fluency=0.0).prepare(channel).decode(batch)
+    if fluency > 0.1:
+        assert (alone != written).any()
 
 
 def test_the_most_probable_word_is_written(tmp_path: Path) -> None:

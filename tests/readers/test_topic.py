@@ -46,7 +46,7 @@ def test_factors_are_those_of_the_definition() -> None:
     """By the cosine with the mean of the other draws, to a step of 1/16 nat."""
     batch = release(Policy(), TEXTS, seed=3)
     rows = np.repeat(np.arange(SIZE + 1)[:, None], len(batch.drawn), axis=1)
-    factors = Topic(RARE, 4.0).factors(rows.astype(np.int32), batch)
+    factors = Topic(RARE, 4.0).factors(rows.T.astype(np.int32), batch).T
     wanted = by_hand(batch, 4.0)
     assert np.abs(np.log(factors) - np.log(wanted)).max() < 0.5 / 16 + 0.01
     assert (factors != 1.0).any()
@@ -57,7 +57,7 @@ def test_a_text_is_about_itself_alone() -> None:
     """What other texts of a batch say changes no bit."""
     batch = release(Policy(), TEXTS * 30, seed=5)
     rows = np.arange(SIZE, dtype=np.int32)[:, None].repeat(len(batch.drawn), axis=1)
-    together = Topic(RARE, 4.0).factors(rows, batch)
+    together = Topic(RARE, 4.0).factors(rows.T, batch).T
     for text in (0, 4, 77):
         mine = batch.texts == text
         alone = Released(
@@ -69,7 +69,7 @@ def test_a_text_is_about_itself_alone() -> None:
             batch.drawn[mine],
             batch.eps[mine],
         )
-        factors = Topic(RARE, 4.0).factors(rows[:, mine], alone)
+        factors = Topic(RARE, 4.0).factors(rows[:, mine].T, alone).T
         np.testing.assert_array_equal(factors, together[:, mine])
 
 
@@ -83,7 +83,7 @@ def test_the_posterior_takes_the_factors() -> None:
         for power in (0.0, topic.POWER)
     )
     np.testing.assert_array_equal(plain[0], with_topic[0])
-    wanted = plain[1] * Topic(RARE, topic.POWER).factors(plain[0], batch)
+    wanted = plain[1] * Topic(RARE, topic.POWER).factors(plain[0].T, batch).T
     wanted /= wanted.sum(axis=0)
     np.testing.assert_allclose(with_topic[1], wanted, rtol=1e-4)
     assert np.abs(wanted - plain[1]).max() > 0.01

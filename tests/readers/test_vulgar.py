@@ -24,11 +24,11 @@ def test_what_is_vulgar_may_be_guessed_and_is_not_written(
     for left, right in zip((rows, likely), after.posterior(batch), strict=True):
         np.testing.assert_array_equal(left, right)
     cat = rows == ENGLISH.words.index("cat")
-    assert before.writable(batch)[cat].any()
-    assert not after.writable(batch)[cat].any()
+    assert before.weighed(batch).writable[cat].any()
+    assert not after.weighed(batch).writable[cat].any()
     other = ~cat
     np.testing.assert_array_equal(
-        before.writable(batch)[other], after.writable(batch)[other]
+        before.weighed(batch).writable[other], after.weighed(batch).writable[other]
     )
 
 
