@@ -121,8 +121,9 @@ def growth(name: str, show: Callable[[Row], str], key: str) -> Callable[[Runs], 
 
 
 def by_core(row: Row) -> str:
-    """Show the rate by processor time, and the ratio to the limit."""
-    return f"{figure(row['rate'])} ({row['ratio']:.2g})"
+    """Show the rate by processor time, the ratio to the limit, and the words."""
+    ratio = f"{row['ratio']:.2f}" if row["ratio"] < 10 else f"{row['ratio']:,.0f}"
+    return f"{figure(row['rate'])} ({ratio}; {row['words']:,})"
 
 
 def by_clock(row: Row) -> str:
