@@ -1,0 +1,134 @@
+"""What benchmarks/speed.py measures, and the page that is made of it."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from dptext import lexicons
+
+ROOT = Path(__file__).resolve().parents[2]
+SCRIPT = ROOT / "benchmarks" / "speed.py"
+
+
+@pytest.fixture
+def scripts() -> Iterator[dict[str, ModuleType]]:
+    """Import the scripts as they import each other: from their folder."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(SCRIPT.parent)
+        before = set(sys.modules)
+        names = ("measure", "page", "texts")
+        yield {name: importlib.import_module(f"speed_{name}") for name in names}
+        for name in set(sys.modules) - before:
+            if name.startswith("speed") or name == "import_large":
+                del sys.modules[name]
+
+
+def a_run() -> dict[str, Any]:
+    """Return a run as it is written: one cell, one refusal, two rows of a peer."""
+    cell = {"table": "mechanisms", "vocabulary": "200x4", "mechanism": "laplace"}
+    cell |= {"length": 200, "jobs": 1, "words": 4000, "rate": 2000.0, "ratio": 0.8}
+    cell |= {"wall_rate": 1000.0, "limit": 2500.0, "start_up": 0.5, "peak": 99.0}
+    refusal = {"table": "mechanisms", "vocabulary": "200x4", "mechanism": "gumbel"}
+    peer = {"vocabulary": "200x4", "peer": "slow 1.0", "counterpart": "laplace"}
+    rates = {"words": 30, "failed": 2, "rate": 4.0, "start_up": 20.0, "peak": 300.0}
+    machine = {"processor": "P", "cores": 2, "memory": 8, "system": "S"}
+    return {
+        "date": "2026-11-22",
+        "dptext": "0.1.0",
+        "machine": {**machine, "python": "3.11", "numpy": "2.0"},
+        "limits": {"200x4": 2500.0},
+        "seconds": 60,
+        "other_work": 0.5,
+        "cells": [
+            cell,
+            {**refusal, "reason": "epsilon is too small"},
+            {**cell, "table": "jobs", "jobs": 1},
+            {**cell, "table": "jobs", "jobs": 2, "wall_rate": 1900.0},
+        ],
+        "peers": [
+            {**peer, "mechanism": "CMP", **rates},
+            {**peer, "mechanism": "TEM", "reason": "every text fails"},
+        ],
+    }
+
+
+def test_the_page_is_that_of_its_runs(scripts: dict[str, ModuleType]) -> None:
+    """docs/speed.md is what benchmarks/speed_page.py makes of docs/speed.json."""
+    runs = json.loads((ROOT / "docs" / "speed.json").read_text("utf-8"))
+    page = scripts["page"].page(runs)
+    assert page == (ROOT / "docs" / "speed.md").read_text("utf-8")
+
+
+def test_the_tables_of_a_run(scripts: dict[str, ModuleType]) -> None:
+    """The page shows each figure in its table, refusals below, and peers beside us."""
+    tables = scripts["page"].TABLES
+    lines = {name: make([a_run()]) for name, make in tables.items()}
+    assert lines["mechanisms"][2:] == [
+        "| **200 x 4**: matrix product alone |  | **2,500** | 1 |  |  |",
+        "| `laplace` | 4,000 | 2,000 | 0.80 | 0.5 | 99 |",
+    ]
+    assert lines["refusals"] == ["- `gumbel` on 200 x 4: epsilon is too small"]
+    assert lines["jobs"] == [
+        "| mechanism | 1 | 2 |",
+        "| --- | --- | --- |",
+        "| `laplace` | 1,000 (2,000) | 1,900 (2,000) |",
+    ]
+    assert lines["peers"][2:] == [
+        "| 200 x 4 | slow 1.0 | CMP | 30; 2 texts failed | 4 | 20.0 | 300 "
+        "| 2,000 (`laplace`) | 500 |",
+        "| 200 x 4 | slow 1.0 | TEM |  | every text fails |  |  "
+        "| 2,000 (`laplace`) |  |",
+    ]
+
+
+def test_texts_are_the_same_words(scripts: dict[str, ModuleType]) -> None:
+    """Longer runs begin with the words of shorter ones; no element is two words."""
+    lexicon = lexicons.find("builtin")
+    first, again = (
+        list(islice(scripts["texts"].texts(lexicon, 500), count)) for count in (3, 2)
+    )
+    assert first[:2] == again
+    assert all(" " not in word for text in first for word in text)
+
+
+def test_the_peak_is_that_of_the_run(scripts: dict[str, ModuleType]) -> None:
+    """A script that holds much memory measures a small run as small."""
+    ballast = bytearray(b"x") * (300 << 20)
+    usage = scripts["measure"].measured((sys.executable, "-S", "-c", "pass"), 60.0)
+    assert len(ballast) > 200 << 20
+    assert usage.peak < 100
+    with pytest.raises(RuntimeError, match="no vectors"):
+        scripts["measure"].measured(
+            (sys.executable, "-S", "-c", "raise SystemExit('no vectors')"), 60.0
+        )
+
+
+@pytest.mark.slow
+def test_one_command_measures_and_writes(tmp_path: Path) -> None:
+    """A tiny vocabulary is made and measured; what is refused says why."""
+    path = tmp_path / "speed.json"
+    chosen = ("--vocabularies", "150x4", "--mechanisms", "rank", "syntf", "mlm")
+    small = ("--words", "1000", "--seconds", "0.1", "--folder", str(tmp_path))
+    subprocess.run(
+        (sys.executable, str(SCRIPT), *chosen, *small, "--json", str(path)),
+        check=True,
+        capture_output=True,
+    )
+    run = json.loads(path.read_text())
+    rank, syntf, mlm = run["cells"]
+    assert rank["rate"] > 0
+    assert rank["ratio"] == pytest.approx(rank["rate"] / rank["limit"])
+    assert rank["words"] > 400
+    assert "no synonyms" in syntf["reason"]
+    assert "masked language model" in mlm["reason"]
+    assert run["machine"]["cores"]
