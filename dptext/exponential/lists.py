@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from dptext.spaces import Space
 
-_AT_ONCE = 64
+# Numbers that are held at once, so that they stay in a cache of the processor.
+_HELD = 2**18
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,13 +55,22 @@ class Lists:
         return len(self.known)
 
     def rows(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the distances to the listed words of some rows: (j,) -> (j, k)."""
+        """Return the distances to the listed words of some rows, kept: (j, k)."""
         new = np.unique(rows[~self.known[rows]])
-        for begin in range(0, len(new), _AT_ONCE):
-            part = new[begin : begin + _AT_ONCE]
-            vectors = self.vectors[part].astype(np.float64)
-            others = self.vectors[self.listed[part]].astype(np.float64)
-            others -= vectors[:, None, :]
-            self.distances[part] = np.sqrt(np.einsum("mkd,mkd->mk", others, others))
-            self.known[part] = True
+        self.distances[new] = self.computed(new)
+        self.known[new] = True
         return self.distances[rows]
+
+    def computed(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the distances to the listed words of some rows: (j, k)."""
+        listed, width = self.listed.shape[1], self.vectors.shape[1]
+        distances = np.empty((len(rows), listed))
+        count = max(1, _HELD // (listed * width))
+        gaps = np.empty((count, listed, width))
+        for begin in range(0, len(rows), count):
+            part = rows[begin : begin + count]
+            gap = gaps[: len(part)]
+            others = self.vectors[self.listed[part]]
+            np.subtract(others, self.vectors[part][:, None], out=gap, dtype=np.float64)
+            np.einsum("mkd,mkd->mk", gap, gap, out=distances[begin : begin + count])
+        return np.sqrt(distances, out=distances)
