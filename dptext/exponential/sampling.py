@@ -57,20 +57,23 @@ class Sampler:
 
 def _draw(table: Table, kind: NDArray[np.int64], bits: RandomBits) -> NDArray[np.int64]:
     """Attempt until every word is drawn: (n,); kind (n,) its pair in the table."""
-    drawn = np.empty(len(bits), np.int64)
+    drawn = np.full(len(bits), -1)
     left = np.arange(len(bits))
     lane = 0
     while len(left):
         # Few words left: several attempts of each at once; the first accepted counts,
         # so the draw does not depend on how many are made together.
         tries = int(np.clip(_CHUNK // len(left), 1, _TRIES))
-        integers = bits.take(left).integers(lane, 2 * tries).reshape(-1, 4)
-        words = table.attempt(np.repeat(kind[left], tries), integers)
-        words = words.reshape(len(left), tries)
-        accepted = words >= 0
-        first = accepted.argmax(axis=1)
-        done = accepted[np.arange(len(left)), first]
-        drawn[left[done]] = words[done, first[done]]
-        left = left[~done]
+        integers = bits.integers(lane, 2 * tries).reshape(-1, 4)
+        if tries == 1:
+            words = table.attempt(kind, integers)
+        else:
+            words = table.attempt(np.repeat(kind, tries), integers)
+            words = words.reshape(len(left), tries)
+            first = (words >= 0).argmax(axis=1)
+            words = words[np.arange(len(left)), first]
+        drawn[left] = words
+        refused = np.flatnonzero(words < 0)
+        left, kind, bits = left[refused], kind[refused], bits.take(refused)
         lane += 2 * tries
     return drawn

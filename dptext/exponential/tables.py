@@ -30,7 +30,7 @@ class Table:
 
     rows (m,); rate, truncation (m,) of min(t, truncation); ceiling (m,) ln c;
     cumulative (m, k) weights of the listed words in excess of c, over the largest
-    weight of the pair; total (m,) with the floor.
+    weight of the pair; inside (m,) their sum, and total (m,) with the floor.
     """
 
     distribution: DistanceDistribution
@@ -40,6 +40,7 @@ class Table:
     truncation: NDArray[np.float64]
     ceiling: NDArray[np.float64]
     cumulative: NDArray[np.float64]
+    inside: NDArray[np.float64]
     total: NDArray[np.float64]
 
     @classmethod
@@ -56,15 +57,15 @@ class Table:
             *(distribution.rates(rows, eps), distribution.truncations(eps)),
             # np.empty takes no memory before it is written to.
             *(np.empty(len(rows)), np.empty((len(rows), lists.listed.shape[1]))),
-            np.empty(len(rows)),
+            *(np.empty(len(rows)), np.empty(len(rows))),
         )
 
-    def fill(self, pairs_: NDArray[np.int64], distances: NDArray[np.float64]) -> None:
+    def fill(self, filled: NDArray[np.int64], distances: NDArray[np.float64]) -> None:
         """Compute the weights of some pairs, (j,), from their distances (j, k)."""
         size, measure = self.distribution.space.size, self.distribution.measure
-        rate, truncation = self.rate[pairs_], self.truncation[pairs_]
+        rate, truncation = self.rate[filled], self.truncation[filled]
         # With all of V listed any c serves; infinity is no distance.
-        far = np.minimum(self.lists.far[self.rows[pairs_]], distances.max(axis=1))
+        far = np.minimum(self.lists.far[self.rows[filled]], distances.max(axis=1))
         ceiling = measure(far, truncation)
         ceiling *= -rate
         weights = measure(distances, truncation[:, None])
@@ -77,9 +78,10 @@ class Table:
         weights -= floor[:, None]
         np.maximum(weights, 0.0, out=weights)
         np.cumsum(weights, axis=1, out=weights)
-        self.ceiling[pairs_] = ceiling
-        self.cumulative[pairs_] = weights
-        self.total[pairs_] = weights[:, -1] + size * floor
+        self.ceiling[filled] = ceiling
+        self.cumulative[filled] = weights
+        self.inside[filled] = weights[:, -1]
+        self.total[filled] = weights[:, -1] + size * floor
 
     def attempt(
         self, kind: NDArray[np.int64], integers: NDArray[np.uint64]
@@ -88,14 +90,17 @@ class Table:
 
         kind (n,) says by which pair.
         """
-        target = RandomBits.unit(integers[:, 0]) * self.total[kind]
-        inside = target < self.cumulative[kind, -1]
-        words = RandomBits.below(integers[:, 1], self.distribution.space.size)
+        target = RandomBits.unit(integers[:, 0])
+        target *= self.total[kind]
+        words = np.full(len(kind), -1)
+        inside = target < self.inside[kind]
         beyond = np.flatnonzero(~inside)
-        accepted = self._accepts(
-            kind[beyond], words[beyond], RandomBits.unit(integers[beyond, 2])
-        )
-        words[beyond[~accepted]] = -1
+        if len(beyond):
+            size = self.distribution.space.size
+            proposed = RandomBits.below(integers[beyond, 1], size)
+            uniform = RandomBits.unit(integers[beyond, 2])
+            accepted = self._accepts(kind[beyond], proposed, uniform)
+            words[beyond[accepted]] = proposed[accepted]
         listed = np.flatnonzero(inside)
         ranks = _count(self.cumulative, kind[listed], target[listed])
         words[listed] = self.lists.listed[self.rows[kind[listed]], ranks]
@@ -170,7 +175,7 @@ class Tables:
         new = np.flatnonzero(wanted & ~self._filled)
         for begin in range(0, len(new), _ROWS):
             part = new[begin : begin + _ROWS]
-            self._table.fill(part, self._lists.computed(part))
+            self._table.fill(part, self._lists.rows(part))
             self._filled[part] = True
         return self._table
 
@@ -228,8 +233,8 @@ def _distinct(
     if len(values) * inputs <= 64 * len(rows) + 2**20:
         used = np.zeros(len(values) * inputs, bool)
         used[keys] = True
-        pairs_used = np.flatnonzero(used)
+        filledused = np.flatnonzero(used)
         kind = (np.cumsum(used) - 1)[keys]
     else:
-        pairs_used, kind = np.unique(keys, return_inverse=True)
-    return pairs_used % inputs, values[pairs_used // inputs], kind
+        filledused, kind = np.unique(keys, return_inverse=True)
+    return filledused % inputs, values[filledused // inputs], kind
