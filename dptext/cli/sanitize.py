@@ -177,7 +177,7 @@ def command(
             warn=warn,
             progress=bar,
         )
-        with run.charging(opened) as charging:
+        with run.charging(opened) as charging, running.spared():
             if opened is not None:
                 written = [run.carry_out(job, opened, charging)]
             else:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext.exponential import sampling
 from dptext.exponential.best_guesses import best_guesses
 from dptext.exponential.distribution import DistanceDistribution
 from dptext.exponential.estimate import DistanceEstimate
+from dptext.exponential.sampling import Sampler
 from dptext.mechanisms import Bands, WordMechanism, log_normalised
 from dptext.randomness import RandomBits
 from dptext.types import Eps, Ids
@@ -26,9 +27,13 @@ class DistanceMechanism(WordMechanism):
     def distribution(self) -> DistanceDistribution:
         """Return what words are drawn from."""
 
+    @cached_property
+    def _sampler(self) -> Sampler:
+        return Sampler(self.distribution)
+
     def sample(self, ids: Ids, eps: Eps, bits: RandomBits) -> Ids:
         """Draw a word for each word, exactly."""
-        return sampling.sample(self.distribution, ids, eps, bits)
+        return self._sampler.sample(ids, eps, bits)
 
     def log_probs(self, ids: Ids, eps: Eps) -> NDArray[np.float64]:
         """Return ln P(y|x) of all outputs: (n, V)."""

@@ -22,6 +22,8 @@ NAME = "CS"
 # A mean over so many is exact to a few thousandths; all of them take half of a run.
 _TEXTS = 2_000
 _RARITY = 1e-3
+# Vectors that are added up together.
+_AT_ONCE = 1024
 ENCODER = "frequency-weighted mean of the lexicon's vectors"
 
 # Of each text that has a meaning before and after, in order.
@@ -80,9 +82,18 @@ def text_vectors(
     (n,) rows of the table.
     """
     sums = np.zeros((count, table.shape[1]))
-    if len(ids):
-        starts = np.flatnonzero(np.diff(texts, prepend=-1))
-        sums[texts[starts]] = np.add.reduceat(table[ids], starts, axis=0)
+    begins = np.flatnonzero(np.diff(texts, prepend=-1))
+    ends = np.append(begins[1:], len(ids))
+    first = 0
+    while first < len(begins):
+        # As many texts as their vectors stay in a cache, one at least.
+        begin = begins[first]
+        after = int(np.searchsorted(ends, begin + _AT_ONCE, side="right"))
+        after = max(after, first + 1)
+        vectors = table[ids[begin : ends[after - 1]]]
+        starts = begins[first:after]
+        sums[texts[starts]] = np.add.reduceat(vectors, starts - begin, axis=0)
+        first = after
     return sums
 
 

@@ -72,8 +72,8 @@ class Joiner:
         self._policy = policy
         lower = policy.case != "restore"
         shown = [w.lower() for w in lexicon.words] if lower else list(lexicon.words)
-        self._shown = np.array(shown, dtype=object)
-        self._spaced = np.array([" " + word for word in shown], dtype=object)
+        # Each word as it is written, then each with a space in front.
+        self._shown = np.array([*shown, *(" " + word for word in shown)], dtype=object)
         self._numbers = Numbers(lexicon)
         self._clitic = np.array([_is_clitic(word) for word in shown])
         self._elision = np.array([is_elision(word) for word in shown])
@@ -90,15 +90,15 @@ class Joiner:
 
     def join(self, words: Words, drawn: Ids, bits: RandomBits) -> Joined:
         """Return the texts with the drawn words (n,) in their positions."""
-        pieces = np.array([*words.pieces, ""], dtype=object)[:-1]
+        pieces = np.empty(len(words.pieces), dtype=object)
+        pieces[:] = words.pieces
         if self._policy.punctuation == "drop":
             self._drop_marks(words, pieces)
         else:
             self._space_copied(words, pieces)
         written = self._agree(words, drawn, pieces)
         spaced = self._spaces(words, written)
-        out = self._shown[written]
-        out[spaced] = self._spaced[written[spaced]]
+        out = self._shown[written + spaced * np.int64(len(self._clitic))]
         positions = self._numbers.drawn(written)
         if len(positions):
             elements = written[positions]

@@ -107,6 +107,9 @@ class Tokenizer:
 
     def _code(self, piece: str) -> int:
         """Return flags and id of a piece in one integer, or _SEVERAL."""
+        # Most words are known letter by letter: what the rules below say of them.
+        if (known := self._plain(piece)) is not None:
+            return known
         kind = kind_of(piece)
         led = kind != kinds.SPACE and len(piece) > 1 and piece[0] == " "
         lead, body = (kinds.LEAD, piece[1:]) if led else (0, piece)
@@ -124,6 +127,14 @@ class Tokenizer:
             for number, (part, row) in enumerate(parts)
         ]
         return _SEVERAL
+
+    def _plain(self, piece: str) -> int | None:
+        """Return the code of a known word of ASCII letters, None of all else."""
+        lead, body = (kinds.LEAD, piece[1:]) if piece[:1] == " " else (0, piece)
+        if not (body.isascii() and body.isalpha()):
+            return None
+        row = self._index.get(body.lower(), -1)
+        return None if row < 0 else self._word(body, row, lead)
 
     def _word(self, body: str, row: int, lead: int) -> int:
         if row == MARK:

@@ -72,3 +72,19 @@ def test_one_word_is_drawn_from_a_vocabulary_of_one() -> None:
         ids = np.array([0, -1], np.int32)
         drawn = mechanism.sample(ids, np.ones(2), distributions.bits(2))
         assert drawn.tolist() == [0, 0]
+
+
+@pytest.mark.parametrize(("name", "params"), RECIPES)
+def test_draws_do_not_depend_on_what_was_drawn_before(
+    name: str, params: dict[str, Any]
+) -> None:
+    """Batches of one epsilon, whose table is kept, draw what one batch of all does."""
+    lexicon = small.cloud(90, 3, listed=40)
+    ids = np.tile(np.arange(-1, 90, dtype=np.int32), 3)
+    eps = np.repeat([3.0, 0.5, 3.0], 91)
+    bits = distributions.bits(len(ids))
+    together = prepared.ready(name, lexicon, **params).sample(ids, eps, bits)
+    mechanism, parts = prepared.ready(name, lexicon, **params), []
+    for part in np.split(np.arange(len(ids)), range(13, len(ids), 13)):
+        parts.append(mechanism.sample(ids[part], eps[part], bits.take(part)))
+    assert np.concatenate(parts).tolist() == together.tolist()

@@ -138,3 +138,16 @@ def test_similarity_is_that_of_the_first_texts(
     shown = figures(similarity.Meter(LEXICON), *batches)
     assert shown["texts"] == 3  # one of the first four has no words
     assert shown["mean_cosine"] == pytest.approx(1.0, abs=1e-6)
+
+
+def test_vectors_of_long_texts_are_sums_of_all_their_words() -> None:
+    """Whatever is added up at once: short, empty and very long texts."""
+    rng = np.random.default_rng(3)
+    table = rng.normal(size=(50, 4)).astype(np.float32)
+    sizes = [3, 0, 2500, 1024, 1, 0, 700, 700, 700, 0]
+    texts = np.repeat(np.arange(len(sizes)), sizes)
+    ids = rng.integers(0, 50, len(texts)).astype(np.int32)
+    sums = similarity.text_vectors(table, texts, ids, len(sizes))
+    for text in range(len(sizes)):
+        expected = table[ids[texts == text]].astype(np.float64).sum(axis=0)
+        np.testing.assert_allclose(sums[text], expected, atol=1e-3)

@@ -176,3 +176,27 @@ def test_long_pieces_are_not_remembered() -> None:
     one.words(["well-" + "q" * 1000, "do" + "-zq" * 100 + "n't"])
     assert max(map(len, one._parts), default=0) < 64
     assert not one._long
+
+
+class _ByRules(Tokenizer):
+    """Divides all words by the rules, also those that are known letter by letter."""
+
+    def _plain(self, piece: str) -> int | None:
+        return None
+
+
+CHUNKS = st.sampled_from(
+    ["the", "The", "CAT", "cats", "don't", "Paris", "\u212a", "\u0130", "@", " ", "  "]
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.lists(CHUNKS).map("".join), max_size=4))
+def test_plain_words_are_what_the_rules_say(texts: list[str]) -> None:
+    """The short way for known words of ASCII letters changes nothing."""
+    policy = Policy(stop_word="keep")
+    short = Tokenizer(ENGLISH, policy).words(texts)
+    rules = _ByRules(ENGLISH, policy).words(texts)
+    assert short.pieces == rules.pieces
+    assert short.flags.tolist() == rules.flags.tolist()
+    assert short.ids.tolist() == rules.ids.tolist()
