@@ -7,6 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from dptext import pipeline, profile
+from dptext.cli.overrides import overrides
 from dptext.errors import UsageError
 from dptext.mappings import Index
 from tests import small
@@ -104,3 +105,9 @@ def test_where_words_are_sought_changes_no_nonce() -> None:
         return pipeline.build(recipe, lexicon).identity
 
     assert built("cpu") == built(TORCH)
+
+
+def test_settings_of_the_mapping_go_with_another_mechanism() -> None:
+    """--mechanism laplace --set mapping.device=cuda: the usual mapping, there."""
+    over = overrides(["mapping.device=cuda"], mechanism="laplace")
+    assert over["mapping"] == {"name": "nearest", "device": "cuda"}
