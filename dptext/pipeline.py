@@ -53,8 +53,8 @@ from dptext.types import (
 
 # A batch is full at this many characters, whatever the number of records.
 _CHARACTERS = 2**19
-# Noisy vectors that are held at once.
-_POINTS = 4096
+# Noisy vectors that are held at once: few enough to stay in the processor's cache.
+_POINTS = 512
 # Called with the words of a batch, what was drawn for them, what was written, epsilons.
 Observer = Callable[[Words, Ids, Joined, Eps], None]
 

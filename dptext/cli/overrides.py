@@ -34,6 +34,8 @@ def _set(over: JsonObject, setting: str) -> None:
 
     inner = over
     for parent in parents:
+        if inner.get(parent, {}) is None:  # the mapping of another mechanism
+            inner[parent] = {"name": "nearest"}
         part = inner.setdefault(parent, {})
         if not isinstance(part, dict):
             raise UsageError(f"--set {setting}: {parent} has no keys of its own")

@@ -8,7 +8,7 @@ public vectors only, never the input word: post-processing.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from dptext.content import Prepared
 from dptext.mappings._index import Index as Index
@@ -18,7 +18,12 @@ from dptext.types import Ids, Points
 
 @dataclass(frozen=True, slots=True)
 class Params(ABC):
-    """Settings of a mapping."""
+    """Settings of a mapping.
+
+    device: where words are sought, by torch's name; cpu is numpy. It changes no word.
+    """
+
+    device: str = field(default="cpu", kw_only=True)
 
     @abstractmethod
     def prepare(self, index: Index) -> Mapping:

@@ -14,11 +14,11 @@ from dptext.types import Ids, Points
 
 @dataclass(frozen=True, slots=True)
 class Params(mappings.Params):
-    """No parameters."""
+    """No parameters of its own."""
 
     def prepare(self, index: Index) -> Nearest:
         """Take the words."""
-        return Nearest(index)
+        return Nearest(index.on(self.device))
 
 
 @dataclass(frozen=True, slots=True)

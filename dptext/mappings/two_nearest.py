@@ -31,7 +31,7 @@ class Params(mappings.Params):
 
     def prepare(self, index: Index) -> TwoNearest:
         """Take the words."""
-        return TwoNearest(index, self.t)
+        return TwoNearest(index.on(self.device), self.t)
 
 
 @dataclass(frozen=True, slots=True)
