@@ -1,7 +1,9 @@
 """Lists of nearest words, with distances that are computed as they are needed.
 
-Rows lie in blocks, the most frequent words first. Where many rows of a block occur, all
-its distances are computed at once, and kept in the cache folder for later runs.
+Rows lie in blocks, the most frequent words first. After so many draws that most rows of
+a block are likely to be needed, all its distances are computed at once, and kept in the
+cache folder for later runs. Which blocks are kept follows from the number of words
+alone, which the output shows, so that the folder tells nothing of a text.
 """
 
 from __future__ import annotations
@@ -16,11 +18,11 @@ from dptext.spaces import Space
 
 # Numbers that are held at once, so that they stay in a cache of the processor.
 _HELD = 2**18
-# Distances of a block; how many are worth a file; and the part of its rows from which
-# on all are computed.
+# Distances of a block; how many are worth a file; and the words that are drawn for each
+# row up to a block's end before all of the block are computed.
 _BLOCK = 2**20
 _WORTH = 2**16
-_MANY = 0.1
+_OFTEN = 20
 # Rows by which what was kept is looked at before it is used.
 _LOOKED = 24
 # Sums may be rounded otherwise on another machine.
@@ -32,7 +34,8 @@ class Lists:
     """The nearest words of the first m rows of a space.
 
     listed (m, k) words; far (m,) no other word is nearer; distances (m, k), filled in
-    where known (m,); identity says of which vectors, "" where none are kept for later.
+    where known (m,); learned: which blocks are, as a whole; identity says of which
+    vectors, "" where none are kept for later.
     """
 
     vectors: NDArray[np.float32] = field(repr=False)
@@ -40,6 +43,7 @@ class Lists:
     far: NDArray[np.float64]
     distances: NDArray[np.float64] = field(repr=False)
     known: NDArray[np.bool_] = field(repr=False)
+    learned: NDArray[np.bool_] = field(repr=False)
     identity: str = ""
 
     @classmethod
@@ -54,9 +58,10 @@ class Lists:
         # np.empty takes no memory before it is written to.
         distances = np.empty(listed.shape)
         known = np.zeros(len(far), bool)
-        return cls(
-            vectors, listed, np.asarray(far, np.float64), distances, known, identity
-        )
+        blocks = -(-len(far) // max(1, _BLOCK // listed.shape[1]))
+        learned = np.zeros(blocks, bool)
+        bounds = np.asarray(far, np.float64)
+        return cls(vectors, listed, bounds, distances, known, learned, identity)
 
     @classmethod
     def of_all(cls, space: Space) -> Lists:
@@ -75,24 +80,25 @@ class Lists:
     def rows(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the distances to the listed words of some rows: (j,) -> (j, k)."""
         new = np.unique(rows[~self.known[rows]])
-        if self.identity:
-            self._learn_blocks(new)
-            new = new[~self.known[new]]
         self.distances[new] = self._computed(new)
         self.known[new] = True
         return self.distances[rows]
 
-    def _learn_blocks(self, new: NDArray[np.int64]) -> None:
-        """Take all distances of the blocks many rows of which have occurred."""
-        size = max(1, _BLOCK // self.listed.shape[1])
-        numbers, counts = np.unique(new // size, return_counts=True)
-        for number, count in zip(numbers.tolist(), counts.tolist(), strict=True):
-            block = slice(number * size, min((number + 1) * size, len(self)))
-            rows = block.stop - block.start
-            known = int(self.known[block].sum()) + count
-            if known >= _MANY * rows and rows * self.listed.shape[1] >= _WORTH:
+    def learn(self, words: int, begin: int = 0) -> None:
+        """Take all distances of the blocks that `words` drawn words make worth it.
+
+        begin: rows before it are never asked for.
+        """
+        rows = max(1, _BLOCK // self.listed.shape[1])
+        for number in range(begin // rows, len(self.learned)):
+            block = slice(number * rows, min((number + 1) * rows, len(self)))
+            if not self.identity or block.stop * _OFTEN > words:
+                break
+            worth = (block.stop - block.start) * self.listed.shape[1] >= _WORTH
+            if worth and not self.learned[number]:
                 self.distances[block] = self._kept(block)
                 self.known[block] = True
+            self.learned[number] = True
 
     def _kept(self, block: slice) -> NDArray[np.float64]:
         """Return the distances of a block, computed once, then from the cache."""

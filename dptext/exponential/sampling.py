@@ -33,10 +33,11 @@ class Sampler:
     def __init__(self, distribution: DistanceDistribution) -> None:
         self._inputs = distribution.space.size + 1
         self._frequent = len(distribution.frequent)
-        self._tables = [
-            Tables(distribution, lists)
-            for lists in (distribution.frequent, distribution.lists)
-        ]
+        self._tables = (
+            Tables(distribution, distribution.frequent),
+            Tables(distribution, distribution.lists, self._frequent),
+        )
+        self._words = 0
 
     def sample(self, ids: Ids, eps: Eps, bits: RandomBits) -> Ids:
         """Draw a word for each word: ids (n,), eps (n,) -> (n,) ids.
@@ -47,7 +48,9 @@ class Sampler:
         rows = ids.astype(np.int64) % self._inputs
         drawn = np.empty(len(ids), np.int32)
         frequent = rows < self._frequent
+        self._words += len(ids)
         for tables, are_served in zip(self._tables, (frequent, ~frequent), strict=True):
+            tables.learn(self._words)
             positions = np.flatnonzero(are_served)
             if len(positions):
                 table, kind = tables.of(rows[positions], eps[positions])

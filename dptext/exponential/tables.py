@@ -146,12 +146,19 @@ class Table:
 class Tables:
     """The tables of lists: that of the last single epsilon is kept."""
 
-    def __init__(self, distribution: DistanceDistribution, lists: Lists) -> None:
+    def __init__(
+        self, distribution: DistanceDistribution, lists: Lists, begin: int = 0
+    ) -> None:
+        """begin: the first row that is asked for."""
         self._distribution = distribution
-        self._lists = lists
+        self._lists, self._begin = lists, begin
         self._epsilon: float | None = None
         self._table: Table | None = None
         self._filled = np.zeros(0, bool)
+
+    def learn(self, words: int) -> None:
+        """Take what pays once so many words were drawn, whichever they are."""
+        self._lists.learn(words, self._begin)
 
     def of(self, rows: NDArray[np.int64], eps: Eps) -> tuple[Table, NDArray[np.int64]]:
         """Return a table of words, rows (n,) at eps (n,), and which pair is of each."""
@@ -233,8 +240,8 @@ def _distinct(
     if len(values) * inputs <= 64 * len(rows) + 2**20:
         used = np.zeros(len(values) * inputs, bool)
         used[keys] = True
-        filledused = np.flatnonzero(used)
+        distinct = np.flatnonzero(used)
         kind = (np.cumsum(used) - 1)[keys]
     else:
-        filledused, kind = np.unique(keys, return_inverse=True)
-    return filledused % inputs, values[filledused // inputs], kind
+        distinct, kind = np.unique(keys, return_inverse=True)
+    return distinct % inputs, values[distinct // inputs], kind

@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 from dptext import cache
 from dptext.exponential.lists import Lists
 from dptext.spaces import Space
-from tests import prepared, small
+from tests import distributions, prepared, small
 
 SIZE, LISTED = 900, 100
+# Drawn words after which every block is learned.
+MANY = 20 * (SIZE + 1)
 
 
 @pytest.fixture
@@ -36,20 +38,52 @@ def entries() -> list[Path]:
 
 
 def test_distances_are_those_of_the_listed_words(space: Space) -> None:
-    """Of few rows, of many, of all, and again from the cache folder."""
+    """Of few rows, of many, of all, learned or not, and again from the cache folder."""
     for rows in (np.array([5, 1, 5]), np.arange(50, 400), np.arange(SIZE + 1)) * 2:
         lists = Lists.of_all(space)
         np.testing.assert_allclose(lists.rows(rows), exact(space, lists, rows))
+        lists.learn(MANY)
+        np.testing.assert_allclose(lists.rows(rows), exact(space, lists, rows))
 
 
-def test_few_rows_leave_no_file_and_many_do(space: Space) -> None:
-    """What a short text needs is not worth a file."""
-    lists = Lists.of_all(space)
+@pytest.mark.parametrize("words", [20, MANY])
+def test_the_number_of_words_alone_decides_what_is_kept(
+    space: Space, words: int
+) -> None:
+    """Files tell nothing of a text: whatever words occur, they are the same."""
     before = entries()
-    lists.rows(np.arange(20))
-    assert entries() == before
-    lists.rows(np.arange(SIZE // 2))
-    assert len(entries()) == len(before) + 1
+    left = []
+    for rows in (np.zeros(words, np.int64), np.arange(words) % SIZE):
+        lists = Lists.of_all(space)
+        lists.rows(rows)
+        assert entries() == before
+        lists.learn(words)
+        left.append({path.name for path in entries()} - {path.name for path in before})
+        for path in set(entries()) - set(before):
+            path.unlink()
+    assert left[0] == left[1]
+    assert len(left[0]) == (words == MANY)
+
+
+def test_draws_count_words_for_the_lists(space: Space) -> None:
+    """The same words over and over: the same files as for different ones."""
+    ids = np.zeros(MANY, np.int32)
+    before = entries()
+    mechanism = prepared.ready("santext", space.lexicon)
+    mechanism.sample(ids, np.full(MANY, 5.0), distributions.bits(MANY))
+    assert len(entries()) > len(before)
+
+
+def test_rows_that_are_never_asked_for_are_not_learned(
+    space: Space, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Blocks before the first row stay as they are."""
+    monkeypatch.setattr("dptext.exponential.lists._BLOCK", 700 * LISTED)
+    lists = Lists.of_all(space)
+    lists.learn(MANY, 700)
+    assert not lists.known.any()
+    lists.learn(MANY)
+    assert lists.known[:700].all()
 
 
 def test_kept_distances_that_are_wrong_are_computed_anew(space: Space) -> None:
@@ -57,10 +91,13 @@ def test_kept_distances_that_are_wrong_are_computed_anew(space: Space) -> None:
     rows = np.arange(SIZE + 1)
     lists = Lists.of_all(space)
     before = set(entries())
+    lists.learn(MANY)
     right = lists.rows(rows)
     (path,) = set(entries()) - before
     path.unlink()
     wrong = {"distances": right * 1.01}
     cache.arrays(path.stem, lambda: wrong)
     assert path.exists()
-    assert Lists.of_all(space).rows(rows).tolist() == right.tolist()
+    again = Lists.of_all(space)
+    again.learn(MANY)
+    assert again.rows(rows).tolist() == right.tolist()
