@@ -37,8 +37,6 @@ def of(
         for path in digests:
             _remove(settings[key], path.split("."))
         named[key] = {"content": digests, "code": code, "used": used if code else ()}
-    # The nearest word is the same wherever it is sought.
-    _remove(settings, ["mapping", "device"])
     # Files of lists count by their content, wherever they lie.
     settings["tokens"] = lists.without_paths(recipe.tokens).settings()
     return content.of_data(

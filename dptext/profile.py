@@ -92,6 +92,8 @@ class Profile:
         settings: JsonObject = {}
         for key, part in self.parts().items():
             params = _lists(dataclasses.asdict(part.params))
+            if key == "mapping":
+                del params["device"]  # it decides no word
             settings[key] = {"name": part.name, **params}
         settings["strategy"] = str(self.strategy)
         settings["tokens"] = self.tokens.settings()
