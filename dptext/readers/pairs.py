@@ -83,8 +83,9 @@ class PairReader:
         self.channel = channel
         lexicon = channel.lexicon
         self._lattice = Lattice(lexicon.row_of, lexicon.words.index(NUMBER))
-        self._model, self._count, self._weight = model, count, weight
-        self._kept = min(kept or count, count)
+        # There are no more inputs than words and the unknown word.
+        self._model, self._count = model, min(count, model.size + 1)
+        self._kept, self._weight = min(kept or self._count, self._count), weight
         self._gains = Gains(model, weight)
         size = model.size + 1
         backoff = weight * model.backoff[:size].astype(np.float64)

@@ -52,6 +52,20 @@ def test_mbr_writes_the_word_of_largest_expected_closeness(tmp_path: Path) -> No
         assert values[word] > values.max() - 0.01
 
 
+@pytest.mark.parametrize("fluency", [0.0, 0.02])
+@pytest.mark.parametrize("name", ["rank", "santext"])
+def test_more_candidates_than_words_are_all_of_them(
+    name: str, fluency: float, tmp_path: Path
+) -> None:
+    """A small vocabulary has no more inputs than words and the unknown word."""
+    channel, batch = channel_of(Policy(), name), release(Policy(), TEXTS * 3, seed=2)
+    few, many = (
+        params(tmp_path, candidates=count, fluency=fluency).prepare(channel)
+        for count in (SIZE + 1, 32)
+    )
+    np.testing.assert_array_equal(few.decode(batch), many.decode(batch))
+
+
 @pytest.mark.parametrize("fluency", [0.03, 0.3])
 @pytest.mark.parametrize("policy", POLICIES, ids=str)
 def test_mbr_writes_the_closest_fluent_text(
