@@ -24,6 +24,7 @@ from dptext.engines.source import Source
 from dptext.engines.tally import Tally
 from dptext.engines.work import Done, Worker
 from dptext.errors import InputError
+from dptext.formats import PieceWriter
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
 from dptext.types import Fault, Record, Selection, Verbatim
@@ -143,6 +144,7 @@ def run(
                 for fault in done.faults:
                     source.fault(fault)
                 fields.merge(done.records, done.present)
+                assert isinstance(writer, PieceWriter)
                 writer.piece(done.data)
                 tally.records += done.records
                 if progress is not None:

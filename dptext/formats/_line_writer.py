@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import BinaryIO
 
-from dptext.formats import Writer
+from dptext.formats import PieceWriter
 from dptext.types import Verbatim
 
 
-class LineWriter(Writer):
+class LineWriter(PieceWriter):
     """Writes lines; each but the last gets a line end, even between two inputs."""
 
     def __init__(self, stream: BinaryIO) -> None:
