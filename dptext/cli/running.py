@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import gc
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -70,16 +69,6 @@ def signing(sign_key: Path | None, key_file: Path | None) -> Key | None:
 def warn(console: Console, line: str) -> None:
     """Print a line for people."""
     console.print(f"dptext: {line}", soft_wrap=True)
-
-
-@contextlib.contextmanager
-def spared() -> Iterator[None]:
-    """Keep the garbage collector from what there is already, which lasts for a run."""
-    gc.freeze()
-    try:
-        yield
-    finally:
-        gc.unfreeze()
 
 
 @contextlib.contextmanager

@@ -177,7 +177,7 @@ def command(
             warn=warn,
             progress=bar,
         )
-        with run.charging(opened) as charging, running.spared():
+        with run.charging(opened) as charging:
             if opened is not None:
                 written = [run.carry_out(job, opened, charging)]
             else:
