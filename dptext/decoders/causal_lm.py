@@ -78,7 +78,7 @@ class Params(decoders.Params):
             self.beam, self.candidates, self.weight, writable=self.mode == "beam"
         )
         reader = CausalReader(channel, source, settings, pairs)
-        return CausalLm(self, reader, pairs, digests)
+        return CausalLm(self, reader, digests)
 
 
 class CausalLm(decoders.Decoder):
@@ -88,11 +88,9 @@ class CausalLm(decoders.Decoder):
         self,
         params: Params,
         reader: CausalReader,
-        pairs: PairReader | None,
         digests: Mapping[str, str],
     ) -> None:
         self._params, self._reader, self._digests = params, reader, digests
-        self._pairs = pairs
         vectors = np.asarray(reader.channel.lexicon.vectors, np.float64)
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         self._directions = vectors / np.where(lengths > 0.0, lengths, 1.0)
@@ -126,9 +124,9 @@ class CausalLm(decoders.Decoder):
             values = self._closeness(reading)
         writable = self._reader.writable(released, reading.rows) & (reading.likely > 0)
         values = np.where(writable, values, -np.inf)
-        rows, fluency = reading.rows, self._params.fluency
-        if self._params.mode == "mbr" and self._pairs is not None and fluency:
-            words = closest_text(self._pairs, released, rows, values, fluency)
+        rows, fluency, pairs = reading.rows, self._params.fluency, self._reader.pairs
+        if self._params.mode == "mbr" and pairs is not None and fluency:
+            words = closest_text(pairs, released, rows, values, fluency)
         else:
             words = rows[values.argmax(axis=0), np.arange(len(released.drawn))]
         return np.where(writable.any(axis=0), words, released.drawn)

@@ -172,7 +172,7 @@ def test_a_real_model_reads_english() -> None:
     alone = (Alone(ready.channel).guess(released) == words.ids).mean()
     reader = ready.decoder.reader
     read = (reader.guess(released) == words.ids).mean()
-    assert read > alone + 0.04
+    assert read > alone + 0.05
 
 
 def test_a_keyed_run_says_what_may_differ_elsewhere(

@@ -92,14 +92,14 @@ class CausalReader:
     ) -> None:
         channel.check()
         self.channel, self._source, self._settings = channel, source, settings
-        self._pairs = pairs
+        self.pairs = pairs
         self._vulgar = vulgar.rows(channel.lexicon)
         self._clitic = np.array([*map(is_clitic, channel.lexicon.words)])
         self._table = lru_cache(maxsize=_TABLES)(self._candidates_at)
 
     def attacker(self) -> CausalReader:
         """Return the reader with the same models who guesses as well as it can."""
-        return CausalReader(self.channel, self._source, _ATTACKER, self._pairs)
+        return CausalReader(self.channel, self._source, _ATTACKER, self.pairs)
 
     def guess(self, released: Released) -> Ids:
         """Return the most probable word of each drawn one, unknown ones left out."""
@@ -184,8 +184,8 @@ class CausalReader:
 
     def _weighed(self, released: Released) -> tuple[Ids, NDArray[np.float64]]:
         """Return likely inputs of each word and the logarithms of their weights."""
-        if self._pairs is not None:
-            rows, likely = self._pairs.posterior(released)
+        if self.pairs is not None:
+            rows, likely = self.pairs.posterior(released)
             with np.errstate(divide="ignore"):
                 return rows, np.log(likely.astype(np.float64))
         shape = (self._settings.candidates, len(released.drawn))
