@@ -109,13 +109,13 @@ class Run:
         self.content[to].append(row)
         print(line(row), flush=True)
         children = os.times()
-        own = sum(children[:4])
+        used = sum(children[:4])
         elapsed = time.time() - self.began
         for vocabulary, (_, bound) in self.lexicons.items():
             self.content["limits"][vocabulary] = median(bound.rates)
         self.content["seconds"] = round(elapsed)
-        self.content["processor_seconds"] = round(own)
-        self.content["other_work"] = max(0.0, (busy() - self.busy - own) / elapsed)
+        self.content["processor_seconds"] = round(used)
+        self.content["other_work"] = max(0.0, (busy() - self.busy - used) / elapsed)
         if self.path:
             self.path.write_text(json.dumps(self.content, indent=1) + "\n")
 

@@ -141,8 +141,8 @@ def peers(runs: Runs) -> list[str]:
             if row["table"] == "mechanisms" and "rate" in row
         }
         for row in run["peers"]:
-            own = rates.get((row["vocabulary"], row["counterpart"]))
-            rows.append([*beside(row, own)])
+            ours = rates.get((row["vocabulary"], row["counterpart"]))
+            rows.append([*beside(row, ours)])
     columns = (
         *("vocabulary", "peer", "mechanism", "words in the run", "words/s and core"),
         *("start-up, s", "peak, MB", "dptext, words/s and core", "times"),
@@ -150,7 +150,7 @@ def peers(runs: Runs) -> list[str]:
     return table(columns, rows)
 
 
-def beside(row: Row, own: float | None) -> Iterator[str]:
+def beside(row: Row, ours: float | None) -> Iterator[str]:
     """Yield the line of one mechanism of a peer."""
     yield from (shown(row["vocabulary"]), row["peer"], row["mechanism"])
     if "reason" in row:
@@ -159,8 +159,8 @@ def beside(row: Row, own: float | None) -> Iterator[str]:
         failed = f"; {row['failed']:,} texts failed" if row["failed"] else ""
         yield from (f"{row['words']:,}{failed}", figure(row["rate"]))
         yield from (f"{row['start_up']:.1f}", f"{row['peak']:,.0f}")
-    yield f"{figure(own)} (`{row['counterpart']}`)" if own else ""
-    yield figure(own / row["rate"]) if own and "rate" in row else ""
+    yield f"{figure(ours)} (`{row['counterpart']}`)" if ours else ""
+    yield figure(ours / row["rate"]) if ours and "rate" in row else ""
 
 
 def rows_of(runs: Runs, name: str) -> list[Row]:

@@ -2,8 +2,8 @@
 
 Rows lie in blocks, the most frequent words first. After so many draws that most rows of
 a block are likely to be needed, all its distances are computed at once, and kept in the
-cache folder for later runs. Which blocks are kept follows from the number of words
-alone, which the output shows, so that the folder tells nothing of a text.
+cache folder for later runs. Which blocks are kept follows from the number of draws
+alone, never from which words they were for.
 """
 
 from __future__ import annotations
