@@ -48,6 +48,21 @@ def gpt2(folder: Path, seed: int = 0) -> str:
     return _save(made.GPT2LMHeadModel, config, split, folder, seed)
 
 
+def gptj(folder: Path, seed: int = 0) -> str:
+    """Save a GPT-J, which has attention of its own."""
+    made, split = _library(), _tokenizer()
+    config = made.GPTJConfig(
+        vocab_size=len(split),
+        n_embd=16,
+        n_layer=2,
+        n_head=2,
+        rotary_dim=4,
+        n_positions=1024,
+        initializer_range=_SPREAD,
+    )
+    return _save(made.GPTJForCausalLM, config, split, folder, seed)
+
+
 def bloom(folder: Path, seed: int = 0) -> str:
     """Save a Bloom, which takes positions from the order in its cache."""
     made, split = _library(), _tokenizer()

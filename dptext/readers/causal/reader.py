@@ -26,7 +26,7 @@ from dptext.types import Ids, Released
 
 # Words that beams may have unlike each other before one of them goes on alone.
 _APART = 4
-_LEAST, _MOST = 128, 512
+_LEAST, _MOST = 256, 512
 # Known tokens between two drawn words, of which the last are read.
 _KNOWN = 64
 _TABLES = 64
@@ -157,7 +157,7 @@ class CausalReader:
         ]
         capacity = capacity_of(start, steps, settings.beam)
         running = search(start, steps, settings.beam, settings.weight, capacity)
-        return Job(running, capacity, len(rows))
+        return Job(running, len(steps), capacity, len(rows))
 
     def _step(self, drawn: Drawn, rows: Ids, evidence: NDArray[np.float64]) -> Step:
         possible = np.isfinite(evidence)

@@ -155,10 +155,16 @@ def test_long_texts_go_on_with_what_they_ended_in(source: Source) -> None:
 
 
 @pytest.mark.parametrize(
-    ("make", "by_trees"), [(causal.gpt2, True), (causal.bloom, False)]
+    ("make", "packed", "by_trees"),
+    [
+        (causal.llama, True, True),
+        (causal.gpt2, True, True),
+        (causal.gptj, False, True),
+        (causal.bloom, False, False),
+    ],
 )
-def test_other_families_are_read_exactly_too(
-    make: Callable[[Path], str], by_trees: bool, tmp_path: Path
+def test_families_are_read_exactly_each_in_its_way(
+    make: Callable[[Path], str], packed: bool, by_trees: bool, tmp_path: Path
 ) -> None:
     """A GPT-2 by its learnt positions; a Bloom, which reads no trees, line by line."""
     path = make(tmp_path)
@@ -168,7 +174,8 @@ def test_other_families_are_read_exactly_too(
     np.testing.assert_array_equal(
         reader.read(batch).best, brute(reader, source, batch, 1.0)[1]
     )
-    assert network.load(path, source.digest, "cpu").by_trees == by_trees
+    model = network.load(path, source.digest, "cpu")
+    assert (model.way.packed, model.by_trees) == (packed, by_trees)
 
 
 def test_a_word_without_candidates_stays(source: Source) -> None:
