@@ -4,7 +4,8 @@
         [--vocabularies builtin 20000x50 34000x300 100000x300 400000x300]
         [--lengths 200] [--jobs 1] [--epsilon 10] [--seconds 6] [--longest 60]
         [--words 10000000]
-        [--growth] [--peers FOLDER [--peer-vocabularies 20000x50 34000x300]]
+        [--growth] [--peers FOLDER [--peer-vocabularies 20000x50 34000x300]
+        [--peer-names dp-diffractor]]
         [--texts FILE.jsonl] [--folder DIR]
 
 Vocabularies other than the built-in one are generated (words x dimensions) and
@@ -52,6 +53,7 @@ from speed_measure import (
     cell,
     machine,
 )
+from speed_peers import RELEASES
 from speed_peers import measure as measure_peers
 from speed_texts import lexicon_of
 
@@ -187,7 +189,7 @@ def measure(run: Run, chosen: argparse.Namespace, folder: Path) -> None:
         lexicon = lexicon_of(vocabulary)
         for row in measure_peers(
             *(chosen.peers, folder, vocabulary, lexicon),
-            *(chosen.epsilon, chosen.peer_seconds),
+            *(chosen.epsilon, chosen.peer_seconds, chosen.peer_names),
         ):
             run.add("peers", row)
 
@@ -227,6 +229,7 @@ def main() -> None:
     parser.add_argument("--growth-mechanisms", nargs="+", default=GROWING)
     parser.add_argument("--peers", type=Path, metavar="FOLDER")
     parser.add_argument("--peer-vocabularies", nargs="+", default=VOCABULARIES[1:3])
+    parser.add_argument("--peer-names", nargs="+", default=[*RELEASES])
     parser.add_argument("--peer-seconds", type=float, default=5.0)
     parser.add_argument("--texts", type=Path, help="JSONL, also gzipped")
     parser.add_argument("--folder", default="/tmp/dptext-speed")

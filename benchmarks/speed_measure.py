@@ -150,7 +150,7 @@ def measured(
     if status in (-signal.SIGXCPU, -signal.SIGKILL) and usage["seconds"] > longest:
         raise RuntimeError(late)
     if status:
-        lines = [line.strip() for line in errors.splitlines() if line.strip()]
+        lines = [each.strip() for each in errors.splitlines() if each.strip(" *")]
         last = lines[-1].removeprefix("dptext: ") if lines else f"exit code {status}"
         raise RuntimeError(last)
     return Usage(**usage)

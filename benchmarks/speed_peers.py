@@ -17,7 +17,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -105,8 +105,9 @@ def measure(
     lexicon: Lexicon,
     epsilon: float,
     seconds: float,
+    names: Collection[str],
 ) -> Iterator[dict[str, Any]]:
-    """Yield figures of every mechanism of every peer, or why there are none."""
+    """Yield figures of every mechanism of peers, by name, or why there are none."""
     paths = export(folder, vocabulary, lexicon)
     rows = np.asarray(lexicon.vectors[:-1], np.float64)
     distances = np.linalg.norm(rows - rows[0], axis=1)
@@ -125,6 +126,8 @@ def measure(
     }
     os.environ.update(ONE_THREAD)
     for peer, mechanisms in MECHANISMS.items():
+        if peer not in names:
+            continue
         python = peers / peer / "bin" / "python"
         for mechanism, counterpart in mechanisms.items():
             row = {
