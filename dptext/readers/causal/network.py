@@ -22,11 +22,8 @@ SETTING = "decoder.model"
 Untyped = Any  # of torch and of Hugging Face
 # Log-probabilities of one text read in two ways may differ so much.
 _SLACK = 0.02
-# On a processor, what is padded costs; on a GPU, passes cost.
-_PACKED, _APART = (
-    {"cpu": Shape(24, 8, 64), "gpu": Shape(64, 8, 256)},
-    {"cpu": Shape(8, 8, 64), "gpu": Shape(64, 8, 512)},
-)
+# On a processor, what is padded costs; on a GPU, each call does.
+_PACKED, _APART, _ON_GPU = Shape(24, 8, 64), Shape(8, 8, 64), Shape(64, 8, 512)
 
 
 @cache
@@ -44,8 +41,9 @@ def load(path: str, digest: str, device: str) -> Network:
 class Network:
     """A model on a device, and the fastest way in which it reads right.
 
-    Packed where it lets others do its attention, else each text apart; a model that
-    cannot read trees reads line by line (by_trees is false): many times slower.
+    On a processor packed where it lets others do its attention, else each text apart;
+    a model that cannot read trees reads line by line (by_trees is false): many times
+    slower.
     """
 
     def __init__(self, model: Untyped, device: str) -> None:
@@ -62,10 +60,10 @@ class Network:
 
 def _ways(model: Untyped, device: str) -> Iterator[Way]:
     """Yield the ways to ask a model, the fastest first."""
-    kind = "cpu" if device == "cpu" else "gpu"
-    if packing.accept(model):
-        yield Way(model, device, _PACKED[kind], packed=True)
-    yield Way(model, device, _APART[kind], packed=False)
+    on_cpu = device == "cpu"
+    if on_cpu and packing.accept(model):
+        yield Way(model, device, _PACKED, packed=True)
+    yield Way(model, device, _APART if on_cpu else _ON_GPU, packed=False)
 
 
 def _reads_trees(way: Way) -> bool:
