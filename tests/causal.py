@@ -94,9 +94,9 @@ def real() -> str:
 @cache
 def _tokenizer() -> Any:
     """Return a tokenizer of bytes, learnt from a few lines: few words are one token."""
+    made = _library()
     from tokenizers import ByteLevelBPETokenizer
 
-    made = _library()
     learnt = ByteLevelBPETokenizer()
     learnt.train_from_iterator(
         _LINES, vocab_size=274, special_tokens=["<s>", "</s>"], show_progress=False
