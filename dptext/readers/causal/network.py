@@ -9,17 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
-from typing import Any
 
 import numpy as np
 
 from dptext import causal_models
+from dptext.models import Library
 from dptext.readers.causal import packing
 from dptext.readers.causal.entries import Entries, Node
 from dptext.readers.causal.passes import Group, Lines, Shape, Way
 
 SETTING = "decoder.model"
-Untyped = Any  # of torch and of Hugging Face
 # Log-probabilities of one text read in two ways may differ so much.
 _SLACK = 0.02
 # On a processor, what is padded costs; on a GPU, each call does.
@@ -27,7 +26,7 @@ _PACKED, _APART, _ON_GPU = Shape(24, 8, 64), Shape(8, 8, 64), Shape(64, 8, 512)
 
 
 @cache
-def tokenizer(path: str, digest: str) -> Untyped:
+def tokenizer(path: str, digest: str) -> Library:
     """Load the tokenizer of a model, once for a digest."""
     return causal_models.tokenizer(path, SETTING)
 
@@ -46,7 +45,7 @@ class Network:
     slower.
     """
 
-    def __init__(self, model: Untyped, device: str) -> None:
+    def __init__(self, model: Library, device: str) -> None:
         self.model = model
         for way in _ways(model, device):
             self.way, self.by_trees = way, _reads_trees(way)
@@ -58,7 +57,7 @@ class Network:
         return Group(self.way, capacity, wanted) if self.by_trees else Lines(self.way)
 
 
-def _ways(model: Untyped, device: str) -> Iterator[Way]:
+def _ways(model: Library, device: str) -> Iterator[Way]:
     """Yield the ways to ask a model, the fastest first."""
     on_cpu = device == "cpu"
     if on_cpu and packing.accept(model):

@@ -11,11 +11,11 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from dptext import models
+from dptext.models import Library
 
-Untyped = Any  # of torch and of Hugging Face
 _NAME = "dptext_packed"
 # What attention may be told that is not done here.
 _MORE = ("softcap", "position_bias", "s_aux", "head_mask")
@@ -33,7 +33,7 @@ class Part(NamedTuple):
     begin: int
     end: int
     row: int
-    seen: Untyped
+    seen: Library
 
 
 class Line(NamedTuple):
@@ -51,7 +51,7 @@ class Line(NamedTuple):
             _thread.line = None
 
 
-def accept(model: Untyped) -> bool:
+def accept(model: Library) -> bool:
     """Have a model read packed lines; other passes of it stay as they were.
 
     False for one that brings attention of its own, which is left as it is.
@@ -72,26 +72,26 @@ def _register() -> None:
     package.AttentionMaskInterface.register(_NAME, masks.sdpa_mask)
 
 
-def _attention() -> Untyped:
+def _attention() -> Library:
     """Return the attention of packed lines, and of other passes."""
     package = models.package("transformers", "", "semantic")
     usual = package.AttentionInterface().get_interface("sdpa", None)
     functional = models.package("torch.nn.functional", "", "semantic")
 
     def attend(
-        module: Untyped,
-        query: Untyped,
-        key: Untyped,
-        value: Untyped,
-        mask: Untyped,
+        module: Library,
+        query: Library,
+        key: Library,
+        value: Library,
+        mask: Library,
         *,
         scaling: float | None = None,
-        **more: Untyped,
-    ) -> tuple[Untyped, None]:
+        **more: Library,
+    ) -> tuple[Library, None]:
         """Attend; query (1, heads, slots, d), keys (rows, groups, capacity, d)."""
         line: Line | None = getattr(_thread, "line", None)
         if line is None:
-            attended: tuple[Untyped, None] = usual(
+            attended: tuple[Library, None] = usual(
                 module, query, key, value, mask, scaling=scaling, **more
             )
             return attended

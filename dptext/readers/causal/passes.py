@@ -5,16 +5,16 @@ from __future__ import annotations
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dptext import models
+from dptext.models import Library
 from dptext.readers.causal import packing
 from dptext.readers.causal.entries import Entries, Node
 
-Untyped = Any  # of torch and of Hugging Face
 # What a pass reads: by row the entries of a text and its new nodes, parents first.
 Parts = dict[int, tuple[Entries, list[Node]]]
 
@@ -34,7 +34,7 @@ class Way:
     Otherwise each text has slots of its own: slots = texts * tokens.
     """
 
-    model: Untyped
+    model: Library
     device: str
     shape: Shape
     packed: bool
@@ -96,7 +96,7 @@ class Group:
             begin = end
         return packing.Line(line)
 
-    def _masks(self, parts: Parts) -> Untyped:
+    def _masks(self, parts: Parts) -> Library:
         """Return what each slot attends to: (texts, 1, tokens, capacity)."""
         capacity = max(len(entries.attended) for entries, _ in parts.values())
         seen = np.zeros((*self.shape[:2], capacity), bool)
@@ -106,12 +106,12 @@ class Group:
             seen[row, : len(nodes)] = entries.attended[[node.entry for node in nodes]]
         return self._mask(seen)[:, None]
 
-    def _mask(self, seen: NDArray[np.bool_]) -> Untyped:
+    def _mask(self, seen: NDArray[np.bool_]) -> Library:
         """Return 0 for what is seen, else a large negative number."""
         lowest = self._torch.finfo(self._torch.float32).min
         return self._on_device(np.where(seen, np.float32(0.0), np.float32(lowest)))
 
-    def _on_device(self, array: NDArray[np.generic]) -> Untyped:
+    def _on_device(self, array: NDArray[np.generic]) -> Library:
         return self._torch.from_numpy(array).to(self._way.device)
 
 
@@ -141,9 +141,9 @@ class Lines:
 
 
 @cache
-def _cache_class() -> Untyped:
+def _cache_class() -> Library:
     """Return the class of a cache whose entries are written where they are told to."""
-    dynamic: Untyped = models.package("transformers", "", "semantic").DynamicCache
+    dynamic: Library = models.package("transformers", "", "semantic").DynamicCache
 
     class Keys(dynamic):  # type: ignore[misc]
         """Keys and values of each layer: (rows, heads, capacity, d) each.
@@ -154,17 +154,17 @@ def _cache_class() -> Untyped:
         def __init__(self, rows: int, capacity: int) -> None:
             super().__init__()
             self._size = (rows, capacity)
-            self._kept: dict[int, tuple[Untyped, Untyped]] = {}
-            self.written: list[Untyped] = []
+            self._kept: dict[int, tuple[Library, Library]] = {}
+            self.written: list[Library] = []
 
         def update(
             self,
-            keys: Untyped,
-            values: Untyped,
+            keys: Library,
+            values: Library,
             layer_idx: int,
-            *_: Untyped,
-            **__: Untyped,
-        ) -> tuple[Untyped, Untyped]:
+            *_: Library,
+            **__: Library,
+        ) -> tuple[Library, Library]:
             if layer_idx not in self._kept:
                 rows, capacity = self._size
                 self._kept[layer_idx] = tuple(
@@ -177,7 +177,7 @@ def _cache_class() -> Untyped:
                 old[rows, :, entries] = new.transpose(1, 2).flatten(0, 1)[slots]
             return kept
 
-        def get_seq_length(self, *_: Untyped, **__: Untyped) -> int:
+        def get_seq_length(self, *_: Library, **__: Library) -> int:
             return 0
 
     return Keys
