@@ -229,7 +229,8 @@ def main() -> None:
     parser.add_argument("--growth-mechanisms", nargs="+", default=GROWING)
     parser.add_argument("--peers", type=Path, metavar="FOLDER")
     parser.add_argument("--peer-vocabularies", nargs="+", default=VOCABULARIES[1:3])
-    parser.add_argument("--peer-names", nargs="+", default=[*RELEASES])
+    names = [*RELEASES]
+    parser.add_argument("--peer-names", nargs="+", choices=names, default=names)
     parser.add_argument("--peer-seconds", type=float, default=5.0)
     parser.add_argument("--texts", type=Path, help="JSONL, also gzipped")
     parser.add_argument("--folder", default="/tmp/dptext-speed")
