@@ -43,12 +43,13 @@ class Positions(NamedTuple):
     """Outputs of positions, one after another: those that a likely word lists.
 
     best (m, steps + 1) as in best_weights.Problem, by the position's own prior; floor,
-    the sum over positions and their other outputs of the largest prior; count.
+    the sum over positions and their other outputs of the largest prior; total: how
+    many positions there are.
     """
 
     best: NDArray[np.float32]
     floor: float
-    count: int
+    total: int
 
 
 def released(ready: Pipeline, texts: list[str]) -> Released:
@@ -148,9 +149,9 @@ def success(at: Positions, q: Floats) -> tuple[float, Floats]:
     """Return the share that the best guess is right, and its slope in q."""
     guess = (at.best * q.astype(np.float32)).argmax(axis=1)
     values = at.best[np.arange(len(guess)), guess].astype(np.float64)
-    slope = np.bincount(guess, values, len(q))
+    slope = np.bincount(guess, values, len(q)).astype(np.float64)
     slope[-1] += at.floor
-    slope /= at.count
+    slope /= at.total
     return float(slope @ q), slope
 
 
@@ -200,7 +201,7 @@ def main() -> None:
         rng = np.random.default_rng(1)
         chosen = (rng.choice(inner, arguments.positions, replace=False) + 1).tolist()
         at = positions_of(priors, chosen, orders, problem.ends)
-        print(f"{corpus}: {at.count} positions, {len(at.best):,} outputs")
+        print(f"{corpus}: {at.total} positions, {len(at.best):,} outputs")
         size = len(problem.best)
         for risk in RISKS:
             weights = best_weights.find(problem, None, risk)

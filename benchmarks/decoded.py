@@ -95,8 +95,13 @@ def written(ready: Pipeline, draws: list[Draws], decoder: Decoder | None) -> Wri
         ids.append(here)
         originals.append(words.ids)
     seconds = time.perf_counter() - began
-    joined = (np.concatenate(each) for each in (ids, originals, of_text))
-    return Written(texts, *joined, seconds)
+    return Written(
+        texts,
+        np.concatenate(ids),
+        np.concatenate(originals),
+        np.concatenate(of_text),
+        seconds,
+    )
 
 
 def untouched(ready: Pipeline, texts: Sequence[str]) -> Corpus:

@@ -28,6 +28,7 @@ from dptext import cache, content, lexicons, models, noise, registry, spaces
 from dptext import privacy_curve as curve
 from dptext.embedding import encoders
 from dptext.mechanisms import Aim, NoiseMechanism
+from dptext.mechanisms._clipped import clip
 from dptext.randomness import Randomness, RunKey
 from dptext.spaces import Space
 from dptext.types import Lexicon
@@ -219,7 +220,7 @@ def sentences(texts: list[str]) -> Wide:
     kept = cache.arrays(
         key, lambda: {"vectors": encoders.sentence_vectors(folder, "", texts)}
     )
-    return encoders.clip(np.asarray(kept["vectors"]), 1.0)
+    return clip(np.asarray(kept["vectors"]), 1.0)
 
 
 def pooled_words(space: Space, data: Path) -> None:
@@ -326,19 +327,19 @@ def layers(data: Path) -> None:
     train, labels, test, truth = encoded["SST-2"]
     print("\n| C | sigma | accuracy | epsilon with C | epsilon with 2C |")
     print("| --- | --- | --- | --- | --- |")
-    for clip in (1.0, 0.9, 0.7, 0.5, 0.3, 0.1):
-        sigma = 0.75 * clip
+    for longest in (1.0, 0.9, 0.7, 0.5, 0.3, 0.1):
+        sigma = 0.75 * longest
         found = []
         for run in range(LAYER_RUNS):
             rng = np.random.default_rng(run)
             a, b = (
-                encoders.clip(v, clip) + sigma * rng.normal(size=v.shape)
+                clip(v, longest) + sigma * rng.normal(size=v.shape)
                 for v in (train, test)
             )
             found.append(score(a, labels, b, truth)[0])
-        told = [curve.epsilon_of(side * clip / sigma, delta) for side in (1, 2)]
+        told = [curve.epsilon_of(side * longest / sigma, delta) for side in (1, 2)]
         print(
-            f"| {clip} | {sigma:.3f} | {np.mean(found):.3f} | {told[0]:.2f} | "
+            f"| {longest} | {sigma:.3f} | {np.mean(found):.3f} | {told[0]:.2f} | "
             f"{told[1]:.2f} |",
             flush=True,
         )

@@ -166,7 +166,8 @@ def _fixed(sanitizer: Pipeline, mechanism: dict[str, Any]) -> dict[str, Any]:
     """Return the settings of a mechanism as they ran."""
     if mechanism["name"] != "rank":
         return mechanism
-    return {**sanitizer.profile.settings()["mechanism"], "name": "rank"}
+    settings: Any = sanitizer.profile.settings()["mechanism"]
+    return {**settings, "name": "rank"}
 
 
 def _claimed(sanitizer: Pipeline, epsilon: float) -> float:

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import published_corpora as corpora
+from numpy.typing import NDArray
 from published_corpora import Corpus, Ids
 from published_faults import Published
 from published_measures import Change, Row, accuracy, deniability, of_texts, split
@@ -45,7 +46,9 @@ def measure(
     return row
 
 
-def extended(corpus: Corpus, names: Sequence[str], words: list[str]) -> tuple[Ids, Ids]:
+def extended(
+    corpus: Corpus, names: Sequence[str], words: list[str]
+) -> tuple[NDArray[np.int32], Ids]:
     """Return rows of a lexicon for the corpus's words and -1, and rows of words back.
 
     What the lexicon has besides is appended to words.
@@ -121,8 +124,8 @@ def rows(
         for mechanism in (*MECHANISMS, *others):
             words = list(corpus.words)
             if kind == "dptext":
-                usual = f"comparative-{mechanism.lower()}", {}
-                profile, over = OTHER.get(mechanism, usual)
+                name_of_profile = f"comparative-{mechanism.lower()}"
+                profile, over = OTHER.get(mechanism, (name_of_profile, {}))
                 base = lexicons.find("builtin") if mechanism == "SynTF" else lexicon
                 change = by_dptext(corpus, profile, over, base, words)
             else:

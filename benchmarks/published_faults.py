@@ -72,7 +72,8 @@ def distances(rows: NDArray[np.float32], row: int) -> Wide:
     squares = np.einsum("vd,vd->v", rows, rows)
     squares = squares + squares[row] - 2.0 * (rows @ rows[row])
     squares[row] = 0.0
-    return np.sqrt(np.maximum(squares, 0.0)).astype(np.float64)
+    lengths: Wide = np.sqrt(np.maximum(squares, 0.0)).astype(np.float64)
+    return lengths
 
 
 def gumbel(p: Published, ids: Ids, epsilon: float, rng: np.random.Generator) -> Ids:
@@ -102,7 +103,7 @@ def gumbel(p: Published, ids: Ids, epsilon: float, rng: np.random.Generator) -> 
 def _exponential(weights: Wide, count: int, rng: np.random.Generator) -> Ids:
     edges = np.cumsum(weights)
     positions = np.searchsorted(edges, rng.random(count) * edges[-1], side="right")
-    return np.minimum(positions, len(weights) - 1)
+    return np.asarray(np.minimum(positions, len(weights) - 1))
 
 
 def tem(p: Published, ids: Ids, epsilon: float, rng: np.random.Generator) -> Ids:

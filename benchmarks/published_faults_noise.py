@@ -35,7 +35,8 @@ def _points(
 def _scores(matrix: Matrix, points: Matrix) -> Matrix:
     """Return point . row - |row|^2 / 2: greatest where the row is nearest."""
     half = np.einsum("vd,vd->v", matrix, matrix) / 2.0
-    return points @ matrix.T - half
+    scores: Matrix = points @ matrix.T - half
+    return scores
 
 
 def _nearest(matrix: Matrix, ids: Ids, points: Matrix) -> Ids:

@@ -124,15 +124,16 @@ def scores(rows: Rows) -> str:
     """Give accuracy and PUC of what was measured."""
     body = []
     for dataset in CORPORA:
-        (plain,) = [
+        originals = [
             row
             for row in rows
             if row["part"] == "comparative"
             and row["dataset"] == dataset
             and row["kind"] == "original"
-        ] or [None]
-        if plain is None:
+        ]
+        if not originals:
             continue
+        (plain,) = originals
         line = [
             dataset,
             "originals",

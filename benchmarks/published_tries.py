@@ -14,7 +14,7 @@ import numpy as np
 import published_corpora as corpora
 from numpy.typing import NDArray
 from published_corpora import Corpus, Ids
-from published_faults import Published, Wide, distances, synonyms
+from published_faults import Published, distances, synonyms
 
 Row = dict[str, Any]
 EPSILONS = (1.0, 5.0, 10.0)
@@ -167,7 +167,7 @@ def _moved(corpus: Corpus) -> Iterator[Row]:
 
 
 def _stay(
-    corpus: Corpus, matrix: Wide, listed: Ids, variant: Try
+    corpus: Corpus, matrix: NDArray[np.float32], listed: Ids, variant: Try
 ) -> Callable[[int, float], float]:
     """Return what gives P(x|x) of a word at an epsilon."""
     size = len(listed)

@@ -50,7 +50,7 @@ def model(trie: Trie, lexicon: Lexicon) -> ngrams.Ngrams:
     start = trie.words.index("<s>")
     alone = np.exp(trie.alone)
     alone[start] = 0.0
-    one = np.bincount(rows, alone, size + 2)
+    one = np.bincount(rows, alone, size + 2).astype(np.float64)
     absent = np.flatnonzero(one[:size] == 0.0)
     one[absent] = lexicon.prior[absent]
     one /= one.sum()

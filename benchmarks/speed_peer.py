@@ -52,7 +52,7 @@ def pypantera(job: dict[str, Any]) -> Adapter:
     from src.EmbeddingPerturbationMechanism import cmp, mahalanobis, vickrey
     from src.SamplingPerturbationMechanism import custext, santext, tem
 
-    make = {
+    make: dict[str, tuple[Any, dict[str, Any]]] = {
         "CMP": (cmp.CMP, {}),
         "Mahalanobis": (mahalanobis.Mahalanobis, {"lam": 0.2}),
         "Vickrey": (vickrey.VickreyCMP, {"t": 0.5}),

@@ -116,11 +116,12 @@ def measure(
         "pypantera": int(min(20, max(1, 2**29 // (8 * rows.size)))),
         "dp-diffractor": 200,
     }
+    answer_path = folder / "peer-answer.json"
     job = {
         **paths,
         "epsilon": epsilon,
         "seconds": seconds,
-        "answer": str(folder / "peer-answer.json"),
+        "answer": str(answer_path),
         "closest": float(distances[distances > 0].min()),
         "farthest": float(distances.max()),
     }
@@ -149,7 +150,7 @@ def measure(
             except (RuntimeError, OSError) as error:
                 yield {**row, "reason": str(error)[:200]}
                 continue
-            answer = json.loads(Path(job["answer"]).read_text())
+            answer = json.loads(answer_path.read_text())
             if not answer["words"]:
                 yield {**row, "reason": f"every text fails: {answer['fault'][:150]}"}
                 continue

@@ -46,6 +46,8 @@ STAGES = {
     "budget": "budgets",
     "decoder": "decoders",
 }
+# The components of stages that a profile does not name.
+DEFAULTS = {"space": "identity", "mapping": "nearest", "decoder": "none"}
 # Keys of older versions and what they are called now, by stage and component.
 _RENAMED = {
     ("mechanism", "rank", "law"): "weights",
@@ -214,10 +216,10 @@ def _parse(data: Mapping[str, object], location: str) -> Profile:
             "mapping"
         )
     mapping = parts["mapping"] or (
-        _part("mapping", "nearest", location) if noise else None
+        _part("mapping", DEFAULTS["mapping"], location) if noise else None
     )
-    space = parts["space"] or _part("space", "identity", location)
-    decoder = parts["decoder"] or _part("decoder", "none", location)
+    space = parts["space"] or _part("space", DEFAULTS["space"], location)
+    decoder = parts["decoder"] or _part("decoder", DEFAULTS["decoder"], location)
     assert space is not None
     assert decoder is not None
     return Profile(

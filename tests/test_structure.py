@@ -32,6 +32,7 @@ LAYERS = (
             "causal_models",
             "progress",
             "noise",
+            "directions",
             "failures",
             "privacy_curve",
             "ledger",

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from dptext import models
 from dptext.budgets import scores
 from dptext.content import of_path
+from dptext.directions import unit
 from dptext.types import Lexicon, Words
 
 Rows = NDArray[np.float64]
@@ -139,7 +140,7 @@ class Similarity(scores.Score):
             parts = [next(encoded) for _ in range(0, len(order), _AT_ONCE)]
             vectors = np.empty((len(order), parts[0].shape[1]))
             vectors[order] = np.concatenate(parts)
-            by_group.append(_unit(vectors))
+            by_group.append(unit(vectors))
         return by_group
 
     def of_words(self, words: Sequence[str]) -> Rows:
@@ -161,8 +162,3 @@ def cosines(one: Rows, two: Rows) -> Rows:
 
 
 _MEMORIES: dict[tuple[str, str], dict[str, NDArray[np.float32]]] = {}
-
-
-def _unit(vectors: Rows) -> Rows:
-    sizes = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return np.asarray(vectors / np.maximum(sizes, 1e-30))

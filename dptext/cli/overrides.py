@@ -32,10 +32,12 @@ def _set(over: JsonObject, setting: str) -> None:
         raise UsageError(f"--set {setting}: write KEY=VALUE, as in tokens.number=mask")
     import yaml
 
+    from dptext.profile import DEFAULTS
+
     inner = over
     for parent in parents:
         if inner.get(parent, {}) is None:  # the mapping of another mechanism
-            inner[parent] = {"name": "nearest"}
+            inner[parent] = {"name": DEFAULTS[parent]}
         part = inner.setdefault(parent, {})
         if not isinstance(part, dict):
             raise UsageError(f"--set {setting}: {parent} has no keys of its own")

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from dptext import causal_models, content, decoders
 from dptext.decoders._fluency import FLUENCY, closest_text
+from dptext.directions import unit
 from dptext.errors import UsageError
 from dptext.readers import locations
 from dptext.readers import topic as topics
@@ -92,8 +93,7 @@ class CausalLm(decoders.Decoder):
     ) -> None:
         self._params, self._reader, self._digests = params, reader, digests
         vectors = np.asarray(reader.channel.lexicon.vectors, np.float64)
-        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-        self._directions = vectors / np.where(lengths > 0.0, lengths, 1.0)
+        self._directions = unit(vectors)
 
     @property
     def content(self) -> Mapping[str, str]:

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from dptext import decoders
 from dptext.decoders._fluency import FLUENCY, closest_text
+from dptext.directions import unit
 from dptext.errors import LexiconError
 from dptext.readers import locations
 from dptext.readers import topic as topics
@@ -87,9 +88,7 @@ class Ngram(decoders.Decoder):
     def __init__(self, params: Params, reader: PairReader, digest: str) -> None:
         self._params, self._reader, self._digest = params, reader, digest
         vectors = np.asarray(reader.channel.lexicon.vectors, np.float32)
-        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-        unit = vectors / np.where(lengths > 0.0, lengths, np.float32(1.0))
-        directions = unit.astype(np.float32, copy=False)
+        directions = unit(vectors)
         self._closeness = lru_cache(maxsize=8)(
             lambda epsilon: _Closeness(reader.table(epsilon).rows, directions)
         )

@@ -15,6 +15,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from dptext.directions import unit
 from dptext.tokens import stop_words
 from dptext.types import Ids, Lexicon, Released
 
@@ -38,8 +39,8 @@ class Topic:
 
     def __init__(self, lexicon: Lexicon, power: float) -> None:
         rows = _subject(lexicon).astype(np.float64)
-        rows = _unit(rows)
-        rows = _unit(rows - rows[:_FREQUENT].mean(axis=0))
+        rows = unit(rows)
+        rows = unit(rows - rows[:_FREQUENT].mean(axis=0))
         row_of = lexicon.row_of
         function = stop_words.of(lexicon.language)
         grammar = [row_of[word] for word in function & row_of.keys()]
@@ -97,8 +98,3 @@ def _subject(lexicon: Lexicon) -> NDArray[np.floating]:
         dimensions = (lexicon.vectors.shape[1] - 1) // 2
         return np.asarray(lexicon.vectors[:, :dimensions])
     return lexicon.vectors
-
-
-def _unit(rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    return np.asarray(rows / np.where(lengths > 0.0, lengths, 1.0))

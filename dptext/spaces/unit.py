@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext import spaces
+from dptext.directions import unit
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +29,4 @@ class Params(spaces.Params):
 
     def transform(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the vectors at unit length, (V + 1, d) float32."""
-        wide = vectors.astype(np.float64)
-        lengths = np.linalg.norm(wide, axis=1, keepdims=True)
-        lengths[lengths == 0.0] = 1.0
-        return np.asarray(wide / lengths, np.float32)
+        return unit(vectors.astype(np.float64)).astype(np.float32)

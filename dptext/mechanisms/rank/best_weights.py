@@ -17,6 +17,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
+from dptext.directions import unit
 from dptext.errors import MissingExtra, UsageError
 from dptext.mechanisms import Aim
 from dptext.mechanisms.rank import Params, Rank, _lists
@@ -105,7 +106,7 @@ def worth(
         by_rank[0] = prior[: mechanism.outputs].sum()
         return by_rank
     rows = np.asarray(mechanism.space.lexicon.vectors, np.float64)
-    rows = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-300)
+    rows = unit(rows)
     for begin in range(0, len(prior), 1000):
         part = slice(begin, min(begin + 1000, len(prior)))
         others = rows[mechanism.orders[part].astype(np.int64)]
