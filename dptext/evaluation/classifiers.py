@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext.errors import UsageError
-from dptext.metrics.similarity import text_vectors, weighted
+from dptext.metrics.similarity import Weighted
 from dptext.models import package
 from dptext.tokens.policy import Policy
 from dptext.tokens.tokenizer import Tokenizer
@@ -66,13 +66,13 @@ class Vectors:
     """Texts to the direction of the weighted mean of their words' vectors."""
 
     def __init__(self, lexicon: Lexicon) -> None:
-        self._table = weighted(lexicon)
+        self._vectors = Weighted(lexicon)
         self._tokenizer = Tokenizer(lexicon, Policy())
 
     def __call__(self, texts: Sequence[str]) -> NDArray[np.float64]:
         """Return (texts, d), of length sqrt(d)."""
         words = self._tokenizer.words(list(texts))
-        sums = text_vectors(self._table, words.texts, words.ids, len(texts))
+        sums = self._vectors.of_texts(words.texts, words.ids, len(texts))
         lengths = np.linalg.norm(sums, axis=1, keepdims=True)
         return np.asarray(sums / np.maximum(lengths, 1e-12) * np.sqrt(sums.shape[1]))
 

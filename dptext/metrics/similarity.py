@@ -28,14 +28,14 @@ ENCODER = "frequency-weighted mean of the lexicon's vectors"
 
 # Of each text that has a meaning before and after, in order.
 Cosines = NDArray[np.float64]
+Wide = NDArray[np.float64]
 
 
 class Meter(metrics.Meter[Cosines]):
     """Measure the cosines of the first 2,000 texts."""
 
     def __init__(self, lexicon: Lexicon) -> None:
-        self._lexicon = lexicon
-        self._table: NDArray[np.float32] | None = None
+        self._vectors = Weighted(lexicon)
 
     def observe(self, batch: Batch) -> Cosines:
         """Return the cosines of those texts of a batch that are among the first."""
@@ -43,12 +43,10 @@ class Meter(metrics.Meter[Cosines]):
         texts = min(len(words.ends), _TEXTS - batch.first_text)
         if texts <= 0:
             return np.empty(0)
-        if self._table is None:
-            self._table = weighted(self._lexicon)
         end = np.searchsorted(words.texts, texts)
         rows = words.texts[:end]
-        before = text_vectors(self._table, rows, words.ids[:end], texts)
-        after = text_vectors(self._table, rows, batch.written[:end], texts)
+        before = self._vectors.of_texts(rows, words.ids[:end], texts)
+        after = self._vectors.of_texts(rows, batch.written[:end], texts)
         return cosines(before, after)
 
     def merge(self, one: Cosines, other: Cosines) -> Cosines:
@@ -66,38 +64,47 @@ def mean(values: Sequence[float]) -> float | None:
     return math.fsum(values) / len(values) if values else None
 
 
-def weighted(lexicon: Lexicon) -> NDArray[np.float32]:
-    """Return each vector times its word's weight: (V + 1, d)."""
-    weights = np.append(_RARITY / (_RARITY + lexicon.prior), 1.0)
-    vectors = np.asarray(lexicon.vectors, np.float32)
-    return vectors * weights[:, None].astype(np.float32)
+class Weighted:
+    """Each vector times its word's weight, taken when its word occurs."""
+
+    def __init__(self, lexicon: Lexicon) -> None:
+        self._lexicon = lexicon
+        weights = np.append(_RARITY / (_RARITY + lexicon.prior), 1.0)
+        self._weights = weights.astype(np.float32)[:, None]
+        # np.empty takes no memory before it is written to.
+        self._rows = np.empty_like(lexicon.vectors, np.float32)
+        self._taken = np.zeros(len(self._rows), bool)
+
+    def of_texts(self, texts: NDArray[np.int64], ids: Ids, count: int) -> Wide:
+        """Return the sum of each text's words: (count, d), 0 without words.
+
+        texts (n,) which text each word belongs to, non-decreasing; ids (n,), -1 the
+        unknown word.
+        """
+        self._take(ids)
+        sums = np.zeros((count, self._rows.shape[1]))
+        begins = np.flatnonzero(np.diff(texts, prepend=-1))
+        ends = np.append(begins[1:], len(ids))
+        first = 0
+        while first < len(begins):
+            # As many texts as their vectors stay in a cache, one at least.
+            begin = begins[first]
+            after = int(np.searchsorted(ends, begin + _AT_ONCE, side="right"))
+            after = max(after, first + 1)
+            vectors = self._rows[ids[begin : ends[after - 1]]]
+            starts = begins[first:after]
+            sums[texts[starts]] = np.add.reduceat(vectors, starts - begin, axis=0)
+            first = after
+        return sums
+
+    def _take(self, ids: Ids) -> None:
+        new = np.unique(ids[~self._taken[ids]])
+        vectors = np.asarray(self._lexicon.vectors[new], np.float32)
+        self._rows[new] = vectors * self._weights[new]
+        self._taken[new] = True
 
 
-def text_vectors(
-    table: NDArray[np.float32], texts: NDArray[np.int64], ids: Ids, count: int
-) -> NDArray[np.float64]:
-    """Return the sum of the vectors of each text's words: (count, d), 0 without words.
-
-    table (V + 1, d); texts (n,) which text each word belongs to, non-decreasing; ids
-    (n,) rows of the table.
-    """
-    sums = np.zeros((count, table.shape[1]))
-    begins = np.flatnonzero(np.diff(texts, prepend=-1))
-    ends = np.append(begins[1:], len(ids))
-    first = 0
-    while first < len(begins):
-        # As many texts as their vectors stay in a cache, one at least.
-        begin = begins[first]
-        after = int(np.searchsorted(ends, begin + _AT_ONCE, side="right"))
-        after = max(after, first + 1)
-        vectors = table[ids[begin : ends[after - 1]]]
-        starts = begins[first:after]
-        sums[texts[starts]] = np.add.reduceat(vectors, starts - begin, axis=0)
-        first = after
-    return sums
-
-
-def cosines(one: NDArray[np.float64], other: NDArray[np.float64]) -> Cosines:
+def cosines(one: Wide, other: Wide) -> Cosines:
     """Return the cosine of each pair of rows, (r, d) both, neither of which is 0."""
     lengths = np.linalg.norm(one, axis=1) * np.linalg.norm(other, axis=1)
     both = lengths > 0

@@ -141,13 +141,17 @@ def test_similarity_is_that_of_the_first_texts(
 
 
 def test_vectors_of_long_texts_are_sums_of_all_their_words() -> None:
-    """Whatever is added up at once: short, empty and very long texts."""
+    """Whatever is added up at once: short, empty and long texts, batch by batch."""
     rng = np.random.default_rng(3)
-    table = rng.normal(size=(50, 4)).astype(np.float32)
+    lexicon = small.lexicon(rng.normal(size=(49, 4)))
+    weights = np.append(1e-3 / (1e-3 + lexicon.prior), 1.0)
+    table = np.asarray(lexicon.vectors, np.float64) * weights[:, None]
     sizes = [3, 0, 2500, 1024, 1, 0, 700, 700, 700, 0]
     texts = np.repeat(np.arange(len(sizes)), sizes)
-    ids = rng.integers(0, 50, len(texts)).astype(np.int32)
-    sums = similarity.text_vectors(table, texts, ids, len(sizes))
-    for text in range(len(sizes)):
-        expected = table[ids[texts == text]].astype(np.float64).sum(axis=0)
-        np.testing.assert_allclose(sums[text], expected, atol=1e-3)
+    vectors = similarity.Weighted(lexicon)
+    for highest in (10, 49):
+        ids = rng.integers(-1, highest, len(texts)).astype(np.int32)
+        sums = vectors.of_texts(texts, ids, len(sizes))
+        for text in range(len(sizes)):
+            expected = table[ids[texts == text]].sum(axis=0)
+            np.testing.assert_allclose(sums[text], expected, rtol=1e-3, atol=1e-3)
