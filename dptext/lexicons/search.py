@@ -124,7 +124,7 @@ def diameter(rows: NDArray[np.floating], progress: Progress = silent) -> float:
     """Return the largest distance between two rows, in float64.
 
     Of the rows by descending distance to the middle, those are looked at that may be
-    of a pair farther apart than any seen so far.
+    of a pair farther apart than any seen so far, each with the rows after it.
     """
     far = _Farthest(rows, len(rows))
     seen = [float(far.of(far.outermost[:1])[0])]
@@ -133,7 +133,7 @@ def diameter(rows: NDArray[np.floating], progress: Progress = silent) -> float:
         most, ids = max(seen), far.outermost[block]
         ids = ids[2.0 * far.radii[ids] >= most]
         if len(ids):
-            seen.append(float(far.of(ids, most).max()))
+            seen.append(float(far.of(ids, most, block.start).max()))
 
     in_blocks(len(rows), work, progress)
     return max(seen)
@@ -163,27 +163,31 @@ class _Farthest:
             self._table[block, :-1] = -words
             self._table[block, -1] = lengths_of(words) ** 2 / 2.0
 
-    def of(self, ids: NDArray[np.intp], least: float = 0.0) -> NDArray[np.float64]:
+    def of(
+        self, ids: NDArray[np.intp], least: float = 0.0, first: int = 0
+    ) -> NDArray[np.float64]:
         """Return the distances of rows to their farthest words: (n,) float64.
 
-        Where one is below least, any bound below least may be returned.
+        Where one is below least, any bound below least may be returned. The words
+        before the first, of the outermost ones, need not be looked at.
         """
         points = np.hstack((self._moved(ids), np.ones((len(ids), 1), np.float32)))
         radii = self.radii[ids]
         few = min(_HOPEFUL, len(self._table))
         most = self._exact(ids, best(points, self._table[:few], 1).words)
         needed = np.maximum(most, least) - radii
-        end = max(few, int(np.searchsorted(self._inner, -needed.min(), "right")))
-        width = min(_TOP, end)
-        words, scores = best(points, self._table[:end], width)
-        most = np.maximum(most, self._exact(ids, words))
-        if width == end:
+        end = int(np.searchsorted(self._inner, -needed.min(), "right"))
+        end = max(first + 1, few, end)
+        width = min(_TOP, end - first)
+        words, scores = best(points, self._table[first:end], width)
+        most = np.maximum(most, self._exact(ids, first + words))
+        if width == end - first:
             return most
         # Where the last one proposed, too, may be the farthest, all are looked at.
         slack = squared_error(points.shape[1], radii + self.radii[self._words[0]])
         doubtful = radii**2 + 2.0 * scores + slack >= np.maximum(most, least) ** 2
         for row in np.flatnonzero(doubtful):
-            for begin in range(0, end, _ROWS):
+            for begin in range(first, end, _ROWS):
                 others = np.arange(begin, min(begin + _ROWS, end))[None]
                 one = self._exact(ids[row : row + 1], others)[0]
                 most[row] = max(float(most[row]), float(one))
