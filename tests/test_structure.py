@@ -70,7 +70,7 @@ STAGES = {
     "exponential": {"geometry", "spaces", "mechanisms"},
     "mechanisms": {"spaces", "lexicons.orders", "geometry", "exponential"},
     "mappings": {"spaces"},
-    "spaces": {"lexicons.orders"},
+    "spaces": {"lexicons.orders", "lexicons.search"},
     # Of mechanisms the output distribution, of lexicons where their files lie.
     "readers": {"mechanisms", "tokens", "lexicons"},
     "decoders": {"readers"},

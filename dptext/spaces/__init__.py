@@ -28,6 +28,8 @@ _PAIRED = 2**16
 # Rows by which what was kept is looked at before it is used, at least; and how many
 # distances take no time.
 _LOOKED, _QUICK = 24, 2**18
+# Numbers that are held at once, so that they stay in a cache of the processor.
+_HELD = 2**16
 _ALL = slice(None)
 
 
@@ -152,14 +154,16 @@ class Space:
         self, orders: NDArray[np.integer], far: NDArray[np.floating], inputs: int
     ) -> bool:
         """Tell whether far bounds the words outside of orders, at random inputs."""
+        from dptext.spaces._nearer import nearer
+
         if len(orders) != inputs or far.shape != (inputs,):
             return False
-        for row in some(inputs):
-            distances = lengths_from(self.vectors, row)[: self.size]
-            distances[orders[row]] = np.inf
-            if not (distances >= far[row]).all():
-                return False
-        return True
+        rows = some(inputs)
+        words_of = nearer(self.vectors, self.size, rows, far[rows])
+        return all(
+            np.isin(words, orders[row]).all()
+            for row, words in zip(rows, words_of, strict=True)
+        )
 
     @cached_property
     def precise(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -274,8 +278,16 @@ def lengths_from(
     vectors: NDArray[np.floating], row: int, others: slice | NDArray[np.int64] = _ALL
 ) -> NDArray[np.float64]:
     """Return the distances of a row to others, by direct differences: (n,) float64."""
-    gap = vectors[others].astype(np.float64) - vectors[row].astype(np.float64)
-    return np.asarray(np.sqrt(np.einsum("nd,nd->n", gap, gap)))
+    rows, point = vectors[others], vectors[row].astype(np.float64)
+    squares = np.empty(len(rows))
+    count = max(1, _HELD // len(point))
+    gaps = np.empty((min(count, len(rows)), len(point)))
+    for begin in range(0, len(rows), count):
+        part = slice(begin, begin + count)
+        gap = gaps[: len(rows) - begin]
+        np.subtract(rows[part], point, out=gap, dtype=np.float64)
+        np.einsum("nd,nd->n", gap, gap, out=squares[part])
+    return np.sqrt(squares, out=squares)
 
 
 def stretched(before: NDArray[np.floating], after: NDArray[np.floating]) -> float:
