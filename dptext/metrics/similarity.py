@@ -65,15 +65,16 @@ def mean(values: Sequence[float]) -> float | None:
 
 
 class Weighted:
-    """Each vector times its word's weight, taken when its word occurs."""
+    """Each vector times its word's weight."""
 
     def __init__(self, lexicon: Lexicon) -> None:
-        self._lexicon = lexicon
         weights = np.append(_RARITY / (_RARITY + lexicon.prior), 1.0)
         self._weights = weights.astype(np.float32)[:, None]
-        # np.empty takes no memory before it is written to.
-        self._rows = np.empty_like(lexicon.vectors, np.float32)
-        self._taken = np.zeros(len(self._rows), bool)
+        self._vectors = np.asarray(lexicon.vectors, np.float32)
+        # A second table of a large vocabulary would take its size and a second.
+        self._shared = lexicon.vectors.dtype == np.float32
+        if not self._shared:
+            self._vectors *= self._weights
 
     def of_texts(self, texts: NDArray[np.int64], ids: Ids, count: int) -> Wide:
         """Return the sum of each text's words: (count, d), 0 without words.
@@ -81,8 +82,7 @@ class Weighted:
         texts (n,) which text each word belongs to, non-decreasing; ids (n,), -1 the
         unknown word.
         """
-        self._take(ids)
-        sums = np.zeros((count, self._rows.shape[1]))
+        sums = np.zeros((count, self._vectors.shape[1]))
         begins = np.flatnonzero(np.diff(texts, prepend=-1))
         ends = np.append(begins[1:], len(ids))
         first = 0
@@ -91,17 +91,14 @@ class Weighted:
             begin = begins[first]
             after = int(np.searchsorted(ends, begin + _AT_ONCE, side="right"))
             after = max(after, first + 1)
-            vectors = self._rows[ids[begin : ends[after - 1]]]
+            rows = ids[begin : ends[after - 1]]
+            vectors = self._vectors[rows]
+            if self._shared:
+                vectors *= self._weights[rows]
             starts = begins[first:after]
             sums[texts[starts]] = np.add.reduceat(vectors, starts - begin, axis=0)
             first = after
         return sums
-
-    def _take(self, ids: Ids) -> None:
-        new = np.unique(ids[~self._taken[ids]])
-        vectors = np.asarray(self._lexicon.vectors[new], np.float32)
-        self._rows[new] = vectors * self._weights[new]
-        self._taken[new] = True
 
 
 def cosines(one: Wide, other: Wide) -> Cosines:

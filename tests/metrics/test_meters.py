@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import reduce
 from typing import Any
 
@@ -140,10 +141,13 @@ def test_similarity_is_that_of_the_first_texts(
     assert shown["mean_cosine"] == pytest.approx(1.0, abs=1e-6)
 
 
-def test_vectors_of_long_texts_are_sums_of_all_their_words() -> None:
+@pytest.mark.parametrize("precision", [np.float32, np.float16])
+def test_vectors_of_long_texts_are_sums_of_all_their_words(precision: type) -> None:
     """Whatever is added up at once: short, empty and long texts, batch by batch."""
     rng = np.random.default_rng(3)
     lexicon = small.lexicon(rng.normal(size=(49, 4)))
+    lexicon = replace(lexicon, vectors=lexicon.vectors.astype(precision))
+    before = lexicon.vectors.copy()
     weights = np.append(1e-3 / (1e-3 + lexicon.prior), 1.0)
     table = np.asarray(lexicon.vectors, np.float64) * weights[:, None]
     sizes = [3, 0, 2500, 1024, 1, 0, 700, 700, 700, 0]
@@ -155,3 +159,4 @@ def test_vectors_of_long_texts_are_sums_of_all_their_words() -> None:
         for text in range(len(sizes)):
             expected = table[ids[texts == text]].sum(axis=0)
             np.testing.assert_allclose(sums[text], expected, rtol=1e-3, atol=1e-3)
+    np.testing.assert_array_equal(lexicon.vectors, before)
