@@ -147,7 +147,7 @@ def steps(seed: int) -> Iterator[tuple[str, str]]:
             if level.startswith("loss") and name in NOISE:
                 continue
             yield level, name
-            if name in DECODED and "20%" in level:
+            if name in DECODED and not level.startswith("loss"):
                 yield level, name + READ
 
 

@@ -15,8 +15,8 @@ LOSSES = (8.0, 12.0)
 # The risk in context at which mechanisms are compared, by the n-gram reader.
 IN_CONTEXT = 0.2
 # Mechanisms with an output distribution, which can be decoded: what is read beside the
-# draws. At a risk of 20% and at one in context.
-DECODED = ("rank", "santext", "custext")
+# draws, at risks alone and in context.
+DECODED = ("rank", "santext", "custext", "syntf", "diffractor")
 MECHANISMS: dict[str, dict[str, Any]] = {
     "rank": {"name": "rank"},
     "santext": {"name": "santext"},
