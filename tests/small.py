@@ -12,7 +12,7 @@ from dptext.types import NUMBER, Lexicon
 
 
 def lexicon(
-    vectors: NDArray[np.float64],
+    vectors: NDArray[np.floating],
     *,
     words: Sequence[str] | None = None,
     counts: Sequence[float] | None = None,

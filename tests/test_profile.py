@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 from dptext import profile
+from dptext.budgets import uniform
 from dptext.errors import UsageError
+from dptext.mechanisms import rank
 from dptext.profile import Profile
 from dptext.tokens.policy import Policy
 
@@ -56,8 +58,10 @@ def test_defaults_are_filled_in(tmp_path: Path) -> None:
         None,
     )
     assert found.tokens == Policy()
-    assert found.mechanism.params.k == 20
-    assert found.mechanism.params.weights == "fitted"
+    params = found.mechanism.params
+    assert isinstance(params, rank.Params)
+    assert params.k == 20
+    assert params.weights == "fitted"
 
 
 def test_a_noise_mechanism_gets_the_nearest_word() -> None:
@@ -154,9 +158,13 @@ def test_a_risk_without_meaning_is_refused(tmp_path: Path, value: str) -> None:
 def test_a_risk_may_be_written_in_percent(tmp_path: Path) -> None:
     """10% is 0.1."""
     found = profile.load(write(tmp_path, SOUND.replace("epsilon: 4", "risk: 10%")))
-    assert found.budget.params.risk == pytest.approx(0.1, rel=1e-15)
-    assert found.budget.params.epsilon is None
-    assert found.with_epsilon(3.0).budget.params.epsilon == 3.0
+    params = found.budget.params
+    assert isinstance(params, uniform.Params)
+    assert params.risk == pytest.approx(0.1, rel=1e-15)
+    assert params.epsilon is None
+    params = found.with_epsilon(3.0).budget.params
+    assert isinstance(params, uniform.Params)
+    assert params.epsilon == 3.0
 
 
 @pytest.mark.parametrize(
@@ -201,6 +209,7 @@ def test_overrides_are_laid_over_key_by_key(
 ) -> None:
     """Same component: other keys stay; another component: it starts from defaults."""
     found = profile.load(write(tmp_path, SOUND), over).settings()["mechanism"]
+    assert isinstance(found, dict)
     assert found == {**found, **expected}
 
 
@@ -223,17 +232,18 @@ def test_overrides_of_a_broken_part_are_no_crash(tmp_path: Path) -> None:
 
 def changed(base: Profile) -> list[Profile]:
     """Return profiles that differ from base in one setting each."""
+    policies: dict[str, Any] = {
+        "unknown": "mask",
+        "number": "digits",
+        "stop_word": "keep",
+        "punctuation": "drop",
+        "case": "lower",
+    }
     found = [
         dataclasses.replace(
             base, tokens=dataclasses.replace(base.tokens, **{key: value})
         )
-        for key, value in {
-            "unknown": "mask",
-            "number": "digits",
-            "stop_word": "keep",
-            "punctuation": "drop",
-            "case": "lower",
-        }.items()
+        for key, value in policies.items()
     ]
     found.append(parsed(mechanism={"name": "rank", "k": 95}))
     found.append(parsed(mechanism={"name": "rank", "c": 10.5}))

@@ -61,8 +61,10 @@ def test_the_default_profile_takes_risks(risk: str) -> None:
     """Weights fitted make an epsilon of meaning from risks that one table does not."""
     found = open_pipeline("balanced", {"budget": {"risk": risk}})
     assert found.budget.description.high < 12.0
-    assert found.profile.mechanism.params.weights == "steps"
-    assert found.profile.mechanism.params == found.mechanism.params
+    params = found.profile.mechanism.params
+    assert isinstance(params, rank.Params)
+    assert params.weights == "steps"
+    assert params == found.mechanism.params
 
 
 @pytest.mark.parametrize("name", ["santext", "tem", "custext", "diffractor"])

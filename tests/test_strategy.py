@@ -113,8 +113,9 @@ def test_each_draw_follows_the_law(strategy: str) -> None:
         for seed in range(runs):
             randomness = made.randomness(RunKey.from_seed(seed))
             words = made.tokenizer.words([word])
-            bits = randomness.of([bytes(16)], np.zeros(1, np.int64))
-            drawn.append(int(made._drawn(words, bits, np.zeros(1), randomness)[0][0]))
+            records = np.zeros(1, np.int64)
+            bits = randomness.of([bytes(16)], records)
+            drawn.append(int(made._drawn(words, bits, records, randomness)[0][0]))
     else:
         _, seen = observed(made, [(f"{word} {word}",)] * runs, 512)
         drawn = [after for _, after in seen[::2]]

@@ -13,6 +13,7 @@ import stat
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -30,7 +31,7 @@ from dptext.streams import (
 zstandard = pytest.importorskip("zstandard")
 
 DATA = b"".join(b"line %d\r\n" % n for n in range(50_000))
-PACK = {
+PACK: dict[str, Callable[[bytes], bytes]] = {
     "": bytes,
     ".gz": gzip.compress,
     ".bz2": bz2.compress,
@@ -138,7 +139,8 @@ def test_output_round_trip(tmp_path: Path, suffix: str) -> None:
         with open_output(path) as output:
             for line in DATA.splitlines(keepends=True):
                 output.stream.write(line)
-            assert output.digest is None
+            unfinished = output.digest
+            assert unfinished is None
         assert load(path) == DATA
         assert output.digest == hashlib.sha256(Path(path).read_bytes()).hexdigest()
         assert os.listdir(tmp_path) == ["out.txt" + suffix]

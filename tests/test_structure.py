@@ -211,7 +211,9 @@ def top_level() -> dict[str, ast.Module]:
     """Return the modules with only their top-level imports of other packages."""
     found = {}
     for name, tree in modules().items():
-        body = [n for n in tree.body if isinstance(n, ast.Import | ast.ImportFrom)]
+        body: list[ast.stmt] = [
+            n for n in tree.body if isinstance(n, ast.Import | ast.ImportFrom)
+        ]
         # A part may import its own package, which imports none of its parts at the top.
         found[name] = ast.Module(body, [])
     return found

@@ -35,7 +35,8 @@ def scripts() -> Iterator[dict[str, ModuleType]]:
 
 def a_run() -> dict[str, Any]:
     """Return a run as it is written: one cell, one refusal, two rows of a peer."""
-    cell = {"table": "mechanisms", "vocabulary": "200x4", "mechanism": "laplace"}
+    cell: dict[str, Any] = {"table": "mechanisms", "vocabulary": "200x4"}
+    cell |= {"mechanism": "laplace"}
     cell |= {"length": 200, "jobs": 1, "words": 4000, "rate": 2000.0, "ratio": 0.8}
     cell |= {"wall_rate": 1000.0, "limit": 2500.0, "start_up": 0.5, "peak": 99.0}
     refusal = {"table": "mechanisms", "vocabulary": "200x4", "mechanism": "gumbel"}

@@ -11,6 +11,7 @@ import pytest
 from dptext import pipeline, profile, registry
 from dptext.budgets import Budget, SequentialBudget, _classes
 from dptext.errors import UsageError
+from dptext.settings import convert
 from dptext.tokens.policy import Policy
 from dptext.tokens.tokenizer import Tokenizer
 from tests import distributions, small
@@ -24,7 +25,7 @@ WORDS = Tokenizer(LEXICON, Policy()).words(
 def spread(name: str, given: dict[str, Any]) -> list[float]:
     """Return the epsilons of a frequent word, a rarer one, an unknown one, a number."""
     module: Any = registry.find("budgets", name)
-    params = profile.convert(given, module.Params, name)
+    params = convert(given, module.Params, name)
     budget: Budget = params.prepare(LEXICON)
     eps: list[float] = budget.spread(WORDS, distributions.bits(4, 1)).tolist()
     return eps

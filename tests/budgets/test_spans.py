@@ -60,7 +60,8 @@ def test_a_word_takes_the_greatest_of_what_it_touches() -> None:
     #            do      n't     " well ran"      nothing at x
     tokens = ((0, 2), (2, 5), (6, 14))
     values = (3.0, 7.0, 5.0)
-    found = _spans.greatest(batch, *zip(*tokens, strict=True), values, 1.0)
+    firsts, lasts = zip(*tokens, strict=True)
+    found = _spans.greatest(batch, firsts, lasts, values, 1.0)
     assert found[-3:].tolist() == [5.0, 5.0, 1.0]
     expected = [
         max([v for (a, b), v in zip(tokens, values, strict=True) if a < e and b > s])

@@ -58,7 +58,7 @@ def small(folder: Path) -> tuple[str, ...]:
 
 def here(*arguments: str, given: bytes = b"") -> Ran:
     """Run a command in this process, with standard streams of its own."""
-    source: Any = io.BufferedReader(io.BytesIO(given))  # type: ignore[arg-type]
+    source: Any = io.BufferedReader(io.BytesIO(given))
     out, err = io.BytesIO(), io.BytesIO()
     streams = {
         "stdin": io.TextIOWrapper(source, "utf-8"),

@@ -137,9 +137,10 @@ def _put(path: str, value: Any) -> Change:
 
     def change(data: dict[str, Any]) -> None:
         *outer, last = path.split(".")
+        inner: Any = data
         for name in outer:
-            data = data[int(name)] if isinstance(data, list) else data[name]
-        data[last] = value
+            inner = inner[int(name)] if isinstance(inner, list) else inner[name]
+        inner[last] = value
 
     return change
 

@@ -48,7 +48,7 @@ def test_check_asks_for_what_lists_leave_open(options: tuple[str, ...]) -> None:
     bare = here("check", "out.jsonl")
     assert bare.code == 1
     assert b"class keep-list are not protected" in bare.out
-    allowed = ("--allow", "punctuation", "--allow", "keep-list")
+    allowed: tuple[str, ...] = ("--allow", "punctuation", "--allow", "keep-list")
     allowed += ("--allow", "mask-list", "--allow", "forms")
     accepted = ("check", "out.jsonl", *allowed, *options[1:3])
     ran = here(*accepted)

@@ -46,7 +46,7 @@ def test_a_run_decodes_the_same_bytes(mode: str, corpus: Path, tmp_path: Path) -
     secret.chmod(0o600)
     decoder = ("--decode", "ngram", "--set", "decoder.model=pairs")
     options = (*small(tmp_path), *decoder, "--set", f"decoder.mode={mode}")
-    outputs = []
+    outputs: list[bytes] = []
     for more in (("--batch-size", "7"), ("--jobs", "2"), ()):
         report = tmp_path / f"report{len(outputs)}.json"
         target = tmp_path / f"out{len(outputs)}.jsonl"

@@ -23,7 +23,9 @@ PROGRAM = (
 )
 
 
-def run(home: Path, *arguments: str, data: str = "") -> subprocess.CompletedProcess:
+def run(
+    home: Path, *arguments: str, data: str = ""
+) -> subprocess.CompletedProcess[str]:
     """Run the command where there is no home, no data and no network."""
     nowhere = "http://127.0.0.1:9"
     names = ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY")

@@ -123,6 +123,7 @@ def test_vectors_are_signed(keys: None, options: tuple[str, ...]) -> None:
     """Reports of vectors are signed and verified alike."""
     run = ("embed", "in.jsonl", "--lexicon", options[1], "-q", "-o", "out.npy")
     assert here(*run, "--sign-key", "sign.pem").code == 0
+    given: tuple[str, ...]
     given = ("check", "out.npy", "--notion", "eps-delta", "--notion", "metric-DP")
     given = (*given, "--notion", "LDP", "--verify-key", "team.pub")
     ran = here(*given)

@@ -13,6 +13,7 @@ import pytest
 from dptext import pipeline, profile, registry
 from dptext.errors import DptextError, LexiconError, UsageError
 from dptext.pipeline import Pipeline
+from dptext.settings import convert
 from dptext.types import Lexicon
 from tests import distributions
 from tests.conformance.components import (
@@ -41,7 +42,7 @@ def settings_of(kind: Any) -> Iterator[dict[str, Any]]:
             continue
         for value in (*ENDS, -1e300, -1e9, 0.0):
             try:
-                profile.convert({field.name: value}, kind, "test")
+                convert({field.name: value}, kind, "test")
             except (DptextError, ValueError):
                 continue
             yield {field.name: value}

@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dptext import profile, registry, spaces
+from dptext import registry, spaces
 from dptext.budgets import AnyBudget, SequentialBudget
 from dptext.errors import UsageError
 from dptext.mappings import Index
 from dptext.mechanisms import Aim
 from dptext.metrics import Batch
+from dptext.settings import convert
 from dptext.tokens.policy import Policy
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import BudgetDescription, Eps, Words
@@ -37,7 +38,8 @@ def test_params_are_a_frozen_dataclass(stage: str, name: str) -> None:
     """Settings cannot be changed after construction."""
     kind = registry.find(stage, name).Params
     assert dataclasses.is_dataclass(kind)
-    assert kind.__dataclass_params__.frozen  # type: ignore[attr-defined]
+    params_class: Any = kind
+    assert params_class.__dataclass_params__.frozen
     assert "__slots__" in vars(kind)
 
 
@@ -92,7 +94,7 @@ def variants(kind: Any) -> list[Any]:
         others = [not now] if isinstance(now, bool) else [1, 3, 0.25, -0.5]
         for other in others:
             with contextlib.suppress(UsageError):
-                found.append(profile.convert({field.name: other}, kind, "variant"))
+                found.append(convert({field.name: other}, kind, "variant"))
     return found
 
 
@@ -164,7 +166,7 @@ def words_of(*texts: str) -> Words:
 def spread(name: str, words: Words) -> tuple[BudgetDescription, Eps]:
     """Spread the example of a budget; a released past draws the input words again."""
     module: Any = registry.find("budgets", name)
-    params = profile.convert(module.Params.EXAMPLE, module.Params, name)
+    params = convert(module.Params.EXAMPLE, module.Params, name)
     budget: AnyBudget = params.prepare(ENGLISH)
     bits = distributions.bits(len(words.ids), 5)
     if isinstance(budget, SequentialBudget):

@@ -17,6 +17,7 @@ from dptext.content import Prepared
 from dptext.errors import DptextError, LexiconError, MissingExtra, UsageError
 from dptext.randomness import RunKey
 from dptext.readers import ngrams
+from dptext.settings import convert
 from dptext.tokens.policy import Policy
 from dptext.types import Record
 from tests.conformance.components import ENGLISH
@@ -285,11 +286,11 @@ def others(hint: Any, now: Any) -> Iterator[Any]:
 def changed(kind: Any, base: dict[str, Any]) -> Iterator[tuple[str, Any, Any]]:
     """Yield settings with one field changed, and the unchanged ones."""
     hints = typing.get_type_hints(kind, include_extras=True)
-    now = profile.convert(base, kind, "test")
+    now = convert(base, kind, "test")
     for field in dataclasses.fields(kind):
         for value in others(hints[field.name], getattr(now, field.name)):
             try:
-                other = profile.convert({**base, field.name: value}, kind, "test")
+                other = convert({**base, field.name: value}, kind, "test")
             except (DptextError, ValueError, msgspec.ValidationError):
                 continue
             if other != now:
@@ -310,20 +311,25 @@ def test_every_setting_of_every_component_enters_the_identity(
     """
     module: Any = registry.find(profile.STAGES[key], name)
     base = dict(getattr(module.Params, "EXAMPLE", {}))
+
+    def with_part(params: Any) -> profile.Profile:
+        part: Any = profile.Part(name, params)
+        return dataclasses.replace(usual, **{key: part})
+
     usual = profile.parse(
         {"mechanism": "laplace", "budget": {"name": "uniform", "epsilon": 3.0}}, "test"
     )
     seen = {identity.of(usual, "lexicon", {}, ())}
     count = 1
-    now = profile.convert(base, module.Params, "test")
+    now = convert(base, module.Params, "test")
     settings = [("", now)]
     settings += [(field, other) for field, _, other in changed(module.Params, base)]
     for field, params in settings:
-        recipe = dataclasses.replace(usual, **{key: profile.Part(name, params)})
+        recipe = with_part(params)
         if recipe == usual:
             continue
         if (key, field) == ("mapping", "device"):
-            plain = dataclasses.replace(usual, **{key: profile.Part(name, now)})
+            plain = with_part(now)
             same = (identity.of(each, "lexicon", {}, ()) for each in (plain, recipe))
             assert len(set(same)) == 1
             continue

@@ -28,7 +28,7 @@ def settings(name: str, lexicon: Lexicon, folder: Path) -> list[Params]:
     if name == "causal-lm":
         path = causal.llama(folder / "llama")
         return [
-            causal_lm.Params(mode=mode, model=path, candidates=5, beam=2)  # type: ignore[arg-type]
+            causal_lm.Params(mode=mode, model=path, candidates=5, beam=2)
             for mode in ("mbr", "posterior", "beam")
         ]
     return []

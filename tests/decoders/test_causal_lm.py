@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import importlib.util
 import json
 from pathlib import Path
 from typing import Any
@@ -137,12 +138,11 @@ def test_a_gguf_file_asks_for_its_extra(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """Without the packages that read it, the line names the extra."""
-    find = models.importlib.util.find_spec
+    find = importlib.util.find_spec
     # Any package stands for those that this machine lacks.
     present = find("json")
     monkeypatch.setattr(
-        models.importlib.util,
-        "find_spec",
+        "dptext.models.importlib.util.find_spec",
         lambda name: None if name == "gguf" else find(name) or present,
     )
     (tmp_path / "model.gguf").write_bytes(b"GGUF")
@@ -173,6 +173,7 @@ def test_a_real_model_reads_english() -> None:
     released = ready.released(words, drawn, eps)
     alone = (Alone(ready.channel).guess(released) == words.ids).mean()
     reader = ready.decoder.reader
+    assert reader is not None
     read = (reader.guess(released) == words.ids).mean()
     assert read > alone + 0.05
 

@@ -9,8 +9,8 @@ import pytest
 from numpy.typing import NDArray
 
 from dptext import privacy_curve as curve
-from dptext.embedding.encoders import clip
 from dptext.guarantees import binomial
+from dptext.mechanisms._clipped import clip
 from tests import distributions, prepared, small
 
 EPSILON, DELTA, DRAWS, WIDTH = 1.0, 1e-2, 40_000, 16

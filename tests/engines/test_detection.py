@@ -24,7 +24,7 @@ AUTO = Selection(fields=())
 def detected(name: str, data: bytes, selection: Selection = AUTO) -> tuple[str, ...]:
     """Return the fields of an input, which must be unread afterwards."""
     for raw in (io.BytesIO(data), _Pipe(data)):
-        stream = io.BufferedReader(raw)  # type: ignore[arg-type]
+        stream: io.BufferedReader = io.BufferedReader(raw)
         chosen, rest = detection.detect(stream, formats.find(name), selection, name)
         assert rest.read() == data
     return chosen.fields

@@ -21,7 +21,8 @@ from dptext.engines.serial import Job
 from dptext.engines.tally import Start
 from dptext.engines.work import Done, Worker
 from dptext.errors import InputError
-from dptext.formats import _pieces
+from dptext.formats import PieceWriter, _pieces
+from dptext.metrics import FIRST_TEXTS
 from dptext.types import Fault, Record, Selection, Verbatim
 from tests.cli.running import here, lexicon
 
@@ -81,6 +82,7 @@ class Outcome:
         writer.close()
 
     def _finish(self, part: Part, writer: formats.Writer) -> None:
+        assert isinstance(writer, PieceWriter)
         done = parts.finish(part, cast(Worker, self._upper))
         writer.piece(done.data)
         self.present += done.present
@@ -128,7 +130,8 @@ def counted(name: str, path: Path, *, to_end: bool) -> Start:
     job = Job((str(path),), None, Selection(max_record_bytes=40), name, on_error="skip")
     with contextlib.ExitStack() as stack:
         reader = source.Source(job, None, 0)
-        module = formats.find(None, reader.open(stack, str))
+        warned: list[str] = []
+        module = formats.find(None, reader.open(stack, warned.append))
         return reader.count(module, to_end=to_end)
 
 
@@ -137,14 +140,14 @@ def test_what_is_counted_of_a_file(tmp_path: Path) -> None:
     pa = pytest.importorskip("pyarrow")
     import pyarrow.parquet as pq
 
-    texts = ["a b"] * (source.FIRST_TEXTS + 500)
+    texts = ["a b"] * (FIRST_TEXTS + 500)
     pq.write_table(pa.table({"text": texts}), tmp_path / "in.parquet")
     (tmp_path / "in.jsonl").write_text('{"text": "a b"}\n' * len(texts))
     for name in ("parquet", "jsonl"):
         path = tmp_path / f"in.{name}"
-        expected = Start(len(texts), source.FIRST_TEXTS)
+        expected = Start(len(texts), FIRST_TEXTS)
         assert counted(name, path, to_end=True) == expected
-        assert counted(name, path, to_end=False).texts == source.FIRST_TEXTS
+        assert counted(name, path, to_end=False).texts == FIRST_TEXTS
 
 
 @pytest.mark.parametrize("name", sorted(LINES))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -132,6 +132,7 @@ def test_memory_is_bounded(lexicon: str) -> None:
     out = pool.run(made, batches(), KEY, 2)
     next(out)
     assert len(read) <= 4
+    assert isinstance(out, Generator)
     out.close()
 
 

@@ -121,7 +121,7 @@ def test_a_baseline_serves_many_private_versions() -> None:
     values = [(str(n % 2),) for n in range(80)]
     settings = Settings(labels=("label",), splits=2)
     ready = Evaluation.of(LEXICON, settings, given, values)
-    versions = [given, privatized(made(), given)]
+    versions: list[Sequence[tuple[str, ...]]] = [given, privatized(made(), given)]
     together = [ready.against(version) for version in versions]
     for version, found in zip(versions, together, strict=True):
         pairs = map(Pair, given, version, values)

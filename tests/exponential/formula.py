@@ -24,7 +24,7 @@ def distances(lexicon: Lexicon) -> NDArray[np.float64]:
     """Return d(x, y) for all inputs, the unknown one last, by direct differences."""
     wide = lexicon.vectors.astype(np.float64)
     gaps: NDArray[np.float64] = wide[:, None, :] - wide[None, :-1, :]
-    return np.linalg.norm(gaps, axis=2)
+    return np.asarray(np.linalg.norm(gaps, axis=2))
 
 
 def expected(

@@ -59,7 +59,7 @@ def test_a_large_vocabulary_is_drawn_from_exactly(
         order = np.argsort(exact, kind="stable")
         bins = np.empty(len(exact), np.int64)
         bins[order] = (np.cumsum(exact[order]) * 200).clip(max=199).astype(np.int64)
-        shares = np.bincount(bins, exact, minlength=200)
+        shares = np.asarray(np.bincount(bins, exact, minlength=200), np.float64)
         distributions.assert_follows(
             bins[drawn[ids == row]], shares, distributions.ALARM / 3
         )

@@ -75,7 +75,7 @@ def unpack(suffix: str) -> Target:
     """Return what reads compressed data."""
 
     def target(data: bytes) -> None:
-        plain = io.BufferedReader(io.BytesIO(data))  # type: ignore[arg-type]
+        plain = io.BufferedReader(io.BytesIO(data))
         with streams.unpacked(plain, f"in{suffix}") as stream:
             while stream.read(2**16):
                 pass

@@ -54,7 +54,7 @@ def test_a_profile_that_never_ends_is_refused(tmp_path: Path) -> None:
 
 
 def _endless(byte: bytes) -> io.BufferedReader:
-    return io.BufferedReader(Endless(b"the ", byte, 2**40, b""))  # type: ignore[arg-type]
+    return io.BufferedReader(Endless(b"the ", byte, 2**40, b""))
 
 
 def test_a_line_of_vectors_has_an_end() -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from dptext.errors import UsageError
 from dptext.formats import BOM
-from dptext.types import Record, Selection
+from dptext.types import Fault, Record, Selection
 from tests.formats.pipe import TEXT, faults, items, records, texts, through
 
 # The first draw of any text builds tables of characters.
@@ -37,7 +37,8 @@ def containers(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
 
     @st.composite
     def container(draw: st.DrawFn) -> str:
-        left, right = draw(st.sampled_from(["[]", "{}"]))
+        brackets = draw(st.sampled_from(["[]", "{}"]))
+        left, right = brackets[0], brackets[1]
         parts = []
         for value in draw(st.lists(inner, max_size=3)):
             name = draw(STRINGS.flatmap(spelled)) + draw(SPACE) + ":"
@@ -177,10 +178,11 @@ def test_faults(line: bytes, reason: str) -> None:
     data = line + b'\n{"text": "next"}'
     fault, following = items("jsonl", data)
     assert fault in faults("jsonl", data)
-    assert fault.location == "in:1"  # type: ignore[union-attr]
-    assert reason in fault.reason  # type: ignore[union-attr]
-    assert "secret" not in fault.reason  # type: ignore[union-attr]
-    assert fault.raw == line + b"\n"  # type: ignore[union-attr]
+    assert isinstance(fault, Fault)
+    assert fault.location == "in:1"
+    assert reason in fault.reason
+    assert "secret" not in fault.reason
+    assert fault.raw == line + b"\n"
     assert isinstance(following, Record)
     assert following.ordinal == 1
 

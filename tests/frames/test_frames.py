@@ -243,7 +243,7 @@ def test_empty_and_long_tables(settings: dict[str, Any]) -> None:
 def test_splits_of_a_data_set(settings: dict[str, Any], tmp_path: Path) -> None:
     """Splits are rows of one run; format, features and rows picked stay."""
     datasets = pytest.importorskip("datasets")
-    rows = {"n": list(range(6)), "text": ["the film was good"] * 6}
+    rows: dict[str, Any] = {"n": list(range(6)), "text": ["the film was good"] * 6}
     parts = datasets.DatasetDict(
         train=datasets.Dataset.from_dict(rows).select([5, 3, 1]).with_format("numpy"),
         test=datasets.Dataset.from_dict(rows),
@@ -259,6 +259,7 @@ def test_splits_of_a_data_set(settings: dict[str, Any], tmp_path: Path) -> None:
     assert private["train"].format["type"] == "numpy"
     assert private["test"].features == parts["test"].features
     assert len(private["none"]) == 0
+    assert report.private is not None
     assert report.private.records == 9
     fresh = {name: value for name, value in settings.items() if name != "key"}
     drawn = [dptext.privatize(parts, columns="text", **fresh) for _ in range(2)]

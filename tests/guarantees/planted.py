@@ -31,7 +31,7 @@ def built(lexicon: Lexicon, mechanism: Any, epsilon: float, **keys: Any) -> Pipe
 def planted(made: Pipeline, fault: Fault, **members: Any) -> Pipeline:
     """Put a fault in the place of sample; other members of the class as given."""
     mechanism = copy.copy(made.mechanism)
-    kind = type(mechanism)
+    kind: Any = type(mechanism)
 
     def wrong(self: Any, ids: Ids, eps: Eps, bits: RandomBits) -> Any:
         return fault(self, ids, eps, bits, partial(kind.sample, self))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -19,6 +20,7 @@ from tests import small
 from tests.conformance import components
 from tests.guarantees.planted import Fault, audited, built, planted
 
+Draw = Callable[[Ids, Eps, RandomBits], Points]
 NAMES = ("laplace", "mahalanobis", "gaussian", "privemb", "discrete-gaussian")
 QUICK = {"runs": 1500, "number": 150_000}
 # What an outside mechanism need not have.
@@ -35,18 +37,19 @@ def wide(name: str, width: int = 50) -> Pipeline:
     return built(small.cloud(120, width), name, 8.0)
 
 
-def centre(mechanism: Any, ids: Ids) -> Any:
+def centre(mechanism: Any, ids: Ids) -> Points:
     """Return the vectors that noise is added to."""
-    return mechanism.output_vectors[ids]
+    vectors: Points = mechanism.output_vectors[ids]
+    return vectors
 
 
-def half(mechanism: Any, ids: Ids, eps: Eps, bits: RandomBits, honest: Any) -> Points:
+def half(mechanism: Any, ids: Ids, eps: Eps, bits: RandomBits, honest: Draw) -> Points:
     """Draw noise for twice the epsilon that is claimed."""
     return honest(ids, 2.0 * eps, bits)
 
 
 def coordinates(
-    mechanism: Any, ids: Ids, eps: Eps, bits: RandomBits, honest: Any
+    mechanism: Any, ids: Ids, eps: Eps, bits: RandomBits, honest: Draw
 ) -> Points:
     """Add Laplace noise of scale 1 / epsilon to each coordinate."""
     vectors = centre(mechanism, ids)
@@ -55,17 +58,18 @@ def coordinates(
     return (vectors + drawn).astype(np.float32)
 
 
-def fixed(mechanism: Any, ids: Ids, eps: Eps, bits: RandomBits, honest: Any) -> Points:
+def fixed(mechanism: Any, ids: Ids, eps: Eps, bits: RandomBits, honest: Draw) -> Points:
     """Keep the direction and give the noise its mean length."""
     vectors = centre(mechanism, ids)
     gap = honest(ids, eps, bits) - vectors
     lengths = np.linalg.norm(gap, axis=1, keepdims=True)
     scale = lengths.mean() * eps.mean() / eps[:, None]
-    return (vectors + gap / lengths * scale).astype(np.float32)
+    moved: Points = (vectors + gap / lengths * scale).astype(np.float32)
+    return moved
 
 
 def one_sided(
-    mechanism: Any, ids: Ids, eps: Eps, bits: RandomBits, honest: Any
+    mechanism: Any, ids: Ids, eps: Eps, bits: RandomBits, honest: Draw
 ) -> Points:
     """Draw no negative first coordinate."""
     vectors = centre(mechanism, ids)
@@ -75,19 +79,21 @@ def one_sided(
 
 
 def one_word(
-    mechanism: Any, ids: Ids, eps: Eps, bits: RandomBits, honest: Any
+    mechanism: Any, ids: Ids, eps: Eps, bits: RandomBits, honest: Draw
 ) -> Points:
     """Add no noise to one word."""
     points = honest(ids, eps, bits)
     return np.where((ids == 77)[:, None], centre(mechanism, ids), points)
 
 
-def shared(mechanism: Any, ids: Ids, eps: Eps, bits: RandomBits, honest: Any) -> Points:
+def shared(
+    mechanism: Any, ids: Ids, eps: Eps, bits: RandomBits, honest: Draw
+) -> Points:
     """Give the words of a batch the noise of every second one."""
     return honest(ids, eps, bits.take(np.arange(len(ids)) // 2 * 2))
 
 
-def first(mechanism: Any, ids: Ids, eps: Eps, bits: RandomBits, honest: Any) -> Points:
+def first(mechanism: Any, ids: Ids, eps: Eps, bits: RandomBits, honest: Draw) -> Points:
     """Take the epsilon of the batch's first word for all."""
     return honest(ids, np.full(len(eps), eps[0]), bits)
 

@@ -11,7 +11,7 @@ import pytest
 from scipy import special
 
 from dptext.guarantees import audit
-from dptext.mechanisms import Aim, Mechanism, santext, tem
+from dptext.mechanisms import Aim, Mechanism, WordMechanism, santext, tem
 from dptext.report import audit_draws
 from dptext.types import Eps, Ids, Lexicon
 from tests import distributions, prepared, small
@@ -23,12 +23,10 @@ from tests.mechanisms.test_syntf import with_synonyms
 def draws(mechanism: Mechanism) -> audit.Draws:
     """Return what draws by a mechanism, each call with other noise."""
     calls = iter(range(10_000))
+    assert isinstance(mechanism, WordMechanism)
 
     def draw(ids: Ids, eps: Eps) -> Ids:
-        drawn: Ids = mechanism.sample(
-            ids, eps, distributions.bits(len(ids), next(calls))
-        )
-        return drawn
+        return mechanism.sample(ids, eps, distributions.bits(len(ids), next(calls)))
 
     return audit.Draws(draw, None)
 

@@ -5,6 +5,7 @@ Honest programs are called wrong in at most one audit of a thousand.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -29,6 +30,8 @@ from tests.guarantees.planted import (
     sometimes,
 )
 
+Draw = Callable[[Ids, Eps, RandomBits], Ids]
+
 QUICK = {"inputs": 61, "number": 200_000}
 STATES = (0.3, 3.0)
 
@@ -41,30 +44,32 @@ def small_one(name: str, **keys: Any) -> Pipeline:
     return built(small.cloud(60, 5), mechanism, 4.0, **keys)
 
 
-def shifted(mechanism: Any, ids: Ids, eps: Eps, bits: RandomBits, honest: Any) -> Ids:
+def shifted(mechanism: Any, ids: Ids, eps: Eps, bits: RandomBits, honest: Draw) -> Ids:
     """Write the word one row further in the vocabulary, now and then."""
     drawn = honest(ids, eps, bits)
     return np.where(sometimes(bits, 0.02), (ids + 1) % 60, drawn).astype(np.int32)
 
 
 def off_by_one(
-    mechanism: Any, ids: Ids, eps: Eps, bits: RandomBits, honest: Any
+    mechanism: Any, ids: Ids, eps: Eps, bits: RandomBits, honest: Draw
 ) -> Ids:
     """Begin the order of replacements at the second word."""
     orders = np.roll(mechanism.orders, -1, axis=1)
     shifted_lists = replace(mechanism, orders=orders)
-    return type(mechanism).__mro__[1].sample(shifted_lists, ids, eps, bits)
+    kind: Any = type(mechanism).__mro__[1]
+    drawn: Ids = kind.sample(shifted_lists, ids, eps, bits)
+    return drawn
 
 
 def first_epsilon(
-    mechanism: Any, ids: Ids, eps: Eps, bits: RandomBits, honest: Any
+    mechanism: Any, ids: Ids, eps: Eps, bits: RandomBits, honest: Draw
 ) -> Ids:
     """Take the epsilon of the batch's first word for all."""
     return honest(ids, np.full(len(eps), eps[0]), bits)
 
 
 def never_seven(
-    mechanism: Any, ids: Ids, eps: Eps, bits: RandomBits, honest: Any
+    mechanism: Any, ids: Ids, eps: Eps, bits: RandomBits, honest: Draw
 ) -> Ids:
     """Write another word where word 7 was due."""
     drawn = honest(ids, eps, bits)
@@ -72,25 +77,27 @@ def never_seven(
 
 
 def unknown_as_last(
-    mechanism: Any, ids: Ids, eps: Eps, bits: RandomBits, honest: Any
+    mechanism: Any, ids: Ids, eps: Eps, bits: RandomBits, honest: Draw
 ) -> Ids:
     """Take the unknown word for the last word of the vocabulary."""
     return honest(np.where(ids < 0, 59, ids).astype(np.int32), eps, bits)
 
 
-def alone(mechanism: Any, ids: Ids, eps: Eps, bits: RandomBits, honest: Any) -> Ids:
+def alone(mechanism: Any, ids: Ids, eps: Eps, bits: RandomBits, honest: Draw) -> Ids:
     """Copy in batches of one word."""
     # The unknown word is no output: the first word stands for it.
     return np.maximum(ids, 0) if len(ids) == 1 else honest(ids, eps, bits)
 
 
-def neighbour(mechanism: Any, ids: Ids, eps: Eps, bits: RandomBits, honest: Any) -> Ids:
+def neighbour(
+    mechanism: Any, ids: Ids, eps: Eps, bits: RandomBits, honest: Draw
+) -> Ids:
     """Write the batch's next word now and then."""
     drawn = honest(ids, eps, bits)
     return np.where(sometimes(bits, 0.02), np.maximum(np.roll(ids, -1), 0), drawn)
 
 
-def wider(mechanism: Any, ids: Ids, eps: Eps, bits: RandomBits, honest: Any) -> Ids:
+def wider(mechanism: Any, ids: Ids, eps: Eps, bits: RandomBits, honest: Draw) -> Ids:
     """Spend 3% more epsilon than is said."""
     return honest(ids, eps * 1.03, bits)
 
@@ -149,7 +156,7 @@ def test_strategies_are_drawn_as_a_release_does(
     assert wrong.program.refuted
 
 
-def one_word(mechanism: Any, ids: Ids, eps: Eps, bits: RandomBits, honest: Any) -> Ids:
+def one_word(mechanism: Any, ids: Ids, eps: Eps, bits: RandomBits, honest: Draw) -> Ids:
     """Copy one rare word and no other."""
     drawn = honest(ids, eps, bits)
     return np.where(ids == 31_007, ids, drawn)

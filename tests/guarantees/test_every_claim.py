@@ -12,7 +12,7 @@ import dataclasses
 import itertools
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -26,7 +26,9 @@ from dptext.guarantees import account, rounding
 from dptext.guarantees.statement import Statement
 from dptext.mechanisms import Mechanism
 from dptext.mechanisms.diffractor import Diffractor
-from dptext.types import BudgetDescription
+from dptext.mechanisms.gaussian import Gaussian
+from dptext.settings import convert
+from dptext.types import BudgetDescription, BudgetKind
 from tests import small
 
 # Words 0 and 1 are synonyms, and so are 2 and 3; some are frequent, some are not.
@@ -108,7 +110,7 @@ def ready_mechanism(mechanism: str) -> Mechanism:
     plain: Any = registry.find("spaces", "identity")
     space = spaces.prepare(lexicon, "identity", plain.Params())
     module = registry.find("mechanisms", name)
-    params = profile.convert(given, module.Params, "test")
+    params = convert(given, module.Params, "test")
     prepared: Mechanism = params.prepare(space, mechanisms.Aim())
     return prepared
 
@@ -119,7 +121,7 @@ def made(mechanism: str, budget: str, strategy: str = "token") -> Made:
     ready = ready_mechanism(mechanism)
     given = dict(BUDGETS[budget])
     module: Any = registry.find("budgets", given.pop("name"))
-    params = profile.convert(given, module.Params, "test")
+    params = convert(given, module.Params, "test")
     lexicon = ready.space.lexicon
     prepared = params.prepare(lexicon)
     recipe = profile.parse(
@@ -149,7 +151,8 @@ def law(mechanism: str, word: int, epsilon: float) -> NDArray[np.float64]:
     ready = ready_mechanism(mechanism)
     if mechanism in NOISE:
         return np.log(_on_a_line(ready, word, stats.laplace(scale=1.0 / epsilon)))
-    return ready.log_probs(np.array([word], np.int32), np.array([epsilon]))[0]
+    logs = ready.log_probs(np.array([word], np.int32), np.array([epsilon]))
+    return np.asarray(logs[0])
 
 
 def _on_a_line(ready: Mechanism, word: int, noise: Any) -> NDArray[np.float64]:
@@ -176,7 +179,7 @@ def distances(mechanism: str) -> NDArray[np.float64]:
         apart = ready.chains.distances(one.ravel(), other.ravel())
         return apart.reshape(one.shape) / ready.params.scale
     wide = ready.space.vectors.astype(np.float64)
-    return np.linalg.norm(wide[:, None] - wide[None, :], axis=2)
+    return np.asarray(np.linalg.norm(wide[:, None] - wide[None, :], axis=2))
 
 
 def text_law(
@@ -190,12 +193,16 @@ def text_law(
     if budget == "released-past":
         return _of_past(each, mechanism, text)
     if split is None:
-        split = {
+        ways: dict[str, Callable[[], tuple[float, float]]] = {
             "uniform": lambda: (params["epsilon"], params["epsilon"]),
             "per-text": lambda: (params["epsilon"] / 2, params["epsilon"] / 2),
             "position": lambda: (params["epsilons"][0], params["rest"]),
-            "declared": lambda: tuple(float(each.budget.epsilons[w]) for w in text),
-        }[budget]()
+            "declared": lambda: (
+                float(each.budget.epsilons[text[0]]),
+                float(each.budget.epsilons[text[1]]),
+            ),
+        }
+        split = ways[budget]()
     return _sum(law(mechanism, text[0], split[0]), law(mechanism, text[1], split[1]))
 
 
@@ -249,7 +256,7 @@ class Pair(NamedTuple):
 def pairs(mechanism: str, budget: str) -> Iterator[Pair]:
     """Give every pair of texts of two words, with the worst of their epsilons."""
     words = range(-1, ready_mechanism(mechanism).space.size)
-    texts = list(itertools.product(words, repeat=2))
+    texts = list(itertools.product(words, words))
     laws = np.array(
         [
             [text_law(mechanism, budget, text, split) for split in splits(budget)]
@@ -378,7 +385,9 @@ def in_the_sentence(said: Statement, mechanism: str, budget: str, pair: Pair) ->
     if read is not None:
         return read if said.level == "text" else read * sum(a != b for a, b in at)
     if budget == "position":
-        eps = (BUDGETS[budget]["epsilons"][0], BUDGETS[budget]["rest"])
+        first: float = BUDGETS[budget]["epsilons"][0]
+        rest: float = BUDGETS[budget]["rest"]
+        eps = (first, rest)
         if "e^epsilon times" in said.sentence:
             return sum(e for e, (a, b) in zip(eps, at, strict=True) if a != b)
         assert "e^(epsilon d) times" in said.sentence
@@ -532,6 +541,7 @@ def test_gaussian_noise_keeps_epsilon_and_delta(budget: str) -> None:
     each = made("gaussian", budget)
     said, words = each.said, range(-1, LINE.vectors.shape[0] - 1)
     epsilon = BUDGETS[budget]["epsilon"] / (2 if budget == "per-text" else 1)
+    assert isinstance(each.mechanism, Gaussian)
     sigma = each.mechanism.sigma(epsilon)
     # Clipped vectors lie on the same line.
     clipped = each.mechanism.output_vectors
@@ -566,7 +576,7 @@ def test_no_cut_that_follows_from_epsilon_is_claimed_of_a_total(mechanism: str) 
     said = account.statement(
         recipe,
         ready,
-        BudgetDescription("past", 0.1, 5.0, total=20.0),
+        BudgetDescription(BudgetKind.PAST, 0.1, 5.0, total=20.0),
         key="system",
         lexicon_is_custom=False,
         identified=False,

@@ -93,8 +93,8 @@ def pairs(draw: Any, policy: Policy) -> tuple[str, str]:
     gaps = draw(st.lists(st.sampled_from(SPACED), min_size=len(one), max_size=len(one)))
     others = gaps
     if policy.punctuation == "drop":
-        size = {"min_size": len(one), "max_size": len(one)}
-        others = draw(st.lists(st.sampled_from(SPACED), **size))
+        size = len(one)
+        others = draw(st.lists(st.sampled_from(SPACED), min_size=size, max_size=size))
     return (
         "".join(itertools.chain(*zip(one, gaps, strict=True))),
         "".join(itertools.chain(*zip(two, others, strict=True))),

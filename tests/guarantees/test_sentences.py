@@ -16,18 +16,18 @@ from dptext.guarantees.scale import Strength
 from dptext.guarantees.statement import Statement
 from dptext.report import _meaning, _plain
 from dptext.tokens.policy import Form
-from dptext.types import BudgetDescription
+from dptext.types import BudgetDescription, BudgetKind
 from tests.guarantees import test_every_claim as claims
 
 KINDS = {
-    "word": BudgetDescription("word", 0.0, 0.0),
-    "text": BudgetDescription("text", 0.0, 0.0, total=0.0),
-    "position": BudgetDescription("position", 0.5, 0.0),
-    "type": BudgetDescription("type", 0.5, 0.0),
-    "class": BudgetDescription("class", 0.5, 0.0, first=0.5),
-    "past": BudgetDescription("past", 0.1, 0.0, total=0.0),
-    "free": BudgetDescription("free", 0.1, 0.0, total=0.0),
-    "rate": BudgetDescription("free", 0.1, 0.0, rate=0.0),
+    "word": BudgetDescription(BudgetKind.WORD, 0.0, 0.0),
+    "text": BudgetDescription(BudgetKind.TEXT, 0.0, 0.0, total=0.0),
+    "position": BudgetDescription(BudgetKind.POSITION, 0.5, 0.0),
+    "type": BudgetDescription(BudgetKind.TYPE, 0.5, 0.0),
+    "class": BudgetDescription(BudgetKind.CLASS, 0.5, 0.0, first=0.5),
+    "past": BudgetDescription(BudgetKind.PAST, 0.1, 0.0, total=0.0),
+    "free": BudgetDescription(BudgetKind.FREE, 0.1, 0.0, total=0.0),
+    "rate": BudgetDescription(BudgetKind.FREE, 0.1, 0.0, rate=0.0),
 }
 POLICIES: tuple[dict[str, Any], ...] = (
     {},
@@ -191,7 +191,7 @@ def test_how_many_words_are_too_many_for_a_text() -> None:
 
 def test_a_total_that_is_shared_by_the_text_is_resolved_by_the_word() -> None:
     """A total of 30 is claimed, with what two texts lose of it."""
-    said = statement("rank", BudgetDescription("free", 0.1, 30.0, total=30.0))
+    said = statement("rank", BudgetDescription(BudgetKind.FREE, 0.1, 30.0, total=30.0))
     assert said.notion == "LDP"
     assert said.worst_loss == 60.0
     assert "in sum at most 30 for a text (two texts may lose 2 times that)" in (

@@ -22,7 +22,15 @@ from dptext import mechanisms, profile, registry, spaces
 from dptext.guarantees import account, statement
 from dptext.guarantees.statement import Statement
 from dptext.mechanisms import Mechanism
-from dptext.types import ONE, BudgetDescription, Guarantee, Strategy, VaryingEpsilon
+from dptext.settings import convert
+from dptext.types import (
+    ONE,
+    BudgetDescription,
+    BudgetKind,
+    Guarantee,
+    Strategy,
+    VaryingEpsilon,
+)
 from tests import small
 
 # Words 0 and 1 are synonyms, and so are 2 and 3.
@@ -50,14 +58,15 @@ def mechanism(given_: dict[str, Any]) -> Mechanism:
     rest = {key: value for key, value in given_.items() if key != "name"}
     plain: Any = registry.find("spaces", "identity")
     space = spaces.prepare(LEXICON, "identity", plain.Params())
-    params = profile.convert(rest, module.Params, "test")
+    params = convert(rest, module.Params, "test")
     prepared: Mechanism = params.prepare(space, mechanisms.Aim())
     return prepared
 
 
 def law(made: Mechanism, word: int, epsilon: float) -> NDArray[np.float64]:
     """Return ln P(y | word) at an epsilon."""
-    return made.log_probs(np.array([word], np.int32), np.array([epsilon]))[0]
+    logs = made.log_probs(np.array([word], np.int32), np.array([epsilon]))
+    return np.asarray(logs[0])
 
 
 def pair_law(one: NDArray[np.float64], two: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -101,7 +110,9 @@ def test_budgets_that_follow_the_text(which: int, data: st.DataObject) -> None:
     words = [data.draw(st.integers(-1, 4)) for _ in range(4)]
     first = pair_law(law(made, words[0], eps[0, 0]), law(made, words[1], eps[0, 1]))
     second = pair_law(law(made, words[2], eps[1, 0]), law(made, words[3], eps[1, 1]))
-    said = told(SPLITTING[which], BudgetDescription("free", low, high, total=total))
+    said = told(
+        SPLITTING[which], BudgetDescription(BudgetKind.FREE, low, high, total=total)
+    )
     assert said.notion == "LDP"
     bound = said.epsilon if said.level == "text" else 2 * said.epsilon
     assert loss(first, second) <= bound + 1e-9
@@ -109,10 +120,11 @@ def test_budgets_that_follow_the_text(which: int, data: st.DataObject) -> None:
     left = made.guarantee(high).varying_epsilon
     third = pair_law(law(made, words[2], eps[1, 0]), law(made, words[1], eps[1, 1]))
     if high > low:
+        assert left is not None
         moved = high * left.word + (high - low) * left.drift
         assert loss(first, third) <= moved + 1e-9
     per_word = told(
-        SPLITTING[which], BudgetDescription("free", low, high, rate=total / 2)
+        SPLITTING[which], BudgetDescription(BudgetKind.FREE, low, high, rate=total / 2)
     )
     assert per_word.level == "words"
     assert loss(first, second) <= 2 * per_word.epsilon + 1e-9
@@ -125,7 +137,7 @@ def test_budgets_that_follow_the_word(which: int, low: float, high: float) -> No
     """Words under two epsilons lose at most what is said for each word."""
     low, high = min(low, high), max(low, high)
     made = mechanism(SPLITTING[which])
-    said = told(SPLITTING[which], BudgetDescription("type", low, high))
+    said = told(SPLITTING[which], BudgetDescription(BudgetKind.TYPE, low, high))
     assert said.level == "word"
     assert said.metric == ONE
     for x, other in itertools.product(range(-1, 5), repeat=2):
@@ -141,7 +153,7 @@ def test_class_first(which: int, first: float) -> None:
     made = mechanism(SPLITTING[which])
     table = {"top-100": 1.5, "other": 0.5}
     module: Any = registry.find("budgets", "class-first")
-    params = profile.convert({"first": first, "epsilons": table}, module.Params, "test")
+    params = convert({"first": first, "epsilons": table}, module.Params, "test")
     budget = params.prepare(LEXICON)
     count = len(budget.classes.names)
 
@@ -150,7 +162,7 @@ def test_class_first(which: int, first: float) -> None:
         weights = np.where(np.arange(count) == own, math.exp(first), 1.0)
         weights /= weights.sum()
         laws = [np.exp(law(made, word, float(e))) for e in budget.epsilons]
-        return np.log(weights @ np.array(laws))
+        return np.asarray(np.log(weights @ np.array(laws)))
 
     said = told(SPLITTING[which], budget.description)
     assert said.worst_loss is not None
@@ -181,7 +193,7 @@ def test_a_budget_of_the_released_past(which: int) -> None:
     made = mechanism(SPLITTING[which])
     module: Any = registry.find("budgets", "released-past")
     given_ = {"epsilon": 3.0, "start": 1.0, "epsilons": {"top-100": 2.5, "other": 0.2}}
-    params = profile.convert(given_, module.Params, "test")
+    params = convert(given_, module.Params, "test")
     budget = params.prepare(LEXICON)
 
     def text(words: tuple[int, int]) -> NDArray[np.float64]:
@@ -194,7 +206,7 @@ def test_a_budget_of_the_released_past(which: int) -> None:
 
     said = told(SPLITTING[which], budget.description)
     assert said.worst_loss is not None
-    texts = list(itertools.product(range(-1, 5), repeat=2))
+    texts = list(itertools.product(range(-1, 5), range(-1, 5)))
     laws_ = [text(each) for each in texts]
     worst = max(loss(a, b) for a, b in itertools.combinations(laws_, 2))
     assert worst <= said.worst_loss + 1e-9
@@ -224,8 +236,8 @@ def test_the_counterexample_of_two_words() -> None:
     assert "computed from the whole text" in said.text_level
 
 
-def _free(**given_: float) -> BudgetDescription:
-    return BudgetDescription("free", 0.01, 100.0, **given_)  # type: ignore[arg-type]
+def _free(total: float) -> BudgetDescription:
+    return BudgetDescription(BudgetKind.FREE, 0.01, 100.0, total=total)
 
 
 @pytest.mark.parametrize("kind", ["free", "type"])
@@ -234,7 +246,9 @@ def test_noise_promises_nothing_when_epsilon_tells_words_apart(
     kind: str, name: str
 ) -> None:
     """Two scales of noise have an unbounded ratio of densities."""
-    said = told({"name": name}, BudgetDescription(kind, 0.5, 2.0, total=4.0))
+    said = told(
+        {"name": name}, BudgetDescription(BudgetKind(kind), 0.5, 2.0, total=4.0)
+    )
     assert said.notion == "none"
     assert said.worst_loss is None
     assert "No guarantee" in said.sentence
@@ -244,7 +258,8 @@ def test_noise_promises_nothing_when_epsilon_tells_words_apart(
 def test_noise_keeps_its_metric_when_epsilon_is_public(kind: str) -> None:
     """What both texts share does not tell them apart."""
     said = told(
-        {"name": "laplace"}, BudgetDescription(kind, 0.5, 2.0, total=4.0, first=0.3)
+        {"name": "laplace"},
+        BudgetDescription(BudgetKind(kind), 0.5, 2.0, total=4.0, first=0.3),
     )
     assert said.notion == "metric-DP"
     assert said.worst_loss is not None
@@ -258,9 +273,9 @@ def test_a_law_that_looks_at_the_text_promises_nothing_better_for_one_word(
     left = VaryingEpsilon(1.0, 1.0, math.inf)
     promise = Guarantee.ldp("", context=True, varying_epsilon=left)
     total = 6.0 if kind in ("text", "free") else None
-    budget_description = BudgetDescription(
-        kind, 0.5, 6.0 if kind == "text" else 2.0, total=total
-    )
+    high = 6.0 if kind == "text" else 2.0
+    # As text, which other packages may write.
+    budget_description = BudgetDescription(kind, 0.5, high, total=total)  # type: ignore[arg-type]
     recipe = profile.load("balanced", {"budget": {"epsilon": 1, "risk": None}})
     from dptext.guarantees.terms import Terms
 

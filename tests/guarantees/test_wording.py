@@ -46,7 +46,9 @@ def verdicts(said: Statement) -> tuple[Strengths, list[str]]:
 
 def reword(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make every sentence of a statement "x"."""
-    for table in (templates.SENTENCES, templates.TEXTS, templates.NO_GUARANTEE):
+    tables: list[dict[Any, str]]
+    tables = [templates.SENTENCES, templates.TEXTS, templates.NO_GUARANTEE]
+    for table in tables:
         for key in table:
             monkeypatch.setitem(table, key, "x")
     for kind in templates.ORIGINS:

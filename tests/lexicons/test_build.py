@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,7 +22,7 @@ from dptext.lexicons.build.counts import lemma_weights
 from dptext.lexicons.build.forms import candidates
 from dptext.lexicons.build.wordnet import WordNet, read
 
-SIZES = {"size": 900, "outputs": 700, "listed": 60}
+SIZES: dict[str, Any] = {"size": 900, "outputs": 700, "listed": 60}
 
 
 @pytest.fixture
@@ -151,7 +152,7 @@ def test_fitting_draws_synonyms_together_and_antonyms_apart() -> None:
 
     def cosines(of: np.ndarray, pairs: list[tuple[int, int]]) -> np.ndarray:
         left, right = np.array(pairs).T
-        return (of[left] * of[right]).sum(axis=1)
+        return np.asarray((of[left] * of[right]).sum(axis=1))
 
     assert np.allclose(np.linalg.norm(moved, axis=1), 1.0)
     assert (cosines(moved, synonyms_) >= cosines(rows, synonyms_)).all()

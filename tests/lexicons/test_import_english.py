@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -97,7 +98,7 @@ def test_it_is_the_same_each_time_and_can_be_stored(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("settings", [{"outputs": 1}, {"outputs": 4, "listed": 1}])
-def test_too_few(settings: dict[str, int]) -> None:
+def test_too_few(settings: dict[str, Any]) -> None:
     """One output, or a list of one, is no choice."""
     with pytest.raises(UsageError):
         Settings(**settings)

@@ -18,7 +18,7 @@ def vectors(size: int, d: int = 5, *, scale: float = 1.0) -> NDArray[np.float32]
 def distances(rows: NDArray[np.float32]) -> NDArray[np.float64]:
     """Return all distances from every row to every word, in float64."""
     wide = rows.astype(np.float64)
-    return np.sqrt(((wide[:, None] - wide[None, :-1]) ** 2).sum(-1))
+    return np.asarray(np.sqrt(((wide[:, None] - wide[None, :-1]) ** 2).sum(-1)))
 
 
 def test_the_word_itself_comes_first() -> None:

@@ -53,7 +53,8 @@ def test_many_words_are_measured_by_some(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_blocks_are_all_done_and_faults_are_raised() -> None:
     """Every row once, progress up to 1, and what a block raises ends the work."""
-    seen, shares = np.zeros(2500, int), []
+    seen = np.zeros(2500, int)
+    shares: list[float] = []
 
     def work(block: slice) -> None:
         seen[block] += 1

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from dptext.errors import UsageError
 from dptext.measures import bayes_risk, prior
+from dptext.measures.plays import bands_of
 from dptext.mechanisms import Mechanism
 from dptext.tokens.policy import Listed, Policy
 from dptext.types import NUMBER
@@ -94,7 +95,7 @@ def test_the_closed_form_of_rank_is_the_one_by_rows(
     shares = small.zipf(size, seed=3)
     for epsilon in (0.5, 6.0):
         closed = bayes_risk.best_guesses(mechanism, shares, epsilon, size)
-        bands = bayes_risk.bands_of(size)
+        bands = bands_of(size)
         by_rows = Mechanism.best_guesses(mechanism, shares, epsilon, bands)
         np.testing.assert_allclose(closed, by_rows, rtol=1e-10)
 

@@ -17,7 +17,7 @@ from dptext.measures.in_context import Reading, Success
 from dptext.measures.reader_crossing import search
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
-from dptext.readers import ngrams
+from dptext.readers import Reader, ngrams
 from dptext.readers.alone import Alone
 from dptext.readers.pairs import PairReader
 from dptext.readers.training import Counts
@@ -58,7 +58,7 @@ def test_who_reads_finds_more(tmp_path: Path) -> None:
     """A model of pairs finds far more than the best guess of each word alone."""
     ready = build(tmp_path)
     model = ngrams.load(tmp_path / "pairs")
-    readers = [Alone(ready.channel), PairReader(ready.channel, model)]
+    readers: list[Reader] = [Alone(ready.channel), PairReader(ready.channel, model)]
     randomness = ready.randomness(RunKey.from_seed(1))
     found = in_context.measure(ready, readers, [texts(90), texts(60, 4)], randomness)
     alone, pairs = found

@@ -99,7 +99,7 @@ def test_wins_are_those_of_all_scores_in_double_precision(
 ) -> None:
     """Tiles, bands and single precision change nothing: every play is compared."""
     mechanism = prepared.ready(name, small.cloud(1300, 5), **params)
-    shares, bands, epsilon = small.zipf(1300), bayes_risk.bands_of(1300), 6.0
+    shares, bands, epsilon = small.zipf(1300), plays.bands_of(1300), 6.0
     sample = plays.plays(shares, 700, "tiles")
     won = noisy_guess.wins(mechanism, epsilon, shares, sample, bands)
     eps = np.full(700, epsilon)

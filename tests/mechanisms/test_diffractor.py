@@ -30,7 +30,7 @@ def distances(mechanism: Diffractor) -> NDArray[np.float64]:
     """Return the largest distance over chains of all pairs of rows, unknown last."""
     positions = mechanism.chains.positions.astype(np.float64)
     gaps: NDArray[np.float64] = np.abs(positions[:, :, None] - positions[:, None, :])
-    return gaps.max(axis=0) / mechanism.params.scale
+    return np.asarray(gaps.max(axis=0) / mechanism.params.scale)
 
 
 def test_geometric_probabilities_are_the_published_vector() -> None:

@@ -32,7 +32,9 @@ def matrix(lexicon: Lexicon, lam: float) -> NDArray[np.float64]:
     words = lexicon.vectors[:-1].astype(np.float64)
     spread = np.atleast_2d(np.cov(words.T, bias=True))
     width = words.shape[1]
-    return lam * spread * width / np.trace(spread) + (1 - lam) * np.eye(width)
+    regularised: NDArray[np.float64]
+    regularised = lam * spread * width / np.trace(spread) + (1 - lam) * np.eye(width)
+    return regularised
 
 
 @pytest.mark.parametrize("lam", [0.0, 0.2, 0.95])

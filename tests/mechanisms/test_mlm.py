@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -304,7 +305,10 @@ def test_outputs_are_whole_words_of_the_model(folder: str) -> None:
     names = [masked.LEXICON.words[row] for row in rows]
     assert {"the", "cat", "Paris"} <= set(names)
     assert not {"zqxv", "unbelievableness", "<number>"} & set(names)
-    begins = {"bert": str.lower, "roberta": lambda name: f"Ġ{name}"}
+    begins: dict[str, Callable[[str], str]] = {
+        "bert": str.lower,
+        "roberta": lambda name: f"Ġ{name}",
+    }
     for name in names:
         piece = begins[Path(folder).name](name)
         assert split.convert_tokens_to_ids(piece) != split.unk_token_id

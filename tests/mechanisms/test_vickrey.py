@@ -37,7 +37,7 @@ def exact(x: int, at: float, epsilon: float, t: float) -> NDArray[np.float64]:
         whole = integrate.quad(density, low, high, epsabs=1e-13)[0]
         law[first] += taken
         law[second] += whole - taken
-    return law / law.sum()
+    return np.asarray(law / law.sum())
 
 
 def draw(ids: Ids, eps: NDArray[np.float64], t: float) -> Ids:

@@ -164,7 +164,9 @@ def test_texts_are_read_by_themselves(name: str) -> None:
 
     def read(batch: Released) -> NDArray[np.generic]:
         result = getattr(reader, name)(batch)
-        return result[1].T if isinstance(result, tuple) else result
+        rows: NDArray[np.generic]
+        rows = result[1].T if isinstance(result, tuple) else result
+        return rows
 
     together = read(whole)
     for row in range(0, 700, 41):

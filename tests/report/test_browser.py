@@ -124,7 +124,7 @@ def comparison(folder: Path) -> bytes:
         for n in range(8)
     ]
     groups = [_svg.Group(each.name, (0.2, 0.5, 1.0)) for each in lines]
-    labels = {"x_label": "epsilon", "y_label": LONG}
+    labels: dict[str, Any] = {"x_label": "epsilon", "y_label": LONG}
     parts = (
         _svg.lines(lines, title=LONG, **labels),
         _svg.bars(groups, ("alpha 0.25", LONG, "alpha 0.75"), title="PUC"),

@@ -15,7 +15,7 @@ from dptext import pipeline, profile
 from dptext.engines import serial
 from dptext.engines.tally import Tally
 from dptext.errors import UsageError
-from dptext.measures.public import PublicMeasures
+from dptext.measures.public import NoRisk, PublicMeasures
 from dptext.randomness import RunKey
 from dptext.report import assemble, document, terminal
 from dptext.types import Selection
@@ -214,5 +214,5 @@ def test_a_report_says_why_there_is_no_risk(tmp_path: Path) -> None:
     """The reason is a field: the note beside it decides nothing."""
     assert made("rank", tmp_path).no_risk is None
     text = made("tem-text", tmp_path)
-    assert text.no_risk is document.NoRisk.VARYING_EPSILON
+    assert text.no_risk is NoRisk.VARYING_EPSILON
     assert json.loads(document.encode(text))["no_risk"] == "varying epsilon"

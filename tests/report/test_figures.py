@@ -46,8 +46,8 @@ def test_figures_are_the_same_everywhere(tmp_path: Path) -> None:
     document = made("rank", tmp_path)
     deny = document.deniability
     assert deny is not None
-    recipe = {"mechanism": {"name": "rank", "k": 8}, "budget": {"name": "uniform"}}
-    recipe["budget"]["epsilon"] = 3.0  # type: ignore[assignment]
+    recipe: dict[str, Any] = {"mechanism": {"name": "rank", "k": 8}}
+    recipe["budget"] = {"name": "uniform", "epsilon": 3.0}
     ready = pipeline.build(profile.parse(recipe, "t.yaml"), small.cloud(20, 4))
     planned = " ".join(f"{a} {b}" for a, b in plan.figures_of(plan.plan(ready)))
     page = closed(html.render(document)).text

@@ -353,7 +353,7 @@ def test_ticks_are_round_and_inside(low: float, high: float) -> None:
 def test_values_that_are_not_finite_are_not_drawn() -> None:
     """Points without a position are left out of the picture, and move no axis."""
     points = (_svg.Point(0, 1), _svg.Point(2, math.inf), _svg.Point(3, 4))
-    labels = {"title": "t", "x_label": "x", "y_label": "y"}
+    labels: dict[str, Any] = {"title": "t", "x_label": "x", "y_label": "y"}
     chart = _svg.lines([_svg.Series("a", points)], **labels)
     assert chart == _svg.lines([_svg.Series("a", points[::2])], **labels)
     assert chart.partition("</ul>")[2].count('class="mark"') == 2

@@ -45,7 +45,8 @@ def test_what_was_not_written_is_found(change: str) -> None:
 
 def test_the_schema_only_grows() -> None:
     """Fields of the version's first schema stay as they are; new ones have defaults."""
-    first, now = _json("schema"), document.schema()
+    first = _json("schema")
+    now: dict[str, Any] = document.schema()
     assert first["$ref"] == now["$ref"]
     for name, part in first["$defs"].items():
         mine = now["$defs"][name]

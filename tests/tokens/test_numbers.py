@@ -7,8 +7,9 @@ import pytest
 
 from dptext.tokens import kinds, numbers
 from dptext.tokens.numbers import ELEMENTS, NAMES, Numbers, element_of
+from dptext.tokens.policy import Policy
 from dptext.tokens.regex import kind_of, split
-from dptext.tokens.tokenizer import Policy, Tokenizer
+from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import NUMBER, Ids
 from tests import distributions, small
 

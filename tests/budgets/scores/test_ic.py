@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from dptext.errors import UsageError
 from tests import small
 from tests.budgets import texts
 
-NLTK = {"source": "nltk"}
+NLTK: dict[str, Any] = {"source": "nltk"}
 
 
 @pytest.fixture
@@ -28,7 +29,9 @@ def test_the_lexicon_has_its_own() -> None:
     batch = texts.words(texts.THESIS + " Zqxjk")
     found = texts.scored(ic, {}, batch)
     assert batch.ids[-1] == -1
-    assert found[-1] == texts.english().information_content.max()
+    content = texts.english().information_content
+    assert content is not None
+    assert found[-1] == content.max()
     by = texts.by_word(found, batch)
     assert by["Munich"] > by["engineer"] > by["software"] > by["he"] > by["to"]
     texts.assert_alone(ic, {}, *texts.ODD)

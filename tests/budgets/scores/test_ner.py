@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from dptext.budgets.scores import ner
@@ -22,10 +24,11 @@ def test_entities_count_twice() -> None:
 def test_labels_have_their_own_factors() -> None:
     """PERSON 5; all others as set."""
     batch = texts.words(texts.THESIS)
-    own = {"pipeline": texts.pipeline(), "multiplier": 3.0, "labels": {"PERSON": 5.0}}
-    by = texts.by_word(texts.scored(ner, own, batch), batch)
+    settings: dict[str, Any] = {"pipeline": texts.pipeline(), "multiplier": 3.0}
+    settings["labels"] = {"PERSON": 5.0}
+    by = texts.by_word(texts.scored(ner, settings, batch), batch)
     assert (by["John"], by["Smith"], by["Munich"], by["job"]) == (5.0, 5.0, 3.0, 1.0)
-    score = ner.Params(**own).prepare(texts.english())
+    score = ner.Params(**settings).prepare(texts.english())
     assert score.description.endswith("en_dptext_sm, times 3, PERSON 5")
 
 

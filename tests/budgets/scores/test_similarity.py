@@ -88,7 +88,7 @@ def test_a_sentence_model_is_asked_as_its_own_library_does() -> None:
 def test_telling_words_change_a_text_more() -> None:
     """Munich and Smith far above function words, as in the thesis."""
     batch = texts.words(texts.THESIS)
-    settings = {"model": texts.sentence_model()}
+    settings: dict[str, Any] = {"model": texts.sentence_model()}
     by = texts.by_word(texts.scored(sentence_similarity, settings, batch), batch)
     assert min(by["Munich"], by["Smith"], by["SAP"]) > 5 * max(by["a"], by["his"])
     score = sentence_similarity.Params(**settings).prepare(texts.english())

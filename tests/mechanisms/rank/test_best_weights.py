@@ -95,9 +95,9 @@ def test_cuts_solve_the_whole_program(utility: str) -> None:
             row[listed + 1 + output] = -1.0
             rows.append(row)
             limits.append(0.0)
-    for position in range(listed):
+    for number in range(listed):
         row = np.zeros(wide)
-        row[position], row[position + 1] = -1.0, 1.0
+        row[number], row[number + 1] = -1.0, 1.0
         rows.append(row)
         limits.append(0.0)
     row = np.zeros(wide)

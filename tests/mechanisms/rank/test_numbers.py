@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from dptext import lexicons, pipeline, profile
+from dptext.mechanisms import rank
 from dptext.randomness import RunKey
 from dptext.tokens import numbers
 from dptext.types import Record
@@ -34,6 +35,12 @@ def exact(made: pipeline.Pipeline, text: str) -> np.ndarray:
     return row
 
 
+def outputs_of(made: pipeline.Pipeline) -> int:
+    """Return how many words can be written."""
+    assert isinstance(made.mechanism, rank.Rank)
+    return made.mechanism.outputs
+
+
 def written(made: pipeline.Pipeline, text: str, draws: int = DRAWS) -> Iterator[str]:
     """Replace a text so often, each time as a record of its own."""
     records = [Record(n, (text,), None) for n in range(draws)]
@@ -56,7 +63,7 @@ def test_a_number_becomes_a_number_as_often_as_the_list_allows(
     """
     exactly = exact(made, text)
     rows = numbers.rows(made.lexicon)
-    outputs = made.mechanism.outputs
+    outputs = outputs_of(made)
     floor = exactly[:outputs].min()
     likely = float(exactly[rows].sum())
     assert likely == pytest.approx(1.0 - floor * (outputs - len(rows)), abs=1e-12)
@@ -99,7 +106,7 @@ def test_not_even_that_it_was_a_number_is_certain(made: pipeline.Pipeline) -> No
     words = " ".join(("the doctor London zqxv", *FORMS))
     ids = np.unique(made.tokenizer.words([words]).ids)
     logs = made.mechanism.log_probs(ids, np.full(len(ids), EPSILON))
-    rows = np.exp(logs[:, : made.mechanism.outputs])
+    rows = np.exp(logs[:, : outputs_of(made)])
     assert distributions.worst_losses(rows).max() == pytest.approx(EPSILON, abs=1e-9)
     assert (rows > 0).all()
 

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dptext import profile
 from dptext.errors import UsageError
 from dptext.guarantees.audit import audit
 from dptext.mechanisms import Aim, rank
 from dptext.mechanisms.rank import _fitted, _tables
+from dptext.settings import convert
 from dptext.types import Lexicon
 from tests import distributions, prepared, small
 
@@ -56,7 +56,8 @@ def test_weights_are_the_closed_form(
         if weights == "staircase":
             return math.exp(epsilon) if rank_of <= shown else 1.0
         power = epsilon / math.log((shown + 1 + c) / (1 + c))
-        return ((shown + 1 + c) / (min(rank_of, shown + 1) + c)) ** power
+        raised: float = ((shown + 1 + c) / (min(rank_of, shown + 1) + c)) ** power
+        return raised
 
     by_rank = np.array([weight(rank_of) for rank_of in range(1, size + 1)])
     exact = prepared.probabilities(mechanism, epsilon)
@@ -379,7 +380,7 @@ def test_a_table_that_does_not_fall_is_refused(
 ) -> None:
     """One line that names the profile's key and what is wrong."""
     with pytest.raises(UsageError, match=said) as caught:
-        profile.convert(given_, rank.Params, "x.yaml: mechanism")
+        convert(given_, rank.Params, "x.yaml: mechanism")
     assert str(caught.value).startswith("x.yaml: mechanism")
     assert "\n" not in str(caught.value)
 

@@ -178,14 +178,16 @@ def test_families_are_read_exactly_each_in_its_way(
     assert (model.way.packed, model.by_trees) == (packed, by_trees)
 
 
-def test_a_word_without_candidates_stays(source: Source) -> None:
+def test_a_word_without_candidates_stays(
+    source: Source, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Where only unknown words are likely, what was drawn is left as it is."""
     channel = channel_of(Policy())
     reader = CausalReader(channel, source, Settings(2, 3))
     batch = release(Policy(), ["cat dog"])
     table = reader._candidates_at(EPSILON)
     table.rows[batch.drawn[0]] = SIZE
-    reader._table = lambda epsilon: table
+    monkeypatch.setattr(reader, "_table", lambda epsilon: table)
     read = reader.read(batch)
     assert read.best[0] == batch.drawn[0]
     assert read.likely[0, 0] == 1.0

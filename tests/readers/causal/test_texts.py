@@ -54,7 +54,7 @@ def test_pieces_are_divided_as_they_stand(speller: Speller) -> None:
     assert split.decode(speller.word(cat, False, True)) == "Cat"
     assert split.decode(speller.of(",")) == ","
     assert speller.start == tuple(split.encode("\n"))
-    first = {}
+    first: dict[int, list[float]] = {}
     for row in range(len(ENGLISH.words)):
         tokens = speller.word(row, True, False)
         value = float(speller.ahead(True, False)[row])
