@@ -86,6 +86,11 @@ def digest(values: NDArray[np.generic]) -> str:
     return hashlib.sha256(np.ascontiguousarray(values).tobytes()).hexdigest()
 
 
+def is_kept(key: str) -> bool:
+    """Tell whether there are arrays of a key, without a look at them."""
+    return (folder() / f"{key}.{_ARRAYS.suffix}").is_file()
+
+
 def arrays(
     key: str,
     compute: Callable[[], Arrays],

@@ -2,8 +2,8 @@
 
 Rows lie in blocks, the most frequent words first. After so many draws that most rows of
 a block are likely to be needed, all its distances are computed at once, and kept in the
-cache folder for later runs. Which blocks are kept follows from the number of draws
-alone, never from which words they were for.
+cache folder; later runs read them after fewer draws. Which blocks are kept follows from
+the number of draws alone, never from which words they were for.
 """
 
 from __future__ import annotations
@@ -19,10 +19,11 @@ from dptext.spaces import Space
 # Numbers that are held at once, so that they stay in a cache of the processor.
 _HELD = 2**18
 # Distances of a block; how many are worth a file; and the words that are drawn for each
-# row up to a block's end before all of the block are computed.
+# row up to a block's end before all of the block are computed, and before those that
+# are kept are read.
 _BLOCK = 2**20
 _WORTH = 2**16
-_OFTEN = 20
+_OFTEN, _SOON = 20, 1
 # Rows by which what was kept is looked at before it is used.
 _LOOKED = 24
 # Sums may be rounded otherwise on another machine.
@@ -45,6 +46,8 @@ class Lists:
     known: NDArray[np.bool_] = field(repr=False)
     learned: NDArray[np.bool_] = field(repr=False)
     identity: str = ""
+    # Of each block by its first row.
+    keys: dict[int, str] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(
@@ -92,19 +95,31 @@ class Lists:
         rows = max(1, _BLOCK // self.listed.shape[1])
         for number in range(begin // rows, len(self.learned)):
             block = slice(number * rows, min((number + 1) * rows, len(self)))
-            if not self.identity or block.stop * _OFTEN > words:
+            if not self.identity or block.stop * _SOON > words:
                 break
-            worth = (block.stop - block.start) * self.listed.shape[1] >= _WORTH
-            if worth and not self.learned[number]:
-                self.distances[block] = self._kept(block)
+            if self.learned[number]:
+                continue
+            if (block.stop - block.start) * self.listed.shape[1] < _WORTH:
+                self.learned[number] = True
+                continue
+            key = self._key(block)
+            if block.stop * _OFTEN <= words or cache.is_kept(key):
+                self.distances[block] = self._kept(block, key)
                 self.known[block] = True
-            self.learned[number] = True
+                self.learned[number] = True
 
-    def _kept(self, block: slice) -> NDArray[np.float64]:
+    def _key(self, block: slice) -> str:
+        """Return the name under which the distances of a block are kept."""
+        if block.start not in self.keys:
+            listed = cache.digest(self.listed[block])
+            key = cache.key_of("distances", self.identity, listed, len(self))
+            self.keys[block.start] = key
+        return self.keys[block.start]
+
+    def _kept(self, block: slice, key: str) -> NDArray[np.float64]:
         """Return the distances of a block, computed once, then from the cache."""
         rows = np.arange(block.start, block.stop)
         listed = self.listed[block]
-        key = cache.key_of("distances", self.identity, cache.digest(listed), len(self))
 
         def holds(kept: cache.Arrays) -> bool:
             looked = min(len(rows), _LOOKED)

@@ -101,3 +101,22 @@ def test_kept_distances_that_are_wrong_are_computed_anew(space: Space) -> None:
     again = Lists.of_all(space)
     again.learn(MANY)
     assert again.rows(rows).tolist() == right.tolist()
+
+
+def test_what_is_kept_is_read_early_and_nothing_else_is_kept(space: Space) -> None:
+    """After one drawn word for each row, not twenty; other blocks stay unknown."""
+    few = SIZE + 1
+    lists = Lists.of_all(space)
+    before = entries()
+    lists.learn(few)
+    assert not lists.known.any()
+    assert entries() == before
+    lists.learn(MANY)
+    kept = entries()
+    again = Lists.of_all(space)
+    again.learn(few - 1)
+    assert not again.known.any()
+    again.learn(few)
+    assert again.known.all()
+    assert again.distances.tolist() == lists.distances.tolist()
+    assert entries() == kept
