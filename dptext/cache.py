@@ -87,8 +87,9 @@ def digest(values: NDArray[np.generic]) -> str:
 
 
 def is_kept(key: str) -> bool:
-    """Tell whether there are arrays of a key, without a look at them."""
-    return (folder() / f"{key}.{_ARRAYS.suffix}").is_file()
+    """Tell whether arrays of a key ship or are kept, without a look at them."""
+    paths = shipped_tables() / f"{key}.npz", folder() / f"{key}.{_ARRAYS.suffix}"
+    return any(path.is_file() for path in paths)
 
 
 def arrays(

@@ -94,14 +94,14 @@ def real() -> str:
 @cache
 def _tokenizer() -> Any:
     """Return a tokenizer of bytes, learnt from a few lines: few words are one token."""
-    made = _library()
+    library = _library()
     from tokenizers import ByteLevelBPETokenizer
 
     learnt = ByteLevelBPETokenizer()
     learnt.train_from_iterator(
         _LINES, vocab_size=274, special_tokens=["<s>", "</s>"], show_progress=False
     )
-    return made.PreTrainedTokenizerFast(
+    return library.PreTrainedTokenizerFast(
         tokenizer_object=learnt._tokenizer, bos_token="<s>", eos_token="</s>"
     )
 

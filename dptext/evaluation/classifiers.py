@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from dptext.directions import unit
 from dptext.errors import UsageError
 from dptext.metrics.similarity import Weighted
 from dptext.models import package
@@ -73,8 +74,7 @@ class Vectors:
         """Return (texts, d), of length sqrt(d)."""
         words = self._tokenizer.words(list(texts))
         sums = self._vectors.of_texts(words.texts, words.ids, len(texts))
-        lengths = np.linalg.norm(sums, axis=1, keepdims=True)
-        return np.asarray(sums / np.maximum(lengths, 1e-12) * np.sqrt(sums.shape[1]))
+        return np.asarray(unit(sums) * np.sqrt(sums.shape[1]))
 
 
 Make = Callable[[], Classifier]

@@ -46,7 +46,7 @@ class Lists:
     known: NDArray[np.bool_] = field(repr=False)
     learned: NDArray[np.bool_] = field(repr=False)
     identity: str = ""
-    # Of each block by its first row.
+    # The names of blocks in the cache folder, by their first rows.
     keys: dict[int, str] = field(default_factory=dict, repr=False)
 
     @classmethod
@@ -90,6 +90,7 @@ class Lists:
     def learn(self, words: int, begin: int = 0) -> None:
         """Take all distances of the blocks that `words` drawn words make worth it.
 
+        Those that are kept are read early; what is not kept yet takes more words.
         begin: rows before it are never asked for.
         """
         rows = max(1, _BLOCK // self.listed.shape[1])

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,7 +36,12 @@ class Meter(metrics.Meter[Cosines]):
     """Measure the cosines of the first 2,000 texts."""
 
     def __init__(self, lexicon: Lexicon) -> None:
-        self._vectors = Weighted(lexicon)
+        self._lexicon = lexicon
+
+    @cached_property
+    def _vectors(self) -> Weighted:
+        # Most processes of a run never see one of the first texts.
+        return Weighted(self._lexicon)
 
     def observe(self, batch: Batch) -> Cosines:
         """Return the cosines of those texts of a batch that are among the first."""
@@ -71,7 +77,7 @@ class Weighted:
         weights = np.append(_RARITY / (_RARITY + lexicon.prior), 1.0)
         self._weights = weights.astype(np.float32)[:, None]
         self._vectors = np.asarray(lexicon.vectors, np.float32)
-        # A second table of a large vocabulary would take its size and a second.
+        # Those of the lexicon itself are left as they are, and not copied either.
         self._shared = lexicon.vectors.dtype == np.float32
         if not self._shared:
             self._vectors *= self._weights

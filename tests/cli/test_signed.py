@@ -123,14 +123,14 @@ def test_vectors_are_signed(keys: None, options: tuple[str, ...]) -> None:
     """Reports of vectors are signed and verified alike."""
     run = ("embed", "in.jsonl", "--lexicon", options[1], "-q", "-o", "out.npy")
     assert here(*run, "--sign-key", "sign.pem").code == 0
-    given: tuple[str, ...]
-    given = ("check", "out.npy", "--notion", "eps-delta", "--notion", "metric-DP")
-    given = (*given, "--notion", "LDP", "--verify-key", "team.pub")
-    ran = here(*given)
+    command: tuple[str, ...]
+    command = ("check", "out.npy", "--notion", "eps-delta", "--notion", "metric-DP")
+    command = (*command, "--notion", "LDP", "--verify-key", "team.pub")
+    ran = here(*command)
     assert (ran.code, ran.out) == (0, b"")
     side = Path("out.npy.dptext.json")
     side.write_text(side.read_text() + " ")
-    assert b"the signature does not hold" in here(*given).out
+    assert b"the signature does not hold" in here(*command).out
 
 
 def test_findings_for_machines(keys: None) -> None:

@@ -103,20 +103,24 @@ def test_kept_distances_that_are_wrong_are_computed_anew(space: Space) -> None:
     assert again.rows(rows).tolist() == right.tolist()
 
 
-def test_what_is_kept_is_read_early_and_nothing_else_is_kept(space: Space) -> None:
+def test_what_is_kept_is_read_early_and_nothing_else(
+    space: Space, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """After one drawn word for each row, not twenty; other blocks stay unknown."""
-    few = SIZE + 1
+    monkeypatch.setattr("dptext.exponential.lists._BLOCK", 450 * LISTED)
+    monkeypatch.setattr("dptext.exponential.lists._WORTH", 1)
     lists = Lists.of_all(space)
     before = entries()
-    lists.learn(few)
+    lists.learn(SIZE + 1)
     assert not lists.known.any()
     assert entries() == before
-    lists.learn(MANY)
+    lists.learn(20 * 450)
     kept = entries()
+    assert len(kept) == len(before) + 1
     again = Lists.of_all(space)
-    again.learn(few - 1)
+    again.learn(449)
     assert not again.known.any()
-    again.learn(few)
-    assert again.known.all()
-    assert again.distances.tolist() == lists.distances.tolist()
+    again.learn(SIZE + 1)
+    assert again.known.tolist() == [row < 450 for row in range(SIZE + 1)]
+    assert again.distances[:450].tolist() == lists.distances[:450].tolist()
     assert entries() == kept

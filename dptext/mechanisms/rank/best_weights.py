@@ -105,8 +105,7 @@ def worth(
     if utility == "kept":
         by_rank[0] = prior[: mechanism.outputs].sum()
         return by_rank
-    rows = np.asarray(mechanism.space.lexicon.vectors, np.float64)
-    rows = unit(rows)
+    rows = unit(np.asarray(mechanism.space.lexicon.vectors, np.float64))
     for begin in range(0, len(prior), 1000):
         part = slice(begin, min(begin + 1000, len(prior)))
         others = rows[mechanism.orders[part].astype(np.int64)]
