@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext.discrete_tables import WIDTH as WIDTH
-from dptext.discrete_tables import geometric_table, normal_table
+from dptext.discrete_tables import geometric_lookup, normal_lookup, normal_table
 from dptext.randomness import RandomBits
 
 # ln P / P' of the two laws above, for |k| up to 14 s: k^4 / (2880 s^8) + ...
@@ -36,7 +36,7 @@ def normal(bits: RandomBits, width: int) -> Whole:
     drawn = bits.integers(0, width)
     high, low = drawn[:, 0::2].ravel(), drawn[:, 1::2].ravel()
     steps, rest = normal_table()
-    size = np.searchsorted(steps, high, side="left")
+    size = normal_lookup().searchsorted(high, "left")
     open_ = np.flatnonzero(steps[np.minimum(size, len(steps) - 1)] == high)
     for at in open_.tolist():  # the first 64 bits do not decide
         while size[at] < len(steps) and steps[size[at]] == high[at]:
@@ -61,7 +61,7 @@ def laplace(bits: RandomBits, width: int) -> Whole:
         high, low = drawn[:, 0::2], drawn[:, 1::2]
         zeros = np.minimum(leading_zeros(low.ravel()).reshape(low.shape), 63)
         blocks += zeros
-        size = np.searchsorted(geometric_table(), high.ravel(), side="right")
+        size = geometric_lookup().searchsorted(high.ravel(), "right")
         size = size.reshape(high.shape) + WIDTH * blocks
         done = waiting & (zeros < 63) & ~((size == 0) & (low & np.uint64(1) == 1))
         out[rows[:, None], np.arange(width)] = np.where(

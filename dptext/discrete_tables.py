@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from functools import cache
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +15,54 @@ WIDTH = 4096
 _FIXED = 320  # bits after the point of fixed-point numbers
 _END = 2.0**-140  # probabilities below this share of the largest are left out
 _LOW = (1 << 63) - 1
+# First bits that numbers are looked up by, of 64, and those that are left.
+_FIRST = 16
+_REST = np.uint64(64 - _FIRST)
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """Whole numbers in order, (m,) uint64, among which others are placed.
+
+    firsts (2^16 + 1,): how many of them are below each multiple of 2^48. Most numbers
+    need one comparison more, where a search by halves needs log2 m, one by one.
+    """
+
+    ordered: NDArray[np.uint64]
+    firsts: NDArray[np.int32]
+
+    @classmethod
+    def of(cls, ordered: NDArray[np.uint64]) -> Lookup:
+        """Take numbers in order."""
+        multiples = np.arange(2**_FIRST, dtype=np.uint64) << _REST
+        firsts = np.append(np.searchsorted(ordered, multiples), len(ordered))
+        return cls(ordered, firsts.astype(np.int32))
+
+    def searchsorted(
+        self, numbers: NDArray[np.uint64], side: Literal["left", "right"]
+    ) -> NDArray[np.int64]:
+        """Return what np.searchsorted does: (n,) uint64 -> (n,)."""
+        first_bits = (numbers >> _REST).view(np.int64)
+        places = self.firsts[first_bits].astype(np.int64)
+        # Of the table, with the same first bits.
+        alike = self.firsts[first_bits + 1] - places
+        one = self.ordered[np.minimum(places, len(self.ordered) - 1)]
+        places += (alike > 0) & (one < numbers if side == "left" else one <= numbers)
+        several = np.flatnonzero(alike > 1)
+        places[several] = np.searchsorted(self.ordered, numbers[several], side=side)
+        return places
+
+
+@cache
+def normal_lookup() -> Lookup:
+    """Return a lookup by the first 64 bits of the normal table."""
+    return Lookup.of(normal_table()[0])
+
+
+@cache
+def geometric_lookup() -> Lookup:
+    """Return a lookup by the geometric table."""
+    return Lookup.of(geometric_table())
 
 
 @cache

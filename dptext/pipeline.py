@@ -53,8 +53,9 @@ from dptext.types import (
 
 # A batch is full at this many characters, whatever the number of records.
 _CHARACTERS = 2**19
-# Noisy vectors that are held at once: few enough to stay in the processor's cache.
-_POINTS = 512
+# Noisy vectors that are held at once, which bounds the memory, and those that are drawn
+# at once: few enough to stay in the processor's cache.
+_POINTS, _DRAWN = 2048, 256
 # Called with the words of a batch, what was drawn for them, what was written, epsilons.
 Observer = Callable[[Words, Ids, Joined, Eps], None]
 
@@ -210,7 +211,12 @@ class Pipeline:
         assert isinstance(self.mechanism, NoiseMechanism)
         for begin in range(0, len(ids), _POINTS):
             part = np.arange(begin, min(begin + _POINTS, len(ids)))
-            yield part, self.mechanism.sample(ids[part], eps[part], bits.take(part))
+            drawn = [part[at : at + _DRAWN] for at in range(0, len(part), _DRAWN)]
+            points = [
+                self.mechanism.sample(ids[few], eps[few], bits.take(few))
+                for few in drawn
+            ]
+            yield part, np.concatenate(points)
 
     def run(
         self,

@@ -36,6 +36,8 @@ ALGORITHM = b"dptext/2"
 _FORMAT = b"dptext/1"
 KEY_BYTES = 32
 _LONGEST_KEY = 2**20
+# The bits of 1.0 in float64.
+_ONE = np.uint64(0x3FF0000000000000)
 Kept = TypeVar("Kept")
 
 
@@ -221,11 +223,15 @@ class RandomBits:
 
     @staticmethod
     def unit(integers: NDArray[np.uint64]) -> NDArray[np.float64]:
-        """Turn 64-bit values into uniforms strictly between 0 and 1, of 52 bits."""
-        high: NDArray[np.float64] = (integers >> np.uint64(12)).astype(np.float64)
-        high += 0.5
-        high *= 2.0**-52
-        return high
+        """Turn 64-bit values into uniforms strictly between 0 and 1, of 52 bits.
+
+        With the 52 high bits as the fraction of a float64 between 1 and 2, and exact.
+        """
+        high = integers >> np.uint64(12)
+        high |= _ONE
+        unit = high.view(np.float64)
+        unit -= 1.0 - 2.0**-53
+        return unit
 
     @staticmethod
     def below(integers: NDArray[np.uint64], bound: int) -> NDArray[np.int64]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any
+from typing import Any, Literal
 
 import mpmath
 import numpy as np
@@ -84,6 +84,27 @@ def test_the_table_of_the_geometric_law_is_exact() -> None:
         for size in (0, 1, 2000, SIGMA - 2):
             exact = 2 * (1 - mpmath.mpf(2) ** (-mpmath.mpf(size + 1) / SIGMA))
             assert int(table[size]) == int(mpmath.floor(exact * mpmath.mpf(2) ** 64))
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+@pytest.mark.parametrize(
+    "ordered",
+    [
+        discrete_tables.normal_table()[0],
+        discrete_tables.geometric_table(),
+        np.array([0, 0, 5, 1 << 48, (1 << 48) + 1, 2**64 - 1, 2**64 - 1], np.uint64),
+    ],
+)
+def test_a_lookup_places_numbers_as_a_search_does(
+    ordered: NDArray[np.uint64], side: Literal["left", "right"]
+) -> None:
+    """Beside each number of the table, at the ends, and at random."""
+    one = np.uint64(1)
+    random = np.random.default_rng(3).integers(0, 2**64, 20_000, dtype=np.uint64)
+    ends = np.array([0, 1, 2**48 - 1, 2**48, 2**63, 2**64 - 1], np.uint64)
+    numbers = np.concatenate((ordered, ordered - one, ordered + one, ends, random))
+    placed = discrete_tables.Lookup.of(ordered).searchsorted(numbers, side)
+    np.testing.assert_array_equal(placed, np.searchsorted(ordered, numbers, side=side))
 
 
 def test_the_discrete_gaussian_is_a_rounded_normal() -> None:

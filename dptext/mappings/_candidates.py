@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from dptext.types import Points
 
-# Words that are scored at once. With 512 points their scores take 1 MiB, which stays in
-# the processor's cache.
-_WORDS = 512
+# Words that are scored at once. With 2,048 points their scores take 3 MiB, which stay
+# in the processor's cache.
+_WORDS = 384
 
 
 class Candidates(NamedTuple):
@@ -62,34 +62,50 @@ class Tiles:
         self, points: Points, count: int, slack: NDArray[np.float32]
     ) -> Candidates:
         """Return all words that may be among the `count` nearest of each point."""
-        every = np.arange(len(points))
         left = np.ones((len(points), len(self._tiles[0])), np.float32)
         left[:, :-1] = points
-        memory = np.empty(len(points) * _WORDS, np.float32)
-        best = np.full((len(points), count), -np.inf, np.float32)
+        largest, others = self._largest(left, count)
+        best = np.vstack((largest, *others))
+        last = (
+            best.max(axis=0)
+            if count == 1
+            else np.partition(best, -count, axis=0)[-count]
+        )
+        # No more than the score of the last of the nearest, as far as one can tell. It
+        # holds for scores that are made again, too, in whatever order they are added.
+        least = last - slack
         rows, ids, scores = [], [], []
         for number, table in enumerate(self._tiles):
-            width = table.shape[1]
-            tile = memory[: len(points) * width].reshape(-1, width)
-            np.dot(left, table, out=tile)
-            top = tile[every, tile.argmax(axis=1)]
-            if number == 0 and count > 1:
-                some = min(count, width)
-                best[:, -some:] = np.partition(tile, -some, axis=1)[:, -some:]
-            else:
-                np.maximum(best[:, 0], top, out=best[:, 0])
-            if count > 1:
-                best.sort(axis=1)
-            # No more than the score of the last of the nearest, as far as one can tell.
-            least = best[:, 0] - slack
-            close = np.flatnonzero(top >= least)
-            part = tile[close]
-            hits = np.flatnonzero(part >= least[close, None])
-            row, column = np.divmod(hits, width)
+            close = np.flatnonzero(largest[number] >= least)
+            tile = left[close] @ table
+            hits = np.flatnonzero(tile >= least[close, None])
+            row, column = np.divmod(hits, tile.shape[1])
             rows.append(close[row])
             ids.append(number * _WORDS + column)
-            scores.append(part.ravel()[hits])
+            scores.append(tile.ravel()[hits])
         return by_point(rows, ids, scores, least)
+
+    def _largest(
+        self, left: NDArray[np.float32], count: int
+    ) -> tuple[NDArray[np.float32], list[NDArray[np.float32]]]:
+        """Return the largest score of each tile, (tiles, n), and others, (m, n) each.
+
+        Others are of the first tiles, as many as make it `count` scores in all.
+        """
+        every = np.arange(len(left))
+        largest = np.empty((len(self._tiles), len(left)), np.float32)
+        others: list[NDArray[np.float32]] = []
+        missing = count - len(self._tiles)
+        memory = np.empty(len(left) * _WORDS, np.float32)
+        for number, table in enumerate(self._tiles):
+            width = table.shape[1]
+            tile = memory[: len(left) * width].reshape(-1, width)
+            np.dot(left, table, out=tile)
+            largest[number] = tile[every, tile.argmax(axis=1)]
+            if missing > 0:
+                others.append(np.sort(tile, axis=1)[:, -missing - 1 : -1].T)
+                missing -= width - 1
+        return largest, others
 
 
 def by_point(

@@ -10,8 +10,8 @@ from dptext.errors import UsageError
 from dptext.mappings._candidates import Candidates, by_point, table_of
 from dptext.types import Points
 
-# Words that are scored at once: with 512 points 128 MiB of scores.
-_WORDS = 65_536
+# Words that are scored at once: with 2,048 points 128 MiB of scores.
+_WORDS = 16_384
 
 
 class OnDevice:

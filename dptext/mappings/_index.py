@@ -17,7 +17,7 @@ from dptext.mappings._candidates import Candidates, Search
 from dptext.types import Points
 
 # Points that are scored at once: more make no faster products.
-BLOCK = 512
+BLOCK = 2048
 # Candidates that are looked at again at once, which bounds the memory.
 _AGAIN = 4096
 

@@ -37,7 +37,7 @@ from dptext.types import Eps, Guarantee, Ids, Points
 if TYPE_CHECKING:
     from dptext.mappings import Index
 
-_CHUNK = 512
+_CHUNK = 2048
 # Above the lanes of laplace.
 _LANE = 1 << 29
 

@@ -56,6 +56,20 @@ def test_float64_decides_where_single_precision_cannot(device: str, count: int) 
 
 
 @pytest.mark.parametrize("device", ["cpu", TORCH])
+@pytest.mark.parametrize(
+    ("size", "count"), [(1, 1), (2, 2), (5, 3), (300, 299), (390, 2), (800, 780)]
+)
+def test_few_words_of_which_many_are_asked_for(
+    device: str, size: int, count: int
+) -> None:
+    """Fewer tiles than words that are asked for, and no more words than those."""
+    vectors = close_words(size, 6)
+    points = np.random.default_rng(2).normal(size=(40, 6)).astype(np.float32)
+    wanted = in_float64(vectors, points, count)
+    np.testing.assert_array_equal(index(vectors, device).nearest(points, count), wanted)
+
+
+@pytest.mark.parametrize("device", ["cpu", TORCH])
 def test_of_equal_words_in_other_tiles_the_smaller_id_comes_first(device: str) -> None:
     """The same vectors again 1,000 words later."""
     half = np.random.default_rng(3).normal(size=(1000, 8)).astype(np.float32)
