@@ -64,14 +64,13 @@ def headings(runs: Runs) -> list[str]:
 def mechanisms(runs: Runs) -> list[str]:
     """Return the table of every mechanism on every vocabulary."""
     rows = []
-    for run in runs:
-        cells = [row for row in run["cells"] if row["table"] == "mechanisms"]
+    for run, cells in zip(runs, latest(runs), strict=True):
         for vocabulary in dict.fromkeys(row["vocabulary"] for row in cells):
             bound = f"**{figure(run['limits'][vocabulary])}**"
             product = f"**{shown(vocabulary)}**: matrix product alone"
             rows.append([product, "", bound, "1", "", ""])
             here = [row for row in cells if row["vocabulary"] == vocabulary]
-            rows += [measured(row) for row in here if "rate" in row]
+            rows += [measured(row) for row in here]
     columns = (
         *("mechanism", "words in the run", "words/s and core", "of the limit"),
         *("start-up, s", "peak, MB"),
@@ -82,8 +81,11 @@ def mechanisms(runs: Runs) -> list[str]:
 def refusals(runs: Runs) -> list[str]:
     """Return a list of the mechanisms that do not run on a vocabulary, and why."""
     reasons: dict[tuple[str, str], list[str]] = {}
+    rated = {
+        (row["vocabulary"], row["mechanism"]) for rows in latest(runs) for row in rows
+    }
     for row in rows_of(runs, "mechanisms"):
-        if "reason" in row:
+        if (row["vocabulary"], row["mechanism"]) not in rated:
             reason = row["reason"].replace(f"'{row['vocabulary']}'", "").strip()
             key = row["mechanism"], re.sub(r"\s+", " ", reason)
             reasons.setdefault(key, []).append(shown(row["vocabulary"]))
@@ -91,6 +93,25 @@ def refusals(runs: Runs) -> list[str]:
         f"- `{mechanism}` on {'; '.join(names)}: {reason}"
         for (mechanism, reason), names in reasons.items()
     ] or ["- none"]
+
+
+def latest(runs: Runs) -> list[list[Row]]:
+    """Return for each run the mechanisms that no later run measures again."""
+    measured_last: dict[tuple[str, str], int] = {}
+    rated = [
+        [row for row in rows_of([run], "mechanisms") if "rate" in row] for run in runs
+    ]
+    for number, rows in enumerate(rated):
+        for row in rows:
+            measured_last[row["vocabulary"], row["mechanism"]] = number
+    return [
+        [
+            row
+            for row in rows
+            if measured_last[row["vocabulary"], row["mechanism"]] == number
+        ]
+        for number, rows in enumerate(rated)
+    ]
 
 
 def measured(row: Row) -> list[str]:

@@ -92,6 +92,23 @@ def test_the_tables_of_a_run(scripts: dict[str, ModuleType]) -> None:
     ]
 
 
+def test_the_last_run_counts(scripts: dict[str, ModuleType]) -> None:
+    """What a later run measures again is shown once, and is no refusal any more."""
+    first, again = a_run(), a_run()
+    again["limits"] = {"200x4": 5000.0}
+    again["cells"] = [
+        {**again["cells"][0], "rate": 4500.0, "ratio": 0.9},
+        {**again["cells"][0], "mechanism": "gumbel", "rate": 900.0, "ratio": 0.18},
+    ]
+    tables = scripts["page"].TABLES
+    assert tables["mechanisms"]([first, again])[2:] == [
+        "| **200 x 4**: matrix product alone |  | **5,000** | 1 |  |  |",
+        "| `laplace` | 4,000 | 4,500 | 0.90 | 0.5 | 99 |",
+        "| `gumbel` | 4,000 | 900 | 0.18 | 0.5 | 99 |",
+    ]
+    assert tables["refusals"]([first, again]) == ["- none"]
+
+
 def test_texts_are_the_same_words(scripts: dict[str, ModuleType]) -> None:
     """Longer runs begin with the words of shorter ones; no element is two words."""
     lexicon = lexicons.find("builtin")
