@@ -9,6 +9,7 @@ in docs/speed.json. Runs that are given take the place of those that are there.
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -70,7 +71,7 @@ def mechanisms(runs: Runs) -> list[str]:
             product = f"**{shown(vocabulary)}**: matrix product alone"
             rows.append([product, "", bound, "1", "", ""])
             here = [row for row in cells if row["vocabulary"] == vocabulary]
-            rows += [measured(row) for row in here]
+            rows += [measured(row) for row in here if "rate" in row]
     columns = (
         *("mechanism", "words in the run", "words/s and core", "of the limit"),
         *("start-up, s", "peak, MB"),
@@ -81,11 +82,8 @@ def mechanisms(runs: Runs) -> list[str]:
 def refusals(runs: Runs) -> list[str]:
     """Return a list of the mechanisms that do not run on a vocabulary, and why."""
     reasons: dict[tuple[str, str], list[str]] = {}
-    rated = {
-        (row["vocabulary"], row["mechanism"]) for rows in latest(runs) for row in rows
-    }
-    for row in rows_of(runs, "mechanisms"):
-        if (row["vocabulary"], row["mechanism"]) not in rated:
+    for row in itertools.chain(*latest(runs)):
+        if "reason" in row:
             reason = row["reason"].replace(f"'{row['vocabulary']}'", "").strip()
             key = row["mechanism"], re.sub(r"\s+", " ", reason)
             reasons.setdefault(key, []).append(shown(row["vocabulary"]))
@@ -96,21 +94,16 @@ def refusals(runs: Runs) -> list[str]:
 
 
 def latest(runs: Runs) -> list[list[Row]]:
-    """Return for each run the mechanisms that no later run measures again."""
-    measured_last: dict[tuple[str, str], int] = {}
-    rated = [
-        [row for row in rows_of([run], "mechanisms") if "rate" in row] for run in runs
-    ]
-    for number, rows in enumerate(rated):
-        for row in rows:
-            measured_last[row["vocabulary"], row["mechanism"]] = number
+    """Return for each run its rows of mechanisms that no later run has again."""
+    rows = [rows_of([run], "mechanisms") for run in runs]
+    last = {
+        (row["vocabulary"], row["mechanism"]): number
+        for number, of_run in enumerate(rows)
+        for row in of_run
+    }
     return [
-        [
-            row
-            for row in rows
-            if measured_last[row["vocabulary"], row["mechanism"]] == number
-        ]
-        for number, rows in enumerate(rated)
+        [row for row in of_run if last[row["vocabulary"], row["mechanism"]] == number]
+        for number, of_run in enumerate(rows)
     ]
 
 

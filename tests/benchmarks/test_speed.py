@@ -107,6 +107,10 @@ def test_the_last_run_counts(scripts: dict[str, ModuleType]) -> None:
         "| `gumbel` | 4,000 | 900 | 0.18 | 0.5 | 99 |",
     ]
     assert tables["refusals"]([first, again]) == ["- none"]
+    assert tables["refusals"]([again, first]) == [
+        "- `gumbel` on 200 x 4: epsilon is too small"
+    ]
+    assert not any("gumbel" in line for line in tables["mechanisms"]([again, first]))
 
 
 def test_texts_are_the_same_words(scripts: dict[str, ModuleType]) -> None:
