@@ -1,5 +1,5 @@
 # dptext as a filter that has no network and no rights:
-#   docker run --rm -i --network none --read-only --tmpfs /tmp dptext < in.jsonl > out.jsonl
+#   docker run --rm -i --network none --read-only --tmpfs /tmp dptext sanitize --field text < in.jsonl > out.jsonl
 FROM python:3.12-slim AS build
 WORKDIR /src
 COPY pyproject.toml README.md LICENSE ./

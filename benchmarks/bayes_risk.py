@@ -4,7 +4,7 @@ For each profile: epsilon at the risk, the limits, the success of the best guess
 word in each frequency band, and the seconds of calibrating and of measuring, with
 nothing kept from earlier runs.
 
-    python benchmarks/bayes_risk.py [--risk 0.2] [--lexicon builtin] [PROFILE ...]
+    python -m benchmarks bayes_risk [--risk 0.2] [--lexicon builtin] [PROFILE ...]
 """
 
 from __future__ import annotations

@@ -1,17 +1,17 @@
 """What decoding does to released texts: words found, closeness, perplexity, accuracy.
 
-    python benchmarks/decoded.py [--rows 200] [--corpus "AG News"] [--train 0]
+    python -m benchmarks decoded [--rows 200] [--corpus "AG News"] [--train 0]
         [--decoder none ngram causal-lm:model=DIR,mode=beam ...] [--measure PATH]
-    python benchmarks/decoded.py --examples 20 --decoder ...
+    python -m benchmarks decoded --examples 20 --decoder ...
 
 The same draws of profile balanced (a risk of 20%) are written by each decoder. Of the
 first test rows of each corpus: words and content words equal to the original (the words
 that are decoded, before agreement), their mean cosine to it, all and content words; the
 perplexity per word under two models that did not decode: the bigrams of `wordsegment`
-(benchmarks/bigrams.py) and a causal language model (benchmarks/causal_perplexity.py,
---measure). Where the decoder read with that same model there is no such figure. With
---train N also the accuracy of TF-IDF and of mean vectors on private test rows, trained
-on N private rows / on N originals; a third figure is that of originals on originals.
+and a causal language model (--measure; benchmarks.perplexity). Where the decoder read
+with that same model there is no such figure. With --train N also the accuracy of TF-IDF
+and of mean vectors on private test rows, trained on N private rows / on N originals; a
+third figure is that of originals on originals.
 
 --examples N prints the first N rows side by side, as a table for docs.
 --dev takes rows of the training files, for choosing settings. Draws have a fixed seed.
@@ -26,19 +26,18 @@ import time
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import bigrams
-import causal_perplexity
 import numpy as np
 import yaml
 from numpy.typing import NDArray
-from private_rows import Words as Corpus
-from private_rows import learned, rows_of
 
-from dptext import content, open_pipeline, registry
+from benchmarks import perplexity
+from benchmarks.private_rows import Words as Corpus
+from benchmarks.private_rows import learned, rows_of
+from dptext import open_pipeline, registry
 from dptext.decoders import Decoder
 from dptext.pipeline import Draws, Pipeline
 from dptext.randomness import RunKey
-from dptext.settings import convert
+from dptext.settings import convert, digest_of_path
 from dptext.tokens.stop_words import STOP_WORDS
 from dptext.types import Ids, Record
 
@@ -143,12 +142,12 @@ def closeness(ready: Pipeline, version: Written) -> tuple[float, ...]:
 
 def perplexities(texts: list[str], measure: str, model: str) -> str:
     """Return both perplexities, none of a model that decoded."""
-    shown = f"{bigrams.perplexity(texts):8,.0f}"
+    shown = f"{perplexity.by_pairs(texts):8,.0f}"
     if not measure:
         return f"{shown}       -"
-    if model and content.of_path(model) == content.of_path(measure):
+    if model and digest_of_path(model) == digest_of_path(measure):
         return f"{shown}  (read)"
-    return f"{shown}{causal_perplexity.perplexity(texts, measure):8,.0f}"
+    return f"{shown}{perplexity.by_network(texts, measure):8,.0f}"
 
 
 def corpus_figures(ready: Pipeline, corpus: str, arguments: argparse.Namespace) -> None:
@@ -214,7 +213,7 @@ def main() -> None:
     parser.add_argument("--decoder", nargs="+", default=["none", "ngram"])
     parser.add_argument("--profile", default="balanced")
     parser.add_argument("--lexicon", default="builtin")
-    parser.add_argument("--measure", default=causal_perplexity.default())
+    parser.add_argument("--measure", default=perplexity.packaged_network())
     parser.add_argument("--examples", type=int, default=0)
     parser.add_argument("--dev", action="store_true")
     arguments = parser.parse_args()

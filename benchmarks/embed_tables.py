@@ -1,6 +1,6 @@
 """The tables of docs/embed.md: PrivEmb's experiments, and GauDP's Tables 4.6 and 4.7.
 
-python benchmarks/embed_tables.py --data DATA --glove GLOVE_FOLDER --words VADER.txt
+python -m benchmarks embed_tables --data DATA --glove GLOVE_FOLDER --words VADER.txt
 
 DATA holds embeddings/ and text/ (CONTRIBUTING.md, DPTEXT_TEST_DATA); GLOVE_FOLDER the
 50-dimensional GloVe 6B vectors as .npy; VADER.txt a file of words and valences. Prints
@@ -24,14 +24,15 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.preprocessing import StandardScaler
 
-from dptext import cache, content, lexicons, models, noise, registry, spaces
-from dptext import privacy_curve as curve
-from dptext.embedding import encoders
+from dptext import cache, lexicons, models, noise, registry, settings, spaces
+from dptext import noise as curve
 from dptext.mechanisms import Aim, NoiseMechanism
 from dptext.mechanisms._clipped import clip
 from dptext.randomness import Randomness, RunKey
 from dptext.spaces import Space
 from dptext.types import Lexicon
+from dptext.vectors import encoders
+from tools import vector_folder
 
 DELTA, BETAS, EPSILONS = 1e-6, (0.5, 0.6, 0.7, 0.8, 0.9), (1.0, 2.0, 5.0)
 VOCABULARY, RUNS, LAYER_RUNS = 10_000, 5, 2
@@ -92,16 +93,13 @@ def published_dimensions(width: int, beta: float) -> int:
 
 def embeddings(data: Path, glove: Path) -> Iterator[Space]:
     """Give the two tables of word vectors."""
-    folder = data / "embeddings" / "sgns-wiki-imdb-300d"
-    words = (folder / "vocab.txt").read_text("utf-8").split("\n")[:VOCABULARY]
-    vectors = np.load(folder / "vectors.f16.npy", mmap_mode="r")[:VOCABULARY]
-    yield table(words, vectors.astype(np.float64), "SGNS, 300 dimensions")
-    import pyarrow.parquet as pq
-
-    index = pq.read_table(next(glove.rglob("*index*.parquet"))).to_pydict()
-    column = next(values for values in index.values() if isinstance(values[0], str))
-    rows = np.load(next(glove.rglob("*.npy")), mmap_mode="r")[:VOCABULARY]
-    yield table(column[:VOCABULARY], rows.astype(np.float64), "GloVe 6B, 50 dimensions")
+    folders = {
+        "SGNS, 300 dimensions": data / "embeddings" / "sgns-wiki-imdb-300d",
+        "GloVe 6B, 50 dimensions": glove,
+    }
+    for name, folder in folders.items():
+        raw = vector_folder.read(folder, str(folder), limit=VOCABULARY)
+        yield table(raw.words, raw.vectors.astype(np.float64), name)
 
 
 def mechanisms(space: Space) -> Iterator[tuple[str, NoiseMechanism]]:
@@ -216,7 +214,7 @@ def sentences(texts: list[str]) -> Wide:
     """Encode texts by the sentence model, to length 1 at most."""
     folder = models.need_sentence_model(models.PACKAGE, "the tables")
     texts = [text[:600] for text in texts]
-    key = cache.key_of("tables", content.of_data(texts))
+    key = cache.key_of("tables", settings.digest_of_data(texts))
     kept = cache.arrays(
         key, lambda: {"vectors": encoders.sentence_vectors(folder, "", texts)}
     )

@@ -5,7 +5,7 @@ numbers and unknown words that never come again, so that whatever is kept of tex
 shows. It goes in by a pipe and out to nothing. Memory is the resident size of the
 process and of its workers, taken as often as a hundredth of the input is read.
 
-    python benchmarks/flat_memory.py --gigabytes 10 [--profile balanced] [--decode none]
+    python -m benchmarks flat_memory --gigabytes 10 [--profile balanced] [--decode none]
         [--jobs 2] [--json FILE]
 """
 
@@ -100,6 +100,7 @@ def main() -> None:
     chosen = parser.parse_args()
     command = [
         *(sys.executable, "-m", "dptext", "sanitize", "--format", "jsonl", "--quiet"),
+        *("--field", "text"),
         *("--profile", chosen.profile, "--decode", chosen.decode, "--no-bayes-risk"),
         *("--jobs", chosen.jobs),
     ]

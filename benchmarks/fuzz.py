@@ -1,7 +1,7 @@
 """Give every reader bytes that are nearly right, for as long as one likes.
 
-python benchmarks/fuzz.py --examples 20000 --seed 3
-python benchmarks/fuzz.py --target report --atheris    # pip install atheris
+    python -m benchmarks fuzz --examples 20000 --seed 3
+    python -m benchmarks fuzz --target report --atheris    # pip install atheris
 
 An exception that is none of dptext's ends it, with the bytes that it came from.
 """
@@ -10,9 +10,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from hypothesis import HealthCheck, given, seed, settings
 

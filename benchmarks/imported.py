@@ -1,9 +1,9 @@
 """Lexicons imported with and without English resources, compared at equal risk.
 
-    python benchmarks/imported.py make FILE [FILE ...] --wordnet FOLDER --out FOLDER
-    python benchmarks/imported.py tasks FOLDER [FOLDER ...] [--seeds 2] [--dev]
+    python -m benchmarks imported make FILE [FILE ...] --wordnet FOLDER --out FOLDER
+    python -m benchmarks imported tasks FOLDER [FOLDER ...] [--seeds 2] [--dev]
         [--risk 0.2]
-    python benchmarks/imported.py risks FOLDER [FOLDER ...] [--risk 0.2]
+    python -m benchmarks imported risks FOLDER [FOLDER ...] [--risk 0.2]
 
 `make` imports each file of vectors three times (orders by distance; of 8,000 outputs
 without hubs; English) into OUT/NAME-distance, -outputs, -english, each in a process of
@@ -15,7 +15,7 @@ keep part of speech and inflection. --dev takes rows of the training files only.
 a word of real text is right, with these and with the frequencies of other texts of the
 same corpus. "builtin" as FOLDER is the built-in lexicon.
 
-Reads what benchmarks/orders.py reads.
+Reads text/ and nltk_data/ of the test data (DPTEXT_TEST_DATA, else ../shared/data).
 """
 
 from __future__ import annotations
@@ -25,17 +25,24 @@ import resource
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import orders
-from private_rows import privatized, rows_of, untouched
 
+from benchmarks.private_rows import (
+    Words,
+    learned,
+    privatized,
+    rows_of,
+    same_forms,
+    untouched,
+)
 from dptext import lexicons, pipeline, profile
 from dptext.lexicons import english, store
 from dptext.lexicons.importing import Settings, make
-from dptext.measures import attacks, prior
+from dptext.measures import attacks, bayes_risk
 from dptext.mechanisms import rank
 from dptext.pipeline import Pipeline
 from dptext.types import Lexicon
@@ -43,14 +50,15 @@ from dptext.types import Lexicon
 KINDS = ("distance", "outputs", "english")
 OUTPUTS = 8_000
 _TEXTS = 500
+Task = tuple[list[str], list[Any], list[str], list[Any]]
 
 
 def make_one(file: Path, kind: str, wordnet: Path, out: Path) -> None:
     """Import a file once and print what it took."""
     settings = Settings(outputs=OUTPUTS if kind == "outputs" else None)
     start = time.perf_counter()
-    database = wordnet if kind == "english" else None
-    lexicon = make(file, f"{file.name} {kind}", settings, wordnet=database)
+    scheme = english.ByWordNet(wordnet) if kind == "english" else None
+    lexicon = make(file, f"{file.name} {kind}", settings, scheme=scheme)
     beside = [english.licence()] if kind == "english" else []
     store.save(lexicon, out / f"{file.name}-{kind}", beside)
     took = time.perf_counter() - start
@@ -64,9 +72,7 @@ def make_all(files: list[Path], wordnet: Path, out: Path) -> None:
         for kind in KINDS:
             position = ["--wordnet", str(wordnet), "--out", str(out)]
             one = [
-                sys.executable,
-                __file__,
-                "make",
+                *(sys.executable, "-m", "benchmarks", "imported", "make"),
                 str(file),
                 *position,
                 "--kind",
@@ -100,10 +106,56 @@ def at_risk(lexicon: Lexicon, risk: float) -> Pipeline:
     return pipeline.build(profile.parse(recipe, "benchmark"), lexicon)
 
 
+def task_of(train: list[Any], test: list[Any]) -> Task:
+    """Take texts and labels."""
+    return (
+        [row["text"] for row in train],
+        [row["label"] for row in train],
+        [row["text"] for row in test],
+        [row["label"] for row in test],
+    )
+
+
+def tasks_of(dev: bool) -> dict[str, Task]:
+    """Return the tasks; with dev, of rows of the training files that are not used."""
+    news, films = rows_of("agnews_train19k"), rows_of("sst2_train20k")
+    if dev:
+        return {
+            "AG News": task_of(news[-5000:-1500], news[-1500:]),
+            "SST-2": task_of(films[-8000:-2000], films[-2000:]),
+        }
+    reviews = rows_of("imdb_5k")
+    return {
+        "AG News": task_of(news[:6000], rows_of("agnews_test5600")),
+        "SST-2": task_of(films[:8000], rows_of("sst2_dev")),
+        "IMDb": task_of(reviews[:2000], reviews[2000:3000]),
+    }
+
+
+def accuracies(
+    sanitizer: Pipeline, task: Task, seed: int, change: Callable[..., Words]
+) -> tuple[float, float]:
+    """Return the accuracy of TF-IDF and of mean vectors, logistic regression."""
+    texts, labels, asked, answers = task
+    train, test = change(sanitizer, texts, seed), change(sanitizer, asked, seed + 1000)
+    return learned(sanitizer, train, labels, test, answers)
+
+
+def kept(sanitizer: Pipeline, texts: list[str], seed: int) -> tuple[float, float]:
+    """Return how many replacements keep part of speech, and the whole Penn tag."""
+    return same_forms(sanitizer, texts, privatized(sanitizer, texts, seed), every=5)
+
+
+def masses(mechanism: rank.Rank, epsilon: float) -> str:
+    """Say where the probability goes: to the word itself, the list, the floor."""
+    (weights,), (total,) = mechanism.weights(np.array([epsilon]))
+    shares = weights[0], (weights - 1).sum(), mechanism.outputs
+    return "self {:.3f} list {:.3f} floor {:.3f}".format(*np.divide(shares, total))
+
+
 def tasks(lexicons: list[Lexicon], seeds: int, dev: bool, risk: float) -> None:
     """Print one line of figures for each lexicon."""
-    work = orders.tasks_of(dev)
-    work.pop("gender", None)
+    work = tasks_of(dev)
     texts = [text for task in work.values() for text in task[2][:200]]
     print("columns:", [f"{t} {m}" for t in work for m in ("TF-IDF", "mean vectors")])
     for lexicon in lexicons:
@@ -112,13 +164,13 @@ def tasks(lexicons: list[Lexicon], seeds: int, dev: bool, risk: float) -> None:
         print(f"{lexicon.name}, unprotected: {cells}", flush=True)
         epsilon = sanitizer.budget.description.high
         cells = _cells(sanitizer, work, list(range(1, seeds + 1)), privatized)
-        same, inflected = orders.kept(sanitizer, texts, 1)
+        same, inflected = kept(sanitizer, texts, 1)
         skew, most = skewness(lexicon)
         mechanism = sanitizer.mechanism
         assert isinstance(mechanism, rank.Rank)
-        masses = orders.masses(mechanism, epsilon)
+        shares = masses(mechanism, epsilon)
         print(
-            f"{lexicon.name}: epsilon {epsilon:.2f} {masses}; "
+            f"{lexicon.name}: epsilon {epsilon:.2f} {shares}; "
             f"{cells}; part of speech {same:.2f} inflection {inflected:.2f}; hubs: "
             f"skewness {skew:.2f} most {most}",
             flush=True,
@@ -135,7 +187,7 @@ CORPORA = {
 def risks(lexicon: Lexicon, risk: float) -> None:
     """Print how often words of real text are guessed, by two kinds of frequencies."""
     sanitizer = at_risk(lexicon, risk)
-    public = prior.replaced(lexicon, sanitizer.profile.tokens)
+    public = bayes_risk.replaced(lexicon, sanitizer.profile.tokens)
     cells = []
     for name, (others, asked) in CORPORA.items():
         texts = [row["text"] for row in rows_of(asked)[:_TEXTS]]
@@ -170,7 +222,7 @@ def risks(lexicon: Lexicon, risk: float) -> None:
 def _cells(sanitizer: Any, work: dict[str, Any], seeds: list[int], change: Any) -> str:
     cells = []
     for task in work.values():
-        runs = [orders.accuracies(sanitizer, task, seed, change) for seed in seeds]
+        runs = [accuracies(sanitizer, task, seed, change) for seed in seeds]
         mean, spread = np.mean(runs, axis=0), np.std(runs, axis=0)
         cells += [f"{m:.3f}±{s:.3f}" for m, s in zip(mean, spread, strict=True)]
     return " ".join(cells)

@@ -5,7 +5,6 @@ from __future__ import annotations
 # The core of `signal`, which alone would load for as long as an interrupt takes.
 import _signal  # type: ignore[import-not-found]
 import os
-import sys
 
 
 def main() -> None:
@@ -18,9 +17,14 @@ def main() -> None:
     if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
         _signal.signal(_signal.SIGINT, _interrupted)
     _dump_no_core()
-    from dptext.cli.app import main as run
+    try:
+        from dptext.cli.app import main as run
 
-    run()
+        run()
+    except (MemoryError, SystemError, ImportError):
+        if _has_memory():
+            raise  # what the installation lacks
+        _end(b"dptext: out of memory\n", 1)
 
 
 def _dump_no_core() -> None:
@@ -35,9 +39,22 @@ def _dump_no_core() -> None:
 
 def _interrupted(number: int, frame: object) -> None:
     """End at once: nothing has been opened yet, or everything is closed."""
-    if sys.stderr is not None:
-        os.write(2, b"dptext: interrupted\n")
-    os._exit(130)
+    _end(b"dptext: interrupted\n", 130)
+
+
+def _has_memory() -> bool:
+    try:
+        bytearray(2**26)
+    except MemoryError:
+        return False
+    return True
+
+
+def _end(line: bytes, code: int) -> None:
+    try:
+        os.write(2, line)
+    finally:
+        os._exit(code)
 
 
 if __name__ == "__main__":

@@ -1,23 +1,134 @@
-"""What Python programs call: `dptext.privatize` and what it is made of."""
+"""The functions for Python programs: `dptext.privatize` and its parts.
+
+What Python programs call: `dptext.privatize` and what it is made of.
+
+One call of a program: settings made ready, a key, what was counted, the report.
+"""
 
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Literal, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Literal, TypedDict, TypeVar, Unpack, overload
 
-from dptext import choices as choices_
+from dptext import lexicons, pipeline
+from dptext import profile as choices_
 from dptext import profile as profiles
-from dptext.calls import Call, Choices, Missing, Path
-from dptext.calls import load_profile as load_profile
-from dptext.calls import open_key as open_key
-from dptext.calls import open_pipeline as open_pipeline
+from dptext.engine.tally import Tally
 from dptext.errors import UsageError
-from dptext.types import Selection
+from dptext.measures.public import PublicMeasures
+from dptext.pipeline import Pipeline
+from dptext.profile import Profile, overrides_of
+from dptext.randomness import RunKey
+from dptext.types import Record, Selection
 
 if TYPE_CHECKING:
-    from dptext.embedding.vectors import Vectors
     from dptext.report.document import Document
+    from dptext.vectors.api import Vectors
+
+Path = str | os.PathLike[str]
+Missing = Literal["fail", "pass"]
+
+
+class Choices(TypedDict, total=False):
+    """What is chosen by name beside a profile, as the options of `dptext sanitize`."""
+
+    risk: str | float | None
+    epsilon: float | None
+    mechanism: str | None
+    lexicon: Path | None
+    decode: str | None
+    key: bytes | Path | None
+
+
+def load_profile(name: Path, overrides: Mapping[str, object] | None = None) -> Profile:
+    """Read a profile by name or path; overrides are laid over its keys.
+
+    Raises UsageError for an unknown name, key or value.
+    """
+    return profiles.load(os.fspath(name), overrides)
+
+
+def open_pipeline(
+    profile: Path = profiles.DEFAULT, overrides: Mapping[str, object] | None = None
+) -> Pipeline:
+    """Make a profile ready, its lexicon opened: the public work, done once.
+
+    Raises UsageError and LexiconError.
+    """
+    recipe = load_profile(profile, overrides)
+    return pipeline.build(recipe, lexicons.find(recipe.lexicon))
+
+
+def open_key(key: object) -> RunKey:
+    """Return the key of a run, fresh for None. Raises TypeError and UsageError."""
+    if key is None:
+        return RunKey.fresh()
+    if isinstance(key, bytes | bytearray):
+        return RunKey.from_bytes(bytes(key))
+    if isinstance(key, str | os.PathLike):
+        return RunKey.from_file(os.fspath(key))
+    raise TypeError(f"key: give bytes or the path of a file, not {type(key).__name__}")
+
+
+class Call:
+    """Settings made ready and a key; counts says whether there will be a report.
+
+    Raises TypeError, UsageError and LexiconError for what is wrong with them.
+    """
+
+    def __init__(
+        self,
+        profile: Path = profiles.DEFAULT,
+        overrides: Mapping[str, object] | None = None,
+        chosen: Choices | None = None,
+        *,
+        counts: bool = True,
+    ) -> None:
+        named = chosen or Choices()
+        lexicon = named.get("lexicon")
+        self.key = open_key(named.get("key"))
+        over = overrides_of(
+            overrides,
+            risk=named.get("risk"),
+            epsilon=named.get("epsilon"),
+            mechanism=named.get("mechanism"),
+            lexicon=None if lexicon is None else os.fspath(lexicon),
+            decode=named.get("decode"),
+        )
+        self.pipeline = open_pipeline(profile, over)
+        self.tally = Tally.of(self.pipeline.lexicon) if counts else None
+        self._began = time.monotonic()
+
+    def texts(self, texts: Iterable[str]) -> Iterator[str]:
+        """Give each text with its words replaced, in order."""
+        observe = None if self.tally is None else self.tally.observe
+        records = (Record(number, (text,), None) for number, text in enumerate(texts))
+        for _, (text,) in self.pipeline.run(records, self.key, observe=observe):
+            if self.tally is not None:
+                self.tally.records += 1
+            yield text
+
+    def report(self, selection: Selection, *, finder: str = "") -> Document:
+        """Return the internal report of what was done so far.
+
+        Nothing was read from a file or written to one; selection says what is private
+        in a record, finder what chose the parts of texts that are.
+        """
+        from dptext.report import build
+
+        assert self.tally is not None
+        self.tally.seconds = time.monotonic() - self._began
+        return build.called(
+            self.pipeline,
+            self.key,
+            self.tally,
+            PublicMeasures.of(self.pipeline),
+            selection,
+            finder=finder,
+        )
+
 
 Table = TypeVar("Table")  # of pandas, Polars, pyarrow or datasets
 
@@ -114,7 +225,7 @@ def privatize(
     call with the same settings give the same texts.
 
     With report=True the privacy report comes as a second result: report.guarantee and
-    report.risk are public, report.private holds functions of the texts. The functions
+    report.words are public, report.private holds functions of the texts. The functions
     `encode` and `public` of dptext.report.document turn it into JSON and into what may
     be released.
 
@@ -165,18 +276,19 @@ def embed(
     m), and several texts a list of such. The result's `report` says what is promised.
     Randomness and errors are those of `privatize`.
     """
-    from dptext.embedding import settings as settings_
-    from dptext.embedding import vectors
+    from dptext.vectors import api
+    from dptext.vectors import settings as settings_
 
     run_key = open_key(key)
-    over = choices_.overrides(
+    over = choices_.overrides_of(
+        overrides,
         epsilon=epsilon,
         risk=risk,
         mechanism=mechanism,
         lexicon=None if lexicon is None else os.fspath(lexicon),
     )
     chosen = settings_.chosen(
-        profiles.merged(overrides or {}, over),
+        over,
         {"pool": pool, "model": model},
         delta=delta,
         clip=clip,
@@ -184,7 +296,7 @@ def embed(
         beta=beta,
         mu=mu,
     )
-    return vectors.of(_checked(texts), chosen, run_key, alone=isinstance(texts, str))
+    return api.of(_checked(texts), chosen, run_key, alone=isinstance(texts, str))
 
 
 def _checked(texts: object) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
     DptextError                 exit code
       UsageError   ValueError   2   an option, profile or component name is wrong
+        UnprovenError           2   a claim would rest on a constant of fewer inputs
       LexiconError ValueError   2   a lexicon cannot be read or used
       MissingExtra ImportError  2   an optional dependency is not installed
       RefusedError RuntimeError 3   a limit of the run refuses it
@@ -26,6 +27,10 @@ class UsageError(DptextError, ValueError):
     """An option, a profile or a component name is wrong."""
 
     exit_code = 2
+
+
+class UnprovenError(UsageError):
+    """A claim would rest on a constant that holds for fewer inputs than come in."""
 
 
 class LexiconError(DptextError, ValueError):

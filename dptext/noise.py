@@ -1,6 +1,38 @@
-"""What the noise mechanisms share: multivariate Laplace noise, products of noise."""
+"""Noise: multivariate Laplace, discrete Gaussian and Laplace, Gaussian privacy curve.
+
+What the noise mechanisms share: multivariate Laplace noise, products of noise.
+
+Vectors by their directions alone.
+
+Whole numbers as noise, drawn exactly: discrete Gaussian and discrete Laplace.
+
+Both have one fixed width, 4096 steps of a grid; whoever adds them to a vector chooses
+how long a step is. A draw compares random bits with a table of whole numbers that is
+computed with whole numbers, so that no rounding of floats has a part in it.
+
+normal: P(k) ~ exp(-k^2 / 2 s^2), s = 4096 (Canonne, Kamath and Steinke 2020,
+arXiv:2004.00010). It is normal noise of variance s^2 - 1/12 rounded to whole numbers
+(Sheppard's correction), but for a factor within e^(+-NORMAL_SLACK) of each probability
+and a chance of NORMAL_REST: so it keeps the exact privacy curve of that normal noise,
+which is rounding, post-processing, of noise on whole numbers (docs/embed.md).
+laplace: P(k) ~ 2^(-|k| / 4096), without bounds, each probability within
+e^(+-LAPLACE_SLACK) of that.
+
+Tables that discrete noise is drawn by, computed with whole numbers alone.
+
+The exact privacy curve of Gaussian noise: delta from epsilon and mu, and back.
+
+Two inputs at distance D under noise of standard deviation sigma differ by mu = D /
+sigma (Gaussian DP), and delta(epsilon; mu) = Phi(mu/2 - epsilon/mu) - e^epsilon
+Phi(-mu/2 - epsilon/mu). Source: Balle and Wang 2018, theorem 8, arXiv:1805.06530.
+"""
 
 from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,6 +116,18 @@ def fallen(values: NDArray[np.floating], rates: Eps) -> NDArray[np.floating]:
     return values
 
 
+def whole_steps(
+    vectors: NDArray[np.floating], step: float | NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Round vectors to whole steps: (n, d) of these.
+
+    In double precision, whatever that of the vectors: proofs allow each coordinate half
+    a step, and in single precision the quotient of many steps is off by more.
+    """
+    steps: NDArray[np.float64] = np.divide(vectors, step, dtype=np.float64)
+    return np.rint(steps, out=steps)
+
+
 def on_grid(steps: NDArray[np.float64], step: float) -> NDArray[np.float32]:
     """Round points (n, d), given in steps, to whole ones, kept within `moved`'s limits.
 
@@ -100,3 +144,246 @@ def moved(vectors: NDArray[np.floating], noise: NDArray[np.float64]) -> Points:
     The limit is post-processing, so that an absurdly small epsilon still finds a word.
     """
     return np.clip(vectors + noise, -_FAR, _FAR).astype(np.float32)
+
+
+# The precision of rows, kept.
+Float = TypeVar("Float", bound=np.floating)
+
+
+def unit(rows: NDArray[Float]) -> NDArray[Float]:
+    """Return rows (n, d) at length 1; those of length 0 stay as they are."""
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    lengths[lengths == 0.0] = 1.0
+    directions: NDArray[Float] = rows / lengths
+    return directions
+
+
+# Steps of the grid for a standard deviation (normal) or for a factor of 2 (laplace).
+WIDTH = 4096
+_FIXED = 320  # bits after the point of fixed-point numbers
+_END = 2.0**-140  # probabilities below this share of the largest are left out
+_LOW = (1 << 63) - 1
+# First bits that numbers are looked up by, of 64, and those that are left.
+_FIRST = 16
+_REST = np.uint64(64 - _FIRST)
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """Whole numbers in order, (m,) uint64, among which others are placed.
+
+    firsts (2^16 + 1,): how many of them are below each multiple of 2^48. Most numbers
+    need one comparison more, where a search by halves needs log2 m, one by one.
+    """
+
+    ordered: NDArray[np.uint64]
+    firsts: NDArray[np.int32]
+
+    @classmethod
+    def of(cls, ordered: NDArray[np.uint64]) -> Lookup:
+        """Take numbers in order."""
+        multiples = np.arange(2**_FIRST, dtype=np.uint64) << _REST
+        firsts = np.append(np.searchsorted(ordered, multiples), len(ordered))
+        return cls(ordered, firsts.astype(np.int32))
+
+    def searchsorted(
+        self, numbers: NDArray[np.uint64], side: Literal["left", "right"]
+    ) -> NDArray[np.int64]:
+        """Return what np.searchsorted does: (n,) uint64 -> (n,)."""
+        first_bits = (numbers >> _REST).view(np.int64)
+        places = self.firsts[first_bits].astype(np.int64)
+        # Of the table, with the same first bits.
+        alike = self.firsts[first_bits + 1] - places
+        one = self.ordered[np.minimum(places, len(self.ordered) - 1)]
+        places += (alike > 0) & (one < numbers if side == "left" else one <= numbers)
+        several = np.flatnonzero(alike > 1)
+        places[several] = np.searchsorted(self.ordered, numbers[several], side=side)
+        return places
+
+
+@cache
+def normal_lookup() -> Lookup:
+    """Return a lookup by the first 64 bits of the normal table."""
+    return Lookup.of(normal_table()[0])
+
+
+@cache
+def geometric_lookup() -> Lookup:
+    """Return a lookup by the geometric table."""
+    return Lookup.of(geometric_table())
+
+
+@cache
+def normal_table() -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    """Return P(|k| <= j) of 2^127 for j = 0, 1, ...: its first 64 bits, and the rest.
+
+    Weights by w_(j+1) = w_j r_j, r_(j+1) = r_j e^(-1 / s^2), in fixed point.
+    """
+    weight = 1 << _FIXED
+    ratio = _exp_of_minus_one_over(2 * WIDTH**2)
+    factor, end = ratio * ratio >> _FIXED, int(_END * 2.0**200) << (_FIXED - 200)
+    total = 0
+    sums: list[int] = []
+    while weight > end:
+        total += weight if not sums else 2 * weight
+        sums.append(total)
+        weight = weight * ratio >> _FIXED
+        ratio = ratio * factor >> _FIXED
+    shares = [(each << 127) // total for each in sums[:-1]]
+    high = np.array([each >> 63 for each in shares], np.uint64)
+    return high, np.array([each & _LOW for each in shares], np.uint64)
+
+
+@cache
+def geometric_table() -> NDArray[np.uint64]:
+    """Return P(L <= j) of 2^64 for j = 0 ... 4094, P(L = j) ~ 2^(-j / 4096)."""
+    root = 1 << (_FIXED - 1)
+    for _ in range(WIDTH.bit_length() - 1):
+        root = math.isqrt(root << _FIXED)
+    power, shares = 1 << _FIXED, []
+    for _ in range(WIDTH - 1):
+        power = power * root >> _FIXED
+        shares.append(((1 << _FIXED) - power) * 2 >> (_FIXED - 64))
+    return np.array(shares, np.uint64)
+
+
+def _exp_of_minus_one_over(number: int) -> int:
+    """Return e^(-1 / number) in fixed point, by its series."""
+    term = total = 1 << _FIXED
+    for step in range(1, 60):
+        term = -term // (number * step)
+        total += term
+    return total
+
+
+# ln P / P' of the two laws above, for |k| up to 14 s: k^4 / (2880 s^8) + ...
+NORMAL_SLACK = 1e-13
+# Rounding of the table's 60 000 entries to 2^-127, and what lies beyond its end.
+NORMAL_REST = 2.0**-100
+LAPLACE_SLACK = 2.0**-51
+
+Whole = NDArray[np.int64]
+
+
+def normal(bits: RandomBits, width: int) -> Whole:
+    """Draw discrete Gaussians of standard deviation 4096: (n, width) int64."""
+    drawn = bits.integers(0, width)
+    high, low = drawn[:, 0::2].ravel(), drawn[:, 1::2].ravel()
+    steps, rest = normal_table()
+    size = normal_lookup().searchsorted(high, "left")
+    open_ = np.flatnonzero(steps[np.minimum(size, len(steps) - 1)] == high)
+    for at in open_.tolist():  # the first 64 bits do not decide
+        while size[at] < len(steps) and steps[size[at]] == high[at]:
+            if rest[size[at]] > low[at] >> np.uint64(1):
+                break
+            size[at] += 1
+    return _signed(size, low).reshape(len(bits), width)
+
+
+def laplace(bits: RandomBits, width: int) -> Whole:
+    """Draw discrete Laplace noise, P(k) ~ 2^(-|k| / 4096): (n, width) int64.
+
+    A fair sign and a geometric size 4096 H + L; -0 is drawn anew, as 0 would come
+    twice. H counts zeros before the first one in a stream of bits, L is from a table.
+    """
+    drawn = bits.integers(0, width)
+    rows, lane = np.arange(len(bits)), width
+    out = np.zeros((len(bits), width), np.int64)
+    waiting = np.ones((len(bits), width), bool)
+    blocks = np.zeros((len(bits), width), np.int64)
+    while True:
+        high, low = drawn[:, 0::2], drawn[:, 1::2]
+        zeros = np.minimum(leading_zeros(low.ravel()).reshape(low.shape), 63)
+        blocks += zeros
+        size = geometric_lookup().searchsorted(high.ravel(), "right")
+        size = size.reshape(high.shape) + WIDTH * blocks
+        done = waiting & (zeros < 63) & ~((size == 0) & (low & np.uint64(1) == 1))
+        out[rows[:, None], np.arange(width)] = np.where(
+            done, _signed(size, low), out[rows]
+        )
+        # A stream of zeros goes on in the next lanes; what is refused starts anew.
+        blocks = np.where(waiting & (zeros == 63), blocks, 0)
+        waiting &= ~done
+        left = np.flatnonzero(waiting.any(axis=1))
+        if not len(left):
+            return out
+        rows, waiting, blocks = rows[left], waiting[left], blocks[left]
+        drawn = bits.take(rows).integers(lane, width)
+        lane += width
+
+
+def _signed(size: Whole, low: NDArray[np.uint64]) -> Whole:
+    """Give sizes the sign that the lowest bit says."""
+    return np.where(low & np.uint64(1) == 1, -size, size).astype(np.int64)
+
+
+def leading_zeros(integers: NDArray[np.uint64]) -> Whole:
+    """Count the zeros before the first one of each, 64 where there is none: (n,)."""
+    # Halves of 32 bits are exact as float64, so frexp counts their digits.
+    high = np.frexp((integers >> np.uint64(32)).astype(np.float64))[1].astype(np.int64)
+    low = (integers & np.uint64(0xFFFFFFFF)).astype(np.float64)
+    zeros: Whole = np.where(high > 0, 32 - high, 64 - np.frexp(low)[1].astype(np.int64))
+    return zeros
+
+
+@lru_cache(maxsize=4096)
+def mu_of(epsilon: float, delta: float) -> float:
+    """Return the largest mu with delta(epsilon; mu) <= delta, by bisection."""
+    low, high = 0.0, 1.0
+    while delta_of(epsilon, high) <= delta:
+        low, high = high, 2.0 * high
+    middle = (low + high) / 2.0
+    while low < middle < high:
+        if delta_of(epsilon, middle) <= delta:
+            low = middle
+        else:
+            high = middle
+        middle = (low + high) / 2.0
+    # Rounded down by more than the error of the formula.
+    return low * (1.0 - 1e-12) - 1e-15
+
+
+def delta_of(epsilon: float, mu: float) -> float:
+    """Return the exact delta at epsilon of two normal distributions mu apart.
+
+    With a = epsilon/mu - mu/2 and b = epsilon/mu + mu/2, e^epsilon phi(b) = phi(a), so
+    that delta = phi(a) (R(a) - R(b)), R(t) = Phi(-t) / phi(t): nothing overflows.
+    """
+    near, far = epsilon / mu - mu / 2.0, epsilon / mu + mu / 2.0
+    density = math.exp(-(near**2) / 2.0) / math.sqrt(2.0 * math.pi)
+    if near < 0.0:
+        return _upper(near) - density * mills(far)
+    return density * (mills(near) - mills(far))
+
+
+def _upper(value: float) -> float:
+    """Return Phi(-value), the chance of a standard normal beyond value."""
+    return math.erfc(value / math.sqrt(2.0)) / 2.0
+
+
+def mills(value: float) -> float:
+    """Return the chance beyond value >= 0 over the density there."""
+    if value < 5.0:
+        return _upper(value) * math.sqrt(2.0 * math.pi) * math.exp(value**2 / 2.0)
+    # Laplace's continued fraction 1 / (t + 1 / (t + 2 / (t + ...))), from its end.
+    tail = value
+    for step in range(160, 0, -1):
+        tail = value + step / tail
+    return 1.0 / tail
+
+
+def epsilon_of(mu: float, delta: float) -> float:
+    """Return the least epsilon with delta(epsilon; mu) <= delta, rounded up."""
+    if delta_of(0.0, mu) <= delta:
+        return 0.0
+    low, high = 0.0, 1.0
+    while delta_of(high, mu) > delta:
+        low, high = high, 2.0 * high
+    middle = (low + high) / 2.0
+    while low < middle < high:
+        if delta_of(middle, mu) <= delta:
+            high = middle
+        else:
+            low = middle
+        middle = (low + high) / 2.0
+    return high * (1.0 + 1e-12)

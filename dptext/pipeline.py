@@ -1,30 +1,41 @@
-"""The one-way path from records to records; the only module that knows all stages."""
+"""The one-way path from records to records; the only module that knows all stages.
+
+What decides a run's output besides key and input, as one digest for its nonces.
+
+Two runs share their random bits only where all of it is equal: the settings, with the
+content of the files that they name in place of the paths; the lexicon's content; the
+code, as dptext's version and ALGORITHM say it, and that of components of other
+packages. What a component computes from these (orders, chains, shipped tables) follows.
+
+Strategies: how often a word is drawn.
+
+token: every word of a text anew. record: once for each distinct word of a record.
+data-set: once for each distinct word of a run, in whatever order the records come; the
+table holds one word for each row of the vocabulary, so that memory is bounded. The last
+two show which words are equal, and the statement says so. All words outside the
+vocabulary are one word, and so are all numbers of one element of it; a drawn element
+for numbers is written as a number of its own wherever it stands.
+
+From a profile made ready to what a reader of its releases knows.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext import (
-    channels,
-    compatibility,
-    identity,
-    mappings,
-    progress,
-    spaces,
-    strategy,
-)
-from dptext.budgets import AnyBudget, SequentialBudget, uniform
+from dptext import __version__, mappings, progress, registry, spaces
+from dptext.budgets import AnyBudget, Budget, SequentialBudget, uniform
 from dptext.decoders import Decoder, none
 from dptext.errors import UsageError
-from dptext.guarantees import account
+from dptext.guarantees import statement
 from dptext.guarantees.terms import MAX_MEANINGFUL_LOSS
 from dptext.mappings import Index
-from dptext.measures import prior
+from dptext.measures import bayes_risk
 from dptext.mechanisms import (
     Aim,
     Mechanism,
@@ -32,16 +43,19 @@ from dptext.mechanisms import (
     TextMechanism,
     WordMechanism,
 )
-from dptext.profile import Part, Profile
-from dptext.randomness import RandomBits, Randomness, RunKey
+from dptext.profile import STAGES, Part, Profile, check_compatibility, in_language
+from dptext.randomness import ALGORITHM, RandomBits, Randomness, RunKey
 from dptext.readers.channel import Channel
-from dptext.tokens.joining import Joined, Joiner
-from dptext.tokens.releasing import Releaser
+from dptext.settings import digest_of_data
+from dptext.tokens import kinds, lists
+from dptext.tokens.joining import Joined, Joiner, Releaser
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import (
     BudgetDescription,
+    BudgetKind,
     Eps,
     Ids,
+    JsonObject,
     Lexicon,
     Notion,
     Points,
@@ -50,6 +64,115 @@ from dptext.types import (
     Strategy,
     Words,
 )
+
+
+def identity_of(
+    recipe: Profile,
+    lexicon: str,
+    contents: Mapping[str, Mapping[str, str]],
+    used: tuple[str, ...],
+) -> str:
+    """Return the sha256 of all that decides the output.
+
+    lexicon is the digest of its content; contents holds, by the key of a part, the
+    digests of what its settings name; used is what the budget says it rests on, which
+    counts where it is another package's and may keep its own files.
+    """
+    settings = recipe.settings()
+    named: dict[str, JsonObject] = {}
+    for key, part in recipe.parts().items():
+        code = registry.code(STAGES[key], part.name)
+        digests = dict(contents.get(key, {}))
+        for path in digests:
+            _remove(settings[key], path.split("."))
+        named[key] = {"content": digests, "code": code, "used": used if code else ()}
+    # Files of lists count by their content, wherever they lie.
+    settings["tokens"] = lists.without_paths(recipe.tokens).settings()
+    return digest_of_data(
+        {
+            "algorithm": ALGORITHM.decode(),
+            "version": __version__,
+            "lexicon": lexicon,
+            "settings": settings,
+            "named": named,
+        }
+    )
+
+
+def _remove(settings: object, path: list[str]) -> None:
+    """Take a nested key out of settings where it is there."""
+    for key in path[:-1]:
+        settings = settings.get(key) if isinstance(settings, dict) else None
+    if isinstance(settings, dict):
+        settings.pop(path[-1], None)
+
+
+Draw = Callable[[Ids, Eps, RandomBits], Ids]
+# No record has this ordinal: the nonce of what is drawn once for a whole run.
+_RUN = Record(-2, (), None)
+
+
+def by_record(
+    ids: Ids, eps: Eps, bits: RandomBits, records: NDArray[np.int64], draw: Draw
+) -> Ids:
+    """Draw each distinct word of a record once, by the random bits of its first.
+
+    records (n,) which record each word belongs to, non-decreasing.
+    """
+    # Unknown words are -1: one more than there are rows to tell records apart.
+    pairs = records * (int(ids.max(initial=0)) + 2) + ids + 1
+    _, first, which = np.unique(pairs, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    positions = first[order]
+    drawn = np.empty(len(first), np.int32)
+    drawn[order] = draw(ids[positions], eps[positions], bits.take(positions))
+    return drawn[which]
+
+
+class Table:
+    """What each word of the vocabulary becomes in one run; drawn when first met."""
+
+    def __init__(self, size: int, randomness: Randomness) -> None:
+        nonce = randomness.nonce(_RUN)
+        # One row for each word and the last for unknown words, reached as -1.
+        self._bits = randomness.of([nonce], np.zeros(size + 1, np.int64))
+        self._drawn = np.full(size + 1, -1, np.int32)
+
+    def draw(self, ids: Ids, eps: Eps, draw: Draw) -> Ids:
+        """Return what ids become; the draw of a word depends on nothing but its row."""
+        rows = np.where(ids < 0, len(self._drawn) - 1, ids).astype(np.int64)
+        new, first = np.unique(rows, return_index=True)
+        missing = self._drawn[new] < 0
+        new, first = new[missing], first[missing]
+        if len(new):
+            bits = self._bits.take(new)
+            self._drawn[new] = draw(ids[first], eps[first], bits)
+        return self._drawn[rows]
+
+
+def channel_of(recipe: Profile, mechanism: Mechanism, budget: AnyBudget) -> Channel:
+    """Return what a reader of released words knows of how they were drawn."""
+    lexicon = mechanism.space.lexicon
+    description = budget.description
+    eps_of_row = None
+    if description.kind is BudgetKind.TYPE and isinstance(budget, Budget):
+        eps_of_row = _epsilons_of_rows(budget, len(lexicon.words))
+    words = bayes_risk.replaced(lexicon, recipe.tokens)
+    return Channel(lexicon, recipe.tokens, mechanism, description, words, eps_of_row)
+
+
+def _epsilons_of_rows(budget: Budget, size: int) -> Eps:
+    """Return the epsilon of each word of the vocabulary and of the unknown: (V + 1,).
+
+    For a budget that looks at the word alone: each stands in a text of its own.
+    """
+    positions = np.arange(size + 1)
+    ids = np.append(positions[:-1], -1).astype(np.int32)
+    flags = np.full(size + 1, kinds.WORD, np.uint8)
+    words = Words([""] * (size + 1), flags, positions + 1, positions, positions, ids)
+    bits = Randomness(RunKey.from_seed(0), "").of([bytes(16)], positions * 0)
+    return budget.spread(words, bits)
+
 
 # A batch is full at this many characters, whatever the number of records.
 _CHARACTERS = 2**19
@@ -172,11 +295,11 @@ class Pipeline:
         records (n,) which record each word belongs to, non-decreasing.
         """
         if self.profile.strategy is Strategy.RECORD:
-            return strategy.by_record(ids, eps, bits, records, self.draw)
+            return by_record(ids, eps, bits, records, self.draw)
         if self.profile.strategy is Strategy.DATA_SET:
             table = randomness.once(
                 "table",
-                lambda: strategy.Table(len(self.lexicon.words), randomness),
+                lambda: Table(len(self.lexicon.words), randomness),
             )
             return table.draw(ids, eps, self.draw)
         return self.draw(ids, eps, bits)
@@ -216,7 +339,7 @@ class Pipeline:
                 self.mechanism.sample(ids[few], eps[few], bits.take(few))
                 for few in drawn
             ]
-            yield part, np.concatenate(points)
+            yield part, self.mechanism.finite(np.concatenate(points))
 
     def run(
         self,
@@ -277,18 +400,18 @@ def build(recipe: Profile, lexicon: Lexicon) -> Pipeline:
     Turns a risk into an epsilon. Raises UsageError for settings that do not fit the
     lexicon, or an epsilon beyond any meaning.
     """
-    recipe = compatibility.in_language(recipe, lexicon)
+    recipe = in_language(recipe, lexicon)
     space = spaces.prepare(lexicon, recipe.space.name, recipe.space.params)
     priced = _priced(recipe, lexicon)
-    compatibility.check(recipe, priced)
+    check_compatibility(recipe, priced)
     recipe, mechanism, budget = _prepared(recipe, priced, space)
-    account.check(mechanism, budget.description)
+    statement.check(mechanism, budget.description)
     mapping = None
     if recipe.mapping is not None:
         assert isinstance(mechanism, NoiseMechanism)
         index = Index(mechanism.output_vectors, space.size)
         mapping = recipe.mapping.params.prepare(index)
-    channel = channels.of(recipe, mechanism, budget)
+    channel = channel_of(recipe, mechanism, budget)
     if not recipe.decoder.params.fits(channel):
         progress.say(
             f"no model to decode by ({recipe.decoder.name}): draws are written"
@@ -314,7 +437,7 @@ def build(recipe: Profile, lexicon: Lexicon) -> Pipeline:
         channel=channel,
         releaser=Releaser(recipe.tokens),
         decoder=decoder,
-        identity=identity.of(recipe, lexicon.digest, contents, budget.description.used),
+        identity=identity_of(recipe, lexicon.digest, contents, budget.description.used),
     )
 
 
@@ -339,7 +462,7 @@ def _prepared(
         aim = Aim(epsilon=_of_a_word(budget.description))
     else:
         assert isinstance(params, uniform.Params)
-        aim = Aim(risk=params.risk, prior=prior.replaced(lexicon, recipe.tokens))
+        aim = Aim(risk=params.risk, prior=bayes_risk.replaced(lexicon, recipe.tokens))
     mechanism = recipe.mechanism.params.prepare(space, aim)
     recipe = replace(recipe, mechanism=Part(recipe.mechanism.name, mechanism.params))
     if aim.risk is not None and aim.prior is not None:

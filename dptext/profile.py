@@ -1,4 +1,6 @@
-"""Profiles: a recipe as YAML, checked key by key, turned into frozen settings.
+"""Profiles: a recipe as YAML, checked key by key, becomes frozen settings.
+
+Profiles: a recipe as YAML, checked key by key, turned into frozen settings.
 
 name: balanced
 about: one line
@@ -12,27 +14,196 @@ strategy: token             # or record, data-set: draw equal words once
 tokens: {unknown: perturb, number: perturb, stop_word: perturb,
          punctuation: keep, case: restore, agreement: inflect,
          keep: [], mask: [], forms: []}     # docs/files.md
+
+From the choices of a run (epsilon, risk, mechanism) to keys of a profile.
+
+The name of a profile of which something was changed: it says what.
+
+Which settings go together: mechanisms, strategies, budgets, languages.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar, Unpack
 
-from dptext import content, naming, registry, yaml_files
+from dptext import registry
+from dptext.budgets import AnyBudget, SequentialBudget, uniform
 from dptext.errors import UsageError
-from dptext.settings import convert
-from dptext.tokens import lists
+from dptext.mechanisms import Family
+from dptext.settings import convert, digest_of_data, read_yaml, share
+from dptext.tokens import lists, stop_words
 from dptext.tokens.policy import Policy
-from dptext.types import JsonObject, Strategy
+from dptext.types import ENGLISH, JsonObject, Lexicon, Strategy
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
     from dptext import budgets, decoders, mappings, mechanisms, spaces
+    from dptext.types import JsonObject
+
+
+class Choices(TypedDict, total=False):
+    """What may be chosen beside a profile."""
+
+    epsilon: float | None
+    epsilon_per_text: float | None
+    risk: str | float | None
+    mechanism: str | None
+    decode: str | None
+    lexicon: str | None
+    keep_list: Sequence[str] | None
+    mask_list: Sequence[str] | None
+    form: Sequence[str] | None
+
+
+def overrides_of(
+    settings: Mapping[str, object] | None = None,
+    option: Callable[[str], str] = str,
+    **chosen: Unpack[Choices],
+) -> JsonObject:
+    """Return keys of a profile: choices, and settings laid over them.
+
+    option writes a name as the user knows it. Raises UsageError for choices that
+    conflict, or an epsilon that is none.
+    """
+    wanted = {name: value for name, value in chosen.items() if value is not None}
+    spent = [name for name in ("epsilon", "epsilon_per_text", "risk") if name in wanted]
+    if len(spent) > 1:
+        raise UsageError(f"give only one of {', '.join(map(option, spent))}")
+    over: JsonObject = {}
+    if "mechanism" in wanted:
+        over |= {"mechanism": {"name": wanted["mechanism"]}, "mapping": None}
+    if "lexicon" in wanted:
+        over["lexicon"] = wanted["lexicon"]
+    if "decode" in wanted:
+        over["decoder"] = {"name": wanted["decode"]}
+    tokens: JsonObject = {
+        key: {"files": wanted[name]}
+        for key, name in (("keep", "keep_list"), ("mask", "mask_list"))
+        if name in wanted
+    }
+    if "form" in wanted:
+        tokens["forms"] = wanted["form"]
+    if tokens:
+        over["tokens"] = tokens
+    for name in spent:
+        over["budget"] = _budget(name, wanted[name], option(name))
+    return _laid_over(over, settings or {})
+
+
+def _laid_over(
+    chosen: Mapping[str, object], settings: Mapping[str, object]
+) -> JsonObject:
+    """Lay settings over choices, part by part: neither sets the other aside."""
+    over: JsonObject = dict(chosen)
+    for key, value in settings.items():
+        old = over.get(key, {})
+        if isinstance(value, Mapping):
+            if old is None:  # the mapping of another mechanism
+                old = {"name": DEFAULTS[key]} if key in DEFAULTS else {}
+            if not isinstance(old, Mapping):
+                raise UsageError(f"{key} has no keys of its own")
+            value = _laid_over(old, value)
+        over[key] = value
+    return over
+
+
+def _budget(name: str, value: object, option: str) -> JsonObject:
+    if name == "risk":
+        return {"name": "uniform", "epsilon": None, "risk": share(value, option)}
+    if not (isinstance(value, int | float) and 0 < value < float("inf")):
+        raise UsageError(f"{option} {value!r}: give a finite number above 0")
+    if name == "epsilon":
+        return {"name": "uniform", "epsilon": float(value), "risk": None}
+    return {"name": "per-text", "epsilon": float(value)}
+
+
+_STAGES = ("mechanism", "space", "mapping", "budget", "decoder")
+_NAMED = 4  # changes that a name lists
+_LONGEST = 24  # characters of a value in a name
+
+
+def changed_name(base: Profile | None, profile: Profile) -> str:
+    """Return the base's name with what differs, None where the base is none by itself.
+
+    As in "balanced with mechanism=laplace, epsilon=4"; with more than a few changes it
+    is "custom, from balanced".
+    """
+    changes = [] if base is None else list(_changes(base, profile))
+    if base is None or len(changes) > _NAMED:
+        return f"custom, from {profile.name}"
+    return f"{profile.name} with {', '.join(changes)}" if changes else profile.name
+
+
+def _changes(base: Profile, profile: Profile) -> Iterator[str]:
+    """Yield what differs, each as KEY=VALUE."""
+    if profile.lexicon != base.lexicon:
+        yield f"lexicon={_spelled(profile.lexicon)}"
+    if profile.strategy != base.strategy:
+        yield f"strategy={profile.strategy}"
+    old, new = base.parts(), profile.parts()
+    for stage in filter(new.get, _STAGES):
+        # Another mechanism writes its draws unless a decoder is named with it.
+        if stage == "decoder" and new[stage].name == "none" and _other(old, new):
+            continue
+        yield from _changed_part(stage, old.get(stage), new[stage])
+    before = base.tokens.settings()
+    for key, value in profile.tokens.settings().items():
+        if value != before.get(key):
+            yield f"tokens.{key}={_spelled(value)}"
+
+
+def _other(
+    old: Mapping[str, Part[DataclassInstance]],
+    new: Mapping[str, Part[DataclassInstance]],
+) -> bool:
+    """Tell whether the mechanism is another one."""
+    before, now = old.get("mechanism"), new.get("mechanism")
+    return before is None or now is None or before.name != now.name
+
+
+def _changed_part(
+    stage: str, base: Part[DataclassInstance] | None, part: Part[DataclassInstance]
+) -> Iterator[str]:
+    # Noise without a mapping gets the nearest word by itself.
+    if base is None and part.name == "nearest":
+        return
+    same = base is not None and base.name == part.name
+    if not same:
+        yield f"{stage}={part.name}"
+    before = dataclasses.asdict(base.params) if base and same else _defaults(part)
+    for key, value in dataclasses.asdict(part.params).items():
+        if key in before and value == before[key]:
+            continue
+        if stage == "budget" and key in ("epsilon", "risk"):
+            if value is not None:
+                yield f"{key}={100 * value:g}%" if key == "risk" else f"{key}={value:g}"
+        else:
+            yield f"{stage}.{key}={_spelled(value)}"
+
+
+def _defaults(part: Part[DataclassInstance]) -> JsonObject:
+    defaults = {}
+    for each in dataclasses.fields(part.params):
+        if each.default is not dataclasses.MISSING:
+            defaults[each.name] = each.default
+        elif each.default_factory is not dataclasses.MISSING:
+            defaults[each.name] = each.default_factory()
+    return defaults
+
+
+def _spelled(value: object) -> str:
+    """Write a value in a name: of a path its last part, nothing long."""
+    if isinstance(value, bool) or value is None:
+        return {True: "yes", False: "no", None: "none"}[value]
+    text = f"{value:g}" if isinstance(value, float) else str(value)
+    text = PurePath(text).name if isinstance(value, str) else text
+    return text if len(text) <= _LONGEST else "..."
+
 
 Params = TypeVar("Params", covariant=True, bound="DataclassInstance")
 
@@ -103,7 +274,7 @@ class Profile:
 
     def digest(self) -> str:
         """Return the sha256 of the settings."""
-        return content.of_data(self.settings())
+        return digest_of_data(self.settings())
 
     def with_epsilon(self, epsilon: float) -> Profile:
         """Return the profile with its risk turned into an epsilon."""
@@ -155,7 +326,7 @@ def load(name: str, overrides: Mapping[str, object] | None = None) -> Profile:
     key's path.
     """
     path = path_of(name)
-    data = yaml_files.read(path, "profile")
+    data = read_yaml(path, "profile")
     recipe = parse(merged(data, overrides or {}), path.name)
     return dataclasses.replace(recipe, name=_name(recipe, data, path))
 
@@ -164,12 +335,12 @@ def _name(recipe: Profile, data: Mapping[str, object], path: Path) -> str:
     """Name a profile by how it differs from the one that ships, or is in its file."""
     if recipe.name in shipped():
         path = folder() / f"{recipe.name}.yaml"
-        data = yaml_files.read(path, "profile")
+        data = read_yaml(path, "profile")
     try:
         base = _parse(data, path.name)
     except UsageError:  # the file needs the overrides to be a profile
         base = None
-    return naming.named(base, recipe)
+    return changed_name(base, recipe)
 
 
 def parse(data: Mapping[str, object], location: str) -> Profile:
@@ -300,3 +471,46 @@ def merged(base: Mapping[str, object], over: Mapping[str, object]) -> JsonObject
 
 def _name_in(part: object) -> object:
     return part.get("name") if isinstance(part, Mapping) else part
+
+
+def in_language(recipe: Profile, lexicon: Lexicon) -> Profile:
+    """Ask for agreement in English only, and for stop words where they are known."""
+    language, policy = lexicon.language, recipe.tokens
+    if language == ENGLISH:
+        return recipe
+    if policy.stop_word != "perturb" and not stop_words.of(language):
+        msg = (
+            f"tokens.stop_word: no function words are known of language {language!r} "
+            f"(lexicon {lexicon.name}); set it to perturb, or import the lexicon with "
+            "--language"
+        )
+        raise UsageError(msg)
+    return replace(recipe, tokens=replace(policy, agreement="none"))
+
+
+def check_compatibility(recipe: Profile, budget: AnyBudget | None) -> None:
+    """Refuse strategies and budgets that do not go with a mechanism or each other."""
+    name = recipe.mechanism.name
+    if recipe.strategy is not Strategy.TOKEN and recipe.budget.name != "uniform":
+        raise UsageError(
+            f"strategy {recipe.strategy} draws a word once for several places, which "
+            "must have one epsilon: use the budget uniform"
+        )
+    params, budget_params = recipe.mechanism.params, recipe.budget.params
+    plain = isinstance(budget_params, uniform.Params) and budget_params.epsilon
+    if params.needs_one_epsilon and not plain:
+        raise UsageError(
+            f"{name} with these parameters looks at all pairs of words for each "
+            "epsilon: use the budget uniform with an epsilon, not a risk"
+        )
+    if params.family is not Family.TEXTS:
+        return
+    if recipe.strategy is not Strategy.TOKEN:
+        raise UsageError(
+            f"{name} draws every word in its context: use the strategy token"
+        )
+    if isinstance(budget, SequentialBudget):
+        raise UsageError(
+            f"{name} looks at the whole text, so it cannot draw word after word as the "
+            f"budget {recipe.budget.name} wants; use another budget"
+        )

@@ -20,13 +20,14 @@ Shares = Callable[[str, float], None]
 _WAITS = (3.0, 10.0, 20.0, 30.0, 60.0)
 
 _on = False
+_about = ""
 _steps: list[object] = []
 
 
-def on(enabled: bool = True) -> None:
-    """Switch the lines on or off for this process."""
-    global _on
-    _on = enabled
+def on(enabled: bool = True, about: str = "") -> None:
+    """Switch the lines on or off for this process; about stands before each."""
+    global _on, _about
+    _on, _about = enabled, about
 
 
 def enabled() -> bool:
@@ -38,7 +39,7 @@ def say(line: str) -> None:
     """Write a line at once, where lines are on."""
     if _on and sys.stderr is not None:
         with contextlib.suppress(OSError, ValueError):
-            print(f"dptext: {line}", file=sys.stderr, flush=True)  # noqa: T201
+            print(f"dptext: {_about}{line}", file=sys.stderr, flush=True)  # noqa: T201
 
 
 @contextlib.contextmanager
@@ -124,10 +125,13 @@ def _lines() -> Shares:
         turn += 1
         due = now + _WAITS[min(turn, len(_WAITS) - 1)]
         left = (now - began) * (1.0 / share - 1.0)
-        say(f"{what}: {share:.0%}, about {_duration(left)} left")
+        say(f"{what}: {share:.0%}, about {duration(left)} left")
 
     return show
 
 
-def _duration(seconds: float) -> str:
-    return f"{seconds / 60.0:.0f} min" if seconds >= 90.0 else f"{seconds:.0f} s"
+def duration(seconds: float) -> str:
+    """Write a duration for people."""
+    if seconds < 90.0:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400.0 else f"{seconds / 3600:.1f} h"

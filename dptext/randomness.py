@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.ciphers import Cipher
     from cryptography.hazmat.primitives.ciphers.modes import ECB
 
-# Part of what a run's nonces follow from (dptext.identity): a new value whenever the
+# Part of what a run's nonces follow from (dptext.pipeline): a new value whenever the
 # bytes drawn for the same key, input and settings change their meaning.
 ALGORITHM = b"dptext/2"
 # Part of every derived key. Public draws (of matrices, for the Bayes risk) rest on it.

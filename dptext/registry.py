@@ -4,6 +4,10 @@ A stage may lie in the folder of another: budgets.scores. A component of another
 is found by the entry point group `dptext.<stage>`, the last part of the stage's name.
 A name of dptext is dptext's: an entry point that takes one is refused. A component of
 another package that cannot be used is refused when it is asked for, not before.
+
+Exceptions that nobody expected: whose they are and where they arose.
+
+Never what they say: their messages could hold the text of a record.
 """
 
 from __future__ import annotations
@@ -11,16 +15,19 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import difflib
+import errno
 import hashlib
 import importlib
+import os
 import pkgutil
+import traceback
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.metadata import EntryPoint, distributions, entry_points
 from pathlib import Path
-from types import ModuleType
+from types import FrameType, ModuleType
 
-from dptext.errors import UsageError
+from dptext.errors import ComponentError, DptextError, InternalError, UsageError
 
 STAGES = (
     *("formats", "spaces", "budgets", "budgets.scores", "mechanisms", "mappings"),
@@ -222,3 +229,77 @@ def suggest(name: str, known: tuple[str, ...]) -> str:
     near = difflib.get_close_matches(name, known, n=1)
     choices = ", ".join(known)
     return f"did you mean {str(near[0])!r}?" if near else f"known: {choices}"
+
+
+_LITTLE = 2**26  # bytes; whoever has less cannot load the libraries
+
+
+def is_of_memory(error: BaseException) -> bool:
+    """Tell whether memory ran out, which libraries report as errors of all kinds."""
+    if isinstance(error, MemoryError):
+        return True
+    if isinstance(error, OSError) and error.errno is not None:
+        return error.errno == errno.ENOMEM
+    try:
+        bytearray(_LITTLE)
+    except MemoryError:
+        return True
+    return False
+
+
+def failure_of(error: BaseException) -> ComponentError | InternalError:
+    """Describe an exception: a component's if one was at work, else a bug."""
+    if isinstance(error, InternalError):  # described in another process
+        return error
+    return component_failure(error) or _bug(error)
+
+
+def component_failure(error: BaseException) -> ComponentError | None:
+    """Describe an exception of a component of another package, or that it led to."""
+    for frame, line in reversed(list(traceback.walk_tb(error.__traceback__))):
+        component = owner(frame.f_globals.get("__name__", ""))
+        if component:
+            msg = (
+                f"{component} failed ({type(error).__name__} at "
+                f"{_module_path(frame)}:{line}); report this line to its authors, or "
+                "run without it (details are withheld: they could hold your text)"
+            )
+            return ComponentError(msg)
+    return None
+
+
+def _bug(error: BaseException) -> InternalError:
+    frames = traceback.extract_tb(error.__traceback__)
+    ours = [frame for frame in frames if "dptext" in frame.filename] or frames
+    location = "?"
+    if ours:
+        location = f"{os.path.basename(ours[-1].filename)}:{ours[-1].lineno}"
+    msg = (
+        f"internal error ({type(error).__name__} at {location}); this is a bug, please "
+        "report it with this line (its details are withheld: they could hold your text)"
+    )
+    return InternalError(msg)
+
+
+@contextlib.contextmanager
+def describe_failure() -> Iterator[None]:
+    """Raise what is not expected as its description, which other processes can read."""
+    try:
+        yield
+    except (DptextError, MemoryError):
+        raise
+    except (Exception, SystemExit) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise  # of the machine
+        if is_of_memory(error):
+            raise MemoryError from None
+        raise failure_of(error) from None
+
+
+def _module_path(frame: FrameType) -> str:
+    """Return the file of a frame from its top package on, as in pack/meter.py."""
+    path = frame.f_code.co_filename
+    depth = str(frame.f_globals.get("__name__", "")).count(".") + 1
+    if os.path.basename(path) == "__init__.py":
+        depth += 1
+    return "/".join(path.replace(os.sep, "/").split("/")[-depth:])

@@ -1,19 +1,35 @@
-"""Plain data, as read from YAML or JSON, turned into settings: frozen dataclasses."""
+"""Plain data from YAML or JSON become settings; digests of files that they name.
+
+Plain data, as read from YAML or JSON, turned into settings: frozen dataclasses.
+
+Files of keys and values in YAML: profiles, policies.
+
+Digests of what settings name but do not hold: files, folders, models.
+
+A component made ready says by the name of a setting the digest of what it named at that
+time. The digest then stands for the setting in the nonce of every record
+(dptext.pipeline): other content draws anew, and the same content at another path draws
+the same.
+"""
 
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
-from dptext import registry
+from dptext import registry, streams
 from dptext.errors import UsageError
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
+
+    from dptext.types import JsonObject
 
 Settings = TypeVar("Settings", bound="DataclassInstance")
 
@@ -74,3 +90,134 @@ def share(value: object, name: str) -> float:
         meant = f"{number:g}% or {number / 100.0:g}"
     shown = text if len(text) <= 40 else f"{text[:40]}..."
     raise UsageError(f"{name} {shown}: give a share between 0 and 1, as in {meant}")
+
+
+_DEEPEST = 50
+
+
+def read_yaml(path: Path, kind: str) -> JsonObject:
+    """Read a file of keys and values; kind says in messages what it is.
+
+    Raises UsageError that names file and line.
+    """
+    return decode_yaml(yaml_content(path, kind), path.name, kind)
+
+
+def yaml_content(path: Path, kind: str) -> bytes:
+    """Return the content of a file that is named. Raises UsageError."""
+    try:
+        return streams.read_small(path, kind)
+    except OSError as error:
+        raise UsageError(f"{kind} {path}: {error.strerror}") from None
+
+
+def decode_yaml(text: bytes, name: str, kind: str) -> JsonObject:
+    """Read the content of such a file."""
+    import yaml
+
+    try:
+        plain = text.decode()
+        _check_size(plain, yaml)
+        data = yaml.load(plain, Loader=_loader(yaml))  # noqa: S506
+    except UnicodeDecodeError:
+        raise UsageError(f"{kind} {name}: not UTF-8 text") from None
+    except (yaml.YAMLError, ValueError) as error:  # ValueError: a date that is none
+        mark = getattr(error, "problem_mark", None)
+        where = f":{mark.line + 1}" if mark else ""
+        problem = getattr(error, "problem", None) or "not YAML"
+        raise UsageError(f"{name}{where}: {problem}") from None
+    if data is None:
+        raise UsageError(
+            f"{name}: the {kind} is empty; write keys and values, one a line"
+        )
+    if not isinstance(data, dict):
+        raise UsageError(f"{name}: a {kind} is a list of keys and values")
+    return data
+
+
+def _check_size(text: str, yaml: Any) -> None:
+    """Refuse what is small in the file and large, or endless, when it is read."""
+    depth = 0
+    for event in yaml.parse(text, Loader=_base(yaml)):
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        depth -= isinstance(event, yaml.CollectionEndEvent)
+        alias = isinstance(event, yaml.AliasEvent)
+        if alias or depth > _DEEPEST:
+            problem = "aliases (*name) are not read; write the value out"
+            raise yaml.MarkedYAMLError(
+                problem=problem if alias else f"nested deeper than {_DEEPEST}",
+                problem_mark=event.start_mark,
+            )
+
+
+def _base(yaml: Any) -> Any:
+    return getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+def _loader(yaml: Any) -> Any:
+    """Return a safe loader that refuses a key given twice."""
+
+    class Loader(_base(yaml)):  # type: ignore[misc]
+        pass
+
+    def mapping(loader: Any, node: Any) -> dict[Any, Any]:
+        keys = [loader.construct_object(key) for key, _ in node.value]
+        for number, key in enumerate(keys):
+            if key in keys[:number]:
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"key {key!r} is given twice", node.start_mark
+                )
+        return dict(loader.construct_mapping(node, deep=True))
+
+    Loader.add_constructor("tag:yaml.org,2002:map", mapping)
+    return Loader
+
+
+class Prepared:
+    """A component with its settings, its public work done."""
+
+    __slots__ = ()
+
+    @property
+    def content(self) -> Mapping[str, str]:
+        """Return, by setting, the digest of what it names outside the profile."""
+        return {}
+
+
+def digest_of_bytes(data: bytes) -> str:
+    """Return the sha256 of bytes."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def digest_of_data(value: object) -> str:
+    """Return the sha256 of plain data, whatever the order of its keys."""
+    return digest_of_bytes(msgspec.json.encode(value, order="deterministic"))
+
+
+def digest_of_path(path: str | Path) -> str:
+    """Return the sha256 of a file, or of the names and the bytes of a folder's files.
+
+    Hidden files and compiled Python are left out: nothing reads them as content.
+    Raises UsageError for what cannot be read.
+    """
+    top = Path(path)
+    try:
+        if top.is_file():
+            return _of_file(top)
+        digest = hashlib.sha256()
+        for file in sorted(top.rglob("*")):
+            path_inside = file.relative_to(top)
+            if file.is_file() and not _is_left_out(path_inside):
+                digest.update(f"{_of_file(file)} {path_inside.as_posix()}\n".encode())
+        return digest.hexdigest()
+    except OSError as error:
+        raise UsageError(f"{error.filename or path}: {error.strerror}") from None
+
+
+def _is_left_out(path: Path) -> bool:
+    return any(part.startswith(".") or part == "__pycache__" for part in path.parts)
+
+
+def _of_file(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -8,12 +8,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
+from enum import IntEnum, StrEnum
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from dptext.errors import UnprovenError
 
 Ids = NDArray[np.int32]  # (n,) row in the vocabulary; -1 = unknown
 Eps = NDArray[np.float64]  # (n,) > 0; unit given by Guarantee.metric
@@ -49,7 +51,7 @@ class Level(StrEnum):
 
 
 class Strategy(StrEnum):
-    """How often a word is drawn (dptext.strategy)."""
+    """How often a word is drawn (dptext.pipeline)."""
 
     TOKEN = "token"  # noqa: S105 - no password
     RECORD = "record"
@@ -158,7 +160,7 @@ class Fault:
 class Selection:
     """Which parts of a record are texts, and how its file is laid out.
 
-    fields: dotted paths or names of columns, () to detect one (is_detected).
+    fields: dotted paths or names of columns; () where none is named.
     """
 
     fields: tuple[str, ...] = ("text",)
@@ -169,7 +171,6 @@ class Selection:
     header: bool = True
     max_record_bytes: int = 16 * 2**20
     subject_field: str | None = None
-    is_detected: bool = False
 
     @property
     def named(self) -> tuple[str | None, ...]:
@@ -237,6 +238,47 @@ class BudgetDescription:
     def __post_init__(self) -> None:
         # Other packages may write the kind as text.
         object.__setattr__(self, "kind", BudgetKind(self.kind))
+
+
+class Inputs(IntEnum):
+    """Inputs for which a constant holds; each set includes those before.
+
+    WORDS: the rows of a vocabulary; MEANS: the convex hull of these; VECTORS: any.
+    """
+
+    WORDS = 0
+    MEANS = 1
+    VECTORS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A bound on distances, or on a ratio of two, and the inputs for which it holds.
+
+    Its number is given for these alone: no statement about means can take one that
+    holds for pairs of words.
+    """
+
+    _bound: float
+    _inputs: Inputs
+
+    def over(self, inputs: Inputs) -> float:
+        """Return the number. Raises UnprovenError where it holds for fewer inputs."""
+        if inputs <= self._inputs:
+            return self._bound
+        msg = (
+            f"the bound of these settings holds for {_NAMED[self._inputs]}, not for "
+            f"{_NAMED[inputs]}; give --pool word or other settings (of laplace "
+            "mechanism.metric=space)"
+        )
+        raise UnprovenError(msg)
+
+
+_NAMED = {
+    Inputs.WORDS: "pairs of words",
+    Inputs.MEANS: "means of words",
+    Inputs.VECTORS: "any vectors",
+}
 
 
 @dataclass(frozen=True, slots=True)

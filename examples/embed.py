@@ -17,7 +17,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 import dptext
-from dptext.estimators import TextVectors
+from dptext.integrations.scikit_learn import TextVectors
 
 path = Path(sys.argv[1])
 records = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
@@ -30,7 +30,7 @@ assert isinstance(private.values, np.ndarray)
 print(private.values.shape, private.values.dtype)
 print(private.report.guarantee.sentence)
 
-# Parquet: written as `dptext embed tickets.jsonl --id id -o tickets.parquet` writes it.
+# Parquet: as `dptext embed tickets.jsonl -f text --id id -o tickets.parquet` writes.
 with tempfile.TemporaryDirectory() as folder:
     file = Path(folder, "tickets.parquet")
     vectors = np.asarray(private.values)

@@ -13,6 +13,9 @@ from typing import Any
 import pytest
 
 import dptext
+from dptext import profile
+from dptext.api import Call
+from dptext.cli.overrides import overrides
 from dptext.errors import UsageError
 from dptext.report import document
 from tests.cli.running import lexicon
@@ -139,11 +142,12 @@ def test_the_report_is_a_second_result(settings: dict[str, Any]) -> None:
     assert len(texts) == 2
     assert report.run.settings["tokens"]["number"] == "mask"
     assert report.guarantee.epsilon == 3
-    assert report.risk is not None
+    assert report.words.risk is not None
     assert report.output is None
     assert report.private is not None
     assert report.private.records == report.private.texts == 2
-    assert report.private.tokens["word"] + report.private.tokens["stop_word"] == 16
+    tokens = report.private.words.tokens
+    assert tokens["word"] + tokens["stop_word"] == 16
     public = json.loads(document.encode(document.public(report)))
     assert public["private"] is None
     text, _ = dptext.privatize(TEXT, report=True, **settings)
@@ -155,8 +159,7 @@ def test_settings_of_the_command_line(settings: dict[str, Any]) -> None:
     _, report = dptext.privatize(
         TEXT, risk="40%", lexicon=settings["lexicon"], report=True
     )
-    assert report.risk is not None
-    assert report.risk.success <= 0.4
+    assert report.words.risk.success <= 0.4
     _, report = dptext.privatize(
         TEXT, mechanism="santext", epsilon=1, lexicon=settings["lexicon"], report=True
     )
@@ -198,3 +201,29 @@ def test_the_guide_for_programs_shows_what_works() -> None:
     assert isinstance(names["text"], str)
     assert len(names["texts"]) == 2
     assert names["report"].guarantee.notion == "LDP"
+
+
+def test_choices_set_nothing_aside_that_overrides_say(tmp_path: Path) -> None:
+    """As --set beside options: the decoder, parameters and mapping of a mechanism."""
+    file = lexicon(tmp_path)
+
+    def recipe(overrides: dict[str, Any], **chosen: Any) -> Any:
+        given: Any = {"lexicon": file, "epsilon": 3.0, **chosen}
+        return Call("readable", overrides, given).pipeline.profile
+
+    off = recipe({"decoder": {"name": "none"}}, mechanism="rank")
+    assert off.decoder.name == "none"
+    assert recipe({"decoder": "none"}, mechanism="rank").decoder.name == "none"
+    given = {"mechanism": {"lam": 0.3}}
+    assert recipe(given, mechanism="mahalanobis").mechanism.params.lam == 0.3
+    laplace = {"mapping": {"name": "two-nearest"}}
+    found = recipe(laplace, mechanism="laplace")
+    assert found.mapping.name == "two-nearest"
+    assert recipe({"budget": {"epsilon": 4.0}}).budget.params.epsilon == 4.0
+    vectors = dptext.embed([TEXT], given, mechanism="mahalanobis", lexicon=file)
+    params: Any = vectors.release.settings.recipe.mechanism.params
+    assert params.lam == 0.3
+    assert given == {"mechanism": {"lam": 0.3}}
+    assert profile.overrides_of({"mechanism": {"k": 8}}, mechanism="rank") == (
+        overrides(["mechanism.k=8"], mechanism="rank")
+    )

@@ -15,15 +15,11 @@ import numpy as np
 import pytest
 
 from dptext import cache
-from dptext.exponential import recalibration
-from dptext.measures import (
-    bayes_risk,
-    calibrate,
-    guessing_rule,
-    sampled_crossing,
-    sampled_risk,
-)
+from dptext.exponential import losses
+from dptext.measures import bayes_risk, calibrate, root_finding, sampled_risk
+from dptext.measures import sampled_risk as guessing_rule
 from dptext.spaces import geometry_of
+from dptext.types import Inputs
 from tests import prepared, small
 
 SIZE = 70
@@ -37,7 +33,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     # Fewer draws of searches: what is tested is what is kept.
     monkeypatch.setattr(guessing_rule, "_TRAINED", 500)
     monkeypatch.setattr(guessing_rule, "_VALIDATED", 200)
-    monkeypatch.setattr(sampled_crossing, "_SEARCH_DRAWS", 1000)
+    monkeypatch.setattr(root_finding, "_SEARCH_DRAWS", 1000)
     return tmp_path / "dptext"
 
 
@@ -56,9 +52,13 @@ def use() -> list[Any]:
             weights = mechanism.log_probs(ids, np.full(3, 100.0))
             found.append(weights.tolist())
     moved = prepared.space_of(lexicon, "unit")
-    found += [moved.lipschitz, moved.geometry, moved.neighbours[1].tolist()]
+    found += [
+        moved.lipschitz.over(Inputs.WORDS),
+        moved.geometry,
+        moved.neighbours[1].tolist(),
+    ]
     found.append(moved.wide_neighbours[1].tolist())
-    found.append(recalibration.scale(moved, 3.0))
+    found.append(losses.recalibrated_scale(moved, 3.0))
     return found
 
 
@@ -221,7 +221,12 @@ def test_forged_distances_and_scales_are_noticed(folder: Path) -> None:
         space = prepared.space_of(lexicon, "unit")
         diameter = geometry_of(space, lambda: space.vectors, "a test").diameter
         far = space.neighbours[1]
-        return diameter, space.lipschitz, recalibration.scale(space, 3.0), far.tolist()
+        return (
+            diameter,
+            space.lipschitz.over(Inputs.WORDS),
+            losses.recalibrated_scale(space, 3.0),
+            far.tolist(),
+        )
 
     first = constants()
     for item, forged in (

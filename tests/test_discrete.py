@@ -13,11 +13,11 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from dptext import discrete, discrete_tables
-from dptext import privacy_curve as curve
+from dptext import noise
+from dptext import noise as curve
 from tests import distributions
 
-SIGMA = discrete.WIDTH
+SIGMA = noise.WIDTH
 
 
 def normal_law() -> NDArray[np.float64]:
@@ -35,7 +35,7 @@ def in_cells(sizes: NDArray[np.int64], edges: NDArray[np.int64]) -> NDArray[np.i
 
 def test_normal_draws_follow_the_formula() -> None:
     """Sizes in 60 cells, and fair signs (alarm 1e-6)."""
-    drawn = discrete.normal(distributions.bits(4000, 3), 50).ravel()
+    drawn = noise.normal(distributions.bits(4000, 3), 50).ravel()
     law = normal_law()
     edges = np.linspace(0, 4.2 * SIGMA, 60).astype(np.int64)
     numbers = in_cells(np.arange(len(law)), edges)
@@ -48,7 +48,7 @@ def test_normal_draws_follow_the_formula() -> None:
 
 def test_laplace_draws_follow_the_formula() -> None:
     """Sizes in 60 cells, the first steps one by one, and fair signs (alarm 1e-6)."""
-    drawn = discrete.laplace(distributions.bits(4000, 4), 50).ravel()
+    drawn = noise.laplace(distributions.bits(4000, 4), 50).ravel()
     edges = np.unique(np.geomspace(1, 20 * SIGMA, 60).astype(np.int64))
     q = 2.0 ** (-1.0 / SIGMA)
     # P(|k| >= j) = 2 q^j / (1 + q)
@@ -61,7 +61,7 @@ def test_laplace_draws_follow_the_formula() -> None:
 
 def test_the_table_of_the_normal_law_is_exact() -> None:
     """To 120 bits, against a sum of exponentials in 60 digits at chosen places."""
-    high, low = discrete_tables.normal_table()
+    high, low = noise.normal_table()
     with mpmath.workdps(60):
         scale = mpmath.mpf(2) * SIGMA**2
         # The sum over all whole numbers, by Poisson's formula, has no other digits.
@@ -78,7 +78,7 @@ def test_the_table_of_the_normal_law_is_exact() -> None:
 
 def test_the_table_of_the_geometric_law_is_exact() -> None:
     """P(L <= j) = 2 (1 - 2^(-(j + 1) / 4096)), to the last of 64 bits."""
-    table = discrete_tables.geometric_table()
+    table = noise.geometric_table()
     assert len(table) == SIGMA - 1
     with mpmath.workdps(60):
         for size in (0, 1, 2000, SIGMA - 2):
@@ -90,8 +90,8 @@ def test_the_table_of_the_geometric_law_is_exact() -> None:
 @pytest.mark.parametrize(
     "ordered",
     [
-        discrete_tables.normal_table()[0],
-        discrete_tables.geometric_table(),
+        noise.normal_table()[0],
+        noise.geometric_table(),
         np.array([0, 0, 5, 1 << 48, (1 << 48) + 1, 2**64 - 1, 2**64 - 1], np.uint64),
     ],
 )
@@ -103,7 +103,7 @@ def test_a_lookup_places_numbers_as_a_search_does(
     random = np.random.default_rng(3).integers(0, 2**64, 20_000, dtype=np.uint64)
     ends = np.array([0, 1, 2**48 - 1, 2**48, 2**63, 2**64 - 1], np.uint64)
     numbers = np.concatenate((ordered, ordered - one, ordered + one, ends, random))
-    placed = discrete_tables.Lookup.of(ordered).searchsorted(numbers, side)
+    placed = noise.Lookup.of(ordered).searchsorted(numbers, side)
     np.testing.assert_array_equal(placed, np.searchsorted(ordered, numbers, side=side))
 
 
@@ -117,7 +117,7 @@ def test_the_discrete_gaussian_is_a_rounded_normal() -> None:
             half = mpmath.mpf(1) / 2
             ends = [(size + end) / sigma / mpmath.sqrt(2) for end in (-half, half)]
             cell = (mpmath.erfc(ends[0]) - mpmath.erfc(ends[1])) / 2
-            assert abs(mpmath.log(mine / cell)) < discrete.NORMAL_SLACK
+            assert abs(mpmath.log(mine / cell)) < noise.NORMAL_SLACK
 
 
 @pytest.mark.parametrize("mu", [0.3, 1.0, 2.0])
@@ -158,30 +158,30 @@ def test_laplace_goes_on_where_64_bits_do_not_decide() -> None:
             return np.array([parts[lane]], np.uint64)
 
     planted = Planted()
-    assert discrete.laplace(planted, 1)[0, 0] == SIGMA * (63 + 62)  # type: ignore[arg-type]
+    assert noise.laplace(planted, 1)[0, 0] == SIGMA * (63 + 62)  # type: ignore[arg-type]
     assert planted.asked == [0, 1]
     later = Planted()
     real = later.integers
     later.integers = lambda lane, lanes=1: real(lane + 2)  # type: ignore[method-assign]
-    found = discrete.laplace(later, 1)[0, 0]  # type: ignore[arg-type]
-    table = discrete_tables.geometric_table()
+    found = noise.laplace(later, 1)[0, 0]  # type: ignore[arg-type]
+    table = noise.geometric_table()
     assert found == SIGMA + int((table <= np.uint64(1 << 63)).sum())
 
 
 def test_pure_privacy_of_the_laplace_table() -> None:
     """No probability of a size is off by more than the slack: exact fractions."""
-    table = [0, *map(int, discrete_tables.geometric_table()), 1 << 64]
+    table = [0, *map(int, noise.geometric_table()), 1 << 64]
     share = [Fraction(b - a, 1 << 64) for a, b in pairwise(table)]
     with mpmath.workdps(40):
         q = mpmath.mpf(2) ** (-mpmath.mpf(1) / SIGMA)
         for size in (0, 1, 1000, SIGMA - 1):
             exact = 2 * (1 - q) * q**size
             ratio = mpmath.mpf(share[size].numerator) / share[size].denominator / exact
-            assert abs(mpmath.log(ratio)) < discrete.LAPLACE_SLACK
+            assert abs(mpmath.log(ratio)) < noise.LAPLACE_SLACK
 
 
 def test_scipy_agrees_on_the_spread() -> None:
     """Standard deviation and kurtosis of a large sample (6 sigma)."""
-    drawn = discrete.normal(distributions.bits(10_000, 8), 20).ravel() / SIGMA
+    drawn = noise.normal(distributions.bits(10_000, 8), 20).ravel() / SIGMA
     assert abs(drawn.std() - 1.0) < 6 / math.sqrt(2 * drawn.size)
     assert abs(stats.kurtosis(drawn)) < 6 * math.sqrt(24 / drawn.size)

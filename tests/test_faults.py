@@ -27,9 +27,9 @@ STAGES = {
     "perturbation": ("dptext.metrics.perturbation", "Meter.observe"),
     "rare words": ("dptext.metrics.rare_words", "Meter.observe"),
     "similarity": ("dptext.metrics.similarity", "Meter.observe"),
-    "epsilons": ("dptext.engines.epsilons", "EpsilonHistogram.observe"),
+    "epsilons": ("dptext.engine.tally", "EpsilonHistogram.observe"),
     "result of a metric": ("dptext.metrics.similarity", "Meter.result"),
-    "report": ("dptext.report.assemble", "document"),
+    "report": ("dptext.report.build", "finished"),
     "encoding of the report": ("dptext.report.document", "encode"),
     "panel": ("dptext.report.terminal", "show"),
     "complete": ("dptext.streams", "Output.complete"),
@@ -130,7 +130,15 @@ def test_marker_stays_inside_when_a_stage_fails(
     module, path = STAGES[stage]
     program = [sys.executable, "-c", BREAK.replace("{marker}", MARKER)]
     code, told = workspace.run(
-        [*program, module, path, "ValueError", "sanitize", _records(workspace)]
+        [
+            *program,
+            module,
+            path,
+            "ValueError",
+            "sanitize",
+            *("-f", "text"),
+            _records(workspace),
+        ]
     )
     assert code == 70, told
     assert told.count(b"\n") == 1 or stage == "panel", told
@@ -159,7 +167,7 @@ def test_marker_stays_inside_for_every_kind_of_error(
     program = [sys.executable, "-c", BREAK.replace("{marker}", MARKER)]
     module, path = STAGES["mechanism"]
     code, told = workspace.run(
-        [*program, module, path, kind, "sanitize", _records(workspace)]
+        [*program, module, path, kind, "sanitize", "-f", "text", _records(workspace)]
     )
     assert code == expected, told
     assert told.count(b"\n") == 1, told
@@ -169,7 +177,9 @@ def test_marker_stays_inside_for_every_kind_of_error(
 
 def test_marker_is_not_in_reports_of_a_good_run(workspace: Workspace) -> None:
     """Neither report, the panel, the output nor any cache holds a word of the text."""
-    code, told = workspace.run(running.command("sanitize"), _records(workspace))
+    code, told = workspace.run(
+        running.command("sanitize", "-f", "text"), _records(workspace)
+    )
     assert code == 0, told
     assert workspace.output.exists()
     assert workspace.report.exists()
@@ -197,7 +207,9 @@ def test_marker_stays_inside_when_records_are_set_aside(workspace: Workspace) ->
     good = b'{"text":"the film"}'
     source.write_bytes(b"\n".join([good, *FAULTS.values(), good]) + b"\n")
     limit = ("--max-record-bytes", "4000", "--on-error", "skip")
-    code, told = workspace.run(running.command("sanitize"), str(source), *limit)
+    code, told = workspace.run(
+        running.command("sanitize", "-f", "text"), str(source), *limit
+    )
     assert code == 0, told
     assert json.loads(workspace.report.read_bytes())["private"]["faults"] == len(FAULTS)
     assert len(workspace.output.read_bytes().splitlines()) == 2
@@ -214,6 +226,7 @@ def test_marker_stays_inside_when_a_record_stops_the_run(
     source.write_bytes(b'{"text":"the film"}\n' + FAULTS[fault] + b"\n")
     ran = running.here(
         "sanitize",
+        *("-f", "text"),
         str(source),
         *workspace.options,
         *("--max-record-bytes", "4000", "-o", str(workspace.output)),

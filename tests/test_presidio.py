@@ -15,7 +15,7 @@ from presidio_anonymizer.entities import (  # noqa: E402
     RecognizerResult,
 )
 
-from dptext.presidio import DptextOperator, Run  # noqa: E402
+from dptext.integrations.presidio import DptextOperator, Run  # noqa: E402
 
 KEY = bytes(range(7, 7 + 64))
 TEXT = "the film of Jane Doe was good, of old water too"

@@ -71,3 +71,12 @@ def test_shares_are_written_with_the_time_left(
         show("folding", 0.0)
     err = capsys.readouterr().err
     assert err == "dptext: reading: 75%, about 0 s left\n"
+
+
+def test_lines_of_processes_side_by_side_are_told_apart(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """What a process works on stands before each of its lines."""
+    progress.on(about="rank, risk 0.1: ")
+    progress.say("counting")
+    assert capsys.readouterr().err == "dptext: rank, risk 0.1: counting\n"

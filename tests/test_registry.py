@@ -112,8 +112,10 @@ def test_broken_mechanisms_break_no_other(tmp_path: Path) -> None:
     assert b"brokenpack" in ran.out
     refused(run(tmp_path, "mechanisms", "raises"), "brokenpack", "cannot be imported")
     small = ("--lexicon", lexicon(tmp_path), "--epsilon", "3", "-q")
-    assert run(tmp_path, "sanitize", *small, given=LINE).code == 0
-    ran = run(tmp_path, "sanitize", *small, "--mechanism", "exits", given=LINE)
+    assert run(tmp_path, "sanitize", "-f", "text", *small, given=LINE).code == 0
+    ran = run(
+        tmp_path, "sanitize", "-f", "text", *small, "--mechanism", "exits", given=LINE
+    )
     refused(ran, "'exits' of package brokenpack: cannot be imported (SystemExit: 3)")
 
 
@@ -123,9 +125,11 @@ def test_names_of_dptext_are_taken(tmp_path: Path) -> None:
     text = "raise SystemExit('loaded')"
     install(tmp_path, "thief", "dptext.mechanisms", "rank = evil", evil=text)
     small = ("--lexicon", lexicon(tmp_path), "--epsilon", "3", "-q")
-    ran = run(tmp_path, "sanitize", *small, given=LINE)
+    ran = run(tmp_path, "sanitize", "-f", "text", *small, given=LINE)
     refused(ran, "'rank' of package thief", "a component of dptext", "remove")
-    ran = run(tmp_path, "sanitize", *small, "--mechanism", "santext", given=LINE)
+    ran = run(
+        tmp_path, "sanitize", "-f", "text", *small, "--mechanism", "santext", given=LINE
+    )
     assert ran.code == 0, ran.err
     ran = run(tmp_path, "mechanisms", "--json")
     rows = {row["mechanism"]: row for row in json.loads(ran.out)}
@@ -148,7 +152,10 @@ def test_metadata_that_cannot_be_read_is_passed_over(tmp_path: Path) -> None:
     install(tmp_path, "fine", "dptext.formats", "jsonl = x")
     assert run(tmp_path, "mechanisms", "rank").code == 0
     small = ("--lexicon", lexicon(tmp_path), "--epsilon", "3", "-q")
-    refused(run(tmp_path, "sanitize", *small, given=LINE), "'jsonl' of package fine")
+    refused(
+        run(tmp_path, "sanitize", "-f", "text", *small, given=LINE),
+        "'jsonl' of package fine",
+    )
 
 
 METRIC = """
@@ -176,10 +183,10 @@ def test_a_metric_of_another_package_is_measured(tmp_path: Path) -> None:
         report = tmp_path / "report.json"
         small = ("--lexicon", lexicon(tmp_path), "--epsilon", "3", "--batch-size", "7")
         options = (*small, "--report", str(report), "--jobs", jobs)
-        ran = run(tmp_path, "sanitize", *options, given=LINES)
+        ran = run(tmp_path, "sanitize", "-f", "text", *options, given=LINES)
         assert ran.code == 0, ran.err
         assert "Length (from private text)" in ran.err
-        shown.append(json.loads(report.read_bytes())["private"]["metrics"])
+        shown.append(json.loads(report.read_bytes())["private"]["words"]["metrics"])
     assert shown[0]["Length"] == {"mean": 4.0, "texts": 30}
     assert shown[0].keys() == {"PP", "LOW", "CS", "Length"}
     assert shown[0]["Length"] == shown[1]["Length"]
@@ -196,7 +203,7 @@ def test_a_metric_without_its_parts_is_refused(
     text = METRIC.replace("(Base)", base).replace("def merge", "def add")
     install(tmp_path, "oldpack", "dptext.metrics", "old = oldpack", oldpack=text)
     small = ("--lexicon", lexicon(tmp_path), "--epsilon", "3", "-q")
-    ran = run(tmp_path, "sanitize", *small, given=LINE)
+    ran = run(tmp_path, "sanitize", "-f", "text", *small, given=LINE)
     refused(ran, "'old' of package oldpack", said)
 
 
@@ -253,7 +260,7 @@ def failing(tmp_path: Path, kind: str) -> tuple[str, ...]:
 def test_a_component_that_fails_is_named(kind: str, jobs: str, tmp_path: Path) -> None:
     """Code 1 and one line with package, file and line; nothing of the message."""
     options = (*failing(tmp_path, kind), "--jobs", jobs, "--no-bayes-risk")
-    ran = run(tmp_path, "sanitize", *options, given=LINE)
+    ran = run(tmp_path, "sanitize", "-f", "text", *options, given=LINE)
     assert ran.code == 1, ran.err
     assert ran.out == b""
     assert ran.err.count("\n") == 1
@@ -285,7 +292,7 @@ def test_a_metric_that_fails_is_named(method: str, tmp_path: Path) -> None:
     text = "\n".join(at)
     install(tmp_path, "lengths", "dptext.metrics", "length = lengths", lengths=text)
     small = ("--lexicon", lexicon(tmp_path), "--epsilon", "3", "-q", "--jobs", "2")
-    ran = run(tmp_path, "sanitize", *small, given=LINE)
+    ran = run(tmp_path, "sanitize", "-f", "text", *small, given=LINE)
     assert ran.code == 1, ran.err
     said = (
         f"metric 'length' of package lengths failed (KeyError at lengths.py:{row + 2}"

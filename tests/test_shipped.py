@@ -8,10 +8,9 @@ import pytest
 
 from dptext import cache, lexicons, load_profile, open_pipeline, registry
 from dptext.guarantees.terms import MAX_MEANINGFUL_LOSS
-from dptext.measures import bayes_risk, prior
+from dptext.measures import bayes_risk
 from dptext.measures.public import risk_of
 from dptext.mechanisms import Aim, rank
-from dptext.mechanisms.rank import _fitted
 from dptext.profile import shipped
 from dptext.randomness import RunKey
 from dptext.tokens.policy import Policy
@@ -30,14 +29,14 @@ def test_risks_of_shipped_profiles_are_not_computed(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     made = open_pipeline(name)
     risk_of(made)
-    assert not list(tmp_path.rglob("*.numbers")), "run benchmarks/ship_results.py"
+    assert not list(tmp_path.rglob("*.numbers")), "run python -m tools.results"
     if made.budget.description.kind == "word" and made.profile.strategy == "token":
-        words = prior.replaced(made.lexicon, made.profile.tokens)
+        words = bayes_risk.replaced(made.lexicon, made.profile.tokens)
         mapping = made.profile.settings().get("mapping")
-        key = bayes_risk.key_of(
+        key = bayes_risk.risk_key(
             made.mechanism, made.budget.description.high, words, True, mapping
         )
-        assert cache.shipped(key), "run benchmarks/ship_results.py"
+        assert cache.shipped(key), "run python -m tools.results"
 
 
 @pytest.mark.parametrize("table", [0, 1])
@@ -45,14 +44,14 @@ def test_weights_of_rank_have_their_risks_with_the_built_in_lexicon(table: int) 
     """At its epsilon each table meets its risk, and nearly reaches it."""
     lexicon = lexicons.find("builtin")
     policy = Policy(stop_word="keep" if table else "perturb")
-    words = prior.replaced(lexicon, policy)
+    words = bayes_risk.replaced(lexicon, policy)
     space = prepared.space_of(lexicon)
-    for row in _fitted.shipped()[table]:
+    for row in rank.shipped()[table]:
         params = rank.Params(weights="steps", steps=row.steps)
         mechanism = params.prepare(space, Aim())
         best = mechanism.best_guesses(words, row.epsilon, [(0, len(words))])
         found = float(best.sum())
-        assert row.risk * 0.997 <= found <= row.risk, "run benchmarks/ship_weights.py"
+        assert row.risk * 0.997 <= found <= row.risk, "run python -m tools.weights"
         assert row.epsilon <= MAX_MEANINGFUL_LOSS
 
 
@@ -80,4 +79,4 @@ def test_tables_of_mechanisms_are_not_computed(
     made = open_pipeline("balanced", over)
     record = Record(0, ("the doctor said that she was ill",), None)
     list(made.run([record], RunKey.from_seed(1)))
-    assert not list(tmp_path.rglob("*.arrays")), "run benchmarks/ship_results.py"
+    assert not list(tmp_path.rglob("*.arrays")), "run python -m tools.results"

@@ -130,10 +130,10 @@ def test_each_draw_follows_the_law(strategy: str) -> None:
 @pytest.mark.parametrize("strategy", ["record", "data-set"])
 def test_what_a_strategy_shows_is_said(strategy: str) -> None:
     """The statement compares equal patterns only and counts distinct words."""
-    from dptext.guarantees import account
+    from dptext.guarantees import statement
 
     made = built(strategy)
-    told = account.statement(
+    told = statement.statement_of(
         made.profile,
         made.mechanism,
         made.budget.description,
@@ -158,10 +158,10 @@ def test_forms_are_spoken_of_where_they_may_change(
     strategy: str, agreement: str
 ) -> None:
     """One replacement may be written in several forms, but not without agreement."""
-    from dptext.guarantees import account
+    from dptext.guarantees import statement
 
     made = built(strategy, tokens={"agreement": agreement})
-    told = account.statement(
+    told = statement.statement_of(
         made.profile,
         made.mechanism,
         made.budget.description,

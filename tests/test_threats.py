@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from dptext.errors import UsageError
-from dptext.guarantees import exposed
+from dptext.guarantees import not_covered
 from dptext.randomness import RunKey
 from tests.cli import running
 from tests.guarantees.test_sentences import every
@@ -48,7 +48,7 @@ def test_every_statement_says_that_time_is_not_hidden() -> None:
     """Whatever the settings, the statement says so."""
     for said in every():
         lines = [line for line in said.not_covered if "how long the run takes" in line]
-        assert lines == [exposed._RECORDS]
+        assert lines == [not_covered._RECORDS]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="has no such limits")

@@ -18,8 +18,8 @@ import numpy as np
 from msgspec import Meta
 from numpy.typing import NDArray
 
-from dptext.content import Prepared
 from dptext.randomness import RandomBits
+from dptext.settings import Prepared
 from dptext.types import BudgetDescription, Eps, Ids, Lexicon, Words
 
 # Far above the lanes of any mechanism or mapping, below those of the joiner.

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext import budgets
-from dptext.content import Prepared, of_bytes
 from dptext.errors import UsageError
+from dptext.settings import Prepared, digest_of_bytes
 from dptext.tokens import numbers
 from dptext.types import PARTS, Lexicon
 
@@ -110,7 +110,7 @@ def classes(lexicon: Lexicon, by: str, table: str) -> Classes:
     elif by == "table":
         data = _read(Path(table))
         named = _by_table(lexicon, Path(table), data)
-        content["table"] = of_bytes(data)
+        content["table"] = digest_of_bytes(data)
     else:
         named = _by_part(lexicon)
     for row in numbers.rows(lexicon).tolist():

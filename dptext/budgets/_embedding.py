@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 
 from dptext import models
 from dptext.budgets import scores
-from dptext.content import of_path
-from dptext.directions import unit
+from dptext.noise import unit
+from dptext.settings import digest_of_path
 from dptext.types import Lexicon, Words
 
 Rows = NDArray[np.float64]
@@ -59,7 +59,7 @@ class Params(scores.Params):
         else:
             folder = models.default_sentence_model() or ""
         if folder:
-            return kind(self, folder, of_path(folder), "", np.empty((0, 0)))
+            return kind(self, folder, digest_of_path(folder), "", np.empty((0, 0)))
         prior = np.append(lexicon.prior, lexicon.prior.min())
         weights = _RARE / (_RARE + prior)
         vectors = np.asarray(lexicon.vectors, np.float64) * weights[:, None]

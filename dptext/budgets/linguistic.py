@@ -22,7 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext import budgets
-from dptext.budgets import Epsilon, _sharing, _spans, _weighted
+from dptext.budgets import Epsilon, _spans, _weighted
+from dptext.budgets._weighted import fill, normalized
 from dptext.randomness import RandomBits
 from dptext.types import BudgetDescription, BudgetKind, Eps, Lexicon, Words
 
@@ -166,8 +167,8 @@ class Linguistic(budgets.Budget):
         sizes = np.bincount(words.texts, minlength=count)
         low, high = params.bounds(sizes)
         totals = params.totals(sizes)
-        eps = _sharing.fill(weights, shared.texts, totals, low, high)
+        eps = fill(weights, shared.texts, totals, low, high)
         columns["score"] = final
-        columns["proportion"] = _sharing.normalized(weights, shared.texts, count)
+        columns["proportion"] = normalized(weights, shared.texts, count)
         columns["epsilon"] = eps
         return eps[replaced], shared, columns

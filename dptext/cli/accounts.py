@@ -12,7 +12,7 @@ from dptext.cli.options import setting_option
 from dptext.errors import UsageError
 
 if TYPE_CHECKING:
-    from dptext.engines.charging import Account
+    from dptext.engine.charging import Account
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +46,6 @@ class Budget:
         ),
     ] = None
 
-    @property
-    def files(self) -> tuple[Path, ...]:
-        """Return the files that no output may take the place of."""
-        if self.ledger is None:
-            return ()
-        return self.ledger, self.ledger.with_name(self.ledger.name + ".key")
-
     def check(self, *, line_buffered: bool, seed: int | None) -> None:
         """Refuse options that do not go together."""
         asked = self.ledger, self.subject, self.limit
@@ -78,7 +71,7 @@ class Budget:
             yield None
             return
         from dptext import ledger as ledgers
-        from dptext.engines.charging import Account
+        from dptext.engine.charging import Account
         from dptext.ledger import Limit
 
         with ledgers.opened(self.ledger, create=True) as opened:

@@ -14,8 +14,13 @@ Parsed = Any
 RENAMED = {
     "--ruler": "--bayes-risk",
     "--no-ruler": "--no-bayes-risk",
-    "--best-law": "--best-weights",
 }
+# Options that are gone, and what to do instead.
+GONE = dict.fromkeys(
+    ("--best-weights", "--best-law", "--epsilon-cap"),
+    "weights are solved for in a checkout of dptext: "
+    "python -m tools.best_weights --help",
+)
 
 
 def numbers_of(function: Parsed) -> Mapping[str, Number]:
@@ -36,6 +41,8 @@ def wrong(error: Parsed, arguments: Sequence[str]) -> str:
     name = getattr(error, "option_name", "")
     if name in RENAMED:
         return f"{name}: this option is now {RENAMED[name]}"
+    if name in GONE:
+        return f"{name}: {GONE[name]}"
     message = " ".join(error.format_message().split()).replace("Value error, ", "")
     if option is not None and context is not None:
         number = numbers_of(context.command.callback).get(option.name)

@@ -6,6 +6,7 @@ standard error and an exit code (`dptext.cli.faults`).
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -15,6 +16,7 @@ from typer.core import TyperGroup
 
 from dptext.cli.arguments import Parsed, name_of, numbers_of, wrong
 from dptext.cli.faults import reported
+from dptext.cli.screen import Screen
 
 
 class ErrorBoundary(TyperGroup):
@@ -22,8 +24,10 @@ class ErrorBoundary(TyperGroup):
 
     def __init__(self, **attributes: Parsed) -> None:
         super().__init__(**attributes)
-        for command in _commands(self):
-            command.callback = _checked(command)
+        for command in (self, *_commands(self)):
+            command.format_help = _styled(command.format_help)
+            if not hasattr(command, "commands"):
+                command.callback = _checked(command)
 
     def main(
         self, args: Sequence[str] | None = None, *rest: Parsed, **named: Parsed
@@ -48,12 +52,27 @@ class ErrorBoundary(TyperGroup):
 
 
 def _commands(group: Parsed) -> Iterator[Parsed]:
-    """Yield all commands of a group and of the groups in it."""
+    """Yield all commands of a group, groups and the commands in them included."""
     for command in group.commands.values():
+        yield command
         if hasattr(command, "commands"):
             yield from _commands(command)
-        else:
-            yield command
+
+
+def _styled(show: Callable[..., None]) -> Callable[..., None]:
+    """Return what shows help, in colours where the terminal has them.
+
+    Defaults of the environment and of files, which may be of others, are left out.
+    """
+
+    def shown(context: Parsed, formatter: Parsed) -> None:
+        context.default_map = None
+        with contextlib.ExitStack() as stack:
+            if isinstance(sys.stdout, Screen):
+                stack.enter_context(sys.stdout.styled())
+            show(context, formatter)
+
+    return shown
 
 
 def _checked(command: Parsed) -> Callable[..., object]:

@@ -29,16 +29,6 @@ def command(
     ] = None,
     lexicon: options.Lexicon = None,
     set_: options.Set = None,
-    best_weights: Annotated[
-        str | None,
-        typer.Option(
-            help="Find the weights of rank that are worth most: closeness, or kept "
-            "words."
-        ),
-    ] = None,
-    epsilon_cap: Annotated[
-        float | None, typer.Option(help="With --best-weights: the largest epsilon.")
-    ] = None,
     reader: Annotated[
         str | None,
         typer.Option(
@@ -57,11 +47,8 @@ def command(
 
     Everything but mechanism and mapping is the profile's: which words are replaced
     decides the risk, too. With --mechanism all, what cannot be calibrated is listed
-    with the reason. --best-weights solves a linear program for the weights of rank and
-    prints what to write into a profile: closeness is the expected cosine of a word with
-    what is drawn for it, kept the share of words that stay. Looks at no text,
-    but with --reader at a public one: then the risk is how often the reader finds a
-    word in context.
+    with the reason. Looks at no text, but with --reader at a public one: then the risk
+    is how often the reader finds a word in context.
     """
     from dptext import lexicons, progress
     from dptext import profile as profiles
@@ -74,38 +61,22 @@ def command(
         lexicon=lexicon,
         settings=set_,
     )
-    _check_cap(best_weights, epsilon_cap)
     recipe = profiles.load(profile, over)
-    if best_weights is not None and (every or recipe.mechanism.name != "rank"):
-        raise UsageError(
-            "--best-weights is about the mechanism rank: add --mechanism rank"
-        )
     target = calibration.risk_of(recipe)
     opened = lexicons.find(recipe.lexicon)
     if reader is not None or text is not None:
         _read(recipe, opened, target, reader, text, tuple(field or ("text",)), as_json)
         return
-    rows, more, block = [], {}, ""
-    if best_weights is not None:
-        recipe, changed = calibration.best_weights(
-            recipe, opened, best_weights, epsilon_cap
-        )
-        row, ready = calibration.calibrated(recipe, opened)
-        rows.append(row)
-        worth = calibration.worth(ready, best_weights)
-        more = {"utility": best_weights, "worth": worth, "settings": changed}
-        block = f"\n# {best_weights} {worth:.4f}\n{calibration_text.as_yaml(changed)}"
-    elif every:
+    rows = []
+    if every:
         for row in calibration.every_mechanism(profile, over, opened):
             progress.say(calibration_text.line(row))
             rows.append(row)
     else:
-        rows.append(calibration.calibrated(recipe, opened)[0])
+        rows.append(calibration.calibrated(recipe, opened))
         progress.say(calibration_text.line(rows[0]))
     if not as_json:
         _show(recipe, target, rows)
-        if block:
-            typer.echo(block)
         return
     screen.print_json(
         {
@@ -114,7 +85,6 @@ def command(
             "lexicon": opened.name,
             "lexicon_digest": opened.digest,
             "rows": rows,
-            **more,
         }
     )
 
@@ -131,7 +101,7 @@ def _read(
     """Find the epsilon at which a reader reaches the target, and print it."""
     from dptext import progress
     from dptext.evaluation.readers import calibrated
-    from dptext.measures.readings import AT_LEAST
+    from dptext.measures.context_risk import AT_LEAST
     from dptext.report.figures import share
 
     if reader is None or text is None:
@@ -159,19 +129,6 @@ def _read(
     console.print(f"epsilon {epsilon:.4g}: {reading.reader} finds in {text}")
     console.print(table)
     console.print(AT_LEAST, style="dim")
-
-
-def _check_cap(utility: str | None, cap: float | None) -> None:
-    if cap is None:
-        return
-    from dptext.mechanisms import rank
-
-    if utility is None:
-        raise UsageError(
-            "--epsilon-cap goes with --best-weights closeness or --best-weights kept"
-        )
-    if not 0.0 < cap <= rank.LARGEST_EPSILON:
-        raise UsageError(f"--epsilon-cap {cap:g}: give a number of nats from 0 to 500")
 
 
 def _show(recipe: Profile, target: float, rows: Sequence[Row]) -> None:

@@ -18,8 +18,7 @@ from dptext.report.findings import Judged
 
 if TYPE_CHECKING:
     from dptext.guarantees.policy import ExportPolicy
-    from dptext.report.exports import Export
-    from dptext.report.staged import Index
+    from dptext.report.exports import Export, Index
 
     # An export by name, and what reads it.
     Named = tuple[str, Callable[[], Export]]
@@ -28,8 +27,11 @@ if TYPE_CHECKING:
 def command(
     context: typer.Context,
     files: Annotated[
-        list[Path] | None,
-        typer.Argument(help="Exports; sidecars and files like README.md are no such."),
+        list[str] | None,
+        typer.Argument(
+            help="Exports, and folders of them; sidecars and files like README.md are "
+            "no such."
+        ),
     ] = None,
     staged: Annotated[
         bool,
@@ -108,8 +110,8 @@ def command(
     one line for each finding otherwise; never prints content.
     """
     from dptext import lexicons
+    from dptext.report.exports import Index
     from dptext.report.recompute import Recomputer
-    from dptext.report.staged import Index
 
     def note(line: str) -> None:
         if not quiet:
@@ -147,15 +149,21 @@ def command(
 
 
 def _on_disk(
-    files: Iterable[Path], accepted: ExportPolicy, note: Callable[[str], None]
+    files: Iterable[str], accepted: ExportPolicy, note: Callable[[str], None]
 ) -> Iterator[Named]:
     """Give the files that are exports; who names a file means it, mostly."""
     from dptext.report import exports
 
-    for path in files:
+    for name in files:
+        if not name:
+            raise UsageError("the name of an export is empty; name a file or a folder")
+        path = Path(name)
+        if path.is_dir():
+            yield from _in_folder(path, accepted, note)
+            continue
         if path.name.endswith(exports.SIDECAR):
             continue
-        reported = path.with_name(path.name + exports.SIDECAR).exists()
+        reported = exports.beside(path).exists()
         wanted = exports.is_export(path, accepted, reported=reported)
         if not wanted and exports.is_document(path):
             note(f"{path}: no export by its name, not checked")
@@ -163,10 +171,29 @@ def _on_disk(
             yield str(path), partial(exports.on_disk, path)
 
 
-def _in_index(
-    index: Index, folders: Iterable[Path], accepted: ExportPolicy
+def _in_folder(
+    folder: Path, accepted: ExportPolicy, note: Callable[[str], None]
 ) -> Iterator[Named]:
-    for name in index.exports([str(path) for path in folders], accepted):
+    """Give the exports in a folder, and what cannot be read of it."""
+    from dptext.report import exports
+
+    found = False
+    for path, error in exports.inside(folder, accepted):
+        found = True
+        read = partial(exports.on_disk, path)
+        yield str(path), read if error is None else partial(_unreadable, error)
+    if not found:
+        note(f"{folder}: no exports in this folder")
+
+
+def _unreadable(error: OSError) -> Export:
+    raise error
+
+
+def _in_index(
+    index: Index, folders: Iterable[str], accepted: ExportPolicy
+) -> Iterator[Named]:
+    for name in index.exports(list(folders), accepted):
         yield name, partial(index.export, name)
 
 

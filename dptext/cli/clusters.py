@@ -11,8 +11,8 @@ from dptext.cli.options import one_of, output_option
 from dptext.errors import UsageError
 
 if TYPE_CHECKING:
-    from dptext.engines.serial import Job, Written
-    from dptext.report.run import Reports, Run
+    from dptext.engine.run import Reports, Run
+    from dptext.engine.serial import Job, Written
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +71,9 @@ class Cluster:
         ):
             if value is not None:
                 raise UsageError(f"{option}: {reason} --engine local")
-        from dptext.spark import cluster
+        from dptext.spark import session
 
-        cluster.installed()
+        session.installed()
 
     def release(
         self,

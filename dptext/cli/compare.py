@@ -89,22 +89,20 @@ def command(
     Example: dptext compare reviews.jsonl --label stars --risk 10% --risk 20%
     """
     from dptext import progress
-    from dptext.evaluation import (
-        OWNER,
-        comparison_files,
-        comparison_page,
-        comparison_table,
-    )
+    from dptext.evaluation import OWNER, comparison_page, comparison_table
+    from dptext.evaluation.comparison import read_sample
 
     progress.on(not quiet)
-    # The Bayes attack looks at all pairs of words: the Bayes risk says as much.
-    settings = replace(measured.settings(), bayes=False)
-    selection = replace(layout.selection(), missing="pass")
+    # The Bayes attack and readers of whole texts need tables of all words, minutes for
+    # each cell: the risk says what the first finds, `dptext evaluate` has both.
+    settings = replace(measured.settings(), bayes=False, readers=False)
+    settings.check()
+    selection = replace(layout.selection("text"), missing="pass")
     levels = _levels(risk or (), epsilon or ())
     grid = cells(profile, mechanism or MECHANISMS, levels, lexicon or ())
-    texts = comparison_files.sample(file, selection, settings, sample, layout.format)
+    texts = read_sample(file, selection, settings, sample, layout.format)
     at_once = jobs or min(4, os.cpu_count() or 1)
-    table = _computed(grid, texts, settings, at_once, resume, quiet)
+    table = _computed(grid, texts, settings, at_once, resume)
     if csv is not None:
         screen.write_file(csv, comparison_table.as_csv(table, settings).encode())
     if html is not None:
@@ -182,33 +180,31 @@ def _computed(
     settings: Settings,
     jobs: int,
     resume: Path | None,
-    quiet: bool,
 ) -> list[Row]:
-    """Compute all cells, and say how far it is; rows are in the order of the cells."""
-    from rich.progress import Progress
-
+    """Compute all cells, each said with its row; rows are in the order of the cells."""
     from dptext import progress
-    from dptext.evaluation import comparison, comparison_files
+    from dptext.evaluation import comparison, comparison_table
 
-    done = {} if resume is None else comparison_files.finished(resume)
-    keep = None if resume is None else partial(comparison_files.keep, resume)
+    done = {} if resume is None else comparison.finished_rows(resume)
+    keep = None if resume is None else partial(comparison.keep_row, resume)
+    forecast = comparison.Forecast(grid, sample, jobs)
     progress.say(
         f"comparing {len(grid)} cells, each a mechanism at a level, on "
-        f"{len(sample.texts):,} texts"
+        f"{len(sample.texts):,} texts, about "
+        f"{progress.duration(forecast.seconds())}"
     )
     rows: dict[int, Row] = {}
     numbers = {id(cell): number for number, cell in enumerate(grid)}
-    console = screen.console(stderr=True, quiet=quiet)
-    with Progress(console=console, transient=True) as bar:
-        task = bar.add_task("cells", total=len(grid))
-        for cell, row in comparison.run(
-            grid, sample, settings, jobs=jobs, done=done, keep=keep
-        ):
-            rows[numbers[id(cell)]] = row
-            bar.update(task, advance=1)
-            outcome = row.reason or f"epsilon {row.epsilon:g}"
-            count = f"{len(rows)} of {len(grid)}"
-            progress.say(f"{count}: {cell.mechanism}, {cell.level}: {outcome}")
+    for cell, row in comparison.run(
+        grid, sample, settings, jobs=jobs, done=done, keep=keep
+    ):
+        rows[numbers[id(cell)]] = row
+        forecast.finished(cell)
+        count = f"{len(rows)} of {len(grid)}"
+        outcome = row.reason or comparison_table.line(row)
+        if len(rows) < len(grid):
+            count += f", about {progress.duration(forecast.seconds())} left"
+        progress.say(f"{count}: {cell.mechanism}, {cell.level}: {outcome}")
     return [rows[number] for number in sorted(rows)]
 
 

@@ -110,9 +110,9 @@ def read(path: Path, kind: str = _KIND) -> Configuration | None:
 
     kind says in messages what it is. Raises UsageError.
     """
-    from dptext import yaml_files
+    from dptext import settings
 
-    return decode(yaml_files.content(path, kind), path, kind)
+    return decode(settings.yaml_content(path, kind), path, kind)
 
 
 def decode(content: bytes, path: Path, kind: str = _KIND) -> Configuration | None:
@@ -120,9 +120,9 @@ def decode(content: bytes, path: Path, kind: str = _KIND) -> Configuration | Non
     if path.suffix == ".toml":
         data = _toml(content, path.name)
     else:
-        from dptext import yaml_files
+        from dptext import settings
 
-        data = yaml_files.decode(content, path.name, kind)
+        data = settings.decode_yaml(content, path.name, kind)
     if data is None:
         return None
     return Configuration(path.absolute(), sections(data, path.name))

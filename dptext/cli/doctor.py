@@ -40,6 +40,7 @@ def command(context: typer.Context, as_json: options.Json = False) -> None:
     lines = [
         *_versions(),
         *_lexicons(),
+        *_ngrams(),
         *_models(),
         *_keys(),
         *_configuration(context),
@@ -93,6 +94,24 @@ def _lexicons() -> Iterator[Line]:
             yield Line(what, _OK, seen)
 
 
+def _ngrams() -> Iterator[Line]:
+    from dptext.readers import ngrams
+    from dptext.readers.ngrams import ENGLISH, installed
+
+    for name, folder in installed():
+        what = f"n-gram model {name}"
+        try:
+            model = ngrams.load(folder)
+        except DptextError as error:
+            mend = "make it again: dptext lexicon ngrams"
+            if name == ENGLISH:
+                mend = "install dptext again"
+            yield Line(what, _WRONG, str(error), mend)
+        else:
+            seen = f"{len(model.gains):,} pairs, digest {model.digest[:12]} verified"
+            yield Line(what, _OK, seen)
+
+
 def _models() -> Iterator[Line]:
     for item in setup.items():
         row = item.row()
@@ -105,8 +124,8 @@ def _models() -> Iterator[Line]:
 
 def _keys() -> Iterator[Line]:
     """Look at the files of keys that variables name."""
-    from dptext import signatures
     from dptext.randomness import RunKey
+    from dptext.report import signatures
 
     for name, read in (
         ("key_file", RunKey.from_file),

@@ -130,17 +130,17 @@ def command(
     The vectors go to -o, the privacy report to standard error; --report and --html
     write the internal report (functions of the private text!) to files.
 
-    Example: dptext embed tickets.jsonl --pool mean --epsilon 8 -o tickets.npy
+    Example: dptext embed tickets.jsonl -f text --pool mean --epsilon 8 -o tickets.npy
     """
     from dptext import progress as steps
-    from dptext import signatures, streams
+    from dptext import streams
     from dptext.cli import outputs, running
-    from dptext.embedding import columns, document, job, panel, release
-    from dptext.embedding import settings as settings_
-    from dptext.engines.serial import Job
-    from dptext.report import document as sanitized
+    from dptext.engine.run import Reports
+    from dptext.engine.serial import Job
+    from dptext.report import build, document, signatures
     from dptext.report.document import encode
-    from dptext.report.run import Reports
+    from dptext.vectors import columns, job, panel, release
+    from dptext.vectors import settings as settings_
 
     over = overrides(
         set_, epsilon=epsilon, risk=risk, mechanism=mechanism, lexicon=lexicon
@@ -170,7 +170,8 @@ def command(
         output=output,
         selection=replace(
             layout.selection(),
-            id_field=subject or id,
+            id_field=id,
+            subject_field=subject,
             missing=missing,
             max_record_bytes=max_record_bytes,
         ),
@@ -182,7 +183,7 @@ def command(
     )
     signing = running.signing(sign_key, key_file)
     reports = Reports(report, html, public_report, sidecar, signing)
-    outputs.planned(chosen, None, reports, key_file, sign_key)
+    outputs.planned(chosen, None, reports)
     key = running.key(key_file, seed)
     console = screen.console(stderr=True, quiet=quiet)
     warn = partial(running.warn, console)
@@ -200,20 +201,16 @@ def command(
             aside = opened.aside(quarantine)
         ready = release.of(settings, warn)
         with running.progress_bar(console, shown and not quiet) as bar:
-            writer, counts = job.run(
-                chosen, ready, key, sink, aside, progress=bar, warn=warn
-            )
-        shape = sanitized.layout(chosen.selection, {counts.format})
-        if subject is not None:
-            shape = replace(shape, id_field=None)
-        result = document.finished(
-            ready, key.origin, shape, chosen, counts, writer, sink
-        )
+            writer, counts = job.run(chosen, ready, key, sink, aside, progress=bar)
+        result = build.finished_vectors(ready, key.origin, chosen, counts, writer, sink)
         if sidecar_sink is not None:
             encoded = encode(document.public(result))
             sidecar_sink.stream.write(signatures.signed(encoded, signing))
-        for each, data in zip(sinks, (encode, panel.render), strict=True):
-            if each is not None:
-                each.stream.write(data(result))
+        signed = signatures.of_signer(signing)
+        internal, page = sinks
+        if internal is not None:
+            internal.stream.write(encode(result))
+        if page is not None:
+            page.stream.write(panel.render(result, signed))
         opened.commit()
-    panel.show(result, console)
+    panel.show(result, console, signed)

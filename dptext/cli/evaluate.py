@@ -74,7 +74,7 @@ def command(
 
     over = changes.overrides()
     settings = replace(measured.settings(), masked_words=masked_words, readers=readers)
-    selection = replace(layout.selection(), id_field=id)
+    selection = replace(layout.selection("text"), id_field=id)
     if profile is None and set(over) - {"lexicon"}:
         raise UsageError("settings are those of a profile: give --profile, too")
     settings.check()

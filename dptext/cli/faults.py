@@ -1,7 +1,8 @@
 """From errors to one line on standard error and an exit code.
 
 0 done, 1 finding or known failure, 2 usage, profile or lexicon, 3 refused by a
-limit, 4 bad record, 70 bug, 130 interrupted, 141 closed pipe, 143 terminated.
+limit, 4 bad record, 70 bug, 129 hung up, 130 interrupted, 141 closed pipe, 143
+terminated.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from collections.abc import Callable, Iterator
 
 import typer
 
-from dptext import failures, progress
+from dptext import progress, registry
 from dptext.cli import screen, signals
 from dptext.errors import DptextError
 
@@ -53,15 +54,22 @@ def reported(wrong: Callable[[Exception], str]) -> Iterator[None]:
                 say(message)
             raise typer.Exit(getattr(error, "exit_code", 2)) from None
         except SystemExit as error:
-            # A component of another package must not end a run as if it were done.
-            failure = failures.of_component(error)
-            if failure is None or isinstance(error, signals.Terminated):
-                raise
-            raise typer.Exit(_code(failure)) from None
+            raise _ended(error) from None
         except (Exception, KeyboardInterrupt) as error:
             raise typer.Exit(_code(error)) from None
         finally:
             progress.on(False)
+
+
+def _ended(error: SystemExit) -> BaseException:
+    """Say what ended a command by force, if anything did; return what to raise."""
+    if isinstance(error, signals.Terminated):
+        with contextlib.suppress(OSError):  # the terminal may be gone
+            say(f"{error.reason}; no unfinished output file was left")
+        return error
+    # A component of another package must not end a run as if it were done.
+    failure = registry.component_failure(error)
+    return error if failure is None else typer.Exit(_code(failure))
 
 
 def _code(error: BaseException) -> int:
@@ -76,7 +84,7 @@ def _code(error: BaseException) -> int:
     if isinstance(error, KeyboardInterrupt):
         say("interrupted; no unfinished output file was left")
         return INTERRUPTED
-    if isinstance(error, MemoryError):
+    if registry.is_of_memory(error):
         say("out of memory; try a smaller --batch-size or --max-record-bytes")
         return 1
     if isinstance(error, OSError) and error.errno is not None:
@@ -85,7 +93,7 @@ def _code(error: BaseException) -> int:
         named = isinstance(error.filename, str)
         say(f"{error.filename}: {reason}" if named else reason)
         return 2 if named and error.errno in _NAMES else 1
-    described = failures.of(error)
+    described = registry.failure_of(error)
     say(str(described))
     return described.exit_code
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from dptext import formats, streams
-from dptext.errors import UsageError
+from dptext.errors import InputError, UsageError
 
 
 def outputs_of(
@@ -42,15 +42,35 @@ def outputs_of(
 
 
 def _inside(folder: Path, out_dir: Path) -> Iterator[Path]:
-    """Give the files in a folder by name, without hidden ones, marks and outputs."""
+    """Give the files in a folder by name, without hidden ones, marks and outputs.
+
+    Raises InputError for a folder that cannot be read, and for a link to one, which is
+    not followed.
+    """
     written = out_dir.resolve()
-    for path in sorted(folder.rglob("*")):
-        parts = path.relative_to(folder).parts
-        hidden = any(part.startswith((".", "_")) for part in parts)
+
+    def refuse(error: OSError) -> None:
+        raise InputError(f"{error.filename}: {error.strerror}; its files are not read")
+
+    found: list[Path] = []
+    for parent, folders, names in os.walk(folder, onerror=refuse):
+        folders[:] = filter(_is_shown, folders)
+        for name in folders:
+            if os.path.islink(os.path.join(parent, name)):
+                raise InputError(
+                    f"{os.path.join(parent, name)}: a link to a folder, which is not "
+                    "followed; name that folder"
+                )
+        found += (Path(parent, name) for name in filter(_is_shown, names))
+    for path in sorted(found):
         report = path.name.endswith(".dptext.json")
         mine = written != folder.resolve() and written in path.resolve().parents
-        if not (hidden or report or mine) and path.is_file():
+        if not (report or mine):
             yield path
+
+
+def _is_shown(name: str) -> bool:
+    return not name.startswith((".", "_"))
 
 
 def _check_names(outputs: Sequence[str], out_dir: str) -> None:

@@ -31,7 +31,7 @@ Fields = Annotated[
         "-f",
         "--field",
         help="Text field (dotted path in JSON, column in CSV); repeatable. "
-        "Default: text; sanitize also finds the only field that holds text.",
+        "Needed by sanitize and embed, except for plain text; else: text.",
     ),
 ]
 Format = Annotated[
@@ -71,11 +71,10 @@ class Layout:
         ),
     ] = True
 
-    def selection(self, *, detect: bool = False) -> Selection:
-        """Return which parts are texts; detect, to be detected if not named."""
+    def selection(self, *usual: str) -> Selection:
+        """Return which parts are texts; usual, the fields where none is named."""
         from dptext.types import Selection
 
-        usual = () if detect else Selection().fields
         return Selection(
             fields=tuple(self.field or usual),
             delimiter=self.delimiter,
@@ -151,7 +150,7 @@ class Measured:
         measure_option(help="Field that an attacker wants to know; repeatable."),
     ] = None
     classifier: Annotated[
-        str, measure_option(help="tfidf, vectors, lstm, or the folder of a model.")
+        str, measure_option(help="tfidf, vectors, or the folder of a model.")
     ] = "tfidf"
     splits: Annotated[
         int, measure_option(min=1, max=100, help="Splits into training and test.")

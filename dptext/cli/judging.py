@@ -14,11 +14,10 @@ from dptext.cli.configuration import Configuration
 
 if TYPE_CHECKING:
     from dptext.guarantees.policy import ExportPolicy
-    from dptext.report.exports import Export
+    from dptext.report.exports import Export, Index
     from dptext.report.findings import Finding, Judged
     from dptext.report.recompute import Recomputer
-    from dptext.report.staged import Index
-    from dptext.signatures import Key
+    from dptext.report.signatures import Key
 
 TRUST = (
     "reports are trusted, whoever wrote them: to have forged ones refused, sign "
@@ -61,22 +60,18 @@ def judged(
     recomputer: Recomputer,
 ) -> tuple[Sequence[Finding], Sequence[str]]:
     """Return findings on an export, and notes."""
-    from dptext import signatures
-    from dptext.embedding import document as vectors
-    from dptext.report import verify
+    from dptext.report import signatures, verify
     from dptext.report.findings import Rule, of_rule
 
     try:
         export = read()
     except OSError as error:
         return of_rule(Rule.UNREADABLE, [f"cannot be read: {error.strerror}"]), []
-    problem = signatures.problem(export.report, keys) if export.report and keys else ""
-    if export.report is not None and vectors.is_kind(export.report):
-        from dptext.embedding import verify as of_vectors
-
-        verdict = of_vectors.verdict(export, accepted, recomputer.lexicons)
-    else:
-        verdict = verify.verdict(export, accepted, recomputer)
+    if export.report is None:
+        verdict = verify.missing(export)
+        return verdict.findings, verdict.notes
+    problem = signatures.problem(export.report, keys) if keys else ""
+    verdict = verify.verdict(export, accepted, recomputer)
     signature = of_rule(Rule.SIGNATURE, filter(None, [problem]))
     return [*signature, *verdict.findings], verdict.notes
 
@@ -88,7 +83,7 @@ def keys_of(
     index: Index | None,
 ) -> tuple[Key, ...]:
     """Return the keys of options, else those that the policy names from its folder."""
-    from dptext import signatures
+    from dptext.report import signatures
 
     if paths:
         return signatures.keys(paths)

@@ -10,14 +10,15 @@ from __future__ import annotations
 import json
 import os
 import shlex
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import typer
 from typer.core import TyperCommand
 
-from dptext.cli import faults
+from dptext.cli import faults, output_checks
 from dptext.cli.arguments import Parsed, numbers_of
 from dptext.cli.configuration import VARIABLE, Configuration, of
 from dptext.errors import UsageError
@@ -29,6 +30,8 @@ _SPENT = frozenset({"epsilon", "epsilon_per_text", "risk"})
 _LAYOUT = frozenset({"field", "format", "delimiter", "quoting", "header"})
 _RECORDS = _LAYOUT | {"id", "missing", "max_record_bytes", "on_error"}
 _RECIPE = _CHANGES | {"profile"}
+# Options that tables alone have, and what each is where it is not given.
+_TABLE = {"delimiter": None, "quoting": True, "header": True}
 # Options that a file and the environment may set, by command.
 _READ: Mapping[str, frozenset[str]] = {
     "sanitize": _RECIPE
@@ -98,9 +101,43 @@ class ConfiguredCommand(TyperCommand):
                 ctx.params[option.name] = kept[option.name].value
             elif option.name in ctx.default_map and option.name not in named:
                 ctx.params[option.name] = option.default
+        _check_layout(ctx.params, named)
         if kept and not ctx.params.get("quiet"):
             faults.say("; ".join(_by_source(kept)))
         return rest
+
+    def invoke(self, ctx: Parsed) -> Parsed:
+        """Run the command, none of whose outputs may be a file that it reads."""
+        file = of_run(ctx).path if self.name in _READ else None
+        output_checks.check_named(ctx.params, file)
+        return super().invoke(ctx)
+
+
+def _check_layout(values: Mapping[str, Any], named: Container[str]) -> None:
+    """Refuse options of tables for inputs that are none. Raises UsageError.
+
+    What the environment and a file set is for the inputs that it goes with.
+    """
+    from dptext import formats, streams
+
+    given = [name for name, usual in _TABLE.items() if values.get(name, usual) != usual]
+    given = [name for name in given if name in named]
+    one = (values.get(name) for name in ("original", "private", "file"))
+    names: list[str] = [*filter(None, one), *(values.get("files") or ())] or ["-"]
+    if not given or any(map(os.path.isdir, names)):
+        return
+    if values.get("format") is not None:
+        found = [formats.find(None, values["format"])]
+    else:
+        output: str = values.get("output") or ""
+        paths = [output if streams.is_standard(name) else name for name in names]
+        found = [each for path in paths if (each := formats.by_suffix(path))]
+        if len(found) < len(paths) and not all(map(streams.is_standard, names)):
+            return  # refused where the formats of files are looked at
+    if not any(hasattr(each, "DELIMITER") for each in found):
+        option = f"--{'' if given[0] == 'delimiter' else 'no-'}{given[0]}"
+        kind = f"the input is {found[0].name}" if found else "give --format csv, too"
+        raise UsageError(f"{option}: this option is for CSV and TSV; {kind}")
 
 
 def of_run(ctx: Parsed) -> Configuration:
@@ -136,7 +173,7 @@ def layers(ctx: Parsed, file: Configuration) -> tuple[Layer, Layer]:
         variable = variable_of(name)
         text = os.environ.get(variable)
         if text:
-            split = shlex.split(text) if options[name].multiple else text
+            split = _split(text, variable) if options[name].multiple else text
             value = _value(ctx, options[name], split, variable)
             by_variable[name] = Setting(value, variable)
     by_file = {}
@@ -175,6 +212,17 @@ def keys() -> tuple[str, ...]:
 def variable_of(name: str) -> str:
     """Return the environment variable of a parameter."""
     return f"DPTEXT_{_key_of(name).upper()}"
+
+
+def _split(text: str, variable: str) -> list[str]:
+    """Return the values of a variable, separated and quoted as in a shell."""
+    try:
+        return shlex.split(text)
+    except ValueError:
+        raise UsageError(
+            f"{variable}: a quote is not closed; write values as in a shell, one with "
+            'an apostrophe in it as "it\'s"'
+        ) from None
 
 
 def _key_of(name: str) -> str:

@@ -37,14 +37,16 @@ def show(
     Subjects are shown by their hashes: a name is given, never printed.
     """
     from dptext import ledger as ledgers
-    from dptext.ledger import reading
+    from dptext.formats import _fields as subjects
+    from dptext.ledger import store
 
     with ledgers.opened(ledger) as opened:
         if value:
-            spent = [reading.subject(opened, each) for each in value]
+            named = map(subjects.spelled, value)
+            spent = [store.spent_by(opened, each) for each in named]
         else:
-            spent = list(itertools.islice(reading.subjects(opened), _SHOWN))
-        entries = [] if value else reading.entries(opened)
+            spent = list(itertools.islice(store.subjects(opened), _SHOWN))
+        entries = [] if value else store.entries(opened)
         name = opened.id
     if as_json:
         rows = [each.plain() for each in spent]
@@ -78,10 +80,10 @@ def export(ledger: File) -> None:
     Example: dptext ledger export spent.db > spent.jsonl
     """
     from dptext import ledger as ledgers
-    from dptext.ledger import reading
+    from dptext.ledger import store
 
     with ledgers.opened(ledger) as opened:
-        for charge in reading.charges(opened):
+        for charge in store.charges(opened):
             typer.echo(json.dumps(charge))
 
 
@@ -95,16 +97,17 @@ def verify(
 ) -> None:
     """Pass when nobody edited the ledger, and it records these released files.
 
-    Ends with exit code 1 and one line for each finding otherwise. Files that were
-    released last show whether the ledger is an older copy of itself.
+    Ends with exit code 1 and one line for each finding otherwise. The key shows that
+    the ledger is an older copy; where the key is an older copy, too, the files that
+    were released last show it.
     """
     from dptext import ledger as ledgers
-    from dptext.ledger import reading
+    from dptext.ledger import store
 
     with ledgers.opened(ledger) as opened:
         tokens = _tokens(files or (), opened.id)
-        findings = list(reading.findings(opened, tokens))
-        count = len(reading.entries(opened))
+        findings = list(store.findings(opened, tokens))
+        count = len(store.entries(opened))
     for line in findings:
         typer.echo(f"{ledger}: {screen.one_line(line)}")
     if findings:
@@ -120,7 +123,7 @@ def _tokens(files: Sequence[Path], ledger: str) -> list[tuple[str, str]]:
 
     tokens = []
     for path in files:
-        beside = path.with_name(path.name + SIDECAR)
+        beside = path.parent / f"{path.name}{SIDECAR}"
         try:
             data = streams.read_small(beside, "report")
         except FileNotFoundError:

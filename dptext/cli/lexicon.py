@@ -1,4 +1,4 @@
-"""`dptext lexicon`: list, describe, import and build lexicons."""
+"""`dptext lexicon`: list, describe and import lexicons."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dptext.cli import faults, ngrams, options, screen
+from dptext.errors import UsageError
 from dptext.progress import shares
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ app.command("ngrams")(ngrams.command)
 
 @app.command("import")
 def import_(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="File or folder.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Words and vectors.")],
     name: Annotated[str, typer.Option("--name", help="The name to use it by.")],
     *,
     format: Annotated[
@@ -113,58 +114,34 @@ def import_(
     """Import a file of vectors once, to be used by its name.
 
     GloVe text, word2vec text or binary, fastText .vec, .npz (words, vectors, counts),
-    plain or gzip, zstd, zip; or a folder with a list of words (vocab.txt, or a column
-    of a Parquet file) and a matrix (vectors.npy, or any one .npy). An existing
-    lexicon of the same name is replaced.
+    plain or gzip, zstd, zip. An existing lexicon of the same name is replaced.
     """
-    from dptext.lexicons import english, locations, store
+    from dptext.lexicons import english, store
     from dptext.lexicons.importing import Settings, make
+    from dptext.lexicons.store import folder_of
 
-    folder = locations.folder_of(name)
+    folder = folder_of(name)
     settings = Settings(format, max_words, listed, outputs, language)
     with shares() as progress:
-        lexicon = make(file, name, settings, wordnet=wordnet, progress=progress)
+        if wordnet:
+            progress("reading WordNet", 0.0)
+        scheme = english.ByWordNet(wordnet, outputs) if wordnet else None
+        lexicon = make(file, name, settings, scheme=scheme, progress=progress)
         store.save(lexicon, folder, [english.licence()] if wordnet else [])
     _show(store.load(folder), as_json)
 
 
-@app.command()
-def build(
-    wordnet: Annotated[
-        Path, typer.Option("--wordnet", help="Folder of the WordNet 3.0 database.")
-    ],
-    glove: Annotated[
-        Path,
-        typer.Option("--glove", help="GloVe 6B, 50 dimensions: a file or a folder."),
-    ],
-    sphinx: Annotated[
-        Path, typer.Option("--sphinx", help="en-us.lm.bin of CMU Sphinx.")
-    ],
-    symspell: Annotated[
-        Path, typer.Option("--symspell", help="Words and counts of SymSpell.")
-    ],
-    scowl: Annotated[
-        Path, typer.Option("--scowl", help="SCOWL's word list of American English.")
-    ],
-    out: Annotated[Path, typer.Option("--out", help="Folder to write.")],
-    size: Annotated[
-        int | None, typer.Option("--size", min=1, help="Words; default: the built-in's")
-    ] = None,
-    *,
-    as_json: options.Json = False,
-) -> None:
-    """Build the English lexicon from public vectors, lists and WordNet.
-
-    Where to get the sources: docs/lexicons.md. The same sources give the same digest.
-    """
-    from dptext.lexicons import store
-    from dptext.lexicons.build import Sources, build_english
-
-    sizes = {} if size is None else {"size": size}
-    sources = Sources(wordnet, glove, sphinx, symspell, scowl)
-    with shares() as progress:
-        store.save(build_english(sources, progress=progress, **sizes), out)
-    _show(store.load(out), as_json)
+@app.command(
+    "build",
+    hidden=True,
+    context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
+)
+def build() -> None:
+    """Say where the English lexicon is built."""
+    raise UsageError(
+        "the English lexicon is built in a checkout of dptext: "
+        "python -m tools.english --help"
+    )
 
 
 def _entry(entry: Installed) -> JsonObject:

@@ -20,7 +20,8 @@ _CODES = (
     ("3", "a run that a limit refuses"),
     ("4", "a record that cannot be read"),
     ("70", "a bug in dptext"),
-    ("130, 141, 143", "interrupted; the reader of the output is gone; terminated"),
+    ("129, 130", "the terminal hung up; interrupted"),
+    ("141, 143", "the reader of the output is gone; terminated"),
 )
 
 

@@ -34,10 +34,11 @@ def command(
     """
     from dptext import lexicons, progress
     from dptext.evaluation.rows import texts_of
-    from dptext.readers import locations, ngrams
+    from dptext.readers import ngrams
+    from dptext.readers.ngrams import folder_of
     from dptext.readers.training import Counts
 
-    folder = locations.folder_of(name)
+    folder = folder_of(name)
     words = lexicons.find(lexicon, warn=faults.say)
     counts = Counts(words)
     with progress.step("counting pairs of words"):

@@ -8,25 +8,24 @@ from pathlib import Path
 
 from dptext import streams
 from dptext.cli import folders, output_checks
-from dptext.engines import choosing
-from dptext.engines.serial import Job, Written
+from dptext.engine import source
+from dptext.engine.run import Opened, Reports
+from dptext.engine.serial import Job, Written
 from dptext.errors import OutputError, UsageError
 from dptext.report import document, exports
-from dptext.report.run import Opened, Reports
 
 
 def planned(
     job: Job,
     out_dir: str | None,
     reports: Reports,
-    *kept: Path | None,
+    *,
     in_place: bool = False,
     warn: Callable[[str], None] = lambda line: None,
 ) -> list[Job]:
     """Return one job for each output: the job itself, or one for each input file.
 
-    kept are other files that no output may take the place of, such as a key; in_place,
-    that outputs take the places of their inputs, those left out that are private.
+    in_place: outputs take the places of their inputs, those left out that are private.
     Raises UsageError where formats, names or outputs do not go together.
     """
     if in_place:
@@ -36,19 +35,20 @@ def planned(
         if not jobs:
             return []
         for each in jobs if job.format is None else ():
-            choosing.one_format(each.inputs)
+            source.one_format(each.inputs)
     elif out_dir is None:
         if job.format is None:
-            choosing.one_format(job.inputs)
+            source.one_format(job.inputs)
         jobs = [job]
     else:
         output_checks.check_out_dir(job, reports)
         pairs = folders.outputs_of(job.inputs, out_dir, job.format, warn)
         for name, _ in pairs if job.format is None else ():
-            choosing.one_format([name])
+            source.one_format([name])
         jobs = [replace(job, inputs=(name,), output=path) for name, path in pairs]
+    source.check_files(jobs)
     output_checks.check_standard(jobs, reports)
-    output_checks.check_distinct(jobs, reports, kept, in_place=in_place)
+    output_checks.check_distinct(jobs, reports, in_place=in_place)
     for each in jobs:
         output_checks.check_name(Path(each.output or "").name)
     return jobs

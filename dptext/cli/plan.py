@@ -35,13 +35,11 @@ def command(
 
     Example: dptext plan tickets.jsonl --risk 10%
     """
-    from dptext import api, progress, streams
+    from dptext import api, progress
     from dptext.report import plan, plan_page
 
     if files and size is not None:
         raise UsageError("give files or --size, not both")
-    if html is not None:
-        streams.check_distinct(files or [], str(html))
     total = sizes.of_files(files) if files else None
     if size is not None:
         total = plan.Size(sizes.parse(size))

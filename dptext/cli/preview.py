@@ -10,13 +10,13 @@ from difflib import SequenceMatcher
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from dptext.cli import running, screen
+from dptext.cli import screen
 from dptext.errors import UsageError
 
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from dptext.engines.serial import Job
+    from dptext.engine.serial import Job
     from dptext.pipeline import Pipeline
     from dptext.randomness import RunKey
 
@@ -39,13 +39,13 @@ def show(job: Job, records: int, pipeline: Pipeline, key: RunKey) -> None:
     With the key of a file the run will draw the same words, else others.
     """
     from dptext import formats
-    from dptext.engines.source import Source
+    from dptext.engine.source import Source
     from dptext.types import Verbatim
 
     console = screen.console(stderr=True)
     source = Source(replace(job, output=None), None, 0)
     with contextlib.ExitStack() as stack:
-        chosen = source.open(stack, lambda line: running.warn(console, line))
+        chosen = source.open(stack)
         items = source.records(formats.find(None, chosen))
         real = (item for item in items if not isinstance(item.rest, Verbatim))
         batch = list(islice(real, records))

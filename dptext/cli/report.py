@@ -8,11 +8,12 @@ from typing import Annotated
 
 import typer
 
-from dptext.cli import options, screen
+from dptext.cli import judging, layers, options, screen
 from dptext.errors import UsageError
 
 
 def command(
+    context: typer.Context,
     file: Annotated[
         Path | None, typer.Argument(help="A report or sidecar as JSON.")
     ] = None,
@@ -23,13 +24,15 @@ def command(
 ) -> None:
     """Show a report that `sanitize` or `embed` wrote, with --html as a page instead.
 
+    A signature counts as verified by a key that the policy names (verify_key).
+
     Example: dptext report tickets.private.jsonl.dptext.json --html report.html
     """
     from dptext import streams
-    from dptext.embedding import document as vectors
-    from dptext.embedding import panel
-    from dptext.report import document, terminal
+    from dptext.guarantees import policy
+    from dptext.report import document, signatures, terminal
     from dptext.report import html as page
+    from dptext.vectors import panel
 
     if schema:
         screen.print_json(document.schema())
@@ -41,17 +44,18 @@ def command(
         data = file.read_bytes()
     except OSError as error:
         raise UsageError(f"{file}: {error.strerror}") from None
-    if vectors.is_kind(data):
-        vector_report = vectors.decode(data, str(file))
-        show, render = (
-            partial(panel.show, vector_report),
-            partial(panel.render, vector_report),
-        )
+    configured = layers.of_run(context)
+    accepted = policy.of(configured.policy, configured.shown)
+    keys = judging.keys_of(None, accepted, configured, None)
+    signed = signatures.shown(data, keys)
+    report = document.decode(data, str(file))
+    if report.vectors is not None:
+        show = partial(panel.show, report, signed=signed)
+        render = partial(panel.render, report, signed=signed)
     else:
-        report = document.decode(data, str(file))
-        show, render = partial(terminal.show, report), partial(page.render, report)
+        show = partial(terminal.show, report, signed=signed)
+        render = partial(page.render, report, signed=signed)
     if html is None:
         show(screen.console())
         return
-    streams.check_distinct([str(file)], str(html))
     screen.write_file(html, render())

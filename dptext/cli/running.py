@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from dptext.engines.serial import Progress
+    from dptext.engine.serial import Progress
     from dptext.randomness import RunKey
     from dptext.report.document import Document
-    from dptext.signatures import Key
+    from dptext.report.signatures import Key
     from dptext.streams import Output
 
 
@@ -54,7 +54,8 @@ def signing(sign_key: Path | None, key_file: Path | None) -> Key | None:
 
     Whoever verifies by a secret has it: it must not be that of the draws.
     """
-    from dptext import signatures, streams
+    from dptext import streams
+    from dptext.report import signatures
 
     if sign_key is None:
         return None
@@ -89,10 +90,14 @@ def progress_bar(console: Console, shown: bool) -> Iterator[Progress | None]:
         yield lambda records, words: bar.update(task, records=records, words=words)
 
 
-def write_internal(result: Document, sinks: Sequence[Output | None]) -> None:
+def write_internal(
+    result: Document, sinks: Sequence[Output | None], signed: str
+) -> None:
     """Write the internal report, as JSON and as a page, to those that are named."""
     from dptext.report import document, html
 
-    for sink, write in zip(sinks, (document.encode, html.render), strict=True):
-        if sink is not None:
-            sink.stream.write(write(result))
+    internal, page = sinks
+    if internal is not None:
+        internal.stream.write(document.encode(result))
+    if page is not None:
+        page.stream.write(html.render(result, signed))

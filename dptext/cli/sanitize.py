@@ -94,10 +94,10 @@ def command(
     from dptext import progress as steps
     from dptext.cli import outputs, running
     from dptext.cli import preview as previews
+    from dptext.engine.run import Opened, Reports, Run
+    from dptext.engine.serial import Job
     from dptext.engines import resuming
-    from dptext.engines.serial import Job
-    from dptext.report import terminal
-    from dptext.report.run import Opened, Reports, Run
+    from dptext.report import signatures, terminal
 
     over = changes.overrides()
     steps.on(not quiet)
@@ -116,7 +116,7 @@ def command(
         inputs=tuple(files or ("-",)),
         output=None if output == "-" else output,
         selection=replace(
-            layout.selection(detect=engine.engine == "local"),
+            layout.selection(),
             id_field=id,
             missing=missing,
             max_record_bytes=max_record_bytes,
@@ -138,7 +138,6 @@ def command(
         job,
         out_dir,
         reports,
-        *(key_file, sign_key, *budget.files),
         in_place=in_place,
         warn=warn,
     )
@@ -186,7 +185,8 @@ def command(
                 if not written:
                     return
             result = run.report(job, written)
-            running.write_internal(result, sinks)
+            signed = signatures.of_signer(signing)
+            running.write_internal(result, sinks, signed)
             release.commit(charging.leave)
         resuming.forget(job.output)
-    terminal.show(result, console)
+    terminal.show(result, console, signed)

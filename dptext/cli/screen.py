@@ -29,6 +29,8 @@ _UNSAFE = re.compile(
     "\ud800-\udfff]"
 )
 _BEYOND_ASCII = re.compile(f"{_UNSAFE.pattern}|[^\0-\x7f]")
+# Colours and weights of letters.
+_STYLE = re.compile("(\x1b\\[[0-9;]*m)")
 # Streams of text are of many classes, which are only passed on.
 Stream = Any
 # The least columns and lines in which something can be printed, and the most.
@@ -67,16 +69,67 @@ class Screen:
     encoding: what that lacks is written out, too.
     """
 
-    encoding = "utf-8"
-
     def __init__(self, raw: Stream) -> None:
         self.raw = raw
+        self.encoding = "utf-8"
         self._pattern = _pattern(raw)
+        self._styled = False
 
     def write(self, text: str) -> int:
         """Write a text, with what a terminal would obey written out."""
-        self.raw.write(escape(text, self._pattern))
+        if self._styled:
+            parts = _STYLE.split(text)
+            parts[::2] = (escape(each, self._pattern) for each in parts[::2])
+            self.raw.write("".join(parts))
+        else:
+            self.raw.write(escape(text, self._pattern))
         return len(text)
+
+    @contextlib.contextmanager
+    def styled(self) -> Iterator[None]:
+        """Let styles pass, and frames that the encoding has: for text of dptext's own.
+
+        Text of others could hide itself with a style.
+        """
+        before = self.encoding
+        self.encoding, self._styled = (
+            getattr(self.raw, "encoding", None) or before,
+            True,
+        )
+        try:
+            yield
+        finally:
+            self.encoding, self._styled = before, False
+
+    def __getattr__(self, name: str) -> Stream:
+        return getattr(self.raw, name)
+
+
+class Notes:
+    """Standard error: lines that cannot be written are dropped, and end no run."""
+
+    def __init__(self, raw: Stream) -> None:
+        self.raw = raw
+
+    def write(self, text: str) -> int:
+        """Write a text, if that can be done."""
+        with self._dropped():
+            self.raw.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        """Hand over what was written, if that can be done."""
+        with self._dropped():
+            self.raw.flush()
+
+    @contextlib.contextmanager
+    def _dropped(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError:
+            # What is still buffered must not fail again when Python ends.
+            with contextlib.suppress(OSError, ValueError):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), self.raw.fileno())
 
     def __getattr__(self, name: str) -> Stream:
         return getattr(self.raw, name)
@@ -88,10 +141,10 @@ def screens() -> Iterator[None]:
     before = sys.stdout, sys.stderr
     if sys.stderr is None:  # closed by whoever started this
         sys.stderr = open(os.devnull, "w")
-    sys.stdout, sys.stderr = (
-        stream if stream is None or isinstance(stream, Screen) else Screen(stream)
-        for stream in (sys.stdout, sys.stderr)
-    )
+    if sys.stdout is not None and not isinstance(sys.stdout, Screen):
+        sys.stdout = Screen(sys.stdout)
+    if not isinstance(sys.stderr, Screen):
+        sys.stderr = Screen(Notes(sys.stderr))
     try:
         with _size():
             yield

@@ -77,10 +77,11 @@ def imported(source: Source) -> Path | None:
 
 def import_file(file: Found) -> None:
     """Import the first words of a file under its name, unless that name is there."""
-    from dptext.lexicons import importing, locations, store
+    from dptext.lexicons import importing, store
+    from dptext.lexicons.store import folder_of
     from dptext.progress import shares
 
-    folder = locations.folder_of(file.name)
+    folder = folder_of(file.name)
     if folder.exists():
         return
     settings = importing.Settings(max_words=MAX_WORDS, language=file.language)

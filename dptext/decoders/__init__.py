@@ -15,9 +15,9 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
-from dptext.content import Prepared
 from dptext.readers import Reader
 from dptext.readers.channel import Channel
+from dptext.settings import Prepared
 from dptext.types import Ids, Released
 
 

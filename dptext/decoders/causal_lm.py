@@ -18,16 +18,18 @@ import numpy as np
 from msgspec import Meta
 from numpy.typing import NDArray
 
-from dptext import causal_models, content, decoders
+from dptext import decoders
 from dptext.decoders._fluency import FLUENCY, closest_text
-from dptext.directions import unit
 from dptext.errors import UsageError
-from dptext.readers import locations
-from dptext.readers import topic as topics
+from dptext.models import causal
+from dptext.noise import unit
+from dptext.readers import pairs as topics
 from dptext.readers.causal import network
 from dptext.readers.causal.reader import CausalReader, Reading, Settings, Source
 from dptext.readers.channel import Channel
+from dptext.readers.ngrams import find_model
 from dptext.readers.pairs import PairReader
+from dptext.settings import digest_of_path
 from dptext.types import Ids, Released
 
 WHAT = "the decoder causal-lm"
@@ -66,11 +68,11 @@ class Params(decoders.Params):
                 "folder or a GGUF file of a causal language model"
             )
             raise UsageError(msg)
-        path = causal_models.need(self.model, network.SETTING, WHAT)
-        source = Source(path, content.of_path(path), self.device)
+        path = causal.need(self.model, network.SETTING, WHAT)
+        source = Source(path, digest_of_path(path), self.device)
         pairs, digests = None, {"model": source.digest}
         if self.ngrams:
-            model = locations.find(self.ngrams, channel)
+            model = find_model(self.ngrams, channel)
             pairs = PairReader(
                 channel, model, weight=self.ngram_weight, topic=topics.POWER
             )

@@ -2,8 +2,9 @@
 
 mbr: of the likely inputs of drawn words the text with the largest expected closeness
 (cosine) to what the words were, and with it the fluency of the model; posterior: the
-most probable input of each; viterbi: the likeliest text. Exact for the model and the
-candidates of each word.
+most probable input of each; viterbi: the likeliest text. Exact for the candidates of
+each word and for the gains of pairs as their table rounds them
+(dptext.readers.ngrams).
 Source: forward-backward and Viterbi algorithms (Rabiner 1989); decoding by least
 expected loss (Kumar and Byrne 2004), here with a prior for what is written.
 """
@@ -21,13 +22,12 @@ from numpy.typing import NDArray
 
 from dptext import decoders
 from dptext.decoders._fluency import FLUENCY, closest_text
-from dptext.directions import unit
-from dptext.errors import LexiconError
-from dptext.readers import locations
-from dptext.readers import topic as topics
+from dptext.noise import unit
+from dptext.readers import ngrams
+from dptext.readers import pairs as topics
 from dptext.readers.channel import Channel
 from dptext.readers.pairs import PairReader, Weighed
-from dptext.readers.posterior import Floats
+from dptext.readers.posterior import Floats, summed
 from dptext.types import Ids, Released
 
 # Words that are weighed at once.
@@ -47,11 +47,12 @@ class Params(decoders.Params):
     the language model beside the channel; topic, that of what the text is about (0:
     left out); fluency, what a nat of the language model counts beside a closeness of 1
     in what is written by mbr (0: each word is chosen by itself); optional, whether to
-    write the draws where there is no such model for the lexicon.
+    write the draws where the model that ships is of another language than the lexicon,
+    or the mechanism has no output distribution.
     """
 
     mode: Literal["mbr", "posterior", "viterbi"] = "mbr"
-    model: str = locations.ENGLISH
+    model: str = ngrams.ENGLISH
     candidates: Annotated[int, Meta(ge=2, le=256)] = 32
     weight: Annotated[float, Meta(gt=0, le=10)] = 0.8
     fluency: Annotated[float, Meta(ge=0, le=10)] = FLUENCY
@@ -59,23 +60,27 @@ class Params(decoders.Params):
     optional: bool = False
 
     def fits(self, channel: Channel) -> bool:
-        """Tell whether to decode: always, or where there is a model if optional."""
+        """Tell whether to decode: always, unless optional.
+
+        Raises LexiconError where the model is damaged, or another one than what ships
+        and absent or of another lexicon.
+        """
         if not self.optional:
             return True
-        try:
-            locations.find(self.model, channel)
-        except LexiconError:
+        if self.brings_model:
+            ngrams.find_model(self.model, channel)
+        elif ngrams.shipped(channel) is None:
             return False
         return channel.mechanism.has_log_probs
 
     @property
     def brings_model(self) -> bool:
         """Tell whether the model is another than the one that ships."""
-        return self.model != locations.ENGLISH
+        return self.model != ngrams.ENGLISH
 
     def prepare(self, channel: Channel) -> Ngram:
         """Open the model; raises LexiconError and UsageError where it does not fit."""
-        model = locations.find(self.model, channel)
+        model = ngrams.find_model(self.model, channel)
         reader = PairReader(
             *(channel, model, self.candidates, self.weight, self.topic), kept=_READ
         )
@@ -130,7 +135,7 @@ class Ngram(decoders.Decoder):
             for begin in range(0, len(positions), _BLOCK):
                 part = positions[begin : begin + _BLOCK]
                 near = closeness.of(released.drawn[part], weighed.columns[:, part])
-                expected[:, part] = (near * likely[:, None, part]).sum(axis=0)
+                expected[:, part] = summed(near * likely[:, None, part])
         expected /= np.float32(_STEPS)
         return expected
 

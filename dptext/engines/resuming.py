@@ -21,8 +21,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from dptext import streams
-from dptext.engines.parts import Finished, Part, Task
-from dptext.engines.work import Done
+from dptext.engine.worker import Done, Finished, Part, Task
 from dptext.errors import OutputError, RefusedError, UsageError
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey

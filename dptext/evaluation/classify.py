@@ -1,20 +1,194 @@
-"""How well a classifier does on private texts: utility, and attacks on an attribute.
+"""Accuracy of classifiers on private texts: utility, and attacks on an attribute.
+
+How well a classifier does on private texts: utility, and attacks on an attribute.
 
 Splits are stratified and the same for original and private texts; MEANINGS says what is
 trained and tested on what.
+
+Classifiers, by the name that --classifier takes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dptext.errors import UsageError
-from dptext.evaluation.classifiers import Classifier, Labels, Make
+from dptext.metrics.similarity import Weighted
+from dptext.models import package
+from dptext.noise import unit
 from dptext.report.figures import accuracy
+from dptext.tokens.policy import Policy
+from dptext.tokens.tokenizer import Tokenizer
+from dptext.types import Lexicon
+
+Labels = NDArray[np.int64]
+_NAMES = ("tfidf", "vectors")
+
+
+class Classifier(Protocol):
+    """Trained anew for each split."""
+
+    def fit(self, texts: Sequence[str], labels: Labels) -> None:
+        """Learn."""
+
+    def predict(self, texts: Sequence[str]) -> Labels:
+        """Guess."""
+
+
+class Linear:
+    """Logistic regression on TF-IDF of words and pairs of words, or mean vectors."""
+
+    def __init__(self, lexicon: Lexicon | None = None) -> None:
+        self._lexicon = lexicon
+        self._model: Any = None
+
+    def fit(self, texts: Sequence[str], labels: Labels) -> None:
+        """Learn from texts."""
+        linear = _sklearn("linear_model").LogisticRegression(max_iter=300, C=3.0)
+        if self._lexicon is None:
+            features = _sklearn("feature_extraction.text").TfidfVectorizer(
+                sublinear_tf=True, ngram_range=(1, 2), min_df=2, dtype=np.float32
+            )
+        else:
+            change = _sklearn("preprocessing").FunctionTransformer
+            features = change(Vectors(self._lexicon))
+        model = _sklearn("pipeline").make_pipeline(features, linear)
+        try:
+            model.fit(list(texts), labels)
+        except ValueError:
+            # No word occurs twice: guess the most frequent label.
+            model = _sklearn("dummy").DummyClassifier().fit(list(texts), labels)
+        self._model = model
+
+    def predict(self, texts: Sequence[str]) -> Labels:
+        """Guess the labels of texts."""
+        return np.asarray(self._model.predict(list(texts)), np.int64)
+
+
+def _sklearn(part: str) -> Any:
+    return package(f"sklearn.{part}", "a classifier", "evaluate")
+
+
+class Vectors:
+    """Texts to the direction of the weighted mean of their words' vectors."""
+
+    def __init__(self, lexicon: Lexicon) -> None:
+        self._vectors = Weighted(lexicon)
+        self._tokenizer = Tokenizer(lexicon, Policy())
+
+    def __call__(self, texts: Sequence[str]) -> NDArray[np.float64]:
+        """Return (texts, d), of length sqrt(d)."""
+        words = self._tokenizer.words(list(texts))
+        sums = self._vectors.of_texts(words.texts, words.ids, len(texts))
+        return np.asarray(unit(sums) * np.sqrt(sums.shape[1]))
+
+
+class FineTuned:
+    """A Hugging Face model with a new head, trained for a few epochs, seeded."""
+
+    _LENGTH, _BATCH, _EPOCHS, _RATE = 128, 32, 2, 5e-5
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self._model: Any = None
+        self._tokenizer: Any = None
+
+    def fit(self, texts: Sequence[str], labels: Labels) -> None:
+        """Learn all weights by cross-entropy."""
+        torch = self._torch()
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(0)
+            self._load(int(labels.max()) + 1)
+            self._model.train()
+            optimizer = torch.optim.AdamW(self._model.parameters(), lr=self._RATE)
+            rng = np.random.default_rng(0)
+            for _ in range(self._EPOCHS):
+                for rows in self._batches(rng.permutation(len(texts))):
+                    logits = self._logits([texts[row] for row in rows])
+                    target = torch.from_numpy(labels[rows])
+                    optimizer.zero_grad()
+                    torch.nn.functional.cross_entropy(logits, target).backward()
+                    optimizer.step()
+            self._model.eval()
+
+    def predict(self, texts: Sequence[str]) -> Labels:
+        """Guess the labels of texts."""
+        with self._torch().inference_mode():
+            guesses = [
+                self._logits([texts[row] for row in rows]).argmax(dim=1).numpy()
+                for rows in self._batches(np.arange(len(texts)))
+            ]
+        return np.concatenate(guesses)
+
+    def _torch(self) -> Any:
+        return package("torch", "a Hugging Face classifier", "semantic")
+
+    def _load(self, classes: int) -> None:
+        """Load the model for so many classes."""
+        library = package("transformers", "a Hugging Face classifier", "semantic")
+        library.utils.logging.set_verbosity_error()
+        library.utils.logging.disable_progress_bar()
+        try:
+            self._tokenizer = library.AutoTokenizer.from_pretrained(
+                self._folder, local_files_only=True
+            )
+            self._model = library.AutoModelForSequenceClassification.from_pretrained(
+                self._folder,
+                local_files_only=True,
+                num_labels=classes,
+                ignore_mismatched_sizes=True,
+            )
+        except (OSError, ValueError):
+            raise UsageError(
+                f"--classifier {self._folder}: no model that can be loaded"
+            ) from None
+
+    def _logits(self, texts: Sequence[str]) -> Any:
+        """Return a tensor (texts, classes)."""
+        tokens = self._tokenizer(
+            list(texts),
+            padding=True,
+            truncation=True,
+            max_length=self._LENGTH,
+            return_tensors="pt",
+        )
+        return self._model(**tokens).logits
+
+    def _batches(self, rows: Labels) -> Iterator[Labels]:
+        for begin in range(0, len(rows), self._BATCH):
+            yield rows[begin : begin + self._BATCH]
+
+
+Make = Callable[[], Classifier]
+
+
+def check_classifier(name: str) -> None:
+    """Refuse a name that is none of a classifier. Raises UsageError."""
+    if name not in _NAMES and not (Path(name) / "config.json").is_file():
+        msg = f"--classifier {name}: give {', '.join(_NAMES)} or the folder of a model"
+        if name == "lstm":
+            msg = "--classifier lstm is gone: give a model's folder, tfidf or vectors"
+        raise UsageError(msg)
+
+
+def make_classifier(name: str, lexicon: Lexicon) -> Make:
+    """Return what makes a classifier: tfidf, vectors, or the folder of a model.
+
+    Raises UsageError for another name.
+    """
+    check_classifier(name)
+    if name == "tfidf":
+        return Linear
+    if name == "vectors":
+        return lambda: Linear(lexicon)
+    return lambda: FineTuned(name)
+
 
 _TEST = 0.25
 _LEAST = 8  # texts of the rarest label

@@ -1,7 +1,11 @@
-"""Mechanisms against each other on one's own texts: a grid of cells, one row for each.
+"""Mechanisms compared on the user's texts: a grid of cells, one row for each.
 
-Every cell runs in a process of its own, so that its time and memory are its own; a few
+Mechanisms against each other on one's own texts: a grid of cells, one row for each.
+
+Every cell runs in a process of its own, which alone takes its time and memory; a few
 run at once. Rows that are done can be kept and are then not computed again.
+
+What a comparison reads and keeps: a sample of texts, finished rows.
 """
 
 from __future__ import annotations
@@ -10,28 +14,38 @@ import hashlib
 import json
 import multiprocessing
 import resource
-import signal
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from functools import cache
+from multiprocessing import connection
+from multiprocessing.context import ForkServerContext
+from pathlib import Path
 
 import msgspec
+import numpy as np
 
-from dptext import failures, lexicons, pipeline, profile, progress
-from dptext.errors import DptextError
+from dptext import lexicons, pipeline, profile, progress, registry, streams
+from dptext.engine import pool
+from dptext.errors import DptextError, InputError, UsageError
+from dptext.evaluation import rows
 from dptext.evaluation.run import Evaluation, Result, Settings
 from dptext.measures import public
+from dptext.mechanisms import Family, Params
 from dptext.randomness import RunKey
-from dptext.report import assemble
-from dptext.types import Record, Words
+from dptext.registry import describe_failure
+from dptext.report import build
+from dptext.types import Record, Selection, Words
 
 _EXAMPLES = 3
 # Loaded once for all processes; nothing of these starts a thread.
 _PRELOADED = ("dptext.measures.calibrate", "dptext.measures.bayes_risk")
+# Seconds of a cell with and without shipped results, and words a second, roughly: with
+# the built-in lexicon, of mechanisms that draw words, move vectors or read texts.
+_SHIPPED, _SEARCHED = 2.0, 90.0
+_LEVELS = ("risk 0.1", "risk 0.2", "risk 0.35")
+_SPEED = {Family.WORDS: 2e4, Family.NOISE: 4e3, Family.TEXTS: 20.0}
 ACCURACIES = (
     "utility, attack: accuracy of a classifier trained and tested on private texts; on "
     "originals: trained and tested on the texts as they were; by chance: the share of "
@@ -88,6 +102,37 @@ class Row:
     reason: str = ""
 
 
+class Forecast:
+    """About how long a comparison takes, from its cells and the pace so far."""
+
+    def __init__(self, cells: Sequence[Cell], sample: Sample, jobs: int) -> None:
+        words = sum(len(text.split()) for text in sample.texts)
+        self._left = {id(cell): _seconds(cell, words) / jobs for cell in cells}
+        self._most = max(self._left.values(), default=0.0) * jobs
+        self._began, self._done = time.monotonic(), 0.0
+
+    def finished(self, cell: Cell) -> None:
+        """Count a cell as done."""
+        self._done += self._left.pop(id(cell))
+
+    def seconds(self) -> float:
+        """Return about how many seconds are left."""
+        left = sum(self._left.values())
+        if not self._done:
+            return max(left, self._most)
+        return left * (time.monotonic() - self._began) / self._done
+
+
+def _seconds(cell: Cell, words: int) -> float:
+    name, _, parameters = cell.mechanism.partition(":")
+    if name not in registry.names("mechanisms"):
+        return _SHIPPED
+    params: type[Params] = registry.find("mechanisms", name).Params
+    usual = cell.profile == "balanced" and cell.lexicon == "builtin" and not parameters
+    quick = name == "rank" or (usual and cell.level in _LEVELS)
+    return (_SHIPPED if quick else _SEARCHED) + words / _SPEED[params.family]
+
+
 def run(
     cells: Sequence[Cell],
     sample: Sample,
@@ -106,22 +151,26 @@ def run(
     for key, cell in named.items():
         if key in known:
             yield cell, known[key]
-    with ThreadPoolExecutor(jobs) as threads:
-        waiting = {
-            threads.submit(_in_process, cell, sample, settings): (key, cell)
-            for key, cell in named.items()
-            if key not in known
-        }
-        try:
-            for future in as_completed(waiting):
-                key, cell = waiting[future]
-                row = future.result()
+    waiting = [(key, cell) for key, cell in named.items() if key not in known]
+    waiting.reverse()
+    under_way: dict[object, tuple[str, Cell, _Process]] = {}
+    try:
+        while waiting or under_way:
+            while waiting and len(under_way) < jobs:
+                key, cell = waiting.pop()
+                process = _Process(cell, sample, settings)
+                under_way[process.answer] = key, cell, process
+            for answer in connection.wait(
+                [each.answer for *_, each in under_way.values()]
+            ):
+                key, cell, process = under_way.pop(answer)
+                row = process.row()
                 if keep is not None:
                     keep(key, row)
                 yield cell, row
-        finally:
-            for future in waiting:
-                future.cancel()
+    finally:
+        for *_, process in under_way.values():
+            process.kill()
 
 
 def key_of(cell: Cell, sample: Sample, settings: Settings) -> str:
@@ -132,40 +181,80 @@ def key_of(cell: Cell, sample: Sample, settings: Settings) -> str:
     return hashlib.sha256(data.encode("ascii")).hexdigest()
 
 
-def _in_process(cell: Cell, sample: Sample, settings: Settings) -> Row:
-    """Compute a cell in a process of its own."""
-    with ProcessPoolExecutor(
-        1, _context(), initializer=_ready, initargs=(progress.enabled(),)
-    ) as process:
+class _Process:
+    """A process of its own for a cell; answer is ready when it has ended."""
+
+    def __init__(self, cell: Cell, sample: Sample, settings: Settings) -> None:
+        self._cell = cell
+        self.answer, theirs = multiprocessing.Pipe(duplex=False)
+        self._process = _context().Process(
+            target=_answer,
+            args=(theirs, progress.enabled(), cell, sample, settings),
+        )
         try:
-            return process.submit(compute, cell, sample, settings).result()
-        except BrokenProcessPool:
+            with theirs, pool.signals_held():
+                self._process.start()
+        except BaseException:  # an interrupt that was held until now
+            if self._process.pid is not None:
+                self.kill()
+            raise
+
+    def row(self) -> Row:
+        """Return what it computed."""
+        try:
+            answer = self.answer.recv()
+        except EOFError:
             reason = "its process stopped (is there enough memory?)"
-            return Row(cell.mechanism, cell.level, cell.lexicon, reason=reason)
+            answer = _missing(self._cell, reason)
+        self.kill()
+        if isinstance(answer, Exception):
+            raise answer
+        assert isinstance(answer, Row)
+        return answer
+
+    def kill(self) -> None:
+        """End it."""
+        self._process.kill()
+        self._process.join()
+        self.answer.close()
 
 
 @cache
-def _context() -> multiprocessing.context.BaseContext:
+def _context() -> ForkServerContext:
     """Return how processes start: from one that has loaded what each of them needs."""
-    if "forkserver" not in multiprocessing.get_all_start_methods():
-        return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["numpy", __name__, *_PRELOADED])
     return context
 
 
-def _ready(talkative: bool) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    progress.on(talkative)
+def _answer(
+    sender: connection.Connection,
+    talkative: bool,
+    cell: Cell,
+    sample: Sample,
+    settings: Settings,
+) -> None:
+    """Compute a cell in a process of its own."""
+    pool.begin()
+    # Several cells may be at the same step.
+    progress.on(talkative, about=f"{cell.mechanism}, {cell.level}: ")
+    try:
+        sender.send(compute(cell, sample, settings))
+    except Exception as error:
+        sender.send(error)
+
+
+def _missing(cell: Cell, reason: str) -> Row:
+    return Row(cell.mechanism, cell.level, cell.lexicon, reason=reason)
 
 
 def compute(cell: Cell, sample: Sample, settings: Settings) -> Row:
     """Compute a cell; what cannot be run is a row with the reason."""
     try:
-        with failures.described():  # which loses its traceback between processes
+        with describe_failure():  # which loses its traceback between processes
             return _computed(cell, sample, settings)
     except DptextError as error:
-        return Row(cell.mechanism, cell.level, cell.lexicon, reason=str(error))
+        return _missing(cell, str(error))
 
 
 def _computed(cell: Cell, sample: Sample, settings: Settings) -> Row:
@@ -185,7 +274,7 @@ def _computed(cell: Cell, sample: Sample, settings: Settings) -> Row:
     ]
     seconds = time.perf_counter() - began
     megabytes = _peak()
-    statement = assemble.promised(ready)
+    statement = build.promised(ready)
     risk, _ = public.risk_of(ready)
     texts = [record.texts for record in records]
     originals = Evaluation.of(lexicon, settings, texts, sample.values)
@@ -210,3 +299,52 @@ def _peak() -> float:
     """Return the peak memory of this process in megabytes."""
     unit = 1 if sys.platform == "darwin" else 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
+
+
+def read_sample(
+    path: str, selection: Selection, settings: Settings, size: int, format: str | None
+) -> Sample:
+    """Take texts evenly over a file, with all labels and attributes.
+
+    Records without a text or without one of these are passed over. Raises InputError
+    where none is left.
+    """
+    values = (*settings.labels, *settings.attributes)
+    joined = (
+        (rows.one_text(row.texts), row.values)
+        for row in rows.records(path, selection, values, format)
+    )
+    usable = [row for row in joined if row[0].strip() and None not in row[1]]
+    if not usable:
+        raise InputError(f"{path}: no record has text and all of the fields asked for")
+    # A fixed choice: the same sample each time, whatever the order of labels.
+    order = np.random.default_rng(0).permutation(len(usable))[:size]
+    chosen = [usable[index] for index in sorted(order.tolist())]
+    return Sample(tuple(text for text, _ in chosen), tuple(row for _, row in chosen))
+
+
+def finished_rows(path: Path) -> dict[str, Row]:
+    """Read the rows of an earlier run by their keys; make the file if there is none.
+
+    Raises UsageError for another file, OSError where rows could not be kept.
+    """
+    streams.check_ends(path, "--resume")
+    with path.open("ab"):
+        pass
+    known = {}
+    for number, line in enumerate(path.read_bytes().splitlines(), 1):
+        try:
+            key, row = msgspec.json.decode(line, type=tuple[str, Row])
+        except (msgspec.ValidationError, msgspec.DecodeError):
+            raise UsageError(
+                f"{path}:{number}: not a file that compare has written"
+            ) from None
+        known[key] = row
+    return known
+
+
+def keep_row(path: Path, key: str, row: Row) -> None:
+    """Add a row to the file of finished rows; one that failed is to be tried again."""
+    if not row.reason:
+        with path.open("ab") as file:
+            file.write(msgspec.json.encode((key, row)) + b"\n")

@@ -91,6 +91,12 @@ def cells(row: Row) -> dict[str, str]:
     return shown
 
 
+def line(row: Row) -> str:
+    """Return the figures of a row that a person looks at first, in one line."""
+    shown = cells(row)
+    return ", ".join(f"{name} {shown[name]}" for name in ("epsilon", "risk", *KEPT))
+
+
 def headings(settings: Settings) -> list[str]:
     """Return the headings of the columns that a terminal shows."""
     names = ["mechanism", "level", "epsilon", "worst loss, nats", "risk", *KEPT]

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dptext.evaluation import result_rows
 from dptext.evaluation.classify import Task
 from dptext.evaluation.run import Result
-from dptext.measures.in_context import Reading, Success
+from dptext.measures.context_risk import Reading, Success
 from dptext.report import _page, _svg, figures
 from dptext.report._page import Html, Section
 from dptext.report.figures import share as _share

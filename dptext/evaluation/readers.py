@@ -8,9 +8,9 @@ from dptext import pipeline
 from dptext.budgets import uniform
 from dptext.errors import InputError
 from dptext.evaluation.rows import texts_of
-from dptext.measures import in_context, reader_crossing, readings
-from dptext.measures.in_context import Reading
-from dptext.measures.reader_crossing import Crossing
+from dptext.measures import context_risk, root_finding
+from dptext.measures.context_risk import Reading
+from dptext.measures.root_finding import Crossing
 from dptext.profile import Part, Profile
 from dptext.randomness import RunKey
 from dptext.types import Lexicon
@@ -42,8 +42,8 @@ def calibrated(
         ready = pipeline.build(replace(recipe, budget=Part("uniform", params)), lexicon)
         # Public texts: a fixed seed, so that the search can be repeated.
         randomness = ready.randomness(RunKey.from_seed(0))
-        results = in_context.measure(
-            ready, [readings.named(ready, reader)], [texts], randomness
+        results = context_risk.measure(
+            ready, [context_risk.named(ready, reader)], [texts], randomness
         )
         if not results:
             msg = f"{text}: no words of the lexicon to read"
@@ -51,4 +51,4 @@ def calibrated(
         return results[0]
 
     ready = pipeline.build(recipe, lexicon)
-    return reader_crossing.search(read, target, ready.budget.description.high)
+    return root_finding.search_by_reader(read, target, ready.budget.description.high)

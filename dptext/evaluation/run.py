@@ -7,17 +7,16 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from dptext import models
-from dptext.evaluation import OWNER, classifiers, classify
-from dptext.evaluation.classify import Baseline, Task
+from dptext.errors import UsageError
+from dptext.evaluation import OWNER, classify
+from dptext.evaluation.classify import Baseline, Task, check_classifier, make_classifier
 from dptext.evaluation.rows import Pair, one_text
-from dptext.measures import attacks, in_context, masked_word
+from dptext.measures import attacks, context_risk
+from dptext.measures.attacks import Guessed, Guesses
+from dptext.measures.context_risk import Attack, Reading, available
 from dptext.measures.deniability import Deniability
-from dptext.measures.guesses import Guesses
-from dptext.measures.in_context import Attack, Reading
 from dptext.measures.kept import Kept, Meter
-from dptext.measures.masked_word import Guessed
 from dptext.measures.public import deniability_of
-from dptext.measures.readings import available
 from dptext.pipeline import Pipeline
 from dptext.randomness import Randomness, RunKey
 from dptext.types import Lexicon, Record
@@ -48,10 +47,16 @@ class Settings:
 
     def check(self) -> None:
         """Raise UsageError for models that are not there, before the work begins."""
+        check_classifier(self.classifier)
+        if self.classifier != "tfidf" and not (self.labels or self.attributes):
+            raise UsageError(
+                "--classifier: name the field that it learns, with --label or "
+                "--attribute"
+            )
         if self.encoder is not None:
             models.need_sentence_model(self.encoder, "CS")
         if self.masked_model is not None:
-            masked_word.need_model(self.masked_model)
+            attacks.need_model(self.masked_model)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +112,7 @@ class Evaluation:
         A record without a value has no part in that field's task.
         """
         settings.check()
-        make = classifiers.classifier(settings.classifier, lexicon)
+        make = make_classifier(settings.classifier, lexicon)
         named = (*settings.labels, *settings.attributes)
         lines = [one_text(each) for each in texts]
         baselines = []
@@ -210,7 +215,7 @@ def _attack(
     readers = available(writer) if writer and settings.readers else []
     if writer is None or not readers:
         return None, None
-    return in_context.Attack(writer, readers), writer.randomness(RunKey.fresh())
+    return context_risk.Attack(writer, readers), writer.randomness(RunKey.fresh())
 
 
 def _trade_off(utility: Sequence[Task], attacks: Sequence[Task]) -> float | None:

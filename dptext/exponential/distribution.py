@@ -15,8 +15,8 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from dptext import geometry
 from dptext.exponential.lists import Lists
-from dptext.geometry import pairs
 from dptext.spaces import Space
 from dptext.types import Eps, Ids
 
@@ -93,7 +93,7 @@ class DistanceDistribution:
     def log_weights(self, ids: Ids, eps: Eps) -> NDArray[np.float64]:
         """Return ln P(y|x) up to a constant for each word: (n, V)."""
         rows = ids.astype(np.int64)
-        logs = pairs.to_words(self.space, rows, 0, self.space.size)
+        logs = geometry.to_words(self.space, rows, 0, self.space.size)
         self.measure(logs, self.truncations(eps)[:, None])
         logs *= -self.rates(rows, eps)[:, None]
         return logs
@@ -147,7 +147,7 @@ class Weights:
         self, inputs: NDArray[np.int64], outputs: NDArray[np.int64]
     ) -> NDArray[np.float64]:
         """Return the weights of pairs: (n,)."""
-        logs = self.measure(pairs.of_rows(self.space, inputs, outputs))
+        logs = self.measure(geometry.of_rows(self.space, inputs, outputs))
         logs *= -self.rate[inputs]
         return np.exp(logs, out=logs)
 

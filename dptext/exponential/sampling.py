@@ -1,4 +1,6 @@
-"""Exact draws from an exponential distribution over distances.
+"""Exact draws from an exponential distribution, and the tables behind them.
+
+Exact draws from an exponential distribution over distances.
 
 No row over the whole vocabulary is needed: the nearest k words of x are listed, and
 every other word is at least far[x] away. With c the weight at far[x] the weights divide
@@ -11,17 +13,254 @@ into
 A refused proposal starts the draw anew, so that words follow w / sum(w) exactly, with
 relative accuracy also for rare words, for any epsilon per word, without a row over V
 per word. Distances and weights are float64.
+
+What draws of words at an epsilon are made by: weights of their listed words.
+
+A table holds pairs of a row and an epsilon. Where a batch has one epsilon, the usual
+case, its table holds every row, each filled in when its word occurs for the first time,
+and serves the next batches, too.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
+from dptext import geometry
 from dptext.exponential.distribution import DistanceDistribution
-from dptext.exponential.tables import Table, Tables
+from dptext.exponential.lists import Lists
 from dptext.randomness import RandomBits
 from dptext.types import Eps, Ids
+
+_STEP = 32
+# Rows that are filled in together.
+_ROWS = 2048
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Pairs of a row and an epsilon, m of them.
+
+    rows (m,); rate, truncation (m,) of min(t, truncation); ceiling (m,) ln c;
+    cumulative (m, k) weights of the listed words in excess of c, over the largest
+    weight of the pair; inside (m,) their sum, and total (m,) with the floor.
+    """
+
+    distribution: DistanceDistribution
+    lists: Lists
+    rows: NDArray[np.int64]
+    rate: NDArray[np.float64]
+    truncation: NDArray[np.float64]
+    ceiling: NDArray[np.float64]
+    cumulative: NDArray[np.float64]
+    inside: NDArray[np.float64]
+    total: NDArray[np.float64]
+
+    @classmethod
+    def of(
+        cls,
+        distribution: DistanceDistribution,
+        lists: Lists,
+        rows: NDArray[np.int64],
+        eps: Eps,
+    ) -> Table:
+        """Take pairs, rows (m,) and eps (m,); no weight is computed yet."""
+        return cls(
+            *(distribution, lists, rows),
+            *(distribution.rates(rows, eps), distribution.truncations(eps)),
+            # np.empty takes no memory before it is written to.
+            *(np.empty(len(rows)), np.empty((len(rows), lists.listed.shape[1]))),
+            *(np.empty(len(rows)), np.empty(len(rows))),
+        )
+
+    def fill(self, filled: NDArray[np.int64], distances: NDArray[np.float64]) -> None:
+        """Compute the weights of some pairs, (j,), from their distances (j, k)."""
+        size, measure = self.distribution.space.size, self.distribution.measure
+        rate, truncation = self.rate[filled], self.truncation[filled]
+        # With all of V listed any c serves; infinity is no distance.
+        far = np.minimum(self.lists.far[self.rows[filled]], distances.max(axis=1))
+        ceiling = measure(far, truncation)
+        ceiling *= -rate
+        weights = measure(distances, truncation[:, None])
+        weights *= -rate[:, None]
+        # Divided by the largest, so that no weight overflows.
+        top = np.maximum(weights.max(axis=1), ceiling)
+        floor = np.exp(ceiling - top)
+        weights -= top[:, None]
+        np.exp(weights, out=weights)
+        weights -= floor[:, None]
+        np.maximum(weights, 0.0, out=weights)
+        np.cumsum(weights, axis=1, out=weights)
+        self.ceiling[filled] = ceiling
+        self.cumulative[filled] = weights
+        self.inside[filled] = weights[:, -1]
+        self.total[filled] = weights[:, -1] + size * floor
+
+    def attempt(
+        self, kind: NDArray[np.int64], integers: NDArray[np.uint64]
+    ) -> NDArray[np.int64]:
+        """Make one attempt for each row of bits (n, 4): a word, or -1 if refused.
+
+        kind (n,) says by which pair.
+        """
+        target = RandomBits.unit(integers[:, 0])
+        target *= self.total[kind]
+        words = np.full(len(kind), -1)
+        inside = target < self.inside[kind]
+        beyond = np.flatnonzero(~inside)
+        if len(beyond):
+            size = self.distribution.space.size
+            proposed = RandomBits.below(integers[beyond, 1], size)
+            uniform = RandomBits.unit(integers[beyond, 2])
+            accepted = self._accepts(kind[beyond], proposed, uniform)
+            words[beyond[accepted]] = proposed[accepted]
+        listed = np.flatnonzero(inside)
+        ranks = _count(self.cumulative, kind[listed], target[listed])
+        words[listed] = self.lists.listed[self.rows[kind[listed]], ranks]
+        return words
+
+    def _accepts(
+        self,
+        kind: NDArray[np.int64],
+        words: NDArray[np.int64],
+        uniform: NDArray[np.float64],
+    ) -> NDArray[np.bool_]:
+        """Tell which proposals are accepted: uniform < min(w(y), c) / c, exactly.
+
+        Single precision decides where its error bound leaves no doubt, float64
+        elsewhere.
+        """
+        space, squares = self.distribution.space, self.distribution.squares
+        rows = self.rows[kind]
+        squared = geometry.squared_single(space, rows, words)
+        error = space.vectors.shape[1] * 2.0**-21 * (squares[rows] + squares[words])
+        error += 1e-12
+        nearest = np.sqrt(np.maximum(squared - error, 0.0))
+        accepted = uniform < self._chance(kind, nearest)
+        perhaps = np.flatnonzero(accepted)
+        farthest = np.sqrt(squared[perhaps] + error[perhaps])
+        surely = uniform[perhaps] < self._chance(kind[perhaps], farthest)
+        doubt = perhaps[~surely]
+        exact = geometry.of_rows(space, rows[doubt], words[doubt])
+        accepted[doubt] = uniform[doubt] < self._chance(kind[doubt], exact)
+        return accepted
+
+    def _chance(
+        self, kind: NDArray[np.int64], distances: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return min(w, c) / c at distances, in place: (n,)."""
+        excess = self.distribution.measure(distances, self.truncation[kind])
+        excess *= -self.rate[kind]
+        excess -= self.ceiling[kind]
+        np.minimum(excess, 0.0, out=excess)
+        return np.exp(excess, out=excess)
+
+
+class Tables:
+    """The tables of lists: that of the last single epsilon is kept."""
+
+    def __init__(
+        self, distribution: DistanceDistribution, lists: Lists, begin: int = 0
+    ) -> None:
+        """begin: the first row that is asked for."""
+        self._distribution = distribution
+        self._lists, self._begin = lists, begin
+        self._epsilon: float | None = None
+        self._table: Table | None = None
+        self._filled = np.zeros(0, bool)
+
+    def learn(self, words: int) -> None:
+        """Take what pays once so many words were drawn, whichever they are."""
+        self._lists.learn(words, self._begin)
+
+    def of(self, rows: NDArray[np.int64], eps: Eps) -> tuple[Table, NDArray[np.int64]]:
+        """Return a table of words, rows (n,) at eps (n,), and which pair is of each."""
+        if (eps == eps[:1]).all():
+            return self._of_one(rows, float(eps[0])), rows
+        inputs = self._distribution.space.size + 1
+        distinct, values, kind = _distinct(rows, eps, inputs)
+        table = Table.of(self._distribution, self._lists, distinct, values)
+        table.fill(np.arange(len(distinct)), self._lists.rows(distinct))
+        return table, kind
+
+    def _of_one(self, rows: NDArray[np.int64], epsilon: float) -> Table:
+        if self._table is None or self._epsilon != epsilon:
+            every = np.arange(len(self._lists))
+            eps = np.full(len(every), epsilon)
+            self._table = Table.of(self._distribution, self._lists, every, eps)
+            self._epsilon = epsilon
+            self._filled = np.zeros(len(every), bool)
+        wanted = np.zeros(len(self._filled), bool)
+        wanted[rows] = True
+        new = np.flatnonzero(wanted & ~self._filled)
+        for begin in range(0, len(new), _ROWS):
+            part = new[begin : begin + _ROWS]
+            self._table.fill(part, self._lists.rows(part))
+            self._filled[part] = True
+        return self._table
+
+
+def _count(
+    cumulative: NDArray[np.float64],
+    which: NDArray[np.int64],
+    target: NDArray[np.float64],
+) -> NDArray[np.int64]:
+    """Count the entries of each word's row that are at most its target: (n,).
+
+    Most words are near their inputs: first one entry, then _STEP entries are looked at,
+    then those at the end of each step, and last those within the step. Each target is
+    below its row's last entry.
+    """
+    ranks = np.zeros(len(which), np.int64)
+    left = np.flatnonzero(cumulative[which, 0] <= target)
+    ranks[left] = _within(cumulative, which[left], target[left], 0)
+    last = cumulative.shape[1] - _STEP
+    if last <= 0:
+        return ranks
+    left = left[ranks[left] == _STEP]
+    ends = cumulative[:, _STEP - 1 :: _STEP]
+    for begin in range(0, len(left), _CHUNK):
+        chunk = left[begin : begin + _CHUNK]
+        steps = (ends[which[chunk]] <= target[chunk, None]).sum(axis=1)
+        start = np.minimum(steps * _STEP, last)
+        ranks[chunk] = start + _within(cumulative, which[chunk], target[chunk], start)
+    return ranks
+
+
+def _within(
+    cumulative: NDArray[np.float64],
+    which: NDArray[np.int64],
+    target: NDArray[np.float64],
+    start: NDArray[np.int64] | int,
+) -> NDArray[np.int64]:
+    """Count the entries at most the target among _STEP entries of each row: (n,)."""
+    counts = np.empty(len(which), np.int64)
+    starts = np.broadcast_to(start, counts.shape)
+    inner = np.arange(min(_STEP, cumulative.shape[1]))
+    for begin in range(0, len(which), _CHUNK):
+        chunk = slice(begin, begin + _CHUNK)
+        part = cumulative[which[chunk, None], starts[chunk, None] + inner]
+        counts[chunk] = (part <= target[chunk, None]).sum(axis=1)
+    return counts
+
+
+def _distinct(
+    rows: NDArray[np.int64], eps: Eps, inputs: int
+) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64]]:
+    """Return the distinct (row, epsilon) pairs and the pair of each word."""
+    values, code = np.unique(eps, return_inverse=True)
+    keys = code.astype(np.int64) * inputs + rows
+    if len(values) * inputs <= 64 * len(rows) + 2**20:
+        used = np.zeros(len(values) * inputs, bool)
+        used[keys] = True
+        distinct = np.flatnonzero(used)
+        kind = (np.cumsum(used) - 1)[keys]
+    else:
+        distinct, kind = np.unique(keys, return_inverse=True)
+    return distinct % inputs, values[distinct // inputs], kind
+
 
 _CHUNK = 1024
 _TRIES = 64

@@ -123,6 +123,13 @@ class Format(ABC):
         """
         return b"\n"
 
+    def candidates(self, stream: BinaryIO, selection: Selection) -> list[str]:
+        """Return the names of fields that hold strings, by the beginning of a file.
+
+        For the message of a run that names no field.
+        """
+        return []
+
     def others(self, record: Record, selection: Selection) -> Iterator[tuple[str, str]]:
         """Give name and text of each field of a record that is copied.
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dptext.errors import InputError
-from dptext.formats import _fields, _paths
+from dptext.formats import _fields
 
 _VARIABLE = ("is_string", "is_large_string", "is_binary", "is_large_binary")
 
@@ -43,7 +43,7 @@ def column(schema: Schema, path: str, location: str, *, is_text: bool = True) ->
 
     Raises InputError when there is no such field or it cannot hold what is asked.
     """
-    first, *names = _paths.parse(path)
+    first, *names = _fields.parse(path)
 
     def number(names: list[str], name: str) -> int:
         if names.count(name) == 1:
@@ -93,7 +93,7 @@ def leaf_paths(schema: Schema, *, only_text: bool = False) -> Iterator[str]:
             fields = fields_of(kind)
             left += [((*path, field.name), _inside(field.type)) for field in fields]
         elif _is_text(kind) or not only_text:
-            yield _paths.joined(path)
+            yield _fields.joined(path)
 
 
 def is_kind(kind: Kind, test: str) -> bool:

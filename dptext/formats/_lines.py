@@ -1,6 +1,10 @@
-"""Formats whose records are lines: reading with a limit, and writing.
+"""Formats whose records are lines: reading with a limit, cutting, writing.
+
+Formats whose records are lines: reading with a limit, and writing.
 
 A line ends at a line feed; carriage returns just before it belong to the line end.
+
+Writing records that are lines.
 """
 
 from __future__ import annotations
@@ -8,10 +12,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import BinaryIO
 
-from dptext.formats import BOM, Item
+from dptext.errors import InputError
+from dptext.formats import BOM, Item, PieceWriter
 from dptext.types import Fault, Record, Verbatim
 
-CHUNK = 2**16  # bytes read at once while a record that is too long is skipped
+_CHUNK = 2**16  # bytes read at once while a record that is too long is skipped
+_SKIPPED = 2**30  # bytes of one record that are passed over: a device never ends
 
 # Turns a line into a record with an ordinal; raises Unreadable.
 Parse = Callable[[str, int], Record]
@@ -48,13 +54,34 @@ def decode(raw: bytes) -> str:
         ) from None
 
 
-def lines(stream: BinaryIO, limit: int) -> Iterator[bytes | None]:
-    """Give each line with its end; None stands for one longer than limit bytes."""
+def skipped(stream: BinaryIO, location: str) -> Iterator[bytes]:
+    """Read a record that is too long on, in parts of lines.
+
+    Raises InputError for one that does not end within a gibibyte.
+    """
+    size = 0
+    while part := stream.readline(_CHUNK):
+        size += len(part)
+        if size > _SKIPPED:
+            raise InputError(
+                f"{location}: a record longer than {_SKIPPED >> 30} GiB, which is not "
+                "passed over; is this text?"
+            )
+        yield part
+
+
+def lines(stream: BinaryIO, limit: int, location: str) -> Iterator[bytes | None]:
+    """Give each line with its end; None stands for one longer than limit bytes.
+
+    None comes before the rest of the line is read: a reader may stop there.
+    """
     while line := stream.readline(limit + 2):
         if len(line) > limit and len(line.rstrip(b"\r\n")) > limit:
-            while line and not line.endswith(b"\n"):
-                line = stream.readline(CHUNK)
             yield None
+            if not line.endswith(b"\n"):
+                for part in skipped(stream, location):
+                    if part.endswith(b"\n"):
+                        break
         else:
             yield line
 
@@ -74,7 +101,7 @@ def read(
     line is the number of the first one.
     """
     ordinal = start
-    for number, raw in enumerate(lines(stream, limit), line):
+    for number, raw in enumerate(lines(stream, limit, location), line):
         if number == 1 and raw is not None and raw.startswith(BOM):
             yield Verbatim(BOM, header=True)
             raw = raw[len(BOM) :]
@@ -89,3 +116,46 @@ def read(
             except Unreadable as error:
                 yield Fault(f"{location}:{number}", str(error), raw, error.advice)
         ordinal += 1
+
+
+class LineWriter(PieceWriter):
+    """Writes lines; each but the last gets a line end, even between two inputs."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self._started = False
+        self._open = False
+        self._end = b"\n"
+
+    def put(self, line: bytes) -> None:
+        """Write a line, after the line end that the one before may lack."""
+        self._started = True
+        if self._open:
+            line = self._end + line
+        self._stream.write(line)
+        if line.endswith(b"\n"):
+            self._open = False
+            self._end = b"\r\n" if line.endswith(b"\r\n") else b"\n"
+        else:
+            self._open = True
+
+    def piece(self, data: bytes) -> None:
+        """Write lines; the last one may lack its end."""
+        last = data.rfind(b"\n") + 1
+        for part in (data[:last], data[last:]):
+            if part:
+                self.put(part)
+
+    def verbatim(self, item: Verbatim) -> None:
+        """Write a blank line; a byte order mark only at the very beginning."""
+        raw = item.rest
+        assert isinstance(raw, bytes)
+        if not item.header:
+            if raw:
+                self.put(raw)
+        elif not self._started:
+            self._started = True
+            self._stream.write(raw)
+
+    def close(self) -> None:
+        """Nothing is held back."""

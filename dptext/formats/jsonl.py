@@ -19,10 +19,9 @@ import msgspec
 
 from dptext import formats
 from dptext.errors import InputError
-from dptext.formats import BOM, Item, _fields, _lines, _paths, _pieces
-from dptext.formats._line_writer import LineWriter
-from dptext.formats._lines import Unreadable
-from dptext.formats._paths import Node
+from dptext.formats import BOM, Item, _fields, _lines, _pieces
+from dptext.formats._fields import Node
+from dptext.formats._lines import LineWriter, Unreadable
 from dptext.formats._pieces import Regular
 from dptext.formats._scan import Absent, Scan
 from dptext.types import Record, Selection
@@ -68,7 +67,7 @@ class Format(formats.Format):
 
         Raises InputError for a line that is no JSON.
         """
-        texts = {_paths.parse(path) for path in selection.fields}
+        texts = {_fields.parse(path) for path in selection.fields}
         above = {path[:end] for path in texts for end in range(1, len(path))}
         yielded: set[tuple[str, ...]] = set()
         for number, line in enumerate(stream, 1):
@@ -84,7 +83,17 @@ class Format(formats.Format):
                 selected = path in texts or (empty and path in above)
                 if path not in yielded and not selected:
                     yielded.add(path)
-                    yield _paths.joined(path)
+                    yield _fields.joined(path)
+
+    def candidates(self, stream: BinaryIO, selection: Selection) -> list[str]:
+        """Return the paths of the strings of the first record that is whole."""
+        for line in stream:
+            try:
+                record = msgspec.json.decode(line.removeprefix(BOM))
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+                continue
+            return [path for path, _ in _fields.strings(record) if path]
+        return []
 
     def others(self, record: Record, selection: Selection) -> Iterator[tuple[str, str]]:
         """Give the strings of a record that are copied, with their paths."""
@@ -98,7 +107,7 @@ class _Parser:
     """Turns lines into records; where the first lacks a field, it says which are."""
 
     def __init__(self, selection: Selection, advises: bool) -> None:
-        self._root = _paths.tree(selection)
+        self._root = _fields.tree(selection)
         self._pass_missing = selection.missing == "pass"
         # Raw checks the grammar and builds nothing.
         self._validate = msgspec.json.Decoder(msgspec.Raw).decode

@@ -7,17 +7,19 @@ filters, sort orders or keys of its footer, and not the sizes of its row groups,
 writers cut by bytes. The codec is that of another column; see _metadata for what is
 said of columns.
 Needs the extra "parquet".
+
+Writing rows back to a Parquet file.
 """
 
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import BinaryIO, ClassVar
 
 from dptext import formats
 from dptext.errors import InputError, MissingExtra
-from dptext.formats import Item, _arrow, _metadata, _subjects
+from dptext.formats import Item, _arrow, _fields, _parquet_rows
 from dptext.formats._lines import Unreadable
 from dptext.formats._parquet_rows import (
     ROWS,
@@ -26,11 +28,152 @@ from dptext.formats._parquet_rows import (
     Rest,
     leaves,
     page_of,
+    rebuilt,
     row_of,
 )
-from dptext.formats._parquet_writer import Writer
 from dptext.types import Fault, Record, Selection, Verbatim
 
+_GROUP_BYTES = 2**26  # a row group of the output is full at so many bytes
+_GROUP_ROWS = 2**17  # or rows
+
+
+class _Sink:
+    """A stream that pyarrow may write to even when a failed run has closed it."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self.closed = False
+
+    def write(self, data: bytes) -> int:
+        return len(data) if self._stream.closed else self._stream.write(data)
+
+    def flush(self) -> None:
+        """Leave that to the owner of the stream."""
+
+    def close(self) -> None:
+        """Leave that to the owner of the stream."""
+
+
+class Writer(formats.Writer):
+    """Writes rows in row groups of its own; rows that were faults are left out."""
+
+    def __init__(self, stream: BinaryIO, selection: Selection) -> None:
+        self._sink = _Sink(stream)
+        self._private = selection.fields
+        self._head: Head | None = None
+        self._file: _arrow.File = None
+        self._page: Page | None = None
+        self._kept: list[int] = []  # rows of the page
+        self._batches: list[_arrow.Batch] = []  # rows with their old texts, and
+        self._new: list[list[_arrow.Value]] = []  # the new values of each column
+        self._blocks: list[_arrow.Batch] = []  # rows with new texts
+        self._rows, self._bytes = 0, 0  # of all blocks
+
+    @property
+    def copied(self) -> tuple[str, ...] | None:
+        """Return the paths of the columns, and fields in them, that are copied."""
+        if self._head is None:
+            return None
+        return tuple(leaves(self._head.schema, self._private))
+
+    def verbatim(self, item: Verbatim) -> None:
+        """Take the schema; that of a second input must be the same.
+
+        Raises InputError when it is not.
+        """
+        import pyarrow.parquet as pq
+
+        head = item.rest
+        assert isinstance(head, Head)
+        if self._head is None:
+            self._head = head
+            self._new = [[] for _ in head.columns]
+            self._file = pq.ParquetWriter(
+                self._sink,
+                head.schema,
+                compression=head.codec,
+                use_deprecated_int96_timestamps=head.int96,
+            )
+        elif head.schema.equals(self._head.schema):
+            self._rebuild(1)  # the old texts of two inputs may be of different types
+        else:
+            raise InputError(
+                "the columns of the inputs differ, so that one output cannot hold "
+                "them; write each input to its own output"
+            )
+
+    def write(self, record: Record, texts: Sequence[str]) -> None:
+        """Take a record; its page is rebuilt when the next one begins."""
+        assert isinstance(record.rest, Rest)
+        page, row = record.rest
+        if page is not self._page:
+            self._rebuild(ROWS)
+            self._page = page
+        self._kept.append(row)
+        new = iter(texts)
+        for into, values in zip(self._new, page.values, strict=True):
+            into.append(_arrow.refill(values[row], new))
+
+    def close(self) -> None:
+        """Write all that is held back, and the footer."""
+        self._rebuild(1)
+        self._write_group()
+        if self._file is not None:
+            self._file.close()
+
+    def _rebuild(self, least: int) -> None:
+        """Put new texts into the rows that wait, while there are so many at least.
+
+        Blocks are of as many rows whatever came in as a page.
+        """
+        import pyarrow as pa
+
+        self._finish_page()
+        if not self._batches:
+            return
+        table = pa.Table.from_batches(self._batches)
+        while table.num_rows >= least:
+            self._add_block(table.slice(0, ROWS))
+            table = table.slice(ROWS)
+        self._batches = table.to_batches()
+
+    def _finish_page(self) -> None:
+        import pyarrow as pa
+
+        page, kept = self._page, self._kept
+        if page is None or not kept:
+            return
+        batch = page.batch
+        if len(kept) < batch.num_rows:
+            batch = batch.take(pa.array(kept, pa.int32()))
+        self._batches.append(batch)
+        self._kept = []
+
+    def _add_block(self, table: _arrow.Table) -> None:
+        """Take rows with new texts; a full row group is written."""
+        for batch in table.combine_chunks().to_batches():
+            rows = batch.num_rows
+            assert self._head is not None
+            block = rebuilt(self._head, batch, [new[:rows] for new in self._new])
+            for new in self._new:
+                del new[:rows]
+            self._blocks.append(block)
+            self._rows += block.num_rows
+            self._bytes += sum(map(_arrow.size, block.columns))
+        if self._bytes >= _GROUP_BYTES or self._rows >= _GROUP_ROWS:
+            self._write_group()
+
+    def _write_group(self) -> None:
+        import pyarrow as pa
+
+        if self._blocks:
+            # In one piece, so that pages do not show where blocks ended.
+            table = pa.Table.from_batches(self._blocks).combine_chunks()
+            self._blocks, self._rows, self._bytes = [], 0, 0
+            self._file.write_table(table, row_group_size=table.num_rows)
+
+
+_MAGIC = b"PAR1"
 _IN_MEMORY = 2**30  # bytes of an input that cannot seek
 
 
@@ -92,6 +235,13 @@ class Format(formats.Format):
             _arrow.column(schema, path, "file")
         yield from leaves(schema, selection.fields)
 
+    def candidates(self, stream: BinaryIO, selection: Selection) -> list[str]:
+        """Return the paths of strings in the schema, which stands at the end."""
+        if not stream.seekable():
+            return []
+        schema = _open(stream, "file").schema_arrow
+        return list(_arrow.leaf_paths(schema, only_text=True))
+
     def others(self, record: Record, selection: Selection) -> Iterator[tuple[str, str]]:
         """Give the strings of a record that are copied, with their paths."""
         assert isinstance(record.rest, Rest)
@@ -115,7 +265,8 @@ def _open(stream: BinaryIO, location: str) -> _arrow.File:
         raise MissingExtra.of("Parquet", "parquet") from None
     if not stream.seekable():
         # Not a temporary file: private text would stay on the disk.
-        data = stream.read(_IN_MEMORY + 1)
+        data = stream.read(len(_MAGIC))
+        data += stream.read(_IN_MEMORY) if data == _MAGIC else b""
         if len(data) > _IN_MEMORY:
             raise InputError(
                 f"{location}: over {_IN_MEMORY >> 30} GiB cannot be read from a pipe "
@@ -139,7 +290,7 @@ def _head(file: _arrow.File, selection: Selection, location: str) -> Head:
         codec = metadata.row_group(0).column(others[0]).compression
     leaves = (file.schema.column(i) for i in range(metadata.num_columns))
     int96 = any(leaf.physical_type == "INT96" for leaf in leaves)
-    released = _metadata.released(schema, columns)
+    released = _parquet_rows.released(schema, columns)
     return Head(released, columns, codec.replace("UNCOMPRESSED", "NONE"), int96)
 
 
@@ -170,4 +321,4 @@ def _subject(page: Page, row: int, selection: Selection) -> str | None:
     """Return whom a row is about, where a field says it."""
     if page.subjects is None:
         return None
-    return _subjects.of_value(page.subjects[row], selection.subject_field or "")
+    return _fields.of_value(page.subjects[row], selection.subject_field or "")

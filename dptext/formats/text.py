@@ -10,7 +10,7 @@ from typing import BinaryIO, ClassVar
 
 from dptext import formats
 from dptext.formats import Item, _lines, _pieces
-from dptext.formats._line_writer import LineWriter
+from dptext.formats._lines import LineWriter
 from dptext.formats._pieces import Regular
 from dptext.types import Record, Selection
 

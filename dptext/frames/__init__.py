@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import Generic, TypeVar
 
 from dptext.errors import UsageError
-from dptext.formats import _fields, _paths
+from dptext.formats import _fields
 from dptext.frames.columns import Columns as Columns
 from dptext.types import Selection
 
@@ -74,17 +74,17 @@ class Frame(ABC, Generic[Kept]):
         fields = tuple(_field(path, every) for path in paths)
         id_field = None if id is None else _field(id, every)
         read = (*fields, *([] if id_field is None else [id_field]))
-        used = {_paths.parse(field)[0] for field in read}
+        used = {_fields.parse(field)[0] for field in read}
         # In the order of the table, as a file is read: randomness goes by all texts.
         names = [name for name in every if name in used]
         selection = Selection(fields, id_field, missing, max_record_bytes=sys.maxsize)
-        _paths.tree(selection)  # refuses fields within each other
+        _fields.tree(selection)  # refuses fields within each other
         return selection, names
 
 
 def _field(path: str, every: Sequence[str]) -> str:
-    field = _paths.joined([path]) if path in every else path
-    name = _paths.parse(field)[0]
+    field = _fields.joined([path]) if path in every else path
+    name = _fields.parse(field)[0]
     if every.count(name) != 1:
         raise UsageError(_problem(name, every))
     return field

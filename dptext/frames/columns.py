@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from dptext import pipeline as pipelines
-from dptext.engines.tally import Tally
+from dptext.engine.tally import Tally
 from dptext.errors import InputError, MissingExtra
-from dptext.formats import _arrow, _metadata
+from dptext.formats import _arrow, _parquet_rows
 from dptext.formats._lines import Unreadable
 from dptext.formats._parquet_rows import (
     ROWS,
@@ -58,7 +58,7 @@ class Columns:
 
         schema = table.schema
         columns = self.selected(schema)
-        released = _metadata.released(schema, columns).remove_metadata()
+        released = _parquet_rows.released(schema, columns).remove_metadata()
         head = Head(released, columns, "NONE", int96=False)
         batches = list(self._batches(head, table, start))
         self.rows += table.num_rows

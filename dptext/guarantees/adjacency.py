@@ -1,7 +1,11 @@
-"""Which texts a statement compares, and what of a text stays to be seen.
+"""The texts that a statement compares; the visible parts of lists and forms.
+
+Which texts a statement compares, and what of a text stays to be seen.
 
 Each setting that keeps, masks or drops a class of token restricts the comparison to
 texts that agree in it (docs/guarantees.md, 4).
+
+What lists and declared forms leave to be seen, in words.
 """
 
 from __future__ import annotations
@@ -9,10 +13,68 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
 
-from dptext.guarantees import listed
 from dptext.guarantees.terms import Terms
-from dptext.tokens.policy import Policy
+from dptext.tokens.forms import RULES
+from dptext.tokens.policy import Listed, Policy
 from dptext.types import Strategy
+
+# A condition of a statement under these.
+PUBLIC = (
+    "Lists and forms of the settings are public and were chosen without looking at the "
+    "private text; dptext cannot check this."
+)
+BUT_LISTED = ", but for what a list names or has a declared form"
+_KEPT = "the same parts that the keep list names, letter by letter, in the same places"
+_MASKED = "parts that the mask list names in the same places"
+_KEEP_LIST = (
+    "What the keep list names{size} is copied unchanged and not protected at all; what "
+    "is replaced is so shown to be nothing that it names."
+)
+_MASK_LIST = (
+    "What the mask list names{size} becomes the fixed symbol [masked]: which of it "
+    "stood there is hidden, that some of it stood there is shown."
+)
+_FORMED = (
+    "{Which} become random ones{made}: which one stood there is hidden, that one stood "
+    "there{shown} is shown. One that is repeated is drawn anew each time."
+)
+
+
+def listed_adjacency(policy: Policy) -> Iterator[str]:
+    """Yield what two texts have in common by lists and forms, to be compared."""
+    if policy.keep:
+        yield _KEPT
+    if policy.mask:
+        yield _MASKED
+    for form in policy.forms:
+        rule = RULES[form]
+        layout = " of the same layout" if rule.said else ""
+        yield f"{rule.named}{layout} in the same places"
+
+
+def listed_not_covered(policy: Policy) -> Iterator[str]:
+    """Yield one sentence for each thing that they show of a text."""
+    if policy.keep:
+        yield _KEEP_LIST.format(size=_size(policy.keep))
+    if policy.mask:
+        yield _MASK_LIST.format(size=_size(policy.mask))
+    for form in policy.forms:
+        rule = RULES[form]
+        yield _FORMED.format(
+            Which=rule.named[:1].upper() + rule.named[1:],
+            made=" of the same layout" if rule.said else "",
+            shown=f", and {rule.said}," if rule.said else "",
+        )
+
+
+def _size(listed: Listed) -> str:
+    """Say how long a list is; what it holds is in the settings and its files."""
+    lines = [line for text in listed.contents for line in text.split("\n")]
+    count = len(listed.words) + sum(1 for line in lines if line.strip())
+    words = f"{count} word{'s' * (count != 1)} or phrase{'s' * (count != 1)}"
+    patterns = f"{len(listed.patterns)} pattern{'s' * (len(listed.patterns) != 1)}"
+    parts = [words] * bool(count) + [patterns] * bool(listed.patterns)
+    return f" ({' and '.join(parts)})" if parts else ""
 
 
 class Unprotected(StrEnum):
@@ -148,7 +210,7 @@ def adjacency(policy: Policy, strategy: Strategy) -> tuple[str, ...]:
     pattern = [_PATTERN[strategy]] if strategy in _PATTERN else []
     first = "the same number of words (as dptext divides texts)"
     settings = _by_setting(_IN_COMMON, policy)
-    return (first, *pattern, *settings, *listed.adjacency(policy))
+    return (first, *pattern, *settings, *listed_adjacency(policy))
 
 
 def of_terms(terms: Terms) -> tuple[str, ...]:
@@ -178,7 +240,7 @@ def covered(policy: Policy) -> tuple[str, ...]:
     if policy.number == "perturb":
         parts.append("numbers")
     if policy.listed:
-        parts[-1] += listed.BUT_LISTED
+        parts[-1] += BUT_LISTED
     return tuple(parts)
 
 
@@ -189,5 +251,5 @@ def not_covered(policy: Policy) -> tuple[str, ...]:
         "Texts with a different number of tokens are not protected against being told "
         "apart.",
         *(each.format(articles=articles) for each in _by_setting(_SHOWN, policy)),
-        *listed.not_covered(policy),
+        *listed_not_covered(policy),
     )

@@ -6,8 +6,7 @@ reserved and did not release is given back, by itself or, where it was killed, b
 next one that opens the ledger; what may have left stays charged.
 """
 
-from dptext.ledger.amounts import Amount, Limit
 from dptext.ledger.entries import Charge, Entry, begin
-from dptext.ledger.store import Ledger, opened
+from dptext.ledger.store import Amount, Ledger, Limit, opened
 
 __all__ = ["Amount", "Charge", "Entry", "Ledger", "Limit", "begin", "opened"]

@@ -10,10 +10,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from dptext.errors import OutputError, RefusedError
-from dptext.ledger import liveness, seals
-from dptext.ledger.amounts import Amount, Limit
-from dptext.ledger.store import Ledger
+from dptext.errors import OutputError, RefusedError, UsageError
+from dptext.ledger import store
+from dptext.ledger.store import Amount, Ledger, Limit, can_end, hold
 
 
 class Charge(NamedTuple):
@@ -79,7 +78,7 @@ class Entry:
         row = self._ledger.data.execute(
             "SELECT 1 FROM charges JOIN entries ON entry = number "
             "WHERE item = ? AND (entry = ? OR state = ?)",
-            (item, self._number, seals.RELEASED),
+            (item, self._number, store.RELEASED),
         ).fetchone()
         return row is not None
 
@@ -94,11 +93,9 @@ class Entry:
 
     def leave(self) -> None:
         """Say that the output may be anywhere from now on."""
-        with self._ledger.transaction() as data:
-            data.execute(
-                "UPDATE entries SET state = ? WHERE number = ?",
-                (seals.LEAVING, self._number),
-            )
+        with self._ledger.transaction():
+            _set_state(self._ledger, self._number, store.LEAVING)
+        self._ledger.mark()
 
 
 @contextlib.contextmanager
@@ -119,15 +116,15 @@ def begin(
         number = data.execute(
             "INSERT INTO entries (token, state, began, settings, nats, delta, parts) "
             "VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (token, seals.OPEN, began, settings, *limit.amount, hidden),
+            (token, store.OPEN, began, settings, *limit.amount, hidden),
         ).lastrowid
         assert number is not None
-        life = liveness.hold(ledger.path, number)
+        life = hold(ledger.path, number)
     try:
         yield Entry(ledger, number, token, limit, called)
     finally:
         # What fails here is done by the next run: until then all stays charged.
-        with contextlib.suppress(OutputError):
+        with contextlib.suppress(OutputError, UsageError):
             _end(ledger, number)
         if life is not None:
             life.end()
@@ -135,39 +132,38 @@ def begin(
 
 def _recover(ledger: Ledger) -> None:
     """Finish what killed runs left: give back what cannot have been released."""
-    if not liveness.can_end():
+    if not can_end():
         return
-    for row in seals.entries(ledger):
-        if row.state in seals.FINISHED:
-            continue
+    sql = "SELECT number FROM entries WHERE state NOT IN (?, ?)"
+    for (number,) in ledger.data.execute(sql, store.FINISHED).fetchall():
         # Held meanwhile, so that of several runs one does it.
-        life = liveness.hold(ledger.path, row.number)
+        life = hold(ledger.path, number)
         if life is not None:
-            _end(ledger, row.number)
-            life.end()
+            try:
+                _end(ledger, number)
+            finally:
+                life.end()
 
 
 def _end(ledger: Ledger, number: int) -> None:
     """Finish an entry by what has become of its output."""
     with ledger.transaction():
-        row = seals.entry(ledger, number)
-        if row.state in seals.FINISHED:
+        row = ledger.entry(number)
+        if row.state in store.FINISHED:
             return
         parts = [Path(part) for part in json.loads(row.parts)]
         hidden = bool(parts) and all(part.exists() for part in parts)
-        if row.state == seals.LEAVING and not hidden:
+        if row.state == store.LEAVING and not hidden:
             _settle(ledger, number)
             return
         # From here on no other run takes it for released, whatever is still there.
-        ledger.data.execute(
-            "UPDATE entries SET state = ? WHERE number = ?", (seals.RETURNING, number)
-        )
+        _set_state(ledger, number, store.RETURNING)
     for part in parts:
         with contextlib.suppress(OSError):
             part.unlink()
     with ledger.transaction() as data:
         data.execute("DELETE FROM charges WHERE entry = ?", (number,))
-        seals.finish(ledger, number, seals.RETURNED)
+        _set_state(ledger, number, store.RETURNED)
 
 
 def _settle(ledger: Ledger, number: int) -> None:
@@ -175,6 +171,12 @@ def _settle(ledger: Ledger, number: int) -> None:
     ledger.data.execute(
         "DELETE FROM charges WHERE entry = ?1 AND item IN (SELECT item FROM charges "
         "JOIN entries ON entry = number WHERE state = ?2 AND entry <> ?1)",
-        (number, seals.RELEASED),
+        (number, store.RELEASED),
     )
-    seals.finish(ledger, number, seals.RELEASED)
+    _set_state(ledger, number, store.RELEASED)
+
+
+def _set_state(ledger: Ledger, number: int, state: str) -> None:
+    ledger.data.execute(
+        "UPDATE entries SET state = ? WHERE number = ?", (state, number)
+    )

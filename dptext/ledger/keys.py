@@ -1,7 +1,18 @@
-"""The secret of a ledger: subjects and records stand in it as keyed hashes.
+"""The secret of a ledger: keyed hashes of subjects and records, and seals.
 
-It lies beside the ledger, FILE.key, for its owner only. Whoever has the ledger alone
-cannot try out names; whoever has both can.
+The secret of a ledger: subjects and records stand in it as keyed hashes.
+
+It lies beside the ledger, FILE.key, for its owner only. The ledger alone does not allow
+trying out names; ledger and key together do. The key file also counts the transactions
+of its ledger up to the last release, which shows that a ledger is an older copy.
+
+The seal of a ledger: edits without its key are found.
+
+Every row has a keyed hash, and the seal keeps their sum, hidden and authenticated. A
+transaction verifies the seal, takes away the hashes of old rows and adds those of new
+ones, at a cost that does not grow with the ledger. What other programs do to rows is
+never added, which the sum over all rows then shows (AdHash of Bellare and Micciancio,
+EUROCRYPT 1997, with a keyed hash; the sum is encrypted as in SIV, RFC 5297).
 """
 
 from __future__ import annotations
@@ -10,12 +21,12 @@ import hashlib
 import hmac
 import os
 import stat
-import unicodedata
 from pathlib import Path
+from typing import NamedTuple
 
 from dptext.errors import UsageError
 
-_BYTES = 32
+_BYTES, _COUNT = 32, 8
 SIZE = 16  # bytes of a hash
 
 
@@ -39,9 +50,8 @@ class Key:
         return self._hash(b"check", b"")
 
     def subject(self, value: str) -> bytes:
-        """Return the hash of a subject; of equal Unicode text it is equal."""
-        text = unicodedata.normalize("NFC", value)
-        return self._hash(b"subject", text.encode("utf-8", "surrogatepass"))
+        """Return the hash of a subject, as readers of records spell it."""
+        return self._hash(b"subject", value.encode("utf-8", "surrogatepass"))
 
     def record(self, subject: bytes, nonce: bytes) -> bytes:
         """Return the hash of a record of a subject whose draws follow from a nonce."""
@@ -51,6 +61,14 @@ class Key:
         """Return what shows later that data were not edited."""
         return self._hash(b"seal", data, 32)
 
+    def mask(self, data: bytes) -> bytes:
+        """Return bytes that hide the sum of a seal."""
+        return self._hash(b"mask", data, 32)
+
+    def row(self, data: bytes) -> bytes:
+        """Return the hash of a row."""
+        return self._hash(b"row", data, 32)
+
     def is_seal(self, data: bytes, seal: bytes) -> bool:
         """Tell whether data are what a seal was made of."""
         return hmac.compare_digest(self.seal(data), seal)
@@ -58,14 +76,14 @@ class Key:
 
 def path_of(ledger: Path) -> Path:
     """Return where the key of a ledger lies."""
-    return ledger.with_name(ledger.name + ".key")
+    return ledger.parent / f"{ledger.name}.key"
 
 
 def read(path: Path) -> Key:
     """Read a key. Raises UsageError where others may read it, or it is none."""
     try:
         with path.open("rb") as file:
-            data = file.read(_BYTES + 1)
+            data = file.read(_BYTES + _COUNT + 1)
             mode = os.fstat(file.fileno()).st_mode
     except FileNotFoundError:
         raise UsageError(
@@ -76,16 +94,28 @@ def read(path: Path) -> Key:
         raise UsageError(f"{path}: {error.strerror}") from None
     if os.name != "nt" and mode & (stat.S_IRWXG | stat.S_IRWXO):
         raise UsageError(f"{path}: other users may read it; run: chmod 600 {path}")
-    if len(data) != _BYTES:
+    if len(data) != _BYTES + _COUNT:
         raise UsageError(f"{path}: not the key of a ledger; put the right one back")
-    return Key(data)
+    return Key(data[:_BYTES])
+
+
+def count(path: Path) -> int:
+    """Return how many transactions the ledger had at its last release."""
+    return int.from_bytes(path.read_bytes()[_BYTES:])
+
+
+def remember(path: Path, transactions: int) -> None:
+    """Write how many transactions the ledger has; the secret is not touched."""
+    with path.open("r+b", buffering=0) as file:
+        file.seek(_BYTES)
+        file.write(transactions.to_bytes(_COUNT))
 
 
 def create(path: Path) -> Key:
     """Write a fresh key under a name for the time until its ledger is there."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0)
     with open(os.open(_new(path), flags, 0o600), "wb") as file:
-        file.write(os.urandom(_BYTES))
+        file.write(os.urandom(_BYTES) + bytes(_COUNT))
         file.flush()
         os.fsync(file.fileno())
     return read(_new(path))
@@ -99,3 +129,47 @@ def keep(path: Path) -> None:
 
 def _new(path: Path) -> Path:
     return path.with_name(path.name + ".new")
+
+
+_MODULUS = 1 << 256
+_COUNT_OF_SEALS, _SUM = 8, 32  # bytes
+
+
+class Seal(NamedTuple):
+    """The number of transactions of a ledger, and the sum of the hashes of its rows."""
+
+    transactions: int
+    total: int
+
+    def moved(self, by: int) -> Seal:
+        """Return the seal after a transaction that changed the sum by so much."""
+        return Seal(self.transactions + 1, (self.total + by) % _MODULUS)
+
+    def packed(self, key: Key, ledger: bytes) -> bytes:
+        """Write the seal of a ledger, by its id."""
+        count = self.transactions.to_bytes(_COUNT_OF_SEALS)
+        total = self.total.to_bytes(_SUM)
+        proof = key.seal(ledger + count + total)
+        return count + proof + _xor(total, key.mask(proof))
+
+
+def unpacked(data: bytes, key: Key, ledger: bytes) -> Seal | None:
+    """Read a seal; None where it is not one of this key and ledger."""
+    count, proof, hidden = (
+        data[:_COUNT_OF_SEALS],
+        data[_COUNT_OF_SEALS:-_SUM],
+        data[-_SUM:],
+    )
+    total = _xor(hidden, key.mask(proof))
+    if not key.is_seal(ledger + count + total, proof):
+        return None
+    return Seal(int.from_bytes(count), int.from_bytes(total))
+
+
+def hashed(key: Key, *row: object) -> int:
+    """Return the hash of a row: its table and its values."""
+    return int.from_bytes(key.row(ascii(row).encode()))
+
+
+def _xor(one: bytes, other: bytes) -> bytes:
+    return bytes(a ^ b for a, b in zip(one, other, strict=False))

@@ -1,24 +1,49 @@
-"""The file of a ledger: SQLite in WAL mode, one transaction at a time.
+"""The file of a ledger: SQLite in WAL mode, exact amounts, one transaction at a time.
+
+The file of a ledger: SQLite in WAL mode, one transaction at a time.
 
 Its table of entries has one row for each release: its state, its limit, a digest of its
 settings. Its table of charges says what each release costs each subject: one row for
 each record where a key file makes the run repeatable, else one for each subject.
+
+Every transaction verifies the seal before it writes. The rows are held against it
+before the first transaction of a run, and again when another program changed the file.
+While other runs write the seal alone is verified; an edit at such a time is found by
+the next run at the latest.
+
+Losses as integers, so that sums are exact: a bound is never rounded down.
+
+Whether the run that reserved something still goes on.
+
+A run holds a lock on a file of its own beside the ledger, FILE.run-N. The operating
+system takes the lock back when the process ends, however it ends.
+
+What a ledger says: sums of subjects, its entries, and whether it is sound.
 """
 
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import secrets
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
 
 from dptext.errors import OutputError, UsageError
 from dptext.ledger import keys
-from dptext.ledger.keys import Key
+from dptext.ledger.keys import Key, Seal
 
-_VERSION = 1
+# States of an entry: reserving; leaving, its output may be anywhere; done. RETURNING:
+# what a killed run left is removed, then its charges are.
+OPEN, LEAVING, RELEASED = "open", "leaving", "released"
+RETURNING, RETURNED = "returning", "returned"
+FINISHED = (RELEASED, RETURNED)
+_VERSION = 2
 _APPLICATION = 0x64707478  # "dptx", in the file's header
 _PATIENCE = 60.0  # seconds that a transaction waits for another
 _SCHEMA = (
@@ -26,8 +51,7 @@ _SCHEMA = (
     """CREATE TABLE entries (
         number INTEGER PRIMARY KEY AUTOINCREMENT, token TEXT NOT NULL UNIQUE,
         state TEXT NOT NULL, began TEXT NOT NULL, settings TEXT NOT NULL,
-        nats INTEGER NOT NULL, delta INTEGER NOT NULL, parts TEXT NOT NULL,
-        seal BLOB)""",
+        nats INTEGER NOT NULL, delta INTEGER NOT NULL, parts TEXT NOT NULL)""",
     """CREATE TABLE charges (
         entry INTEGER NOT NULL REFERENCES entries, item BLOB NOT NULL,
         subject BLOB NOT NULL, records INTEGER NOT NULL,
@@ -38,6 +62,32 @@ _SCHEMA = (
 )
 
 
+class Row(NamedTuple):
+    """An entry as it stands in the file."""
+
+    number: int
+    token: str
+    state: str
+    began: str
+    settings: str
+    nats: int
+    delta: int
+    parts: str
+
+
+_COLUMNS = {
+    "entries": Row._fields,
+    "charges": ("entry", "item", "subject", "records", "nats", "delta"),
+}
+_ROWS = {"entries": "SELECT * FROM entries", "charges": "SELECT * FROM charges"}
+# What rows a change takes away from the sum of hashes, and which it adds.
+_CHANGES = {
+    "INSERT": (("+1", "NEW"),),
+    "UPDATE": (("-1", "OLD"), ("+1", "NEW")),
+    "DELETE": (("-1", "OLD"),),
+}
+
+
 class Ledger:
     """An opened ledger; id names it in reports and says nothing else."""
 
@@ -46,12 +96,123 @@ class Ledger:
         self.data = data
         self.key = key
         self.id = _fact(data, "id").decode()
+        self._moved = 0  # by how much a transaction has changed the sum of hashes
+        # The file as it was verified last: SQLite's count of other programs' changes,
+        # and the seal.
+        self._verified: tuple[int, bytes] | None = None
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
-        """Do all of a block, on the disk when it ends, or nothing of it."""
+        """Do all of a block, on the disk when it ends, or nothing of it.
+
+        Raises UsageError where the ledger was edited, or is an older copy.
+        """
+        released = self._released()
+        if self._verified is None:
+            self._watch()
+            # All rows are read; other runs can write meanwhile.
+            with _transaction(self.data, self.path, "DEFERRED"):
+                self._verify(released)
         with _transaction(self.data, self.path):
+            seal = self._verify(released)
+            self._moved = 0
             yield self.data
+            packed = seal.moved(self._moved).packed(self.key, self.id.encode())
+            self.data.execute(
+                "UPDATE facts SET value = ? WHERE name = 'seal'", (packed,)
+            )
+            verified = self._version(), packed
+        self._verified = verified
+
+    def mark(self) -> None:
+        """Write to the key that a release leaves: no older copy takes its place."""
+        with _transaction(self.data, self.path):
+            seal = self._seal()
+            if seal is not None:
+                keys.remember(keys.path_of(self.path), seal.transactions)
+
+    def problem(self) -> str | None:
+        """Hold all rows against the seal; say what is wrong with the ledger."""
+        released = self._released()
+        with _transaction(self.data, self.path, "DEFERRED"):
+            return self._problem(released)
+
+    def _released(self) -> int:
+        """Return the transactions that there must be; read before the ledger is."""
+        with reported(self.path):
+            return keys.count(keys.path_of(self.path))
+
+    def _verify(self, released: int) -> Seal:
+        """Return the seal of a sound ledger; read its rows where they may be edited."""
+        version, packed = self._version(), _fact(self.data, "seal")
+        known = self._verified
+        # Whatever other runs write has another seal, which needs the key.
+        if known is None or (known[0] != version and known[1] == packed):
+            problem = self._problem(released)
+        else:
+            problem = self._older(released)
+        seal = self._seal()
+        if problem is not None or seal is None:
+            raise UsageError(
+                f"{self.path}: {problem or _EDITED}; put the latest copy back"
+            )
+        self._verified = version, packed
+        return seal
+
+    def _problem(self, released: int) -> str | None:
+        seal, total = self._seal(), 0
+        sql = "SELECT 1 FROM sqlite_master WHERE type IN ('trigger', 'view')"
+        if seal is None or self.data.execute(sql).fetchone():
+            return _EDITED
+        for table, sql in _ROWS.items():
+            for row in self.data.execute(sql):
+                total += keys.hashed(self.key, table, *row)
+        if seal.moved(-total).total:
+            return _EDITED
+        return self._older(released)
+
+    def _older(self, released: int) -> str | None:
+        seal = self._seal()
+        if seal is None or seal.transactions >= released:
+            return None
+        return "an older copy of the ledger, without its last releases"
+
+    def _seal(self) -> Seal | None:
+        packed, name = _fact(self.data, "seal"), _fact(self.data, "id")
+        return keys.unpacked(packed, self.key, name)
+
+    def _version(self) -> int:
+        return int(self.data.execute("PRAGMA data_version").fetchone()[0])
+
+    def _watch(self) -> None:
+        """Have every change of a row by this connection counted in the sum."""
+
+        def note(sign: int, *row: object) -> None:
+            self._moved += sign * keys.hashed(self.key, *row)
+
+        with reported(self.path):
+            self.data.create_function("note", -1, note)
+            for table, columns in _COLUMNS.items():
+                for change, rows in _CHANGES.items():
+                    notes = "".join(
+                        f"SELECT note({sign}, '{table}', "
+                        f"{', '.join(f'{row}.{column}' for column in columns)}); "
+                        for sign, row in rows
+                    )
+                    self.data.execute(
+                        f"CREATE TEMP TRIGGER IF NOT EXISTS {table}_{change} "
+                        f"AFTER {change} ON main.{table} BEGIN {notes} END"
+                    )
+
+    def entries(self) -> list[Row]:
+        """Return all entries in order."""
+        rows = self.data.execute("SELECT * FROM entries ORDER BY number")
+        return [Row(*row) for row in rows]
+
+    def entry(self, number: int) -> Row:
+        """Return an entry by its number."""
+        sql = "SELECT * FROM entries WHERE number = ?"
+        return Row(*self.data.execute(sql, (number,)).fetchone())
 
     def spent(self, subject: bytes) -> tuple[int, int]:
         """Return what a subject is charged, in units of nats and of delta."""
@@ -95,6 +256,7 @@ def _connected(path: Path, is_new: bool) -> sqlite3.Connection:
         try:
             data.execute("PRAGMA synchronous = FULL")
             data.execute("PRAGMA foreign_keys = ON")
+            data.execute("PRAGMA temp_store = MEMORY")
         except BaseException:
             data.close()
             raise
@@ -117,7 +279,7 @@ def _prepared(path: Path, data: sqlite3.Connection, create: bool) -> Key:
     if version != _VERSION:
         raise UsageError(
             f"{path}: a ledger of version {version}, and this dptext knows version "
-            f"{_VERSION}"
+            f"{_VERSION}; use the dptext that made it, or begin a new ledger"
         )
     with reported(path):
         data.execute("PRAGMA journal_mode = WAL")
@@ -147,11 +309,9 @@ def _make(path: Path, data: sqlite3.Connection) -> None:
     key = keys.create(keys.path_of(path))
     for statement in _SCHEMA:
         data.execute(statement)
-    facts = {
-        "id": secrets.token_hex(8).encode(),
-        "key": key.check(),
-        "seal": key.seal(b""),
-    }
+    name = secrets.token_hex(8).encode()
+    seal = Seal(0, 0).packed(key, name)
+    facts = {"id": name, "key": key.check(), "seal": seal}
     data.executemany("INSERT INTO facts VALUES (?, ?)", facts.items())
     data.execute(f"PRAGMA application_id = {_APPLICATION}")
     data.execute(f"PRAGMA user_version = {_VERSION}")
@@ -168,9 +328,11 @@ def _fact(data: sqlite3.Connection, name: str) -> bytes:
 
 
 @contextlib.contextmanager
-def _transaction(data: sqlite3.Connection, path: Path) -> Iterator[None]:
+def _transaction(
+    data: sqlite3.Connection, path: Path, kind: str = "IMMEDIATE"
+) -> Iterator[None]:
     with reported(path):
-        data.execute("BEGIN IMMEDIATE")
+        data.execute(f"BEGIN {kind}")
         try:
             yield
             data.execute("COMMIT")
@@ -198,9 +360,221 @@ def reported(path: Path) -> Iterator[None]:
         raise OutputError(f"ledger {path}: {error.strerror}") from None
 
 
+_EDITED = "the ledger was edited: its rows are not those of its seal"
 _REASONS = {
     "SQLITE_BUSY": "other runs hold it; try again when they are done",
     "SQLITE_FULL": "no space left on the disk",
     "SQLITE_READONLY": "it cannot be written",
     "SQLITE_CANTOPEN": "it cannot be opened",
 }
+
+
+# Units of one nat, and of a delta of one.
+_NAT = 10**9
+_DELTA = 10**18
+# What no sum of a ledger reaches: integers of its file have 64 bits.
+LARGEST_NATS = 1e9
+
+
+class Amount(NamedTuple):
+    """A loss, in units of 10^-9 nats, and its delta, in units of 10^-18."""
+
+    nats: int
+    delta: int
+
+    @classmethod
+    def of(cls, nats: float, delta: float = 0.0) -> Amount:
+        """Round a loss up to whole units, as it is written in decimals."""
+        return cls(_units(nats, _NAT, ROUND_CEILING), _delta(delta, ROUND_CEILING))
+
+    def plus(self, other: Amount) -> Amount:
+        """Return what both lose together."""
+        return Amount(self.nats + other.nats, min(self.delta + other.delta, _DELTA))
+
+    def written(self) -> str:
+        """Write the loss for people: exact, in nats."""
+        shown = f"{number(self.nats / Decimal(_NAT))} nats"
+        if not self.delta:
+            return shown
+        return f"{shown}, delta {float(self.delta / Decimal(_DELTA)):.6g}"
+
+    def plain(self) -> dict[str, float]:
+        """Return the loss as numbers, for machines."""
+        return {"nats": self.nats / _NAT, "delta": self.delta / _DELTA}
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """What all recorded releases about one subject may lose together."""
+
+    nats: float
+    delta: float = 0.0
+
+    @property
+    def amount(self) -> Amount:
+        """Return the limit, rounded down to whole units."""
+        nats = _units(self.nats, _NAT, ROUND_FLOOR)
+        return Amount(nats, _delta(self.delta, ROUND_FLOOR))
+
+    def admits(self, sum_: Amount) -> bool:
+        """Tell whether a sum is within the limit."""
+        most = self.amount
+        return sum_.nats <= most.nats and sum_.delta <= most.delta
+
+
+def number(value: Decimal) -> str:
+    """Write a number without an exponent and without zeros at its end."""
+    text = f"{value:f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def _units(value: float, unit: int, rounding: str) -> int:
+    capped = min(value, LARGEST_NATS) if math.isfinite(value) else LARGEST_NATS
+    return int((Decimal(repr(capped)) * unit).to_integral_value(rounding))
+
+
+def _delta(delta: float, rounding: str) -> int:
+    return min(_units(min(delta, 1.0), _DELTA, rounding), _DELTA)
+
+
+fcntl: Any
+try:
+    import fcntl
+except ImportError:  # no such locks on this system
+    fcntl = None
+
+
+class Life:
+    """A lock that is held until it is ended, or the process is."""
+
+    def __init__(self, path: Path, file: BinaryIO) -> None:
+        self._path = path
+        self._file = file
+
+    def end(self) -> None:
+        """Give the lock back."""
+        with contextlib.suppress(OSError):
+            self._path.unlink()
+        self._file.close()
+
+
+def hold(ledger: Path, number: int) -> Life | None:
+    """Take the lock of a run by its number; None where another process holds it."""
+    path = ledger.with_name(f"{ledger.name}.run-{number}")
+    file = open(os.open(path, os.O_RDWR | os.O_CREAT, 0o600), "rb+", buffering=0)
+    if fcntl is not None:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            file.close()
+            return None
+    return Life(path, file)
+
+
+def can_end() -> bool:
+    """Tell whether the system shows that a run ended; else it is taken to go on."""
+    return fcntl is not None
+
+
+_OF_SUBJECTS = (
+    "SELECT subject, SUM(nats), SUM(delta), SUM(records), COUNT(DISTINCT entry) "
+    "FROM charges GROUP BY subject ORDER BY 2 DESC, 1"
+)
+
+
+class Spent(NamedTuple):
+    """What a subject, by its hash, is charged in all."""
+
+    subject: str
+    amount: Amount
+    records: int
+    entries: int
+
+    def plain(self) -> dict[str, object]:
+        """Return it for machines."""
+        return {
+            "subject": self.subject,
+            **self.amount.plain(),
+            "records": self.records,
+            "entries": self.entries,
+        }
+
+
+def subjects(ledger: Ledger) -> Iterator[Spent]:
+    """Yield all subjects, those who lost most first."""
+    with reported(ledger.path):
+        for subject, nats, delta, records, entries in ledger.data.execute(_OF_SUBJECTS):
+            yield Spent(subject.hex(), Amount(nats, delta), records, entries)
+
+
+def spent_by(ledger: Ledger, value: str) -> Spent:
+    """Return what the subject of a value is charged."""
+    hashed = ledger.key.subject(value)
+    for each in subjects(ledger):
+        if each.subject == hashed.hex():
+            return each
+    return Spent(hashed.hex(), Amount(0, 0), 0, 0)
+
+
+def entries(ledger: Ledger) -> list[dict[str, object]]:
+    """Return all entries in order, for machines."""
+    sql = (
+        "SELECT COUNT(DISTINCT subject), COALESCE(SUM(records), 0), "
+        "COALESCE(SUM(nats), 0) FROM charges WHERE entry = ?"
+    )
+    listed: list[dict[str, object]] = []
+    with reported(ledger.path):
+        for row in ledger.entries():
+            people, records, nats = ledger.data.execute(sql, (row.number,)).fetchone()
+            listed.append(
+                {
+                    "entry": row.token,
+                    "state": row.state,
+                    "began": row.began,
+                    "settings": row.settings,
+                    "limit": Amount(row.nats, row.delta).plain(),
+                    "subjects": people,
+                    "records": records,
+                    "nats": Amount(nats, 0).plain()["nats"],
+                }
+            )
+    return listed
+
+
+def charges(ledger: Ledger) -> Iterator[dict[str, object]]:
+    """Yield what each entry costs each subject, for machines."""
+    sql = (
+        "SELECT token, state, began, subject, SUM(records), SUM(charges.nats), "
+        "SUM(charges.delta) FROM charges JOIN entries ON entry = number "
+        "GROUP BY number, subject ORDER BY number, subject"
+    )
+    with reported(ledger.path):
+        for token, state, began, who, records, nats, delta in ledger.data.execute(sql):
+            yield {
+                "entry": token,
+                "state": state,
+                "began": began,
+                "subject": who.hex(),
+                "records": records,
+                **Amount(nats, delta).plain(),
+            }
+
+
+def findings(ledger: Ledger, tokens: Sequence[tuple[str, str]] = ()) -> Iterator[str]:
+    """Yield what is wrong with a ledger, in one line each.
+
+    tokens are names of outputs and the entries that their reports name: one that is
+    not there as released shows that the ledger is an older copy.
+    """
+    with reported(ledger.path):
+        (sound,) = ledger.data.execute("PRAGMA integrity_check(1)").fetchone()
+        if sound != "ok":
+            yield "its file is damaged; put a copy back"
+            return
+        problem = ledger.problem()
+        if problem is not None:
+            yield problem
+        states = {row.token: row.state for row in ledger.entries()}
+    for name, token in tokens:
+        if states.get(token) not in (RELEASED, LEAVING):
+            yield f"{name}: its release is not recorded; the ledger is an older copy"

@@ -10,7 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dptext.errors import LexiconError
-from dptext.lexicons import locations
+from dptext.lexicons.store import (
+    BUILTIN,
+    ENGLISH,
+    cached_folder,
+    is_name,
+    packaged_folder,
+    user_folder,
+)
 from dptext.progress import Shares, shares
 
 if TYPE_CHECKING:
@@ -62,10 +69,10 @@ def locate(name_or_path: str) -> Path | None:
     """Return the folder of a stored lexicon; None for a file to be imported."""
     from dptext.lexicons.store import META
 
-    if name_or_path in (locations.BUILTIN, locations.ENGLISH):
-        return locations.packaged()
-    if locations.is_name(name_or_path):
-        folder = locations.stored() / name_or_path
+    if name_or_path in (BUILTIN, ENGLISH):
+        return packaged_folder()
+    if is_name(name_or_path):
+        folder = user_folder() / name_or_path
         if (folder / META).is_file():
             return folder
     folder = Path(name_or_path)
@@ -76,7 +83,7 @@ def builtin_digest() -> str:
     """Return the digest of the built-in lexicon."""
     from dptext.lexicons import store
 
-    return store.read_meta(locations.packaged()).digest
+    return store.read_meta(packaged_folder()).digest
 
 
 def by_digest(digest: str) -> Lexicon | None:
@@ -86,8 +93,8 @@ def by_digest(digest: str) -> Lexicon | None:
     """
     from dptext.lexicons import store
 
-    folders = [locations.packaged()]
-    for parent in (locations.stored(), locations.cached()):
+    folders = [packaged_folder()]
+    for parent in (user_folder(), cached_folder()):
         folders += sorted(parent.iterdir()) if parent.is_dir() else []
     for folder in folders:
         try:
@@ -100,10 +107,10 @@ def by_digest(digest: str) -> Lexicon | None:
 
 def installed() -> list[Installed]:
     """List the built-in lexicon and the imported ones, by name."""
-    folders = [(locations.BUILTIN, locations.packaged())]
-    if locations.stored().is_dir():
-        names = sorted(path.name for path in locations.stored().iterdir())
-        folders += [(n, locations.stored() / n) for n in names if locations.is_name(n)]
+    folders = [(BUILTIN, packaged_folder())]
+    if user_folder().is_dir():
+        names = sorted(path.name for path in user_folder().iterdir())
+        folders += [(n, user_folder() / n) for n in names if is_name(n)]
     return [_describe(name, folder) for name, folder in folders]
 
 

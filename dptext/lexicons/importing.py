@@ -1,26 +1,284 @@
-"""Make a lexicon of a file of vectors.
+"""A lexicon from a file of vectors: words folded, arranged and ordered.
+
+Make a lexicon of a file of vectors.
 
 Its entries are read (sources), folded (folding), put in order (arranging) and each
 listed with its best replacements (schemes). All of it is public: no private text.
+
+How the words of an imported lexicon are arranged and ordered: one class each.
+
+By distance; with a number of outputs by cosine less hubness and frequency
+(dptext.lexicons.substitutes); with WordNet as in the built-in lexicon
+(dptext.lexicons.english).
+
+Folded entries put in order, with the elements for numbers and the unknown word.
+
+All numbers become elements of dptext.tokens.numbers; unknown words get the mean.
+
+Entries of a file folded as words are looked up; what is no one word is dropped.
 """
 
 from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
+from unicodedata import normalize
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dptext import cache
 from dptext.errors import LexiconError, OutputError, UsageError
-from dptext.lexicons import arranging, locations, sources, store
-from dptext.lexicons.orders import check_coordinates, measure
-from dptext.lexicons.schemes import ByCosine, ByDistance, Scheme
+from dptext.lexicons import numbers, sources, store, substitutes
+from dptext.lexicons.orders import build_orders, check_coordinates, far_of, measure
+from dptext.lexicons.search import Progress, silent
+from dptext.lexicons.store import cached_folder
+from dptext.lexicons.vector_lines import RawVectors
 from dptext.progress import Shares
+from dptext.tokens import kinds
+from dptext.tokens.numbers import NAMES
+from dptext.tokens.regex import is_elision, key_of, kind_of, split
 from dptext.types import ENGLISH, Lexicon
+
+_BY_COSINE = (
+    "the word itself, then the outputs that stand best for it: cosine less hubness, "
+    "frequency"
+)
+
+
+class Arrangement(NamedTuple):
+    """Words as written and their counts; the order in which they stand; |outputs|."""
+
+    written: list[str]
+    counts: NDArray[np.float64]
+    order: NDArray[np.intp]
+    outputs: int
+
+
+class Entries(NamedTuple):
+    """Words (V,), vectors (V + 1, d), counts (V,); outputs, how many, come first."""
+
+    words: tuple[str, ...]
+    vectors: NDArray[np.floating]
+    counts: NDArray[np.float64]
+    outputs: int
+
+
+class Ordered(NamedTuple):
+    """What a scheme adds to words and vectors: see dptext.types.Lexicon.
+
+    far is None where orders are not by distance: what they lack may be at any distance.
+    meta is laid over that of the source; arrays are the optional ones, by name.
+    """
+
+    orders: NDArray[np.integer]
+    far: NDArray[np.float32] | None = None
+    meta: Mapping[str, object] = {}
+    arrays: Mapping[str, NDArray[Any]] = {}
+
+
+class Scheme(ABC):
+    """How words are arranged and ordered; outputs: how many are wanted, None: all.
+
+    PRIOR_NOTE is what the arrangement changes in the counts, for meta; language that
+    of all words that it orders, None: any.
+    """
+
+    PRIOR_NOTE: ClassVar[str] = ""
+    language: ClassVar[str | None] = None
+    outputs: int | None
+
+    def arrange(self, words: Sequence[str], counts: NDArray[np.float64]) -> Arrangement:
+        """Put words in order of descending count (> 0); outputs stand first."""
+        order = np.argsort(-counts, kind="stable")
+        return Arrangement(list(words), counts, order, len(words))
+
+    @abstractmethod
+    def ordered(
+        self, entries: Entries, listed: int, progress: Progress = silent
+    ) -> Ordered:
+        """Return orders of at most listed words; the last row of vectors may be set."""
+
+
+@dataclass(frozen=True)
+class ByDistance(Scheme):
+    """Orders of all words by distance."""
+
+    outputs: None = field(default=None, init=False)
+
+    def ordered(
+        self, entries: Entries, listed: int, progress: Progress = silent
+    ) -> Ordered:
+        """List the nearest words."""
+        words, vectors, _, _ = entries
+        barred, listed = numbers.barred(words), min(listed, len(words))
+        orders, far = build_orders(vectors, listed, barred=barred, progress=progress)
+        for row in numbers.list_first(orders, words):
+            far[row] = far_of(vectors, row, orders[row])
+        return Ordered(orders, far)
+
+
+@dataclass(frozen=True)
+class ByCosine(Scheme):
+    """Orders of the first so many words by cosine less hubness and frequency."""
+
+    outputs: int
+
+    def ordered(
+        self, entries: Entries, listed: int, progress: Progress = silent
+    ) -> Ordered:
+        """List the words that stand best for each."""
+        words, vectors, counts, outputs = entries
+        barred = numbers.barred(words)
+        outputs = min(self.outputs, outputs)
+        listed = min(listed, outputs - len(barred))
+        orders = substitutes.orders_by_cosine(
+            vectors, counts, outputs, listed, barred, progress
+        )
+        numbers.list_first(orders, words)
+        return Ordered(orders, meta={"outputs": outputs, "orders": _BY_COSINE})
+
+
+# Zipf-Mandelbrot (Mandelbrot 1953): with this exponent the commonest of 50,000
+# words is 5% of a text, as in English. An exponent of 1 makes it 3%, and risks look
+# smaller than they are (`python -m benchmarks imported risks`).
+_EXPONENT, _OFFSET = 1.13, 2.73
+
+
+class Folded(NamedTuple):
+    """Which entries remain, with the counts of those merged into them."""
+
+    rows: NDArray[np.intp]  # into the source, by descending count
+    counts: NDArray[np.float64]
+    numbers: NDArray[np.intp]
+    number_count: float
+    dropped: dict[str, int]
+
+
+def zipf(size: int) -> NDArray[np.float64]:
+    """Return counts (size,) after Zipf and Mandelbrot, the last one 1."""
+    ranks = np.arange(1, size + 1, dtype=np.float64)
+    return np.asarray(((size + _OFFSET) / (ranks + _OFFSET)) ** _EXPONENT)
+
+
+def fold(words: list[str], counts: NDArray[np.float64]) -> Folded:
+    """Keep the most frequent entry of each key; its count is that of all of them."""
+    kept: dict[str, int] = {}
+    rows: list[int] = []
+    sums: list[float] = []
+    in_digits: list[int] = []
+    dropped = {"not_words": 0, "numbers": 0, "merged": 0}
+    for row in np.argsort(-counts, kind="stable").tolist():
+        kind = _kind(words[row])
+        if kind == kinds.NUMBER:
+            in_digits.append(row)
+            dropped["numbers"] += 1
+        elif kind != kinds.WORD:
+            dropped["not_words"] += 1
+        elif (first := kept.setdefault(key_of(words[row]), len(rows))) < len(rows):
+            sums[first] += float(counts[row])
+            dropped["merged"] += 1
+        else:
+            rows.append(row)
+            sums.append(float(counts[row]))
+    return Folded(
+        np.array(rows, np.intp),
+        np.array(sums),
+        np.array(in_digits, np.intp),
+        float(counts[in_digits].sum()),
+        dropped,
+    )
+
+
+def _kind(word: str) -> int:
+    """Tell the kind of a word that is one piece; several pieces are no word."""
+    # The splitter gives a piece the space before it, so a text cannot begin with one.
+    if is_elision(word):  # one word before another, two pieces alone
+        return kinds.WORD
+    if word[:1] == " " or len(pieces := split(word)) != 1:
+        return kinds.PUNCTUATION
+    return kind_of(pieces[0])
+
+
+# Share of number tokens in running English, where the source has no numbers to count.
+_NUMBER_SHARE = 0.01
+# Their mean stands in for the vector of numbers, where the source has no numbers.
+_NUMBER_WORDS = "one two three four five six seven eight nine ten".split()
+
+
+def arranged(
+    raw: RawVectors, location: str, scheme: Scheme, language: str = ENGLISH
+) -> tuple[Entries, dict[str, int]]:
+    """Fold the entries of a file, put them in order, and set numbers and the last row.
+
+    language decides which numbers there are. Returns also how many were dropped, by
+    reason. Where the scheme wants only so many outputs, numbers are frequent enough to
+    be some.
+    """
+    counts = zipf(len(raw.words)) if raw.counts is None else raw.counts
+    folded = fold(raw.words, counts)
+    if not len(folded.rows):
+        msg = f"{location}: no entry in it is a word"
+        raise LexiconError(msg)
+    words = [normalize("NFC", raw.words[row]) for row in folded.rows.tolist()]
+    names = numbers.names(language)
+    counts = _number_counts(folded, scheme.outputs, names)
+    few = len(counts)
+    merged = np.append(folded.counts, counts)
+    written, merged, order, outputs = scheme.arrange([*words, *names[:few]], merged)
+    size, d = len(order), raw.vectors.shape[1]
+    vectors = np.empty((size + 1, d), raw.vectors.dtype)
+    # Straight to where they stay, without a copy between: this is most of the memory.
+    # The rows that the last entries, numbers, take here are written over.
+    entries = np.append(folded.rows, np.zeros(few, np.intp))[order]
+    np.take(raw.vectors, entries, axis=0, out=vectors[:size], mode="clip")
+    middle = _number_vector(raw, words, folded)
+    rows = np.argsort(order)[-few:]
+    vectors[rows] = middle
+    vectors[size] = vectors[:size].mean(axis=0, dtype=np.float64)
+    vectors[rows] = numbers.vectors(middle)[[NAMES.index(name) for name in names[:few]]]
+    ordered = tuple(written[row] for row in order.tolist())
+    return Entries(ordered, vectors, merged[order], outputs), folded.dropped
+
+
+def _number_counts(
+    folded: Folded, most: int | None, names: Sequence[str]
+) -> NDArray[np.float64]:
+    """Return the counts of the elements for numbers, or that of NUMBER alone: (m,).
+
+    At least that of the last outputs, where only the first `most` words are outputs.
+    """
+    share = _NUMBER_SHARE * float(folded.counts.sum())
+    total = folded.number_count or share
+    size = len(folded.rows) if most is None else min(most, len(folded.rows))
+    if size < numbers.FEWEST:
+        return np.array([total])
+    counts = np.array(list(numbers.counts(total, names).values()))
+    least = 0.0
+    if most is not None:
+        last = np.sort(folded.counts)[::-1][size - len(counts) - 1]
+        least = float(np.nextafter(last, np.inf))
+    return np.asarray(np.maximum(counts, least))
+
+
+def _number_vector(
+    raw: RawVectors, words: list[str], folded: Folded
+) -> NDArray[np.float64]:
+    """Return the mean of the numbers, else of number words, else of all entries."""
+    chosen = folded.numbers
+    if not len(chosen):
+        rows = folded.rows.tolist()
+        row_of = {key_of(word): row for word, row in zip(words, rows, strict=True)}
+        chosen = np.array([row_of[w] for w in _NUMBER_WORDS if w in row_of], np.intp)
+    # All of them without an index: that would copy the whole matrix.
+    vectors = raw.vectors[chosen] if len(chosen) else raw.vectors
+    return np.asarray(vectors.mean(axis=0, dtype=np.float64))
+
 
 # Raised when the same file would give another lexicon: cached ones are not used then.
 VERSION = 5
@@ -76,7 +334,7 @@ class Settings:
 def open_source(
     path: Path, settings: Settings, progress: Shares, warn: Callable[[str], None]
 ) -> Lexicon:
-    """Return the lexicon of a file or folder of vectors, from the cache if it is there.
+    """Return the lexicon of a file of vectors, from the cache if it is there.
 
     What lies in the cache is used if its content is what was kept there and nobody but
     this user could have written it. A cache that cannot be written costs a warning and
@@ -84,7 +342,7 @@ def open_source(
     """
     source = sources.sha256(path)
     key = cache.key_of("lexicon", source, settings.key())
-    folder = locations.cached() / key
+    folder = cached_folder() / key
     kept: list[Lexicon] = []
 
     def compute() -> dict[str, str]:
@@ -121,23 +379,22 @@ def make(
     name: str,
     settings: Settings,
     *,
-    wordnet: Path | None = None,
+    scheme: Scheme | None = None,
     digest: str | None = None,
     progress: Shares = sources.quiet,
 ) -> Lexicon:
-    """Read a file or folder of vectors into a lexicon that is not stored yet.
+    """Read a file of vectors into a lexicon that is not stored yet.
 
-    wordnet, the folder of its database, makes English orders. digest is the sha256 of
-    the source if it is known. The digest of the result is empty: dptext.lexicons.store.
-    save computes it.
+    scheme is how words are arranged and ordered if not by the settings. digest is the
+    sha256 of the source if it is known. The digest of the result is empty:
+    dptext.lexicons.store.save computes it.
     """
-    english = wordnet and _english(wordnet, settings, progress)
     raw, format = sources.read(path, settings.format, settings.max_words, progress)
     check_coordinates(raw.vectors, str(path))
-    scheme = english or _scheme(settings, len(raw.words))
+    scheme = scheme or _scheme(settings, len(raw.words))
     progress("folding words", 0.0)
-    language = ENGLISH if english else settings.language or language_of(raw.words)
-    entries, dropped = arranging.arranged(raw, str(path), scheme, language)
+    language = scheme.language or settings.language or language_of(raw.words)
+    entries, dropped = arranged(raw, str(path), scheme, language)
     words, vectors, counts, _ = entries
     prior = ZIPF if raw.counts is None else "counts of the source"
     meta = {
@@ -178,16 +435,6 @@ def language_of(words: Sequence[str]) -> str:
     """Tell English by its function words among the most frequent ones, else unknown."""
     first = {word.lower() for word in words[:_FIRST]}
     return ENGLISH if len(first & _SIGNS) >= _ENOUGH else "unknown"
-
-
-def _english(wordnet: Path, settings: Settings, progress: Shares) -> Scheme:
-    from dptext.lexicons.english import English
-
-    if settings.outputs == 0:
-        msg = "orders by WordNet are not by distance; give other outputs than 0"
-        raise UsageError(msg)
-    progress("reading WordNet", 0.0)
-    return English(wordnet, settings.outputs)
 
 
 def _scheme(settings: Settings, words: int) -> Scheme:

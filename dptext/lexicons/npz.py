@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext.errors import LexiconError
-from dptext.lexicons.raw import RawVectors, checked
+from dptext.lexicons.vector_lines import RawVectors, checked
 
 Array = NDArray[np.generic]  # of any type, until it is checked
 

@@ -1,39 +1,113 @@
-"""Read a file of vectors in any format, told by its name and its first bytes."""
+"""Files of vectors: opened, their format known from name and first bytes, read.
+
+Read a file of vectors in any format, told by its name and its first bytes.
+
+Open a file of vectors, packed or not, and say how much of it was read.
+"""
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import io
-from collections.abc import Callable
+import lzma
+import os
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, cast
 
 from dptext import streams
 from dptext.errors import LexiconError, UsageError
-from dptext.lexicons import npy, npz, word2vec
-from dptext.lexicons.lines import read_lines
-from dptext.lexicons.opening import ZIP, opened
-from dptext.lexicons.opening import quiet as quiet
-from dptext.lexicons.raw import RawVectors
+from dptext.lexicons import npz, vector_lines
+from dptext.lexicons.vector_lines import RawVectors, read_lines
 from dptext.progress import Shares
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
+_DAMAGED = (
+    *(EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile),
+    zipfile.BadZipFile,
+)
+ZIP = b"PK\x03\x04"
+
+
+def quiet(what: str, share: float) -> None:
+    """Report no progress."""
+
+
+@contextmanager
+def opened(path: Path, progress: Shares = quiet) -> Iterator[io.BufferedReader]:
+    """Open a file, packed or not; what goes wrong in reading is a LexiconError."""
+    try:
+        with _Watched(path, progress) as file, _unpacked(file) as stream:
+            yield stream
+    except _DAMAGED as error:
+        msg = f"{path}: the packed file is damaged or truncated"
+        raise LexiconError(msg) from error
+    except OSError as error:
+        msg = f"{path}: {error.strerror or error}"
+        raise LexiconError(msg) from error
+
+
+class _Watched(io.FileIO):
+    """A file that tells how much of it was read."""
+
+    def __init__(self, path: Path, progress: Shares) -> None:
+        super().__init__(path, "rb")
+        self._size = max(1, os.fstat(self.fileno()).st_size)
+        self._read = 0
+        self._progress = progress
+
+    def readinto(self, buffer: WriteableBuffer) -> int | None:
+        count = cast("int | None", super().readinto(buffer))
+        self._read += count or 0
+        self._progress("reading", min(1.0, self._read / self._size))
+        return count
+
+
+def _unpacked(file: io.FileIO) -> io.BufferedReader:
+    buffered = io.BufferedReader(file, 2**20)
+    if buffered.peek(4).startswith(ZIP):
+        return _only_member(cast(io.BufferedReader, buffered), str(file.name))
+    suffix = streams.recognised(buffered.peek(streams.HEAD)[: streams.HEAD])
+    if not suffix:
+        return cast(io.BufferedReader, buffered)
+    unpacked = streams.decompress(cast(BinaryIO, buffered), suffix)
+    return io.BufferedReader(cast(io.RawIOBase, unpacked), 2**20)
+
+
+def _only_member(file: io.BufferedReader, location: str) -> io.BufferedReader:
+    """Open the one file of a .zip; an .npz, made of arrays, stays as it is."""
+    archive = zipfile.ZipFile(file)
+    names = [entry.filename for entry in archive.infolist() if not entry.is_dir()]
+    if any(name.endswith(".npy") for name in names):
+        file.seek(0)
+        return file
+    if len(names) != 1:
+        msg = f"{location}: {len(names)} files in it; unpack it and import one of them"
+        raise LexiconError(msg)
+    return io.BufferedReader(cast(io.RawIOBase, archive.open(names[0])), 2**20)
+
 
 _READERS: dict[str, Callable[..., RawVectors]] = {
     "glove": read_lines,
-    "word2vec": word2vec.read,
-    "fasttext": word2vec.read_fasttext,
+    "word2vec": vector_lines.read,
+    "fasttext": vector_lines.read_fasttext,
     "npz": npz.read,
 }
 FORMATS = tuple(_READERS)
-FOLDER = "npy"
 
 
 def read(
     path: Path, format: str | None, limit: int | None, progress: Shares = quiet
 ) -> tuple[RawVectors, str]:
-    """Read the first `limit` words of a file or folder; return also its format."""
+    """Read the first `limit` words of a file; return also its format."""
     location = str(path)
-    streams.check_ends(path, "vectors")
-    if path.is_dir():
-        return npy.read(path, location, limit=limit), FOLDER
+    _check_file(path)
     if format is not None and format not in FORMATS:
         msg = f"no lexicon format named {format!r}; known: {', '.join(FORMATS)}"
         raise UsageError(msg)
@@ -43,17 +117,24 @@ def read(
 
 
 def sha256(path: Path) -> str:
-    """Compute the sha256 of a file as it lies on disk, or of a folder's two files."""
-    streams.check_ends(path, "vectors")
-    if path.is_dir():
-        parts = [f"{part.name} {sha256(part)}" for part in npy.files(path)]
-        return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+    """Compute the sha256 of a file as it lies on disk."""
+    _check_file(path)
     try:
         with open(path, "rb", buffering=0) as stream:
             return hashlib.file_digest(stream, "sha256").hexdigest()
     except OSError as error:
         msg = f"{path}: {error.strerror}"
         raise LexiconError(msg) from None
+
+
+def _check_file(path: Path) -> None:
+    streams.check_ends(path, "vectors")
+    if path.is_dir():
+        msg = (
+            f"{path}: a folder; give one file of vectors, such as an .npz with the "
+            "arrays words and vectors"
+        )
+        raise LexiconError(msg)
 
 
 def detect(path: Path, stream: io.BufferedReader) -> str:
@@ -66,6 +147,6 @@ def detect(path: Path, stream: io.BufferedReader) -> str:
         msg = f"{path}: the file is empty"
         raise LexiconError(msg)
     first = head.partition(b"\n")[0][:64] + b"\n"
-    if word2vec.header_of(first) is None:
+    if vector_lines.header_of(first) is None:
         return "glove"
     return "fasttext" if suffix == ".vec" else "word2vec"

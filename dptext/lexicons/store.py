@@ -1,4 +1,6 @@
-"""A lexicon on disk: one folder of memory-mapped arrays, with a digest.
+"""A lexicon on disk: one folder of memory-mapped arrays with a digest.
+
+A lexicon on disk: one folder of memory-mapped arrays, with a digest.
 
     meta.json                {"format": 2, "name", "digest", "meta": {...}}
     words.txt                one word a line, UTF-8, by descending count
@@ -9,6 +11,8 @@ The digest is the sha256 over the name and the sha256 of every file but meta.jso
 sorted by name, and the canonical JSON of meta. The name of the lexicon and the name of
 its source file (meta["file"]) are not in it: the same content has the same digest under
 any name.
+
+Where lexicons lie: in the package, in the user's store, in the cache.
 """
 
 from __future__ import annotations
@@ -16,16 +20,20 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 import tempfile
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any, BinaryIO, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext.errors import LexiconError, OutputError
+from dptext import cache
+from dptext.errors import LexiconError, OutputError, UsageError
 from dptext.types import NUMBER, JsonObject, Lexicon
 
 Array = NDArray[Any]  # of the type that _ARRAYS says
@@ -234,10 +242,13 @@ def words_of(folder: Path) -> tuple[str, ...]:
 def _open(folder: Path, name: str, size: int) -> Array:
     path = folder / f"{name}.npy"
     try:
-        mapped = np.load(path, mmap_mode="r", allow_pickle=False)
+        # It warns of damaged headers as of old ones.
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            mapped = np.load(path, mmap_mode="r", allow_pickle=False)
     except OSError as error:
         raise _unreadable(path, error) from None
-    except (ValueError, EOFError):
+    except (ValueError, EOFError, SyntaxError, TokenError):
         msg = f"{path}: not a whole .npy array; import the lexicon again"
         raise LexiconError(msg) from None
     # A plain view: np.memmap pays for its subclass at every slice.
@@ -265,7 +276,7 @@ def _beside(folder: Path) -> Path:
 def _write(lexicon: Lexicon, folder: Path) -> str:
     (folder / WORDS).write_bytes(_text_of(lexicon.words))
     for name, array in _arrays_of(lexicon).items():
-        np.save(folder / f"{name}.npy", np.ascontiguousarray(array))
+        save_array(folder / f"{name}.npy", array)
     # Through JSON, so that what is hashed now is what will be read back.
     meta = json.loads(_canonical(lexicon.meta))
     digest = digest_of(folder, meta)
@@ -274,6 +285,19 @@ def _write(lexicon: Lexicon, folder: Path) -> str:
     text = json.dumps(document, ensure_ascii=False, indent=1) + "\n"
     (folder / META).write_text(text, encoding="utf-8")
     return digest
+
+
+class _Writer:
+    """A file that NumPy writes to by Python, whose errors say what is wrong."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self.write = file.write
+
+
+def save_array(path: Path, array: Array) -> None:
+    """Write an array as .npy. Raises OSError with its reason, as on a full disk."""
+    with open(path, "wb") as file:
+        np.save(cast(BinaryIO, _Writer(file)), np.ascontiguousarray(array))
 
 
 def _publish(beside: Path, folder: Path) -> None:
@@ -343,3 +367,49 @@ def _plain(value: object) -> object:
         return value.tolist()
     msg = f"meta holds a {type(value).__name__}, which JSON cannot carry"
     raise LexiconError(msg)
+
+
+BUILTIN = "builtin"
+# Another name of the built-in lexicon, and that of its folder.
+ENGLISH = "english"
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.\-]{0,99}")
+
+
+def packaged_folder() -> Path:
+    """Return the folder of the built-in lexicon."""
+    return Path(__file__).resolve().parent.parent / "data" / ENGLISH
+
+
+def user_folder() -> Path:
+    """Return the folder of imported ones: in $DPTEXT_HOME, else XDG's data folder."""
+    home = os.environ.get("DPTEXT_HOME")
+    base = Path(home) if home else _xdg("XDG_DATA_HOME", ".local/share") / "dptext"
+    return base / "lexicons"
+
+
+def cached_folder() -> Path:
+    """Return the folder of lexicons that were imported on the way."""
+    return cache.folder() / "lexicons"
+
+
+def folder_of(name: str) -> Path:
+    """Return the folder of an imported lexicon; UsageError for an unfit name."""
+    if name in (BUILTIN, ENGLISH):
+        msg = f"the name {name!r} is that of the built-in lexicon; choose another"
+        raise UsageError(msg)
+    if not is_name(name):
+        msg = "a lexicon's name is made of letters, digits, '_', '-' and '.'"
+        raise UsageError(msg)
+    return user_folder() / name
+
+
+def is_name(text: str) -> bool:
+    """Tell whether a text can be the name of an imported lexicon."""
+    return _NAME.fullmatch(text) is not None
+
+
+def _xdg(variable: str, default: str) -> Path:
+    # The XDG rules: a relative path in the variable is to be ignored.
+    value = os.environ.get(variable, "")
+    return Path(value) if os.path.isabs(value) else Path.home() / default

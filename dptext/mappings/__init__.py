@@ -10,9 +10,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 
-from dptext.content import Prepared
 from dptext.mappings._index import Index as Index
 from dptext.randomness import RandomBits
+from dptext.settings import Prepared
 from dptext.types import Ids, Points
 
 

@@ -1,9 +1,13 @@
-"""Bayes vulnerability: the success of the best possible guess of one word.
+"""Bayes vulnerability: the success of the best guess of one word, from a prior.
+
+Bayes vulnerability: the success of the best possible guess of one word.
 
 The attacker knows the mechanism, epsilon and the public unigram prior over V, sees one
 output word y, and guesses argmax_x prior(x) P(y|x). Exact for every mechanism that
 gives its output distribution, between limits for the others
 (dptext.measures.sampled_risk). Mechanisms are compared by it (docs/guarantees.md, 6).
+
+The attacker's prior: public frequencies of the words that are replaced.
 """
 
 from __future__ import annotations
@@ -16,9 +20,15 @@ from msgspec import Meta
 from numpy.typing import NDArray
 
 from dptext import cache
+from dptext.errors import UsageError
 from dptext.measures import sampled_risk
-from dptext.measures.plays import bands_of
+from dptext.measures.sampled_risk import bands_of
 from dptext.mechanisms import Mechanism
+from dptext.tokens import numbers, stop_words
+from dptext.tokens.lists import Spans
+from dptext.tokens.policy import Policy
+from dptext.tokens.regex import key_of
+from dptext.types import Lexicon
 
 # Sums of probabilities may end a rounding error above 1.
 Share = Annotated[float, Meta(ge=0.0, le=1.0 + 1e-9)]
@@ -83,7 +93,7 @@ def measure(
     mapping, for the lower limit of a sampled risk; mapping is plain data that tells one
     mapping from another.
     """
-    key = key_of(mechanism, epsilon, prior, draw is not None, mapping)
+    key = risk_key(mechanism, epsilon, prior, draw is not None, mapping)
     known = cache.shipped(key)
     if known is not None:
         return Risk(bands=tuple(Band(**band) for band in known.pop("bands")), **known)
@@ -92,7 +102,7 @@ def measure(
     return _sampled_risk(key, mechanism, epsilon, prior, draw)
 
 
-def key_of(
+def risk_key(
     mechanism: Mechanism,
     epsilon: float,
     prior: NDArray[np.float64],
@@ -240,3 +250,29 @@ def _band(
         success=success,
         success_band_known=known,
     )
+
+
+def replaced(lexicon: Lexicon, policy: Policy) -> NDArray[np.float64]:
+    """Return the unigram prior over V given that a word is replaced: (V,), sums to 1.
+
+    Stop words, numbers and words of lists that are copied, masked or left out are no
+    secret, so an attacker knows that a replaced word is none of them. Unknown words are
+    left out: all of them are drawn from one and the same output distribution.
+    """
+    prior = np.array(lexicon.counts, np.float64)
+    if policy.stop_word != "perturb":
+        kept = stop_words.of(lexicon.language)
+        prior[[row for row, w in enumerate(lexicon.words) if key_of(w) in kept]] = 0.0
+    if policy.number != "perturb":
+        prior[numbers.rows(lexicon)] = 0.0
+    if policy.listed:
+        spans = Spans(policy)
+        named = [row for row, w in enumerate(lexicon.words) if spans.keeps_or_masks(w)]
+        prior[named] = 0.0
+    total = prior.sum()
+    if not total > 0.0:
+        raise UsageError(
+            f"lexicon {lexicon.name}: no word is left to replace under this policy"
+        )
+    prior /= total
+    return prior

@@ -3,7 +3,7 @@
 With exact log-probabilities a grid is searched upwards for the first crossing, since
 success need not grow with epsilon for every mechanism, and the answer is checked with
 all inputs: where one check takes seconds the search goes by an estimate.
-Noise is dealt with by dptext.measures.sampled_crossing.
+Noise is dealt with by dptext.measures.root_finding.
 An epsilon that was kept is only a proposal: the success at it is measured anew, and
 where that is above the target the search is made again.
 """
@@ -17,9 +17,15 @@ from numpy.typing import NDArray
 
 from dptext import cache
 from dptext.errors import UsageError
-from dptext.measures import bayes_risk, sampled_crossing, sampled_risk
-from dptext.measures.crossing import LEAST, Success, agreed, first_crossing, near
-from dptext.measures.sampled_crossing import rounded
+from dptext.measures import bayes_risk, root_finding, sampled_risk
+from dptext.measures.root_finding import (
+    LEAST,
+    Success,
+    agreed,
+    first_crossing,
+    near,
+    rounded,
+)
 from dptext.mechanisms import Mechanism, RiskEstimate
 
 # The search looks at this many inputs, first and then; all are looked at in the end.
@@ -51,10 +57,10 @@ def epsilon_for(
             f"risk {target:.2%} is out of reach: a guess without any output already "
             f"succeeds for {baseline:.2%} of words; give a risk between these and 100%"
         )
-    search = _search if mechanism.has_log_probs else sampled_crossing.search
+    search = _search if mechanism.has_log_probs else root_finding.search_by_samples
     what = ["calibrate", 2, *mechanism.identity, cache.digest(prior), target]
     if not mechanism.has_log_probs:
-        what += [sampled_risk.DRAWS, *sampled_crossing.SETTINGS]
+        what += [sampled_risk.DRAWS, *root_finding.SETTINGS]
     kept = cache.numbers(
         cache.key_of(*what),
         lambda: {"epsilon": search(mechanism, target, prior)},

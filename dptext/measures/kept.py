@@ -3,6 +3,12 @@
 By the meters of a run (dptext.metrics), from the words that stand for one another; only
 what no run measures is measured here. Memory does not grow with the number of texts but
 by 8 bytes for each text where an encoder is given.
+
+All metrics that the registry finds, as one: what a run and `evaluate` measure by.
+
+Known words: of the words of texts, the share that the lexicon holds.
+
+Numbers and identifiers are no words here.
 """
 
 from __future__ import annotations
@@ -13,13 +19,80 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext import models
-from dptext.measures.alignment import Aligned, Aligner
-from dptext.measures.all_metrics import AllMetrics
-from dptext.measures.known_words import KnownWords
+from dptext import metrics, models, registry
+from dptext.errors import ComponentError, UsageError
+from dptext.measures.attacks import Aligned, Aligner
 from dptext.metrics import Batch, Figure, perturbation, rare_words, similarity
+from dptext.tokens import kinds
 from dptext.tokens.policy import Policy
-from dptext.types import Lexicon
+from dptext.types import Lexicon, Words
+
+# What each meter counts, in the order of the meters; only the meter knows its type.
+Partials = tuple[object, ...]
+
+
+class AllMetrics:
+    """A meter of each metric; made once in each process, from public data.
+
+    Raises UsageError where two have one heading.
+    """
+
+    def __init__(self, lexicon: Lexicon) -> None:
+        self._meters: dict[str, metrics.Meter[object]] = {}
+        for name in registry.names("metrics"):
+            module = registry.find("metrics", name)
+            if module.NAME in self._meters:
+                raise UsageError(
+                    f"metric {name!r}: another one has the heading {module.NAME!r} in "
+                    "the report; remove the package that brings it"
+                )
+            self._meters[module.NAME] = module.Meter(lexicon)
+
+    def observe(self, batch: Batch) -> Partials:
+        """Count a batch."""
+        return tuple(meter.observe(batch) for meter in self._meters.values())
+
+    def merge(self, one: Partials, other: Partials) -> Partials:
+        """Count the texts of both; those of one come first."""
+        pairs = zip(self._meters.values(), one, other, strict=True)
+        return tuple(meter.merge(mine, more) for meter, mine, more in pairs)
+
+    def results(self, total: Partials) -> dict[str, dict[str, Figure]]:
+        """Return the figures of each metric by its heading.
+
+        Raises ComponentError for what a report cannot hold.
+        """
+        results = {}
+        for (name, meter), partial in zip(self._meters.items(), total, strict=True):
+            results[name] = dict(meter.result(partial))
+            for value in results[name].values():
+                if type(value) not in (int, float, str, bool, type(None)):
+                    raise ComponentError(
+                        f"metric {name!r} has a figure of the type "
+                        f"{type(value).__name__}, which no report can hold; report "
+                        "this line to its authors"
+                    )
+        return results
+
+
+_WORDS = (kinds.WORD, kinds.STOP_WORD, kinds.UNKNOWN)
+
+
+class KnownWords:
+    """Count words, and those in the lexicon."""
+
+    def __init__(self) -> None:
+        self._known = self._words = 0
+
+    def add(self, words: Words) -> None:
+        """Take in a batch."""
+        counted = np.isin(words.flags[words.positions] & kinds.KIND, _WORDS)
+        self._words += int(np.count_nonzero(counted))
+        self._known += int(np.count_nonzero(words.ids[counted] >= 0))
+
+    def result(self) -> float | None:
+        """Return the share, null without words."""
+        return self._known / self._words if self._words else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dptext.measures import bayes_risk, deniability, prior, readings
+from dptext.measures import bayes_risk, context_risk, deniability
+from dptext.measures.context_risk import InContext
 from dptext.measures.deniability import Deniability
-from dptext.measures.readings import InContext
 from dptext.mechanisms import TextMechanism
 from dptext.randomness import RunKey
 from dptext.types import BudgetKind, Eps, Ids, Record, Strategy
@@ -66,7 +66,7 @@ class PublicMeasures:
         risk, why = risk_of(pipeline) if with_risk else (None, NoRisk.SWITCHED_OFF)
         note = _RISK_NOTES[why].format(mechanism=pipeline.mechanism.name)
         return cls(
-            risk, why, note, deniability_of(pipeline), readings.shipped(pipeline)
+            risk, why, note, deniability_of(pipeline), context_risk.shipped(pipeline)
         )
 
     def seeded(self) -> PublicMeasures:
@@ -84,7 +84,7 @@ def risk_of(pipeline: Pipeline) -> tuple[bayes_risk.Risk | None, NoRisk | None]:
     if pipeline.profile.strategy != Strategy.TOKEN:
         return None, NoRisk.STRATEGY
     epsilon = pipeline.budget.description.high
-    words = prior.replaced(pipeline.lexicon, pipeline.profile.tokens)
+    words = bayes_risk.replaced(pipeline.lexicon, pipeline.profile.tokens)
     mapping = pipeline.profile.settings().get("mapping")
     risk = bayes_risk.measure(
         pipeline.mechanism, epsilon, words, pipeline.draw, mapping
@@ -109,7 +109,7 @@ def changed_of(pipeline: Pipeline) -> float | None:
         pipeline.mechanism, TextMechanism
     ):
         return None
-    weights = prior.replaced(pipeline.lexicon, pipeline.profile.tokens)
+    weights = bayes_risk.replaced(pipeline.lexicon, pipeline.profile.tokens)
     # Evenly spaced quantiles: the same words each time, in proportion to the prior.
     positions = (np.arange(_DRAWN) + 0.5) / _DRAWN
     rows = np.minimum(np.searchsorted(np.cumsum(weights), positions), len(weights) - 1)

@@ -1,4 +1,6 @@
-"""Limits on the best attack without exact log-probabilities, from public draws.
+"""Limits on the best attack from sampled games, without exact log-probabilities.
+
+Limits on the best attack without exact log-probabilities, from public draws.
 
 Above: an attacker who sees what the mechanism gives to its mapping, the noisy vector,
 guesses argmax_x prior(x) density(z|x), which is Bayes optimal; whatever a mapping makes
@@ -6,25 +8,269 @@ of z is no easier to guess from. Below: a rule from output to guess that is fixe
 draws of its own. Both are games that are won or lost, so that exact binomial limits
 (Clopper and Pearson) bound the best attack on the output: docs/guarantees.md, 6.
 Words and noise are public: results depend on no text.
+
+A rule from an output word to a guess of the input word, fixed before it is tested.
+
+Candidates score prior(x) exp(-s d(x, y)^p), d the distance in the space, for several
+sharpnesses s and p = 1, 2; for an output that was often seen in training, the input
+that was then most frequent may be guessed instead. Training draws give the counts and
+the scale of s, validation draws choose the rule, test draws count its wins.
+
+The best guess of a word from its noisy vector: which plays it wins.
+
+Plays of a guessing game: words and noise that are public, the same each time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dptext import cache
 from dptext.guarantees import binomial
-from dptext.measures import guessing_rule
-from dptext.measures.noisy_guess import Wins, wins
-from dptext.measures.plays import bands_of, plays
 from dptext.mechanisms import Mechanism
-from dptext.randomness import RandomBits
+from dptext.randomness import RandomBits, Randomness, RunKey
 from dptext.types import Eps, Ids
+
+_TRAINED, _VALIDATED = 20_000, 4000
+# Sharpnesses in units of 1 / (typical distance)^p; 0 guesses the most frequent word.
+_SHARP = (0.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 512.0)
+_OPTIONS = tuple((sharp, power) for power in (1, 2) for sharp in _SHARP)
+# How often the most frequent input must have been seen to be guessed.
+_TIMES = (1, 2, 3, 5, 10, 10**9)
+_OUTPUTS, _WORDS = 256, 4096
+
+
+def wins_of_rule(
+    vectors: NDArray[np.float32],
+    epsilon: float,
+    prior: NDArray[np.float64],
+    draw: Callable[[Ids, Eps, RandomBits], Ids],
+    test: SampledGames,
+    plays: Callable[[NDArray[np.float64], int, str], SampledGames],
+) -> NDArray[np.bool_]:
+    """Train and choose a rule on draws of its own; tell which test plays it wins."""
+
+    def outputs(sample: SampledGames) -> Ids:
+        return draw(sample.ids, np.full(len(sample.ids), float(epsilon)), sample.bits)
+
+    train = plays(prior, _TRAINED, "train")
+    written = outputs(train)
+    counted, times = _counted(train.ids, written, len(prior))
+    distances = _between(vectors, train.ids, written)
+    positive = distances[distances > 0.0]
+    typical = float(np.median(positive)) if len(positive) else 1.0
+
+    check = plays(prior, _VALIDATED, "validate")
+    shown = outputs(check)
+    near = _near(vectors, prior, shown, typical, _OPTIONS)
+    chosen, best = (0, _TIMES[0]), -1
+    for option, guesses in enumerate(near):
+        for least in _TIMES:
+            guess = np.where(times[shown] >= least, counted[shown], guesses)
+            right = int((guess == check.ids).sum())
+            if right > best:
+                chosen, best = (option, least), right
+
+    option, least = chosen
+    shown = outputs(test)
+    guesses = _near(vectors, prior, shown, typical, _OPTIONS[option : option + 1])[0]
+    guess = np.where(times[shown] >= least, counted[shown], guesses)
+    return np.asarray(guess == test.ids)
+
+
+def _counted(ids: Ids, written: Ids, size: int) -> tuple[Ids, NDArray[np.int64]]:
+    """Return the most frequent input of each output and how often it was: (V,) each."""
+    pairs, often = np.unique(written.astype(np.int64) * size + ids, return_counts=True)
+    # Among equally frequent inputs the last one written wins: the most frequent word.
+    order = np.lexsort((-(pairs % size), often))
+    guess, times = np.zeros(size, np.int32), np.zeros(size, np.int64)
+    guess[pairs[order] // size] = pairs[order] % size
+    times[pairs[order] // size] = often[order]
+    return guess, times
+
+
+def _between(vectors: NDArray[np.float32], one: Ids, two: Ids) -> NDArray[np.float64]:
+    gap = vectors[one].astype(np.float64) - vectors[two]
+    return np.asarray(np.sqrt(np.einsum("nd,nd->n", gap, gap)))
+
+
+def _near(
+    vectors: NDArray[np.float32],
+    prior: NDArray[np.float64],
+    outputs: Ids,
+    typical: float,
+    options: tuple[tuple[float, int], ...],
+) -> Ids:
+    """Return argmax_x ln prior(x) - s d(x, y)^p of each output: (options, n)."""
+    distinct, which = np.unique(outputs, return_inverse=True)
+    with np.errstate(divide="ignore"):
+        worth = np.log(prior).astype(np.float32)
+    guess = np.zeros((len(options), len(distinct)), np.int32)
+    for begin in range(0, len(distinct), _OUTPUTS):
+        part = slice(begin, begin + _OUTPUTS)
+        _search(vectors, worth, distinct[part], typical, options, guess[:, part])
+    return guess[:, which]
+
+
+def _search(
+    vectors: NDArray[np.float32],
+    worth: NDArray[np.float32],
+    outputs: Ids,
+    typical: float,
+    options: tuple[tuple[float, int], ...],
+    guess: Ids,
+) -> None:
+    """Fill the guesses of a block of outputs, (options, n)."""
+    points = vectors[outputs]
+    best = np.full(guess.shape, -np.inf, np.float32)
+    rows = np.arange(len(outputs))
+    for start in range(0, len(worth), _WORDS):
+        positions = vectors[start : min(start + _WORDS, len(worth))]
+        squared = points @ (positions.T * np.float32(-2.0))
+        squared += np.einsum("md,md->m", positions, positions)
+        squared += np.einsum("nd,nd->n", points, points)[:, None]
+        np.maximum(squared, 0.0, out=squared)
+        powers = {1: np.sqrt(squared), 2: squared}
+        for number, (sharp, power) in enumerate(options):
+            score = powers[power] * np.float32(-sharp / typical**power)
+            score += worth[start : start + len(positions)]
+            top = score.argmax(axis=1)
+            better = score[rows, top] > best[number]
+            best[number, better] = score[rows, top][better]
+            guess[number, better] = start + top[better]
+
+
+Bands = Sequence[tuple[int, int]]
+# Words by descending frequency: the 100 most frequent, the next 900, the rest.
+_EDGES = (100, 1000)
+
+
+@dataclass(frozen=True, slots=True)
+class SampledGames:
+    """Words drawn from the prior, (n,), and the bits for their noise."""
+
+    ids: Ids
+    bits: RandomBits
+
+    def take(self, positions: NDArray[np.int64]) -> SampledGames:
+        """Return some of the plays, with the same bits."""
+        return SampledGames(self.ids[positions], self.bits.take(positions))
+
+
+def sampled_games(prior: NDArray[np.float64], count: int, name: str) -> SampledGames:
+    """Draw words from the prior by public randomness; each name is another sample."""
+    alone = np.zeros(count, np.int64)
+
+    def public_bits(purpose: str) -> RandomBits:
+        public = Randomness(RunKey.from_seed(0), f"ruler/{name}/{purpose}")
+        return public.of([bytes(16)], alone)
+
+    steps = np.cumsum(prior)
+    target = public_bits("words").uniform(0)[:, 0] * steps[-1]
+    ids = np.searchsorted(steps, target, side="right")
+    last = np.flatnonzero(prior)[-1]
+    return SampledGames(np.minimum(ids, last).astype(np.int32), public_bits("noise"))
+
+
+def bands_of(size: int) -> list[tuple[int, int]]:
+    """Return begin and end of each frequency band that a vocabulary of V words has."""
+    edges = [0, *(edge for edge in _EDGES if edge < size), size]
+    return list(pairwise(edges))
+
+
+Wins = NDArray[np.bool_]
+# Scores are made in tiles of this many points and words, which fit a cache.
+_POINTS, _WORDS_OF_POINTS = 512, 2048
+# Nearer than this many nats to the best score, single precision does not decide.
+_DOUBT = 0.5
+
+
+def wins_of_points(
+    mechanism: Mechanism,
+    epsilon: float,
+    prior: NDArray[np.float64],
+    sample: SampledGames,
+    bands: Bands,
+) -> Wins:
+    """Tell for each play whether the best guess from the noisy vector is right: (2, n).
+
+    And whether it is when the frequency band of the word is known. Guesses that are
+    equally good count as right.
+    """
+    won = np.empty((2, len(sample.ids)), np.bool_)
+    for begin in range(0, len(sample.ids), _POINTS):
+        part = np.arange(begin, min(begin + _POINTS, len(sample.ids)))
+        ids, eps = sample.ids[part], np.full(len(part), float(epsilon))
+        points = mechanism.observe(ids, eps, sample.bits.take(part))
+        game = _Game(mechanism, prior, ids, eps, points)
+        best, guess, itself = game.scores(bands)
+        rows = np.arange(len(part))
+        mine = np.searchsorted([first for first, _ in bands], ids, side="right") - 1
+        for number, band in enumerate((best.argmax(axis=0), mine)):
+            won[number, part] = game.right(best[band, rows], guess[band, rows], itself)
+    return won
+
+
+@dataclass(frozen=True, slots=True)
+class _Game:
+    """A block of plays: what an attacker sees of each, and the words to be guessed."""
+
+    mechanism: Mechanism
+    prior: NDArray[np.float64]
+    ids: Ids
+    eps: Eps
+    points: NDArray[np.floating]
+
+    def scores(
+        self, bands: Bands
+    ) -> tuple[NDArray[np.float32], Ids, NDArray[np.float32]]:
+        """Return the best score in each band, (b, n), its word, and the input's."""
+        count = len(self.ids)
+        with np.errstate(divide="ignore"):
+            worth = np.log(self.prior).astype(np.float32)
+        best = np.full((len(bands), count), -np.inf, np.float32)
+        guess = np.full((len(bands), count), -1, np.int32)
+        itself = np.empty(count, np.float32)
+        rows = np.arange(count)
+        tiles = [
+            (
+                number,
+                np.arange(start, min(start + _WORDS_OF_POINTS, last), dtype=np.int32),
+            )
+            for number, (first, last) in enumerate(bands)
+            for start in range(first, last, _WORDS_OF_POINTS)
+        ]
+        for number, words in tiles:
+            score = self.mechanism.log_density(self.points, self.eps, words)
+            score += worth[words]
+            top = score.argmax(axis=1)
+            value = score[rows, top]
+            better = value > best[number]
+            best[number, better] = value[better]
+            guess[number, better] = words[top[better]]
+            here = np.flatnonzero((self.ids >= words[0]) & (self.ids <= words[-1]))
+            itself[here] = score[here, self.ids[here] - words[0]]
+        return best, guess, itself
+
+    def right(
+        self, best: NDArray[np.float32], guess: Ids, itself: NDArray[np.float32]
+    ) -> Wins:
+        """Tell which words are as good as the best guess, near ones in float64."""
+        right: Wins = guess == self.ids
+        for row in np.flatnonzero(~right & (best - itself < _DOUBT)):
+            words = np.array([self.ids[row], guess[row]], np.int32)
+            point = self.points[row : row + 1].astype(np.float64)
+            exact = self.mechanism.log_density(point, self.eps[row : row + 1], words)[0]
+            exact = exact + np.log(self.prior[words])
+            right[row] = exact[0] >= exact[1]
+        return right
+
 
 DRAWS = 20_000
 CONFIDENCE = 0.95
@@ -89,9 +335,9 @@ class Played:
         )
         right = None
         if draw is not None:
-            sample = plays(prior, draws, "test")
+            sample = sampled_games(prior, draws, "test")
             vectors = mechanism.space.vectors
-            right = guessing_rule.wins(vectors, epsilon, prior, draw, sample, plays)
+            right = wins_of_rule(vectors, epsilon, prior, draw, sample, sampled_games)
         return cls(won, right)
 
     def holds(
@@ -103,8 +349,8 @@ class Played:
         if self.won is None:
             return not bounded(mechanism)
         some = np.random.default_rng().choice(DRAWS, _REPLAYED, replace=False)
-        sample = plays(prior, DRAWS, "test").take(some)
-        won = wins(mechanism, epsilon, prior, sample, bands_of(len(prior)))
+        sample = sampled_games(prior, DRAWS, "test").take(some)
+        won = wins_of_points(mechanism, epsilon, prior, sample, bands_of(len(prior)))
         return bool(self.won.shape == (2, DRAWS) and (self.won[:, some] == won).all())
 
     def limits(self, prior: NDArray[np.float64]) -> Limits:
@@ -120,7 +366,7 @@ class Played:
             methods.append("no upper limit is known, so 100% stands for it")
         else:
             high, draws = limits(self.won[0])[1], self.won.shape[1]
-            ids = plays(prior, draws, "test").ids
+            ids = sampled_games(prior, draws, "test").ids
             for begin, end in bands_of(len(prior)):
                 inside = (ids >= begin) & (ids < end)
                 most = [limits(w[inside])[1] if inside.any() else 1.0 for w in self.won]
@@ -144,6 +390,8 @@ def measured_wins(
     if key not in _tested:
         while len(_tested) >= _KEPT:
             _tested.pop(next(iter(_tested)))
-        sample = plays(prior, draws, "test")
-        _tested[key] = wins(mechanism, epsilon, prior, sample, bands_of(len(prior)))
+        sample = sampled_games(prior, draws, "test")
+        _tested[key] = wins_of_points(
+            mechanism, epsilon, prior, sample, bands_of(len(prior))
+        )
     return _tested[key]

@@ -1,4 +1,6 @@
-"""Mechanisms: the randomised step, one file or package each.
+"""Mechanisms: the randomised step, one file each.
+
+Mechanisms: the randomised step, one file or package each.
 
 A mechanism is a module (or package) with
 - a docstring with the sections Guarantee, Source, Known gaps and Example, a command
@@ -22,6 +24,8 @@ In all of them:
   (n, width), and `below(integers, bound)`. Different lanes are independent, the same
   lane gives the same bits again: each draw needs a lane of its own, from 0 up to 2^28.
 docs/extending.md has a whole mechanism, which the tests install and audit.
+
+Logarithms of probabilities and published bounds on them.
 """
 
 from __future__ import annotations
@@ -35,16 +39,39 @@ from typing import ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext import discrete, noise, registry
-from dptext.content import Prepared
-from dptext.errors import UsageError
-from dptext.geometry import pairs
+from dptext import noise, registry
+from dptext.errors import ComponentError, UsageError
+from dptext.geometry import of_ids
 from dptext.mechanisms import _likeliest
-from dptext.mechanisms._logarithms import log_normalised as log_normalised
-from dptext.mechanisms._logarithms import of_known_words as of_known_words
+from dptext.noise import WIDTH
 from dptext.randomness import RandomBits
+from dptext.settings import Prepared
 from dptext.spaces import Geometry, Space
-from dptext.types import Eps, Guarantee, Ids, Notion, Points, Words
+from dptext.types import (
+    Constant,
+    Eps,
+    Guarantee,
+    Ids,
+    Inputs,
+    Notion,
+    Points,
+    Words,
+)
+
+
+def of_known_words(
+    bound: NDArray[np.float64] | float, a: Ids, b: Ids
+) -> NDArray[np.float64]:
+    """Return a published bound; inf for the unknown word: papers say nothing of it."""
+    return np.where((a < 0) | (b < 0), np.inf, bound)
+
+
+def log_normalised(log_weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return logarithms of weights with rows that sum to 1, in place: (n, V)."""
+    log_weights -= log_weights.max(axis=1, keepdims=True)
+    log_weights -= np.log(np.exp(log_weights).sum(axis=1, keepdims=True))
+    return log_weights
+
 
 # The epsilon that a word may have. Beyond these, quotients of it and of distances,
 # scales and clips are no longer numbers with all their digits.
@@ -169,7 +196,7 @@ class Mechanism(Prepared, ABC):
         """
         promise = self.guarantee(epsilon)
         if promise.counts(self.space.distance):
-            return epsilon * pairs.of_ids(self.space, a, b)
+            return epsilon * of_ids(self.space, a, b)
         most = promise.worst(epsilon) if promise.notion is not Notion.NONE else np.inf
         return np.full(len(a), most)
 
@@ -303,6 +330,15 @@ class NoiseMechanism(Mechanism):
         """Return where vectors lie before noise: (n, d) -> (n, m) float64."""
         return vectors
 
+    def guarantee_over(self, inputs: Inputs, epsilon: float) -> Guarantee:
+        """Return what one application to any of these inputs promises.
+
+        For Inputs.VECTORS, stretch is in the Euclidean distance of what comes in.
+        Raises UnprovenError where the promise is known for fewer inputs.
+        """
+        Constant(1.0, Inputs.WORDS).over(inputs)
+        return self.guarantee(epsilon)
+
     def noise(self, eps: Eps, bits: RandomBits) -> NDArray[np.float64]:
         """Return noise that is the same for all words: eps (n,) -> (n, m).
 
@@ -322,7 +358,7 @@ class NoiseMechanism(Mechanism):
 
     def step(self, epsilon: float) -> float:
         """Return the step of the public grid on which released vectors lie."""
-        return self.spread(epsilon) / discrete.WIDTH
+        return self.spread(epsilon) / WIDTH
 
     def release(
         self, positions: NDArray[np.floating], epsilon: float, bits: RandomBits
@@ -331,6 +367,15 @@ class NoiseMechanism(Mechanism):
         moved = positions + self.noise(np.full(len(positions), epsilon), bits)
         step = self.step(epsilon)
         return noise.on_grid(moved / step, step)
+
+    def finite(self, points: Points) -> Points:
+        """Return points that may be released (n, d). Raises ComponentError."""
+        if np.isfinite(points).all():
+            return points
+        raise ComponentError(
+            f"mechanism {self.name} made a number that is not finite; nothing of it is "
+            "released; report this line to its authors, or take another mechanism"
+        )
 
     def observe(self, ids: Ids, eps: Eps, bits: RandomBits) -> NDArray[np.float32]:
         """Return the noisy vectors: (n, d)."""

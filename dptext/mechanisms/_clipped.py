@@ -10,9 +10,10 @@ import numpy as np
 from msgspec import Meta
 from numpy.typing import NDArray
 
-from dptext import mechanisms
+from dptext import mechanisms, noise
 from dptext.mechanisms import Family, NoiseMechanism
 from dptext.spaces import Geometry, Space, geometry_of
+from dptext.types import Constant, Guarantee, Inputs
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,12 +81,25 @@ class Clipped(NoiseMechanism):
         return self._geometry
 
     @cached_property
-    def sensitivity(self) -> float:
-        """Return the largest distance that the noise must hide, rounded up."""
+    def _largest(self) -> Constant:
+        """Return the largest distance; within a hull it is that of two corners."""
         if self.params.sensitivity == "worst":
             # Clipped vectors are rounded to float32.
-            return 2.0 * self.params.clip * (1.0 + 2.0**-22)
-        return self._geometry.diameter * (1.0 + 1e-12)
+            most = 2.0 * self.params.clip * (1.0 + 2.0**-22)
+            return Constant(most, Inputs.VECTORS)
+        # Where all vectors coincide there is nothing to hide, and no step of 0.
+        most = self._geometry.diameter or self.params.clip
+        return Constant(most * (1.0 + 1e-12), Inputs.MEANS)
+
+    @property
+    def sensitivity(self) -> float:
+        """Return the largest distance that the noise must hide, rounded up."""
+        return self._largest.over(Inputs.WORDS)
+
+    def guarantee_over(self, inputs: Inputs, epsilon: float) -> Guarantee:
+        """Return the guarantee of words where the noise hides other inputs, too."""
+        self._largest.over(inputs)
+        return self.guarantee(epsilon)
 
     @cached_property
     def longest(self) -> float:
@@ -94,9 +108,16 @@ class Clipped(NoiseMechanism):
             return self.params.clip
         return float(np.abs(self.clipped).max())
 
+    def unrounded(self, step: float) -> float:
+        """Return what quotients in double precision add to the distance of two vectors.
+
+        In each coordinate. 0 up to 2^22 steps: these are within 1e-9 of a step, which
+        is taken off where a grid is chosen.
+        """
+        return self.longest * 2.0**-51 if self.longest > step * 2.0**22 else 0.0
+
     def on_grid(
         self, ids: NDArray[np.integer], steps: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """Round the clipped vectors of words to whole steps (n,): (n, d) of these."""
-        rounded: NDArray[np.float64] = np.rint(self.clipped[ids] / steps[:, None])
-        return rounded
+        return noise.whole_steps(self.clipped[ids], steps[:, None])

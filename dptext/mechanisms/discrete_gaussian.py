@@ -10,7 +10,7 @@ from tables of whole numbers. mu-Gaussian DP, but for 2e-13 nats a coordinate.
 Source: Canonne, Kamath and Steinke 2020, arXiv:2004.00010; Balle and Wang 2018,
 theorem 8, arXiv:1805.06530; docs/embed.md.
 Known gaps: an epsilon so small that the grid's step shows in it is refused.
-Example: dptext sanitize reviews.jsonl --mechanism discrete-gaussian --epsilon 8
+Example: dptext sanitize reviews.jsonl -f text --mechanism discrete-gaussian --epsilon 8
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext import discrete, noise
+from dptext import noise
 from dptext.errors import UsageError
 from dptext.mechanisms import Aim, gaussian
 from dptext.mechanisms.gaussian import Gaussian
-from dptext.privacy_curve import mu_of
+from dptext.noise import NORMAL_REST, NORMAL_SLACK, WIDTH, mu_of, normal
 from dptext.randomness import RandomBits
 from dptext.spaces import Space
 from dptext.types import Eps, Ids, Points
 
 # Normal noise of which the discrete one is a rounding has less variance by 1/12 step.
-_SHEPPARD = 1.0 - 1.0 / (12.0 * discrete.WIDTH**2)
+_SHEPPARD = 1.0 - 1.0 / (12.0 * WIDTH**2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class DiscreteGaussian(Gaussian):
     def _rest(self, epsilon: float) -> float:
         """Return what the end and the rounding of the table may add to delta."""
         odds = 1.0 + math.exp(min(epsilon, 700.0))
-        return odds * self.width * discrete.NORMAL_REST
+        return odds * self.width * NORMAL_REST
 
     def _left(self, epsilon: float) -> float:
         """Return mu less what rounding vectors to the grid may add to it."""
@@ -62,19 +62,21 @@ class DiscreteGaussian(Gaussian):
         # Where more than half of delta is left out nothing is claimed.
         delta -= rest if rest <= delta / 2.0 else 0.0
         mu = mu_of(epsilon, delta) * math.sqrt(_SHEPPARD)
-        return mu - math.sqrt(self.width) / discrete.WIDTH * (1.0 + 1e-9)
+        return mu - math.sqrt(self.width) / WIDTH * (1.0 + 1e-9)
 
     def sigma(self, epsilon: float) -> float:
         """Return the standard deviation of the noise in each coordinate."""
         left = self._left(epsilon)
-        if left <= math.sqrt(self.width) / discrete.WIDTH:
+        if left <= math.sqrt(self.width) / WIDTH:
             # So long steps that all vectors are rounded to 0: nothing is told.
-            return 4.0 * self.longest * discrete.WIDTH
-        return self.sensitivity / left
+            return 4.0 * self.longest * WIDTH
+        sigma = self.sensitivity / left
+        more = self.unrounded(sigma / WIDTH)
+        return sigma + math.sqrt(self.width) * more / left
 
     def supports(self, epsilon: float) -> None:
         """Refuse an epsilon that rounding to the grid takes up."""
-        if self._left(epsilon) <= math.sqrt(self.width) / discrete.WIDTH:
+        if self._left(epsilon) <= math.sqrt(self.width) / WIDTH:
             msg = (
                 f"epsilon: {epsilon:.3g} with delta {self.params.delta:.3g} is too "
                 f"small for a grid in {self.width} dimensions; give larger ones"
@@ -85,11 +87,11 @@ class DiscreteGaussian(Gaussian):
         """Return what the table of the noise may add, in nats; inf beyond delta."""
         if self._rest(epsilon) > self.params.delta / 2.0:
             return math.inf
-        return 2.0 * self.width * discrete.NORMAL_SLACK
+        return 2.0 * self.width * NORMAL_SLACK
 
     def centres(self, ids: Ids, eps: Eps) -> NDArray[np.floating]:
         """Return the clipped vectors of words on the grid: (n, d)."""
-        steps = self._sigmas(eps) / discrete.WIDTH
+        steps = self._sigmas(eps) / WIDTH
         centres: NDArray[np.floating] = self.on_grid(ids, steps) * steps[:, None]
         return centres
 
@@ -99,8 +101,8 @@ class DiscreteGaussian(Gaussian):
 
     def noise(self, eps: Eps, bits: RandomBits) -> NDArray[np.float64]:
         """Return whole steps of discrete Gaussian noise: eps (n,) -> (n, d)."""
-        steps = self._sigmas(eps)[:, None] / discrete.WIDTH
-        drawn: NDArray[np.float64] = discrete.normal(bits, self.width) * steps
+        steps = self._sigmas(eps)[:, None] / WIDTH
+        drawn: NDArray[np.float64] = normal(bits, self.width) * steps
         return drawn
 
     def release(
@@ -108,5 +110,6 @@ class DiscreteGaussian(Gaussian):
     ) -> NDArray[np.float32]:
         """Release vectors at one epsilon: (n, d) -> (n, d) float32 on the grid."""
         step = self.step(epsilon)
-        multiples = np.rint(positions / step) + discrete.normal(bits, self.width)
+        steps = noise.whole_steps(positions, step)
+        multiples = steps + normal(bits, self.width)
         return noise.on_grid(multiples, step)

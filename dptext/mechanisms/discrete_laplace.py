@@ -12,7 +12,7 @@ Source: Dwork, McSherry, Nissim and Smith 2006; Ghosh, Roughgarden and Sundarara
 2009, arXiv:0811.2841; docs/embed.md.
 Known gaps: an epsilon so small that the grid's step shows in it is refused. L1 grows
 with the number of dimensions: discrete-gaussian needs less noise in many.
-Example: dptext sanitize reviews.jsonl --mechanism discrete-laplace --epsilon 25
+Example: dptext sanitize reviews.jsonl -f text --mechanism discrete-laplace --epsilon 25
 """
 
 from __future__ import annotations
@@ -24,16 +24,17 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext import discrete, noise
+from dptext import noise
 from dptext.errors import UsageError
 from dptext.mechanisms import Aim, _clipped
 from dptext.mechanisms._clipped import Clipped
+from dptext.noise import LAPLACE_SLACK, WIDTH, laplace
 from dptext.randomness import RandomBits
 from dptext.spaces import Space
 from dptext.types import Eps, Guarantee, Ids, Points
 
 # Nats that one step is worth.
-_RATE = math.log(2.0) / discrete.WIDTH
+_RATE = math.log(2.0) / WIDTH
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,7 @@ class DiscreteLaplace(Clipped):
         if self.params.sensitivity == "worst":
             return by_length
         widths = np.ptp(self.clipped.astype(np.float64), axis=0)
-        return min(by_length, float(widths.sum())) * (1.0 + 1e-12)
+        return min(by_length, float(widths.sum()) or by_length) * (1.0 + 1e-12)
 
     def step(self, epsilon: float) -> float:
         """Return the grid's step.
@@ -73,7 +74,8 @@ class DiscreteLaplace(Clipped):
         if left <= self.width:
             # So long steps that all vectors are rounded to 0: nothing is told.
             return 4.0 * self.longest
-        return self.sensitivity_l1 / left
+        step = self.sensitivity_l1 / left
+        return step + self.width * self.unrounded(step) / left
 
     def supports(self, epsilon: float) -> None:
         """Refuse an epsilon that rounding to the grid takes up."""
@@ -98,7 +100,7 @@ class DiscreteLaplace(Clipped):
 
     def numerical_slack(self, epsilon: float) -> float:
         """Return what the table of the noise may add, in nats."""
-        return 2.0 * self.width * discrete.LAPLACE_SLACK
+        return 2.0 * self.width * LAPLACE_SLACK
 
     def sample(self, ids: Ids, eps: Eps, bits: RandomBits) -> Points:
         """Move each word's clipped vector: ids (n,), eps (n,) nats -> (n, d)."""
@@ -109,7 +111,7 @@ class DiscreteLaplace(Clipped):
     def noise(self, eps: Eps, bits: RandomBits) -> NDArray[np.float64]:
         """Return whole steps of discrete Laplace noise: eps (n,) -> (n, d)."""
         drawn: NDArray[np.float64] = (
-            discrete.laplace(bits, self.width) * self._steps(eps)[:, None]
+            laplace(bits, self.width) * self._steps(eps)[:, None]
         )
         return drawn
 
@@ -118,5 +120,6 @@ class DiscreteLaplace(Clipped):
     ) -> NDArray[np.float32]:
         """Release vectors at one epsilon: (n, d) -> (n, d) float32 on the grid."""
         step = self.step(epsilon)
-        multiples = np.rint(positions / step) + discrete.laplace(bits, self.width)
+        steps = noise.whole_steps(positions, step)
+        multiples = steps + laplace(bits, self.width)
         return noise.on_grid(multiples, step)

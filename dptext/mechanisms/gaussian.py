@@ -14,7 +14,7 @@ arXiv:1905.02383; docs/guarantees.md, 2.
 Known gaps: continuous noise in floating point; of a word only the word is released,
 never the noisy vector (dptext embed releases vectors, rounded to a grid). The
 sensitivity of clipped vectors is up to 2 C, not the C of published clipping layers.
-Example: dptext sanitize reviews.jsonl --mechanism gaussian --epsilon 8
+Example: dptext sanitize reviews.jsonl --field text --mechanism gaussian --epsilon 8
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from dptext import noise
 from dptext.mechanisms import Aim, _clipped
 from dptext.mechanisms._clipped import Clipped
-from dptext.privacy_curve import mu_of
+from dptext.noise import mu_of
 from dptext.randomness import RandomBits
 from dptext.spaces import Space
 from dptext.types import ONE, Eps, Guarantee, Ids, Notion, Points

@@ -10,7 +10,7 @@ Source: Feyisetan et al., WSDM 2020, algorithm 1, arXiv:1910.08902 (CMP, with ma
 nearest); docs/guarantees.md, 2.
 Known gaps: continuous noise in floating point; of a word only the word is released,
 never the noisy vector (dptext embed releases vectors, rounded to a grid).
-Example: dptext sanitize reviews.jsonl --mechanism laplace --epsilon 50
+Example: dptext sanitize reviews.jsonl --field text --mechanism laplace --epsilon 50
 """
 
 from __future__ import annotations
@@ -23,11 +23,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext import mechanisms, noise
-from dptext.geometry import pairs
+from dptext.geometry import of_ids
 from dptext.mechanisms import Aim, Family, NoiseMechanism
 from dptext.randomness import RandomBits
 from dptext.spaces import Geometry, Space
-from dptext.types import Eps, Guarantee, Ids, Notion, Points
+from dptext.types import (
+    Constant,
+    Eps,
+    Guarantee,
+    Ids,
+    Inputs,
+    Metric,
+    MetricKind,
+    Notion,
+    Points,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +52,9 @@ class Params(mechanisms.Params):
         """Take the space, and its Lipschitz constant where that calibrates noise."""
         if self.metric == "space":
             return Laplace(self, space, space, 1.0)
-        return Laplace(self, space, space.original, space.lipschitz)
+        # Where all vectors coincide there is nothing to hide, and no step of 0.
+        stretch = space.lipschitz.over(Inputs.WORDS) or 1.0
+        return Laplace(self, space, space.original, stretch)
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,24 +62,50 @@ class Laplace(NoiseMechanism):
     """measured: the space whose distance epsilon counts; stretch of the noise."""
 
     has_log_density = True
+    source: ClassVar[str] = "Feyisetan et al. 2020, algorithm 1"
 
     measured: Space
     stretch: float
 
+    def constant(self, inputs: Inputs) -> Constant:
+        """Return what distances of inputs are multiplied by at most before noise."""
+        if self.measured is self.space:
+            return Constant(1.0, Inputs.VECTORS)
+        return self.space.lipschitz
+
+    def factor(self, inputs: Inputs) -> float:
+        """Return how often epsilon counts the distance of inputs."""
+        return max(1.0, self.constant(inputs).over(inputs) / self.stretch)
+
     def guarantee(self, epsilon: float) -> Guarantee:
         """Return metric DP in the distance that epsilon counts."""
+        return self.guarantee_over(Inputs.WORDS, epsilon)
+
+    def guarantee_over(self, inputs: Inputs, epsilon: float) -> Guarantee:
+        """Return the same for other inputs: means are no farther apart than words."""
+        times, metric = self.factor(inputs), self.measured.distance
+        if times > 1.0:
+            metric = Metric(
+                MetricKind.OTHER,
+                f"{math.ceil(times * 1e4) / 1e4:.4f} times the {metric.name}",
+                f"{metric.identity} times {times!r}",
+            )
         return Guarantee(
             notion=Notion.METRIC,
-            metric=self.measured.distance,
+            metric=metric,
             unit="1/distance",
-            max_distance=self.measured.geometry.diameter,
-            source="Feyisetan et al. 2020, algorithm 1",
-            stretch=1.0 if self.measured is self.space else math.inf,
+            max_distance=self.measured.geometry.diameter * times,
+            source=self.source,
+            stretch=times if self._counts(inputs) else math.inf,
         )
+
+    def _counts(self, inputs: Inputs) -> bool:
+        """Tell whether the metric is a multiple of the distance of the space."""
+        return self.measured is self.space or inputs is Inputs.VECTORS
 
     def claimed_loss(self, a: Ids, b: Ids, epsilon: float) -> NDArray[np.float64]:
         """Return epsilon d for pairs of inputs, (n,) nats."""
-        return epsilon * pairs.of_ids(self.measured, a, b)
+        return epsilon * of_ids(self.measured, a, b)
 
     def geometry(self, epsilon: float) -> Geometry:
         """Return nearest, median and largest distance in the guarantee's own metric."""

@@ -10,7 +10,7 @@ Source: Xu et al. 2020, algorithm 1, arXiv:2010.11947; docs/guarantees.md, 2.
 Known gaps: continuous noise in floating point; of a word only the word is released,
 never the noisy vector (dptext embed releases vectors, rounded to a grid). An epsilon
 here and the same epsilon of laplace speak of two metrics.
-Example: dptext sanitize reviews.jsonl --mechanism mahalanobis --epsilon 50
+Example: dptext sanitize reviews.jsonl --field text --mechanism mahalanobis --epsilon 50
 """
 
 from __future__ import annotations
@@ -28,7 +28,17 @@ from dptext import cache, mechanisms, noise
 from dptext.mechanisms import Aim, Family, NoiseMechanism
 from dptext.randomness import RandomBits
 from dptext.spaces import Geometry, Space, geometry_of, lipschitz_of
-from dptext.types import Eps, Guarantee, Ids, Metric, MetricKind, Notion, Points
+from dptext.types import (
+    Constant,
+    Eps,
+    Guarantee,
+    Ids,
+    Inputs,
+    Metric,
+    MetricKind,
+    Notion,
+    Points,
+)
 
 _BLOCK = 4096
 # With more rows than this, the Euclidean factor is bounded by M's least eigenvalue.
@@ -98,23 +108,29 @@ class Mahalanobis(NoiseMechanism):
         """Return the public distances over V in d_RM, the diameter rounded up."""
         return self._geometry
 
-    @cached_property
-    def euclidean_factor(self) -> float:
+    def euclidean_factor(self, inputs: Inputs) -> Constant:
         """Return what epsilon counts in the Euclidean distance, rounded up.
 
-        The largest d_RM / d_2 over all pairs; 1 / sqrt of the least eigenvalue of M for
-        vocabularies of more than 65 535 words.
+        For words the largest d_RM / d_2 over all pairs. For other inputs, and
+        vocabularies of more than 65 535 words, 1 / sqrt of M's least eigenvalue.
         """
-        vectors = self.space.vectors
-        if len(vectors) > _PAIRED:
-            return (1.0 + 1e-9) / math.sqrt(self.least)
+        if inputs is not Inputs.WORDS or len(self.space.vectors) > _PAIRED:
+            return Constant((1.0 + 1e-9) / math.sqrt(self.least), Inputs.VECTORS)
+        return self._of_pairs
+
+    @cached_property
+    def _of_pairs(self) -> Constant:
         digest, identity = self.space.lexicon.digest, self.space.identity
         key = cache.key_of("euclidean", digest, identity, *self._key)
-        return lipschitz_of(key, "factor", vectors, self.whitened)
+        return lipschitz_of(key, "factor", self.space.vectors, self.whitened)
 
     def guarantee(self, epsilon: float) -> Guarantee:
         """Return metric DP in the Mahalanobis distance, with its Euclidean factor."""
-        factor = math.ceil(self.euclidean_factor * 1e4) / 1e4
+        return self.guarantee_over(Inputs.WORDS, epsilon)
+
+    def guarantee_over(self, inputs: Inputs, epsilon: float) -> Guarantee:
+        """Return the same for other inputs: means are no farther apart than words."""
+        factor = math.ceil(self.euclidean_factor(inputs).over(inputs) * 1e4) / 1e4
         return Guarantee(
             notion=Notion.METRIC,
             metric=Metric(

@@ -12,13 +12,12 @@ Source: Feyisetan and Kasiviswanathan 2021 (PrivEmb), section 3: noise for 1 + b
 delta the chance that the matrix, before anybody looks at it, is no good; docs/embed.md.
 Known gaps: continuous noise in floating point; of a word only the word is released,
 never the noisy vector (dptext embed releases vectors, rounded to a grid).
-Example: dptext sanitize reviews.jsonl --mechanism privemb --epsilon 50
+Example: dptext sanitize reviews.jsonl --field text --mechanism privemb --epsilon 50
 """
 
 from __future__ import annotations
 
 import json
-import math
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Annotated, ClassVar, Literal
@@ -31,7 +30,7 @@ from dptext import cache, mechanisms, noise
 from dptext.mechanisms import Aim, Family
 from dptext.mechanisms.laplace import Laplace
 from dptext.spaces import Geometry, Space, jl, lipschitz_of
-from dptext.types import Guarantee, Ids, Metric, MetricKind
+from dptext.types import Constant, Ids, Inputs
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,27 +65,30 @@ class Params(mechanisms.Params):
             published=None,
         )
         stretch = {
-            "vocabulary": lambda: constant(space, projected),
-            "worst": lambda: spectral(drawn),
+            "vocabulary": lambda: constant(space, projected).over(Inputs.WORDS),
+            "worst": lambda: spectral(drawn).over(Inputs.VECTORS),
             "published": lambda: 1.0 + self.beta,
         }[self.constant]()
-        return PrivEmb(self, projected, space, stretch, drawn)
+        return PrivEmb(self, projected, space, stretch or 1.0, drawn)
 
 
-def constant(space: Space, projected: Space) -> float:
+def constant(space: Space, projected: Space) -> Constant:
     """Return the largest ratio of distances over all pairs, rounded up."""
     key = cache.key_of("privemb", space.lexicon.digest, projected.identity)
     return lipschitz_of(key, "constant", space.vectors, lambda: projected.vectors)
 
 
-def spectral(matrix: NDArray[np.float64]) -> float:
+def spectral(matrix: NDArray[np.float64]) -> Constant:
     """Return the largest factor by which any vector is made longer, rounded up."""
-    return float(np.linalg.norm(matrix, 2)) * (1.0 + 1e-9)
+    norm = float(np.linalg.norm(matrix, 2)) * (1.0 + 1e-9)
+    return Constant(norm, Inputs.VECTORS)
 
 
 @dataclass(frozen=True, eq=False)
 class PrivEmb(Laplace):
     """matrix (d, m): the projection."""
+
+    source: ClassVar[str] = "PrivEmb, section 3"
 
     params: Params
     matrix: NDArray[np.float64] = field(repr=False)
@@ -100,42 +102,27 @@ class PrivEmb(Laplace):
         """Project vectors: (n, d) -> (n, m)."""
         return noise.product(vectors, self.matrix)
 
-    @property
-    def spectral(self) -> float:
-        """Return the constant that holds for any vectors."""
-        return spectral(self.matrix)
+    def constant(self, inputs: Inputs) -> Constant:
+        """Return the constant of the matrix: exact for pairs of words."""
+        if inputs is Inputs.WORDS and self.params.constant != "worst":
+            return self._of_pairs
+        return self._of_any
 
     @cached_property
-    def factor(self) -> float:
-        """Return how often epsilon counts the distance: 1, but for "published"."""
-        if self.params.constant != "published":
-            return 1.0
-        return max(1.0, constant(self.measured, self.space) / self.stretch)
+    def _of_pairs(self) -> Constant:
+        return constant(self.measured, self.space)
+
+    @cached_property
+    def _of_any(self) -> Constant:
+        return spectral(self.matrix)
 
     def geometry(self, epsilon: float) -> Geometry:
         """Return the public distances over V before the projection."""
-        before, times = self.measured.geometry, self.factor
+        before, times = self.measured.geometry, self.factor(Inputs.WORDS)
         return Geometry(
             before.nearest * times, before.median * times, before.diameter * times
         )
 
     def claimed_loss(self, a: Ids, b: Ids, epsilon: float) -> NDArray[np.float64]:
         """Return the bound on the loss of pairs of inputs, (n,) nats."""
-        return super().claimed_loss(a, b, epsilon) * self.factor
-
-    def guarantee(self, epsilon: float) -> Guarantee:
-        """Return metric DP in the distance before the projection."""
-        metric = self.measured.distance
-        if self.factor > 1.0:
-            metric = Metric(
-                MetricKind.OTHER,
-                f"{math.ceil(self.factor * 1e4) / 1e4:.4f} times the {metric.name}",
-                f"{metric.identity} times {self.factor!r}",
-            )
-        return replace(
-            super().guarantee(epsilon),
-            metric=metric,
-            max_distance=self.geometry(epsilon).diameter,
-            source="PrivEmb, section 3",
-            stretch=math.inf,
-        )
+        return super().claimed_loss(a, b, epsilon) * self.factor(Inputs.WORDS)

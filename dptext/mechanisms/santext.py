@@ -6,7 +6,7 @@ place of epsilon in the formula, such that the exact losses of all pairs keep th
 Source: Yue et al., Findings of ACL 2021, algorithm 1, arXiv:2106.01221.
 Known gaps: none in what is drawn. Unknown words are covered here by one public vector,
 not kept or drawn from private words as in the published code.
-Example: dptext sanitize reviews.jsonl --mechanism santext --epsilon 13
+Example: dptext sanitize reviews.jsonl --field text --mechanism santext --epsilon 13
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from dataclasses import dataclass
 
 from dptext import mechanisms
 from dptext.exponential.lists import Lists
-from dptext.exponential.recalibration import Scales
-from dptext.exponential.truncated import TruncatedMetricMechanism
+from dptext.exponential.losses import Scales
+from dptext.exponential.mechanism import TruncatedMetricMechanism
 from dptext.mechanisms import Aim
 from dptext.spaces import Space
 from dptext.types import Guarantee, Notion, VaryingEpsilon

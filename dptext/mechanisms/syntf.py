@@ -12,7 +12,7 @@ Source: Weggenmann and Kerschbaum, SIGIR 2018, section 4, arXiv:1805.00904; in p
 word by word. published: the form of the comparative analysis of word-level mechanisms.
 Known gaps: the published form as above; its scores come from the private corpus, which
 are not offered. Words keep their places here; SynTF itself gives out only counts.
-Example: dptext sanitize reviews.jsonl --mechanism syntf --epsilon 20
+Example: dptext sanitize reviews.jsonl --field text --mechanism syntf --epsilon 20
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ recalibrate a larger scale takes the place of epsilon in the formula, at the sam
 such that the exact losses of all pairs keep this.
 Source: Carvalho et al. 2021, algorithm 1, arXiv:2107.07928.
 Known gaps: none in what is drawn.
-Example: dptext sanitize reviews.jsonl --mechanism tem --epsilon 13
+Example: dptext sanitize reviews.jsonl --field text --mechanism tem --epsilon 13
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from msgspec import Meta
 
 from dptext import mechanisms
 from dptext.exponential.lists import Lists
-from dptext.exponential.recalibration import Scales
-from dptext.exponential.truncated import TruncatedMetricMechanism
+from dptext.exponential.losses import Scales
+from dptext.exponential.mechanism import TruncatedMetricMechanism
 from dptext.mechanisms import Aim
 from dptext.spaces import Space
 from dptext.types import Guarantee, Notion, VaryingEpsilon

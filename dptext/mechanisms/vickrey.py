@@ -12,7 +12,7 @@ looks at the noisy vector alone, so that the epsilon * d of the noise holds.
 Source: Xu et al., PrivateNLP 2021, algorithm 1, arXiv:2104.11838.
 Known gaps: as above. Unknown words are not in the vocabulary, so nothing is left out
 for them.
-Example: dptext sanitize reviews.jsonl --mechanism vickrey --epsilon 50
+Example: dptext sanitize reviews.jsonl --field text --mechanism vickrey --epsilon 50
 """
 
 from __future__ import annotations
@@ -26,9 +26,8 @@ import numpy as np
 from msgspec import Meta
 from numpy.typing import NDArray
 
-from dptext import mechanisms
+from dptext import geometry, mechanisms
 from dptext.errors import UsageError
-from dptext.geometry import pairs
 from dptext.mechanisms import Aim, WordMechanism, laplace
 from dptext.randomness import RandomBits
 from dptext.spaces import Space
@@ -98,7 +97,7 @@ class Vickrey(WordMechanism):
 
     def published_loss(self, a: Ids, b: Ids, epsilon: float) -> NDArray[np.float64]:
         """Return what the paper claims of pairs of words, epsilon d: (n,) nats."""
-        bound = epsilon * pairs.of_ids(self.space, a, b)
+        bound = epsilon * geometry.of_ids(self.space, a, b)
         return mechanisms.of_known_words(bound, a, b)
 
     def sample(self, ids: Ids, eps: Eps, bits: RandomBits) -> Ids:

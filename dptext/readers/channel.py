@@ -1,4 +1,6 @@
-"""The channel: for each drawn word the likeliest inputs, and how likely each gives it.
+"""The channel: for each drawn word its likeliest inputs; the unigram reader.
+
+The channel: for each drawn word the likeliest inputs, and how likely each gives it.
 
 P(y|x) at the epsilon of each word, as far as that epsilon is public (docs/decoding.md).
 By the kind of budget a reader goes by
@@ -9,6 +11,8 @@ By the kind of budget a reader goes by
 - free: an equal part of what a text may spend, since the parts depend on the text.
 Epsilons that differ from word to word are rounded to steps of 10%: a reader that is a
 little wrong about the channel reads a little worse, and nothing else.
+
+The reader who does not read: the best guess of each word from its own draw.
 """
 
 from __future__ import annotations
@@ -24,7 +28,7 @@ from dptext import cache
 from dptext.errors import UsageError
 from dptext.mechanisms import Mechanism
 from dptext.tokens.policy import Policy
-from dptext.types import BudgetDescription, BudgetKind, Eps, Ids, Lexicon
+from dptext.types import BudgetDescription, BudgetKind, Eps, Ids, Lexicon, Released
 
 # Epsilons of one table are so much apart at most, in logarithms.
 _STEP = 0.1
@@ -138,3 +142,24 @@ class Channel:
         what = f"looking up which words {self.mechanism.name} draws each word for"
         kept = cache.arrays(name, compute, holds, what)
         return Candidates(kept["rows"], kept["log_probs"])
+
+
+@dataclass(frozen=True, slots=True)
+class Alone:
+    """Guesses argmax prior(x) P(y|x), the attacker of the Bayes risk."""
+
+    channel: Channel
+    name: str = "alone"
+    assumes: str = (
+        "knows mechanism, epsilon and public word frequencies; sees one word, no "
+        "context"
+    )
+
+    def guess(self, released: Released) -> Ids:
+        """Return the likeliest word of each drawn one: (n,)."""
+        guess = np.array(released.drawn)
+        known = np.append(self.channel.prior, 0.0)
+        for epsilon, positions in self.channel.groups(released.eps):
+            rows = self.channel.candidates(epsilon, 1, known).rows[:, 0]
+            guess[positions] = rows[released.drawn[positions]]
+        return guess

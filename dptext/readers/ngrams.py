@@ -1,4 +1,6 @@
-"""A model of pairs of words: a back-off bigram model over a lexicon, a few MB on disk.
+"""A back-off bigram model over a lexicon: its file, where it lies, its look-up.
+
+A model of pairs of words: a back-off bigram model over a lexicon, a few MB on disk.
 
 p(x'|x) = p(x') b(x) g(x, x'), where p is the probability of a word alone, b the
 back-off weight of the context x, and g, the gain of the pair, is 1 for pairs that were
@@ -8,21 +10,33 @@ A folder: meta.json, and as memory-mapped arrays alone, backoff, ends, following
 Rows are those of the lexicon that it was made for, whose words stand in words.txt; row
 V is any other word, row V + 1 the beginning of a sentence as a context and its end as
 what follows.
+
+Where n-gram models lie: in the package, in the user's store.
+
+Gains of pairs by one look-up: a table over the likeliest words of an n-gram model.
+
+Pairs with a word outside of the table count as not seen. The table takes SLOTS^2 bytes
+of memory, of which the machine needs those parts that are looked at.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext import content
-from dptext.errors import LexiconError
+from dptext import settings
+from dptext.errors import LexiconError, UsageError
+from dptext.lexicons import store
+from dptext.lexicons.store import save_array
+from dptext.readers.channel import Channel
 from dptext.types import JsonObject, Lexicon
 
 FORMAT = 1
@@ -163,7 +177,7 @@ def save(model: Ngrams, folder: Path) -> str:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / WORDS).write_text("\n".join(model.words) + "\n", encoding="utf-8")
     for name in _TYPES:
-        np.save(folder / f"{name}.npy", np.ascontiguousarray(getattr(model, name)))
+        save_array(folder / f"{name}.npy", getattr(model, name))
     digest = _digest(folder)
     document = {"format": FORMAT, "digest": digest, "meta": dict(model.meta)}
     text = json.dumps(document, indent=1) + "\n"
@@ -176,25 +190,31 @@ def load(folder: Path) -> Ngrams:
 
     Raises LexiconError for what is no such model, or was changed.
     """
+    msg = f"{folder}: not an n-gram model; make one with dptext lexicon ngrams"
     try:
         document: JsonObject = json.loads((folder / META).read_bytes())
-        if document.get("format") != FORMAT:
-            msg = f"{folder}: n-gram model of another format; make it again"
-            raise LexiconError(msg)
-        words = (folder / WORDS).read_text("utf-8").removesuffix("\n").split("\n")
-        arrays = {name: _open(folder / f"{name}.npy", _TYPES[name]) for name in _TYPES}
+        format, digest = document.get("format"), str(document.get("digest"))
     except (OSError, ValueError, KeyError, AttributeError):
-        msg = f"{folder}: not an n-gram model; make one with dptext lexicon ngrams"
         raise LexiconError(msg) from None
-    digest, meta = str(document.get("digest")), document.get("meta")
-    model = Ngrams(
-        tuple(words),
-        **arrays,
-        meta=meta if isinstance(meta, dict) else {},
-        digest=digest,
-    )
-    if _digest(folder) != digest or not _fits(model):
+    if format != FORMAT:
+        msg = f"{folder}: n-gram model of another format; make it again"
+        raise LexiconError(msg)
+    # Before the arrays: NumPy reads damaged headers with errors of many kinds.
+    if _digest(folder) != digest:
         msg = f"{folder}: the n-gram model does not match its digest; make it again"
+        raise LexiconError(msg)
+    meta = document.get("meta")
+    try:
+        words = (folder / WORDS).read_text("utf-8").removesuffix("\n").split("\n")
+        model = Ngrams(
+            tuple(words),
+            **{name: _open(folder / f"{name}.npy", _TYPES[name]) for name in _TYPES},
+            meta=meta if isinstance(meta, dict) else {},
+            digest=digest,
+        )
+    except (OSError, ValueError, EOFError, SyntaxError, TokenError):
+        raise LexiconError(msg) from None
+    if not _fits(model):
         raise LexiconError(msg)
     return model
 
@@ -219,4 +239,129 @@ def _fits(model: Ngrams) -> bool:
 
 def _digest(folder: Path) -> str:
     names = [WORDS, *(f"{name}.npy" for name in _TYPES)]
-    return content.of_data({name: content.of_path(folder / name) for name in names})
+    return settings.digest_of_data(
+        {name: settings.digest_of_path(folder / name) for name in names}
+    )
+
+
+# The model that ships, and its folder.
+ENGLISH = "english"
+# A model that knows fewer of the words that are replaced is none for a lexicon.
+_LEAST_KNOWN = 0.5
+
+
+def packaged_model() -> Path:
+    """Return the folder of the model that ships."""
+    return store.packaged_folder().parent / "ngrams" / ENGLISH
+
+
+def folder_of(name: str) -> Path:
+    """Return the folder of a model that was made; UsageError for an unfit name."""
+    if name == ENGLISH or not store.is_name(name):
+        msg = (
+            f"n-gram model {name!r}: choose another name, of letters, digits, '_', '-' "
+            f"and '.', and not {ENGLISH!r}"
+        )
+        raise UsageError(msg)
+    return stored() / name
+
+
+def stored() -> Path:
+    """Return the folder of the models that were made."""
+    return store.user_folder().parent / "ngrams"
+
+
+def installed() -> Iterator[tuple[str, Path]]:
+    """Yield name and folder of the model that ships and of those in the store."""
+    yield ENGLISH, packaged_model()
+    if stored().is_dir():
+        for folder in sorted(stored().iterdir()):
+            if store.is_name(folder.name):
+                yield folder.name, folder
+
+
+def find_model(name_or_path: str, channel: Channel) -> Ngrams:
+    """Open a model by its name or folder, over the words of a channel's lexicon.
+
+    Raises LexiconError where there is none, a damaged one, or none for this lexicon.
+    """
+    model, share = _opened(name_or_path, channel)
+    if model is None:
+        msg = (
+            f"n-gram model {name_or_path!r}: it knows {share:.0%} of the words of "
+            f"lexicon {channel.lexicon.name!r} in running text; make one for its "
+            "language with dptext lexicon ngrams"
+        )
+        raise LexiconError(msg)
+    return model
+
+
+def shipped(channel: Channel) -> Ngrams | None:
+    """Return the model that ships, None where it is of another language.
+
+    Raises LexiconError where it is damaged.
+    """
+    return _opened(ENGLISH, channel)[0]
+
+
+@lru_cache(maxsize=1)
+def _opened(name_or_path: str, channel: Channel) -> tuple[Ngrams | None, float]:
+    """Return a model if it knows enough words of a lexicon, and how many it knows."""
+    if name_or_path == ENGLISH:
+        folder = packaged_model()
+    else:
+        folder = Path(name_or_path)
+        if store.is_name(name_or_path) and folder_of(name_or_path).is_dir():
+            folder = folder_of(name_or_path)
+    if not folder.is_dir():
+        msg = (
+            f"no n-gram model named {name_or_path!r}; `dptext lexicon ngrams` makes "
+            "one from a public corpus"
+        )
+        raise LexiconError(msg)
+    model = load(folder)
+    lexicon = channel.lexicon
+    if model.words == lexicon.words:
+        return model, 1.0
+    theirs = {word.lower() for word in model.words}
+    known = [word.lower() in theirs for word in lexicon.words]
+    share = float(channel.prior[known].sum())
+    return (model.over(lexicon) if share >= _LEAST_KNOWN else None), share
+
+
+# Words with a row in the table, and one row for all others.
+SLOTS = 8192
+
+
+class Gains:
+    """g(x, x') of rows of a model, to a power.
+
+    To another power than 1 each is rounded to the nearest code: at most 6.1% off, and
+    from 2^-16 to 2^16.
+    """
+
+    def __init__(self, model: Ngrams, power: float = 1.0, slots: int = SLOTS) -> None:
+        rows = model.size + 2
+        likely = np.argsort(-model.alone[: model.size], kind="stable")[: slots - 3]
+        listed = np.append(likely, [model.size, model.size + 1])
+        self.slot_of = np.zeros(rows, np.int64)
+        self.slot_of[listed] = np.arange(1, len(listed) + 1)
+        self._width = len(listed) + 1
+        first, second = self.slot_of[model.contexts], self.slot_of[model.following]
+        inside = np.flatnonzero((first > 0) & (second > 0))
+        table = np.zeros(self._width**2, np.int8)
+        gains = model.gains[inside]
+        if power != 1.0:
+            codes = np.arange(-128, 128).astype(np.int8)
+            powers = coded(power * np.log(decoded(codes)))
+            gains = powers[gains.astype(np.int64) + 128]
+        table[first[inside] * self._width + second[inside]] = gains
+        self._table = table
+
+    def of(
+        self, contexts: NDArray[np.int64], following: NDArray[np.int64]
+    ) -> NDArray[np.int8]:
+        """Return the codes of the gains of pairs of slots, arrays that broadcast."""
+        at = contexts * self._width + following
+        # Slots are never outside: what mode says is only the quickest way.
+        return self._table.take(at, mode="wrap")

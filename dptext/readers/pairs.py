@@ -1,8 +1,21 @@
-"""A reader with an n-gram model: who each drawn word may have been, by all around it.
+"""The reader with an n-gram model and a topic: the posterior of each drawn word.
+
+A reader with an n-gram model: who each drawn word may have been, by all around it.
 
 By the words before and after, and by what the whole text is about.
 
 One posterior for two uses: decoders write by it, and the attack guesses by it.
+
+What a text is about: words near in meaning to its other draws are likelier.
+
+Of a candidate x of word i, p(x) becomes p(x) e^(power cos(x, t_i)): t_i is the mean
+direction of all other drawn words of the text, rare ones weighing more, shorter where
+there are few of them. Function words, of languages of which they are known, have no
+direction. It follows from the draws.
+Source: language models with a latent semantic part (Bellegarda 2000, Exploiting latent
+semantic information in statistical language modeling).
+
+Directions are whole numbers, so that sums are exact in any order and on any machine.
 """
 
 from __future__ import annotations
@@ -14,14 +27,102 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext.lexicons import vulgar
-from dptext.readers import paths, posterior
-from dptext.readers import topic as topics
+from dptext.noise import unit
+from dptext.readers import posterior
 from dptext.readers.channel import Channel
-from dptext.readers.lattice import Lattice
-from dptext.readers.ngrams import Ngrams
-from dptext.readers.posterior import Floats, Words
-from dptext.readers.transitions import Gains
-from dptext.types import NUMBER, Ids, Released
+from dptext.readers.ngrams import Gains, Ngrams
+from dptext.readers.posterior import (
+    Candidates,
+    Floats,
+    Lattice,
+    Scores,
+    Words,
+    scores_of,
+    viterbi,
+)
+from dptext.tokens import stop_words
+from dptext.types import NUMBER, Ids, Lexicon, Released
+
+# Chosen on training rows of AG News and SST-2 (docs/decoding.md).
+POWER = 4.0
+# The length of a direction; sums of products stay below 2^24, exact in 32 bits.
+_LENGTH = 1000.0
+# The mean direction of so many frequent words says nothing of a topic.
+_FREQUENT = 8000
+# -ln p of a word that begins to count, and most of what counts beyond it.
+_COMMON, _RARE = 5.0, 7.0
+# Other words by which the mean direction is half as long as with very many.
+_FEW = 3.0
+# Steps of a factor's logarithm, and words that are looked at together.
+_STEPS = 16
+_BLOCK = 256
+
+
+class Topic:
+    """The factors of candidates by what a text is about, to a power above 0."""
+
+    def __init__(self, lexicon: Lexicon, power: float) -> None:
+        rows = _subject(lexicon).astype(np.float64)
+        rows = unit(rows)
+        rows = unit(rows - rows[:_FREQUENT].mean(axis=0))
+        row_of = lexicon.row_of
+        function = stop_words.of(lexicon.language)
+        grammar = [row_of[word] for word in function & row_of.keys()]
+        rows[grammar] = 0.0
+        self._directions = np.rint(rows * _LENGTH).astype(np.float32)
+        rare = np.clip(-np.log(lexicon.prior) - _COMMON, 0.0, _RARE)
+        self._worth = np.rint(4.0 * rare).astype(np.float32)
+        self._worth[grammar] = 0.0
+        largest = int(np.ceil(power * _STEPS * 1.1))
+        codes = np.arange(-largest, largest + 1)
+        self._factors = np.exp(codes / _STEPS).astype(np.float32)
+        self._scale, self._largest = power * _STEPS / _LENGTH**2, largest
+
+    def factors(self, rows: Ids, released: Released) -> NDArray[np.float32]:
+        """Return the factor of each candidate of each drawn word: (n, c).
+
+        rows (n, c) are candidates, V the unknown word.
+        """
+        topics = self._topics(released)
+        factors = np.empty(rows.shape, np.float32)
+        for begin in range(0, len(rows), _BLOCK):
+            part = slice(begin, begin + _BLOCK)
+            near = self._directions[rows[part]]
+            cosines = np.einsum("ncd,nd->nc", near, topics[part])
+            codes = np.rint(cosines * self._scale).astype(np.int64)
+            factors[part] = self._factors.take(codes + self._largest, mode="clip")
+        return factors
+
+    def _topics(self, released: Released) -> NDArray[np.float32]:
+        """Return the mean direction of the other draws of each word's text: (n, d)."""
+        drawn, texts = released.drawn, released.texts
+        begins = np.flatnonzero(np.diff(texts, prepend=-1))
+        of_text = np.cumsum(np.diff(texts, prepend=texts[:1]) > 0)
+        worth = self._worth[drawn]
+        each = self._directions[drawn] * worth[:, None]
+        sums = np.add.reduceat(each, begins, axis=0, dtype=np.float64)
+        counts = np.add.reduceat(worth > 0.0, begins, dtype=np.int64)
+        others = (counts[of_text] - (worth > 0.0)).astype(np.float32)
+        # So much shorter that the square of its length is exact in 32 bits.
+        shares = np.float32(1.0 / 16.0) / np.maximum(others, np.float32(1.0))
+        mean = np.rint((sums.astype(np.float32)[of_text] - each) * shares[:, None])
+        length = np.sqrt(np.einsum("nd,nd->n", mean, mean))
+        weight = _LENGTH * others / ((others + _FEW) * np.maximum(length, 1.0))
+        topics: NDArray[np.float32] = np.rint(mean * weight[:, None]).astype(np.float32)
+        return topics
+
+
+def _subject(lexicon: Lexicon) -> NDArray[np.floating]:
+    """Return the part of vectors that tells a word's subject: (V + 1, d).
+
+    In a lexicon that dptext built that is GloVe's, without what was fitted to synonyms
+    and without polarity (tools.english.vectors); else all of it.
+    """
+    if "glove_sha256" in lexicon.meta:
+        dimensions = (lexicon.vectors.shape[1] - 1) // 2
+        return np.asarray(lexicon.vectors[:, :dimensions])
+    return lexicon.vectors
+
 
 # A candidate that is so much less likely than the best one is not told from it.
 _LEAST = 1e-12
@@ -90,11 +191,11 @@ class PairReader:
         size = model.size + 1
         backoff = weight * model.backoff[:size].astype(np.float64)
         self._backoff = np.exp(backoff).astype(np.float32)
-        self._backoff_scores = paths.scores_of(backoff)
+        self._backoff_scores = scores_of(backoff)
         alone = weight * model.alone[:size].astype(np.float64)
-        self._alone_scores = paths.scores_of(alone)
+        self._alone_scores = scores_of(alone)
         self._vulgar = vulgar.rows(lexicon)
-        self._topic = topics.Topic(channel.lexicon, topic) if topic else None
+        self._topic = Topic(channel.lexicon, topic) if topic else None
         self.table = lru_cache(maxsize=_TABLES)(self._table)
 
     def attacker(self) -> PairReader:
@@ -104,7 +205,7 @@ class PairReader:
     @classmethod
     def strongest(cls, channel: Channel, model: Ngrams) -> PairReader:
         """Return the reader that finds most with a model."""
-        return cls(channel, model, topic=topics.POWER)
+        return cls(channel, model, topic=POWER)
 
     def posterior(self, released: Released) -> tuple[Ids, Floats]:
         """Return the candidates of each drawn word, and how likely each is: (k, n)."""
@@ -131,7 +232,7 @@ class PairReader:
         possible = weighed.writable | none
         with np.errstate(divide="ignore"):
             logs = np.log(weighed.words.weights.astype(np.float64))
-        scores = paths.scores_of(np.where(possible, logs, -np.inf))
+        scores = scores_of(np.where(possible, logs, -np.inf))
         rows = self._path(released, weighed.rows, weighed.words.slots, scores)
         return np.where(none, released.drawn, rows)
 
@@ -142,7 +243,7 @@ class PairReader:
 
         rows (k, n) to choose among; worth (k, n) of each, in nats, -inf for never.
         """
-        scores = paths.scores_of(worth) + self._alone_scores[rows]
+        scores = scores_of(worth) + self._alone_scores[rows]
         return self._path(released, rows, self._gains.slot_of[rows], scores)
 
     def _path(
@@ -150,11 +251,11 @@ class PairReader:
         released: Released,
         rows: Ids,
         slots: NDArray[np.int64],
-        scores: paths.Scores,
+        scores: Scores,
     ) -> Ids:
         chains = self._lattice.chains(released)
-        candidates = paths.Candidates(slots, scores, self._backoff_scores[rows])
-        chosen = paths.best_path(chains, candidates, self._gains)
+        candidates = Candidates(slots, scores, self._backoff_scores[rows])
+        chosen = viterbi(chains, candidates, self._gains)
         return np.asarray(rows[chosen, np.arange(len(chosen))])
 
     def weighed(self, released: Released) -> Weighed:

@@ -1,22 +1,180 @@
-"""The posterior of each drawn word given all that is released: forward-backward.
+"""Forward-backward and Viterbi over chains of drawn words: posterior and best path.
+
+Released texts as chains of drawn words, each chain between two known contexts.
+
+A chain ends where a sentence ends or a kept word stands: given that word, what is left
+of it says nothing of what is right of it to a model of pairs. Other marks are passed
+over, as in the texts that such models are made from. A word that is masked, left out or
+outside the vocabulary is a context that is known to be some other word.
+
+The gains of a block of chains, step by step, as codes: sums and maxima go over them.
+
+Chains lie side by side along the last axis.
+
+The posterior of each drawn word given all that is released: forward-backward.
 
 p(x | y) ~ L(x) * product of P(y_i | x_i) over a chain between known contexts, for a
 back-off bigram model L and the candidates of each word (Rabiner 1989, III A and B).
-Chains lie side by side along the last axis, so that every sum over candidates is made
-in one fixed order, and no grouping of chains and no machine changes a bit.
+L has the gains of pairs as their table holds them, which rounds
+(dptext.readers.ngrams).
+
+Every sum over candidates is made one candidate after the other (`summed`): a chain has
+the same bits alone and beside others, on every machine.
+
+The text of the largest score among candidates (Viterbi 1967).
+
+Scores are logarithms in whole numbers, so that every sum is exact, and no grouping of
+chains, no machine and no library changes which text is the best.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext.readers.lattice import Chains
-from dptext.readers.ngrams import decoded
-from dptext.readers.steps import Steps
-from dptext.readers.transitions import Gains
+from dptext.readers.ngrams import Gains, decoded
+from dptext.tokens import kinds
+from dptext.tokens.regex import key_of
+from dptext.types import Released
+
+# Chains that are read together, and their words, about: few enough for the caches.
+_CHAINS, _WORDS = 384, 2**14
+
+
+@dataclass(frozen=True, slots=True)
+class Chains:
+    """Drawn words (n,) in chains; rows are those of an n-gram model over V words.
+
+    before (n,) row of the known context of the first word of a chain, -1 elsewhere;
+    after (n,) row of what follows its last word, -1 elsewhere.
+    """
+
+    before: NDArray[np.int64]
+    after: NDArray[np.int64]
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield all chains in blocks of chains of similar length."""
+        first = np.flatnonzero(self.before >= 0)
+        length = np.diff(np.append(first, len(self.before)))
+        order = np.argsort(-length, kind="stable")
+        begin = 0
+        while begin < len(order):
+            longest = int(length[order[begin]])
+            part = order[begin : begin + max(1, min(_CHAINS, _WORDS // longest))]
+            begin += len(part)
+            steps = np.arange(longest)[:, None]
+            inside = steps < length[part]
+            words = (first[part] + steps)[inside]
+            yield Block(words, np.cumsum(inside.sum(axis=1)).tolist())
+
+
+class Block(NamedTuple):
+    """Chains side by side: words (m,), all first ones, then all second ones, ...
+
+    ends: where each step ends in words. The k-th word of a step is of the k-th chain,
+    longer chains first.
+    """
+
+    words: NDArray[np.int64]
+    ends: list[int]
+
+    @property
+    def steps(self) -> list[slice]:
+        """Return where the words of each step stand."""
+        return [slice(*pair) for pair in pairwise([0, *self.ends])]
+
+
+class Lattice:
+    """Find the chains of batches, for one vocabulary."""
+
+    def __init__(self, row_of: Mapping[str, int], number: int) -> None:
+        """row_of, row of each word in lower case; number, of the one for numbers."""
+        self._row_of, self._number = row_of, number
+        self._unknown = len(row_of)
+        self._edge = self._unknown + 1
+
+    def chains(self, released: Released) -> Chains:
+        """Return the chains of a batch."""
+        kind = released.flags & kinds.KIND
+        known = np.full(len(kind), -1, np.int64)
+        known[kind == kinds.UNKNOWN] = self._unknown
+        known[kind == kinds.NUMBER] = self._number
+        for position in np.flatnonzero(kind == kinds.STOP_WORD).tolist():
+            key = key_of(released.pieces[position])
+            known[position] = self._row_of.get(key, self._unknown)
+        known[(released.flags & kinds.ENDER) != 0] = self._edge
+        fixed = np.flatnonzero(known >= 0)
+        begins = np.concatenate(([0], released.ends[:-1]))
+        drawn, texts = released.positions, released.texts
+        # The last known piece before each drawn word, if none drawn stands between.
+        last = np.searchsorted(fixed, drawn) - 1
+        at = (
+            np.where(last >= 0, fixed[last], -1)
+            if len(fixed)
+            else np.full(len(drawn), -1)
+        )
+        earlier = np.concatenate(([-1], drawn[:-1]))
+        new_text = np.ones(len(drawn), bool)
+        new_text[1:] = texts[1:] != texts[:-1]
+        at = np.where(at >= begins[texts], at, -1)
+        before = np.where(at > np.where(new_text, -1, earlier), known[at], -1)
+        before[new_text & (before < 0)] = self._edge
+        after = np.full(len(drawn), -1, np.int64)
+        closes = np.append(before[1:] >= 0, True)[: len(drawn)]
+        following = np.searchsorted(fixed, drawn[closes])
+        inside = following < len(fixed)
+        piece = (
+            fixed[np.minimum(following, len(fixed) - 1)] if len(fixed) else following
+        )
+        inside &= piece < released.ends[texts[closes]]
+        after[closes] = np.where(inside, known[piece] if len(fixed) else 0, self._edge)
+        return Chains(before, after)
+
+
+Codes = NDArray[np.int8]
+
+
+class Steps:
+    """What a block of m words needs of the table of gains; c candidates of each word.
+
+    begun (c, chains): g of the first words of chains after their contexts; last (l,)
+    where last words stand, and ended (c, l), g of what follows after them; pairs: for
+    each step but the first, where the words before it and its words stand.
+    """
+
+    def __init__(
+        self, chains: Chains, slots: NDArray[np.int64], gains: Gains, block: Block
+    ) -> None:
+        """Look up; slots (c, m) of candidates in the table, in the block's order."""
+        first = block.steps[0]
+        contexts = gains.slot_of[chains.before[block.words[first]]]
+        self.begun = gains.of(contexts, slots[:, first])
+        after = chains.after[block.words]
+        self.last = np.flatnonzero(after >= 0)
+        following = gains.slot_of[after[self.last]]
+        self.ended = gains.of(slots[:, self.last], following)
+        self.pairs = [
+            (slice(begin, begin + now.stop - now.start), now)
+            for begin, now in zip([0, *block.ends], block.steps[1:], strict=False)
+        ]
+        self.codes = [_looked_up(slots, gains, *pair) for pair in self.pairs]
+
+
+def _looked_up(
+    slots: NDArray[np.int64], gains: Gains, earlier: slice, now: slice
+) -> Codes:
+    """Return the codes of g of the candidates of neighbours: (c, c, chains)."""
+    # Chain by chain, since what one context looks up lies together in the table.
+    contexts = np.ascontiguousarray(slots[:, earlier].T)
+    following = np.ascontiguousarray(slots[:, now].T)
+    codes = gains.of(contexts[:, :, None], following[:, None, :])
+    return np.ascontiguousarray(codes.transpose(1, 2, 0))
+
 
 Floats = NDArray[np.float32]
 
@@ -34,11 +192,15 @@ class Words(NamedTuple):
 
 
 def marginals(chains: Chains, words: Words, gains: Gains) -> Floats:
-    """Return the posterior probability of each candidate: (c, n), columns sum to 1."""
+    """Return the posterior probability of each candidate: (c, n), columns sum to 1.
+
+    Exact for these candidates and gains, but for rounding to single precision.
+    """
     posterior = np.empty_like(words.weights)
     for block in chains.blocks():
         weights, backoff = (
-            each[:, block.words] for each in (words.weights, words.backoff)
+            np.take(each, block.words, axis=1)
+            for each in (words.weights, words.backoff)
         )
         steps = Steps(chains, words.slots[:, block.words], gains, block)
         forward = np.empty_like(weights)
@@ -47,7 +209,7 @@ def marginals(chains: Chains, words: Words, gains: Gains) -> Floats:
         for (earlier, now), codes in zip(steps.pairs, steps.codes, strict=True):
             into = decoded(codes)
             into *= (forward[:, earlier] * backoff[:, earlier])[:, None, :]
-            forward[:, now] = _scaled(into.sum(axis=0) * weights[:, now])
+            forward[:, now] = _scaled(summed(into) * weights[:, now])
         backward = np.ones_like(weights)
         backward[:, steps.last] = decoded(steps.ended) * backoff[:, steps.last]
         for (earlier, now), codes in zip(
@@ -55,14 +217,86 @@ def marginals(chains: Chains, words: Words, gains: Gains) -> Floats:
         ):
             out = decoded(codes)
             out *= (backward[:, now] * weights[:, now])[None, :, :]
-            ahead = out.sum(axis=1) * backoff[:, earlier]
+            ahead = summed(out.swapaxes(0, 1)) * backoff[:, earlier]
             backward[:, earlier] = _scaled(ahead)
         forward *= backward
-        forward /= forward.sum(axis=0)
+        forward /= summed(forward)
         posterior[:, block.words] = forward
     return posterior
+
+
+def summed(parts: Floats) -> Floats:
+    """Return the sum over the first axis of two or more, one part after the other.
+
+    NumPy's own sum adds in pairs or in order, as shape and layout in memory suggest.
+    """
+    total: Floats = parts[0].copy()
+    for part in parts[1:]:
+        total += part
+    return total
 
 
 def _scaled(weights: Floats) -> Floats:
     """Divide columns by their largest entry, so that long chains stay in range."""
     return np.asarray(weights / weights.max(axis=0))
+
+
+Scores = NDArray[np.int32]
+# One nat; and the lowest score, which loses against any other.
+NAT = 2**16
+NEVER = -(2**28)
+
+
+class Candidates(NamedTuple):
+    """The c candidates of n drawn words, as a path weighs them, in parts of a nat.
+
+    slots (c, n) of each candidate in the table of gains; scores (c, n) of the words by
+    themselves; backoff (c, n), ln b(x).
+    """
+
+    slots: NDArray[np.int64]
+    scores: Scores
+    backoff: Scores
+
+
+def scores_of(logs: NDArray[np.floating]) -> Scores:
+    """Return logarithms as scores; what is far below is NEVER."""
+    scores = np.rint(np.maximum(logs * float(NAT), float(NEVER)))
+    return np.asarray(scores, np.int32)
+
+
+# ln g by its code, read as a number without sign.
+_LOGS = scores_of(np.log(decoded(np.arange(256).astype(np.int8)).astype(np.float64)))
+
+
+def viterbi(chains: Chains, candidates: Candidates, gains: Gains) -> NDArray[np.int64]:
+    """Return the candidate of each word on the path of the largest score: (n,)."""
+    chosen = np.empty(candidates.scores.shape[1], np.int64)
+    for block in chains.blocks():
+        backoff = candidates.backoff[:, block.words]
+        steps = Steps(chains, candidates.slots[:, block.words], gains, block)
+        best = candidates.scores[:, block.words]
+        origins = np.empty(best.shape, np.int64)
+        first = block.steps[0]
+        best[:, first] += _logs(steps.begun)
+        for (earlier, now), codes in zip(steps.pairs, steps.codes, strict=True):
+            into = _logs(codes)
+            into += (best[:, earlier] + backoff[:, earlier])[:, None, :]
+            origins[:, now] = into.argmax(axis=0)
+            best[:, now] += into.max(axis=0)
+            # Long chains stay in range; a word without any way in is never chosen.
+            best[:, now] -= best[:, now].max(axis=0)
+            np.maximum(best[:, now], NEVER, out=best[:, now])
+        ends = best.copy()
+        ends[:, steps.last] += _logs(steps.ended) + backoff[:, steps.last]
+        columns = ends.argmax(axis=0)
+        for earlier, now in reversed(steps.pairs):
+            here = np.arange(now.start, now.stop)
+            columns[earlier] = origins[columns[now], here]
+        chosen[block.words] = columns
+    return chosen
+
+
+def _logs(codes: Codes) -> Scores:
+    """Return ln g of codes."""
+    return _LOGS.take(codes.view(np.uint8))

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from dptext.errors import InputError
 from dptext.readers import ngrams
-from dptext.readers.lattice import Lattice
 from dptext.readers.ngrams import Ngrams
+from dptext.readers.posterior import Lattice
+from dptext.tokens.joining import Releaser
 from dptext.tokens.policy import Policy
-from dptext.tokens.releasing import Releaser
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import NUMBER, Ids, Lexicon
 

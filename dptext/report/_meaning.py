@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from dptext.guarantees.rounding import factor, number
 from dptext.guarantees.statement import Statement
 from dptext.measures.bayes_risk import Risk
+from dptext.measures.context_risk import InContext
+from dptext.report import in_context
 from dptext.report.figures import share
 from dptext.types import Level, Notion
 
 
-def meaning(promise: Statement, risk: Risk | None) -> tuple[str, ...]:
+def meaning(
+    promise: Statement, risk: Risk | None, measured: Iterable[InContext] = ()
+) -> tuple[str, ...]:
     """Say what the guarantee means, for readers who do not know the notions."""
-    return (*_of(promise), *(_guess(risk) if risk else ()))
+    guess = _guess(risk) if risk else ()
+    return (*_of(promise), *in_context.scale(measured), *guess)
 
 
 def _of(promise: Statement) -> tuple[str, ...]:

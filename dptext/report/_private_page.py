@@ -5,7 +5,7 @@ from __future__ import annotations
 from dptext.guarantees.rounding import above
 from dptext.report import _page, _svg, figures
 from dptext.report._page import Html, Section
-from dptext.report.document import Private
+from dptext.report.document import Private, WordCounts
 from dptext.report.figures import share as _share
 
 _MARK = "For the owner of the text only"
@@ -22,19 +22,21 @@ COLOURS = {
 
 def sections(private: Private) -> tuple[Section, ...]:
     """Return the sections, each marked."""
+    words = private.words
+    assert words is not None
     return (
-        Section("What happened to the words", _tokens(private), label=_MARK),
-        Section("Epsilon per text", _epsilon(private), label=_MARK),
-        Section("How much changed", _metrics(private), label=_MARK),
-        Section("What was read", _read(private), label=_MARK),
+        Section("What happened to the words", _tokens(words), label=_MARK),
+        Section("Epsilon per text", _epsilon(words), label=_MARK),
+        Section("How much changed", _metrics(words), label=_MARK),
+        Section("What was read", _read(private, words), label=_MARK),
     )
 
 
-def _tokens(private: Private) -> tuple[Html, ...]:
-    total = sum(private.tokens.values())
+def _tokens(words: WordCounts) -> tuple[Html, ...]:
+    total = sum(words.tokens.values())
     named = [
-        (name.replace("_", " "), private.treatment.get(name, "not stated"), count)
-        for name, count in private.tokens.items()
+        (name.replace("_", " "), words.treatment.get(name, "not stated"), count)
+        for name, count in words.tokens.items()
     ]
     table = _page.table(
         ("class of token", "treatment", "tokens", "share"),
@@ -46,7 +48,7 @@ def _tokens(private: Private) -> tuple[Html, ...]:
     )
     copied = _page.paragraphs(
         (
-            f"{_share(private.share_copied)} of the tokens that are neither "
+            f"{_share(words.share_copied)} of the tokens that are neither "
             "punctuation nor space were copied unchanged.",
         )
     )
@@ -64,8 +66,8 @@ def _tokens(private: Private) -> tuple[Html, ...]:
     return (_page.beside(_page.join((chart, copied)), table),)
 
 
-def _epsilon(private: Private) -> tuple[Html, ...]:
-    spent = private.epsilon_per_text
+def _epsilon(words: WordCounts) -> tuple[Html, ...]:
+    spent = words.epsilon_per_text
     named = (
         ("least", "min", False),
         ("median", "median", False),
@@ -90,9 +92,9 @@ def _epsilon(private: Private) -> tuple[Html, ...]:
     return (_page.beside(chart, table),)
 
 
-def _metrics(private: Private) -> tuple[Html, ...]:
+def _metrics(words: WordCounts) -> tuple[Html, ...]:
     rows = []
-    for name, metric in private.metrics.items():
+    for name, metric in words.metrics.items():
         key, value = next(iter(metric.items()), ("", None))
         about = ", ".join(
             f"{key.replace('_', ' ')}: {figures.measure('', value)}"
@@ -104,7 +106,7 @@ def _metrics(private: Private) -> tuple[Html, ...]:
     return (_page.table(headers, rows, numbers=(2,)),)
 
 
-def _read(private: Private) -> tuple[Html, ...]:
+def _read(private: Private, words: WordCounts) -> tuple[Html, ...]:
     facts = (
         ("Inputs", ", ".join(private.inputs)),
         ("Records", f"{private.records:,}"),
@@ -112,9 +114,9 @@ def _read(private: Private) -> tuple[Html, ...]:
         ("Texts", f"{private.texts:,}"),
         *(
             (f"Records with field {name}", f"{count:,}")
-            for name, count in private.fields.items()
+            for name, count in words.fields.items()
         ),
         ("Time", f"{private.seconds:.3g} s"),
-        ("Words per second", f"{private.words_per_second:,.0f}"),
+        ("Words per second", f"{words.words_per_second:,.0f}"),
     )
     return (_page.facts(facts),)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from dptext.guarantees.statement import Statement
 from dptext.measures.bayes_risk import Risk
+from dptext.measures.context_risk import InContext
 from dptext.report import _badges, _meaning, _page, _plain
 from dptext.report._page import Html, Section
 
@@ -20,8 +23,10 @@ def not_covered(promise: Statement) -> Section:
     return Section("Not covered", (lines,), boxed=True, label="Limits")
 
 
-def meaning(promise: Statement, risk: Risk | None) -> Section:
+def meaning(
+    promise: Statement, risk: Risk | None, measured: Iterable[InContext]
+) -> Section:
     """Return the promise in plain words, and the scale of its badges."""
-    lines = _page.paragraphs(_meaning.meaning(promise, risk))
+    lines = _page.paragraphs(_meaning.meaning(promise, risk, measured))
     scales = map(_page.note, (_plain.scale(promise), _badges.SCALE))
     return Section("What this means", (lines, *scales))

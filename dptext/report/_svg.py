@@ -97,12 +97,15 @@ def bars(
     title: str,
     most: float | None = None,
     show: Show = plain,
+    colours: Sequence[int] | None = None,
 ) -> Html:
     """Return horizontal bars, in groups, each with its value in figures.
 
     names are those of the series, in the order of each group's values; most is the
     value of a full bar, by default the largest. Values below 0 have a bar of length 0.
+    colours are those of the series; 0, by default the first of several, is an outline.
     """
+    colours = colours or range(1 if len(names) == 1 else 0, len(names) + 1)
     values = (value for group in groups for value in group.values)
     finite = [v for v in values if v is not None and math.isfinite(v)]
     full = most or max([0.0, *finite]) or 1.0
@@ -113,11 +116,10 @@ def bars(
     for group in groups:
         drawn.append(_text(0, y + 14, _short(group.name, _WIDE)))
         y += _NAME
-        for number, value in enumerate(group.values):
+        for number, value in zip(colours, group.values, strict=False):
             if value is not None:
                 length = room * min(max(value, 0.0) / full, 1.0)
-                # Bars of one series are full, the first of several is an outline.
-                drawn.append(_bar(2, y, length, _BAR, number or len(names) == 1))
+                drawn.append(_bar(2, y, length, _BAR, number))
                 drawn.append(_text(length + 8, y + 12.5, show(value), "d"))
                 y += _BAR + _GAP
         y += 10
@@ -126,7 +128,9 @@ def bars(
         f"Bars for {', '.join(g.name for g in groups)}; each: {', '.join(names)}.",
         y,
         drawn,
-        _legend(names, _swatch_bar) if len(names) > 1 else Html(""),
+        _legend(names, lambda row: _swatch_bar(colours[row]))
+        if len(names) > 1
+        else Html(""),
     )
 
 

@@ -8,7 +8,7 @@ from itertools import count
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext.guarantees.audit.draws import BATCH, Draws
+from dptext.guarantees.audit.inputs import BATCH, Draws
 from dptext.mechanisms import NoiseMechanism
 from dptext.pipeline import Pipeline
 from dptext.randomness import Randomness, RunKey
@@ -18,17 +18,23 @@ from dptext.types import Eps, Ids, Points, Record, Strategy
 def of(pipeline: Pipeline) -> Draws:
     """Return draws by public randomness: every call another record, or run."""
     randomness = pipeline.randomness(RunKey.from_seed(0))
-    numbers = count()
+    numbers, batches = count(), 0
 
     def nonce(randomness: Randomness) -> bytes:
         return randomness.nonce(Record(next(numbers), (), None))
 
+    def begin() -> None:
+        nonlocal batches
+        batches += 1
+
     def words(ids: Ids, eps: Eps) -> Ids:
         bits = randomness.of([nonce(randomness)], np.zeros(len(ids), np.int64))
+        begin()
         return pipeline.draw(ids, eps, bits)
 
     def points(ids: Ids, eps: Eps) -> Iterator[tuple[NDArray[np.int64], Points]]:
         bits = randomness.of([nonce(randomness)], np.zeros(len(ids), np.int64))
+        begin()
         return pipeline.points(ids, eps, bits)
 
     def released(ids: Ids, epsilon: float, times: int) -> Ids:
@@ -48,6 +54,7 @@ def of(pipeline: Pipeline) -> Draws:
         records = np.repeat(np.arange(times), 2 * len(ids))
         bits = stream.of([nonce(stream) for _ in range(times)], records)
         eps = np.full(len(texts), float(epsilon))
+        begin()
         drawn = pipeline.replace(texts, eps, bits, records, stream)
         return drawn.reshape(times, 2, len(ids))[:, 1]
 
@@ -58,4 +65,5 @@ def of(pipeline: Pipeline) -> Draws:
         points if noisy else None,
         None if strategy is Strategy.TOKEN or noisy else released,
         strategy,
+        lambda: batches,
     )

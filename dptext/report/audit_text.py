@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 
 from dptext.guarantees.audit import Finding, Power, Program
-from dptext.guarantees.wording import measured
+from dptext.guarantees.sentences import measured
 from dptext.pipeline import Pipeline
 from dptext.types import Notion
 
@@ -58,7 +58,8 @@ def _program_verdict(program: Program) -> str:
     if not program.tested:
         return f"not tested: {program.method}"
     tests = (
-        f"{program.tests:,} tests of {program.draws:,} draws at epsilon "
+        f"{program.tests:,} tests of {program.draws:,} draws in {program.batches:,} "
+        "batches at epsilon "
         f"{' and '.join(f'{value:.4g}' for value in program.epsilons)} "
         f"({program.method}); false alarms in at most {program.alarm:.1%} of audits"
     )

@@ -6,20 +6,17 @@ import dataclasses
 import math
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
-from dptext import pipeline, profile, progress, registry, spaces
+from dptext import pipeline, profile, progress, registry
 from dptext.budgets import uniform
 from dptext.errors import UsageError
-from dptext.guarantees.wording import measured
-from dptext.measures import prior, public
+from dptext.guarantees.sentences import measured
+from dptext.measures import public
 from dptext.measures.bayes_risk import Risk
-from dptext.mechanisms import Aim, rank
-from dptext.mechanisms.rank import best_weights as weights_of_rank
-from dptext.pipeline import Pipeline
-from dptext.profile import Part, Profile
+from dptext.profile import Profile
 from dptext.types import JsonObject, Lexicon
 
 # How often all words are looked at from each of them, for all mechanisms together.
@@ -61,8 +58,8 @@ def risk_of(recipe: Profile) -> float:
     return params.risk
 
 
-def calibrated(recipe: Profile, lexicon: Lexicon) -> tuple[Row, Pipeline]:
-    """Calibrate a profile; return its row and what was made ready for it."""
+def calibrated(recipe: Profile, lexicon: Lexicon) -> Row:
+    """Calibrate a profile."""
     began = time.perf_counter()
     ready = pipeline.build(recipe, lexicon)
     seconds = time.perf_counter() - began
@@ -71,7 +68,7 @@ def calibrated(recipe: Profile, lexicon: Lexicon) -> tuple[Row, Pipeline]:
     risk, _ = public.risk_of(ready)
     deniability = public.deniability_of(ready)
     loss = promise.worst(epsilon)
-    row = Row(
+    return Row(
         mechanism=mechanism.name,
         parameters=dataclasses.asdict(mechanism.params),
         space=recipe.space.name,
@@ -87,7 +84,6 @@ def calibrated(recipe: Profile, lexicon: Lexicon) -> tuple[Row, Pipeline]:
         n_w=None if deniability is None else deniability.n_w,
         seconds=seconds,
     )
-    return row, ready
 
 
 def every_mechanism(
@@ -112,7 +108,7 @@ def every_mechanism(
                 raise UsageError(
                     "it looks at the whole text, and the Bayes risk measures one word"
                 )
-            yield calibrated(profile.load(name, keys), lexicon)[0]
+            yield calibrated(profile.load(name, keys), lexicon)
         except UsageError as error:
             yield Row(each, {}, skipped=str(error))
 
@@ -123,41 +119,3 @@ def _scan(lexicon: Lexicon) -> float:
     began = time.perf_counter()
     np.exp(-np.sqrt(np.abs(vectors[:_TIMED] @ vectors.T)))
     return (time.perf_counter() - began) / min(_TIMED, len(vectors))
-
-
-def best_weights(
-    recipe: Profile, lexicon: Lexicon, utility: str, cap: float | None
-) -> tuple[Profile, dict[str, JsonObject]]:
-    """Find the weights of rank that are worth most at a profile's risk.
-
-    The risk and the cap both hold: where the cap (nats, None: none) is reached first,
-    the result has it as its epsilon in place of a risk. Returns the profile with the
-    weights in it, and what changed as plain data. Raises UsageError.
-    """
-    target = risk_of(recipe)
-    space = spaces.prepare(lexicon, recipe.space.name, recipe.space.params)
-    words = prior.replaced(lexicon, recipe.tokens)
-    params = recipe.mechanism.params
-    assert isinstance(params, rank.Params)
-    problem = weights_of_rank.problem(params, space, words, utility)
-    best = weights_of_rank.find(problem, params.outputs, target, cap).params
-    spent: dict[str, float] = {"risk": target}
-    if cap is not None:
-        guesses = best.prepare(space, Aim()).best_guesses(words, cap, [(0, len(words))])
-        if math.fsum(guesses[0]) <= target:
-            spent = {"epsilon": cap}
-    steps = [list(pair) for pair in best.steps]
-    mechanism: JsonObject = {"name": "rank", "weights": "steps", "steps": steps}
-    if params.outputs is not None:
-        mechanism["outputs"] = params.outputs
-    budget = Part("uniform", uniform.Params(**spent))
-    recipe = replace(recipe, mechanism=Part("rank", best), budget=budget)
-    return recipe, {"mechanism": mechanism, "budget": {"name": "uniform", **spent}}
-
-
-def worth(ready: Pipeline, utility: str) -> float:
-    """Return what the weights of a calibrated rank are worth: 0 to 1."""
-    words = prior.replaced(ready.lexicon, ready.profile.tokens)
-    epsilon = ready.budget.description.high
-    assert isinstance(ready.mechanism, rank.Rank)
-    return weights_of_rank.achieved(ready.mechanism, words, epsilon, utility)

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from dptext.guarantees.rounding import above
 from dptext.report import figures
 from dptext.report.calibration import Row
-from dptext.types import JsonObject
 
 
 def line(row: Row) -> str:
@@ -51,20 +48,3 @@ def cells(row: Row) -> list[str]:
 def _brief(value: object) -> str:
     """Write a setting; of a table only how long it is."""
     return f"{len(value)} pairs" if isinstance(value, tuple) else str(value)
-
-
-def as_yaml(block: Mapping[str, JsonObject]) -> str:
-    """Write settings as they stand in a profile."""
-    lines = []
-    for key, settings in block.items():
-        pairs = (f"{name}: {_value(name, value)}" for name, value in settings.items())
-        lines.append(f"{key}: {{{', '.join(pairs)}}}")
-    return "\n".join(lines)
-
-
-def _value(name: str, value: object) -> str:
-    if isinstance(value, list):
-        return "[" + ", ".join(f"[{last}, {step:g}]" for last, step in value) + "]"
-    if not isinstance(value, float):
-        return str(value)
-    return f"{100.0 * value:.10g}%" if name == "risk" else f"{value:.10g}"

@@ -14,7 +14,7 @@ from dptext.budgets import SequentialBudget
 from dptext.guarantees.statement import Statement
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
-from dptext.report import assemble, internal
+from dptext.report import build
 from dptext.tokens import kinds
 from dptext.types import BudgetKind, Eps, Ids, Record, Words
 
@@ -85,7 +85,7 @@ def explain(pipeline: Pipeline, text: str, listed: int) -> Explanation:
     columns = _columns(pipeline, words)
     outputs = _outputs(pipeline, words.ids, eps, listed)
     numbers = {position: n for n, position in enumerate(words.positions.tolist())}
-    treated = internal.treatment(pipeline.profile.tokens)
+    treated = build.treatment(pipeline.profile.tokens)
     tokens = []
     for position, piece in enumerate(words.pieces):
         kind = kinds.NAMES[int(words.flags[position]) & kinds.KIND]
@@ -115,7 +115,7 @@ def explain(pipeline: Pipeline, text: str, listed: int) -> Explanation:
         audience="for the owner of the text only",
         profile=pipeline.profile.name,
         mechanism=pipeline.mechanism.name,
-        guarantee=assemble.promised(pipeline),
+        guarantee=build.promised(pipeline),
         epsilon=float(eps.sum()),
         notes=_notes(pipeline),
         tokens=tuple(tokens),

@@ -1,17 +1,35 @@
-"""What is an export, and an export with the report beside it."""
+"""What is an export, on disk or staged in git, and which of its fields are copied.
+
+What is staged is what a commit would hold, whatever lies on disk: a report that is on
+disk but not staged is missing, and one whose removal is staged is gone.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
-from collections.abc import Callable, Iterable
+import io
+import os
+import re
+import shlex
+import subprocess
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from pathlib import Path, PurePath
-from typing import BinaryIO
+from pathlib import Path, PurePath, PurePosixPath
+from typing import TYPE_CHECKING, BinaryIO
+
+import msgspec
 
 from dptext import formats, streams
+from dptext.errors import DptextError, InputError, UsageError
+from dptext.formats import Format
 from dptext.guarantees.policy import ExportPolicy
+from dptext.types import Fault, Record, Selection
+
+if TYPE_CHECKING:
+    from dptext.report.document import Layout
 
 SIDECAR = ".dptext.json"
 # Files that lie beside exports and are not meant to be any.
@@ -20,13 +38,30 @@ DOCUMENTS = (
     *(".dptext.yaml", ".pre-commit-config.yaml"),
 )
 _BLOCK = 2**20
+# Links and submodules hold no content.
+_GIT_FILE = "100"
+# What git keeps of a file that Git LFS stores elsewhere names the file's digest.
+_POINTER = re.compile(
+    rb"version https://git-lfs\.github\.com/spec/v1\n(?:ext-[^\n]*\n)*"
+    rb"oid sha256:([0-9a-f]{64})\nsize ([0-9]+)\n"
+)
+_LONGEST_POINTER = 1024
+# Names of fields that are shown; others could hold text.
+_NAME = re.compile(r"[\w.\\ -]{1,40}")
+_SHOWN = 5
+
+
+class NotHere(InputError):
+    """Another machine has the content of a file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Export:
     """A file, its digest and size, and the bytes of the report beside it, if any.
 
-    open gives its content as it lies, for a look at its fields.
+    open gives its content as it lies, for a look at its fields; it raises NotHere where
+    the digest alone is here. unstaged gives the advice to stage what lies on disk, ""
+    where that would not help.
     """
 
     name: str
@@ -34,6 +69,26 @@ class Export:
     size: int
     report: bytes | None
     open: Callable[[], AbstractContextManager[BinaryIO]]
+    unstaged: Callable[[], str] = str
+
+
+def beside(path: Path) -> Path:
+    """Return where the report of an export lies."""
+    return path.parent / f"{path.name}{SIDECAR}"
+
+
+def inside(folder: Path, policy: ExportPolicy) -> Iterator[tuple[Path, OSError | None]]:
+    """Give the exports in a folder at any depth, and folders that cannot be read."""
+    failed: list[OSError] = []
+    for place, folders, names in os.walk(folder, onerror=failed.append):
+        folders[:] = sorted(each for each in folders if each != ".git")
+        yield from ((Path(error.filename), error) for error in failed)
+        failed.clear()
+        for name in sorted(names):
+            path = Path(place, name)
+            if is_export(path, policy, reported=name + SIDECAR in names):
+                yield path, None
+    yield from ((Path(error.filename), error) for error in failed)
 
 
 def on_disk(path: Path) -> Export:
@@ -45,8 +100,7 @@ def on_disk(path: Path) -> Export:
     with path.open("rb") as file:
         sha256, size = digest(iter(lambda: file.read(_BLOCK), b""))
     try:
-        beside = path.with_name(path.name + SIDECAR)
-        report = streams.read_small(beside, "report")
+        report = streams.read_small(beside(path), "report")
     except FileNotFoundError:
         report = None
     return Export(path.name, sha256, size, report, lambda: path.open("rb"))
@@ -59,6 +113,15 @@ def digest(blocks: Iterable[bytes]) -> tuple[str, int]:
         hashed.update(block)
         size += len(block)
     return hashed.hexdigest(), size
+
+
+def digest_named(report: bytes) -> str:
+    """Return the digest of the file that a report names, "" where it names none."""
+    try:
+        named = msgspec.json.decode(report)["output"]["sha256"]
+    except (msgspec.DecodeError, ValueError, RecursionError, LookupError, TypeError):
+        return ""
+    return named if isinstance(named, str) else ""
 
 
 def is_export(path: PurePath, policy: ExportPolicy, *, reported: bool) -> bool:
@@ -91,3 +154,243 @@ def _matches(path: PurePath, patterns: Iterable[str]) -> bool:
     """Match the path from any folder on; `*` also goes over folders."""
     names = ["/".join(path.parts[begin:]) for begin in range(len(path.parts))]
     return any(fnmatchcase(name, each) for name in names for each in patterns)
+
+
+@dataclass(frozen=True, slots=True)
+class _Blob:
+    """Digest and size of a file's content; pointer tells that git has not got it."""
+
+    sha256: str
+    size: int
+    pointer: bool
+
+
+class Index:
+    """The staged files of the working folder and below; a context manager."""
+
+    def __init__(self) -> None:
+        self._files = _listed()
+        self._reader = subprocess.Popen(
+            ["git", "cat-file", "--batch"],  # noqa: S607 - the git of whoever commits
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
+        assert self._reader.stdin is not None
+        assert self._reader.stdout is not None
+        self._sink, self._source = self._reader.stdin, self._reader.stdout
+
+    def __enter__(self) -> Index:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._sink.close()
+        self._source.close()
+        self._reader.wait()
+
+    def content(self, path: str) -> bytes | None:
+        """Return what is staged of a file; None where it is not staged."""
+        if path not in self._files:
+            return None
+        return b"".join(self._blocks(path))
+
+    def above(self, names: Iterable[str]) -> Iterator[tuple[str, bytes | None]]:
+        """Give the paths of names in this folder and those above it, the nearest first.
+
+        With what is staged of each; None where it is not.
+        """
+        depth = _git("rev-parse", "--show-prefix").count(b"/")
+        paths = ["../" * up + name for up in range(depth + 1) for name in names]
+        self._files |= _listed("--", *paths)
+        for path in paths:
+            yield path, self.content(path)
+
+    def exports(self, parts: Sequence[str], policy: ExportPolicy) -> Iterator[str]:
+        """Give the paths of staged exports, in folders and files if any are named."""
+        inside = [PurePosixPath(os.path.normpath(part)) for part in parts]
+        for name in sorted(self._files):
+            path = PurePosixPath(name)
+            if inside and not any(path.is_relative_to(each) for each in inside):
+                continue
+            reported = name + SIDECAR in self._files
+            if is_export(path, policy, reported=reported):
+                yield name
+
+    def export(self, path: str) -> Export:
+        """Return an export and the report that is staged beside it."""
+        blob = self._blob(path)
+        report = self.content(path + SIDECAR)
+        return Export(
+            name=PurePosixPath(path).name,
+            sha256=blob.sha256,
+            size=blob.size,
+            report=report,
+            open=lambda: self._open(path, blob),
+            unstaged=lambda: self._unstaged(path, blob, report),
+        )
+
+    def _unstaged(self, path: str, blob: _Blob, report: bytes | None) -> str:
+        """Say what to stage where the report on disk is of the file, there or staged.
+
+        After the hook that privatizes both lie on disk, and the original is staged.
+        """
+        try:
+            disk = on_disk(Path(path))
+        except (OSError, DptextError):
+            return ""
+        of = digest_named(disk.report or b"")
+        if of not in (blob.sha256, disk.sha256):
+            return ""
+        names = [path] if of != blob.sha256 else []
+        if disk.report != report:
+            names.append(path + SIDECAR)
+        ignored = subprocess.run(  # noqa: S603
+            ["git", "check-ignore", "-q", "--", *names],  # noqa: S607
+            capture_output=True,
+            check=False,
+        )
+        force = [] if ignored.returncode else ["-f"]
+        dashed = ["--"] if path.startswith("-") else []
+        return f"run {shlex.join(['git', 'add', *force, *dashed, *names])}"
+
+    def _blob(self, path: str) -> _Blob:
+        head = b""
+
+        def kept() -> Iterator[bytes]:
+            nonlocal head
+            for block in self._blocks(path):
+                head = head or block[:_LONGEST_POINTER]
+                yield block
+
+        sha256, size = digest(kept())
+        pointer = _POINTER.match(head) if size < _LONGEST_POINTER else None
+        if pointer is None:
+            return _Blob(sha256, size, False)
+        return _Blob(pointer[1].decode(), int(pointer[2]), True)
+
+    @contextlib.contextmanager
+    def _open(self, path: str, blob: _Blob) -> Iterator[BinaryIO]:
+        """Open the staged content, which for Git LFS lies on disk alone."""
+        data = b"".join(self._blocks(path))
+        if blob.pointer:
+            try:
+                data = Path(path).read_bytes()
+            except OSError:
+                data = b""
+            if digest([data])[0] != blob.sha256:
+                raise NotHere(f"{path}: Git LFS has not brought its content here")
+        yield io.BytesIO(data)
+
+    def _blocks(self, path: str) -> Iterator[bytes]:
+        """Give the content of a staged file in blocks, all of which must be taken."""
+        self._sink.write(self._files[path].encode() + b"\n")
+        self._sink.flush()
+        head = self._source.readline().split()
+        if len(head) != 3:
+            raise UsageError(f"{path}: git cannot read what is staged; run git fsck")
+        left = int(head[2])
+        while left:
+            block = self._source.read(min(left, _BLOCK))
+            if not block:
+                raise UsageError(f"{path}: git ended early; run git fsck")
+            left -= len(block)
+            yield block
+        self._source.read(1)
+
+
+def _listed(*arguments: str) -> dict[str, str]:
+    """Return the names that git has for the content of staged files, by their paths."""
+    files = {}
+    for entry in filter(
+        None, _git("ls-files", "--stage", "-z", *arguments).split(b"\0")
+    ):
+        state, _, path = entry.partition(b"\t")
+        mode, name, _ = state.decode().split(" ")
+        if mode.startswith(_GIT_FILE):
+            files[os.fsdecode(path)] = name
+    return files
+
+
+def _git(*arguments: str) -> bytes:
+    try:
+        done = subprocess.run(  # noqa: S603
+            ["git", *arguments],  # noqa: S607 - the git of whoever commits
+            capture_output=True,
+            check=False,
+        )
+    except OSError:
+        raise UsageError("--staged: git is not installed") from None
+    if done.returncode:
+        raise UsageError("--staged: this folder is in no git repository")
+    return done.stdout
+
+
+def named(layout: Layout, export: Export) -> tuple[str, ...] | None:
+    """Return the copied fields of a file as its writer names them: see Output.
+
+    Raises InputError and UsageError when its first record is not as the layout says.
+    """
+    with _opened(layout, export) as (module, stream, selection):
+        writer = module.writer(io.BytesIO(), selection)
+        for item in module.read(stream, selection, "file"):
+            if isinstance(item, Fault):
+                raise InputError("its first record is not as its report says")
+            if isinstance(item, Record):
+                break
+            writer.verbatim(item)
+        return writer.copied
+
+
+def copied(layout: Layout, export: Export) -> Iterator[str]:
+    """Give the names of the fields of an export that are not private.
+
+    Raises InputError and UsageError when they cannot be read.
+    """
+    with _opened(layout, export) as (module, stream, selection):
+        if has_suffix(export.name) and formats.find(export.name) != module:
+            raise UsageError("the file's name says another format")
+        yield from module.copied(stream, selection)
+
+
+def against_policy(copied: Sequence[str], policy: ExportPolicy) -> Iterator[str]:
+    """Yield which of the copied fields are against the policy."""
+    must = [name for name in copied if _is_in(name, policy.fields)]
+    if must:
+        yield f"the policy wants {_series(must)} private; copied"
+    others = [name for name in copied if name not in must]
+    if policy.copy is not None:
+        others = [name for name in others if not _is_in(name, policy.copy)]
+        if others:
+            yield f"the policy does not list {_series(others)} under copy; copied"
+
+
+@contextlib.contextmanager
+def _opened(
+    layout: Layout, export: Export
+) -> Iterator[tuple[Format, BinaryIO, Selection]]:
+    if layout.format is None:
+        raise UsageError("no single format")
+    selection = Selection(
+        fields=layout.fields or (),
+        id_field=layout.id_field,
+        missing=layout.missing,
+        delimiter=layout.delimiter,
+        quoting=layout.quoting,
+        header=layout.header,
+        # One that was written is no longer than its file; packed, than this.
+        max_record_bytes=max(export.size, 2**30),
+    )
+    module = formats.find(None, layout.format)
+    with export.open() as plain, streams.unpacked(plain, export.name) as stream:
+        yield module, stream, selection
+
+
+def _is_in(name: str, fields: tuple[str, ...]) -> bool:
+    """Tell whether a field is one of some fields, or inside one."""
+    return any(name == each or name.startswith(f"{each}.") for each in fields)
+
+
+def _series(names: list[str]) -> str:
+    """Name fields; what may be more than a name is not shown."""
+    shown = [repr(name) if _NAME.fullmatch(name) else "a field" for name in names]
+    more = [f"{len(names) - _SHOWN} more"] if len(names) > _SHOWN else []
+    return ", ".join(shown[:_SHOWN] + more)

@@ -12,8 +12,9 @@ from collections.abc import Iterable
 from dptext.guarantees.rounding import above, factor, number
 from dptext.guarantees.statement import Statement
 from dptext.guarantees.terms import MAX_MEANINGFUL_LOSS
+from dptext.measures.bayes_risk import Risk
+from dptext.measures.context_risk import AT_LEAST
 from dptext.measures.deniability import Deniability
-from dptext.measures.readings import AT_LEAST
 from dptext.report import (
     _page,
     _private_page,
@@ -24,10 +25,11 @@ from dptext.report import (
     figures,
     in_context,
 )
-from dptext.report._page import Section
-from dptext.report.document import Document
+from dptext.report._page import Html, Section
+from dptext.report.document import Document, WordSection
 from dptext.report.exports import SIDECAR
 from dptext.report.figures import share as _share
+from dptext.report.signatures import UNSIGNED
 from dptext.types import Level, Notion
 
 AUDIENCE = {
@@ -41,25 +43,28 @@ AUDIENCE = {
     ),
 }
 _LARGE = 10_000.0
-_ATTACKS = ("without output", "from output", "knowing the band")
+# Strongest first; the guess without output is drawn as an outline.
+_ATTACKS = ("from output", "knowing the band", "without output")
+_COLOURS = (1, 2, 0)
 
 
-def render(document: Document) -> bytes:
-    """Return the page as UTF-8."""
-    promise = document.guarantee
+def render(document: Document, signed: str = UNSIGNED) -> bytes:
+    """Return the page as UTF-8; signed says who signed (dptext.report.signatures)."""
+    promise, words = document.guarantee, document.words
+    assert words is not None
     sections: list[Section | tuple[Section, ...]] = [
         (_guarantee(promise), _promise.not_covered(promise)),
         _fields(document),
-        _promise.meaning(promise, document.risk),
+        _promise.meaning(promise, words.risk, words.in_context),
         _conditions(document),
-        _risk(document),
+        _risk(words),
         _loss(document),
     ]
-    if document.deniability is not None:
-        sections.append(_deniability(document.deniability))
+    if words.deniability is not None:
+        sections.append(_deniability(words.deniability))
     if document.private is not None:
         sections += _private_page.sections(document.private)
-    sections += [_run(document), _check(document)]
+    sections += [_run(document, words), _check(document, signed)]
     run = document.run
     failed = () if document.success else ("This run did not succeed.",)
     return _page.page(
@@ -99,43 +104,57 @@ def _conditions(document: Document) -> Section:
     return Section("Holds if", (_page.bullets(lines),))
 
 
-def _risk(document: Document) -> Section:
-    risk, title = document.risk, "Risk: the best possible guess of a word"
+def _risk(words: WordSection) -> Section:
+    risk, title = words.risk, "Risk: how often a word is guessed"
     if risk is None:
-        return Section(title, (_page.paragraphs((f"Risk: {document.risk_note}",)),))
-    groups = [_svg.Group("all words", (risk.baseline, risk.success, None))]
-    groups += [
-        _svg.Group(each.name, (each.baseline, each.success, each.success_band_known))
-        for each in risk.bands
+        return Section(title, (_page.paragraphs((f"Risk: {words.risk_note}",)),))
+    found = in_context.strongest(words.in_context)
+    names = ("in context", *_ATTACKS) if found else _ATTACKS
+    colours = (3, *_COLOURS) if found else _COLOURS
+
+    def guessed(name: str, *alone: float | None) -> tuple[float | None, ...]:
+        return (found.get(name), *alone) if found else alone
+
+    values = [
+        ("all words", "", guessed("all words", risk.success, None, risk.baseline))
     ]
-    chart = _svg.bars(
-        groups, _ATTACKS, title="How often a guess is right", most=1.0, show=_share
-    )
-    rows = [("all words", "", _share(risk.baseline), _share(risk.success), "")]
-    rows += [
+    values += [
         (
             f"{each.name} ({each.words:,})",
             _share(each.share),
-            _share(each.baseline),
-            _share(each.success),
-            _share(each.success_band_known),
+            guessed(each.name, each.success, each.success_band_known, each.baseline),
         )
         for each in risk.bands
     ]
+    chart = _svg.bars(
+        [_svg.Group(name, shares) for name, _, shares in values],
+        names,
+        title="How often a guess is right",
+        most=1.0,
+        show=_share,
+        colours=colours,
+    )
     table = _page.table(
-        ("word guessed", "share of text", *_ATTACKS),
-        rows,
-        caption="How often the best possible guess of a word is right",
+        ("word guessed", "share of text", *names),
+        [
+            (name, part, *("" if one is None else _share(one) for one in shares))
+            for name, part, shares in values
+        ],
+        caption="How often a guess of a word is right",
+    )
+    context = (
+        "In context: what a reader of the whole text found, in the public corpus where "
+        f"it found most. {AT_LEAST}"
     )
     lines = [
-        "Without output: the best guess from the public word frequencies alone, of the "
-        "band where a band is named. From output: the best guess from one output word. "
-        "Knowing the band: the same by someone who knows which band the word is of. "
-        "Bands are made by the public frequencies.",
-        f"Method: {risk.method}.{_limits(document)}",
-        *(f"{n}: {s}." for n, s in in_context.rows_of(document.in_context)),
-        *([AT_LEAST] if document.in_context else []),
-        document.risk_note,
+        *([context] if found else []),
+        *(f"{n}: {s}." for n, s in in_context.rows_of(words.in_context)),
+        "From output: the best guess from one output word. Knowing the band: the same "
+        "by someone who knows which band the word is of. Without output: the best "
+        "guess from the public word frequencies alone, of the band where a band is "
+        "named. Bands are made by the public frequencies.",
+        f"Method: {risk.method}.{_limits(risk)}",
+        words.risk_note,
     ]
     notes = _page.join(map(_page.note, lines))
     good = _page.heading("What this risk is good for") + _page.bullets(
@@ -144,9 +163,8 @@ def _risk(document: Document) -> Section:
     return Section(title, (_page.beside(chart, _page.join((table, notes))), good))
 
 
-def _limits(document: Document) -> str:
-    risk = document.risk
-    if risk is None or risk.low is None or risk.high is None:
+def _limits(risk: Risk) -> str:
+    if risk.low is None or risk.high is None:
         return ""
     sure = f" with confidence {_share(risk.confidence)}" if risk.confidence else ""
     return (
@@ -215,15 +233,18 @@ def _deniability(deny: Deniability) -> Section:
     return Section("Plausible deniability", (beside,))
 
 
-def _run(document: Document) -> Section:
+def _run(document: Document, words: WordSection) -> Section:
     run, promise = document.run, document.guarantee
     facts = [
         ("dptext", run.dptext),
         ("Algorithm", run.algorithm),
         ("Profile", run.profile),
-        ("Lexicon", f"{run.lexicon}: {run.vocabulary:,} words, {run.dimensions} dim."),
+        (
+            "Lexicon",
+            f"{run.lexicon}: {words.vocabulary:,} words, {words.dimensions} dim.",
+        ),
         ("Lexicon digest", _page.code(run.lexicon_digest)),
-        ("Word frequencies", run.prior),
+        ("Word frequencies", words.prior),
         ("Source of randomness", _KEYS[run.key]),
         ("Settings digest", _page.code(run.settings_digest)),
         ("Notion", promise.notion),
@@ -248,11 +269,11 @@ _KEYS = {
 }
 
 
-def _check(document: Document) -> Section:
+def _check(document: Document, signed: str) -> Section:
     output, title = document.output, "How to check the file"
     if output is None:
         line = "This report is about several outputs and names none of their digests."
-        return Section(title, (_page.paragraphs((line,)),))
+        return Section(title, (_page.paragraphs((line,)), signature(signed)))
     name = output.file or "the output (written to standard output)"
     facts = _page.facts(
         (
@@ -263,7 +284,7 @@ def _check(document: Document) -> Section:
     )
     if output.file is None:
         line = "The digest of the file must be the one above."
-        return Section(title, (facts, _page.paragraphs((line,))))
+        return Section(title, (facts, _page.paragraphs((line,)), signature(signed)))
     steps = _page.join(
         (
             "With the public report as ",
@@ -271,11 +292,20 @@ def _check(document: Document) -> Section:
             " beside the file, ",
             _page.code(f"dptext check {output.file}"),
             " ends with exit code 0 if the file has the digest that the report names "
-            "and the report meets the policy given; else it says why not. A report is "
-            "not signed: the check does not tell who wrote it.",
+            "and the report meets the policy given; else it says why not.",
         )
     )
-    return Section(title, (facts, _page.paragraphs((steps,))))
+    return Section(title, (facts, _page.paragraphs((steps,)), signature(signed)))
+
+
+def signature(signed: str) -> Html:
+    """Return who signed the public report, and what follows from that."""
+    meaning = (
+        "Nothing tells who wrote the public report."
+        if signed == UNSIGNED
+        else "Who has the key (--verify-key) finds every edit of the public report."
+    )
+    return _page.facts((("Signature", f"{signed}. {meaning}"),))
 
 
 def flat(value: object, name: str = "") -> Iterable[tuple[str, object]]:

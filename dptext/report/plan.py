@@ -5,15 +5,16 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
+from dptext import progress
 from dptext.guarantees.statement import Statement
 from dptext.measures import public
 from dptext.measures.bayes_risk import Risk
+from dptext.measures.context_risk import AT_LEAST, InContext
 from dptext.measures.deniability import Deniability
 from dptext.measures.public import PublicMeasures
-from dptext.measures.readings import InContext
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
-from dptext.report import assemble, figures, in_context
+from dptext.report import build, figures, in_context
 from dptext.types import Record
 
 SENTENCES = (
@@ -106,7 +107,7 @@ def plan(
         mechanism=pipeline.mechanism.name,
         lexicon=pipeline.lexicon.name,
         epsilon=pipeline.budget.description.high,
-        guarantee=assemble.promised(pipeline),
+        guarantee=build.promised(pipeline),
         risk=measures.risk,
         risk_note=measures.risk_note,
         deniability=measures.deniability,
@@ -147,17 +148,20 @@ def figures_of(result: Plan) -> list[tuple[str, str]]:
     """Return names and values of the figures, for people."""
     risk = result.risk
     rows = [("mechanism", f"{result.mechanism}, epsilon {result.epsilon:g}")]
+    rows += in_context.rows_of(result.in_context)
+    if result.in_context:
+        rows.append(("at least", AT_LEAST))
     if risk is None:
         rows.append(("risk", result.risk_note))
     else:
         rows.append(
             (
                 "risk",
-                f"best guess of a word succeeds for {figures.share(risk.success)}"
+                "best guess from one output word is right for "
+                f"{figures.share(risk.success)}"
                 f" (without output {figures.share(risk.baseline)})",
             )
         )
-    rows += in_context.rows_of(result.in_context)
     if result.changed is not None:
         drawn = " as drawn, before decoding" * (result.guarantee.decoder != "none")
         shown = f"about {figures.share(result.changed)}{drawn}"
@@ -168,13 +172,6 @@ def figures_of(result: Plan) -> list[tuple[str, str]]:
         rows.append(figures.explained("S_w", figures.distinct(deny.s_w, deny.runs)))
     rows.append(("speed here", f"{result.characters / 1e6:.2f} MB of text a second"))
     if result.seconds is not None:
-        rows.append(("time", f"about {_duration(result.seconds)} {result.counted}"))
+        shown = progress.duration(max(result.seconds, 1.0))
+        rows.append(("time", f"about {shown} {result.counted}"))
     return rows
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 90:
-        return f"{max(seconds, 1):.0f} s"
-    if seconds < 5400:
-        return f"{seconds / 60:.0f} min"
-    return f"{seconds / 3600:.1f} h"

@@ -17,7 +17,7 @@ def render(result: Plan) -> bytes:
     )
     sections: list[Section | tuple[Section, ...]] = [
         (promised, _promise.not_covered(promise)),
-        _promise.meaning(promise, risk),
+        _promise.meaning(promise, risk, result.in_context),
         Section("In figures", (_page.facts(plan.figures_of(result)),)),
     ]
     if risk is not None:

@@ -5,33 +5,29 @@ from __future__ import annotations
 import contextlib
 import math
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeGuard, TypeVar
 
 import msgspec
 
-from dptext import __version__, content, lexicons, pipeline, profile, registry
-from dptext.errors import DptextError, UsageError
+from dptext import lexicons, pipeline, profile, registry
+from dptext.errors import DptextError, UnprovenError, UsageError
 from dptext.guarantees.policy import Unverified
 from dptext.measures.public import NoRisk, PublicMeasures
-from dptext.pipeline import Pipeline
-from dptext.profile import Profile
-from dptext.report import assemble
-from dptext.report.differences import SAMPLED, differences
+from dptext.report import build
 from dptext.report.document import Document, Run
-from dptext.types import Lexicon
+from dptext.settings import digest_of_path
+from dptext.types import Lexicon, Notion
+from dptext.vectors import measures, release
+from dptext.vectors import settings as vector_settings
+from dptext.vectors.settings import Pool
 
+Done = TypeVar("Done")
+# Draws up the public report of a run, whose settings were made ready.
+_Stated = Callable[[Run], Document]
 # Parts of a report in the order in which they are compared.
-_PARTS = (
-    "guarantee",
-    "risk",
-    "no_risk",
-    "risk_note",
-    "deniability",
-    "in_context",
-    "run",
-)
+_PARTS = ("guarantee", "words", "vectors", "run")
 # Sentences and names, which another version may word otherwise; never figures.
 _WORDED = (
     *("sentence", "text_level", "conditions", "not_covered", "adjacency", "covered"),
@@ -39,6 +35,18 @@ _WORDED = (
     *("algorithm", "prior", "dptext", "in_context", "decoding", "subjects"),
 )
 _PATIENCE = 3.0  # seconds without a line
+# Machines round differently. Draws are the same everywhere, but where rounding decides
+# who wins one: of 20,000 draws 40 may differ, of 25 words 100 times 10. Other figures
+# have no room. Where an interval is stated the room is a part of it, too small to
+# change what the interval says.
+_ROUNDING = 1e-6
+_OF_INTERVAL = 0.05
+SAMPLED = {
+    **dict.fromkeys(("success", "success_band_known", "nearest", "best"), 0.002),
+    **dict.fromkeys(("low", "high"), 0.002),
+    "n_w": 0.004,
+    "s_w": 0.4,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +59,14 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The first difference from what the settings give, if any; else a gap, if any."""
+    """The first difference from what the settings give, if any; else a gap, if any.
+
+    risk is the risk as it was recomputed, if it was.
+    """
 
     difference: str = ""
     gap: Gap | None = None
+    risk: float | None = None
 
 
 class Recomputer:
@@ -68,63 +80,114 @@ class Recomputer:
         self, others: Sequence[Lexicon] = (), say: Callable[[str], None] = print
     ) -> None:
         self._say = say
-        self.lexicons: dict[str, Lexicon | None] = {}
-        self.lexicons.update({lexicon.digest: lexicon for lexicon in others})
-        self._done: dict[bytes, tuple[Pipeline, PublicMeasures] | Outcome] = {}
+        self._lexicons: dict[str, Lexicon | None] = {}
+        self._lexicons.update({lexicon.digest: lexicon for lexicon in others})
+        self._done: dict[bytes, _Stated | Outcome] = {}
 
-    def compare(self, document: Document) -> Outcome:
-        """Compare a report with what its settings, lexicon and layout give."""
-        done = self._of(document)
-        if isinstance(done, Outcome):
-            return done
+    def compare(self, document: Document, *, same_version: bool) -> Outcome:
+        """Compare a report with what settings, lexicon and layout give.
+
+        same_version: this version wrote it; the sentences of another may differ, which
+        is a gap while no figure does.
+        """
         run = document.run
-        ready, measures = done
-        wanted = _plain(
-            assemble.stated(ready, run.key, run.layout, measures, run.recorded)
+        missing = _absent(run) or _changed_list(document)
+        if missing is not None:
+            return Outcome(gap=missing)
+        state = self._stated(document, same_version)
+        if isinstance(state, Outcome):
+            return state
+        wanted = _carried_out(lambda: state(run))
+        if isinstance(wanted, Outcome):
+            return wanted
+        outcome = _compared(wanted, document, same_version)
+        difference = (
+            outcome.difference or _chosen(document) or _metric(wanted, document)
         )
-        actual = _plain(document)
-        differing = [
-            each
-            for part in _PARTS
-            for each in differences(wanted[part], actual[part], part)
-        ]
-        same_version = run.dptext == __version__
-        decisive = [each for each in differing if same_version or not _worded(each[0])]
-        if decisive:
-            return Outcome(_follows(*decisive[0]))
-        worded = [path for path, _ in differing if path != "run.dptext"]
-        return Outcome(gap=_of_version(worded[0])) if worded else _chosen(document)
+        return Outcome(difference, outcome.gap, risk_of(wanted))
 
-    def _of(self, document: Document) -> tuple[Pipeline, PublicMeasures] | Outcome:
-        run = document.run
-        bayes_risk = document.no_risk is not NoRisk.SWITCHED_OFF and run.key != "seed"
-        what = (run.settings, run.profile, run.lexicon, run.lexicon_digest, bayes_risk)
-        key = msgspec.json.encode(what, order="deterministic")
+    def _stated(self, document: Document, same_version: bool) -> _Stated | Outcome:
+        run, words = document.run, document.words
+        measured = run.key != "seed"
+        if words is not None:
+            measured = measured and words.no_risk is not NoRisk.SWITCHED_OFF
+        make = self._of_vectors if words is None else self._of_words
+        what = run.settings, run.profile, run.lexicon, run.lexicon_digest
+        parts = (words is None, *what, measured, same_version)
+        key = msgspec.json.encode(parts, order="deterministic")
         if key not in self._done:
-            self._done[key] = self._prepared(document, bayes_risk)
+            with self._patience():
+                self._done[key] = make(*what, measured, same_version)
         return self._done[key]
 
-    def _prepared(
-        self, document: Document, bayes_risk: bool
-    ) -> tuple[Pipeline, PublicMeasures] | Outcome:
-        run = document.run
-        recipe = _recipe(run)
+    def _of_words(
+        self,
+        settings: Mapping[str, object],
+        name: str,
+        lexicon_name: str,
+        digest: str,
+        measured: bool,
+        same_version: bool,
+    ) -> _Stated | Outcome:
+        recipe = _taken(
+            lambda: profile.resolved(settings, name, lexicon_name), same_version
+        )
         if isinstance(recipe, Outcome):
             return recipe
-        lexicon = self._lexicon(run.lexicon_digest)
-        if lexicon is None:
-            return Outcome(gap=Gap(Unverified.LEXICON, _absent(run.lexicon_digest)))
-        if lexicon.digest != lexicons.builtin_digest():
-            # The digest covers the content; the name is whatever it was imported as.
-            lexicon = replace(lexicon, name=run.lexicon)
-        try:
+        lexicon = self._lexicon(digest, lexicon_name)
+        if isinstance(lexicon, Outcome):
+            return lexicon
+
+        def make() -> _Stated:
             ready = pipeline.build(recipe, lexicon)
-            with self._patience():
-                return ready, PublicMeasures.of(ready, bayes_risk)
-        except DptextError as error:
-            return Outcome(gap=Gap(Unverified.PARTS, str(error)))
-        except (ArithmeticError, ValueError, TypeError, MemoryError):
-            return Outcome("its settings cannot be carried out")
+            found = PublicMeasures.of(ready, measured)
+            return lambda run: build.stated(
+                ready, run.key, run.layout, found, run.recorded
+            )
+
+        return _carried_out(make)
+
+    def _of_vectors(
+        self,
+        settings: Mapping[str, object],
+        name: str,
+        lexicon_name: str,
+        digest: str,
+        measured: bool,
+        same_version: bool,
+    ) -> _Stated | Outcome:
+        chosen = _taken(
+            lambda: vector_settings.of_plain(settings, name, lexicon_name), same_version
+        )
+        if isinstance(chosen, Outcome):
+            return chosen
+        lexicon = None
+        if chosen.options.pool is not Pool.SENTENCE:
+            known = self._lexicon(digest, lexicon_name)
+            if isinstance(known, Outcome):
+                return known
+            lexicon = known
+
+        def make() -> _Stated:
+            ready = release.of(chosen, lexicon=lexicon)
+            found = measures.of(ready) if measured else None
+            return lambda run: build.stated_vectors(
+                ready, run.key, run.layout, measures=found
+            )
+
+        return _carried_out(make)
+
+    def _lexicon(self, digest: str, name: str) -> Lexicon | Outcome:
+        """Return the lexicon of a digest, of this machine or of those given."""
+        if digest not in self._lexicons:
+            self._lexicons[digest] = lexicons.by_digest(digest)
+        found = self._lexicons[digest]
+        if found is None:
+            return Outcome(gap=Gap(Unverified.LEXICON, _no_lexicon(digest)))
+        if digest == lexicons.builtin_digest():
+            return found
+        # The digest covers the content; the name is whatever it was imported as.
+        return replace(found, name=name)
 
     @contextlib.contextmanager
     def _patience(self) -> Iterator[None]:
@@ -138,54 +201,88 @@ class Recomputer:
         finally:
             timer.cancel()
 
-    def _lexicon(self, digest: str) -> Lexicon | None:
-        if digest not in self.lexicons:
-            self.lexicons[digest] = lexicons.by_digest(digest)
-        return self.lexicons[digest]
+
+def risk_of(document: Document) -> float | None:
+    """Return how often the best guess is right that a report knows, None of none.
+
+    Of vectors the upper limit of the ruler's.
+    """
+    if document.words is not None:
+        risk = document.words.risk
+        return None if risk is None else risk.success
+    found = None if document.vectors is None else document.vectors.measures
+    return None if found is None else found.ruler.high
 
 
-def _recipe(run: Run) -> Profile | Outcome:
-    """Return the profile that a report's settings are, or why they are none here."""
-    unknown = _unknown(run) or _changed_list(run)
-    if unknown:
-        reason = f"the {unknown} that it names is not on this machine"
-        return Outcome(gap=Gap(Unverified.PARTS, reason))
+def _compared(wanted: Document, actual: Document, same_version: bool) -> Outcome:
+    """Compare the parts of a report with what they must be, in order."""
+    mine, theirs = _plain(wanted), _plain(actual)
+    differing = [
+        each for part in _PARTS for each in differences(mine[part], theirs[part], part)
+    ]
+    decisive = [each for each in differing if same_version or not _worded(each[0])]
+    if decisive:
+        return Outcome(_follows(*decisive[0]))
+    worded = [path for path, _ in differing if path != "run.dptext"]
+    return Outcome(gap=_of_version(worded[0]) if worded else None)
+
+
+def _taken(read: Callable[[], Done], same_version: bool) -> Done | Outcome:
+    """Return the settings that a report names, or why dptext does not take them."""
     try:
-        return profile.resolved(run.settings, run.profile, run.lexicon)
+        return read()
     except ImportError:
         reason = "a component that its settings name does not load"
         return Outcome(gap=Gap(Unverified.PARTS, reason))
     except (UsageError, TypeError):
-        if run.dptext != __version__:
+        if not same_version:
             return Outcome(gap=_of_version("run.settings"))
         return Outcome("its settings are none that dptext takes")
 
 
-def _unknown(run: Run) -> str:
-    """Return the stage of a component that is not installed here, or ""."""
+def _carried_out(make: Callable[[], Done]) -> Done | Outcome:
+    """Return what settings make, or why they make nothing here."""
+    try:
+        return make()
+    except UnprovenError as error:
+        return Outcome(f"it claims too much: {error}")
+    except DptextError as error:
+        return Outcome(gap=Gap(Unverified.PARTS, str(error)))
+    except (ArithmeticError, ValueError, TypeError, AssertionError, MemoryError):
+        return Outcome("its settings cannot be carried out")
+
+
+def _absent(run: Run) -> Gap | None:
+    """Return which component that a report names is not installed here, if any."""
     if run.layout.format not in (None, *registry.names("formats")):
-        return "format"
+        return _not_here("format")
     for stage, folder in profile.STAGES.items():
         part = run.settings.get(stage)
         name = part.get("name") if isinstance(part, dict) else None
         if isinstance(name, str) and name not in registry.names(folder):
-            return stage
-    return ""
+            return _not_here(stage)
+    return None
 
 
-def _changed_list(run: Run) -> str:
-    """Return that a file of a list is not here as it was, or ""."""
-    for path, digest in run.list_files.items():
+def _changed_list(document: Document) -> Gap | None:
+    """Return that a file of a list is not here as it was."""
+    files = {} if document.words is None else document.words.list_files
+    for path, digest in files.items():
         try:
-            if content.of_path(path) == digest:
+            if digest_of_path(path) == digest:
                 continue
         except UsageError:
             pass
-        return f"file of a list ({path}, digest {digest[:12]}...)"
-    return ""
+        return _not_here(f"file of a list ({path}, digest {digest[:12]}...)")
+    return None
 
 
-def _absent(digest: str) -> str:
+def _not_here(part: str) -> Gap:
+    reason = f"the {part} that it names is not on this machine"
+    return Gap(Unverified.PARTS, reason)
+
+
+def _no_lexicon(digest: str) -> str:
     return (
         f"its lexicon (digest {digest[:12]}...) is not on this machine; import it "
         "(dptext lexicon import) or name it with --lexicon"
@@ -195,20 +292,33 @@ def _absent(digest: str) -> str:
 def _of_version(path: str) -> Gap:
     reason = (
         f"another version of dptext wrote it, which words {path} otherwise; check with "
-        "that version, or sanitize again"
+        "that version, or make the file again"
     )
     return Gap(Unverified.VERSION, reason)
 
 
-def _chosen(document: Document) -> Outcome:
-    """Compare the measured risk with the one that epsilon was chosen for."""
-    risk, budget = document.risk, document.run.settings.get("budget", {})
+def _chosen(document: Document) -> str:
+    """Compare the measured risk of words with the one that epsilon was chosen for."""
+    risk = None if document.words is None else document.words.risk
+    budget = document.run.settings.get("budget", {})
     wanted = budget.get("risk") if isinstance(budget, dict) else None
     if risk is None or wanted is None:
-        return Outcome()
-    if math.isclose(risk.success, wanted, rel_tol=0.01, abs_tol=SAMPLED["risk"]):
-        return Outcome()
-    return Outcome("its settings ask for another risk than their epsilon gives")
+        return ""
+    if math.isclose(risk.success, wanted, rel_tol=0.01, abs_tol=SAMPLED["success"]):
+        return ""
+    return "its settings ask for another risk than their epsilon gives"
+
+
+def _metric(wanted: Document, actual: Document) -> str:
+    """Compare the names of metrics of vectors, which are no mere words.
+
+    The name says how often epsilon counts another distance.
+    """
+    given, claimed = wanted.guarantee, actual.guarantee
+    if wanted.vectors is None or given.notion is not Notion.METRIC:
+        return ""
+    same = claimed.metric.name == given.metric.name
+    return "" if same else "guarantee.metric is not the one that its settings give"
 
 
 def _follows(path: str, wanted: object) -> str:
@@ -223,6 +333,57 @@ def _worded(path: str) -> bool:
     return path.rpartition(".")[2] in _WORDED and not path.startswith("run.settings")
 
 
-def _plain(document: Document) -> dict[str, Any]:
+def _plain(document: object) -> dict[str, Any]:
     """Return what is read back after writing; an infinite number becomes null."""
     return msgspec.json.decode(msgspec.json.encode(document), type=dict[str, Any])
+
+
+def differences(
+    wanted: object, actual: object, path: str
+) -> Iterator[tuple[str, object]]:
+    """Give path and wanted value of each difference; a list counts as one value."""
+    if isinstance(wanted, dict) and isinstance(actual, dict):
+        # A sampled risk has limits; deniability says whether it is sampled.
+        low, high = wanted.get("low"), wanted.get("high", wanted.get("success"))
+        room = math.inf if wanted.get("sampled") else 0.0
+        if _is_number(low) and _is_number(high):
+            room = _OF_INTERVAL * (high - low)
+        for key in dict.fromkeys((*wanted, *actual)):
+            one, other = wanted.get(key), actual.get(key)
+            if not _near(one, other, key, room):
+                yield from differences(one, other, f"{path}.{key}")
+    elif isinstance(wanted, list) and isinstance(actual, list):
+        pairs = zip(wanted, actual, strict=False)
+        inside = [next(differences(*pair, path), None) for pair in pairs]
+        if len(wanted) != len(actual) or any(inside):
+            yield path, wanted
+    elif not _same(wanted, actual):
+        yield path, wanted
+
+
+def _same(wanted: object, actual: object) -> bool:
+    if isinstance(wanted, int) and isinstance(actual, int):
+        return type(wanted) is type(actual) and wanted == actual
+    if _is_number(wanted) and _is_number(actual):
+        return math.isclose(wanted, actual, rel_tol=_ROUNDING, abs_tol=1e-15)
+    return type(wanted) is type(actual) and bool(wanted == actual)
+
+
+def _near(wanted: object, actual: object, name: str, room: float) -> bool:
+    """Tell whether sampled figures differ by no more than machines do."""
+    if isinstance(wanted, list) and isinstance(actual, list):
+        return len(wanted) == len(actual) and all(
+            isinstance(each, dict)
+            and isinstance(other, dict)
+            and each.keys() == other.keys()
+            and all(_near(each[key], other[key], key, room) for key in each)
+            for each, other in zip(wanted, actual, strict=True)
+        )
+    if not (_is_number(wanted) and _is_number(actual)):
+        return type(wanted) is type(actual) and bool(wanted == actual)
+    room = min(room, SAMPLED.get(name, 0.0))
+    return bool(abs(wanted - actual) <= room) or _same(wanted, actual)
+
+
+def _is_number(value: object) -> TypeGuard[float]:
+    return isinstance(value, int | float) and not isinstance(value, bool)

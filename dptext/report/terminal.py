@@ -13,20 +13,25 @@ from rich.text import Text
 from dptext.guarantees.rounding import above
 from dptext.guarantees.statement import Statement
 from dptext.guarantees.terms import MAX_MEANINGFUL_LOSS
+from dptext.measures.context_risk import AT_LEAST
 from dptext.report import _badges, _plain, _use, columns, figures, in_context
 from dptext.report._plain import Tone
-from dptext.report.document import Document
+from dptext.report.document import Document, WordSection
 from dptext.report.figures import share as _share
+from dptext.report.signatures import UNSIGNED
 from dptext.types import Level, Notion
 
 _SPENT = {"min", "median", "p95", "max", "total"}
 TONES = {Tone.GOOD: "bold green", Tone.FAIR: "bold yellow", Tone.BAD: "bold red"}
 
 
-def show(document: Document, console: Console) -> None:
-    """Print a report."""
-    promise = document.guarantee
-    figures = Group(*_risk(document), _figures(document))
+def show(document: Document, console: Console, signed: str = UNSIGNED) -> None:
+    """Print a report; signed says who signed (dptext.report.signatures)."""
+    promise, words = document.guarantee, document.words
+    assert words is not None
+    table = _figures(document, words)
+    table.add_row("Signature", Text(signed))
+    figures = Group(*_risk(words), table)
     name, audience = document.run.profile, document.audience
     console.print(
         panel(promise, _badges.badges(promise), figures, name=name, audience=audience)
@@ -71,10 +76,10 @@ def panel(
     )
 
 
-def _risk(document: Document) -> list[Text | Table]:
-    risk = document.risk
+def _risk(words: WordSection) -> list[Text | Table]:
+    risk = words.risk
     if risk is None:
-        return [Text(f"Risk: {document.risk_note}"), Text("")]
+        return [Text(f"Risk: {words.risk_note}"), Text("")]
     table = Table(box=None, padding=(0, 2), title_justify="left")
     table.add_column("Best possible guess of a word from its output")
     for name in ("without output", "from output", "knowing the band"):
@@ -92,32 +97,35 @@ def _risk(document: Document) -> list[Text | Table]:
         )
     method = [] if risk.low is None else [Text(risk.method, style="dim")]
     good = [Text(f"- {line}") for line in _use.good_for(risk)]
-    readers = [Text(f"{n}: {s}") for n, s in in_context.rows_of(document.in_context)]
+    readers = [Text(f"{n}: {s}") for n, s in in_context.rows_of(words.in_context)]
+    if readers:
+        readers += [Text(AT_LEAST, style="dim"), Text("")]
     return [
-        table,
         *readers,
+        table,
         *method,
-        Text(document.risk_note, style="dim"),
+        Text(words.risk_note, style="dim"),
         *good,
         Text(""),
     ]
 
 
-def _figures(document: Document) -> Table:
+def _figures(document: Document, words: WordSection) -> Table:
     table = Table(box=None, show_header=False, padding=(0, 2))
     table.add_row("Loss, one word changed", _loss(document))
-    if document.deniability is not None:
-        deny = document.deniability
+    if words.deniability is not None:
+        deny = words.deniability
         table.add_row("N_w", _explained("N_w", _share(deny.n_w)))
         table.add_row("S_w", _explained("S_w", figures.distinct(deny.s_w, deny.runs)))
         table.add_row("N_w and S_w by", Text(deny.method))
     private = document.private
-    if private is not None:
-        for name, metric in private.metrics.items():
+    if private is not None and private.words is not None:
+        counted = private.words
+        for name, metric in counted.metrics.items():
             value = next(iter(metric.values()), None)
             shown = _explained(name, figures.measure(name, value))
             table.add_row(Text(f"{name} (from private text)"), shown)
-        spent = private.epsilon_per_text
+        spent = counted.epsilon_per_text
         if _SPENT <= spent.keys():
             table.add_row(
                 "Epsilon per text",
@@ -126,18 +134,18 @@ def _figures(document: Document) -> Table:
                 f"total {above(spent['total'], 6)}",
             )
         counts = ", ".join(
-            f"{count} {name.replace('_', ' ')} ({private.treatment.get(name, '?')})"
-            for name, count in private.tokens.items()
+            f"{count} {name.replace('_', ' ')} ({counted.treatment.get(name, '?')})"
+            for name, count in counted.tokens.items()
             if count
         )
         table.add_row("Tokens (from private text)", Text(counts))
-        if private.fields:
-            counts = ", ".join(f"{name}: {n}" for name, n in private.fields.items())
+        if counted.fields:
+            counts = ", ".join(f"{name}: {n}" for name, n in counted.fields.items())
             table.add_row("Records with field", Text(counts))
         table.add_row(
             "Done",
             f"{private.records} records, {private.faults} set aside, "
-            f"{private.words_per_second:,.0f} words/s",
+            f"{counted.words_per_second:,.0f} words/s",
         )
     run = document.run
     table.add_row("Made private", Text(columns.private(run.layout)))
@@ -146,7 +154,7 @@ def _figures(document: Document) -> Table:
         "Run",
         Text(
             f"dptext {run.dptext}, profile {run.profile}, lexicon {run.lexicon} "
-            f"({run.vocabulary} words, {run.lexicon_digest[:12]}), key: {run.key}"
+            f"({words.vocabulary} words, {run.lexicon_digest[:12]}), key: {run.key}"
         ),
     )
     return table

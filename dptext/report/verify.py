@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import msgspec
 
-from dptext import content
-from dptext.errors import UsageError
-from dptext.guarantees import adjacency, scale
+from dptext import __version__, registry
+from dptext.errors import InputError, MissingExtra, UsageError
+from dptext.guarantees import adjacency, strength
 from dptext.guarantees.adjacency import Unprotected
 from dptext.guarantees.policy import ExportPolicy
 from dptext.guarantees.rounding import above
 from dptext.guarantees.statement import Statement
-from dptext.report.document import Document, decode, encode
-from dptext.report.exported_fields import against_policy, named
+from dptext.report import document, exports
+from dptext.report.document import Document, Run, encode
 from dptext.report.exports import SIDECAR, Export
 from dptext.report.findings import Finding, Rule, of_rule
-from dptext.report.recompute import Gap, Recomputer
+from dptext.report.recompute import Gap, Recomputer, risk_of
+from dptext.settings import digest_of_data
 from dptext.tokens.policy import Policy
 from dptext.types import Level, Notion, Strategy
+from dptext.vectors import columns
+from dptext.vectors.columns import Shape
+from dptext.vectors.settings import Pool
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,23 +39,41 @@ class Verdict:
     notes: tuple[str, ...] = ()
 
 
-def verdict(export: Export, policy: ExportPolicy, recomputer: Recomputer) -> Verdict:
-    """Judge an export: is the report of this file, untouched, and within the policy."""
+def missing(export: Export) -> Verdict:
+    """Return the verdict of an export without a report."""
     beside = export.name + SIDECAR
-    if export.report is None:
-        line = f"no public report: {beside} is missing; run dptext sanitize -o"
-        return failed(Rule.MISSING, line)
+    line = (
+        f"no public report: {beside} is missing; put it back, or make this file again "
+        f"from its original: dptext sanitize ORIGINAL -o {export.name}"
+    )
+    if advice := export.unstaged():
+        line = f"no public report: {beside} is not staged; {advice}"
+    return failed(Rule.MISSING, line)
+
+
+def verdict(export: Export, policy: ExportPolicy, recomputer: Recomputer) -> Verdict:
+    """Judge an export: is the report of this file, untouched, and within the policy.
+
+    The report follows the schema, has each key once and no other; its output section is
+    that of the file, by digest, size, name, columns, types and rows; its figures and
+    sentences are those that its settings give.
+    """
+    data = export.report
+    if data is None:
+        return missing(export)
     try:
-        document = decode(export.report, beside)
+        report = document.decode(data, export.name + SIDECAR)
     except UsageError as error:
         return failed(Rule.INVALID, str(error))
+    plain, older = document.plain_of(data)
+    same_version = report.run.dptext == __version__ and not older
     findings = [
-        *of_rule(Rule.OTHER_FILE, _identity(document, export)),
-        *of_rule(Rule.CHANGED, _edited(document, export.report)),
+        *of_rule(Rule.OTHER_FILE, _identity(report, export)),
+        *of_rule(Rule.CHANGED, _edited(report, data, plain, same_version)),
     ]
     if findings:
         return Verdict(tuple(findings))
-    outcome = recomputer.compare(document)
+    outcome = recomputer.compare(report, same_version=same_version)
     if outcome.difference:
         return failed(Rule.CHANGED, f"its report was changed: {outcome.difference}")
     notes = []
@@ -59,13 +81,19 @@ def verdict(export: Export, policy: ExportPolicy, recomputer: Recomputer) -> Ver
         line, finding = incomplete(outcome.gap, policy)
         findings += finding
         notes += [] if finding else [line]
+    differing, unread = _of_file(report, export)
+    risk = risk_of(report)
+    if risk is not None and outcome.risk is not None:
+        risk = max(risk, outcome.risk)
+    promise = report.guarantee
     findings += [
-        *of_rule(Rule.CHANGED, _contradictions(document)),
-        *of_rule(Rule.CHANGED, named(document, export)),
-        *of_rule(Rule.POLICY, _terms(document, policy)),
-        *of_rule(Rule.FIELDS, against_policy(document, export, policy)),
+        *of_rule(Rule.CHANGED, _contradictions(report)),
+        *of_rule(Rule.CHANGED, differing),
+        *of_rule(Rule.POLICY, _terms(promise, risk, _table(report), policy)),
+        *of_rule(Rule.POLICY, _classes(promise, policy)),
+        *of_rule(Rule.FIELDS, _fields(report, export, policy)),
     ]
-    return Verdict(tuple(findings), tuple(notes))
+    return Verdict(tuple(findings), (*notes, *unread))
 
 
 def failed(rule: Rule, line: str) -> Verdict:
@@ -82,35 +110,130 @@ def incomplete(gap: Gap, policy: ExportPolicy) -> tuple[str, list[Finding]]:
     return line, of_rule(Rule.NOT_RECOMPUTED, [f"{line}, {accept}"])
 
 
-def _identity(document: Document, export: Export) -> Iterator[str]:
+def _identity(report: Document, export: Export) -> Iterator[str]:
     """Yield what shows that the report is not the public one of this file."""
-    output = document.output
+    output = report.output
+    command = "sanitize" if report.vectors is None else "embed"
+    again = f"dptext {command} ORIGINAL -o {export.name}"
     if output is None or output.sha256 != export.sha256:
-        yield "its public report is of another file: the digests differ; sanitize again"
+        advice = export.unstaged() or f"make it again from its original: {again}"
+        yield f"its public report is of another file: the digests differ; {advice}"
     elif output.bytes != export.size:
         yield "its report was changed: the file has another size"
     elif output.file not in (None, export.name):
         yield (
-            "its public report is of a file with another name; sanitize again with -o "
-            "and this name"
+            "its public report is of a file with another name; give it its name back, "
+            f"or make it again from its original: {again}"
         )
-    layout = document.run.layout
+    if report.audience != "public" or report.private is not None:
+        yield "its report is the internal one, which must not be released"
+    layout = report.run.layout
     if layout.format is None or (layout.fields is None) != (layout.format == "text"):
         yield "its report was changed: its format does not go with its fields"
-    if document.audience != "public" or document.private is not None:
-        yield "its report is the internal one, which must not be released"
-    if not document.success:
+    if not report.success:
         yield "its report is of a run that did not succeed"
 
 
-def _edited(document: Document, data: bytes) -> Iterator[str]:
-    """Yield what shows that the report was not written as it is."""
+def _of_file(report: Document, export: Export) -> tuple[list[str], list[str]]:
+    """Return what the file says otherwise than its report, and why it was not read."""
+    if report.run.layout.format not in registry.names("formats"):
+        return [], []  # why it was not recomputed says so
+    differing = _of_vectors if report.words is None else _of_words
+    try:
+        return list(differing(report, export)), []
+    except (MissingExtra, exports.NotHere) as error:
+        return [], [f"its columns are not checked: {error}"]
+    except (InputError, UsageError):
+        line = "its report was changed: the file cannot be read as its report says"
+        return [line], []
+
+
+def _of_words(report: Document, export: Export) -> Iterator[str]:
+    """Compare the copied fields with those that the head of the file names."""
+    output = report.output
+    assert output is not None
+    if output.columns is not None or output.rows is not None:
+        yield "its report was changed: it names columns, which are of vectors"
+    elif exports.named(report.run.layout, export) != output.copied:
+        yield "its report was changed: it names other copied fields than the file has"
+
+
+def _of_vectors(report: Document, export: Export) -> Iterator[str]:
+    """Compare columns, their types and rows with those of the file."""
+    output, section = report.output, report.vectors
+    assert output is not None
+    assert section is not None
+    names = _columns(report.run, export.name)
+    if output.columns != names or output.copied is not None or output.rows is None:
+        yield "its report was changed: it names other columns than dptext writes"
+        return
+    wanted = Shape.of(names, output.rows, section.dimensions)
+    with export.open() as plain:
+        found = columns.shape(plain, export.name)
+    if found.columns != wanted.columns:
+        yield "its report was changed: the file has other columns than it names"
+    elif found.rows != wanted.rows:
+        yield "its report was changed: the file has another number of rows"
+
+
+def _columns(run: Run, name: str) -> tuple[str, ...]:
+    """Return the columns that are written under settings and a name."""
+    if columns.suffix(name) == ".npy":
+        return ("vector",)
+    options = run.settings.get("embed")
+    pool = options.get("pool") if isinstance(options, dict) else None
+    identified, of_words = run.layout.id_field is not None, pool == Pool.WORD
+    return (
+        *(["id"] if identified else []),
+        *("record", "text"),
+        *(["word"] if of_words else []),
+        "vector",
+    )
+
+
+def _fields(report: Document, export: Export, policy: ExportPolicy) -> Iterator[str]:
+    """Yield which fields of the file are copied against the policy."""
+    if not policy.fields and policy.copy is None:
+        return
+    try:
+        copied = list(_copied(report, export))
+    except MissingExtra as error:
+        yield f"its fields cannot be read: {error}"
+    except (InputError, UsageError):
+        yield "its fields cannot be read, or are not those that its report names"
+    else:
+        yield from exports.against_policy(copied, policy)
+
+
+def _copied(report: Document, export: Export) -> Iterable[str]:
+    """Name the fields of a file that are copied; of vectors the id, where it has it.
+
+    Raises InputError, UsageError and MissingExtra.
+    """
+    layout = report.run.layout
+    if report.words is not None:
+        return exports.copied(layout, export)
+    with export.open() as plain:
+        found = columns.shape(plain, export.name).columns
+    return [layout.id_field or "id"] if "id" in found else []
+
+
+def _edited(
+    report: Document, data: bytes, plain: object, same_version: bool
+) -> Iterator[str]:
+    """Yield what shows that the report was not written as it is.
+
+    plain is the report as this version has it.
+    """
+    again = encode(report)
     if _has_twice(data):
         yield "its report holds a key twice"
-    elif not written(msgspec.json.decode(data), encode(document)):
-        yield "its report holds keys that dptext does not write"
-    run = document.run
-    if content.of_data(run.settings) != run.settings_digest:
+    elif not (
+        plain == msgspec.json.decode(again) if same_version else written(plain, again)
+    ):
+        yield "its report holds keys that dptext does not write, or lacks some"
+    run = report.run
+    if digest_of_data(run.settings) != run.settings_digest:
         yield "its report was changed: the settings do not match their digest"
 
 
@@ -131,24 +254,36 @@ def _within(part: object, full: object) -> bool:
     return part == full
 
 
-def _contradictions(document: Document) -> Iterator[str]:
+def _contradictions(report: Document) -> Iterator[str]:
     """Yield what contradicts the rest of a report, where it cannot be recomputed."""
-    promise = document.guarantee
+    promise = report.guarantee
     figures = promise.notion, promise.level, promise.loss, promise.text_loss
-    if scale.judge(*figures) != promise.strength:
+    if strength.judge(*figures) != promise.strength:
         yield "its report was changed: its strength does not follow from its figures"
-    if _unprotected(document.run.settings) != promise.unprotected:
+    if _unprotected(report) != promise.unprotected:
         yield "its report was changed: unprotected does not follow from the settings"
 
 
-def _unprotected(settings: Mapping[str, object]) -> tuple[Unprotected, ...]:
-    """Return what settings leave unprotected: all, where they are none."""
+def _unprotected(report: Document) -> tuple[Unprotected, ...]:
+    """Return what the settings leave unprotected: all, where they are none.
+
+    No token is copied into a vector.
+    """
+    if report.words is None:
+        return ()
+    settings: Mapping[str, object] = report.run.settings
     try:
         policy = msgspec.convert(settings.get("tokens"), Policy)
         strategy = Strategy(str(settings.get("strategy")))
     except (msgspec.ValidationError, ValueError):
         return tuple(Unprotected)
     return adjacency.unprotected(policy, strategy)
+
+
+def _table(report: Document) -> str:
+    """Return the digest that a policy names: of the lexicon, or the sentence model."""
+    section = report.vectors
+    return report.run.lexicon_digest or (section.table_digest if section else "")
 
 
 def _has_twice(data: bytes) -> bool:
@@ -166,13 +301,7 @@ def _has_twice(data: bytes) -> bool:
     return twice
 
 
-def _terms(document: Document, policy: ExportPolicy) -> Iterator[str]:
-    risk = None if document.risk is None else document.risk.success
-    yield from terms(document.guarantee, risk, document.run.lexicon_digest, policy)
-    yield from _classes(document, policy)
-
-
-def terms(
+def _terms(
     promise: Statement, risk: float | None, lexicon: str, policy: ExportPolicy
 ) -> Iterator[str]:
     """Yield what a policy misses in a guarantee, a risk and the digest of a lexicon."""
@@ -199,8 +328,8 @@ def terms(
         yield "its lexicon is not one that the policy names"
 
 
-def _classes(document: Document, policy: ExportPolicy) -> Iterator[str]:
-    for name in document.guarantee.unprotected:
+def _classes(promise: Statement, policy: ExportPolicy) -> Iterator[str]:
+    for name in promise.unprotected:
         if name in policy.allow:
             continue
         if name is Unprotected.EQUAL_WORDS:

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext import cache
-from dptext.types import Lexicon, Metric, MetricKind
+from dptext.types import Constant, Inputs, Lexicon, Metric, MetricKind
 
 # The most frequent words carry most of a text: their lists are longer.
 _WIDE_INPUTS = 4096
@@ -154,7 +154,7 @@ class Space:
         self, orders: NDArray[np.integer], far: NDArray[np.floating], inputs: int
     ) -> bool:
         """Tell whether far bounds the words outside of orders, at random inputs."""
-        from dptext.spaces._nearer import nearer
+        from dptext.spaces._lipschitz import nearer
 
         if len(orders) != inputs or far.shape != (inputs,):
             return False
@@ -189,14 +189,16 @@ class Space:
         return Space(self.lexicon, "identity", identity.Params.METRIC, vectors)
 
     @cached_property
-    def lipschitz(self) -> float:
+    def lipschitz(self) -> Constant:
         """Return the exact Lipschitz constant from the lexicon's vectors, rounded up.
 
         The largest ratio of distances after and before over all pairs of the V + 1
-        rows: the time grows with V^2. Computed once, then kept in the cache folder.
+        rows: the time grows with V^2. Computed once, then kept in the cache folder. No
+        constant holds for means: transforms are of words, and two means that coincide
+        before need not do so after.
         """
         if self._same:
-            return 1.0
+            return Constant(1.0, Inputs.VECTORS)
         key = cache.key_of("lipschitz", self.lexicon.digest, self.identity)
         vectors = self.lexicon.vectors
         return lipschitz_of(key, "lipschitz", vectors, lambda: self.vectors)
@@ -209,9 +211,10 @@ class Space:
         """
         if self._same or len(self.vectors) > _PAIRED or math.isinf(stretch):
             return ""
-        exact = math.ceil(self.lipschitz * 1e4) / 1e4
+        ratio = self.lipschitz.over(Inputs.WORDS)
+        exact = math.ceil(ratio * 1e4) / 1e4
         if stretch != 1.0:
-            both = math.ceil(self.lipschitz * stretch * 1e4) / 1e4
+            both = math.ceil(ratio * stretch * 1e4) / 1e4
             return (
                 f"In the {self.original.metric} epsilon counts at most {both:.4f} "
                 f"times: the distance of the space is at most {exact:.4f} times that."
@@ -230,8 +233,8 @@ def lipschitz_of(
     name: str,
     before: NDArray[np.floating],
     after: Callable[[], NDArray[np.floating]],
-) -> float:
-    """Return the constant from vectors to others, kept as a number of that name."""
+) -> Constant:
+    """Return the constant of pairs of rows, kept as a number of that name."""
     from dptext.spaces import _lipschitz
 
     def compute() -> dict[str, float]:
@@ -240,7 +243,8 @@ def lipschitz_of(
     def holds(kept: cache.Numbers) -> bool:
         return stretched(before, after()) <= float(kept[name])
 
-    return float(cache.numbers(key, compute, holds)[name])
+    found = float(cache.numbers(key, compute, holds)[name])
+    return Constant(found, Inputs.WORDS)
 
 
 def geometry_of(

@@ -5,14 +5,20 @@ pairs beyond it are those with |f(x) - f(x')|^2 > l^2 |x - x'|^2: one matrix pro
 tile of pairs shows them, up to a proven rounding error. They are then looked at again
 by direct differences, which raises l. So no pair is missed, however near it is.
 docs/guarantees.md, Spaces.
+
+Which words are nearer to some rows than a bound: by one matrix product, exactly.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+
+from dptext.lexicons.search import squared_error
+from dptext.spaces import lengths_from
 
 # The result is rounded up by this share, and pairs that are beyond by less are equal.
 _MARGIN = 1e-9
@@ -115,3 +121,26 @@ def _largest(
         ratios = np.divide(new, old, out=np.zeros_like(old), where=old > 0)
         largest = max(largest, float(ratios.max()))
     return largest
+
+
+def nearer(
+    vectors: NDArray[np.float32],
+    size: int,
+    rows: Sequence[int],
+    bounds: NDArray[np.floating],
+) -> Iterator[NDArray[np.int64]]:
+    """Yield the words nearer to each row than its bound.
+
+    vectors (V + 1, d), of which the first size are words; rows of n inputs; bounds (n,)
+    distances, of which NaN has all words. Single precision proposes words, float64
+    decides.
+    """
+    squares = np.einsum("vd,vd->v", vectors, vectors)
+    lengths = np.sqrt(squares)
+    products = vectors[rows] @ vectors[:size].T
+    for row, bound, product in zip(rows, bounds.tolist(), products, strict=True):
+        squared = squares[:size] + squares[row] - 2.0 * product
+        squared -= squared_error(vectors.shape[1], lengths[:size] + lengths[row])
+        proposed = np.flatnonzero(~(squared >= bound * bound))
+        distances = lengths_from(vectors, row, proposed)
+        yield proposed[~(distances >= bound)]

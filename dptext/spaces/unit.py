@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext import spaces
-from dptext.directions import unit
+from dptext.noise import unit
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Spark as the engine: folders of files, and DataFrames.
 
 The driver prepares settings, key and public measures; tasks read, make private and
-count (dptext.spark.tasks for files, dptext.spark.partitions for rows of a DataFrame),
+count (dptext.spark.files for files, dptext.spark.data_frames for rows of a DataFrame),
 by the same code as one machine alone. pyspark is imported where it is used.
 """
 

@@ -1,25 +1,123 @@
-"""DataFrames of Spark: text columns become private where they lie, row by row."""
+"""DataFrames of Spark: text columns become private in place, row by row.
+
+DataFrames of Spark: text columns become private where they lie, row by row.
+
+Rows of a partition of a DataFrame, made private by the task that reads them.
+"""
 
 from __future__ import annotations
 
 import atexit
 import contextlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
 from dptext import profile as profiles
-from dptext.calls import Call, Choices, Missing, Path
-from dptext.engines.pool import Recipe
-from dptext.engines.tally import Tally
-from dptext.errors import UsageError
-from dptext.spark import workers
-from dptext.spark.partitions import NUMBER, Partitions, Totalled
+from dptext import registry
+from dptext.api import Call, Choices, Missing, Path
+from dptext.engine.pool import Recipe
+from dptext.engine.tally import Start, Tally, Totals
+from dptext.errors import InputError, UsageError
+from dptext.metrics import FIRST_TEXTS
+from dptext.spark import session
+from dptext.spark.session import Shipped
+from dptext.types import Selection
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+    from dptext.formats import _arrow
     from dptext.report.document import Document
     from dptext.types import Selection
+
+try:
+    from pyspark.accumulators import AccumulatorParam
+except ImportError:  # then nothing here is called
+    AccumulatorParam = object
+
+
+# The column of row numbers, gone from the result: Spark puts the partition above these
+# bits, and the row in it below.
+NUMBER = "__dptext_row"
+_ROWS = 2**33
+
+Done = dict[int, Totals]  # by partition
+
+
+class Totalled(AccumulatorParam):  # type: ignore[misc, unused-ignore]
+    """Collects what partitions count; one that is computed again counts once."""
+
+    def zero(self, value: Done) -> Done:
+        """Return the totals of no partition."""
+        return {}
+
+    def addInPlace(self, value1: Done, value2: Done) -> Done:
+        """Add the totals of more partitions."""
+        return value1 | value2
+
+
+class Partitions:
+    """Makes the batches of one partition private; it is sent to every worker.
+
+    counts holds the number of rows of each partition, None where rows have names of
+    their own; totals is the accumulator of a report, if there is one.
+    """
+
+    def __init__(
+        self,
+        shipped: Shipped,
+        selection: Selection,
+        names: tuple[str, ...],
+        counts: Mapping[int, int] | None,
+        totals: Any,
+    ) -> None:
+        self._shipped, self._selection, self._names = shipped, selection, names
+        self._counts, self._totals = counts, totals
+
+    def __call__(self, batches: Iterator[_arrow.Batch]) -> Iterator[_arrow.Batch]:
+        """Give each batch with new texts, without the column of row numbers."""
+        with registry.describe_failure():
+            yield from self._privatized(batches)
+
+    def _privatized(self, batches: Iterator[_arrow.Batch]) -> Iterator[_arrow.Batch]:
+        from dptext.frames.arrow_tables import ArrowBatch
+        from dptext.frames.columns import Columns
+
+        pipeline = self._shipped.pipeline()
+        columns, tally, part = None, None, 0
+        for batch in batches:
+            rest = batch.select(range(batch.num_columns - 1))
+            if columns is None and batch.num_rows:
+                part = batch.column(batch.num_columns - 1)[0].as_py() // _ROWS
+                tally = Tally.of(pipeline.lexicon, self._start(part))
+                key = self._shipped.recipe.key
+                columns = Columns(pipeline, key, self._selection, tally)
+            if columns is not None:
+                begin = self._begin(part) + columns.rows
+                rest = ArrowBatch(rest).privatized(self._names, columns, begin)
+            yield rest
+        if columns is not None and tally is not None:
+            self._check(part, columns.rows)
+            if self._totals is not None:
+                self._totals.add({part: tally.totals})
+
+    def _begin(self, part: int) -> int:
+        """Return the number of a partition's first row."""
+        if self._counts is None:
+            return part * _ROWS
+        return sum(count for other, count in self._counts.items() if other < part)
+
+    def _start(self, part: int) -> Start:
+        """Return what comes before a partition, its texts taken as one for each row."""
+        return Start(0, min(self._begin(part), FIRST_TEXTS))
+
+    def _check(self, part: int, rows: int) -> None:
+        if self._counts is not None and rows != self._counts.get(part):
+            raise InputError(
+                f"partition {part} has {rows} rows, and had {self._counts.get(part)} "
+                "when they were counted: name a column with id=, or write the "
+                "DataFrame to a file first"
+            )
 
 
 # Archives of lexicons: an action may ask for them at any time.
@@ -112,7 +210,7 @@ def privatize(
     call = Call(profile, overrides, choices)
     Columns(call.pipeline, call.key, selection).selected(schema)
     context = df.sparkSession.sparkContext
-    archive = _SENT.enter_context(workers.sent(context, call.pipeline.lexicon))
+    archive = _SENT.enter_context(session.sent(context, call.pipeline.lexicon))
     with_numbers = df.withColumn(NUMBER, functions.monotonically_increasing_id())
     counts = None
     if id is None:
@@ -120,7 +218,7 @@ def privatize(
         counts = {int(part): int(count) for part, count in grouped}
     totals = context.accumulator({}, Totalled())
     work = Partitions(
-        workers.Shipped(Recipe.of(call.pipeline, call.key), archive),
+        session.Shipped(Recipe.of(call.pipeline, call.key), archive),
         selection,
         tuple(names),
         counts,

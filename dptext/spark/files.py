@@ -1,18 +1,90 @@
-"""Files of folders by Spark: each a task, the reports put together from all."""
+"""Files of folders with Spark: each a task, the reports put together from all.
+
+Files of folders by Spark: each a task, the reports put together from all.
+
+What workers do with files: count their records, make them private.
+
+A file is one task. It writes its output and sidecar as one machine does: under hidden
+names, renamed when complete; so that a task that is killed, or run twice, leaves the
+same bytes.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
-from dptext.engines.pool import Recipe
-from dptext.engines.serial import Job, Written
-from dptext.engines.tally import BEGIN, Start
-from dptext.report.run import Reports, Run
-from dptext.spark import cluster, workers
-from dptext.spark.tasks import Counting, Outcome, Releasing, Task
+from dptext import formats
+from dptext.engine.pool import Recipe
+from dptext.engine.run import Reports, Run
+from dptext.engine.serial import Job, Written
+from dptext.engine.source import Source
+from dptext.engine.tally import BEGIN, Start, Totals
+from dptext.measures.public import PublicMeasures
+from dptext.spark import session
+from dptext.spark.session import Failure, Shipped, attempt
+
+
+class Task(NamedTuple):
+    """A file, and how many records and texts of the run come before it."""
+
+    job: Job
+    start: Start
+
+
+class Outcome(NamedTuple):
+    """What a task wrote, what it counted, and lines of warning."""
+
+    written: Written
+    totals: Totals
+    warnings: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Counting:
+    """Counts the records of files; not to_end: only until enough texts are known."""
+
+    to_end: bool
+
+    def __call__(self, job: Job) -> Start | Failure:
+        """Count those of a job."""
+        return attempt(lambda: self._count(job))
+
+    def _count(self, job: Job) -> Start:
+        source = Source(job, None, 0)
+        with contextlib.ExitStack() as stack:
+            module = formats.find(None, source.open(stack))
+            return source.count(module, to_end=self.to_end)
+
+
+@dataclass(frozen=True, slots=True)
+class Releasing:
+    """Makes files private; measures are the driver's, for the sidecars."""
+
+    shipped: Shipped
+    measures: PublicMeasures
+    sidecar: bool
+
+    def __call__(self, task: Task) -> Outcome | Failure:
+        """Make one private: its output and sidecar appear."""
+        return attempt(lambda: self._release(task))
+
+    def _release(self, task: Task) -> Outcome:
+        warnings: list[str] = []
+        run = Run(
+            self.shipped.pipeline(),
+            self.shipped.recipe.key,
+            measures=self.measures,
+            start=task.start,
+            warn=warnings.append,
+        )
+        reports = Reports(None, None, None, self.sidecar)
+        written = run.release(task.job, reports)
+        return Outcome(written, run.tally.totals, warnings)
 
 
 def release(
@@ -30,14 +102,14 @@ def release(
     """
     began = time.monotonic()
     there = [_absolute(job) for job in jobs]
-    with cluster.session(master) as spark:
+    with session.open_session(master) as spark:
         counting = Counting(to_end=jobs[0].selection.id_field is None)
-        counts: list[Start] = cluster.over(spark, counting, there)
-        with workers.sent(spark.sparkContext, run.pipeline.lexicon) as archive:
-            shipped = workers.Shipped(Recipe.of(run.pipeline, run.key), archive)
+        counts: list[Start] = session.over(spark, counting, there)
+        with session.sent(spark.sparkContext, run.pipeline.lexicon) as archive:
+            shipped = session.Shipped(Recipe.of(run.pipeline, run.key), archive)
             work = Releasing(shipped, run.measures, reports.sidecar)
             tasks = list(map(Task, there, _starts(counts)))
-            outcomes: list[Outcome] = cluster.over(spark, work, tasks)
+            outcomes: list[Outcome] = session.over(spark, work, tasks)
     for outcome in outcomes:
         run.tally.merge(outcome.totals)
         for line in outcome.warnings:

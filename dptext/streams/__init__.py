@@ -4,30 +4,32 @@ An output file appears whole or not at all: it is written beside its target unde
 hidden name and renamed when it is complete. Several outputs of one run appear together.
 """
 
-from dptext.streams._compressions import (
-    COMPRESSIONS,
-    HEAD,
-    compression,
-    plain_name,
-    recognised,
-)
-from dptext.streams._identity import check_distinct, identity
 from dptext.streams._inputs import (
+    AHEAD,
+    check_distinct,
     check_ends,
     check_file,
+    first_lines,
+    identity,
     is_standard,
     joined,
     open_input,
-    read_ahead,
     read_small,
     unpacked,
 )
-from dptext.streams._outputs import Output
-from dptext.streams._packing import decompress
-from dptext.streams._parts import lock
+from dptext.streams._outputs import Output, lock
+from dptext.streams._packing import (
+    COMPRESSIONS,
+    HEAD,
+    compression,
+    decompress,
+    plain_name,
+    recognised,
+)
 from dptext.streams._release import Aside, Release, open_output
 
 __all__ = [
+    "AHEAD",
     "COMPRESSIONS",
     "HEAD",
     "Aside",
@@ -38,6 +40,7 @@ __all__ = [
     "check_file",
     "compression",
     "decompress",
+    "first_lines",
     "identity",
     "is_standard",
     "joined",
@@ -45,7 +48,6 @@ __all__ = [
     "open_input",
     "open_output",
     "plain_name",
-    "read_ahead",
     "read_small",
     "recognised",
     "unpacked",

@@ -1,4 +1,7 @@
-"""Inputs: files and standard input, decompressed; trouble becomes one line."""
+"""Inputs: files and standard input, decompressed; trouble becomes one line.
+
+Whether two names mean one file.
+"""
 
 from __future__ import annotations
 
@@ -10,18 +13,18 @@ import re
 import stat
 import sys
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, TypeVar, cast
+from typing import TYPE_CHECKING, BinaryIO, cast
 
 from dptext.errors import InputError, UsageError
-from dptext.streams import _compressions, _packing
+from dptext.streams import _packing
+from dptext.streams._packing import HEAD, compression, recognised, undecided
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
-Seen = TypeVar("Seen")
-
+AHEAD = 2**16  # bytes that are looked at before they are read
 _BUFFER = 2**18
 _MOST = 2**26
 # What stands for an open file of this process.
@@ -95,7 +98,7 @@ def open_input(path: str | None) -> Iterator[io.BufferedReader]:
             except OSError as error:
                 raise UsageError(f"{path}: {error.strerror}") from None
             stack.enter_context(plain)
-        suffix = _compressions.compression(path or "")
+        suffix = compression(path or "")
         if not suffix:
             plain, suffix = _recognised(plain)
         yield stack.enter_context(_decompressed(plain, name, suffix))
@@ -108,21 +111,21 @@ def unpacked(
 
     Reading damaged compressed data raises InputError.
     """
-    return _decompressed(plain, path, _compressions.compression(path))
+    return _decompressed(plain, path, compression(path))
 
 
-def read_ahead(
-    stream: io.BufferedReader, look: Callable[[BinaryIO], Seen]
-) -> tuple[Seen, io.BufferedReader]:
-    """Return what look finds in a stream, and the stream as it was before."""
-    if stream.seekable():
-        start = stream.tell()
-        seen = look(stream)
-        stream.seek(start)
-        return seen, stream
-    taken = _Recorded(stream)
-    seen = look(cast(BinaryIO, io.BufferedReader(taken, _BUFFER)))
-    return seen, joined(bytes(taken.head), stream)
+def first_lines(
+    stream: io.BufferedReader, count: int, size: int = AHEAD
+) -> tuple[bytes, io.BufferedReader]:
+    """Return the first lines of a stream, size bytes at most, and the stream unread."""
+    start = stream.tell() if stream.seekable() else None
+    head = b""
+    for _ in range(count):
+        head += stream.readline(size - len(head))
+    if start is None:
+        return head, joined(head, stream)
+    stream.seek(start)
+    return head, stream
 
 
 @contextlib.contextmanager
@@ -147,14 +150,14 @@ def _standard(stack: contextlib.ExitStack) -> io.BufferedReader:
 
 def _recognised(plain: io.BufferedReader) -> tuple[io.BufferedReader, str]:
     """Return the stream from its beginning, and the compression it begins with."""
-    head = plain.peek(_compressions.HEAD)[: _compressions.HEAD]
-    if head and _compressions.undecided(head):
+    head = plain.peek(HEAD)[:HEAD]
+    if head and undecided(head):
         # A pipe may give a magic number in parts: take bytes while they still fit.
         head = plain.read(len(head))
-        while _compressions.undecided(head) and (more := plain.read(1)):
+        while undecided(head) and (more := plain.read(1)):
             head += more
         plain = joined(head, plain)
-    return plain, _compressions.recognised(head)
+    return plain, recognised(head)
 
 
 def joined(head: bytes, rest: object) -> io.BufferedReader:
@@ -172,14 +175,26 @@ class _File(io.FileIO):
 
     def readinto(self, buffer: WriteableBuffer) -> int:
         try:
-            return cast(int, super().readinto(buffer))
+            count = cast(int, super().readinto(buffer))
         except OSError as error:
             raise InputError(
                 f"{self._shown}: cannot be read: {error.strerror}"
             ) from None
+        if not count and memoryview(buffer).nbytes:
+            self._check_end()
+        return count
+
+    def _check_end(self) -> None:
+        """Refuse an end before the last byte, or behind it: the file was cut."""
+        status = os.fstat(self.fileno())
+        if stat.S_ISREG(status.st_mode) and 0 < status.st_size != self.tell():
+            raise InputError(f"{self._shown}: it changed while it was read; run again")
 
     def readall(self) -> bytes:
-        return b"".join(iter(lambda: self.read(_BUFFER), b""))
+        blocks, buffer = [], bytearray(_BUFFER)
+        while count := self.readinto(buffer):
+            blocks.append(bytes(buffer[:count]))
+        return b"".join(blocks)
 
 
 class _Joined(io.RawIOBase):
@@ -200,23 +215,6 @@ class _Joined(io.RawIOBase):
         count = min(len(view), len(self._head))
         view[:count] = self._head[:count]
         self._head = self._head[count:]
-        return count
-
-
-class _Recorded(io.RawIOBase):
-    """Bytes of a stream, kept for those who read it later."""
-
-    def __init__(self, source: io.BufferedIOBase) -> None:
-        super().__init__()
-        self._source = source
-        self.head = bytearray()
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: WriteableBuffer) -> int:
-        count = self._source.readinto1(buffer) or 0
-        self.head += memoryview(buffer).cast("B")[:count]
         return count
 
 
@@ -246,3 +244,38 @@ class _Checked(io.RawIOBase):
         if not self.closed:
             self._source.close()
         super().close()
+
+
+def identity(name: str | None, *, written: bool) -> object:
+    """Return what is equal for all names of one file; None for a device or a pipe.
+
+    "-" and None stand for standard output if written, else for standard input: a
+    shell may have opened a file for either.
+    """
+    try:
+        if is_standard(name):
+            stream = sys.stdout if written else sys.stdin
+            status = os.fstat(stream.fileno())
+        else:
+            status = os.stat(str(name))
+    except (OSError, ValueError, AttributeError):
+        return None if is_standard(name) else os.path.realpath(str(name))
+    if not stat.S_ISREG(status.st_mode):
+        return None
+    return status.st_dev, status.st_ino
+
+
+def check_distinct(reads: Sequence[str | None], *writes: str | None) -> None:
+    """Refuse to write over what is read, or twice to one file, under whatever name.
+
+    "-" and None stand for the standard streams. Raises UsageError.
+    """
+    taken = {identity(name, written=False) for name in reads} - {None}
+    for name in writes:
+        target = identity(name, written=True)
+        if target is not None and target in taken:
+            shown = "standard output" if is_standard(name) else name
+            raise UsageError(
+                f"{shown} is read or written by this run already; name another file"
+            )
+        taken.add(target)

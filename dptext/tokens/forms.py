@@ -1,9 +1,20 @@
-"""Identifiers that are known by their form, and random ones of the same form.
+"""Identifiers known from their form, dates too, and random ones of the same layout.
 
-What is written for one follows from its layout alone and from random bits, so that
-nothing else of it shows; what a layout is stands in the statement
-(dptext.guarantees.listed). An e-mail address becomes one of a name that nobody can own
-(".example", RFC 2606), whatever its layout.
+Identifiers that are known by their form, and random ones of the same layout.
+
+A layout is all that is shown of one: the writer is given a layout and random bits and
+never the identifier, and the statement says of each form what its layouts hold
+(dptext.guarantees.adjacency). An e-mail address has no layout: it becomes one of a name
+that nobody can own (".example", RFC 2606).
+
+Dates by their layout, and random ones of the same layout.
+
+A layout is a row of fields, d or dd for a day (dth for one with an ending), n or nn for
+a month, mmm for a short name of one and mmmm for any longer one, in capitals as it has
+them, yy or yyyy, and what stands between them. Of "May" nobody can tell which it is: a
+name of three letters is a short one.
+
+Random integers for what is written anew, from 64 bits each.
 """
 
 from __future__ import annotations
@@ -12,10 +23,128 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
-from dptext.tokens import dates
-from dptext.tokens.draws import Draws
 from dptext.tokens.policy import Form
 from dptext.tokens.regex import EMAIL
+
+
+class Draws:
+    """Integers one after the other, from an iterator of 64-bit integers."""
+
+    def __init__(self, integers: Iterator[int]) -> None:
+        self._integers = integers
+
+    def below(self, bound: int) -> int:
+        """Return an integer from 0 to bound - 1, each within bound / 2^64."""
+        return next(self._integers) * bound >> 64
+
+    def between(self, first: int, last: int) -> int:
+        """Return an integer from first to last."""
+        return first + self.below(last - first + 1)
+
+    def of(self, choices: str, count: int = 1) -> str:
+        """Return some characters of these."""
+        return "".join(choices[self.below(len(choices))] for _ in range(count))
+
+
+_MONTHS = (
+    *("january", "february", "march", "april", "may", "june", "july", "august"),
+    *("september", "october", "november", "december"),
+)
+_NAME = "|".join(f"{name[:3]}(?:{name[3:]})?" for name in _MONTHS)
+_NAME = f"(?P<name>{_NAME})"
+_DAY = "(?P<day>[0-9]{1,2}(?:st|nd|rd|th)?)"
+_YEAR = "(?P<year>[0-9]{4})"
+# In numbers, which is day and which is month is known from a dot or a first year only.
+_LAYOUTS = (
+    rf"{_YEAR}(?P<mark>[-/.])(?P<month>[0-9]{{1,2}})(?P=mark)(?P<day>[0-9]{{1,2}})",
+    r"(?P<day>[0-9]{1,2})\.(?P<month>[0-9]{1,2})\.(?P<year>[0-9]{4}|[0-9]{2})",
+    r"(?P<either>[0-9]{1,2})(?P<mark>[-/])(?P<month>[0-9]{1,2})(?P=mark)"
+    r"(?P<year>[0-9]{4}|[0-9]{2})",
+    rf"{_DAY} (?:of )?{_NAME},? {_YEAR}",
+    rf"{_NAME} {_DAY},? {_YEAR}",
+)
+PATTERNS = tuple(re.compile(layout, re.IGNORECASE) for layout in _LAYOUTS)
+_DIGIT_RUN = re.compile("[0-9]+")
+_FIELDS = re.compile("[Mm]{3,4}|d{1,2}(?:th)?|n{1,2}|yyyy|yy")
+# A layout in words.
+SHOWN = (
+    "the order of its parts, what stands between them, how many digits each has, "
+    "whether an ending (as in 3rd) follows the day, whether the name of the month has "
+    "three letters (as May has) or more, and its capitals"
+)
+
+
+def is_date(text: str) -> bool:
+    """Tell whether a text is a date of a known layout, with a month and a day."""
+    parts = _parts(text)
+    if parts is None:
+        return False
+    day, month = (_number(parts, key) for key in ("day", "month"))
+    if "either" in parts:
+        month, day = sorted((month, _number(parts, "either")))
+    return 1 <= day <= 31 and 1 <= month <= 12
+
+
+def shown(text: str) -> str:
+    """Return the layout of a date."""
+    match = next(filter(None, (pattern.fullmatch(text) for pattern in PATTERNS)))
+    out, end = "", 0
+    groups = [(match.span(key), key) for key in match.groupdict() if key != "mark"]
+    for (begin, after), key in sorted(groups):
+        out += text[end:begin] + _field(key, match[key])
+        end = after
+    return out
+
+
+def written_date(layout: str, draws: Draws) -> str:
+    """Return a random date of a layout."""
+    return _FIELDS.sub(lambda field: _drawn(field[0], draws), layout)
+
+
+def _parts(text: str) -> dict[str, str] | None:
+    for pattern in PATTERNS:
+        match = pattern.fullmatch(text)
+        if match:
+            return match.groupdict()
+    return None
+
+
+def _number(parts: dict[str, str], key: str) -> int:
+    match = _DIGIT_RUN.match(parts.get(key, "1"))
+    return int(match[0]) if match else 0
+
+
+def _field(key: str, part: str) -> str:
+    if key == "name":
+        field = "mmm" if len(part) == 3 else "mmmm"
+        if part.isupper():
+            return field.upper()
+        return field.capitalize() if part[:1].isupper() else field
+    width = sum(map(str.isdigit, part))
+    letter = {"day": "d", "year": "y"}.get(key, "n")
+    return letter * width + "th" * (len(part) > width)
+
+
+def _drawn(field: str, draws: Draws) -> str:
+    """Return what stands for one field."""
+    width = len(field.removesuffix("th"))
+    if field[0] in "Mm":
+        name = _MONTHS[draws.below(12)][: 3 if width == 3 else None]
+        if field.isupper():
+            return name.upper()
+        return name.capitalize() if field[0] == "M" else name
+    if field[0] == "y":
+        return f"{draws.between(1950, 2029) if width == 4 else draws.below(100):02d}"
+    if width == 1:
+        value = draws.between(1, 9)
+    else:
+        value = draws.between(10, 28) if field[0] == "d" else draws.between(1, 12)
+    return f"{value:0{width}d}{_ending(value) if field[-1] == 'h' else ''}"
+
+
+def _ending(day: int) -> str:
+    return "th" if 10 < day < 14 else {1: "st", 2: "nd", 3: "rd"}.get(day % 10, "th")
+
 
 # 64-bit integers that no identifier needs more of.
 INTEGERS = 40
@@ -43,17 +172,30 @@ _COUNTRIES = {
 _LENGTH = {name: size for size, row in _COUNTRIES.items() for name in row.split()}
 
 
-class _Rule(NamedTuple):
-    """How a form is found, checked and written anew."""
+class Layout(NamedTuple):
+    """What is shown of an identifier: its form, and what stays of its characters."""
 
-    patterns: tuple[re.Pattern[str], ...]
-    is_one: Callable[[str], bool]
+    form: Form
+    shown: str
+
+
+class Rule(NamedTuple):
+    """How a form is named, found, checked and written anew, and what its layouts hold.
+
+    said names in words what `shown` returns of an identifier; `written` takes that.
+    """
+
+    named: str
+    said: str
+    shown: Callable[[str], str]
     written: Callable[[str, Draws], str]
+    is_one: Callable[[str], bool]
+    patterns: tuple[re.Pattern[str], ...]
 
 
 def spans(form: Form, text: str) -> Iterator[tuple[int, int]]:
     """Yield the begin and end of each identifier of a form; they may overlap."""
-    rule = _RULES[form]
+    rule = RULES[form]
     for pattern in rule.patterns:
         for match in pattern.finditer(text):
             one = match[0]
@@ -64,30 +206,33 @@ def spans(form: Form, text: str) -> Iterator[tuple[int, int]]:
                 yield match.start(), match.start() + len(one)
 
 
-def form_of(text: str, forms: Iterable[Form]) -> Form | None:
-    """Return the form that a text is of: the first of several, None if of none."""
-    for form, rule in _RULES.items():
+def layout_of(text: str, forms: Iterable[Form]) -> Layout | None:
+    """Return the layout of a text: in the first form that it is of, None if of none."""
+    for form, rule in RULES.items():
         if form in forms and rule.is_one(text):
             if any(pattern.fullmatch(text) for pattern in rule.patterns):
-                return form
+                return Layout(form, rule.shown(text))
     return None
 
 
-def written(text: str, forms: Iterable[Form], integers: Iterator[int]) -> str:
-    """Return a random identifier of the form that a text has; INTEGERS are enough."""
-    form = form_of(text, forms)
-    assert form is not None
-    return _RULES[form].written(text, Draws(integers))
+def written(layout: Layout, integers: Iterator[int]) -> str:
+    """Return a random identifier of a layout; INTEGERS are enough."""
+    return RULES[layout.form].written(layout.shown, Draws(integers))
 
 
 def _digits(text: str) -> str:
     return "".join(filter(str.isdigit, text))
 
 
-def _filled(text: str, characters: str) -> str:
+def _places(text: str) -> str:
+    """Return 1 for each digit, A for each letter, and other characters as they are."""
+    return re.sub("[A-Za-z]", "A", re.sub("[0-9]", "1", text))
+
+
+def _filled(shown: str, characters: str) -> str:
     """Put characters in the places of letters and digits."""
     fill = iter(characters)
-    return re.sub(r"[A-Za-z0-9]", lambda _: next(fill), text)
+    return re.sub("[A0-1]", lambda _: next(fill), shown)
 
 
 def is_card(text: str) -> bool:
@@ -98,83 +243,113 @@ def is_card(text: str) -> bool:
     return total % 10 == 0
 
 
-def _card(text: str, draws: Draws) -> str:
-    digits = draws.of("3456") + draws.of(_DIGITS, len(_digits(text)) - 2)
+def _card(shown: str, draws: Draws) -> str:
+    digits = draws.of("3456") + draws.of(_DIGITS, len(_digits(shown)) - 2)
     last = next(each for each in _DIGITS if is_card(digits + each))
-    return _filled(text, digits + last)
+    return _filled(shown, digits + last)
 
 
 def is_iban(text: str) -> bool:
     """Tell whether length and check digits of an IBAN are right (ISO 13616)."""
     plain = text.replace(" ", "")
-    return _LENGTH.get(plain[:2]) == len(plain) and _remainder(plain) == 1
+    right = plain.isascii() and _LENGTH.get(plain[:2]) == len(plain)
+    return right and _remainder(plain) == 1
 
 
 def _remainder(plain: str) -> int:
     return int("".join(str(int(each, 36)) for each in plain[4:] + plain[:4])) % 97
 
 
-def _iban(text: str, draws: Draws) -> str:
-    plain = text.replace(" ", "")
+def _iban(shown: str, draws: Draws) -> str:
+    plain = shown.replace(" ", "")
     countries = _COUNTRIES[len(plain)].split()
     country = countries[draws.below(len(countries))]
     account = "".join(
         draws.of(_DIGITS if each.isdigit() else _LETTERS) for each in plain[4:]
     )
     check = 98 - _remainder(f"{country}00{account}")
-    return _filled(text, f"{country}{check:02d}{account}")
+    return _filled(shown, f"{country}{check:02d}{account}")
 
 
-def _email(text: str, draws: Draws) -> str:
+def _email(shown: str, draws: Draws) -> str:
     return f"{draws.of(_LETTERS, 8)}@{draws.of(_LETTERS, 8)}.example".lower()
 
 
 def _is_phone(text: str) -> bool:
-    return 8 <= len(_digits(text)) <= 15 and not dates.is_date(text)
+    return 8 <= len(_digits(text)) <= 15 and not is_date(text)
 
 
-def _phone(text: str, draws: Draws) -> str:
-    digits = _digits(text)
+def _phone_shown(text: str) -> str:
+    places = _places(text)
+    return places.replace("1", "0", 1) if _digits(text)[0] == "0" else places
+
+
+def _phone(shown: str, draws: Draws) -> str:
+    digits = _digits(shown)
     first = "0" if digits[0] == "0" else draws.of(_DIGITS[1:])
-    return _filled(text, first + draws.of(_DIGITS, len(digits) - 1))
+    return _filled(shown, first + draws.of(_DIGITS, len(digits) - 1))
 
 
-def _rule(
-    is_one: Callable[[str], bool],
-    written: Callable[[str, Draws], str],
-    *patterns: str,
-) -> _Rule:
-    """Make a rule; nothing that a form might go on with stands beside its patterns."""
-    beside = tuple(
+def _found(*patterns: str) -> tuple[re.Pattern[str], ...]:
+    """Compile patterns; nothing that a form might go on with stands beside them."""
+    return tuple(
         re.compile(rf"(?<![\w@])(?:{each})(?![\w@]|[-.,/:][0-9])", re.IGNORECASE)
         for each in patterns
     )
-    return _Rule(beside, is_one, written)
 
 
 # In the order in which they are tried.
-_RULES = {
-    Form.CARD: _rule(
-        is_card,
+RULES = {
+    Form.CARD: Rule(
+        "payment card numbers (13 to 19 digits, the last one right by Luhn's rule)",
+        "how many digits it has, and the spaces or hyphens between groups of them",
+        _places,
         _card,
-        r"[0-9]{13,19}",
-        r"[0-9]{4}([ -])(?:[0-9]{4}\1[0-9]{4}\1[0-9]{4}|[0-9]{6}\1[0-9]{4,5})",
+        is_card,
+        _found(
+            r"[0-9]{13,19}",
+            r"[0-9]{4}([ -])(?:[0-9]{4}\1[0-9]{4}\1[0-9]{4}|[0-9]{6}\1[0-9]{4,5})",
+        ),
     ),
-    Form.IBAN: _rule(
-        is_iban,
+    Form.IBAN: Rule(
+        "IBANs (with the length of their country and right check digits)",
+        "which of its characters are letters, which are digits, and the spaces between "
+        "them",
+        _places,
         _iban,
-        r"[A-Z]{2}[0-9]{2}[A-Z0-9]{11,27}",
-        r"[A-Z]{2}[0-9]{2}(?: [A-Z0-9]{4}){2,6}(?: [A-Z0-9]{1,4})?",
+        is_iban,
+        _found(
+            r"[A-Z]{2}[0-9]{2}[A-Z0-9]{11,27}",
+            r"[A-Z]{2}[0-9]{2}(?: [A-Z0-9]{4}){2,6}(?: [A-Z0-9]{1,4})?",
+        ),
     ),
-    Form.EMAIL: _rule(lambda text: True, _email, EMAIL),
-    Form.DATE: _rule(
-        dates.is_date, dates.written, *(each.pattern for each in dates.PATTERNS)
+    Form.EMAIL: Rule(
+        "e-mail addresses",
+        "",
+        lambda text: "",
+        _email,
+        lambda text: True,
+        _found(EMAIL),
     ),
-    Form.PHONE: _rule(
-        _is_phone,
+    Form.DATE: Rule(
+        "dates (of day, month and year)",
+        SHOWN,
+        shown,
+        written_date,
+        is_date,
+        _found(*(each.pattern for each in PATTERNS)),
+    ),
+    Form.PHONE: Rule(
+        "telephone numbers (8 to 15 digits in the layout of such)",
+        "how many digits it has, the marks and spaces between them, and whether it "
+        "begins with 0",
+        _phone_shown,
         _phone,
-        r"\+[0-9]{1,3}(?:[ .-]?(?:\([0-9]{1,4}\)|[0-9]{1,4})){2,6}",
-        r"(?:\(0[0-9]{1,4}\)|0[0-9]{1,4})(?:[ -]?[0-9]{2,4}){2,4}",
-        r"(?:\([0-9]{3}\) ?|[0-9]{3}[-. ])[0-9]{3}[-. ][0-9]{4}",
+        _is_phone,
+        _found(
+            r"\+[0-9]{1,3}(?:[ .-]?(?:\([0-9]{1,4}\)|[0-9]{1,4})){2,6}",
+            r"(?:\(0[0-9]{1,4}\)|0[0-9]{1,4})(?:[ -]?[0-9]{2,4}){2,4}",
+            r"(?:\([0-9]{3}\) ?|[0-9]{3}[-. ])[0-9]{3}[-. ][0-9]{4}",
+        ),
     ),
 }

@@ -1,4 +1,6 @@
-"""Words back to texts: a public function of the drawn words and of what was kept.
+"""Words back to texts, and the view of a decoder: functions of draws and kept pieces.
+
+Words back to texts: a public function of the drawn words and of what was kept.
 
 Nothing here looks at a word that was replaced, so this is post-processing:
 - between two words that stand side by side with one space or none, the space is left
@@ -14,6 +16,13 @@ Nothing here looks at a word that was replaced, so this is post-processing:
 - an element for numbers is written as a random number of its form
   (dptext.tokens.numbers).
 Policy `case: copy` and `number: digits` do look at the input; the statement says so.
+
+What a decoder may see of a batch: a public function of draws and of what is kept.
+
+Everything here is among what a statement's texts have in common under the policy
+(dptext.guarantees.adjacency). What is not is blanked: kind, capitals and spacing of a
+word that is replaced, the body of one that is masked or left out, and marks that are
+dropped. Capital letters that `case: copy` keeps are no help to a decoder and stay out.
 """
 
 from __future__ import annotations
@@ -32,7 +41,7 @@ from dptext.tokens.agreement import Articles, Inflector
 from dptext.tokens.numbers import Numbers
 from dptext.tokens.policy import DIGITS, DROP, FORM, KEEP, MASK, PERTURB, Policy
 from dptext.tokens.regex import is_elision, key_of
-from dptext.types import Ids, Lexicon, Words
+from dptext.types import Eps, Ids, Lexicon, Released, Words
 
 # A lane of the joiner, far above those of any mechanism.
 _DIGITS_LANE = 1 << 30
@@ -124,9 +133,9 @@ class Joiner:
                 body = piece.lstrip(" ")
                 space = piece[: len(piece) - len(body)]
                 numbers = iter(integers.ravel().tolist())
-                words.pieces[position] = space + forms.written(
-                    body, self._policy.forms, numbers
-                )
+                layout = forms.layout_of(body, self._policy.forms)
+                assert layout is not None
+                words.pieces[position] = space + forms.written(layout, numbers)
                 continue
             count = len(_DIGIT.findall(piece))
             alone = bits.take(np.array([number]))
@@ -321,3 +330,46 @@ def _cut(pieces: NDArray[np.object_], ends: NDArray[np.int64]) -> list[str]:
         texts.append("".join(joined[begin:end]))
         begin = end
     return texts
+
+
+_MARKS = np.isin(_KINDS, (kinds.PUNCTUATION, kinds.SPACE))
+# What no reader knows as a word of the vocabulary.
+_OUTSIDE = (kinds.IDENTIFIER, kinds.KEPT, kinds.MASKED, kinds.FORMED)
+
+
+class Releaser:
+    """Reduce batches to what is released of them under one policy."""
+
+    def __init__(self, policy: Policy) -> None:
+        self._treatment = np.array([policy.treatment(kind) for kind in _KINDS.tolist()])
+        self._drops_marks = policy.punctuation == "drop"
+
+    def released(self, words: Words, drawn: Ids, eps: Eps) -> Released:
+        """Return what a decoder sees: drawn (n,) words with public epsilons (n,)."""
+        kind = words.flags & kinds.KIND
+        treatment = self._treatment[kind]
+        mark = _MARKS[kind]
+        shown = np.where(np.isin(kind, _OUTSIDE), kinds.UNKNOWN, kind)
+        shown[(treatment == PERTURB) & ~mark] = kinds.WORD
+        enders = np.where(mark, words.flags & kinds.ENDER, 0)
+        flags = (shown | enders).astype(np.uint8)
+        pieces = [""] * len(kind)
+        copied = np.isin(treatment, (KEEP, DIGITS)) & ~mark
+        for position in np.flatnonzero(copied).tolist():
+            pieces[position] = words.pieces[position].strip(" ")
+        if not self._drops_marks:
+            for position in np.flatnonzero(mark).tolist():
+                pieces[position] = words.pieces[position]
+            return Released(
+                pieces, flags, words.ends, words.positions, words.texts, drawn, eps
+            )
+        before = np.concatenate(([0], np.cumsum(~mark)))
+        return Released(
+            [pieces[position] for position in np.flatnonzero(~mark).tolist()],
+            flags[~mark],
+            before[words.ends],
+            before[words.positions],
+            words.texts,
+            drawn,
+            eps,
+        )

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext.tokens import kinds, stop_words
+from dptext.tokens.lists import Spans
 from dptext.tokens.numbers import NAMES, Numbers
 from dptext.tokens.policy import PERTURB, Policy
 from dptext.tokens.regex import MARK, key_of, keys_of, kind_of, segment
-from dptext.tokens.spans import Spans
 from dptext.types import Ids, Lexicon, Words
 
 _ENDERS = frozenset(".!?…。！？")

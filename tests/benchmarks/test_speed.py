@@ -1,36 +1,20 @@
-"""What benchmarks/speed.py measures, and the page that is made of it."""
+"""What the benchmark speed measures, and the page that is made of it."""
 
 from __future__ import annotations
 
-import importlib
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 
+from benchmarks.speed import measure, page, texts
 from dptext import lexicons
 
 ROOT = Path(__file__).resolve().parents[2]
-SCRIPT = ROOT / "benchmarks" / "speed.py"
-
-
-@pytest.fixture
-def scripts() -> Iterator[dict[str, ModuleType]]:
-    """Import the scripts as they import each other: from their folder."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(SCRIPT.parent)
-        before = set(sys.modules)
-        names = ("measure", "page", "texts")
-        yield {name: importlib.import_module(f"speed_{name}") for name in names}
-        for name in set(sys.modules) - before:
-            if name.startswith("speed") or name == "import_large":
-                del sys.modules[name]
 
 
 def a_run() -> dict[str, Any]:
@@ -63,16 +47,16 @@ def a_run() -> dict[str, Any]:
     }
 
 
-def test_the_page_is_that_of_its_runs(scripts: dict[str, ModuleType]) -> None:
-    """docs/speed.md is what benchmarks/speed_page.py makes of docs/speed.json."""
-    runs = json.loads((ROOT / "docs" / "speed.json").read_text("utf-8"))
-    page = scripts["page"].page(runs)
-    assert page == (ROOT / "docs" / "speed.md").read_text("utf-8")
+def test_the_page_is_that_of_its_runs() -> None:
+    """docs/speed.md is what `speed.page` makes of docs/results/speed.json."""
+    runs = json.loads((ROOT / "docs" / "results" / "speed.json").read_text("utf-8"))
+    made = page.page(runs)
+    assert made == (ROOT / "docs" / "speed.md").read_text("utf-8")
 
 
-def test_the_tables_of_a_run(scripts: dict[str, ModuleType]) -> None:
+def test_the_tables_of_a_run() -> None:
     """The page shows each figure in its table, refusals below, and peers beside us."""
-    tables = scripts["page"].TABLES
+    tables = page.TABLES
     lines = {name: make([a_run()]) for name, make in tables.items()}
     assert lines["mechanisms"][2:] == [
         "| **200 x 4**: matrix product alone |  | **2,500** | 1 |  |  |",
@@ -92,7 +76,7 @@ def test_the_tables_of_a_run(scripts: dict[str, ModuleType]) -> None:
     ]
 
 
-def test_the_last_run_counts(scripts: dict[str, ModuleType]) -> None:
+def test_the_last_run_counts() -> None:
     """What a later run measures again is shown once, and is no refusal any more."""
     first, again = a_run(), a_run()
     again["limits"] = {"200x4": 5000.0}
@@ -100,7 +84,7 @@ def test_the_last_run_counts(scripts: dict[str, ModuleType]) -> None:
         {**again["cells"][0], "rate": 4500.0, "ratio": 0.9},
         {**again["cells"][0], "mechanism": "gumbel", "rate": 900.0, "ratio": 0.18},
     ]
-    tables = scripts["page"].TABLES
+    tables = page.TABLES
     assert tables["mechanisms"]([first, again])[2:] == [
         "| **200 x 4**: matrix product alone |  | **5,000** | 1 |  |  |",
         "| `laplace` | 4,000 | 4,500 | 0.90 | 0.5 | 99 |",
@@ -113,24 +97,22 @@ def test_the_last_run_counts(scripts: dict[str, ModuleType]) -> None:
     assert not any("gumbel" in line for line in tables["mechanisms"]([again, first]))
 
 
-def test_texts_are_the_same_words(scripts: dict[str, ModuleType]) -> None:
+def test_texts_are_the_same_words() -> None:
     """Longer runs begin with the words of shorter ones; no element is two words."""
     lexicon = lexicons.find("builtin")
-    first, again = (
-        list(islice(scripts["texts"].texts(lexicon, 500), count)) for count in (3, 2)
-    )
+    first, again = (list(islice(texts.texts(lexicon, 500), count)) for count in (3, 2))
     assert first[:2] == again
     assert all(" " not in word for text in first for word in text)
 
 
-def test_the_peak_is_that_of_the_run(scripts: dict[str, ModuleType]) -> None:
+def test_the_peak_is_that_of_the_run() -> None:
     """A script that holds much memory measures a small run as small."""
     ballast = bytearray(b"x") * (300 << 20)
-    usage = scripts["measure"].measured((sys.executable, "-S", "-c", "pass"), 60.0)
+    usage = measure.measured((sys.executable, "-S", "-c", "pass"), 60.0)
     assert len(ballast) > 200 << 20
     assert usage.peak < 100
     with pytest.raises(RuntimeError, match="no vectors"):
-        scripts["measure"].measured(
+        measure.measured(
             (sys.executable, "-S", "-c", "raise SystemExit('no vectors')"), 60.0
         )
 
@@ -142,9 +124,19 @@ def test_one_command_measures_and_writes(tmp_path: Path) -> None:
     chosen = ("--vocabularies", "150x4", "--mechanisms", "rank", "syntf", "mlm")
     small = ("--words", "1000", "--seconds", "0.1", "--folder", str(tmp_path))
     subprocess.run(
-        (sys.executable, str(SCRIPT), *chosen, *small, "--json", str(path)),
+        (
+            sys.executable,
+            "-m",
+            "benchmarks",
+            "speed",
+            *chosen,
+            *small,
+            "--json",
+            str(path),
+        ),
         check=True,
         capture_output=True,
+        cwd=ROOT,
     )
     run = json.loads(path.read_text())
     rank, syntf, mlm = run["cells"]

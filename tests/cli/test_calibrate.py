@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from dptext import registry
+from dptext.cli import arguments
 from tests.cli.running import here, lexicon
 
 
@@ -77,7 +77,16 @@ def test_the_epsilon_is_that_of_sanitize(tmp_path: Path) -> None:
     text, report = tmp_path / "in.txt", tmp_path / "report.json"
     text.write_text("the film was good\n")
     ran = here(
-        *("sanitize", str(text), "--profile", "cmp", "--risk", "35%", "--quiet"),
+        *(
+            "sanitize",
+            *("-f", "text"),
+            str(text),
+            "--profile",
+            "cmp",
+            "--risk",
+            "35%",
+            "--quiet",
+        ),
         *("--lexicon", lexicon(tmp_path), "--report", str(report)),
         *("-o", str(tmp_path / "out.txt")),
     )
@@ -109,45 +118,21 @@ def test_what_cannot_be_is_one_line(
     assert ran.out == b""
 
 
-def test_the_best_weights_are_printed_as_a_profile_wants_them(tmp_path: Path) -> None:
-    """What is printed, pasted into a profile, gives the epsilon of the table."""
-    pytest.importorskip("scipy")
-    arguments = ("--risk", "40%", "--best-weights", "closeness")
-    where = ("--lexicon", lexicon(tmp_path))
-    ran = here("calibrate", *arguments, *where)
-    assert ran.code == 0, ran.err
-    block = ran.out.decode().split("# closeness ")[1].split("\n", 1)[1]
-    path = tmp_path / "mine.yaml"
-    path.write_text(block)
-    made = yaml.safe_load(block)
-    assert made["mechanism"]["weights"] == "steps"
-    assert made["budget"] == {"name": "uniform", "risk": "40%"}
-    found = json.loads(here("calibrate", *arguments, *where, "--json").out)
-    assert found["settings"]["mechanism"] == made["mechanism"]
-    again = rows(tmp_path, str(path), "--risk", "40%")["rank"]
-    assert again["epsilon"] == found["rows"][0]["epsilon"]
-    assert again["risk"]["success"] <= 0.4
-    assert 0.0 < found["worth"] <= 1.0
-
-
-def test_the_best_weights_keep_to_a_cap(tmp_path: Path) -> None:
-    """Where the cap is reached before the risk it is the epsilon."""
-    pytest.importorskip("scipy")
-    given = ("--risk", "60%", "--best-weights", "kept", "--epsilon-cap", "0.7")
-    ran = here("calibrate", *given, "--lexicon", lexicon(tmp_path), "--json")
-    assert ran.code == 0, ran.err
-    found = json.loads(ran.out)
-    assert found["settings"]["budget"] == {"name": "uniform", "epsilon": 0.7}
-    assert found["rows"][0]["epsilon"] == 0.7
-    assert found["rows"][0]["risk"]["success"] < 0.6
-
-
 def test_fitted_is_shown_as_the_law_that_runs(tmp_path: Path) -> None:
     """The report's settings hold the table, so that they make the same pipeline."""
     text, report = tmp_path / "in.txt", tmp_path / "report.json"
     text.write_text("the film was good\n")
     ran = here(
-        *("sanitize", str(text), "--risk", "40%", "--quiet", "--report", str(report)),
+        *(
+            "sanitize",
+            *("-f", "text"),
+            str(text),
+            "--risk",
+            "40%",
+            "--quiet",
+            "--report",
+            str(report),
+        ),
         *("--lexicon", lexicon(tmp_path), "-o", str(tmp_path / "out.txt")),
     )
     assert ran.code == 0, ran.err
@@ -158,22 +143,10 @@ def test_fitted_is_shown_as_the_law_that_runs(tmp_path: Path) -> None:
     assert row["epsilon"] == found["budget"]["epsilon"]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (("--best-weights", "beauty"), "closeness, kept"),
-        (("--epsilon-cap", "9"), "--best-weights"),
-        (("--best-weights", "kept", "--epsilon-cap", "-1"), "--epsilon-cap"),
-        (("--best-weights", "kept", "--mechanism", "tem"), "--mechanism rank"),
-        (("--best-weights", "kept", "--mechanism", "all"), "--mechanism rank"),
-    ],
-)
-def test_what_has_no_best_weights_is_one_line(
-    arguments: tuple[str, ...], said: str, tmp_path: Path
-) -> None:
-    """Exit code 2 and what to do."""
-    where = ("--lexicon", lexicon(tmp_path))
-    ran = here("calibrate", "--risk", "40%", *arguments, *where)
+@pytest.mark.parametrize("option", arguments.GONE)
+def test_options_that_are_gone_say_what_to_do(option: str) -> None:
+    """The one line names the tool of a checkout."""
+    ran = here("calibrate", "--risk", "40%", option, "1")
     assert ran.code == 2
     assert ran.err.count("\n") == 1
-    assert said in ran.err
+    assert "python -m tools.best_weights" in ran.err

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -45,7 +46,9 @@ def export(written: tuple[bytes, bytes], folder: Path) -> Path:
 
 def _export(options: tuple[str, ...], *more: str) -> Path:
     Path("in.jsonl").write_text('{"text":"the film was good"}\n')
-    ran = here("sanitize", "in.jsonl", *options, "-o", "out.jsonl", "-q", *more)
+    ran = here(
+        "sanitize", "-f", "text", "in.jsonl", *options, "-o", "out.jsonl", "-q", *more
+    )
     assert ran.code == 0, ran.err
     return Path("out.jsonl")
 
@@ -105,13 +108,13 @@ def test_edited_export(export: Path) -> None:
 
 def test_missing_and_unreadable_exports(export: Path) -> None:
     """A file that cannot be read is a finding, and others are still looked at."""
-    Path("folder.jsonl").mkdir()
+    Path("file").touch()
     export.unlink()
-    ran = here("check", "no.jsonl", "folder.jsonl", "out.jsonl")
+    ran = here("check", "no.jsonl", "file/x.jsonl", "out.jsonl")
     assert ran.code == 1
     assert [line.partition(":")[0] for line in ran.out.decode().splitlines()] == [
         "no.jsonl",
-        "folder.jsonl",
+        "file/x.jsonl",
         "out.jsonl",
     ]
 
@@ -273,7 +276,10 @@ def test_copied_fields_that_the_file_does_not_have(
 ) -> None:
     """A report of a table names its copied columns, and those only."""
     Path("in.csv").write_text("id,text,stars\n1,the film was good,5\n")
-    assert here("sanitize", "in.csv", *options, "-o", "out.csv", "-q").code == 0
+    assert (
+        here("sanitize", "-f", "text", "in.csv", *options, "-o", "out.csv", "-q").code
+        == 0
+    )
     export = Path("out.csv")
     output = json.loads(_side(export).read_bytes())["output"]
     assert output["copied"] == ["id", "stars"]
@@ -325,7 +331,16 @@ def test_fresh_reports_follow_from_their_settings(
     """Whatever the settings, what the writer wrote is what the checker computes."""
     base = options[:2] if {"--epsilon", "--epsilon-per-text"} & {*settings} else options
     Path("in.jsonl").write_text('{"text":"the film was good","n":1}\n')
-    run = ("sanitize", "in.jsonl", *base, *settings, "-q", "-o", "out.jsonl")
+    run = (
+        "sanitize",
+        *("-f", "text"),
+        "in.jsonl",
+        *base,
+        *settings,
+        "-q",
+        "-o",
+        "out.jsonl",
+    )
     ran = here(*run)
     assert ran.code == 0, ran.err
     out = here("check", "out.jsonl").out.decode()
@@ -337,7 +352,14 @@ def test_report_written_for_standard_output(
 ) -> None:
     """A report that names no file passes beside the file that it has the digest of."""
     given = b'{"text":"the film was good"}\n'
-    run = ("sanitize", *options, "-q", "--public-report", "out.jsonl.dptext.json")
+    run = (
+        "sanitize",
+        *("-f", "text"),
+        *options,
+        "-q",
+        "--public-report",
+        "out.jsonl.dptext.json",
+    )
     Path("out.jsonl").write_bytes(here(*run, given=given).out)
     _passes(here("check", "out.jsonl"))
 
@@ -416,7 +438,7 @@ def test_settings_are_made_ready_once(
     for number in range(3):
         names.append(f"{number}.jsonl")
         Path("in.jsonl").write_text('{"text":"the film was good"}\n')
-        here("sanitize", "in.jsonl", *options, "-o", names[-1], "-q")
+        here("sanitize", "-f", "text", "in.jsonl", *options, "-o", names[-1], "-q")
     monkeypatch.setattr(lexicons, "by_digest", count)
     _passes(here("check", *names))
     assert len(opened) == 1
@@ -550,7 +572,7 @@ def test_policy_says_what_to_write(export: Path, text: str, said: str) -> None:
 def test_share_in_a_policy(export: Path, value: str) -> None:
     """The risk of a policy is a share, in percent or not."""
     Path(".dptext.yaml").write_text(f"max_risk: {value}\n")
-    risk = json.loads(_side(export).read_bytes())["risk"]["success"]
+    risk = json.loads(_side(export).read_bytes())["words"]["risk"]["success"]
     assert risk > 0.2
     _fails(here("check", str(export)), "the policy allows 20.00%")
 
@@ -648,7 +670,12 @@ def test_fields_of_the_policy(
 ) -> None:
     """The policy says which fields must be private and which may be copied."""
     Path("in.jsonl").write_text(RECORD)
-    assert here("sanitize", "in.jsonl", *options, "-o", "out.jsonl", "-q").code == 0
+    assert (
+        here(
+            "sanitize", "-f", "text", "in.jsonl", *options, "-o", "out.jsonl", "-q"
+        ).code
+        == 0
+    )
     Path(".dptext.yaml").write_text(policy + "\n")
     ran = here("check", "out.jsonl")
     _fails(ran, said) if said else _passes(ran)
@@ -657,8 +684,8 @@ def test_fields_of_the_policy(
 @pytest.mark.parametrize(
     ("name", "content", "more"),
     [
-        ("t.csv", "id,text\n1,the film\n", ()),
-        ("t.tsv.gz", "id\ttext\n1\tthe film\n", ()),
+        ("t.csv", "id,text\n1,the film\n", ("-f", "text")),
+        ("t.tsv.gz", "id\ttext\n1\tthe film\n", ("-f", "text")),
         ("t.csv", "1;the film\n", ("--no-header", "--field", "2", "--delimiter", ";")),
     ],
 )
@@ -677,7 +704,7 @@ def test_columns_of_the_policy(
     Path("in", name).write_bytes(gzip.compress(raw) if name.endswith("gz") else raw)
     ran = here("sanitize", f"in/{name}", *options, *more, "-o", name, "-q")
     assert ran.code == 0, ran.err
-    column = "1" if more else "id"
+    column = "1" if "--no-header" in more else "id"
     Path(".dptext.yaml").write_text(f"copy: ['{column}']\n")
     _passes(here("check", name))
     Path(".dptext.yaml").write_text("copy: [other]\n")
@@ -692,7 +719,12 @@ def test_names_of_fields_that_could_be_text(
     """A key that is no plain name is not shown: it could hold text."""
     key = f"who {MARKER} is?"
     Path("in.jsonl").write_text(json.dumps({"text": "the film", key: 1}) + "\n")
-    assert here("sanitize", "in.jsonl", *options, "-o", "out.jsonl", "-q").code == 0
+    assert (
+        here(
+            "sanitize", "-f", "text", "in.jsonl", *options, "-o", "out.jsonl", "-q"
+        ).code
+        == 0
+    )
     Path(".dptext.yaml").write_text("copy: []\n")
     _fails(here("check", "out.jsonl"), "a field under copy")
 
@@ -702,7 +734,10 @@ def test_private_columns_that_the_file_has_not(
 ) -> None:
     """A report whose private column is not in the file fails where fields matter."""
     Path("in.csv").write_text("id,text\n1,the film\n")
-    assert here("sanitize", "in.csv", *options, "-o", "out.csv", "-q").code == 0
+    assert (
+        here("sanitize", "-f", "text", "in.csv", *options, "-o", "out.csv", "-q").code
+        == 0
+    )
     data = Path("out.csv").read_bytes().replace(b"text", b"body")
     Path("out.csv").write_bytes(data)
     side = Path("out.csv.dptext.json")
@@ -737,8 +772,47 @@ def test_document_with_a_report_is_an_export(
 ) -> None:
     """A file that has a report is an export whatever its name is."""
     Path("in.jsonl").write_text('{"text":"the film was good"}\n')
-    run = ("sanitize", "in.jsonl", *options, "--format", "jsonl", "-q")
+    run = ("sanitize", "-f", "text", "in.jsonl", *options, "--format", "jsonl", "-q")
     assert here(*run, "-o", "README.md").code == 0
     _passes(here("check", "README.md"))
     Path("README.md").write_text("the film was good")
     assert here("check", "README.md").code == 1
+
+
+def test_a_folder_stands_for_the_exports_in_it(export: Path) -> None:
+    """At any depth, as the hook looks at them; documents and git's files are none."""
+    for name in ("a/b/deep.csv", "a/README.md", "a/notes.bin", ".git/x.jsonl"):
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        Path(name).write_text("text\nfilm\n")
+    Path("in.jsonl").unlink(missing_ok=True)
+    for folder, below in ((".", "a/b/deep.csv"), ("a", "a/b/deep.csv")):
+        ran = here("check", folder)
+        assert ran.code == 1, ran.err
+        assert ran.out.decode().startswith(f"{below}: no public report")
+        assert ran.out.count(b"\n") == 1
+    Path("a/b/deep.csv").unlink()
+    assert here("check", ".").code == 0
+    ran = here("check", "a")
+    assert (ran.code, ran.out, ran.err) == (0, b"", "a: no exports in this folder\n")
+    assert here("check", "a", "-q").err == ""
+    export.write_bytes(b"{}\n")
+    assert b"another file" in here("check", str(export.parent)).out
+
+
+@pytest.mark.skipif(
+    not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read anything"
+)
+def test_a_folder_that_cannot_be_read_is_found(folder: Path) -> None:
+    """What is not looked at does not pass."""
+    (folder / "x" / "y").mkdir(parents=True)
+    (folder / "x" / "y").chmod(0)
+    ran = here("check", "x")
+    (folder / "x" / "y").chmod(0o700)
+    assert (ran.code, ran.out) == (1, b"x/y: cannot be read: Permission denied\n")
+
+
+def test_an_empty_name_is_no_folder(export: Path) -> None:
+    """A variable of a script that is not set does not check the working folder."""
+    ran = here("check", "")
+    assert (ran.code, ran.out) == (2, b"")
+    assert "empty" in ran.err

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 from pathlib import Path
 
 import pytest
 
+from dptext.errors import UsageError
+from dptext.spark import session
 from tests.cli.running import here
 
 LINE = '{"text":"the film was good"}\n'
@@ -28,7 +31,15 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_folders_are_the_files_in_them(options: tuple[str, ...], folder: Path) -> None:
     """Known files at any depth have outputs of the same paths, each with its report."""
-    run = ("sanitize", "in", "--out-dir", "in/out", *options, "--no-bayes-risk")
+    run = (
+        "sanitize",
+        *("-f", "text"),
+        "in",
+        "--out-dir",
+        "in/out",
+        *options,
+        "--no-bayes-risk",
+    )
     for _ in range(2):  # outputs inside the folder are no inputs
         ran = here(*run, "--report", "r.json")
         assert ran.code == 0, ran.err
@@ -73,7 +84,7 @@ def test_what_does_not_go_together(
 ) -> None:
     """It is refused in one line, before anything is written."""
     (folder / "in" / ".hidden").mkdir()
-    ran = here("sanitize", *arguments, *options, "-q", "--no-bayes-risk")
+    ran = here("sanitize", "-f", "text", *arguments, *options, "-q", "--no-bayes-risk")
     assert (ran.code, ran.out) == (2, b"")
     assert ran.err.count("\n") == 1
     assert said in ran.err
@@ -86,6 +97,26 @@ def test_spark_needs_java(
     """Without Java, or without pyspark, a line says what to install."""
     monkeypatch.setenv("PATH", "")
     monkeypatch.delenv("JAVA_HOME", raising=False)
-    ran = here("sanitize", "in", "--engine", "spark", "--out-dir", "out", *options)
+    ran = here(
+        "sanitize",
+        *("-f", "text"),
+        "in",
+        "--engine",
+        "spark",
+        "--out-dir",
+        "out",
+        *options,
+    )
     assert (ran.code, ran.out, ran.err.count("\n")) == (2, b"", 1)
     assert 'pip install "dptext[spark]"' in ran.err or "default-jre" in ran.err
+
+
+def test_a_master_that_does_not_answer() -> None:
+    """Where nothing listens one line says so, before Java is started."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        session.check_answers(f"spark://127.0.0.1:1,127.0.0.1:{port}")
+    for master in (f"spark://127.0.0.1:{port}", "spark://127.0.0.1:x"):
+        with pytest.raises(UsageError, match=f"--master {master}: no master answers"):
+            session.check_answers(master)
+    session.check_answers("local[2]")

@@ -217,3 +217,14 @@ def test_quiet_runs_say_nothing(options: tuple[str, ...]) -> None:
     Path(".dptext.yaml").write_text("sanitize: {bayes_risk: false}\n")
     ran = here("sanitize", "in.txt", *options, "-q")
     assert (ran.code, ran.err) == (0, "")
+
+
+def test_a_variable_with_an_open_quote(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Words of a variable are quoted as in a shell, which one line says."""
+    monkeypatch.setenv("DPTEXT_FIELD", "customer's note")
+    ran = here("sanitize", given=b'{"text":"the film"}\n')
+    assert (ran.code, ran.out, ran.err.count("\n")) == (2, b"", 1)
+    assert ran.err.startswith("dptext: DPTEXT_FIELD: a quote is not closed")
+    monkeypatch.setenv("DPTEXT_FIELD", '"customer\'s note"')
+    ran = here("sanitize", given=b'{"text":"the film"}\n')
+    assert "customer's note" in ran.err

@@ -11,8 +11,11 @@ from pathlib import Path
 import pytest
 
 from dptext.cli.app import app
+from dptext.readers import ngrams
+from tests import small
 from tests.cli.running import here
 from tests.cli.test_boundary import ALL
+from tests.readers import models as small_models
 
 
 @pytest.fixture(autouse=True)
@@ -60,6 +63,10 @@ def test_what_is_wrong_and_what_to_do(
     broken = folder / "store" / "lexicons" / "mine"
     broken.mkdir(parents=True)
     (broken / "meta.json").write_text("{")
+    models = folder / "store" / "ngrams"
+    ngrams.save(small_models.model(small.english("cat", "dog")), models / "sound")
+    ngrams.save(small_models.model(small.english("cat", "dog")), models / "cut")
+    (models / "cut" / "gains.npy").write_bytes(b"")
     (folder / ".dptext.yaml").write_text("sanitize: {epsilon: 0}\n")
     (folder / "cache" / "dptext").mkdir(parents=True)
     (folder / "cache" / "dptext").chmod(0o777)
@@ -71,6 +78,9 @@ def test_what_is_wrong_and_what_to_do(
         assert "chmod -R go-w" in wrong["cache"][2]
     assert "sanitize.epsilon" in wrong["configuration"][1]
     assert wrong["lexicon mine"][2] == "import it again"
+    assert "does not match its digest" in wrong["n-gram model cut"][1]
+    assert "lexicon ngrams" in wrong["n-gram model cut"][2]
+    assert lines["n-gram model sound"][0] == "ok"
 
 
 def test_every_option_is_in_the_manual(folder: Path) -> None:

@@ -21,7 +21,7 @@ def _run(folder: Path, options: tuple[str, ...], **other: str) -> Ran:
     """Run with all outputs there are, each at its name or another."""
     paths = {kind: str(folder / name) for kind, name in NAMES.items()} | other
     return here(
-        *("sanitize", str(folder / "in.jsonl"), *options, "-q"),
+        *("sanitize", "-f", "text", str(folder / "in.jsonl"), *options, "-q"),
         *("-o", paths["data"], "--report", paths["report"]),
         *("--html", paths["html"], "--quarantine", paths["aside"]),
     )
@@ -118,7 +118,16 @@ def test_disk_that_fills(old: bool, options: tuple[str, ...], tmp_path: Path) ->
     )
     done = subprocess.run(
         [
-            *(sys.executable, "-c", limited, "sanitize", str(source), *options, "-q"),
+            *(
+                sys.executable,
+                "-c",
+                limited,
+                "sanitize",
+                *("-f", "text"),
+                str(source),
+                *options,
+                "-q",
+            ),
             *("-o", str(tmp_path / "o.jsonl"), "--report", str(tmp_path / "r.json")),
         ],
         capture_output=True,
@@ -136,7 +145,9 @@ def test_out_dir_is_tried_first(options: tuple[str, ...], tmp_path: Path) -> Non
         (tmp_path / name).write_text("the film\n")
     (tmp_path / "o" / "b.txt.dptext.json").mkdir(parents=True)
     inputs = (str(tmp_path / "a.txt"), str(tmp_path / "b.txt"))
-    ran = here("sanitize", *inputs, *options, "--out-dir", str(tmp_path / "o"))
+    ran = here(
+        "sanitize", "-f", "text", *inputs, *options, "--out-dir", str(tmp_path / "o")
+    )
     _one_line(ran, "b.txt.dptext.json", "directory")
     assert [path.name for path in (tmp_path / "o").iterdir()] == ["b.txt.dptext.json"]
 
@@ -146,7 +157,7 @@ def test_names_that_are_not_utf_8(options: tuple[str, ...], tmp_path: Path) -> N
     """An input may have any name; an output needs one that its report can state."""
     odd = os.fsdecode(os.fsencode(tmp_path) + b"/na\xefve.jsonl")
     Path(odd).write_bytes(LINE)
-    run = ("sanitize", odd, *options, "-q")
+    run = ("sanitize", "-f", "text", odd, *options, "-q")
     report = tmp_path / "r.json"
     ran = here(*run, "-o", str(tmp_path / "o.jsonl"), "--report", str(report))
     assert ran.code == 0, ran.err
@@ -188,7 +199,13 @@ def test_no_input_is_written_over(
     (tmp_path / "link.jsonl").symlink_to("s.jsonl")
     os.link(tmp_path / "s.jsonl", tmp_path / "hard.jsonl")
     done = subprocess.run(
-        ["/bin/sh", "-c", f'"$@" {arguments}', "sh", *command("sanitize", *options)],
+        [
+            "/bin/sh",
+            "-c",
+            f'"$@" {arguments}',
+            "sh",
+            *command("sanitize", "-f", "text", *options),
+        ],
         capture_output=True,
         cwd=tmp_path,
         env=environment(),
@@ -204,7 +221,7 @@ def test_no_input_is_written_over(
 
 def test_packed_standard_input(options: tuple[str, ...]) -> None:
     """Compressed data from a pipe are read as what they hold."""
-    ran = here("sanitize", *options, "-q", given=gzip.compress(LINE * 3))
+    ran = here("sanitize", "-f", "text", *options, "-q", given=gzip.compress(LINE * 3))
     assert ran.code == 0, ran.err
     assert len([json.loads(line)["text"] for line in ran.out.splitlines()]) == 3
 
@@ -212,11 +229,11 @@ def test_packed_standard_input(options: tuple[str, ...]) -> None:
 @pytest.mark.parametrize(
     ("given", "arguments", "said"),
     [
-        (b"id,text\n1,the film\n", (), "--format csv, or --format text"),
+        (b"id,text\n1,the film\n", (), "--format csv --field NAME, or --format text"),
         (b'"id"\t"text"\n1\tthe film\n', (), "--format tsv"),
         (b"id;text\n", (), "--format csv --delimiter ';'"),
         (b"the film\n", ("-f", "body"), "plain text, which has no fields"),
-        (b"id,body\n1,the film\n", ("-f", "body"), "a column 'body'"),
+        (b"id,body\n1,the film\n", ("-f", "body"), "looks like a table"),
         (LINE, ("-o", "o.csv"), "o.csv: an output has the format of its input, here"),
         (b'[{"text": "a"}]', (), "one object on each line"),
     ],
@@ -231,7 +248,7 @@ def test_what_standard_input_is_not_taken_for(
 ) -> None:
     """A table is not privatized as lines, nor JSON written to a table."""
     monkeypatch.chdir(tmp_path)
-    ran = here("sanitize", *options, *arguments, given=given)
+    ran = here("sanitize", "-f", "text", *options, *arguments, given=given)
     assert ran.code in (2, 4)
     _one_line(ran, said)
     assert list(tmp_path.iterdir()) == []
@@ -243,7 +260,7 @@ def test_the_output_tells_the_format_of_standard_input(
     """With -o o.csv a table from a pipe is read as CSV."""
     target = tmp_path / "o.csv"
     given = b"id,text\n1,the film\n"
-    ran = here("sanitize", *options, "-q", "-o", str(target), given=given)
+    ran = here("sanitize", "-f", "text", *options, "-q", "-o", str(target), given=given)
     assert ran.code == 0, ran.err
     assert target.read_bytes().startswith(b"id,text\n1,")
 
@@ -254,7 +271,7 @@ def test_an_output_named_as_another_format(
     """Without --format, a name that says another format is refused."""
     source, target = tmp_path / "in.jsonl", tmp_path / "o.txt"
     source.write_bytes(LINE)
-    run = ("sanitize", str(source), *options, "-q", "-o", str(target))
+    run = ("sanitize", "-f", "text", str(source), *options, "-q", "-o", str(target))
     ran = here(*run)
     assert ran.code == 2
     _one_line(ran, "o.txt", "here jsonl", "--format")
@@ -262,13 +279,13 @@ def test_an_output_named_as_another_format(
 
 
 def test_lines_that_look_like_a_table_are_told(options: tuple[str, ...]) -> None:
-    """A note says that standard input is taken for plain text; data come anyway."""
+    """Rows on standard input are not taken for plain text unless --format says so."""
     given = b"1,the film\n2,the plot\n3,a scene\n"
-    ran = here("sanitize", *options, given=given)
-    assert ran.code == 0
-    assert "taken for plain text" in ran.err
+    ran = here("sanitize", "-f", "text", *options, given=given)
+    assert ran.code == 2
+    _one_line(ran, "looks like a table")
     given = b"the film was good, very\nbad\nplot\n"
-    assert "taken for" not in here("sanitize", *options, given=given).err
+    assert "taken for" not in here("sanitize", "-f", "text", *options, given=given).err
 
 
 def _table(kind: str, rows: list[dict[str, object]], folder: Path) -> Path:
@@ -299,7 +316,7 @@ def test_columns_that_repeat_private_text_are_named(
         rows.append({"n": n, "title": title, "topic": other, "text": text})
     source = _table(kind, rows, tmp_path)
     target = str(tmp_path / f"o.{kind}")
-    run = ("sanitize", str(source), *options, "-o", target)
+    run = ("sanitize", "-f", "text", str(source), *options, "-o", target)
     told = here(*run).err.split("privacy report")[0]
     assert "copies of 'title'" in told
     assert "topic" not in told
@@ -315,10 +332,18 @@ def test_a_report_says_in_how_many_records_each_field_is(
     given = b'{"text":"the film","note":"a"}\n{"text":null}\n{"note":"b"}\n'
     report, target = tmp_path / "r.json", tmp_path / "o.jsonl"
     fields = ("-f", "text", "-f", "note", "--missing", "pass")
-    run = ("sanitize", *options, "-o", str(target), "--report", str(report))
+    run = (
+        "sanitize",
+        *("-f", "text"),
+        *options,
+        "-o",
+        str(target),
+        "--report",
+        str(report),
+    )
     ran = here(*run, *fields, given=given)
     assert ran.code == 0, ran.err
-    assert json.loads(report.read_bytes())["private"]["fields"] == {
+    assert json.loads(report.read_bytes())["private"]["words"]["fields"] == {
         "text": 2,
         "note": 2,
     }
@@ -335,7 +360,7 @@ def test_too_few_file_handles(
     """What the system does not lend is one line, not a bug."""
     source = tmp_path / "in.jsonl"
     source.write_bytes(LINE)
-    run = command("sanitize", str(source), *options, "-q", "--jobs", jobs)
+    run = command("sanitize", "-f", "text", str(source), *options, "-q", "--jobs", jobs)
     count = 5 if jobs == "1" else 18
     done = subprocess.run(
         ["/bin/sh", "-c", f'ulimit -n {count}; "$@"', "sh", *run, "-o", f"{source}.o"],
@@ -353,6 +378,8 @@ def test_too_few_file_handles(
 
 def test_a_limit_beyond_all_numbers(options: tuple[str, ...]) -> None:
     """A record length that no machine can hold is a usage error."""
-    ran = here("sanitize", *options, "--max-record-bytes", "9" * 20, given=LINE)
+    ran = here(
+        "sanitize", "-f", "text", *options, "--max-record-bytes", "9" * 20, given=LINE
+    )
     assert ran.code == 2
     assert "--max-record-bytes" in ran.err

@@ -32,7 +32,9 @@ def source(tmp_path: Path) -> str:
 def embed(source: str, output: Path, *options: str) -> Ran:
     """Run the command with a small lexicon."""
     words = lexicon(output.parent)
-    return here("embed", source, "--lexicon", words, "-o", str(output), *options)
+    return here(
+        "embed", "-f", "text", source, "--lexicon", words, "-o", str(output), *options
+    )
 
 
 def sidecar(output: Path) -> Any:
@@ -125,8 +127,11 @@ def test_the_panel_and_the_internal_report(source: str, tmp_path: Path) -> None:
         assert part in ran.err
     report = json.loads(internal.read_bytes())
     assert report["audience"] == "internal"
-    assert report["private"]["most_of_one"] == 9
-    assert report["private"]["epsilon_of_one"] > report["run"]["epsilon_each"]
+    assert report["private"]["vectors"]["most_of_one"] == 9
+    assert (
+        report["private"]["vectors"]["epsilon_of_one"]
+        > report["vectors"]["epsilon_each"]
+    )
     html = page.read_text()
     assert "Do not release this page" in html
     for text in (ran.err, html, internal.read_text()):
@@ -207,13 +212,32 @@ def test_what_goes_wrong_is_one_line_and_no_file(
     assert not list(tmp_path.glob("o.npy*"))
 
 
+def test_subjects_are_those_of_a_ledger(tmp_path: Path) -> None:
+    """A number and its digits are one subject, and so are encodings of an accent."""
+    source, pool = tmp_path / "in.jsonl", ("--pool", "mean", "-q", "--subject", "who")
+    for values in ((7, "7", 7.0), ("Ren\u00e9", "Rene\u0301", "Ren\u00e9")):
+        rows = ({"who": value, "text": "the film"} for value in values)
+        source.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        ran = embed(str(source), tmp_path / "few.npy", *pool, "--most", "2")
+        assert ran.code == 3, ran.err
+        assert "has more than 2 vectors" in ran.err
+        internal = str(tmp_path / "report.json")
+        more = ("--most", "3", "--report", internal)
+        assert embed(str(source), tmp_path / "all.npy", *pool, *more).code == 0
+        assert (
+            json.loads(Path(internal).read_bytes())["private"]["vectors"]["most_of_one"]
+            == 3
+        )
+        assert sidecar(tmp_path / "all.npy")["run"]["layout"]["id_field"] is None
+
+
 @pytest.mark.parametrize("name", ["out.txt", "out", "-", ""])
 def test_a_name_that_is_no_format_is_refused(
     name: str, source: str, tmp_path: Path
 ) -> None:
     """Before anything is read."""
     given = ("-o", name) if name else ()
-    ran = here("embed", source, "--lexicon", lexicon(tmp_path), *given)
+    ran = here("embed", "-f", "text", source, "--lexicon", lexicon(tmp_path), *given)
     assert ran.code == 2
     assert "ends in .npy, .npz, .parquet, .arrow" in ran.err
 

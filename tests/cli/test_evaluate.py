@@ -23,7 +23,7 @@ def files(tmp_path: Path) -> tuple[str, str]:
     ]
     one.write_text("".join(json.dumps(row) + "\n" for row in rows))
     options = (*small(tmp_path), "--decode", "none")
-    ran = here("sanitize", str(one), "-o", str(two), "-q", *options)
+    ran = here("sanitize", "-f", "text", str(one), "-o", str(two), "-q", *options)
     assert ran.code == 0
     return str(one), str(two)
 

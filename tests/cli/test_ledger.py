@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from dptext.engines import source
+from dptext.engine import source
 from tests.cli.running import MARKER, Ran, here
 
 ROWS = [
@@ -58,7 +59,7 @@ def refused(ran: Ran, code: int, said: str) -> None:
 
 def test_runs_spend_until_the_limit(budget: tuple[str, ...], folder: Path) -> None:
     """A run within the limit is written and charged; one beyond it is neither."""
-    given = ("sanitize", "in.jsonl", *budget, "--limit")
+    given = ("sanitize", "-f", "text", "in.jsonl", *budget, "--limit")
     assert here(*given, "18", "-o", "out.jsonl").code == 0
     assert (spent(), spent("v"), spent("nobody")) == (MOST, 9.0, 0.0)
     before = sorted(folder.iterdir())
@@ -79,7 +80,16 @@ def test_the_same_release_again_costs_nothing(
     budget: tuple[str, ...], key: str, folder: Path
 ) -> None:
     """A key file gives the same bytes for the same price; what is new is charged."""
-    given = ("sanitize", "in.jsonl", *budget, "--limit", "27", "--key-file", key)
+    given = (
+        "sanitize",
+        *("-f", "text"),
+        "in.jsonl",
+        *budget,
+        "--limit",
+        "27",
+        "--key-file",
+        key,
+    )
     first, again = here(*given), here(*given, "--batch-size", "1")
     assert (first.code, first.out) == (0, again.out)
     assert spent() == MOST
@@ -96,7 +106,9 @@ def test_processes_leave_no_record_uncharged(
     """With several processes records are charged, too: files are not cut then."""
     monkeypatch.setattr(source, "SAMPLE", 1)
     monkeypatch.setattr(source, "FIRST_TEXTS", 1)
-    ran = here("sanitize", "in.jsonl", *budget, "--limit", "18", "--jobs", "2")
+    ran = here(
+        "sanitize", "-f", "text", "in.jsonl", *budget, "--limit", "18", "--jobs", "2"
+    )
     assert ran.code == 0, ran.err
     assert (spent(), spent("v")) == (MOST, 9.0)
 
@@ -104,18 +116,30 @@ def test_processes_leave_no_record_uncharged(
 def test_every_format_knows_the_same_subjects(
     budget: tuple[str, ...], folder: Path
 ) -> None:
-    """A number in JSON, in CSV and in Parquet is one subject."""
+    """Numbers in JSON, CSV and Parquet are one subject; so are encodings of accents."""
     pa = pytest.importorskip("pyarrow")
     import pyarrow.parquet as pq
 
     (folder / "a.jsonl").write_text('{"user":7,"text":"film"}\n{"user":"7","text":"a"}')
-    (folder / "a.csv").write_text("user,text\n7,film\n")
+    (folder / "a.csv").write_text("user,text\n7,film\n7.0,film\n")
     table = pa.table({"user": [7.0], "text": ["film"]})
     pq.write_table(table, folder / "a.parquet")
     for name in ("a.jsonl", "a.csv", "a.parquet"):
-        ran = here("sanitize", name, *budget, "--limit", "99", "-o", f"out.{name}")
+        ran = here(
+            "sanitize",
+            *("-f", "text"),
+            name,
+            *budget,
+            "--limit",
+            "99",
+            "-o",
+            f"out.{name}",
+        )
         assert ran.code == 0, ran.err
-    assert spent("7") == 12.0
+    assert spent("7") == spent("7.0") == 15.0
+    (folder / "b.csv").write_text("user,text\nRen\u00e9,film\nRene\u0301,film\n")
+    assert here("sanitize", "b.csv", *budget, "--limit", "99").code == 0
+    assert spent("Ren\u00e9") == spent("Rene\u0301") == 6.0
 
 
 @pytest.mark.parametrize(
@@ -133,7 +157,7 @@ def test_a_record_about_nobody_is_not_released(
 ) -> None:
     """Who a record is about must be known, or it counts for nobody."""
     (folder / "in.jsonl").write_text(record + "\n")
-    given = ("sanitize", "in.jsonl", *budget, "--limit", "99")
+    given = ("sanitize", "-f", "text", "in.jsonl", *budget, "--limit", "99")
     refused(here(*given, "--missing", "pass"), code, said)
     assert not shown()["subjects"]
 
@@ -155,7 +179,20 @@ def test_what_a_ledger_cannot_count(
     options_: tuple[str, ...], code: int, said: str, budget: tuple[str, ...]
 ) -> None:
     """Settings without a sum that can be kept are refused in one line."""
-    refused(here("sanitize", "in.jsonl", *budget, *options_), code, said)
+    refused(here("sanitize", "-f", "text", "in.jsonl", *budget, *options_), code, said)
+
+
+def test_an_edited_ledger_stays_edited(budget: tuple[str, ...], folder: Path) -> None:
+    """No run writes to it or releases anything; `verify` says so before and after."""
+    given = ("sanitize", "in.jsonl", *budget, "--limit", "99")
+    assert here(*given, "-o", "out.jsonl").code == 0
+    with sqlite3.connect("spent.db") as data:
+        data.execute("DELETE FROM charges")
+    data.close()
+    for _ in range(2):
+        refused(here(*given, "-o", "more.jsonl"), 2, "edited")
+        assert here("ledger", "verify", "spent.db").code == 1
+        assert not (folder / "more.jsonl").exists()
 
 
 def test_deltas_are_counted_too(options: tuple[str, ...]) -> None:
@@ -163,7 +200,7 @@ def test_deltas_are_counted_too(options: tuple[str, ...]) -> None:
     lexicon = options[:2]
     gauss = ("--mechanism", "gaussian", "--epsilon", "0.3", "--no-bayes-risk", "-q")
     ledger = ("--ledger", "spent.db", "--subject", "user", "--limit", "100000")
-    given = ("sanitize", "in.jsonl", *lexicon, *gauss, *ledger)
+    given = ("sanitize", "-f", "text", "in.jsonl", *lexicon, *gauss, *ledger)
     refused(here(*given), 2, "--limit-delta")
     refused(here(*given, "--limit-delta", "1e-9"), 3, "delta")
     ran = here(*given, "--limit-delta", "0.001")
@@ -176,7 +213,16 @@ def test_reports_say_what_the_ledger_limits(
     budget: tuple[str, ...], folder: Path
 ) -> None:
     """The sentence follows from the report's fields, and `check` recomputes it."""
-    ran = here("sanitize", "in.jsonl", *budget, "--limit", "20", "-o", "out.jsonl")
+    ran = here(
+        "sanitize",
+        *("-f", "text"),
+        "in.jsonl",
+        *budget,
+        "--limit",
+        "20",
+        "-o",
+        "out.jsonl",
+    )
     assert ran.code == 0, ran.err
     lexicon = ("--lexicon", budget[1])
     assert here("check", "out.jsonl", *lexicon).code == 0
@@ -203,7 +249,7 @@ def test_a_folder_of_outputs_is_charged_file_by_file(
     """What was refused is not there; what was before it is, and is charged."""
     (folder / "two.jsonl").write_text((folder / "in.jsonl").read_text())
     files = ("in.jsonl", "two.jsonl", "--out-dir", "out")
-    ran = here("sanitize", *files, *budget, "--limit", "30")
+    ran = here("sanitize", "-f", "text", *files, *budget, "--limit", "30")
     assert (ran.code, spent()) == (3, MOST)
     assert {each.name for each in (folder / "out").iterdir()} == {
         *("in.jsonl", "in.jsonl.dptext.json")
@@ -214,7 +260,9 @@ def test_the_ledger_is_shown_and_exported_without_names(
     budget: tuple[str, ...],
 ) -> None:
     """Subjects stand in tables and in the export by their hashes alone."""
-    assert here("sanitize", "in.jsonl", *budget, "--limit", "99").code == 0
+    assert (
+        here("sanitize", "-f", "text", "in.jsonl", *budget, "--limit", "99").code == 0
+    )
     ran = here("ledger", "show", "spent.db")
     assert b"18 nats" in ran.out
     rows = [
@@ -230,7 +278,16 @@ def test_the_ledger_is_shown_and_exported_without_names(
 
 def test_verify_says_what_to_name(budget: tuple[str, ...], folder: Path) -> None:
     """A file that is not there, or has no report, is one line that says what to do."""
-    run = ("sanitize", "in.jsonl", *budget, "--limit", "18", "-o", "out.jsonl")
+    run = (
+        "sanitize",
+        *("-f", "text"),
+        "in.jsonl",
+        *budget,
+        "--limit",
+        "18",
+        "-o",
+        "out.jsonl",
+    )
     assert here(*run).code == 0
     Path("out.jsonl.dptext.json").unlink()
     for name in ("nothing.jsonl", "out.jsonl"):

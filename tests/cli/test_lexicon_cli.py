@@ -112,7 +112,6 @@ def test_a_malformed_file_leaves_nothing(tmp_path: Path) -> None:
     [
         ("import", "v.txt"),
         ("import", "v.txt", "--name", "x", "--listed", "0"),
-        ("build", "--wordnet", "somewhere"),
     ],
 )
 def test_wrong_options(arguments: tuple[str, ...]) -> None:
@@ -120,26 +119,10 @@ def test_wrong_options(arguments: tuple[str, ...]) -> None:
     assert _run(*arguments).exit_code == 2
 
 
-def test_build_passes_its_options_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The lexicon that the build makes is written to the folder, and described."""
-    from dptext.lexicons import build
-    from dptext.lexicons.importing import Settings, make
-
-    asked: list[Any] = []
-
-    def stand_in(sources: build.Sources, **options: Any) -> Any:
-        asked.append((sources, options.get("size")))
-        return make(Path(_source(tmp_path)), "english", Settings())
-
-    monkeypatch.setattr(build, "build_english", stand_in, raising=False)
-    out = tmp_path / "out"
-    names = ("wordnet", "glove", "sphinx", "symspell", "scowl")
-    given = [text for name in names for text in (f"--{name}", name[:2])]
-    told = _json("build", *given, "--out", str(out), "--size", "9")
-    assert asked == [(build.Sources(*(Path(name[:2]) for name in names)), 9)]
-    assert told["digest"] == _json("info", str(out))["digest"]
+def test_the_build_is_no_command() -> None:
+    """Whatever options it is given, one line names the tool of a checkout."""
+    result = _run("build", "--wordnet", "somewhere", "--size", "9")
+    assert "python -m tools.english" in str(result.exception)
 
 
 def test_formats_are_those_that_can_be_read() -> None:

@@ -26,7 +26,7 @@ def options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[str, ...]:
 
 def test_lists_and_forms_write_what_the_report_says(options: tuple[str, ...]) -> None:
     """Kept, masked and random of their form; digests of the lists in the report."""
-    assert here("sanitize", *options).code == 0
+    assert here("sanitize", "-f", "text", *options).code == 0
     words = json.loads(Path("out.jsonl").read_text())["text"].split()
     assert words[0] == "[masked]"
     assert words[2] == "Acme"
@@ -34,7 +34,7 @@ def test_lists_and_forms_write_what_the_report_says(options: tuple[str, ...]) ->
     assert words[4:8] != TEXT.split()[5:9]
     assert words[-1].endswith(".example")
     report = json.loads(Path("out.jsonl.dptext.json").read_bytes())
-    assert set(report["run"]["list_files"]) == {"keep.txt", "mask.txt"}
+    assert set(report["words"]["list_files"]) == {"keep.txt", "mask.txt"}
     shown = report["guarantee"]["unprotected"]
     assert shown == ["punctuation", "keep-list", "mask-list", "forms"]
     said = " ".join(report["guarantee"]["not_covered"])
@@ -44,7 +44,7 @@ def test_lists_and_forms_write_what_the_report_says(options: tuple[str, ...]) ->
 
 def test_check_asks_for_what_lists_leave_open(options: tuple[str, ...]) -> None:
     """A policy has to allow them; a list that changed since is named as a part."""
-    assert here("sanitize", *options).code == 0
+    assert here("sanitize", "-f", "text", *options).code == 0
     bare = here("check", "out.jsonl")
     assert bare.code == 1
     assert b"class keep-list are not protected" in bare.out
@@ -72,7 +72,7 @@ def test_another_list_draws_anew_and_another_path_does_not(
     ):
         Path(path).write_text(content)
         chosen = [path if each == "keep.txt" else each for each in options]
-        assert here("sanitize", *chosen, "--seed", "1").code == 0
+        assert here("sanitize", "-f", "text", *chosen, "--seed", "1").code == 0
         outs.append(Path("out.jsonl").read_bytes())
     assert outs[0] == outs[1] != outs[2]
 
@@ -90,7 +90,7 @@ def test_wrong_lists_are_one_line(
     setting: tuple[str, ...], reason: str, options: tuple[str, ...]
 ) -> None:
     """What is wrong is said by its setting, exit code 2, no output."""
-    ran = here("sanitize", *options, *setting)
+    ran = here("sanitize", "-f", "text", *options, *setting)
     assert ran.code == 2
     assert ran.err.count("\n") == 1
     assert "tokens" in ran.err

@@ -51,7 +51,15 @@ def test_a_run_decodes_the_same_bytes(mode: str, corpus: Path, tmp_path: Path) -
         report = tmp_path / f"report{len(outputs)}.json"
         target = tmp_path / f"out{len(outputs)}.jsonl"
         ran = here(
-            *("sanitize", str(corpus), "-o", str(target), "--key-file", str(secret)),
+            *(
+                "sanitize",
+                *("-f", "text"),
+                str(corpus),
+                "-o",
+                str(target),
+                "--key-file",
+                str(secret),
+            ),
             *(*options, "--report", str(report), *more),
         )
         assert ran.code == 0, ran.err
@@ -63,11 +71,41 @@ def test_a_run_decodes_the_same_bytes(mode: str, corpus: Path, tmp_path: Path) -
     assert any(
         "model by which words" in line for line in found["guarantee"]["conditions"]
     )
-    assert len(found["run"]["decoder_files"]["model"]) == 64
-    assert found["private"]["describes"] == "decoded words"
+    assert len(found["words"]["decoder_files"]["model"]) == 64
+    assert found["private"]["words"]["describes"] == "decoded words"
     sidecar = f"{target}.dptext.json"
     assert here("check", str(target), "--lexicon", lexicon(tmp_path)).code in (0, 1)
     assert json.loads(Path(sidecar).read_text())["guarantee"]["decoder"] == "ngram"
+
+
+@pytest.mark.parametrize("damage", ["nope", "cut", "edited", "empty", "header"])
+def test_a_model_that_is_named_is_sound_or_an_error(
+    damage: str, corpus: Path, tmp_path: Path
+) -> None:
+    """One line and exit code 2, with `optional: true` and without; no draws instead."""
+    made(corpus, tmp_path)
+    array = tmp_path / "home" / "ngrams" / "pairs" / "gains.npy"
+    content = array.read_bytes()
+    array.write_bytes(
+        {
+            "nope": content,
+            "cut": content[:-5],
+            "edited": content[:-1] + bytes([content[-1] ^ 1]),
+            "empty": b"",
+            "header": content.replace(b"}", b" ", 1),
+        }[damage]
+    )
+    name = "nope" if damage == "nope" else "pairs"
+    for optional in ("true", "false"):
+        for more in (("-q",), ()):
+            ran = here(
+                *("sanitize", str(corpus), *more, *small(tmp_path)),
+                *("--decode", "ngram", "--set", f"decoder.model={name}"),
+                *("--set", f"decoder.optional={optional}"),
+            )
+            assert (ran.code, ran.out) == (2, b"")
+            assert ran.err.count("\n") == 1
+            assert "n-gram model" in ran.err
 
 
 def test_readers_show_in_an_evaluation(corpus: Path, tmp_path: Path) -> None:
@@ -75,7 +113,16 @@ def test_readers_show_in_an_evaluation(corpus: Path, tmp_path: Path) -> None:
     made(corpus, tmp_path)
     settings = ("--decode", "ngram", "--set", "decoder.model=pairs", *small(tmp_path))
     target = tmp_path / "out.jsonl"
-    ran = here("sanitize", str(corpus), "-o", str(target), "--seed", "1", *settings)
+    ran = here(
+        "sanitize",
+        *("-f", "text"),
+        str(corpus),
+        "-o",
+        str(target),
+        "--seed",
+        "1",
+        *settings,
+    )
     assert ran.code == 0, ran.err
     page = tmp_path / "page.html"
     ran = here(

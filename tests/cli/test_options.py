@@ -20,8 +20,6 @@ DIFFERENT = {
     ("compare", "--jobs"),  # cells, not processes of one run
     ("check", "--format"),  # of findings, not of records
     ("lexicon import", "--format"),  # of vectors, not of records
-    ("lexicon build", "--wordnet"),  # what is built, not what orders it
-    ("lexicon build", "--size"),  # words, not bytes
     ("embed", "--output"),  # of vectors: another format than that of the input
     ("compare", "--resume"),  # a file of finished rows, not unfinished outputs
 }

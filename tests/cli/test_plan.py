@@ -11,7 +11,7 @@ import pytest
 from dptext import lexicons, pipeline, profile
 from dptext.cli.sizes import parse
 from dptext.errors import UsageError
-from dptext.measures import prior
+from dptext.measures import bayes_risk
 from dptext.report import plan as plans
 from tests.cli.running import here, lexicon, small
 
@@ -54,7 +54,7 @@ def test_the_share_that_changes_is_the_expected_one(
     )
     made = pipeline.build(recipe, lexicons.find(recipe.lexicon))
     found = plans.plan(made, bayes_risk=False)
-    weights = prior.replaced(made.lexicon, recipe.tokens)
+    weights = bayes_risk.replaced(made.lexicon, recipe.tokens)
     ids = np.arange(len(weights), dtype=np.int32)
     law = made.mechanism.probs(ids, 2.0)
     assert found.changed == pytest.approx(1 - weights @ np.diag(law), abs=0.02)

@@ -78,7 +78,7 @@ def test_hook_stops_what_is_not_covered(
     """A covered export passes; one without report, or edited, or off policy fails."""
     source = repository.parent / "in.jsonl"
     source.write_text('{"text":"the film was good"}\n')
-    run = ("sanitize", str(source), *options, "-q", "-o", "export.jsonl")
+    run = ("sanitize", "-f", "text", str(source), *options, "-q", "-o", "export.jsonl")
     assert here(*run).code == 0
     Path("notes.md").write_text("not an export")
     passed, said = _commits()
@@ -111,7 +111,15 @@ def export(repository: Path, options: tuple[str, ...]) -> Path:
     source = repository.parent / "in.jsonl"
     source.write_text('{"text":"the film was good"}\n')
     Path("exports").mkdir()
-    run = ("sanitize", str(source), *options, "-q", "-o", "exports/out.jsonl")
+    run = (
+        "sanitize",
+        *("-f", "text"),
+        str(source),
+        *options,
+        "-q",
+        "-o",
+        "exports/out.jsonl",
+    )
     assert here(*run).code == 0
     _git("config", "user.name", "a")
     _git("config", "user.email", "a@example.org")
@@ -154,7 +162,8 @@ def test_report_on_disk_must_be_staged(export: Path) -> None:
     assert Path("exports/out.jsonl.dptext.json").exists()
     passed, said = _commit("untrack")
     assert not passed
-    assert "no public report" in said
+    assert "is not staged; run git add exports/out.jsonl.dptext.json" in said
+    assert "sanitize" not in said
     _git("add", "exports/out.jsonl.dptext.json")
     Path("more.txt").write_text("")
     _git("add", "-f", ".pre-commit-config.yaml")
@@ -162,16 +171,43 @@ def test_report_on_disk_must_be_staged(export: Path) -> None:
     assert "Passed" in said
 
 
+def test_advice_after_privatizing_in_place(
+    export: Path, options: tuple[str, ...]
+) -> None:
+    """Private file and report lie on disk: to stage both is all that is said."""
+    Path("exports/new.jsonl").write_text(f'{{"text":"{MARKER}"}}\n')
+    _git("add", "exports/new.jsonl")
+    run = ("sanitize", "--in-place", "exports/new.jsonl", *options, "-q")
+    assert here(*run).code == 0
+    said = here("check", "--staged").out.decode()
+    both = "exports/new.jsonl exports/new.jsonl.dptext.json"
+    assert said.endswith(f"is not staged; run git add {both}\n")
+    _git("add", "exports/new.jsonl.dptext.json")
+    said = here("check", "--staged").out.decode()
+    assert said.endswith("the digests differ; run git add exports/new.jsonl\n")
+    _git("add", "exports/new.jsonl")
+    assert here("check", "--staged").code == 0
+
+
 def test_report_that_is_ignored(export: Path, options: tuple[str, ...]) -> None:
     """A report that git ignores is never staged, so its export fails."""
     Path(".gitignore").write_text("*.dptext.json\n")
     source = Path("exports").absolute().parent.parent / "in.jsonl"
-    run = ("sanitize", str(source), *options, "-q", "-o", "exports/new.jsonl")
+    run = (
+        "sanitize",
+        *("-f", "text"),
+        str(source),
+        *options,
+        "-q",
+        "-o",
+        "exports/new.jsonl",
+    )
     assert here(*run).code == 0
     _git("add", "-A")
     passed, said = _commit("ignored")
     assert not passed
     assert "exports/new.jsonl: no public report" in said
+    assert "run git add -f exports/new.jsonl.dptext.json" in said
 
 
 def test_renamed_export_stops_a_commit(export: Path) -> None:
@@ -240,8 +276,8 @@ def test_folders_of_a_repository(export: Path) -> None:
     ran = here("check", "--staged")
     assert ran.code == 1
     assert ran.out.decode() == (
-        "raw.csv: no public report: raw.csv.dptext.json is missing; run dptext "
-        "sanitize -o\n"
+        "raw.csv: no public report: raw.csv.dptext.json is missing; put it back, or "
+        "make this file again from its original: dptext sanitize ORIGINAL -o raw.csv\n"
     )
 
 
@@ -249,7 +285,10 @@ def test_names_that_git_quotes(export: Path, options: tuple[str, ...]) -> None:
     """Names with spaces, line breaks and other letters are read as they are."""
     source = Path("exports").absolute().parent.parent / "in.jsonl"
     name = "exports/a b\n\u00e9.jsonl"
-    assert here("sanitize", str(source), *options, "-q", "-o", name).code == 0
+    assert (
+        here("sanitize", "-f", "text", str(source), *options, "-q", "-o", name).code
+        == 0
+    )
     _git("add", "-A")
     assert here("check", "--staged").code == 0
     _git("rm", "-q", "--cached", f"{name}.dptext.json")
@@ -309,6 +348,8 @@ def test_hook_privatizes_exports(repository: Path, options: tuple[str, ...]) -> 
     passed, said = _commits()
     assert not passed
     assert "files were modified by this hook" in said
+    assert "run git add exports/a.jsonl exports/a.jsonl.dptext.json" in said
+    assert "run dptext sanitize" not in said
     assert MARKER not in said
     private = {path: path.read_bytes() for path in originals}
     for path, data in private.items():

@@ -32,7 +32,7 @@ def _on_terminal(*arguments: str, **more: str) -> tuple[int, bytes, str]:
     for name in {"NO_COLOR", "FORCE_COLOR"} - more.keys():
         env.pop(name, None)
     running = subprocess.Popen(
-        command("sanitize", *arguments),
+        command("sanitize", "-f", "body", *arguments),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=slave,
@@ -60,13 +60,12 @@ def test_first_records_side_by_side(
     code, out, shown = _on_terminal(*keyed, "--preview", "2", *targets)
     assert (code, out) == (0, b"")
     assert not list(folder.iterdir())
-    assert "the private field is 'body'" in shown
     assert MARKER not in shown
     # What a terminal would obey is written out, in texts and nowhere else.
     assert shown.count("\\u001b") == 1
     assert "\x1b[31m story" not in shown
     assert "\x1b[1;32m" in shown
-    ran = here("sanitize", "--no-bayes-risk", *keyed, "-q", given=DATA)
+    ran = here("sanitize", "-f", "body", "--no-bayes-risk", *keyed, "-q", given=DATA)
     written = [json.loads(line)["body"] for line in ran.out.splitlines()]
     _, _, plain = _on_terminal(*keyed, "--preview", "2", NO_COLOR="1")
     assert "\x1b[1;32m" not in plain
@@ -78,7 +77,16 @@ def test_first_records_side_by_side(
 def test_refused_off_terminals(options: tuple[str, ...], tmp_path: Path) -> None:
     """Where standard error is a file or a pipe, nothing is read and nothing shown."""
     target = tmp_path / "out.jsonl"
-    ran = here("sanitize", *options, "--preview", "2", "-o", str(target), given=DATA)
+    ran = here(
+        "sanitize",
+        *("-f", "text"),
+        *options,
+        "--preview",
+        "2",
+        "-o",
+        str(target),
+        given=DATA,
+    )
     assert (ran.code, ran.out) == (2, b"")
     assert ran.err == (
         "dptext: --preview shows original text, on a terminal only: standard error is "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -30,7 +31,7 @@ main()
 
 def _start(*arguments: str, cwd: Path) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        command("sanitize", *arguments),
+        command("sanitize", "-f", "text", *arguments),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -41,7 +42,7 @@ def _start(*arguments: str, cwd: Path) -> subprocess.Popen[bytes]:
 
 def test_success_from_pipe_to_pipe(options: tuple[str, ...]) -> None:
     """A record goes in, one comes out, exit code 0; stderr holds the report alone."""
-    ran = there("sanitize", *options, given=LINE)
+    ran = there("sanitize", "-f", "text", *options, given=LINE)
     assert ran.code == 0
     assert len(json.loads(ran.out)["text"].split()) == len(WORDS)
     assert "dptext privacy report" in ran.err
@@ -52,7 +53,7 @@ def test_success_from_pipe_to_pipe(options: tuple[str, ...]) -> None:
 def test_unexpected_error_is_a_bug_without_details(options: tuple[str, ...]) -> None:
     """An exception nobody foresaw is exit code 70 and one line without its message."""
     done = subprocess.run(
-        [sys.executable, "-c", BROKEN, "sanitize", *options],
+        [sys.executable, "-c", BROKEN, "sanitize", "-f", "text", *options],
         input=LINE,
         capture_output=True,
         env=environment(),
@@ -88,6 +89,7 @@ def test_closed_pipe_is_quiet(options: tuple[str, ...], tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("number", "code"),
     [
+        (signal.SIGHUP, 129),
         (signal.SIGINT, 130),
         (signal.SIGTERM, 143),
         (signal.SIGKILL, -signal.SIGKILL),
@@ -123,14 +125,106 @@ def test_killed_run_leaves_no_output(
     if number == signal.SIGKILL:
         # The parts of output and sidecar; the next run to this output clears them.
         assert [path.name[0] for path in tmp_path.iterdir()] == [".", "."]
-        assert there("sanitize", *options, "-o", str(target), given=LINE).code == 0
+        assert (
+            there(
+                "sanitize", "-f", "text", *options, "-o", str(target), given=LINE
+            ).code
+            == 0
+        )
         names = {path.name for path in tmp_path.iterdir()}
         assert names == {"out.jsonl", "out.jsonl.dptext.json"}
         return
     assert list(tmp_path.iterdir()) == []
-    if number == signal.SIGINT:
-        assert "interrupted" in told
-        assert told.count("\n") == 1
+    assert "no unfinished output file was left" in told
+    assert told.count("\n") == 1
+
+
+def _group(
+    folder: Path, options: tuple[str, ...], *arguments: str
+) -> subprocess.Popen[bytes]:
+    """Start a command of several processes as a group of its own; wait for workers."""
+    (folder / "in.jsonl").write_bytes(LINE * 40_000)
+    running = subprocess.Popen(
+        command(*arguments, *options),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        cwd=folder,
+        env=environment(),
+        start_new_session=True,
+    )
+    limit = time.monotonic() + 60
+    while len(_members(running.pid)) < 3:  # it, a server or tracker, and one more
+        assert time.monotonic() < limit
+        assert running.poll() is None
+        time.sleep(0.01)
+    return running
+
+
+def _members(group: int) -> list[str]:
+    """Return the processes of a group that have not ended."""
+    listed = subprocess.run(
+        ["ps", "-A", "-o", "pgid=,stat=,pid="],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    rows = [line.split() for line in listed.stdout.splitlines()]
+    return [pid for pgid, state, pid in rows if pgid == str(group) and state[0] != "Z"]
+
+
+def _wait_for_end(group: int) -> None:
+    limit = time.monotonic() + 60
+    while left := _members(group):
+        assert time.monotonic() < limit, left
+        time.sleep(0.05)
+
+
+_SEVERAL = (
+    ("compare", "in.jsonl", "-m", "rank", "--epsilon", "2", "-j", "2", "-q"),
+    ("sanitize", "in.jsonl", "--jobs", "2", "-o", "out.jsonl", "-q"),
+)
+_needs_groups = pytest.mark.skipif(
+    os.name == "nt" or shutil.which("ps") is None, reason="needs POSIX and ps"
+)
+
+
+def _options(arguments: tuple[str, ...], options: tuple[str, ...]) -> tuple[str, ...]:
+    """Return what a command takes of options for the small lexicon."""
+    return options[:2] if arguments[0] == "compare" else options
+
+
+@_needs_groups
+@pytest.mark.parametrize("arguments", _SEVERAL)
+def test_workers_end_with_a_parent_that_is_killed(
+    arguments: tuple[str, ...], options: tuple[str, ...], tmp_path: Path
+) -> None:
+    """After `kill -9` of a command no process of it is left."""
+    running = _group(tmp_path, _options(arguments, options), *arguments)
+    running.kill()
+    running.communicate()
+    _wait_for_end(running.pid)
+
+
+@_needs_groups
+@pytest.mark.parametrize("arguments", _SEVERAL)
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP])
+def test_a_signal_of_the_terminal_is_one_line(
+    number: signal.Signals,
+    arguments: tuple[str, ...],
+    options: tuple[str, ...],
+    tmp_path: Path,
+) -> None:
+    """All processes get it while workers start; one line, no worker, no part file."""
+    running = _group(tmp_path, _options(arguments, options), *arguments)
+    os.killpg(running.pid, number)
+    told = running.communicate(timeout=60)[1].decode()
+    # Python itself ends so where SIGINT came inside of an `exec`, as of a dataclass.
+    assert running.returncode in (128 + number, -signal.SIGINT)
+    assert told.count("\n") == 1, told
+    assert "no unfinished output file was left" in told
+    assert [path.name for path in tmp_path.glob("*.jsonl")] == ["in.jsonl"]
+    assert not list(tmp_path.glob(".*.part"))
+    _wait_for_end(running.pid)
 
 
 def test_line_buffered_shows_each_record_at_once(
@@ -163,7 +257,7 @@ def test_terminal_shows_progress_and_no_color_is_kept(
         if not given:
             env.pop("NO_COLOR", None)
         running = subprocess.Popen(
-            command("sanitize", *options),
+            command("sanitize", "-f", "text", *options),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=slave,
@@ -227,7 +321,7 @@ def test_full_disk_on_standard_output(options: tuple[str, ...]) -> None:
     """Standard output that cannot be written is exit code 1 and one line."""
     with open("/dev/full", "wb") as full:
         done = subprocess.run(
-            command("sanitize", *options),
+            command("sanitize", "-f", "text", *options),
             input=LINE * 300,
             stdout=full,
             stderr=subprocess.PIPE,
@@ -253,10 +347,10 @@ def test_bare_command_shows_help_and_wrong_ones_end_with_2() -> None:
 @pytest.mark.parametrize(
     ("arguments", "closed", "code", "said"),
     [
-        (("sanitize", "-q", "-"), "<&-", 2, "stdin is closed"),
-        (("sanitize", "-q", "in.jsonl"), ">&-", 2, "stdout is closed"),
-        (("sanitize", "in.jsonl"), "2>&-", 0, ""),
-        (("sanitize", "in.jsonl", "--on-error", "x"), "2>&-", 2, ""),
+        (("sanitize", "-f", "text", "-q", "-"), "<&-", 2, "stdin is closed"),
+        (("sanitize", "-f", "text", "-q", "in.jsonl"), ">&-", 2, "stdout is closed"),
+        (("sanitize", "-f", "text", "in.jsonl"), "2>&-", 0, ""),
+        (("sanitize", "-f", "text", "in.jsonl", "--on-error", "x"), "2>&-", 2, ""),
         (("profiles", "--json"), ">/dev/full", 1, "No space left"),
     ],
 )
@@ -330,11 +424,11 @@ def test_little_is_loaded_before_interrupts_are_handled() -> None:
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("sanitize", "--key-file", "/dev/urandom"),
+        ("sanitize", "-f", "text", "--key-file", "/dev/urandom"),
         ("report", "/dev/zero"),
         ("lexicon", "info", "/dev/zero"),
         ("lexicon", "import", "/dev/zero", "--name", "mine"),
-        ("sanitize", "--lexicon", "/dev/zero"),
+        ("sanitize", "-f", "text", "--lexicon", "/dev/zero"),
     ],
 )
 def test_devices_that_never_end_are_refused(arguments: tuple[str, ...]) -> None:
@@ -355,7 +449,13 @@ def test_key_from_a_pipe(options: tuple[str, ...], key: str) -> None:
     ended = []
     for script in shell:
         done = subprocess.run(
-            ["bash", "-c", script, "sh", *command("sanitize", "-q", *options)],
+            [
+                "bash",
+                "-c",
+                script,
+                "sh",
+                *command("sanitize", "-f", "text", "-q", *options),
+            ],
             input=LINE,
             capture_output=True,
             env=environment(KEY=key),
@@ -363,7 +463,64 @@ def test_key_from_a_pipe(options: tuple[str, ...], key: str) -> None:
             timeout=60,
         )
         ended.append((done.returncode, done.stdout, done.stderr))
-    again = there("sanitize", "-q", *options, "--key-file", key, given=LINE)
+    again = there(
+        "sanitize", "-f", "text", "-q", *options, "--key-file", key, given=LINE
+    )
     assert ended[0] == (0, again.out, b"")
     assert ended[1][:2] == (2, b"")
     assert b"is longer than 1048576 bytes" in ended[1][2]
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (("sanitize", "in.jsonl", "-o", "out.jsonl"), 0),
+        (("sanitize", "in.jsonl", "--jobs", "2"), 0),
+        (("sanitize", "nowhere.jsonl"), 2),
+        (("sanitize", "bad.jsonl"), 4),
+        (("check", "in.jsonl"), 1),
+        (("--nonsense",), 2),
+    ],
+)
+def test_full_standard_error_changes_no_outcome(
+    arguments: tuple[str, ...], code: int, options: tuple[str, ...], tmp_path: Path
+) -> None:
+    """Lines that cannot be written are dropped; data and exit code are the same."""
+    (tmp_path / "in.jsonl").write_bytes(LINE)
+    (tmp_path / "bad.jsonl").write_bytes(b"bad\n")
+    if arguments[0] == "sanitize":
+        arguments = (*arguments, *options)
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            command(*arguments),
+            stdout=subprocess.PIPE,
+            stderr=full,
+            cwd=tmp_path,
+            env=environment(),
+            check=False,
+            timeout=120,
+        )
+    assert done.returncode == code
+    assert (tmp_path / "out.jsonl").exists() == ("out.jsonl" in arguments)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of memory")
+@pytest.mark.parametrize("megabytes", [40, 60, 200])
+def test_too_little_memory_is_no_bug(megabytes: int, tmp_path: Path) -> None:
+    """Whatever runs out of memory, one line says so, with exit code 1."""
+    (tmp_path / "in.jsonl").write_bytes(LINE)
+    done = subprocess.run(
+        [
+            *("/bin/sh", "-c", f'ulimit -v {megabytes}000; exec "$@"', "sh"),
+            *command("sanitize", "in.jsonl", "-q"),
+        ],
+        capture_output=True,
+        cwd=tmp_path,
+        env=environment(OPENBLAS_NUM_THREADS="1"),
+        check=False,
+        timeout=120,
+    )
+    assert (done.returncode, done.stdout) == (1, b""), done.stderr
+    assert done.stderr.startswith(b"dptext: out of memory"), done.stderr
+    assert done.stderr.count(b"\n") == 1

@@ -47,7 +47,7 @@ def test_foreign_fields_of_jsonl_stay_byte_for_byte(
     source: str, options: tuple[str, ...]
 ) -> None:
     """Key order, spaces, numbers, escapes, line ends and a missing last one survive."""
-    out = _ok(here("sanitize", source, *options))
+    out = _ok(here("sanitize", "-f", "text", source, *options))
     assert _without_texts(out, _texts(out)) == _without_texts(LINES, _texts(LINES))
     assert _texts(out) != _texts(LINES)
 
@@ -55,7 +55,7 @@ def test_foreign_fields_of_jsonl_stay_byte_for_byte(
 def test_standard_input_is_the_default(options: tuple[str, ...]) -> None:
     """No file and `-` both mean standard input, and - as output standard output."""
     for arguments in ((), ("-",), ("-", "-o", "-")):
-        out = _ok(here("sanitize", *arguments, *options, given=LINES))
+        out = _ok(here("sanitize", "-f", "text", *arguments, *options, given=LINES))
         assert len(_texts(out)) == 3
 
 
@@ -63,10 +63,10 @@ def test_report_goes_to_stderr_and_quiet_silences_it(
     source: str, options: tuple[str, ...]
 ) -> None:
     """The panel is on standard error only; --quiet leaves nothing there."""
-    ran = here("sanitize", source, *options)
+    ran = here("sanitize", "-f", "text", source, *options)
     assert "dptext privacy report" in ran.err
     assert b"privacy report" not in ran.out
-    assert here("sanitize", source, *options, "-q").err == ""
+    assert here("sanitize", "-f", "text", source, *options, "-q").err == ""
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_foreign_columns_stay_byte_for_byte(
     if name == "x.csv":
         data = data.replace(b"id;text", b"id,text")
     path.write_bytes(data)
-    out = _ok(here("sanitize", str(path), *options))
+    out = _ok(here("sanitize", "-f", "text", str(path), *options))
     assert out != data
     assert out.count(b"\n") == data.count(b"\n")
     assert out.count(b"\r\n") == data.count(b"\r\n")
@@ -117,8 +117,8 @@ def test_compressed_files_end_to_end(
         pytest.importorskip("zstandard")
     packed, plain = tmp_path / f"o.jsonl{suffix}", tmp_path / "o.jsonl"
     common = (*options, "--key-file", key, "-q")
-    _ok(here("sanitize", source, *common, "-o", str(plain)))
-    _ok(here("sanitize", source, *common, "-o", str(packed)))
+    _ok(here("sanitize", "-f", "text", source, *common, "-o", str(plain)))
+    _ok(here("sanitize", "-f", "text", source, *common, "-o", str(packed)))
     # What was packed is read again: masking nothing, only to see the same texts.
     for path in (plain, packed):
         side = json.loads(path.with_name(path.name + ".dptext.json").read_bytes())
@@ -127,7 +127,10 @@ def test_compressed_files_end_to_end(
         assert side["output"]["file"] == path.name
         assert side["audience"] == "public"
         assert side["private"] is None
-    again = [_ok(here("sanitize", str(path), *common)) for path in (plain, packed)]
+    again = [
+        _ok(here("sanitize", "-f", "text", str(path), *common))
+        for path in (plain, packed)
+    ]
     assert again[0] == again[1]
     if suffix == ".gz":
         assert gzip.decompress(packed.read_bytes()) == plain.read_bytes()
@@ -142,7 +145,7 @@ def test_parquet_end_to_end(options: tuple[str, ...], tmp_path: Path) -> None:
     )
     source, target = tmp_path / "i.parquet", tmp_path / "o.parquet"
     parquet.write_table(table, source)
-    _ok(here("sanitize", str(source), *options, "-o", str(target)))
+    _ok(here("sanitize", "-f", "text", str(source), *options, "-o", str(target)))
     found = parquet.read_table(target)
     assert found.drop_columns(["text"]).equals(table.drop_columns(["text"]))
     assert found["text"].to_pylist() != table["text"].to_pylist()
@@ -153,7 +156,13 @@ def test_several_inputs_are_joined(options: tuple[str, ...], tmp_path: Path) -> 
     for name in ("a", "b"):
         (tmp_path / f"{name}.csv").write_bytes(b"id,text\n1,the film\n2,the film")
     out = _ok(
-        here("sanitize", str(tmp_path / "a.csv"), str(tmp_path / "b.csv"), *options)
+        here(
+            "sanitize",
+            *("-f", "text"),
+            str(tmp_path / "a.csv"),
+            str(tmp_path / "b.csv"),
+            *options,
+        )
     )
     lines = out.splitlines()
     assert [line.split(b",")[0] for line in lines] == [b"id", b"1", b"2", b"1", b"2"]
@@ -170,13 +179,13 @@ def test_same_key_gives_the_same_bytes_for_every_batch_size(
             for n in range(60)
         )
     )
-    run = ("sanitize", str(path), *options, "--key-file", key, "-q")
+    run = ("sanitize", "-f", "text", str(path), *options, "--key-file", key, "-q")
     outs = {_ok(here(*run, "--batch-size", size)) for size in ("1", "7", "4096")}
     outs.add(_ok(here(*run, "--line-buffered")))
     assert len(outs) == 1
     other = _ok(here(*run, "--set", "tokens.case=lower"))
     assert other.lower() not in {each.lower() for each in outs}
-    assert _ok(here("sanitize", str(path), *options, "-q")) not in outs
+    assert _ok(here("sanitize", "-f", "text", str(path), *options, "-q")) not in outs
 
 
 def test_records_of_equal_text_get_different_noise(
@@ -185,7 +194,7 @@ def test_records_of_equal_text_get_different_noise(
     """Equal records in different places are drawn anew."""
     text = " ".join(WORDS)
     given = f'{{"text":"{text}"}}\n'.encode() * 5
-    out = _ok(here("sanitize", *options, "--key-file", key, given=given))
+    out = _ok(here("sanitize", "-f", "text", *options, "--key-file", key, given=given))
     assert len(set(_texts(out))) == 5
 
 
@@ -195,7 +204,7 @@ def test_id_names_a_record_whatever_its_place(
     """With --id and a key, a record's output does not depend on its place."""
     text = " ".join(WORDS)
     rows = [f'{{"id":"{n}","text":"{text}"}}\n'.encode() for n in range(6)]
-    run = ("sanitize", *options, "--key-file", key, "--id", "id")
+    run = ("sanitize", "-f", "text", *options, "--key-file", key, "--id", "id")
     there = _ok(here(*run, given=b"".join(rows))).splitlines()
     back = _ok(here(*run, given=b"".join(reversed(rows)))).splitlines()
     assert there == back[::-1]
@@ -205,8 +214,10 @@ def test_id_names_a_record_whatever_its_place(
 def test_missing_pass(options: tuple[str, ...]) -> None:
     """An absent or null text field stops the run, or passes with --missing pass."""
     given = b'{"a":1}\n{"text":null}\n{"text":"the film"}\n'
-    assert here("sanitize", *options, given=given).code == 4
-    out = _ok(here("sanitize", *options, "--missing", "pass", given=given))
+    assert here("sanitize", "-f", "text", *options, given=given).code == 4
+    out = _ok(
+        here("sanitize", "-f", "text", *options, "--missing", "pass", given=given)
+    )
     assert out.startswith(b'{"a":1}\n{"text":null}\n{"text":')
 
 
@@ -215,7 +226,7 @@ def test_skip_changes_no_other_record(options: tuple[str, ...], key: str) -> Non
     text = " ".join(WORDS)
     good = [f'{{"text":"{text}"}}\n'.encode()] * 3
     bad = [good[0], b"{broken\n", good[2]]
-    run = ("sanitize", *options, "--key-file", key)
+    run = ("sanitize", "-f", "text", *options, "--key-file", key)
     whole = _ok(here(*run, given=b"".join(good))).splitlines()
     ran = here(*run, "--on-error", "skip", given=b"".join(bad))
     assert ran.out.splitlines() == [whole[0], whole[2]]
@@ -227,7 +238,11 @@ def test_quarantine_keeps_the_bytes(options: tuple[str, ...], tmp_path: Path) ->
     aside = tmp_path / "aside"
     bad = b'{"text": 5, "x":"\\u00e9"}\r\n'
     given = b'{"text":"the film"}\n' + bad + b"\xff\xfe\n"
-    out = _ok(here("sanitize", *options, "--quarantine", str(aside), given=given))
+    out = _ok(
+        here(
+            "sanitize", "-f", "text", *options, "--quarantine", str(aside), given=given
+        )
+    )
     assert len(out.splitlines()) == 1
     assert aside.read_bytes() == bad + b"\xff\xfe\n"
     assert aside.stat().st_mode & 0o077 == 0
@@ -238,7 +253,7 @@ def test_internal_report_and_its_display(
 ) -> None:
     """--report holds the internal report; `dptext report` shows it again."""
     path = tmp_path / "report.json"
-    _ok(here("sanitize", source, *options, "--report", str(path), "-q"))
+    _ok(here("sanitize", "-f", "text", source, *options, "--report", str(path), "-q"))
     data = json.loads(path.read_bytes())
     assert data["audience"] == "internal"
     assert data["private"]["records"] == 3
@@ -261,7 +276,7 @@ def test_standard_output_carries_one_thing(
     source: str, options: tuple[str, ...], more: tuple[str, ...]
 ) -> None:
     """Data and report, or two reports, would mix: refused before anything is read."""
-    ran = here("sanitize", source, *options, "-q", *more)
+    ran = here("sanitize", "-f", "text", source, *options, "-q", *more)
     assert ran.code == 2
     assert ran.out == b""
     assert "standard output carries" in ran.err
@@ -271,7 +286,15 @@ def test_a_report_alone_may_go_to_standard_output(
     source: str, options: tuple[str, ...], tmp_path: Path
 ) -> None:
     """Where the data go to a file."""
-    run = ("sanitize", source, *options, "-q", "-o", str(tmp_path / "o.jsonl"))
+    run = (
+        "sanitize",
+        *("-f", "text"),
+        source,
+        *options,
+        "-q",
+        "-o",
+        str(tmp_path / "o.jsonl"),
+    )
     assert json.loads(_ok(here(*run, "--report", "-")))["audience"] == "internal"
 
 
@@ -280,7 +303,7 @@ def test_public_report_elsewhere_and_no_sidecar(
 ) -> None:
     """The public report goes where it is asked for, or nowhere."""
     out, told = tmp_path / "o.jsonl", tmp_path / "told.json"
-    run = ("sanitize", source, *options, "-q", "-o", str(out))
+    run = ("sanitize", "-f", "text", source, *options, "-q", "-o", str(out))
     _ok(here(*run, "--public-report", str(told)))
     assert json.loads(told.read_bytes())["audience"] == "public"
     assert not out.with_name("o.jsonl.dptext.json").exists()
@@ -290,13 +313,21 @@ def test_public_report_elsewhere_and_no_sidecar(
 
 def test_text_on_standard_input_has_no_other_fields(options: tuple[str, ...]) -> None:
     """Plain lines are text; the report speaks of other fields only where there are."""
-    assert "All fields other" not in here("sanitize", *options, given=b"the film\n").err
-    assert "All fields other" in here("sanitize", *options, given=LINES).err
+    assert (
+        "All fields other"
+        not in here("sanitize", "-f", "text", *options, given=b"the film\n").err
+    )
+    assert (
+        "All fields other" in here("sanitize", "-f", "text", *options, given=LINES).err
+    )
 
 
 def test_seeded_run_has_no_guarantee(source: str, options: tuple[str, ...]) -> None:
     """--seed is repeatable and says that it protects nothing."""
-    runs = [here("sanitize", source, *options, "--seed", "4") for _ in range(2)]
+    runs = [
+        here("sanitize", "-f", "text", source, *options, "--seed", "4")
+        for _ in range(2)
+    ]
     assert runs[0].out == runs[1].out
     assert "No guarantee: this run was seeded" in " ".join(
         runs[0].err.replace("│", " ").split()
@@ -310,8 +341,8 @@ def test_empty_input_is_an_empty_output(
     for suffix in ("jsonl", "txt"):
         path = tmp_path / f"empty.{suffix}"
         path.touch()
-        assert _ok(here("sanitize", str(path), *options)) == b""
-    assert _ok(here("sanitize", *options)) == b""
+        assert _ok(here("sanitize", "-f", "text", str(path), *options)) == b""
+    assert _ok(here("sanitize", "-f", "text", *options)) == b""
 
 
 @pytest.mark.parametrize(
@@ -331,7 +362,7 @@ def test_overrides(given: tuple[str, ...], options: tuple[str, ...]) -> None:
     common = (
         options if "-p" not in given and "--mechanism" not in given else options[:4]
     )
-    ran = here("sanitize", *common, *given, given=LINES)
+    ran = here("sanitize", "-f", "text", *common, *given, given=LINES)
     assert ran.code == 0, ran.err
     assert len(_texts(ran.out)) == 3
 
@@ -350,6 +381,7 @@ def test_out_dir_writes_one_to_one(options: tuple[str, ...], tmp_path: Path) -> 
     report = tmp_path / "report.json"
     ran = here(
         "sanitize",
+        *("-f", "text"),
         *(str(tmp_path / name) for name in names),
         *options,
         *("--out-dir", str(folder), "--report", str(report)),
@@ -394,7 +426,7 @@ def test_out_dir_of_one_key_equals_one_run(
     for name in ("a.txt", "b.txt"):
         (tmp_path / name).write_text(f"{line}\n" * 2)
     inputs = [str(tmp_path / name) for name in ("a.txt", "b.txt")]
-    run = ("sanitize", *inputs, *options, "--key-file", key, "-q")
+    run = ("sanitize", "-f", "text", *inputs, *options, "--key-file", key, "-q")
     joined = _ok(here(*run))
     _ok(here(*run, "--out-dir", str(tmp_path / "o")))
     parts = [(tmp_path / "o" / name).read_bytes() for name in ("a.txt", "b.txt")]
@@ -406,7 +438,9 @@ def test_out_dir_keeps_what_is_whole(options: tuple[str, ...], tmp_path: Path) -
     for name, text in (("a.txt", "the film\n"), ("b.txt", "bad\0\n"), ("c.txt", "x\n")):
         (tmp_path / name).write_text(text)
     inputs = [str(tmp_path / name) for name in ("a.txt", "b.txt", "c.txt")]
-    ran = here("sanitize", *inputs, *options, "--out-dir", str(tmp_path / "o"))
+    ran = here(
+        "sanitize", "-f", "text", *inputs, *options, "--out-dir", str(tmp_path / "o")
+    )
     assert ran.code == 4
     assert sorted(path.name for path in (tmp_path / "o").iterdir()) == [
         "a.txt",
@@ -420,7 +454,15 @@ def test_in_place(options: tuple[str, ...], tmp_path: Path) -> None:
     first, second = tmp_path / "a.jsonl", tmp_path / "b.csv"
     first.write_bytes(LINES)
     second.write_text("id,text\n1,the film was good\n")
-    run = ("sanitize", str(first), str(second), *options, "-q", "--no-bayes-risk")
+    run = (
+        "sanitize",
+        *("-f", "text"),
+        str(first),
+        str(second),
+        *options,
+        "-q",
+        "--no-bayes-risk",
+    )
     assert here(*run, "--in-place") == Ran(0, b"", "")
     private = first.read_bytes(), second.read_bytes()
     assert private[0] != LINES
@@ -447,8 +489,8 @@ def test_in_place_alone(
     source: str, options: tuple[str, ...], more: tuple[str, ...]
 ) -> None:
     """Outputs in the places of their inputs go nowhere else, and have reports."""
-    ran = here("sanitize", source, *options, "--in-place", *more)
+    ran = here("sanitize", "-f", "text", source, *options, "--in-place", *more)
     assert (ran.code, ran.out) == (2, b"")
     assert "--in-place" in ran.err
-    assert here("sanitize", *options, "--in-place", given=LINES).code == 2
+    assert here("sanitize", "-f", "text", *options, "--in-place", given=LINES).code == 2
     assert Path(source).read_bytes() == LINES

@@ -46,8 +46,8 @@ def test_texts_in_explain(options: tuple[str, ...]) -> None:
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("sanitize", "{}.jsonl"),
-        ("sanitize", "{}"),
+        ("sanitize", "-f", "text", "{}.jsonl"),
+        ("sanitize", "-f", "text", "{}"),
         ("lexicon", "info", "{}"),
         ("lexicon", "import", "{}", "--name", "x"),
         ("report", "{}"),
@@ -70,7 +70,7 @@ def test_reports_of_others(options: tuple[str, ...], tmp_path: Path) -> None:
     """A report whose texts hold control characters is shown without them."""
     source, path = tmp_path / "in.jsonl", tmp_path / "r.json"
     source.write_text('{"text":"the film"}\n')
-    run = ("sanitize", str(source), *options, "-q", "--no-bayes-risk")
+    run = ("sanitize", "-f", "text", str(source), *options, "-q", "--no-bayes-risk")
     assert here(*run, "--report", str(path)).code == 0
     report = json.loads(path.read_text())
     report["run"]["profile"] = HOSTILE

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from dptext.report import signatures
 from tests.cli.running import MARKER, here
 from tests.test_signatures import PRIVATE, PUBLIC
 
@@ -33,7 +34,16 @@ def keys(
 
 
 def _sanitize(options: tuple[str, ...], *more: str) -> None:
-    run = ("sanitize", "in.jsonl", *options, "--no-bayes-risk", "-q", "-o", "out.jsonl")
+    run = (
+        "sanitize",
+        *("-f", "text"),
+        "in.jsonl",
+        *options,
+        "--no-bayes-risk",
+        "-q",
+        "-o",
+        "out.jsonl",
+    )
     ran = here(*run, *more)
     assert ran.code == 0, ran.err
 
@@ -111,7 +121,7 @@ def test_key_of_the_policy(keys: None) -> None:
 
 def test_one_file_for_two_keys(keys: None, options: tuple[str, ...]) -> None:
     """Whoever verifies by a secret has it, so that it cannot be that of the draws."""
-    run = ("sanitize", "in.jsonl", *options, "-o", "new.jsonl")
+    run = ("sanitize", "-f", "text", "in.jsonl", *options, "-o", "new.jsonl")
     ran = here(*run, "--key-file", "secret", "--sign-key", "secret")
     assert ran.code == 2
     assert "another file than --key-file" in ran.err
@@ -121,7 +131,16 @@ def test_one_file_for_two_keys(keys: None, options: tuple[str, ...]) -> None:
 
 def test_vectors_are_signed(keys: None, options: tuple[str, ...]) -> None:
     """Reports of vectors are signed and verified alike."""
-    run = ("embed", "in.jsonl", "--lexicon", options[1], "-q", "-o", "out.npy")
+    run = (
+        "embed",
+        *("-f", "text"),
+        "in.jsonl",
+        "--lexicon",
+        options[1],
+        "-q",
+        "-o",
+        "out.npy",
+    )
     assert here(*run, "--sign-key", "sign.pem").code == 0
     command: tuple[str, ...]
     command = ("check", "out.npy", "--notion", "eps-delta", "--notion", "metric-DP")
@@ -167,3 +186,38 @@ def test_findings_for_machines(keys: None) -> None:
     assert json.loads(passed.out)["runs"][0]["results"] == []
     assert here("check", "--format", "xml").code == 2
     assert not re.search("dptext check.*null", ran.out.decode())
+
+
+def test_reports_show_who_signed(keys: None, options: tuple[str, ...]) -> None:
+    """Terminal, text and page name the key; only one that verifies is believed."""
+    key = signatures.of(PUBLIC, "key").id
+    words = ("--lexicon", options[1])
+    for command, output in (("sanitize", "new.jsonl"), ("embed", "new.npy")):
+        run = (command, "in.jsonl", *words, "-o", output, "--html", "new.html")
+        side = Path(f"{output}.dptext.json")
+        for signed, said in ((("--sign-key", "sign.pem"), f"by key {key} (Ed25519)"),):
+            assert said in _flat(here(*run, *signed).err)
+            assert said in Path("new.html").read_text()
+        Path(".dptext.yaml").write_text("check: {max_risk: 50%}\n")
+        assert f"said to be by key {key}" in _shown(side)
+        Path(".dptext.yaml").write_text("check: {verify_key: team.pub}\n")
+        assert f"by key {key} (Ed25519), verified" in _shown(side)
+        side.write_text(side.read_text().replace('"missing"', ' "missing"'))
+        assert "does not hold: the report was changed" in _shown(side)
+        assert "verified" not in _shown(side)
+        assert "not signed" in _flat(here(*run).err)
+        assert "not signed" in _shown(side)
+
+
+def _shown(side: Path) -> str:
+    """Return what both renderers of `report` say, as one text."""
+    ran = here("report", str(side))
+    assert here("report", str(side), "--html", "page.html").code == 0
+    text, page = _flat(ran.out.decode()), Path("page.html").read_text()
+    (line,) = re.findall(r"Signature</dt><dd>([^<]*)\. [NW]", page)
+    assert line in text
+    return text
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.replace("\u2502", " ").split())

@@ -78,7 +78,9 @@ def _refused(ran: Ran, code: int, *said: str) -> None:
 def test_wrong_option(given: tuple[str, ...], said: str, source: str) -> None:
     """A wrong option is named in one line with exit code 2."""
     _refused(
-        here("sanitize", source, *given), 1 if "nowhere/at" in given[1] else 2, said
+        here("sanitize", "-f", "text", source, *given),
+        1 if "nowhere/at" in given[1] else 2,
+        said,
     )
 
 
@@ -93,7 +95,7 @@ def test_wrong_option(given: tuple[str, ...], said: str, source: str) -> None:
 )
 def test_what_the_parser_refuses(given: tuple[str, ...], source: str) -> None:
     """What is no number or no option at all ends with exit code 2 as well."""
-    ran = here("sanitize", source, *given)
+    ran = here("sanitize", "-f", "text", source, *given)
     assert ran.code == 2
     assert ran.out == b""
     assert given[0] in ran.err
@@ -108,15 +110,20 @@ def test_unknown_profile_key_is_named_with_its_path(
     recipe.write_text(
         "mechanism: {name: rank, kk: 3}\nbudget: {name: uniform, epsilon: 1}"
     )
-    _refused(here("sanitize", source, "-p", str(recipe)), 2, "mine.yaml", "kk")
+    _refused(
+        here("sanitize", "-f", "text", source, "-p", str(recipe)), 2, "mine.yaml", "kk"
+    )
     recipe.write_text("mechanism: rank\nmechanism: tem\n")
     _refused(
-        here("sanitize", source, "-p", str(recipe)), 2, "mine.yaml:", "given twice"
+        here("sanitize", "-f", "text", source, "-p", str(recipe)),
+        2,
+        "mine.yaml:",
+        "given twice",
     )
     recipe.write_text("a: [1")
-    _refused(here("sanitize", source, "-p", str(recipe)), 2, "mine.yaml")
+    _refused(here("sanitize", "-f", "text", source, "-p", str(recipe)), 2, "mine.yaml")
     recipe.write_bytes(b"\xff\xfe")
-    _refused(here("sanitize", source, "-p", str(recipe)), 2, "mine.yaml")
+    _refused(here("sanitize", "-f", "text", source, "-p", str(recipe)), 2, "mine.yaml")
 
 
 def test_weak_keys_are_refused(source: str, tmp_path: Path) -> None:
@@ -125,18 +132,26 @@ def test_weak_keys_are_refused(source: str, tmp_path: Path) -> None:
     for data, mode in ((b"x" * 64, 0o600), (b"short", 0o600), (os.urandom(32), 0o644)):
         path.write_bytes(data)
         path.chmod(mode)
-        _refused(here("sanitize", source, "--key-file", str(path)), 2, str(path))
+        _refused(
+            here("sanitize", "-f", "text", source, "--key-file", str(path)),
+            2,
+            str(path),
+        )
 
 
 def test_missing_and_odd_inputs(options: tuple[str, ...], tmp_path: Path) -> None:
     """A missing file, a folder, or a name without a known suffix is exit code 2."""
-    _refused(here("sanitize", str(tmp_path / "no.jsonl"), *options), 2, "no.jsonl")
+    _refused(
+        here("sanitize", "-f", "text", str(tmp_path / "no.jsonl"), *options),
+        2,
+        "no.jsonl",
+    )
     folder = tmp_path / "folder.jsonl"
     folder.mkdir()
-    _refused(here("sanitize", str(folder), *options), 2, "directory")
+    _refused(here("sanitize", "-f", "text", str(folder), *options), 2, "directory")
     odd = tmp_path / "x.docx"
     odd.touch()
-    _refused(here("sanitize", str(odd), *options), 2, ".docx", "--format")
+    _refused(here("sanitize", "-f", "text", str(odd), *options), 2, ".docx", "--format")
 
 
 def test_inputs_of_different_formats(options: tuple[str, ...], tmp_path: Path) -> None:
@@ -144,8 +159,14 @@ def test_inputs_of_different_formats(options: tuple[str, ...], tmp_path: Path) -
     one, two = tmp_path / "a.jsonl", tmp_path / "b.txt"
     one.write_bytes(GOOD)
     two.write_text("the film\n")
-    _refused(here("sanitize", str(one), str(two), *options), 2, "jsonl, text")
-    _refused(here("sanitize", "-", str(two), *options, given=GOOD), 2, "jsonl, text")
+    _refused(
+        here("sanitize", "-f", "text", str(one), str(two), *options), 2, "jsonl, text"
+    )
+    _refused(
+        here("sanitize", "-f", "text", "-", str(two), *options, given=GOOD),
+        2,
+        "jsonl, text",
+    )
 
 
 def test_field_that_is_not_there(source: str, options: tuple[str, ...]) -> None:
@@ -154,7 +175,7 @@ def test_field_that_is_not_there(source: str, options: tuple[str, ...]) -> None:
     _refused(ran, 4, "in.jsonl:1", "txet", "did you mean 'text'?", "--missing pass")
     assert "skip" not in ran.err
     Path(source).write_bytes(GOOD + b'{"body":"the film"}\n')
-    ran = here("sanitize", source, *options, "-o", f"{source}.out")
+    ran = here("sanitize", "-f", "text", source, *options, "-o", f"{source}.out")
     _refused(ran, 4, "in.jsonl:2", "--on-error skip")
 
 
@@ -166,7 +187,16 @@ def test_a_field_in_no_record(
     source = tmp_path / "in.jsonl"
     source.write_bytes(GOOD * 50)
     target = output if output == "-" else str(tmp_path / output)
-    run = ("sanitize", str(source), *options, "--missing", "pass", "-o", target)
+    run = (
+        "sanitize",
+        *("-f", "text"),
+        str(source),
+        *options,
+        "--missing",
+        "pass",
+        "-o",
+        target,
+    )
     for fields in (("-f", "txt"), ("-f", "text", "-f", "txt")):
         _refused(here(*run, *fields), 4, "field 'txt' is in none of the 50 records")
     assert [path.name for path in tmp_path.iterdir()] == ["in.jsonl"]
@@ -221,7 +251,9 @@ def test_bad_records(
     source, target = tmp_path / name, tmp_path / "out"
     source.write_bytes(data.replace(b"%s", MARKER.encode()))
     limit = ("--max-record-bytes", "1000000")
-    ran = here("sanitize", str(source), *options, *limit, "-o", str(target))
+    ran = here(
+        "sanitize", "-f", "text", str(source), *options, *limit, "-o", str(target)
+    )
     _refused(ran, 4, name)
     assert not target.exists()
     assert not list(tmp_path.glob("*.part"))
@@ -238,7 +270,7 @@ def test_over_long_line_of_100_mb_can_be_skipped(
         for _ in range(100):
             file.write(MARKER.encode() * (2**20 // len(MARKER)))
         file.write(b'"}\n' + GOOD)
-    ran = here("sanitize", str(source), *options, "--on-error", "skip")
+    ran = here("sanitize", "-f", "text", str(source), *options, "--on-error", "skip")
     source.unlink()
     assert ran.code == 0, ran.err
     assert len(ran.out.splitlines()) == 2
@@ -251,7 +283,7 @@ def test_output_equal_to_an_input(
     """No output, report or quarantine may replace an input, the key or one another."""
     link = tmp_path / "link.jsonl"
     link.symlink_to(source)
-    run = ("sanitize", source, *options)
+    run = ("sanitize", "-f", "text", source, *options)
     _refused(here(*run, "-o", source), 2, "in.jsonl")
     _refused(here(*run, "-o", str(link)), 2, "link.jsonl")
     _refused(here(*run, "--report", source), 2, "in.jsonl")
@@ -270,7 +302,7 @@ def test_outputs_that_cannot_be_written(
     source: str, options: tuple[str, ...], tmp_path: Path
 ) -> None:
     """A missing folder, a folder as output or a full disk is one line."""
-    run = ("sanitize", source, *options)
+    run = ("sanitize", "-f", "text", source, *options)
     _refused(here(*run, "-o", str(tmp_path / "no" / "o.jsonl")), 1, "No such file")
     _refused(here(*run, "-o", str(tmp_path)), 2, "directory")
     if os.path.exists("/dev/full"):
@@ -282,7 +314,7 @@ def test_outputs_that_cannot_be_written(
 
 def test_devices_have_no_sidecar(source: str, options: tuple[str, ...]) -> None:
     """An output that is no regular file gets no sidecar beside it."""
-    ran = here("sanitize", source, *options, "-o", "/dev/null", "-q")
+    ran = here("sanitize", "-f", "text", source, *options, "-o", "/dev/null", "-q")
     assert (ran.code, ran.err) == (0, "")
     assert not Path("/dev/null.dptext.json").exists()
 
@@ -296,7 +328,9 @@ def test_folder_without_rights(
     """A folder that may not be written is one line."""
     locked = tmp_path / "locked"
     locked.mkdir(mode=0o500)
-    ran = here("sanitize", source, *options, "-o", str(locked / "o.jsonl"))
+    ran = here(
+        "sanitize", "-f", "text", source, *options, "-o", str(locked / "o.jsonl")
+    )
     _refused(ran, 1, "Permission denied")
 
 
@@ -306,11 +340,17 @@ def test_failed_run_leaves_the_old_output(
     """A run that fails changes nothing: target and sidecar stay as they were."""
     source, target = tmp_path / "in.jsonl", tmp_path / "o.jsonl"
     source.write_bytes(GOOD)
-    assert here("sanitize", str(source), *options, "-o", str(target)).code == 0
+    assert (
+        here("sanitize", "-f", "text", str(source), *options, "-o", str(target)).code
+        == 0
+    )
     before = {path: path.read_bytes() for path in tmp_path.iterdir()}
     source.write_bytes(GOOD * 500 + b"broken\n")
     before[source] = source.read_bytes()
-    assert here("sanitize", str(source), *options, "-o", str(target)).code == 4
+    assert (
+        here("sanitize", "-f", "text", str(source), *options, "-o", str(target)).code
+        == 4
+    )
     assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
@@ -337,7 +377,9 @@ def test_out_dir_is_refused(
     for name in ("a/x.txt", "b/x.txt", "b/y.odt"):
         Path(name).parent.mkdir(exist_ok=True)
         Path(name).write_text("the film\n")
-    _refused(here("sanitize", *given, *options, "--out-dir", "o"), 2, said)
+    _refused(
+        here("sanitize", "-f", "text", *given, *options, "--out-dir", "o"), 2, said
+    )
     assert not Path("o").exists()
 
 
@@ -347,11 +389,18 @@ def test_out_dir_never_replaces_an_input(
     """The folder of the inputs is no place for the outputs."""
     path = tmp_path / "x.txt"
     path.write_text("the film\n")
-    ran = here("sanitize", str(path), *options, "--out-dir", str(tmp_path))
+    ran = here(
+        "sanitize", "-f", "text", str(path), *options, "--out-dir", str(tmp_path)
+    )
     _refused(ran, 2, "x.txt")
     path.with_name("file").touch()
     ran = here(
-        "sanitize", str(path), *options, "--out-dir", str(tmp_path / "file" / "d")
+        "sanitize",
+        *("-f", "text"),
+        str(path),
+        *options,
+        "--out-dir",
+        str(tmp_path / "file" / "d"),
     )
     _refused(ran, 1, "--out-dir")
 
@@ -365,3 +414,39 @@ def test_report_command_refuses_what_is_no_report(tmp_path: Path) -> None:
     _refused(here("report", str(path)), 2, "r.json")
     path.write_text(MARKER)
     _refused(here("report", str(path)), 2, "not JSON")
+
+
+@pytest.mark.parametrize("given", [("--delimiter", ";"), ("--no-header",)])
+@pytest.mark.parametrize("format", [(), ("--format", "jsonl")])
+@pytest.mark.parametrize(
+    "command", [("sanitize",), ("embed",), ("compare",), ("evaluate", "in.jsonl")]
+)
+def test_options_of_tables_without_a_table(
+    command: tuple[str, ...], format: tuple[str, ...], given: tuple[str, ...]
+) -> None:
+    """They mean nothing for JSON and text, and are refused before anything is read."""
+    ran = here(*command, "in.jsonl", *format, *given)
+    _refused(ran, 2, given[0], "for CSV and TSV", "jsonl")
+
+
+def test_options_of_tables_for_standard_input(
+    options: tuple[str, ...], tmp_path: Path
+) -> None:
+    """The format must be named, by option or output; a setting is for tables alone."""
+    given = ("--delimiter", ";")
+    _refused(here("sanitize", *options, *given, given=GOOD), 2, "--format csv")
+    run = ("sanitize", *options, "-q", *given)
+    table = b"id;text\n1;the film\n"
+    assert here(*run, "--format", "csv", given=table).code == 0
+    assert here(*run, "-o", str(tmp_path / "o.csv"), given=table).code == 0
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DPTEXT_DELIMITER", ";")
+        assert here("sanitize", *options, "-q", given=GOOD).code == 0
+
+
+@pytest.mark.parametrize("command", [("evaluate", "in.jsonl"), ("compare",)])
+def test_a_classifier_that_is_none(command: tuple[str, ...]) -> None:
+    """Its name is looked at before the texts are, also where nothing is to learn."""
+    run = (*command, "in.jsonl", "--classifier")
+    _refused(here(*run, "nope"), 2, "--classifier nope: give tfidf")
+    _refused(here(*run, "vectors"), 2, "--label")

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from dptext import registry
 from dptext.decoders import Decoder, Params
 from dptext.readers.channel import Channel
+from dptext.tokens.joining import Releaser
 from dptext.tokens.policy import Policy
-from dptext.tokens.releasing import Releaser
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import BudgetDescription, BudgetKind, Ids, Lexicon
 from tests import prepared

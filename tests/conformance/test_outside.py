@@ -51,6 +51,7 @@ def test_an_outside_mechanism_is_used_by_name(tmp_path: Path) -> None:
     report = tmp_path / "report.json"
     out = run(
         "sanitize",
+        *("-f", "text"),
         "-q",
         "--report",
         str(report),

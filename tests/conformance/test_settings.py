@@ -12,12 +12,12 @@ from typing import Any
 import msgspec
 import pytest
 
-from dptext import content, identity, models, pipeline, profile, registry
-from dptext.content import Prepared
+from dptext import models, pipeline, profile, registry
 from dptext.errors import DptextError, LexiconError, MissingExtra, UsageError
+from dptext.pipeline import identity_of
 from dptext.randomness import RunKey
 from dptext.readers import ngrams
-from dptext.settings import convert
+from dptext.settings import Prepared, convert, digest_of_path
 from dptext.tokens.policy import Policy
 from dptext.types import Record
 from tests.conformance.components import ENGLISH
@@ -193,7 +193,7 @@ def nonce(
     except (LexiconError, UsageError):
         if not edited:
             raise
-        return content.of_path(path).encode()
+        return digest_of_path(path).encode()
     return made.randomness(RunKey.from_seed(1)).nonce(Record(0, ("a text",), None))
 
 
@@ -319,7 +319,7 @@ def test_every_setting_of_every_component_enters_the_identity(
     usual = profile.parse(
         {"mechanism": "laplace", "budget": {"name": "uniform", "epsilon": 3.0}}, "test"
     )
-    seen = {identity.of(usual, "lexicon", {}, ())}
+    seen = {identity_of(usual, "lexicon", {}, ())}
     count = 1
     now = convert(base, module.Params, "test")
     settings = [("", now)]
@@ -330,10 +330,10 @@ def test_every_setting_of_every_component_enters_the_identity(
             continue
         if (key, field) == ("mapping", "device"):
             plain = with_part(now)
-            same = (identity.of(each, "lexicon", {}, ()) for each in (plain, recipe))
+            same = (identity_of(each, "lexicon", {}, ()) for each in (plain, recipe))
             assert len(set(same)) == 1
             continue
-        seen.add(identity.of(recipe, "lexicon", {}, ()))
+        seen.add(identity_of(recipe, "lexicon", {}, ()))
         count += 1
     assert len(seen) == count
 

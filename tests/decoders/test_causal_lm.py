@@ -154,7 +154,7 @@ def test_a_gguf_file_asks_for_its_extra(
 def test_a_real_model_reads_english() -> None:
     """Under balanced it finds more of 43 words than each word tells by itself."""
     from dptext import open_pipeline
-    from dptext.readers.alone import Alone
+    from dptext.readers.channel import Alone
 
     decoder = {"name": "causal-lm", "model": causal.real()}
     ready = open_pipeline("balanced", {"decoder": decoder})

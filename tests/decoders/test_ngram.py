@@ -1,21 +1,26 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from dptext import pipeline, profile
 from dptext.decoders import ngram
 from dptext.errors import LexiconError, UsageError
 from dptext.randomness import RunKey
 from dptext.readers import ngrams
+from dptext.readers import ngrams as locations
 from dptext.readers.pairs import PairReader
+from dptext.tokens.joining import Releaser
 from dptext.tokens.policy import Policy
+from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import Record
-from tests import small
+from tests import prepared, small
 from tests.readers import models
 from tests.readers.test_posterior import (
     ENGLISH,
@@ -108,6 +113,36 @@ def test_mbr_writes_the_closest_fluent_text(
     alone = params(tmp_path, fluency=0.0).prepare(channel).decode(batch)
     if fluency > 0.1:
         assert (alone != written).any()
+
+
+def test_expected_closeness_has_the_same_bits_in_every_batch(tmp_path: Path) -> None:
+    """Of 1,500 words each is weighed to the same last bit alone and beside others."""
+    wide = small.english(*(f"w{n}" for n in range(40)))
+    rng = np.random.default_rng(2)
+    vectors = rng.normal(size=(len(wide.words) + 1, 6)).astype(np.float32)
+    channel = replace(channel_of(Policy()), lexicon=replace(wide, vectors=vectors))
+    channel = replace(
+        channel,
+        prior=np.array(wide.prior),
+        mechanism=prepared.ready("rank", channel.lexicon),
+    )
+    ngrams.save(models.model(wide), tmp_path / "wide")
+    decoder = ngram.Params(model=str(tmp_path / "wide"), topic=0.0).prepare(channel)
+    texts = [" ".join(rng.choice(wide.words, 5)) for _ in range(300)]
+
+    def bits(texts: list[str]) -> NDArray[np.int32]:
+        words = Tokenizer(wide, Policy()).words(texts)
+        eps = np.full(len(words.ids), 2.0)
+        released = Releaser(Policy()).released(words, words.ids, eps)
+        weighed = decoder._reader.weighed(released)
+        likely = decoder._reader.likely(released, weighed)
+        expected = decoder._expected(released, weighed, likely)
+        return np.ascontiguousarray(expected.T).view(np.int32)
+
+    together = bits(texts)
+    assert len(together) == 1500
+    alone = np.concatenate([bits([text]) for text in texts])
+    np.testing.assert_array_equal(alone, together)
 
 
 def test_the_most_probable_word_is_written(tmp_path: Path) -> None:
@@ -233,6 +268,26 @@ def test_another_mechanism_writes_its_draws() -> None:
     assert kept["decoder"] == "ngram"
     both = profile.merged(base, {**over, "decoder": {"name": "none"}})
     assert both["decoder"] == {"name": "none"}
+
+
+def test_an_optional_model_is_the_one_that_ships(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may be of another language; a damaged or missing one is an error."""
+    optional, channel = ngram.Params(optional=True), channel_of(Policy())
+    assert optional.fits(channel)
+    strange = replace(channel, lexicon=small.english("chien", "xqzz", "zyqv"))
+    prior = np.array([0.0, 0.5, 0.5, 0.0])
+    assert not optional.fits(replace(strange, prior=prior))
+    with pytest.raises(LexiconError, match="knows 0% of the words"):
+        ngram.Params().prepare(replace(strange, prior=prior))
+    monkeypatch.setattr(locations, "packaged", lambda: tmp_path / "english")
+    with pytest.raises(LexiconError, match="no n-gram model named 'english'"):
+        optional.fits(replace(channel))
+    ngrams.save(models.model(ENGLISH), tmp_path / "english")
+    (tmp_path / "english" / "gains.npy").write_bytes(b"")
+    with pytest.raises(LexiconError, match="does not match its digest"):
+        optional.fits(replace(channel))
 
 
 def test_a_model_must_know_the_lexicon(tmp_path: Path) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from dptext.embedding import release, settings
-from dptext.embedding.release import Release
 from dptext.types import Record
+from dptext.vectors import release, settings
+from dptext.vectors.release import Release
 from tests.cli.running import lexicon
 
 MECHANISMS = (

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from dptext import privacy_curve as curve
+from dptext import noise as curve
 from dptext.guarantees import binomial
 from dptext.mechanisms._clipped import clip
 from tests import distributions, prepared, small

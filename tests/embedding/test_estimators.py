@@ -11,7 +11,7 @@ import pytest
 sklearn_checks: Any = pytest.importorskip("sklearn.utils.estimator_checks")
 
 from dptext.errors import UsageError  # noqa: E402
-from dptext.estimators import PrivateVectors, TextVectors  # noqa: E402
+from dptext.integrations.scikit_learn import PrivateVectors, TextVectors  # noqa: E402
 from tests.cli.running import lexicon  # noqa: E402
 
 KEY = bytes(range(7, 7 + 64))

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from dptext import models
-from dptext.embedding import encoders, release, settings, tables
 from dptext.errors import UsageError
 from dptext.randomness import RunKey
+from dptext.vectors import encoders, release, settings
 from tests.embedding.made import MECHANISMS, TEXTS, made, records
 
 KEY = RunKey.from_seed(1)
@@ -79,7 +79,7 @@ def test_what_a_vector_is_of(pool: str, tmp_path: Path) -> None:
 def test_sif_weighs_by_frequency_and_takes_the_common_part_off(tmp_path: Path) -> None:
     """A / (a + p), less the first singular vector of the weighted table."""
     base = made(tmp_path, "laplace", "mean").lexicon
-    table = tables.weighted(base, 1e-2)
+    table = encoders.weighted(base, 1e-2)
     prior = np.append(base.prior, base.prior.min())
     rows = base.vectors.astype(np.float64) * (1e-2 / (1e-2 + prior))[:, None]
     _, _, axes = np.linalg.svd(rows * np.sqrt(prior)[:, None], full_matrices=False)
@@ -137,9 +137,7 @@ def test_a_key_and_settings_decide_the_vectors(tmp_path: Path) -> None:
     assert one.identity != made(tmp_path, "discrete-gaussian").identity
     import dataclasses
 
-    same = [
-        dataclasses.replace(each, identity="me", texts=("bread",)) for each in every
-    ]
+    same = [dataclasses.replace(each, subject="me", texts=("bread",)) for each in every]
     vectors = rows(made(tmp_path, "gaussian", subject="who"), same)
     assert len(np.unique(vectors, axis=0)) == 4
 

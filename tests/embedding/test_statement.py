@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import pdist
 
-from dptext import privacy_curve as curve
-from dptext.embedding import claims, measures, release, settings, statement
-from dptext.embedding.release import Release
+from dptext import noise as curve
 from dptext.guarantees.statement import Statement
+from dptext.types import Inputs
+from dptext.vectors import measures, release, settings, statement
+from dptext.vectors.release import Release
 from tests.cli.running import lexicon
 from tests.embedding.made import MECHANISMS, made
 
@@ -69,7 +70,9 @@ def test_privemb_with_the_published_scale_says_what_epsilon_counts(
     times = np.linalg.norm(matrix, 2) / 1.05
     assert times > 1.0
     assert f"{np.ceil(times * 1e4) / 1e4:.4f} times the" in said(ready).sentence
-    assert claims.metric_factor(ready) == pytest.approx(times, rel=1e-8)
+    promise = ready.mechanism.guarantee_over(Inputs.MEANS, 1.0)
+    before = ready.mechanism.measured.geometry.diameter  # type: ignore[attr-defined]
+    assert promise.max_distance == pytest.approx(times * before, rel=1e-8)
 
 
 def test_several_vectors_compose_by_mu(tmp_path: Path) -> None:
@@ -78,7 +81,7 @@ def test_several_vectors_compose_by_mu(tmp_path: Path) -> None:
     found = said(ready)
     mu = ready.mechanism.guarantee(ready.epsilon).mu
     pairs = re.findall(r"(\d+): ([0-9.]+)", found.text_level)
-    assert [int(count) for count, _ in pairs] == list(claims.SEVERAL)
+    assert [int(count) for count, _ in pairs] == list(statement._SEVERAL)
     for count, epsilon in pairs:
         together = mu * np.sqrt(int(count))
         assert curve.delta_of(float(epsilon.rstrip(".")), together) <= 1e-5

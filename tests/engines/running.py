@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from dptext import streams
-from dptext.engines import serial
-from dptext.engines.serial import Job, Sinks, Written
-from dptext.engines.tally import Tally
+from dptext.engine import serial
+from dptext.engine.serial import Job, Sinks, Written
+from dptext.engine.tally import Tally
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
 

@@ -8,7 +8,7 @@ from functools import reduce
 import numpy as np
 import pytest
 
-from dptext.engines.epsilons import EpsilonHistogram, Spent
+from dptext.engine.tally import EpsilonHistogram, Spent
 from dptext.tokens.policy import Policy
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import Eps, Words

@@ -13,13 +13,13 @@ from typing import Any
 import pytest
 
 from dptext import lexicons, pipeline, profile
-from dptext.engines import pool, serial
-from dptext.engines.tally import Tally
+from dptext.engine import pool, serial
+from dptext.engine.tally import Tally
 from dptext.errors import DptextError, InputError, LexiconError, UsageError
 from dptext.measures.public import PublicMeasures
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
-from dptext.report import assemble, document
+from dptext.report import build, document
 from dptext.types import Record, Selection
 from tests.cli import running as command_line
 from tests.engines import running
@@ -84,7 +84,7 @@ def test_bytes_and_reports_are_those_of_one_process(
         assert tally.texts == tally.records == 60
         tally.seconds = 1.0
         measures = PublicMeasures(None, None, "", None)
-        report = assemble.document(made, job, KEY, tally, [written], measures)
+        report = build.finished(made, job, KEY, tally, [written], measures)
         reports.append(document.encode(report))
         outputs.append(target.read_bytes())
     assert outputs[0] == outputs[1] != source.read_bytes()

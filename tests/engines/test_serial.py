@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from dptext import pipeline, profile
-from dptext.engines import choosing, serial
-from dptext.engines.tally import Start, Tally
+from dptext.engine import serial
+from dptext.engine.source import one_format
+from dptext.engine.tally import Start, Tally
 from dptext.errors import InputError, UsageError
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
@@ -105,10 +106,10 @@ def test_one_format(
     paths: tuple[str, ...], others: tuple[str, ...], found: str
 ) -> None:
     """Inputs that share a format have that one."""
-    assert choosing.one_format(paths, *others) == found
+    assert one_format(paths, *others) == found
 
 
 def test_several_formats_are_refused() -> None:
     """Inputs of different formats cannot share an output."""
     with pytest.raises(UsageError, match="jsonl, text"):
-        choosing.one_format(("a.txt", "-"), "jsonl")
+        one_format(("a.txt", "-"), "jsonl")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from dptext import registry
-from dptext.engines.tally import Counted, Meters, Tally
+from dptext.engine.tally import Counted, Meters, Tally
 from dptext.errors import ComponentError, UsageError
 from dptext.metrics import Batch, similarity
 from dptext.tokens.joining import Joined

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from dptext.errors import UsageError
-from dptext.evaluation import classifiers, classify
-from dptext.evaluation.classify import Baseline
+from dptext.evaluation import classify
+from dptext.evaluation.classify import Baseline, Linear, make_classifier
 from tests import small
 from tests.lexicons.files import real
 
@@ -28,12 +28,12 @@ def texts(count: int, seed: int) -> tuple[list[str], list[str]]:
     return made, [str(label) for label in labels]
 
 
-@pytest.mark.parametrize("name", ["tfidf", "vectors", "lstm"])
+@pytest.mark.parametrize("name", ["tfidf", "vectors"])
 def test_it_learns_what_can_be_learnt(name: str) -> None:
     """Originals are told apart; texts of another word tell nothing."""
-    pytest.importorskip("torch" if name == "lstm" else "sklearn")
+    pytest.importorskip("sklearn")
     before, labels = texts(160, 1)
-    make = classifiers.classifier(name, LEXICON)
+    make = make_classifier(name, LEXICON)
     ready = Baseline.of("label", before, labels, name, make, 2)
     assert ready.original.accuracy > 0.85
     assert ready.against(before).private == ready.original
@@ -63,7 +63,7 @@ def test_splits_keep_the_shares_of_labels() -> None:
 def test_a_field_that_is_no_label(values: list[str]) -> None:
     """One line says so."""
     with pytest.raises(UsageError, match="'x' is no label"):
-        Baseline.of("x", ["t"] * 40, values, "tfidf", classifiers.Linear, 1)
+        Baseline.of("x", ["t"] * 40, values, "tfidf", Linear, 1)
 
 
 def test_one_split_has_no_spread() -> None:
@@ -81,7 +81,7 @@ def test_texts_without_a_label_are_left_out() -> None:
     pytest.importorskip("sklearn")
     before, labels = texts(80, 4)
     values = [None if n % 4 == 0 else label for n, label in enumerate(labels)]
-    ready = Baseline.of("x", before, values, "tfidf", classifiers.Linear, 1)
+    ready = Baseline.of("x", before, values, "tfidf", Linear, 1)
     train, test = ready.splits[0]
     used = sorted([*train.tolist(), *test.tolist()])
     assert used == [n for n in range(80) if n % 4]
@@ -93,7 +93,7 @@ def test_a_folder_that_holds_no_model(tmp_path: Path) -> None:
     """One line names it."""
     pytest.importorskip("transformers")
     (tmp_path / "config.json").write_text("{}")
-    make = classifiers.classifier(str(tmp_path), LEXICON)
+    make = make_classifier(str(tmp_path), LEXICON)
     before, labels = texts(64, 2)
     with pytest.raises(UsageError, match="no model that can be loaded"):
         Baseline.of("label", before, labels, "bert", make, 1)
@@ -101,8 +101,10 @@ def test_a_folder_that_holds_no_model(tmp_path: Path) -> None:
 
 def test_no_classifier_of_this_name() -> None:
     """The names are listed."""
-    with pytest.raises(UsageError, match="give tfidf, vectors, lstm"):
-        classifiers.classifier("nothing", LEXICON)
+    with pytest.raises(UsageError, match="give tfidf, vectors or the folder"):
+        make_classifier("nothing", LEXICON)
+    with pytest.raises(UsageError, match="lstm is gone: give a model's folder"):
+        make_classifier("lstm", LEXICON)
 
 
 def test_a_hugging_face_model(tmp_path: Path) -> None:
@@ -120,6 +122,6 @@ def test_a_hugging_face_model(tmp_path: Path) -> None:
     transformers.BertModel(config).save_pretrained(tmp_path)
     tokenizer.save_pretrained(tmp_path)
     before, labels = texts(64, 2)
-    make = classifiers.classifier(str(tmp_path), LEXICON)
+    make = make_classifier(str(tmp_path), LEXICON)
     ready = Baseline.of("label", before, labels, "bert", make, 1)
     assert 0.0 <= ready.against(before).private.accuracy <= 1.0

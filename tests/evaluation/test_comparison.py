@@ -103,6 +103,33 @@ def test_rows_are_kept_and_not_computed_again(folder: Path) -> None:
     assert comparison.key_of(planned[0], other, SETTINGS) not in kept
 
 
+def test_nothing_is_computed_for_all_words_of_the_lexicon(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At usual risks all tables ship: nothing that takes long is left to be kept."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    (tmp_path / "in.txt").write_text("the film was good\n" * 3)
+    usual = ("-m", "santext", "--risk", "20%")
+    ran = here("compare", str(tmp_path / "in.txt"), *usual, "--json")
+    assert ran.code == 0, ran.err
+    assert json.loads(ran.out)["rows"][0]["reason"] == ""
+    assert not (tmp_path / "cache").exists()
+    first, last = ran.err.splitlines()
+    assert "comparing 1 cells" in first
+    assert "about 2 s" in first
+    assert "1 of 1: santext, risk 0.2: epsilon 14.36, risk 20.0%, N_w" in last
+
+
+def test_a_forecast_follows_the_pace(folder: Path) -> None:
+    """The least estimate is that of the longest cell; done cells are no part of it."""
+    planned, given = cells(folder, "rank", "laplace"), sample(folder)
+    forecast = comparison.Forecast(planned, given, 2)
+    assert 90.0 < forecast.seconds() < 100.0
+    for cell in planned:
+        forecast.finished(cell)
+    assert forecast.seconds() == 0.0
+
+
 def _never(key: str, row: Row) -> None:
     raise AssertionError(key)
 

@@ -10,12 +10,11 @@ import numpy as np
 import pytest
 
 from dptext import pipeline, profile
-from dptext.engines.tally import Tally
+from dptext.engine.tally import Tally
 from dptext.evaluation import run
 from dptext.evaluation.rows import Pair
 from dptext.evaluation.run import Evaluation, Settings, evaluate
-from dptext.measures.alignment import Aligner
-from dptext.measures.guesses import Guesses, _hidden
+from dptext.measures.attacks import Aligner, Guesses, _hidden
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
 from dptext.types import Record

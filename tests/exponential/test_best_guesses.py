@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from dptext.exponential import best_guesses, sums, tiles
+from dptext.exponential import lists, losses, risk
 from dptext.mechanisms import Mechanism
 from tests import prepared, small
 from tests.small import zipf
@@ -35,8 +35,8 @@ DISTANCES = [recipe for recipe in RECIPES if "mapping" not in recipe[1]]
 def tiny_parts() -> Iterator[None]:
     """Cut all work into small parts, so that small lexicons have many of them."""
     with (
-        mock.patch.multiple(tiles, ROWS=8, COLUMNS=16),
-        mock.patch.multiple(best_guesses, _BLOCK=3, _LISTED=7),
+        mock.patch.multiple(lists, ROWS=8, COLUMNS=16),
+        mock.patch.multiple(risk, _BLOCK=3, _LISTED=7),
     ):
         yield
 
@@ -117,7 +117,7 @@ def test_single_precision_is_near(name: str, params: dict[str, Any]) -> None:
     weights = mechanism.distribution.at(6.0)
     with tiny_parts():
         quick, exact = (
-            sums.of_all_words(weights, kind) for kind in (np.float32, np.float64)
+            losses.sums_of_all_words(weights, kind) for kind in (np.float32, np.float64)
         )
     np.testing.assert_allclose(quick, exact, rtol=1e-3)
 
@@ -126,7 +126,7 @@ def test_few_outputs_are_left_soon() -> None:
     """Words that are far from all that is left are not looked at one by one."""
     mechanism = prepared.ready("santext", small.cloud(2000, 3, listed=60))
     looked = []
-    distances = tiles.Product.distances
+    distances = lists.Product.distances
 
     def counted(self: Any, inputs: Any, part: slice) -> Any:
         tile = distances(self, inputs, part)
@@ -134,7 +134,7 @@ def test_few_outputs_are_left_soon() -> None:
         return tile
 
     weights = mechanism.distribution.at(30.0)
-    sums.of_all_words(weights)
-    with mock.patch.object(tiles.Product, "distances", counted):
-        best_guesses.best_guesses(weights, zipf(2000), [(0, 2000)])
+    losses.sums_of_all_words(weights)
+    with mock.patch.object(lists.Product, "distances", counted):
+        risk.best_guesses(weights, zipf(2000), [(0, 2000)])
     assert sum(looked) < 2000 * 2000 / 2

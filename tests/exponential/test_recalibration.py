@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from dptext import cache
 from dptext.errors import UsageError
-from dptext.exponential import recalibration
+from dptext.exponential.losses import MOST, recalibrated_scale
 from dptext.guarantees import audit
 from dptext.types import Lexicon
 from tests import distributions, prepared, small
@@ -47,7 +47,7 @@ def largest(t: NDArray[np.float64], eta: float) -> float:
 
 def scale_of(lexicon: Lexicon, epsilon: float, gamma: float = math.inf) -> float:
     """Return the raised scale in the lexicon's own space."""
-    return recalibration.scale(prepared.space_of(lexicon), epsilon, gamma)
+    return recalibrated_scale(prepared.space_of(lexicon), epsilon, gamma)
 
 
 def unknown_as_first(lexicon: Lexicon, digest: str) -> Lexicon:
@@ -210,7 +210,7 @@ def test_the_audit_meets_the_claim(
 def test_few_epsilons_are_recalibrated_in_a_run() -> None:
     """Each costs passes over all pairs: more than a few are refused, in one line."""
     mechanism = prepared.ready("santext", small.cloud(5, 2), recalibrate=True)
-    epsilons = np.linspace(1.0, 2.0, recalibration.MOST)
+    epsilons = np.linspace(1.0, 2.0, MOST)
     ids = np.zeros(len(epsilons), np.int32)
     mechanism.sample(ids, epsilons, distributions.bits(len(ids)))
     with pytest.raises(UsageError, match="use the budget uniform"):

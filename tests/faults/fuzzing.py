@@ -1,7 +1,7 @@
 """Bytes that are nearly right, and what reads them.
 
 Each target takes bytes, and either reads them or refuses them with an error of dptext.
-`benchmarks/fuzz.py` runs the same targets for as long as one likes.
+`python -m benchmarks fuzz` runs the same targets for as long as one likes.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from pathlib import Path
 import numpy as np
 from hypothesis import strategies as st
 
-from dptext import formats, profile, streams, yaml_files
+from dptext import formats, profile, settings, streams
 from dptext.errors import DptextError
 from dptext.guarantees import policy
 from dptext.guarantees.policy import ExportPolicy
-from dptext.lexicons.lines import read_lines
 from dptext.lexicons.npz import read as read_npz
-from dptext.lexicons.opening import opened
-from dptext.lexicons.word2vec import read as read_word2vec
+from dptext.lexicons.sources import opened
+from dptext.lexicons.vector_lines import read as read_word2vec
+from dptext.lexicons.vector_lines import read_lines
 from dptext.report import verify
 from dptext.report.exports import Export, digest
 from dptext.report.recompute import Recomputer
@@ -85,12 +85,12 @@ def unpack(suffix: str) -> Target:
 
 def read_profile(data: bytes) -> None:
     """Read a profile."""
-    profile.parse(yaml_files.decode(data, "p.yaml", "profile"), "p.yaml")
+    profile.parse(settings.decode_yaml(data, "p.yaml", "profile"), "p.yaml")
 
 
 def read_policy(data: bytes) -> None:
     """Read the policy of `check`."""
-    policy.parse(yaml_files.decode(data, "p.yaml", "policy"), "p.yaml")
+    policy.parse(settings.decode_yaml(data, "p.yaml", "policy"), "p.yaml")
 
 
 def read_report(data: bytes) -> None:
@@ -151,7 +151,13 @@ def _report() -> bytes:
         source = Path(folder, "in.jsonl")
         source.write_text('{"text":"the film"}\n')
         ran = running.here(
-            *("sanitize", str(source), *running.small(Path(folder)), "-q"),
+            *(
+                "sanitize",
+                *("-f", "text"),
+                str(source),
+                *running.small(Path(folder)),
+                "-q",
+            ),
             *("-o", str(Path(folder, "o.jsonl")), "--no-bayes-risk"),
         )
         assert ran.code == 0

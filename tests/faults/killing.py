@@ -21,7 +21,8 @@ from typing import Any
 
 import dptext
 from dptext import ledger as ledgers
-from dptext.ledger import reading, seals
+from dptext.ledger import store
+from dptext.ledger.store import findings, spent_by
 from tests.cli import running
 
 ROOT = Path(dptext.__file__).parent
@@ -136,7 +137,7 @@ class Trial:
     ) -> tuple[str, ...]:
         limits = (*self._ledger, "--limit", str(limit)) if ledger else ()
         written = ("-o", str(self.folder / output))
-        return ("sanitize", *self._options, *limits, *written)
+        return ("sanitize", "-f", "text", *self._options, *limits, *written)
 
     def _measured(self) -> tuple[int, float]:
         """Make a release and count its lines, and one to take the time of."""
@@ -168,11 +169,10 @@ class Trial:
     def spent(self) -> dict[str, float]:
         """Return what each subject is charged, and see that the ledger is sound."""
         with ledgers.opened(self.folder / "spent.db") as ledger:
-            assert not list(reading.findings(ledger))
-            assert all(row.state in seals.FINISHED for row in seals.entries(ledger))
+            assert not list(findings(ledger))
+            assert all(row.state in store.FINISHED for row in ledger.entries())
             return {
-                name: reading.subject(ledger, name).amount.plain()["nats"]
-                for name in SUBJECTS
+                name: spent_by(ledger, name).amount.plain()["nats"] for name in SUBJECTS
             }
 
     def outputs(self) -> Iterator[Path]:

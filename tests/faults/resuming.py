@@ -57,7 +57,7 @@ class Job:
         inputs = ("in",) if name.endswith("/") else ("in/one.jsonl", "in/two.jsonl")
         where = ("--out-dir", name) if name.endswith("/") else ("-o", self.output(name))
         return (
-            *("sanitize", *(str(self.folder / each) for each in inputs)),
+            *("sanitize", "-f", "text", *(str(self.folder / each) for each in inputs)),
             *(*self._options, where[0], str(self.folder / where[1])),
             *(("--resume",) if resume else ()),
         )

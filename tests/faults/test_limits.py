@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from dptext import yaml_files
+from dptext import settings
 from dptext.errors import DptextError, LexiconError, UsageError
-from dptext.lexicons.lines import read_lines
-from dptext.lexicons.opening import opened
+from dptext.lexicons.sources import opened
+from dptext.lexicons.vector_lines import read_lines
 from tests.cli import running
 from tests.formats.pipe import Endless
 
@@ -41,7 +41,7 @@ _MEMORY = 2**31  # bytes that a run may have here
 def test_yaml_that_grows_is_refused(text: str, reason: str) -> None:
     """Aliases and depth are refused before anything is made of them."""
     with pytest.raises(UsageError, match=reason):
-        yaml_files.decode(text.encode(), "p.yaml", "profile")
+        settings.decode_yaml(text.encode(), "p.yaml", "profile")
 
 
 def test_a_profile_that_never_ends_is_refused(tmp_path: Path) -> None:
@@ -50,7 +50,7 @@ def test_a_profile_that_never_ends_is_refused(tmp_path: Path) -> None:
     with path.open("wb") as file:
         file.truncate(2**26 + 1)
     with pytest.raises(UsageError, match="longer than 64 MiB"):
-        yaml_files.read(path, "profile")
+        settings.read_yaml(path, "profile")
 
 
 def _endless(byte: bytes) -> io.BufferedReader:
@@ -94,7 +94,9 @@ def test_records_beyond_all_limits_take_bounded_memory(
     output = tmp_path / "out.jsonl"
     done = subprocess.run(
         [
-            *running.command("sanitize", str(source), *running.small(tmp_path)),
+            *running.command(
+                "sanitize", "-f", "text", str(source), *running.small(tmp_path)
+            ),
             *("-q", "--on-error", "skip", "-o", str(output)),
         ],
         capture_output=True,

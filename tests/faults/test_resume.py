@@ -129,7 +129,9 @@ def test_what_cannot_go_on_says_so(
     """One line, exit code 2: without a key, and to standard output."""
     source = tmp_path / "in.jsonl"
     source.write_text('{"text":"the film"}\n')
-    ran = here("sanitize", str(source), *small(tmp_path), "--resume", *options)
+    ran = here(
+        "sanitize", "-f", "text", str(source), *small(tmp_path), "--resume", *options
+    )
     assert ran.code == 2
     assert reason in ran.err
     assert ran.err.count("\n") == 1

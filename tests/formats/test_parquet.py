@@ -16,7 +16,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dptext.errors import InputError, MissingExtra
-from dptext.formats import _arrow, _parquet_writer, find, parquet
+from dptext.formats import _arrow, find, parquet
+from dptext.formats import parquet as _parquet_writer
 from dptext.types import Record, Selection, Verbatim
 from tests.formats.pipe import TEXT, faults, items, records, texts, through
 

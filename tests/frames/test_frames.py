@@ -121,7 +121,15 @@ def test_the_texts_are_those_of_the_file(
     key.write_bytes(KEY)
     key.chmod(0o600)
     ran = here(
-        *("sanitize", str(source), "-o", str(target), "--key-file", str(key), "-q"),
+        *(
+            "sanitize",
+            str(source),
+            "-o",
+            str(target),
+            "--key-file",
+            str(key),
+            "-q",
+        ),
         *("--lexicon", settings["lexicon"], "--epsilon", "3", "--missing", "pass"),
         *("--field", "nested", "--field", "coded", "--id", "n", "--no-bayes-risk"),
     )

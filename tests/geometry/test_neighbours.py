@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dptext.geometry import neighbours
+from dptext import geometry
 from tests import prepared, small
 
 
 def test_the_words_left_are_searched_exactly() -> None:
     """Nearest of the words that are left, as words are taken away."""
     space = prepared.space_of(small.cloud(300, 8))
-    left = neighbours.Remaining(space.vectors, 300)
+    left = geometry.Remaining(space.vectors, 300)
     rng = np.random.default_rng(1)
     gaps = np.linalg.norm(space.vectors[:, None] - space.vectors[None, :-1], axis=2)
     while len(left) > 7:
@@ -31,6 +31,6 @@ def test_the_farthest_word_is_nearest_exactly() -> None:
     space = prepared.space_of(small.lexicon(points))
     wide = space.vectors.astype(np.float64)
     gaps = np.linalg.norm(wide[:, None] - wide[None, :-1], axis=2)
-    np.testing.assert_allclose(neighbours.farthest(space), gaps.max(axis=1), rtol=1e-15)
+    np.testing.assert_allclose(geometry.farthest(space), gaps.max(axis=1), rtol=1e-15)
     pairs = gaps[:-1][np.triu_indices(90, 1)]
-    assert neighbours.closest_pair(space) == pytest.approx(pairs.min(), rel=1e-14)
+    assert geometry.closest_pair(space) == pytest.approx(pairs.min(), rel=1e-14)

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from dptext import mechanisms, profile, registry, spaces
-from dptext.guarantees import account, rounding
+from dptext.guarantees import rounding, statement
 from dptext.guarantees.statement import Statement
 from dptext.mechanisms import Mechanism
 from dptext.mechanisms.diffractor import Diffractor
@@ -133,7 +133,7 @@ def made(mechanism: str, budget: str, strategy: str = "token") -> Made:
         "test",
     )
     budget_description = prepared.description
-    said = account.statement(
+    said = statement.statement_of(
         recipe,
         ready,
         budget_description,
@@ -573,7 +573,7 @@ def test_no_cut_that_follows_from_epsilon_is_claimed_of_a_total(mechanism: str) 
     )
     assert 4 * lost > most
     recipe = profile.load("balanced", {"budget": {"epsilon": 1.0, "risk": None}})
-    said = account.statement(
+    said = statement.statement_of(
         recipe,
         ready,
         BudgetDescription(BudgetKind.PAST, 0.1, 5.0, total=20.0),

@@ -11,9 +11,8 @@ from typing import Any
 import pytest
 
 from dptext import profile
-from dptext.guarantees import account
-from dptext.guarantees.scale import Strength
-from dptext.guarantees.statement import Statement
+from dptext.guarantees.statement import Statement, statement_of
+from dptext.guarantees.strength import Strength
 from dptext.report import _meaning, _plain
 from dptext.tokens.policy import Form
 from dptext.types import BudgetDescription, BudgetKind
@@ -81,7 +80,7 @@ def statement(
         },
         "test",
     )
-    return account.statement(
+    return statement_of(
         recipe,
         claims.ready_mechanism(mechanism),
         budget_description,

@@ -13,9 +13,9 @@ import pytest
 
 from dptext import mechanisms, profile, registry, spaces
 from dptext.budgets import Budget
-from dptext.guarantees import account, adjacency
+from dptext.guarantees import adjacency
 from dptext.guarantees.rounding import above, factor, number
-from dptext.guarantees.statement import Statement
+from dptext.guarantees.statement import Statement, statement_of
 from dptext.mechanisms import Mechanism
 from dptext.tokens.policy import Policy
 from dptext.types import BudgetDescription
@@ -95,7 +95,7 @@ def describe(case: Case) -> BudgetDescription:
 def statement(case: Case) -> Statement:
     """Return the statement of a case."""
     policy = tuple(case.policy.items())
-    return account.statement(
+    return statement_of(
         recipe(case.mechanism, policy, case.level, case.epsilon),
         mechanism(case.mechanism),
         describe(case),

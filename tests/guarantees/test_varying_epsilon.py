@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from dptext import mechanisms, profile, registry, spaces
-from dptext.guarantees import account, statement
-from dptext.guarantees.statement import Statement
+from dptext.guarantees import statement
+from dptext.guarantees.statement import Statement, statement_of
 from dptext.mechanisms import Mechanism
 from dptext.settings import convert
 from dptext.types import (
@@ -80,7 +80,7 @@ def told(given_: dict[str, Any], budget_description: BudgetDescription) -> State
     recipe = profile.parse(
         {"mechanism": given_, "budget": {"name": "uniform", "epsilon": 1.0}}, "test"
     )
-    return account.statement(
+    return statement_of(
         recipe,
         made,
         budget_description,

@@ -11,11 +11,13 @@ from typing import Any
 import pytest
 
 import dptext
-from dptext.guarantees import adjacency, conditions, exposed, templates, wording
+from dptext.guarantees import adjacency, not_covered, sentences, statement
 from dptext.guarantees.policy import ExportPolicy
-from dptext.guarantees.scale import Strengths
 from dptext.guarantees.statement import Statement
+from dptext.guarantees.strength import Strengths
 from dptext.report import _badges, _plain, verify
+from dptext.report.document import Document
+from dptext.report.recompute import risk_of
 from dptext.types import ONE, Guarantee, Metric, MetricKind, Notion
 from tests.guarantees import test_sentences
 from tests.report.test_document import made
@@ -47,19 +49,19 @@ def verdicts(said: Statement) -> tuple[Strengths, list[str]]:
 def reword(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make every sentence of a statement "x"."""
     tables: list[dict[Any, str]]
-    tables = [templates.SENTENCES, templates.TEXTS, templates.NO_GUARANTEE]
+    tables = [sentences.SENTENCES, sentences.TEXTS, sentences.NO_GUARANTEE]
     for table in tables:
         for key in table:
             monkeypatch.setitem(table, key, "x")
-    for kind in templates.ORIGINS:
-        monkeypatch.setitem(templates.ORIGINS, kind, "")
-    monkeypatch.setattr(templates, "IN_CONTEXT", "")
-    monkeypatch.setattr(templates, "NO_TEXTS", "x")
-    monkeypatch.setattr(wording, "distance", lambda *_: "x")
-    monkeypatch.setattr(conditions, "conditions", lambda *_: ("x",))
+    for kind in sentences.ORIGINS:
+        monkeypatch.setitem(sentences.ORIGINS, kind, "")
+    monkeypatch.setattr(sentences, "IN_CONTEXT", "")
+    monkeypatch.setattr(sentences, "NO_TEXTS", "x")
+    monkeypatch.setattr(sentences, "distance", lambda *_: "x")
+    monkeypatch.setattr(statement, "conditions", lambda *_: ("x",))
     for name in ("adjacency", "covered", "not_covered"):
         monkeypatch.setattr(adjacency, name, lambda *_: ("x",))
-    monkeypatch.setattr(exposed, "not_covered", lambda *_: ("x",))
+    monkeypatch.setattr(not_covered, "not_covered", lambda *_: ("x",))
 
 
 def test_rewording_changes_no_figure_and_no_verdict(
@@ -77,21 +79,28 @@ def test_rewording_changes_no_figure_and_no_verdict(
 def test_what_check_finds_does_not_follow_from_prose(tmp_path: Path) -> None:
     """Policies and contradictions are judged by the fields of a report."""
     document = made("rank", tmp_path)
+    assert document.words is not None
+    silent = replace(document.words, risk_note="x")
     for said in itertools.islice(test_sentences.every(), 0, None, 7):
         for policy in POLICIES:
             full = replace(document, guarantee=said)
-            bare = replace(document, guarantee=plain(said), risk_note="x")
-            assert list(verify._terms(full, policy)) == list(
-                verify._terms(bare, policy)
-            )
-            assert list(verify._contradictions(full)) == list(
-                verify._contradictions(bare)
-            )
+            bare = replace(document, guarantee=plain(said), words=silent)
+            assert judged(full, policy) == judged(bare, policy)
+
+
+def judged(document: Document, policy: ExportPolicy) -> list[str]:
+    """Return what a report lacks by a policy, and its contradictions."""
+    promise, table = document.guarantee, verify._table(document)
+    return [
+        *verify._terms(promise, risk_of(document), table, policy),
+        *verify._classes(promise, policy),
+        *verify._contradictions(document),
+    ]
 
 
 def test_each_notion_and_level_has_its_templates() -> None:
     """A template for a kind of budget stands beside the general one, never alone."""
-    for table in (templates.SENTENCES, templates.TEXTS):
+    for table in (sentences.SENTENCES, sentences.TEXTS):
         general = {key for key in table if len(key) == 2}
         assert {key[:2] for key in table} == general
         assert len(general) == 7

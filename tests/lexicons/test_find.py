@@ -9,8 +9,9 @@ import pytest
 
 from dptext import lexicons
 from dptext.errors import LexiconError, UsageError
-from dptext.lexicons import importing, locations, store
+from dptext.lexicons import importing, store
 from dptext.lexicons.importing import Settings, make
+from dptext.lexicons.store import cached_folder, folder_of, packaged_folder, user_folder
 from tests.lexicons import files
 
 
@@ -29,7 +30,7 @@ def source(tmp_path: Path) -> Path:
 
 
 def _import(source: Path, name: str) -> str:
-    return store.save(make(source, name, Settings()), locations.folder_of(name))
+    return store.save(make(source, name, Settings()), folder_of(name))
 
 
 def test_a_name_that_was_imported(source: Path) -> None:
@@ -93,12 +94,10 @@ def test_a_cache_that_cannot_be_written(source: Path, tmp_path: Path) -> None:
     assert "not kept" in warnings[0]
 
 
-def test_the_folder_of_vectors(tmp_path: Path) -> None:
-    """A folder with vocab.txt and vectors is a source like a file."""
-    path = files.real("embeddings/sgns-wiki-imdb-50d")
-    opened = lexicons.find(str(path), settings=Settings(max_words=300, listed=5))
-    assert opened.vectors.shape[1] == 50
-    assert lexicons.find(str(path), settings=Settings(None, 300, 5)).digest
+def test_a_folder_of_vectors_is_refused(tmp_path: Path) -> None:
+    """One line says to give one file."""
+    with pytest.raises(LexiconError, match="a folder; give one file"):
+        lexicons.find(str(tmp_path))
 
 
 def test_unknown_names_list_the_known(source: Path) -> None:
@@ -123,14 +122,14 @@ def test_an_imported_name_goes_before_a_file(
 def test_names_are_no_paths(name: str) -> None:
     """A name that could lead out of the store is refused."""
     with pytest.raises(UsageError, match="letters, digits"):
-        locations.folder_of(name)
+        folder_of(name)
 
 
 @pytest.mark.parametrize("name", ["builtin", "english"])
 def test_the_built_in_name_is_kept(name: str) -> None:
     """No import may take the name of the built-in lexicon."""
     with pytest.raises(UsageError, match="choose another"):
-        locations.folder_of(name)
+        folder_of(name)
 
 
 def test_a_broken_lexicon_is_listed_as_such(tmp_path: Path) -> None:
@@ -144,14 +143,14 @@ def test_folders_follow_xdg(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
     """Store and cache lie where the XDG variables say; relative ones are ignored."""
     monkeypatch.delenv("DPTEXT_HOME")
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    assert locations.stored() == tmp_path / "data" / "dptext" / "lexicons"
+    assert user_folder() == tmp_path / "data" / "dptext" / "lexicons"
     monkeypatch.setenv("XDG_DATA_HOME", "relative")
     monkeypatch.setenv("XDG_CACHE_HOME", "")
-    assert locations.stored() == Path.home() / ".local/share/dptext/lexicons"
-    assert locations.cached() == Path.home() / ".cache/dptext/lexicons"
+    assert user_folder() == Path.home() / ".local/share/dptext/lexicons"
+    assert cached_folder() == Path.home() / ".cache/dptext/lexicons"
 
 
-@pytest.mark.skipif(not locations.packaged().is_dir(), reason="not built yet")
+@pytest.mark.skipif(not packaged_folder().is_dir(), reason="not built yet")
 def test_the_built_in_lexicon_opens() -> None:
     """Both names open the lexicon of the package, whatever the folder."""
     assert lexicons.find("builtin").digest == lexicons.find("english").digest
@@ -162,7 +161,7 @@ def test_one_lexicon_in_the_place_of_another(source: Path, tmp_path: Path) -> No
     first = lexicons.find(str(source))
     other = files.put(tmp_path / "w.txt", files.text(["other", "words"]))
     lexicons.find(str(other))
-    folders = [path for path in locations.cached().iterdir() if path.is_dir()]
+    folders = [path for path in cached_folder().iterdir() if path.is_dir()]
     one, two = sorted(folders)
     one.rename(tmp_path / "kept")
     two.rename(one)
@@ -174,7 +173,7 @@ def test_one_lexicon_in_the_place_of_another(source: Path, tmp_path: Path) -> No
 def test_cached_lexicons_heal(damage: str, source: Path) -> None:
     """What lies in the place of a lexicon is replaced; nothing ends the run."""
     first = lexicons.find(str(source))
-    (folder,) = (path for path in locations.cached().iterdir() if path.is_dir())
+    (folder,) = (path for path in cached_folder().iterdir() if path.is_dir())
     if damage == "no meta":
         (folder / "meta.json").unlink()
     elif damage == "a file":

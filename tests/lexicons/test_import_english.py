@@ -11,13 +11,13 @@ import pytest
 from typer.testing import CliRunner
 
 from dptext.cli.lexicon import app
-from dptext.errors import LexiconError, MissingExtra, UsageError
-from dptext.lexicons import locations, store
+from dptext.errors import LexiconError, UsageError
+from dptext.lexicons import store
+from dptext.lexicons.english import ByWordNet
 from dptext.lexicons.importing import Settings, make
+from dptext.lexicons.store import folder_of
 from dptext.types import Lexicon
 from tests.lexicons import files, wordnet_files
-
-pytest.importorskip("scipy.sparse")
 
 # By falling frequency; br is markup, zzyzxq a misspelling.
 WORDS = (
@@ -42,7 +42,9 @@ def imported(tmp_path: Path, outputs: int | None = None, listed: int = 4) -> Lex
     folder.mkdir(exist_ok=True)
     path = files.put(tmp_path / "v.txt", content())
     settings = Settings(listed=listed, outputs=outputs)
-    return make(path, "mine", settings, wordnet=wordnet_files.put(folder))
+    return make(
+        path, "mine", settings, scheme=ByWordNet(wordnet_files.put(folder), outputs)
+    )
 
 
 def test_what_is_no_english_word_is_never_written(tmp_path: Path) -> None:
@@ -83,7 +85,7 @@ def test_outputs_are_the_first_that_may_be_written(tmp_path: Path) -> None:
     assert (english.orders[:, 1:] < 5).all()
     path = files.put(tmp_path / "w.txt", b"qqz 1 2\nzzx 2 1\n")
     with pytest.raises(LexiconError, match="English"):
-        make(path, "x", Settings(outputs=2), wordnet=tmp_path / "wordnet")
+        make(path, "x", Settings(), scheme=ByWordNet(tmp_path / "wordnet", 2))
 
 
 def test_it_is_the_same_each_time_and_can_be_stored(tmp_path: Path) -> None:
@@ -104,14 +106,12 @@ def test_too_few(settings: dict[str, Any]) -> None:
         Settings(**settings)
 
 
-def test_errors_are_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A folder without the database, and no scipy, are said."""
-    path = files.put(tmp_path / "v.txt", content())
+def test_errors_are_one_line(tmp_path: Path) -> None:
+    """A folder without the database, and orders by distance, are said."""
     with pytest.raises(LexiconError, match=r"data\.noun|WordNet"):
-        make(path, "mine", Settings(), wordnet=tmp_path / "nothing")
-    monkeypatch.setattr("dptext.lexicons.build.resources.find_spec", lambda name: None)
-    with pytest.raises(MissingExtra, match="build"):
-        make(path, "mine", Settings(), wordnet=tmp_path)
+        ByWordNet(tmp_path / "nothing")
+    with pytest.raises(UsageError, match="not by distance"):
+        ByWordNet(tmp_path, 0)
 
 
 def test_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -126,4 +126,4 @@ def test_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert ran.exit_code == 0, ran.output
     described = json.loads(ran.stdout)
     assert described["language"] == "en"
-    assert (locations.folder_of("mine") / "LICENSE.wordnet").is_file()
+    assert (folder_of("mine") / "LICENSE.wordnet").is_file()

@@ -7,14 +7,14 @@ import io
 import pytest
 
 from dptext.errors import LexiconError
-from dptext.lexicons import word2vec
+from dptext.lexicons import vector_lines
 from tests.lexicons import files
 
 
 def test_reads_a_vec_file() -> None:
     """Lines end in a blank and words hold spaces, as in the published files."""
     content = b"3 2\n, 0.1 -0.5 \nNew York 1 2 \n\xc2\xa0 0.25 3 \n"
-    raw = word2vec.read_fasttext(io.BytesIO(content), "v.vec")
+    raw = vector_lines.read_fasttext(io.BytesIO(content), "v.vec")
     assert raw.words == [",", "New York", "\u00a0"]
     assert raw.vectors[1:].tolist() == [[1, 2], [0.25, 3]]
 
@@ -22,7 +22,7 @@ def test_reads_a_vec_file() -> None:
 def test_a_missing_header_is_named() -> None:
     """Text without a header is an error of line 1."""
     with pytest.raises(LexiconError, match=r"v\.vec, line 1: expected a header"):
-        word2vec.read_fasttext(io.BytesIO(files.text()), "v.vec")
+        vector_lines.read_fasttext(io.BytesIO(files.text()), "v.vec")
 
 
 def test_a_truncated_file_is_named() -> None:
@@ -30,10 +30,10 @@ def test_a_truncated_file_is_named() -> None:
     content = files.text(header=True)
     short = content[: content.rindex(b"don't")]
     with pytest.raises(LexiconError, match="the header says 5 words, 4 are whole"):
-        word2vec.read_fasttext(io.BytesIO(short), "v.vec")
+        vector_lines.read_fasttext(io.BytesIO(short), "v.vec")
 
 
 def test_a_model_file_is_refused() -> None:
     """The binary model of fastText is told from vectors by its missing header."""
     with pytest.raises(LexiconError, match="expected a header"):
-        word2vec.read_fasttext(io.BytesIO(b"\xba\x16\x4f\x2f\x0c\x00"), "m.bin")
+        vector_lines.read_fasttext(io.BytesIO(b"\xba\x16\x4f\x2f\x0c\x00"), "m.bin")

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dptext.errors import LexiconError
-from dptext.lexicons.lines import read_lines
-from dptext.lexicons.raw import RawVectors
+from dptext.lexicons.vector_lines import RawVectors, read_lines
 from tests.lexicons import files
 
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from dptext.errors import LexiconError, UsageError
-from dptext.lexicons import folding, importing, store
-from dptext.lexicons.importing import Settings, make
+from dptext.lexicons import importing, store
+from dptext.lexicons.importing import Settings, make, zipf
 from dptext.tokens.numbers import NAMES
 from dptext.types import NUMBER, Lexicon
 from tests.lexicons import files
@@ -34,7 +34,7 @@ def test_entries_that_fold_together_keep_the_first(tmp_path: Path) -> None:
     assert set(imported.words) == {"the", "d’or", NUMBER}
     assert _row(imported, "the") == [1, 1]
     assert imported.meta["dropped"] == {"not_words": 0, "numbers": 0, "merged": 2}
-    counts = folding.zipf(4)
+    counts = zipf(4)
     assert imported.counts[imported.words.index("the")] == counts[0] + counts[1]
 
 
@@ -63,7 +63,7 @@ def test_numbers_become_one_element(tmp_path: Path) -> None:
     assert set(imported.words) == {"a", "b", "one", NUMBER}
     assert _row(imported, NUMBER) == [2, 3]
     assert imported.meta["dropped"]["numbers"] == 2
-    counts = folding.zipf(5)
+    counts = zipf(5)
     assert imported.counts[imported.words.index(NUMBER)] == counts[1] + counts[3]
 
 
@@ -72,7 +72,7 @@ def test_without_numbers_number_words_stand_in(tmp_path: Path) -> None:
     imported = _make(tmp_path, b"a 8 8\nTwo 1 1\nten 3 5\n")
     assert _row(imported, NUMBER) == [2, 3]
     assert imported.counts[imported.words.index(NUMBER)] == pytest.approx(
-        0.01 * folding.zipf(3).sum()
+        0.01 * zipf(3).sum()
     )
     imported = _make(tmp_path, b"a 8 8\nb 0 2\n")
     assert _row(imported, NUMBER) == [4, 5]
@@ -91,7 +91,7 @@ def test_file_order_is_the_prior_without_counts(tmp_path: Path) -> None:
     assert imported.words == ("a", "b", "c", NUMBER)
     expected = (5.73 / (np.arange(1, 4) + 2.73)) ** 1.13
     np.testing.assert_allclose(imported.counts[:3], expected)
-    shares = folding.zipf(50_000) / folding.zipf(50_000).sum()
+    shares = zipf(50_000) / zipf(50_000).sum()
     assert 0.04 < shares[0] < 0.06
     assert imported.meta["prior"] == importing.ZIPF
 
@@ -131,16 +131,6 @@ def test_what_is_made_can_be_stored(tmp_path: Path) -> None:
         store.save(make(path, "mine", Settings()), tmp_path / name) for name in "ab"
     }
     assert digests == {store.load(tmp_path / "a").digest}
-
-
-def test_the_folder_form(tmp_path: Path) -> None:
-    """A folder of vectors becomes a lexicon too, float16 staying float16."""
-    (tmp_path / "vocab.txt").write_text("a\nb\n,\n")
-    np.save(tmp_path / "vectors.f16.npy", np.array([[1, 2], [3, 4], [5, 6]], np.half))
-    imported = make(tmp_path, "mine", Settings())
-    assert imported.words == ("a", "b", NUMBER)
-    assert imported.vectors.dtype == np.float16
-    assert imported.meta["format"] == "npy"
 
 
 def test_nothing_but_marks_is_an_error(tmp_path: Path) -> None:

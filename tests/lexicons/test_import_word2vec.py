@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dptext.errors import LexiconError
-from dptext.lexicons import word2vec
-from dptext.lexicons.raw import RawVectors
+from dptext.lexicons import vector_lines
+from dptext.lexicons.vector_lines import RawVectors
 from tests.lexicons import files
 
 
 def _read(content: bytes, limit: int | None = None) -> RawVectors:
-    return word2vec.read(io.BytesIO(content), "v.bin", limit=limit)
+    return vector_lines.read(io.BytesIO(content), "v.bin", limit=limit)
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def test_reads_text_and_binary(content: bytes) -> None:
 
 def test_binary_longer_than_a_block(monkeypatch: pytest.MonkeyPatch) -> None:
     """Entries that lie across the blocks in which a file is read stay whole."""
-    monkeypatch.setattr(word2vec, "_BLOCK", 5000)
+    monkeypatch.setattr(vector_lines, "_BLOCK", 5000)
     words = [f"word{i}" for i in range(2000)]
     raw = _read(files.binary(words, 7))
     assert raw.words == words

@@ -142,7 +142,11 @@ def test_wrong_shapes_are_refused(
     assert not (tmp_path / "b").exists()
 
 
-@pytest.mark.parametrize("content", [b"", b"junk", b"\x93NUMPY\x01\x00"])
+# A header that is cut inside its braces, which NumPy reads with an error of tokenize.
+DAMAGED = b"\x93NUMPY\x01\x00\x76\x00" + b"{'descr': '<f4', ".ljust(117) + b"\n"
+
+
+@pytest.mark.parametrize("content", [b"", b"junk", b"\x93NUMPY\x01\x00", DAMAGED])
 def test_a_broken_array_is_refused(tmp_path: Path, content: bytes) -> None:
     """A file that is not a whole array is an error with its name, no traceback."""
     store.save(_lexicon(), tmp_path / "a")

@@ -12,13 +12,13 @@ import pytest
 
 from dptext import pipeline, profile
 from dptext.errors import UsageError
-from dptext.measures import attacks, in_context, readings
-from dptext.measures.in_context import Reading, Success
-from dptext.measures.reader_crossing import search
+from dptext.measures import attacks, context_risk
+from dptext.measures.context_risk import Reading, Success
+from dptext.measures.root_finding import search_by_reader
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
 from dptext.readers import Reader, ngrams
-from dptext.readers.alone import Alone
+from dptext.readers.channel import Alone
 from dptext.readers.pairs import PairReader
 from dptext.readers.training import Counts
 from dptext.types import Record
@@ -60,7 +60,7 @@ def test_who_reads_finds_more(tmp_path: Path) -> None:
     model = ngrams.load(tmp_path / "pairs")
     readers: list[Reader] = [Alone(ready.channel), PairReader(ready.channel, model)]
     randomness = ready.randomness(RunKey.from_seed(1))
-    found = in_context.measure(ready, readers, [texts(90), texts(60, 4)], randomness)
+    found = context_risk.measure(ready, readers, [texts(90), texts(60, 4)], randomness)
     alone, pairs = found
     assert (alone.reader, pairs.reader) == ("alone", "ngram")
     assert alone.classes[0].words == 150 * 12
@@ -113,10 +113,10 @@ def test_intervals_hold_what_they_say() -> None:
     for _ in range(400):
         words = rng.integers(1, 40, 80)
         right = rng.binomial(words, 0.3)
-        each = in_context.success("all words", right, words)
+        each = context_risk.success("all words", right, words)
         held += each.low <= 0.3 <= each.high
     assert held >= 0.91 * 400
-    one = in_context.success("all words", np.array([3]), np.array([4]))
+    one = context_risk.success("all words", np.array([3]), np.array([4]))
     assert (one.low, one.success, one.high) == (0.0, 0.75, 1.0)
 
 
@@ -135,7 +135,7 @@ def test_the_crossing_is_just_below_the_target(start: float) -> None:
 
     if start == 0.5:
         start = 2.0
-    crossing = search(read, 0.3, start)
+    crossing = search_by_reader(read, 0.3, start)
     assert crossing.reading.success <= 0.3 < read(crossing.epsilon * 1.02).success
 
 
@@ -143,7 +143,7 @@ def test_a_target_out_of_reach_is_said() -> None:
     """Below what it always finds, or above all that it ever finds."""
     for found in (0.9, 0.1):
         with pytest.raises(UsageError, match="out of reach"):
-            search(lambda epsilon, found=found: reading(found), 0.5, 4.0)  # type: ignore[misc]
+            search_by_reader(lambda epsilon, found=found: reading(found), 0.5, 4.0)  # type: ignore[misc]
 
 
 def test_shipped_figures_are_those_of_equal_settings(
@@ -151,22 +151,22 @@ def test_shipped_figures_are_those_of_equal_settings(
 ) -> None:
     """They are looked up by mechanism, epsilon and policy, whatever decodes."""
     ready, other = build(tmp_path), build(tmp_path, epsilon=4.0)
-    figures = readings.InContext("a corpus", "0" * 64, (reading(0.3),))
+    figures = context_risk.InContext("a corpus", "0" * 64, (reading(0.3),))
     file = tmp_path / "readers.json"
-    file.write_text(json.dumps({readings.key_of(ready): [asdict(figures)]}))
-    monkeypatch.setattr(readings, "shipped_file", lambda: file)
-    assert readings.shipped(ready) == (figures,)
-    assert readings.shipped(build(tmp_path, decode=True)) == (figures,)
-    assert readings.shipped(other) == ()
+    file.write_text(json.dumps({context_risk.key_of(ready): [asdict(figures)]}))
+    monkeypatch.setattr(context_risk, "shipped_file", lambda: file)
+    assert context_risk.shipped(ready) == (figures,)
+    assert context_risk.shipped(build(tmp_path, decode=True)) == (figures,)
+    assert context_risk.shipped(other) == ()
     assert msgspec.json.encode(figures)
-    monkeypatch.setattr(readings, "shipped_file", lambda: tmp_path / "none.json")
-    assert readings.shipped(ready) == ()
+    monkeypatch.setattr(context_risk, "shipped_file", lambda: tmp_path / "none.json")
+    assert context_risk.shipped(ready) == ()
 
 
 def test_readers_are_asked_for_by_name(tmp_path: Path) -> None:
     """Those that there are; an unknown name is refused with the known ones."""
     ready = build(tmp_path, decode=True)
-    assert [each.name for each in readings.available(ready)] == ["alone", "ngram"]
-    assert readings.named(ready, "ngram").name == "ngram"
+    assert [each.name for each in context_risk.available(ready)] == ["alone", "ngram"]
+    assert context_risk.named(ready, "ngram").name == "ngram"
     with pytest.raises(UsageError, match="known: alone, ngram"):
-        readings.named(ready, "crystal-ball")
+        context_risk.named(ready, "crystal-ball")

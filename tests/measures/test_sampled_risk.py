@@ -11,14 +11,9 @@ from numpy.typing import NDArray
 from scipy import integrate, special
 
 from dptext.errors import UsageError
-from dptext.measures import (
-    bayes_risk,
-    calibrate,
-    guessing_rule,
-    noisy_guess,
-    plays,
-    sampled_risk,
-)
+from dptext.measures import bayes_risk, calibrate, sampled_risk
+from dptext.measures import sampled_risk as guessing_rule
+from dptext.measures.sampled_risk import bands_of, sampled_games, wins_of_points
 from dptext.mechanisms import Mechanism
 from tests import distributions, prepared, small
 from tests.measures.drawing import drawing
@@ -87,8 +82,8 @@ def test_the_attacker_who_sees_the_vector_is_the_best_one(
     rng = np.random.default_rng(seed)
     mechanism = prepared.ready("laplace", small.line(*rng.normal(0, 2, 6).tolist()))
     shares = small.zipf(6, seed)
-    sample = plays.plays(shares, 30_000, f"a test {seed}")
-    won, _ = noisy_guess.wins(mechanism, epsilon, shares, sample, [(0, 6)])
+    sample = sampled_games(shares, 30_000, f"a test {seed}")
+    won, _ = wins_of_points(mechanism, epsilon, shares, sample, [(0, 6)])
     exact = vector_level(mechanism, epsilon, shares)
     distributions.assert_follows(won.astype(np.int64), np.array([1 - exact, exact]))
 
@@ -99,9 +94,9 @@ def test_wins_are_those_of_all_scores_in_double_precision(
 ) -> None:
     """Tiles, bands and single precision change nothing: every play is compared."""
     mechanism = prepared.ready(name, small.cloud(1300, 5), **params)
-    shares, bands, epsilon = small.zipf(1300), plays.bands_of(1300), 6.0
-    sample = plays.plays(shares, 700, "tiles")
-    won = noisy_guess.wins(mechanism, epsilon, shares, sample, bands)
+    shares, bands, epsilon = small.zipf(1300), bands_of(1300), 6.0
+    sample = sampled_games(shares, 700, "tiles")
+    won = wins_of_points(mechanism, epsilon, shares, sample, bands)
     eps = np.full(700, epsilon)
     points = mechanism.sample(sample.ids, eps, sample.bits)
     vectors = mechanism.space.vectors[:1300].astype(float)
@@ -180,12 +175,12 @@ def test_the_lower_limit_is_below_the_best_guess_and_not_far(sure: None) -> None
     mechanism = prepared.ready("laplace", small.cloud(40, 2))
     shares, draw = small.zipf(40), drawing(mechanism)
     found = bayes_risk.measure(mechanism, 4.0, shares, draw)
-    sample = plays.plays(shares, 400_000, "many")
+    sample = sampled_games(shares, 400_000, "many")
     written = draw(sample.ids, np.full(400_000, 4.0), sample.bits)
     table = np.zeros((40, 40))
     np.add.at(table, (sample.ids, written), 1.0)
     # The sum of maxima is biased upwards, the wins of its rule on other draws are not.
-    other = plays.plays(shares, 400_000, "others")
+    other = sampled_games(shares, 400_000, "others")
     shown = draw(other.ids, np.full(400_000, 4.0), other.bits)
     best = (table.argmax(axis=0)[shown] == other.ids).mean()
     assert found.low is not None
@@ -200,7 +195,7 @@ def test_the_limits_cover_as_often_as_stated(monkeypatch: pytest.MonkeyPatch) ->
     A program that is right fails with probability below 1e-6: more than 28 of 200.
     """
     mechanism = prepared.ready("laplace", small.line(0.0, 1.0, 3.0))
-    draw, public = drawing(mechanism), plays.plays
+    draw, public = drawing(mechanism), sampled_games
     monkeypatch.setattr(guessing_rule, "_TRAINED", 500)
     monkeypatch.setattr(guessing_rule, "_VALIDATED", 200)
     assert special.bdtrc(28, 200, 0.05) < 1e-6
@@ -226,8 +221,8 @@ def test_calibrated_noise_meets_the_target_and_nearly_reaches_it(
     shares = (small.zipf(60) + 0.05) / (small.zipf(60) + 0.05).sum()
     epsilon = calibrate.epsilon_for(mechanism, target, shares)
     assert bayes_risk.measure(mechanism, epsilon, shares).success <= target
-    sample = plays.plays(shares, 40_000, "fresh")
-    won, _ = noisy_guess.wins(mechanism, epsilon, shares, sample, [(0, 60)])
+    sample = sampled_games(shares, 40_000, "fresh")
+    won, _ = wins_of_points(mechanism, epsilon, shares, sample, [(0, 60)])
     error = 5.0 * math.sqrt(target * (1 - target) / 40_000)
     assert target - 0.03 - error < won.mean() <= target + error
 
@@ -248,9 +243,9 @@ def test_absurd_epsilons_are_measured(
     """No noise is certainty, nothing but noise a blind guess; nothing overflows."""
     mechanism = prepared.ready(name, small.cloud(30, 3), **params)
     shares = small.zipf(30)
-    sample = plays.plays(shares, 2000, "absurd")
+    sample = sampled_games(shares, 2000, "absurd")
     with np.errstate(over="ignore"):
-        won, _ = noisy_guess.wins(mechanism, epsilon, shares, sample, [(0, 30)])
+        won, _ = wins_of_points(mechanism, epsilon, shares, sample, [(0, 30)])
     if name == "gaussian" and epsilon < 1.0:
         return  # its delta lets a little through at every epsilon
     assert won.mean() == (1.0 if epsilon > 1 else (sample.ids == 0).mean())

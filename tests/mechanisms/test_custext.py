@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dptext.geometry import neighbours
-from dptext.mechanisms.custext import output_sets
+from dptext import geometry
+from dptext.mechanisms import custext
 from tests import distributions, prepared, small
 
 LINE = small.line(0.0, 1.0, 3.0)
@@ -123,7 +123,7 @@ def test_inside_a_class_the_loss_is_at_most_epsilon(mapping: str) -> None:
 def test_conservative_sets_divide_the_vocabulary() -> None:
     """Each word is in one set, its own; the last set holds what is left over."""
     space = prepared.space_of(small.cloud(63, 6))
-    built = output_sets.build(space, "conservative", 5, False)
+    built = custext.build(space, "conservative", 5, False)
     assert built.sets.shape == (13, 5)
     np.testing.assert_array_equal(np.sort(built.sets.ravel()), [-1, -1, *range(63)])
     for word in range(63):
@@ -141,8 +141,8 @@ def test_conservative_sets_divide_the_vocabulary() -> None:
 def test_balanced_sets_are_the_nearest_words_of_their_first() -> None:
     """A word without a set opens one; near words without a set join it."""
     space = prepared.space_of(small.cloud(60, 10))
-    built = output_sets.build(space, "balanced", 5, False)
-    near = neighbours.nearest_words(space, 5)
+    built = custext.build(space, "balanced", 5, False)
+    near = geometry.nearest_words(space, 5)
     expected: dict[int, int] = {}
     for word in range(60):
         if word not in expected:
@@ -157,7 +157,7 @@ def test_balanced_sets_are_the_nearest_words_of_their_first() -> None:
 def test_aggressive_words_have_their_own_nearest_words() -> None:
     """The set of a row is its k nearest words, unknown words included."""
     space = prepared.space_of(small.cloud(40, 6))
-    built = output_sets.build(space, "aggressive", 7, False)
+    built = custext.build(space, "aggressive", 7, False)
     gaps = np.linalg.norm(space.vectors[:, None] - space.vectors[None, :-1], axis=2)
     for row in range(41):
         nearest = np.sort(np.argsort(gaps[row], kind="stable")[:7])

@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from dptext import discrete
-from dptext.mechanisms import Mechanism
-from dptext.mechanisms.diffractor import Diffractor, Params, _geometric
-from dptext.mechanisms.diffractor._chains import Chains
+from dptext.mechanisms import Mechanism, diffractor
+from dptext.mechanisms.diffractor import Chains, Diffractor, Params
+from dptext.noise import leading_zeros
 from dptext.randomness import RandomBits
 from tests import distributions, prepared, small
 
@@ -22,7 +21,7 @@ def chain_of(size: int) -> Diffractor:
     words = np.arange(size, dtype=np.int32)[None, :]
     positions = np.append(words, [[1]], axis=1).astype(np.int32)
     space = prepared.space_of(small.line(*map(float, range(size))))
-    noise = _geometric.Geometric(size, 1.0)
+    noise = diffractor.Geometric(size, 1.0)
     return Diffractor(Params(), space, Chains(words, positions), noise)
 
 
@@ -180,7 +179,7 @@ class Zeros(RandomBits):
 
 def test_exponentials_have_no_end() -> None:
     """Zero bits lead to further lanes: no event is too rare to be drawn."""
-    found = _geometric.exponential(Zeros(7), 1)[0]
+    found = diffractor.exponential(Zeros(7), 1)[0]
     # Lanes 1, 3 and 5 hold 64 zeros each, lane 7 holds 63.
     expected = (3 * 64 + 63 + 2) * np.log(2.0) - np.log1p(0.5)
     assert found == pytest.approx(expected, rel=1e-14)
@@ -201,7 +200,7 @@ def test_leading_zeros_are_counted_exactly() -> None:
         2**63,
         2**64 - 1,
     ]
-    found = discrete.leading_zeros(np.array(values, np.uint64))
+    found = leading_zeros(np.array(values, np.uint64))
     assert found.tolist() == [64 - value.bit_length() for value in values]
 
 
@@ -220,16 +219,16 @@ def test_the_chance_to_stay_is_exact_at_any_rate(rate: float) -> None:
     with decimal.localcontext(prec=400):
         few = (-decimal.Decimal(rate)).exp()
         exact = float(((1 + few) / (1 - few)).ln())
-    found = _geometric.log_of_moves(np.array([rate]))[0]
+    found = diffractor.log_of_moves(np.array([rate]))[0]
     assert found == pytest.approx(exact, rel=1e-14)
 
 
 def test_small_exponentials_are_as_exact_as_large_ones() -> None:
     """A fair bit turns the tail to either end: nothing is rounded to 0."""
     zeros = Zeros(7)
-    large = _geometric.exponential(zeros, 1)[0]
+    large = diffractor.exponential(zeros, 1)[0]
     zeros.low = 1
-    small_ = _geometric.exponential(zeros, 1)[0]
+    small_ = diffractor.exponential(zeros, 1)[0]
     assert small_ == pytest.approx(-np.log1p(-np.exp(-large)), rel=1e-13)
     assert 0.0 < small_ < 1e-70
 

@@ -10,14 +10,14 @@ import pytest
 from numpy.typing import NDArray
 from scipy.spatial.distance import pdist
 
-from dptext import discrete
-from dptext import privacy_curve as curve
+from dptext import noise
+from dptext import noise as curve
 from dptext.errors import UsageError
 from tests import distributions, prepared, small
 
 CLOUD = small.cloud(120, 6, seed=12)
 NAMES = ("discrete-gaussian", "discrete-laplace")
-RATE = np.log(2.0) / discrete.WIDTH
+RATE = np.log(2.0) / noise.WIDTH
 
 
 def made(name: str, **params: Any) -> Any:
@@ -52,7 +52,7 @@ def test_the_farthest_words_keep_delta(sensitivity: str, epsilon: float) -> None
     """Exactly: delta(epsilon; mu) with mu their distance on the grid."""
     mechanism = made("discrete-gaussian", sensitivity=sensitivity, delta=1e-5)
     far = pdist(on_grid(mechanism, epsilon)).max()
-    mu = far / np.sqrt(discrete.WIDTH**2 - 1 / 12)
+    mu = far / np.sqrt(noise.WIDTH**2 - 1 / 12)
     assert curve.delta_of(epsilon, mu) <= 1e-5
     if sensitivity == "vocabulary":
         assert curve.delta_of(epsilon, mu * 1.05) > 1e-5
@@ -75,7 +75,7 @@ def test_antipodal_vectors_of_length_c_keep_delta_in_the_worst_case() -> None:
             if mechanism is laplace:
                 assert far * RATE <= epsilon
             else:
-                mu = far / np.sqrt(discrete.WIDTH**2 - 1 / 12)
+                mu = far / np.sqrt(noise.WIDTH**2 - 1 / 12)
                 assert curve.delta_of(epsilon, mu) <= 1e-5
 
 

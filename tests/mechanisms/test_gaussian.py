@@ -7,7 +7,7 @@ import pytest
 from scipy import special, stats
 from scipy.spatial.distance import pdist
 
-from dptext import privacy_curve as curve
+from dptext import noise as curve
 from dptext.mechanisms import Aim
 from dptext.mechanisms.gaussian import Gaussian, Params
 from tests import distributions, prepared, small

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import integrate, special
 
 from dptext.errors import UsageError
-from dptext.mechanisms.gumbel import _truncated
+from dptext.mechanisms import gumbel
 from tests import distributions, prepared, small
 
 LINE_POINTS = np.array([0.0, 1.0, 2.2, 3.7])
@@ -66,12 +66,12 @@ def test_the_parameters_are_the_published_vectors() -> None:
     size, eps = 4, np.array([20.0])
     assert mechanism.closest == pytest.approx(1.0, rel=1e-7)
     assert mechanism.widest == pytest.approx(3.7, rel=1e-7)
-    alpha = _truncated.alpha(eps, size, 1.0)
+    alpha = gumbel.alpha(eps, size, 1.0)
     assert alpha[0] == pytest.approx(5.0758037593, abs=1e-10)
-    b = _truncated.scale(eps, size, 1.0, 3.7)
+    b = gumbel.scale(eps, size, 1.0, 3.7)
     assert b[0] == pytest.approx(4.5552901427, abs=1e-10)
     np.testing.assert_allclose(
-        _truncated.poisson(4, 4),
+        gumbel.poisson(4, 4),
         [0.4707084249, 0.3262702176, 0.1507688543, 0.0522525031],
         atol=1e-10,
     )
@@ -79,9 +79,9 @@ def test_the_parameters_are_the_published_vectors() -> None:
 
 def test_probabilities_are_the_published_vector() -> None:
     """The vector of the specification: row 0 of {0, 1, 2.2, 3.7} at epsilon 20."""
-    b = _truncated.scale(np.array([20.0]), 4, 1.0, 3.7)[0]
-    shares = _truncated.poisson(4, 4)
-    row = np.exp(_truncated.log_probs(LINE_POINTS, b, 3.7, shares))
+    b = gumbel.scale(np.array([20.0]), 4, 1.0, 3.7)[0]
+    shares = gumbel.poisson(4, 4)
+    row = np.exp(gumbel.truncated_log_probs(LINE_POINTS, b, 3.7, shares))
     expected = [0.7854286382, 0.1840170578, 0.0287316633, 0.0018226408]
     np.testing.assert_allclose(row, expected, rtol=0, atol=1e-10)
     # Vectors of a lexicon are single precision.
@@ -93,12 +93,14 @@ def test_probabilities_are_the_published_vector() -> None:
 def test_probabilities_are_the_sum_over_candidates(b: float) -> None:
     """Every row against one plain integral for each k and y."""
     points = [0.0, 0.5, 1.75, 2.0, 4.0]
-    shares = _truncated.poisson(5, 5)
+    shares = gumbel.poisson(5, 5)
     for x in range(5):
         distances = np.abs(np.array(points) - points[x])
         order = np.argsort(distances, kind="stable")
         row = np.empty(5)
-        row[order] = np.exp(_truncated.log_probs(distances[order], b, 4.0, shares))
+        row[order] = np.exp(
+            gumbel.truncated_log_probs(distances[order], b, 4.0, shares)
+        )
         expected = by_hand(points, x, b, 4.0, shares)
         np.testing.assert_allclose(row, expected, rtol=1e-8, atol=1e-13)
 
@@ -106,7 +108,7 @@ def test_probabilities_are_the_sum_over_candidates(b: float) -> None:
 def test_lambert_is_scipys() -> None:
     """W0 on both sides of the cut, near its branch point and far out."""
     z = np.concatenate((-np.geomspace(1e-6, 1e6, 500), np.geomspace(1e-9, 1e9, 500)))
-    found = _truncated.lambert(z.astype(complex))
+    found = gumbel.lambert(z.astype(complex))
     np.testing.assert_allclose(found, special.lambertw(z), rtol=1e-9)
 
 
@@ -138,7 +140,7 @@ def test_too_small_an_epsilon_is_refused_with_the_smallest_that_works() -> None:
 def test_low_epsilons_behave_as_in_published_code() -> None:
     """The real part of W0 alone: less noise at 0.1 than at 50."""
     eps = np.array([0.1, 50.0, 150.0])
-    b = _truncated.scale(eps, 34573, 0.789, 18.42)
+    b = gumbel.scale(eps, 34573, 0.789, 18.42)
     np.testing.assert_allclose(b, [8.64, 21.6, 10.7], rtol=6e-3)
 
 

@@ -10,7 +10,7 @@ from scipy import integrate, special, stats
 from dptext.mappings import Index, nearest, two_nearest
 from dptext.mechanisms import Aim, laplace
 from dptext.spaces import Space
-from dptext.types import Ids, Lexicon
+from dptext.types import Ids, Inputs, Lexicon
 from tests import distributions, prepared, small
 
 LINE = small.line(0.0, 1.0, 3.0)
@@ -204,7 +204,9 @@ def test_calibrated_noise_counts_the_lexicon_s_distance(name: str) -> None:
     ids, eps = np.arange(-1, 60, dtype=np.int32), np.full(61, 3.0)
     mechanism = laplace.Params("lexicon").prepare(space, Aim())
     moved = mechanism.sample(ids, eps, distributions.bits(61))
-    other = plain(space).sample(ids, eps / space.lipschitz, distributions.bits(61))
+    other = plain(space).sample(
+        ids, eps / space.lipschitz.over(Inputs.WORDS), distributions.bits(61)
+    )
     np.testing.assert_allclose(moved, other, rtol=1e-5, atol=1e-5)
     promise = mechanism.guarantee(3.0)
     assert promise.metric.name == "Euclidean distance of the lexicon's vectors"

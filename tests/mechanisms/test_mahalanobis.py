@@ -11,7 +11,7 @@ from scipy.spatial.distance import pdist
 from dptext import noise
 from dptext.mechanisms import Aim, laplace, mahalanobis
 from dptext.mechanisms.mahalanobis import Mahalanobis, Params
-from dptext.types import Lexicon
+from dptext.types import Inputs, Lexicon
 from tests import distributions, prepared, small
 
 
@@ -91,7 +91,7 @@ def test_the_euclidean_factor_is_that_of_the_worst_pair(lam: float) -> None:
     inverse = linalg.inv(matrix(lexicon, lam))
     exact = (pdist(vectors, "mahalanobis", VI=inverse) / pdist(vectors)).max()
     mechanism = made(lexicon, lam)
-    found = mechanism.euclidean_factor
+    found = mechanism.euclidean_factor(Inputs.WORDS).over(Inputs.WORDS)
     assert exact * (1 - 1e-12) <= found <= exact * (1 + 2e-9)
     assert found <= (1 + 2e-9) / np.sqrt(mechanism.least)
     assert found <= (1 + 2e-9) / np.sqrt(1.0 - lam)
@@ -102,11 +102,11 @@ def test_the_euclidean_factor_is_that_of_the_worst_pair(lam: float) -> None:
 
 def test_a_large_vocabulary_gets_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where all pairs are too many, the least eigenvalue bounds the factor."""
-    exact = made(stretched()).euclidean_factor
+    exact = made(stretched()).euclidean_factor(Inputs.WORDS).over(Inputs.WORDS)
     monkeypatch.setattr(mahalanobis, "_PAIRED", 10)
     mechanism = made(stretched())
-    assert mechanism.euclidean_factor >= exact
-    bound = mechanism.euclidean_factor
+    assert mechanism.euclidean_factor(Inputs.WORDS).over(Inputs.WORDS) >= exact
+    bound = mechanism.euclidean_factor(Inputs.WORDS).over(Inputs.WORDS)
     assert bound == pytest.approx(1 / np.sqrt(mechanism.least))
 
 
@@ -149,7 +149,9 @@ def test_lambda_zero_is_laplace() -> None:
     moved = mechanism.sample(ids, eps, bits)
     plain = noise.radial(bits, 8, eps) + lexicon.vectors[ids]
     np.testing.assert_allclose(moved, plain, rtol=1e-5, atol=1e-5)
-    assert mechanism.euclidean_factor == pytest.approx(1.0, rel=2e-9)
+    assert mechanism.euclidean_factor(Inputs.WORDS).over(Inputs.WORDS) == pytest.approx(
+        1.0, rel=2e-9
+    )
 
 
 def test_the_shared_noise_is_that_of_laplace() -> None:

@@ -15,7 +15,7 @@ from dptext import models, pipeline, profile
 from dptext.errors import DptextError, MissingExtra, UsageError
 from dptext.guarantees import audit
 from dptext.mechanisms import mlm
-from dptext.mechanisms.mlm import Mlm, _model, _text
+from dptext.mechanisms.mlm import Mlm
 from dptext.randomness import RunKey
 from dptext.types import Record
 from tests import distributions, prepared, small
@@ -76,8 +76,8 @@ def test_the_scores_are_those_of_the_model_at_the_mask(
 ) -> None:
     """Clipped logits, moved to [0, 1], of texts that the tokenizer puts together."""
     mechanism = ready(folder, context=context, c_min=-1.5, c_max=2.5)
-    split = _model.tokenizer(folder)
-    network = _model.load(folder, "cpu").network
+    split = mlm.tokenizer(folder)
+    network = mlm.load(folder, "cpu").network
     names = [masked.LEXICON.words[row] for row in mechanism.outputs]
     tokens = [
         split(" " + name, add_special_tokens=False)["input_ids"] for name in names
@@ -276,12 +276,12 @@ def test_every_sequence_has_one_mask_and_fits(
     position %= length
     sizes = 1 + np.arange(length) % 3
     starts = np.concatenate(([0], np.cumsum(sizes)))
-    batch = _text.Batch(
+    batch = mlm.Batch(
         np.arange(100, 100 + starts[-1]), starts, np.array([0]), np.array([length])
     )
     one, two = np.array([[1], [1]]), np.array([[2], [2]])
-    frame = _text.Frame(one, two if pair else None, two, 5, 6)
-    (tokens, types), where = _text.sequence(batch, 0, position, 9, frame, longest)
+    frame = mlm.Frame(one, two if pair else None, two, 5, 6)
+    (tokens, types), where = mlm.sequence(batch, 0, position, 9, frame, longest)
     assert tokens[where] == 9
     assert (tokens == 9).sum() == 1
     assert len(tokens) == len(types) <= longest
@@ -299,7 +299,7 @@ def test_every_sequence_has_one_mask_and_fits(
 def test_outputs_are_whole_words_of_the_model(folder: str) -> None:
     """Fixed and public: one token each, no two alike, never the number element."""
     mechanism = ready(folder)
-    split = _model.tokenizer(folder)
+    split = mlm.tokenizer(folder)
     rows = mechanism.outputs
     assert len(set(rows.tolist())) == len(rows)
     names = [masked.LEXICON.words[row] for row in rows]
@@ -418,7 +418,9 @@ def test_settings_without_sense_are_refused(folders: dict[str, str]) -> None:
 
 def test_the_profile_without_a_model_is_one_line() -> None:
     """`dptext sanitize --profile dp-mlm` says what to give, and writes nothing."""
-    ran = here("sanitize", "--profile", "dp-mlm", given=b'{"text": "a cat"}\n')
+    ran = here(
+        "sanitize", "-f", "text", "--profile", "dp-mlm", given=b'{"text": "a cat"}\n'
+    )
     assert (ran.code, ran.out) == (2, b"")
     assert ran.err.count("\n") == 1
     assert "--set mechanism.model=DIR" in ran.err

@@ -10,6 +10,7 @@ from scipy import stats
 from scipy.spatial.distance import pdist
 
 from dptext.mechanisms.privemb import PrivEmb
+from dptext.types import Inputs
 from tests import distributions, prepared, small
 
 CLOUD = small.cloud(150, 40, seed=3)
@@ -52,13 +53,15 @@ def test_the_published_scale_claims_what_its_matrix_gives() -> None:
     mechanism = made(dimensions=10, constant="published", beta=0.1)
     factor = ratios(mechanism).max() / 1.1
     assert factor > 1.0
-    assert mechanism.factor == pytest.approx(factor, rel=1e-8)
+    assert mechanism.factor(Inputs.WORDS) == pytest.approx(factor, rel=1e-8)
     far = pdist(CLOUD.vectors.astype(np.float64)).max()
     assert mechanism.guarantee(2.0).max_distance >= far * factor
     a, b = np.array([0], np.int32), np.array([1], np.int32)
     gap = np.linalg.norm(CLOUD.vectors[0].astype(np.float64) - CLOUD.vectors[1])
     assert mechanism.claimed_loss(a, b, 2.0)[0] >= 2.0 * gap * factor * (1 - 1e-6)
-    assert made(dimensions=10, constant="published", beta=5.0).factor == 1.0
+    assert (
+        made(dimensions=10, constant="published", beta=5.0).factor(Inputs.WORDS) == 1.0
+    )
 
 
 def test_the_dimension_follows_from_beta_and_delta() -> None:

@@ -27,7 +27,9 @@ def test_a_model_comes_back_from_its_folder(tmp_path: Path) -> None:
     assert ngrams.save(models.model(ENGLISH, seed=4), tmp_path / "two") != digest
 
 
-@pytest.mark.parametrize("damage", ["gains", "meta", "format", "short", "gone"])
+@pytest.mark.parametrize(
+    "damage", ["gains", "meta", "format", "short", "empty", "gone"]
+)
 def test_a_damaged_model_is_refused(damage: str, tmp_path: Path) -> None:
     """A model whose content is not that of its digest is not used."""
     ngrams.save(models.model(ENGLISH), tmp_path)
@@ -38,6 +40,8 @@ def test_a_damaged_model_is_refused(damage: str, tmp_path: Path) -> None:
         np.save(tmp_path / "gains.npy", gains)
     elif damage == "short":
         np.save(tmp_path / "ends.npy", np.zeros(3, np.uint32))
+    elif damage == "empty":
+        (tmp_path / "ends.npy").write_bytes(b"")
     elif damage == "gone":
         (tmp_path / "alone.npy").unlink()
     else:

@@ -4,9 +4,8 @@ import dataclasses
 
 import numpy as np
 
-from dptext.readers import topic
-from dptext.readers.pairs import PairReader
-from dptext.readers.topic import Topic
+from dptext.readers import pairs
+from dptext.readers.pairs import PairReader, Topic
 from dptext.tokens.policy import Policy
 from dptext.types import Released
 from tests.readers import models
@@ -80,10 +79,10 @@ def test_the_posterior_takes_the_factors() -> None:
     batch = release(Policy(), ["cat; dog; cat"], seed=2)
     plain, with_topic = (
         PairReader(channel, model, SIZE + 1, weight=1e-9, topic=power).posterior(batch)
-        for power in (0.0, topic.POWER)
+        for power in (0.0, pairs.POWER)
     )
     np.testing.assert_array_equal(plain[0], with_topic[0])
-    wanted = plain[1] * Topic(RARE, topic.POWER).factors(plain[0].T, batch).T
+    wanted = plain[1] * Topic(RARE, pairs.POWER).factors(plain[0].T, batch).T
     wanted /= wanted.sum(axis=0)
     np.testing.assert_allclose(with_topic[1], wanted, rtol=1e-4)
     assert np.abs(wanted - plain[1]).max() > 0.01

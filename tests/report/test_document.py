@@ -12,12 +12,12 @@ from rich.console import Console
 
 import dptext.report
 from dptext import pipeline, profile
-from dptext.engines import serial
-from dptext.engines.tally import Tally
+from dptext.engine import serial
+from dptext.engine.tally import Tally
 from dptext.errors import UsageError
 from dptext.measures.public import NoRisk, PublicMeasures
 from dptext.randomness import RunKey
-from dptext.report import assemble, document, terminal
+from dptext.report import build, document, terminal
 from dptext.types import Selection
 from tests import small
 from tests.engines import running
@@ -46,7 +46,7 @@ def made(
     key = RunKey.fresh()
     measures = PublicMeasures.of(ready)
     written = running.run(job, ready, key, tally)
-    return assemble.document(ready, job, key, tally, [written], measures)
+    return build.finished(ready, job, key, tally, [written], measures)
 
 
 def test_committed_schema_is_the_schema() -> None:
@@ -107,7 +107,7 @@ def test_report_of_several_outputs_names_none(tmp_path: Path) -> None:
     )
     job = serial.Job(("a.txt", "b.jsonl"), None, Selection())
     written = [serial.Written(name, 1, "0" * 64) for name in ("text", "jsonl")]
-    found = assemble.document(
+    found = build.finished(
         ready,
         job,
         RunKey.fresh(),
@@ -116,7 +116,8 @@ def test_report_of_several_outputs_names_none(tmp_path: Path) -> None:
         PublicMeasures.of(ready, with_risk=False),
     )
     assert found.output is None
-    assert found.risk is None
+    assert found.words is not None
+    assert found.words.risk is None
     assert 'All fields other than "text"' in " ".join(found.guarantee.not_covered)
 
 
@@ -170,9 +171,9 @@ def test_panel_takes_names_as_they_are(tmp_path: Path) -> None:
     odd = json.loads(document.encode(internal))
     odd["run"]["profile"] = "[/nonsense] [red]"
     odd["run"]["lexicon"] = "[/nonsense]"
-    odd["private"]["metrics"] = {"[/x]": {}}
-    odd["private"]["treatment"] = {}
-    odd["private"]["epsilon_per_text"] = {"max": 1.0}
+    odd["private"]["words"]["metrics"] = {"[/x]": {}}
+    odd["private"]["words"]["treatment"] = {}
+    odd["private"]["words"]["epsilon_per_text"] = {"max": 1.0}
     console = Console(record=True, width=100, file=open(tmp_path / "out", "w"))
     terminal.show(document.decode(json.dumps(odd).encode(), "odd"), console)
     assert "[/nonsense] [red]" in console.export_text()
@@ -192,8 +193,8 @@ def test_losses_of_a_seeded_run_are_not_shown_as_bounds(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("version", "said"),
     [
-        (1, "of version 1, and this dptext reads version 3: run dptext sanitize again"),
-        (2, "of version 2, and this dptext reads version 3: run dptext sanitize again"),
+        (1, "of version 1, and this dptext reads version 4: run dptext sanitize again"),
+        (2, "of version 2, and this dptext reads version 4: run dptext sanitize again"),
         (2, "or read it with the older dptext"),
         (9, "or read it with a newer dptext"),
     ],
@@ -212,7 +213,10 @@ def test_a_report_of_another_version_is_refused_by_name(
 
 def test_a_report_says_why_there_is_no_risk(tmp_path: Path) -> None:
     """The reason is a field: the note beside it decides nothing."""
-    assert made("rank", tmp_path).no_risk is None
+    words = made("rank", tmp_path).words
+    assert words is not None
+    assert words.no_risk is None
     text = made("tem-text", tmp_path)
-    assert text.no_risk is NoRisk.VARYING_EPSILON
-    assert json.loads(document.encode(text))["no_risk"] == "varying epsilon"
+    assert text.words is not None
+    assert text.words.no_risk is NoRisk.VARYING_EPSILON
+    assert json.loads(document.encode(text))["words"]["no_risk"] == "varying epsilon"

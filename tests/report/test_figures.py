@@ -44,7 +44,8 @@ def test_a_share_is_a_percentage(value: float | None, shown: str) -> None:
 def test_figures_are_the_same_everywhere(tmp_path: Path) -> None:
     """N_w and S_w stand in panel, page and plan in one form, with what they are."""
     document = made("rank", tmp_path)
-    deny = document.deniability
+    assert document.words is not None
+    deny = document.words.deniability
     assert deny is not None
     recipe: dict[str, Any] = {"mechanism": {"name": "rank", "k": 8}}
     recipe["budget"] = {"name": "uniform", "epsilon": 3.0}
@@ -124,9 +125,11 @@ def test_the_other_level_has_its_own_badge(
 def test_what_a_risk_is_good_for_is_said(tmp_path: Path) -> None:
     """Three sentences: one word, a person's whole file, health data."""
     document = made("risk", tmp_path)
-    assert document.risk is not None
-    word, person, health = _use.good_for(document.risk)
-    assert figures.share(document.risk.success) in word
+    assert document.words is not None
+    risk = document.words.risk
+    assert risk is not None
+    word, person, health = _use.good_for(risk)
+    assert figures.share(risk.success) in word
     assert "a person's whole file" in person
     assert "health data" in health
     page = closed(html.render(document)).text

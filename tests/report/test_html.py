@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dptext.guarantees import scale
+from dptext.guarantees.strength import judge
 from dptext.report import _axis, _meaning, _page, _plain, _svg, document, html
 from tests.cli import running
 from tests.report.test_document import RECIPES, made
@@ -109,9 +109,7 @@ def changed(found: document.Document, **values: Any) -> document.Document:
         part[last] = value
     other = document.decode(json.dumps(data).encode(), "changed")
     promise = other.guarantee
-    strength = scale.judge(
-        promise.notion, promise.level, promise.loss, promise.text_loss
-    )
+    strength = judge(promise.notion, promise.level, promise.loss, promise.text_loss)
     return replace(other, guarantee=replace(promise, strength=strength))
 
 
@@ -120,6 +118,7 @@ def changed(found: document.Document, **values: Any) -> document.Document:
 def test_page_says_what_the_document_says(name: str, text: str, tmp_path: Path) -> None:
     """Every sentence, digest, setting and figure of a real run is on its page."""
     found = made(name, tmp_path, text)
+    assert found.words is not None
     data = html.render(found)
     assert len(data) < 200_000
     page = closed(data)
@@ -129,11 +128,11 @@ def test_page_says_what_the_document_says(name: str, text: str, tmp_path: Path) 
         promise.text_level,
         *promise.conditions,
         *promise.not_covered,
-        found.risk_note,
+        found.words.risk_note,
         found.run.settings_digest,
         found.run.lexicon_digest,
         _plain.verdict(promise)[1],
-        *_meaning.meaning(promise, found.risk),
+        *_meaning.meaning(promise, found.words.risk),
     ):
         assert spaced(line) in page.text
     assert found.output is not None
@@ -142,13 +141,15 @@ def test_page_says_what_the_document_says(name: str, text: str, tmp_path: Path) 
     for key, value in found.run.settings["tokens"].items():
         assert f"tokens.{key}" in page.text
         assert str(value) in page.text or isinstance(value, bool) or value is None
-    if found.risk is not None:
-        for band in found.risk.bands:
+    if found.words.risk is not None:
+        for band in found.words.risk.bands:
             for share in (band.baseline, band.success, band.success_band_known):
                 assert page.text.count(f"{share:.1%}") >= 2, "in chart and in table"
     assert found.private is not None
-    for kind, count in found.private.tokens.items():
-        shown = (kind.replace("_", " "), found.private.treatment[kind], f"{count:,}")
+    counted = found.private.words
+    assert counted is not None
+    for kind, count in counted.tokens.items():
+        shown = (kind.replace("_", " "), counted.treatment[kind], f"{count:,}")
         assert " ".join(shown) in page.text
     assert page.text.count("For the owner of the text only") == 4
     assert "Do not release this page" in page.text
@@ -158,10 +159,11 @@ def test_page_says_what_the_document_says(name: str, text: str, tmp_path: Path) 
 def test_public_page_shows_nothing_private(name: str, tmp_path: Path) -> None:
     """The page of a public report has no part that is a function of the text."""
     internal = made(name, tmp_path)
+    assert internal.words is not None
     public = document.public(internal)
     page = closed(html.render(public))
     for word in ("owner", "in.txt", "Epsilon per text", "Records", "stop word"):
-        assert word not in page.text.replace(internal.run.prior, "")
+        assert word not in page.text.replace(internal.words.prior, "")
     assert "Public report" in page.text
     same = changed(public, private=None)
     assert html.render(same) == html.render(public)
@@ -180,18 +182,18 @@ def test_names_that_look_like_markup_stay_text(tmp_path: Path) -> None:
         made("rank", tmp_path),
         run__profile=NASTY,
         run__lexicon=NASTY,
-        run__prior=NASTY,
+        words__prior=NASTY,
         run__settings={NASTY: {NASTY: [NASTY]}},
         guarantee__not_covered=[NASTY],
         guarantee__conditions=[NASTY],
         guarantee__sentence=NASTY,
         guarantee__source=NASTY,
-        risk_note=NASTY,
+        words__risk_note=NASTY,
         output__file=NASTY,
         private__inputs=[NASTY],
-        private__metrics={NASTY: {NASTY: NASTY}},
-        private__tokens={NASTY: 3},
-        private__treatment={NASTY: NASTY},
+        private__words__metrics={NASTY: {NASTY: NASTY}},
+        private__words__tokens={NASTY: 3},
+        private__words__treatment={NASTY: NASTY},
     )
     data = html.render(found)
     assert b"<script" not in data
@@ -296,10 +298,10 @@ def test_limits_of_a_sampled_risk_are_shown(tmp_path: Path) -> None:
     """Where the risk lies between limits the page says so."""
     found = changed(
         made("rank", tmp_path),
-        risk__method="sampled",
-        risk__low=0.111,
-        risk__high=0.222,
-        risk__confidence=0.95,
+        words__risk__method="sampled",
+        words__risk__low=0.111,
+        words__risk__high=0.222,
+        words__risk__confidence=0.95,
     )
     text = closed(html.render(found)).text
     assert "lies between 11.1% and 22.2% with confidence 95.0%" in text

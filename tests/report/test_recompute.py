@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from dptext.report.differences import differences
+from dptext.report.recompute import differences
 
 SAMPLED: dict[str, Any] = {
     "success": 0.4,

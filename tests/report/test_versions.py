@@ -1,4 +1,8 @@
-"""Reports of earlier releases are read: within a version, fields are only added."""
+"""Reports of older versions are read, shown and judged as they were.
+
+samples/ holds exports with their reports and internal reports, as the last dptext of
+each version wrote them with the lexicon words.vec.
+"""
 
 from __future__ import annotations
 
@@ -9,31 +13,168 @@ from typing import Any
 import jsonschema
 import pytest
 
-from dptext.report import document, verify
+from dptext.errors import UsageError
+from dptext.guarantees import policy
+from dptext.lexicons import find
+from dptext.report import document, exports, verify
+from dptext.report.exports import SIDECAR
+from dptext.report.findings import Rule
+from dptext.report.recompute import Recomputer
+from tests.cli.running import here
 
-VERSIONS = Path(__file__).parent / "versions"
-NAME = str(document.VERSION)
+SAMPLES = Path(__file__).parent / "samples"
+EXPORTS = sorted(
+    path for path in SAMPLES.glob("*/*") if path.with_name(path.name + SIDECAR).exists()
+)
+REPORTS = sorted(SAMPLES.glob("*/*.json"))
+INTERNAL = [path for path in REPORTS if ".internal." in path.name]
+POLICY = policy.parse(
+    {"notion": ["LDP", "metric-DP", "eps-delta"], "unverified": ["version"]}, "test"
+)
+# Of each kind figures, settings and names of copied fields, and another value.
+EDITS: dict[str, list[tuple[str, Any]]] = {
+    "words-3": [
+        ("guarantee.epsilon", 0.1),
+        ("run.vocabulary", 7),
+        ("run.settings.mechanism.name", "tem"),
+        ("output.copied", []),
+        ("risk_note", 1),
+        ("words", None),
+        ("output.rows", 1),
+        ("run.more", 1),
+    ],
+    "vectors-1": [
+        ("guarantee.epsilon", 0.1),
+        ("run.step", 0.5),
+        ("run.table_digest", "0" * 64),
+        ("measures.ruler.nearest", 0.01),
+        ("output.rows", 9),
+        ("output.copied", []),
+        ("run.profile", "embed"),
+        ("success", True),
+    ],
+}
 
 
-def _json(kind: str) -> Any:
-    return json.loads((VERSIONS / f"{NAME}.{kind}.json").read_bytes())
+def named(path: Path) -> str:
+    """Name a sample."""
+    return f"{path.parent.name}/{path.name}"
 
 
-def test_an_earlier_report_is_read() -> None:
-    """One that lacks newer fields is read as it was written, and follows the schema."""
-    report = _json("report")
-    data = json.dumps(report).encode()
-    again = document.encode(document.decode(data, "report"))
-    assert verify.written(report, again)
-    jsonschema.Draft202012Validator(document.schema()).validate(report)
-    assert "signature" not in report
+def judged(path: Path, report: bytes) -> verify.Verdict:
+    """Judge a sample by a report."""
+    export = exports.on_disk(path)
+    export = exports.Export(
+        export.name, export.sha256, export.size, report, export.open
+    )
+    recomputer = Recomputer([find(str(SAMPLES / "words.vec"))], lambda line: None)
+    return verify.verdict(export, POLICY, recomputer)
+
+
+@pytest.mark.parametrize("path", REPORTS, ids=named)
+def test_an_older_report_is_read_and_shown(path: Path, tmp_path: Path) -> None:
+    """It becomes a document of this version that follows its schema."""
+    found = document.decode(path.read_bytes(), "report")
+    data = json.loads(document.encode(found))
+    assert data["version"] == document.VERSION
+    jsonschema.Draft202012Validator(document.schema()).validate(data)
+    assert (found.words is None) == (path.parent.name == "vectors-1")
+    ran = here("report", str(path))
+    assert ran.code == 0, ran.err
+    assert " ".join(found.guarantee.sentence.split()) in " ".join(
+        ran.out.decode().replace("│", " ").split()
+    )
+    ran = here("report", str(path), "--html", str(tmp_path / "page.html"))
+    assert ran.code == 0, ran.err
+
+
+def figures(node: Any) -> list[Any]:
+    """Return all numbers in a report, sorted."""
+    if isinstance(node, dict):
+        return sorted(
+            value for k, v in node.items() if k != "version" for value in figures(v)
+        )
+    if isinstance(node, list):
+        return sorted(value for each in node for value in figures(each))
+    return [node] if isinstance(node, int | float) else []
+
+
+@pytest.mark.parametrize("path", REPORTS, ids=named)
+def test_no_figure_is_lost(path: Path) -> None:
+    """An upgrade moves figures and adds none but success."""
+    before = json.loads(path.read_bytes())
+    after = json.loads(document.encode(document.decode(path.read_bytes(), "report")))
+    added = [True] * (before["report"] == "dptext-embed")
+    added += [False] * ("detected" not in before["run"]["layout"])
+    assert figures(after) == sorted(figures(before) + added)
+
+
+@pytest.mark.parametrize("path", EXPORTS, ids=named)
+def test_an_older_report_is_judged(path: Path) -> None:
+    """It passes as it is, and no longer where a figure was edited."""
+    side = path.with_name(path.name + SIDECAR).read_bytes()
+    assert judged(path, side).findings == ()
+    for place, value in EDITS[path.parent.name]:
+        report = json.loads(side)
+        *way, last = place.split(".")
+        inner = report
+        for name in way:
+            inner = inner[name]
+        if last in inner and inner[last] is None:
+            continue  # neither a copied field nor a risk is named
+        inner[last] = value
+        found = judged(path, json.dumps(report).encode()).findings
+        assert found, place
+        assert {each.rule for each in found} <= {Rule.CHANGED, Rule.INVALID}
+
+
+@pytest.mark.parametrize("path", INTERNAL, ids=named)
+def test_an_older_internal_report_is_not_released(path: Path) -> None:
+    """Upgraded or not, what holds figures of private text does not pass."""
+    name = path.name.partition(".")[0]
+    (export,) = (each for each in EXPORTS if each.name.startswith(f"{name}."))
+    found = judged(export, path.read_bytes()).findings
+    assert any("internal" in each.message for each in found)
+
+
+def test_sentences_of_an_older_version_may_differ() -> None:
+    """That is a gap, which a policy accepts or not, where no figure does."""
+    path = SAMPLES / "words-3" / "rank.jsonl"
+    report = json.loads(path.with_name(path.name + SIDECAR).read_bytes())
+    report["guarantee"]["sentence"] = "Nothing of the sort."
+    verdict = judged(path, json.dumps(report).encode())
+    assert verdict.findings == ()
+    assert any("another version" in note for note in verdict.notes)
+
+
+@pytest.mark.parametrize("sections", [(False, False), (True, True)])
+def test_a_document_has_one_section(sections: tuple[bool, bool]) -> None:
+    """One of words or one of vectors, never both and never none."""
+    paths = "words-3/rank.jsonl", "vectors-1/mean.npy"
+    reports = [
+        json.loads(
+            document.encode(
+                document.decode((SAMPLES / f"{path}{SIDECAR}").read_bytes(), "report")
+            )
+        )
+        for path in paths
+    ]
+    for name, report, wanted in zip(
+        ("words", "vectors"), reports, sections, strict=True
+    ):
+        reports[0][name] = report[name] if wanted else None
+    with pytest.raises(UsageError, match=r"at \$\.words"):
+        document.decode(json.dumps(reports[0]).encode(), "report")
 
 
 @pytest.mark.parametrize("change", ["more", "other", "shorter"])
 def test_what_was_not_written_is_found(change: str) -> None:
     """Only keys may be absent: no value may differ, and no list be shorter."""
-    report = _json("report")
-    again = document.encode(document.decode(json.dumps(report).encode(), "report"))
+    data = (SAMPLES / "words-3" / "early.dptext.json").read_bytes()
+    again = document.encode(document.decode(data, "report"))
+    report, older = document.plain_of(data)
+    assert older
+    assert verify.written(report, again)
     if change == "more":
         report["run"]["more"] = 1
     elif change == "other":
@@ -41,17 +182,3 @@ def test_what_was_not_written_is_found(change: str) -> None:
     else:
         report["guarantee"]["not_covered"].pop()
     assert not verify.written(report, again)
-
-
-def test_the_schema_only_grows() -> None:
-    """Fields of the version's first schema stay as they are; new ones have defaults."""
-    first = _json("schema")
-    now: dict[str, Any] = document.schema()
-    assert first["$ref"] == now["$ref"]
-    for name, part in first["$defs"].items():
-        mine = now["$defs"][name]
-        assert set(mine.get("required", ())) <= set(part.get("required", ())), name
-        for field, kind in part.get("properties", {}).items():
-            assert mine["properties"][field] == kind, f"{name}.{field}"
-        if "enum" in part:
-            assert set(part["enum"]) <= set(mine["enum"]), name

@@ -4,6 +4,7 @@ import numpy as np
 from scipy.spatial.distance import pdist
 
 from dptext.spaces import interval
+from dptext.types import Inputs
 from tests import prepared, small
 
 
@@ -26,7 +27,7 @@ def test_a_constant_vector_becomes_zero() -> None:
 def test_the_constant_is_far_below_the_printed_kind() -> None:
     """2 sqrt(d) / (smallest distance) bounds it, and so does the bound by extents."""
     lexicon = small.cloud(400, 20)
-    found = prepared.space_of(lexicon, "interval").lipschitz
+    found = prepared.space_of(lexicon, "interval").lipschitz.over(Inputs.WORDS)
     rows = lexicon.vectors.astype(np.float64)
     least = pdist(rows).min()
     assert found <= 2.0 * np.sqrt(20) / least

@@ -7,6 +7,7 @@ from scipy.spatial.distance import pdist
 
 from dptext import registry
 from dptext.spaces import _lipschitz
+from dptext.types import Inputs
 from tests import prepared, small
 
 
@@ -80,6 +81,6 @@ def test_every_space_knows_its_constant(name: str) -> None:
     """The constant of V + 1 rows is exact; that of the vectors as they are is 1."""
     space = prepared.space_of(small.cloud(200, 6), name)
     exact = brute(space.lexicon.vectors, space.vectors)
-    assert exact <= space.lipschitz <= exact * (1.0 + 1.1e-9)
-    assert space.original.lipschitz == 1.0
-    assert space.lipschitz == space.lipschitz
+    assert exact <= space.lipschitz.over(Inputs.WORDS) <= exact * (1.0 + 1.1e-9)
+    assert space.original.lipschitz.over(Inputs.WORDS) == 1.0
+    assert space.lipschitz.over(Inputs.WORDS) == space.lipschitz.over(Inputs.WORDS)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dptext.spaces import lengths_from
-from dptext.spaces._nearer import nearer
+from dptext.spaces._lipschitz import nearer
 
 
 @pytest.mark.parametrize("scale", [1e-3, 1.0, 1e4])

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from dptext.spaces import observed_range
+from dptext.types import Inputs
 from tests import prepared, small
 
 LEXICON = small.cloud(300, 9, seed=5)
@@ -25,7 +26,9 @@ def test_it_is_interval_at_another_scale() -> None:
     one, other = (
         prepared.space_of(LEXICON, name) for name in ("observed-range", "interval")
     )
-    assert one.lipschitz == pytest.approx(half * other.lipschitz, rel=1e-4)
+    assert one.lipschitz.over(Inputs.WORDS) == pytest.approx(
+        half * other.lipschitz.over(Inputs.WORDS), rel=1e-4
+    )
     assert one.geometry.diameter == pytest.approx(half * other.geometry.diameter)
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from dptext import registry, spaces
 from dptext.spaces import Space
+from dptext.types import Inputs
 from tests import small
 
 LEXICON = small.cloud(40, 5, listed=6, seed=21)
@@ -29,7 +30,7 @@ def test_results_are_kept_by_parameters() -> None:
     for params, space in zip(SETTINGS, found, strict=True):
         again = made("clip", **params)
         assert again.geometry == space.geometry
-        assert again.lipschitz == space.lipschitz
+        assert again.lipschitz.over(Inputs.WORDS) == space.lipschitz.over(Inputs.WORDS)
         np.testing.assert_array_equal(again.neighbours[0], space.neighbours[0])
         gaps = np.linalg.norm(space.vectors[:, None] - space.vectors[None], axis=2)
         assert space.geometry.diameter == pytest.approx(gaps.max(), rel=1e-6)
@@ -71,7 +72,11 @@ def test_the_translation_shows_both_constants(monkeypatch: pytest.MonkeyPatch) -
     told = space.translated()
     found = re.search(r"at most ([\d.]+) times", told)
     assert found is not None
-    assert space.lipschitz <= float(found[1]) <= space.lipschitz + 2e-4
+    assert (
+        space.lipschitz.over(Inputs.WORDS)
+        <= float(found[1])
+        <= space.lipschitz.over(Inputs.WORDS) + 2e-4
+    )
     assert told.endswith("printed in the source is 43.905.")
     assert "Euclidean distance of the lexicon's vectors" in told
     assert made("identity").translated() == ""
@@ -79,6 +84,10 @@ def test_the_translation_shows_both_constants(monkeypatch: pytest.MonkeyPatch) -
     # A metric of half as much again as the space's distance counts for both.
     both = re.search(r"epsilon counts at most ([\d.]+) times", space.translated(1.5))
     assert both is not None
-    assert 1.5 * space.lipschitz <= float(both[1]) <= 1.5 * space.lipschitz + 2e-4
+    assert (
+        1.5 * space.lipschitz.over(Inputs.WORDS)
+        <= float(both[1])
+        <= 1.5 * space.lipschitz.over(Inputs.WORDS) + 2e-4
+    )
     monkeypatch.setattr(spaces, "_PAIRED", 10)
     assert space.translated() == ""

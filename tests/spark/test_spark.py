@@ -19,8 +19,8 @@ import pytest
 
 import dptext
 from dptext.report import document
-from dptext.spark import cluster
 from dptext.spark import privatize as privatized
+from dptext.spark.session import open_session
 from tests.cli.running import WORDS, here, lexicon, small
 
 pytestmark = [
@@ -38,7 +38,7 @@ TEXT = "the film {} was very good, not old"
 @pytest.fixture(scope="module")
 def spark() -> Iterator[Any]:
     """Start Spark with two workers on this machine."""
-    with cluster.session("local[2]") as session:
+    with open_session("local[2]") as session:
         yield session
 
 
@@ -65,14 +65,24 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def sanitized(folder: Path, name: str, *more: str, code: int = 0) -> Any:
     """Sanitize the folder into one of a name; return the report without times."""
     ran = here(
-        *("sanitize", "in", "--out-dir", name, *small(folder), "--key-file", "key"),
+        *(
+            "sanitize",
+            *("-f", "text"),
+            "in",
+            "--out-dir",
+            name,
+            *small(folder),
+            "--key-file",
+            "key",
+        ),
         *("--on-error", "skip", "-q", "--no-bayes-risk", "--report", "r.json", *more),
     )
     assert ran.code == code, ran.err
     if code:
         return ran.err
     report = json.loads((folder / "r.json").read_bytes())
-    del report["private"]["seconds"], report["private"]["words_per_second"]
+    private = report["private"]
+    del private["seconds"], private["words"]["words_per_second"]
     return report
 
 
@@ -165,7 +175,7 @@ def test_data_frames_are_those_of_one_machine(spark: Any, tmp_path: Path) -> Non
     assert merged.to_pylist() != table.to_pylist()
     encoded = [json.loads(document.encode(each)) for each in (report, counts.report())]
     for each in encoded:
-        del each["private"]["seconds"], each["private"]["words_per_second"]
+        del each["private"]["seconds"], each["private"]["words"]["words_per_second"]
     assert encoded[0] == encoded[1]
     named = privatized(frame, **{**settings, "report": False}, id="n")
     table = dptext.privatize(table, **{**settings, "report": False}, id="n")

@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from dptext import lexicons, pipeline, profile
-from dptext.engines.pool import Recipe
-from dptext.engines.serial import Job
-from dptext.engines.tally import Start
+from dptext.engine.pool import Recipe
+from dptext.engine.run import Reports, Run
+from dptext.engine.serial import Job
+from dptext.engine.tally import Start
 from dptext.errors import LexiconError, UsageError
 from dptext.randomness import RunKey
-from dptext.report.run import Reports, Run
-from dptext.spark import files, workers
-from dptext.spark.tasks import Counting, Outcome, Releasing, Task
+from dptext.spark import files, session
+from dptext.spark.files import Counting, Outcome, Releasing, Task
 from dptext.types import Selection
 from tests.cli.running import WORDS, lexicon
 
@@ -58,7 +58,7 @@ def test_tasks_in_any_order_write_what_one_machine_writes(tmp_path: Path) -> Non
     counts = [Counting(to_end=True)(job) for job in jobs]
     assert counts == [Start(8, 7), Start(7, 7)]
     starts = list(files._starts([Start(8, 7), Start(7, 7)]))
-    shipped = workers.Shipped(Recipe.of(run.pipeline, KEY))
+    shipped = session.Shipped(Recipe.of(run.pipeline, KEY))
     work = pickle.loads(pickle.dumps(Releasing(shipped, run.measures, sidecar=True)))
     outcomes: list[Any] = [None, None]
     for number in (1, 0, 1):  # one of them twice, as Spark may
@@ -80,7 +80,7 @@ def test_what_goes_wrong_comes_back(tmp_path: Path) -> None:
     job = Job((str(tmp_path / "none.jsonl"),), str(tmp_path / "out"), Selection())
     assert isinstance(Counting(to_end=False)(job), UsageError)
     recipe = Recipe.of(run.pipeline, KEY)._replace(digest="another")
-    work = Releasing(workers.Shipped(recipe), run.measures, sidecar=True)
+    work = Releasing(session.Shipped(recipe), run.measures, sidecar=True)
     assert isinstance(work(Task(job, Start())), LexiconError)
 
 
@@ -98,12 +98,12 @@ def test_a_lexicon_is_sent_where_it_is_not(tmp_path: Path) -> None:
 
     original = lexicons.find(lexicon(tmp_path))
     context = Context("spark://host:7077")
-    with workers.sent(context, original) as archive:
+    with session.sent(context, original) as archive:
         assert context.archives[0].endswith(archive)
     assert lexicons.find(str(tmp_path / "sent")).digest == original.digest
-    with workers.sent(context, lexicons.find("builtin")) as archive:
+    with session.sent(context, lexicons.find("builtin")) as archive:
         assert archive == ""
     context.master = "local[2,4]"
-    with workers.sent(context, original) as archive:
+    with session.sent(context, original) as archive:
         assert archive == ""
     assert len(context.archives) == 1

@@ -8,7 +8,7 @@ import pytest
 
 import dptext
 from dptext.lexicons import store
-from dptext.tokens import agreement, agreement_rules
+from dptext.tokens import agreement
 from dptext.tokens.agreement import Articles, Inflector
 from dptext.types import NUMBER, Lexicon
 from tests import small
@@ -112,7 +112,7 @@ def test_every_word_of_the_rules_is_a_word_that_may_be_written() -> None:
     """No rule is dead for want of its words."""
     lexicon, _, rows = english()
     outputs = int(lexicon.meta["outputs"])
-    sides = (agreement_rules._BEFORE, agreement_rules._AFTER)
+    sides = (agreement._BEFORE, agreement._AFTER)
     for rules in sides:
         for words, asked in rules.values():
             pairs = [rule.split(">") for rule in asked.split()]

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from itertools import repeat
 
 import numpy as np
@@ -7,9 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dptext.tokens import dates, forms
+from dptext.guarantees import adjacency
+from dptext.tokens import forms
+from dptext.tokens.forms import is_date
+from dptext.tokens.lists import Spans
 from dptext.tokens.policy import Form, Policy
-from dptext.tokens.spans import Spans
 
 ALL = tuple(Form)
 # Examples of the standards themselves, and of public documents of banks and networks.
@@ -37,7 +41,15 @@ KNOWN = [
 NONE = (
     *("4111111111111112", "411111111111", "DE89 3704 0044 0532 0130 01", "99/99/2024"),
     *("2024-13-40", "31 Foo 2024", "XX89370400440532013000", "x@y", "1234", "1.2.3.4"),
-    *("2019-2020", "10:30", "$1,200.50", "May", "123-456", "00/01/2024"),
+    *(
+        "GB29NWB\u017f60161331926819",
+        "2019-2020",
+        "10:30",
+        "$1,200.50",
+        "May",
+        "123-456",
+        "00/01/2024",
+    ),
 )
 
 
@@ -46,6 +58,19 @@ def integers(seed: int) -> list[int]:
     rng = np.random.default_rng(seed)
     drawn = rng.integers(0, 2**64, forms.INTEGERS, dtype=np.uint64)
     return [int(each) for each in drawn]
+
+
+def form_of(text: str, declared: tuple[Form, ...] = ALL) -> Form | None:
+    """Return the form that a text is of."""
+    layout = forms.layout_of(text, declared)
+    return layout and layout.form
+
+
+def anew(text: str, bits: Iterator[int]) -> str:
+    """Return what is written for an identifier."""
+    layout = forms.layout_of(text, ALL)
+    assert layout is not None
+    return forms.written(layout, bits)
 
 
 def named(text: str, declared: tuple[Form, ...] = ALL) -> list[str]:
@@ -58,7 +83,7 @@ def named(text: str, declared: tuple[Form, ...] = ALL) -> list[str]:
 @pytest.mark.parametrize(("text", "form"), KNOWN)
 def test_identifiers_are_known_by_form_and_check_digits(text: str, form: Form) -> None:
     """Each is found in a sentence, as a whole, and only where its form is declared."""
-    assert forms.form_of(text, ALL) is form
+    assert form_of(text) is form
     assert named(f"see {text}, or ({text}).") == [text, text]
     assert text not in named(f"see {text}!", tuple(f for f in ALL if f is not form))
 
@@ -66,7 +91,7 @@ def test_identifiers_are_known_by_form_and_check_digits(text: str, form: Form) -
 @pytest.mark.parametrize("text", NONE)
 def test_what_has_no_such_form_is_left_to_the_other_settings(text: str) -> None:
     """A wrong check digit, month or length is no identifier."""
-    assert forms.form_of(text, ALL) is None
+    assert form_of(text) is None
     assert text not in named(f"see {text}!")
 
 
@@ -81,8 +106,8 @@ def test_words_in_capitals_after_an_account_are_not_part_of_it() -> None:
 def test_what_is_written_has_the_form_again(known: tuple[str, Form], seed: int) -> None:
     """A random identifier is right by the same rules, marks and groups in place."""
     text, form = known
-    out = forms.written(text, ALL, iter(integers(seed)))
-    assert forms.form_of(out, ALL) in (form, Form.CARD)
+    out = anew(text, iter(integers(seed)))
+    assert form_of(out) in (form, Form.CARD)
     if form is not Form.EMAIL:
         assert [c for c in out if not c.isalnum()] == [
             c for c in text if not c.isalnum()
@@ -96,19 +121,19 @@ def test_what_is_written_has_the_form_again(known: tuple[str, Form], seed: int) 
 def test_every_digit_is_drawn() -> None:
     """Nothing of the number that stood there stays but the leading zero of a phone."""
     for text in ("4111111111111111", "+49 171 1234567", "DE89370400440532013000"):
-        outs = [forms.written(text, ALL, iter(integers(seed))) for seed in range(60)]
+        outs = [anew(text, iter(integers(seed))) for seed in range(60)]
         for place, each in enumerate(text):
             if each.isalnum():
                 assert len({out[place] for out in outs}) > 3
-    assert forms.written("0171 1234567", ALL, iter(integers(1))).startswith("0")
+    assert anew("0171 1234567", iter(integers(1))).startswith("0")
 
 
 def test_the_extremes_of_bits_give_identifiers() -> None:
     """Bits that are all zero or all one are no exception."""
     for text, form in KNOWN:
         for value in (0, 2**64 - 1):
-            out = forms.written(text, ALL, repeat(value))
-            assert forms.form_of(out, (form,)) is form, (text, out)
+            out = anew(text, repeat(value))
+            assert form_of(out, (form,)) is form, (text, out)
 
 
 @pytest.mark.parametrize(
@@ -117,4 +142,141 @@ def test_the_extremes_of_bits_give_identifiers() -> None:
 )
 def test_a_date_has_a_month_and_a_day(text: str, is_one: bool) -> None:
     """Which of two numbers is the month is left open where marks do not say it."""
-    assert dates.is_date(text) == bool(is_one)
+    assert is_date(text) == bool(is_one)
+
+
+# Layouts as the statement describes them: 0 is a zero, 1 any digit, 2 any but zero, A
+# any letter; d, n, m and y stand for the fields of a date.
+LAYOUTS = {
+    Form.CARD: (
+        *("1" * size for size in range(13, 20)),
+        *("1111 1111 1111 1111", "1111-1111-1111-1111", "1111-111111-11111"),
+    ),
+    Form.IBAN: (
+        "AA11 1111 1111 1111 1111 11",
+        "AA11AAAA11111111111111",
+        "AA" + "1" * 18,
+    ),
+    Form.DATE: (
+        *("yyyy-nn-nn", "yyyy/n/n", "d.n.yyyy", "dd.nn.yy", "nn/nn/yy", "n-n-yyyy"),
+        *("mmm d, yyyy", "Mmm dd, yyyy", "MMM dth yyyy", "mmmm d, yyyy"),
+        *("Mmmm ddth, yyyy", "dth of Mmm yyyy", "dd OF MMMM, yyyy", "d Mmmm yyyy"),
+    ),
+    Form.PHONE: (
+        *("+21 111 1111111", "+2 (211) 111-1111", "(011) 111 1111", "0111 111111"),
+        *("211-111-1111", "(211) 111-1111", "0111-111111"),
+    ),
+    Form.EMAIL: ("aAaaa@aaaa.org", "a@a.net"),
+}
+MONTHS = (
+    "january february march april may june july august september october november "
+    "december"
+).split()
+
+
+def month(pattern: str, rng: np.random.Generator) -> str:
+    """Return a name of a month: of three letters, or of more; in the same capitals."""
+    short = len(pattern) == 3
+    # May has three letters, however it is meant.
+    names = (
+        [name[:3] for name in MONTHS] if short else [n for n in MONTHS if len(n) > 3]
+    )
+    name = str(rng.choice(names))
+    if pattern.isupper():
+        return name.upper()
+    return name.title() if pattern.istitle() else name
+
+
+def one_of(form: Form, pattern: str, rng: np.random.Generator) -> str:
+    """Return an identifier of a layout."""
+    if form is Form.IBAN:
+        size = len(pattern.replace(" ", ""))
+        countries = {22: ["GB", "DE", "IE"], 20: ["AT", "EE", "LU"]}[size]
+        digits = "".join(
+            chr(rng.integers(65, 91)) if each == "A" else str(rng.integers(0, 10))
+            for each in pattern.replace(" ", "")[4:]
+        )
+        country = str(rng.choice(countries))
+        number = "".join(str(int(each, 36)) for each in f"{digits}{country}00")
+        characters = iter(f"{country}{98 - int(number) % 97:02d}{digits}")
+        return "".join(each if each == " " else next(characters) for each in pattern)
+    if form is Form.EMAIL:
+        return (
+            f"{chr(rng.integers(97, 123))}{rng.integers(0, 10**6)}@mail{pattern[-4:]}"
+        )
+    if form is Form.DATE:
+        fields = {
+            "yyyy": str(rng.integers(1000, 10000)),
+            "yy": f"{rng.integers(0, 100):02d}",
+            "nn": str(rng.integers(10, 13)),
+            "n": str(rng.integers(1, 10)),
+            "dd": str(rng.integers(10, 32)),
+            "d": str(rng.integers(1, 10)),
+            "th": str(rng.choice(["st", "nd", "rd", "th", "TH"])),
+        }
+        field = re.compile("m{3,4}|yyyy|yy|nn?|dd?|th", re.IGNORECASE)
+        return field.sub(
+            lambda m: fields[m[0]] if m[0] in fields else month(m[0], rng), pattern
+        )
+    least = {"0": (0, 1), "1": (0, 10), "2": (1, 10)}
+    return "".join(
+        str(rng.integers(*least[each])) if each in least else each for each in pattern
+    )
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.sampled_from([(form, each) for form in ALL for each in LAYOUTS[form]]),
+    st.integers(0, 2**32 - 1),
+)
+def test_equal_layouts_and_bits_give_equal_texts(
+    layout: tuple[Form, str], seed: int
+) -> None:
+    """Two identifiers of one layout, as the statement says it, are written alike."""
+    rng = np.random.default_rng(seed)
+    found: list[str] = []
+    while len(found) < 2:
+        text = one_of(*layout, rng)
+        found += [text] * (form_of(text, (layout[0],)) is layout[0])
+    texts = [f"see {each}, or so" for each in found]
+    bits = integers(seed)
+    outs = []
+    for text in texts:
+        pieces, positions = Spans(Policy(forms=(layout[0],))).divide(text)
+        for position in positions:
+            shown = forms.layout_of(pieces[position].strip(" "), (layout[0],))
+            assert shown is not None
+            pieces[position] = forms.written(shown, iter(bits))
+        outs.append("".join(pieces))
+    assert outs[0] == outs[1]
+
+
+def test_may_is_a_name_of_three_letters() -> None:
+    """What is written for May tells it from no other name of three letters."""
+    for seed in range(40):
+        may, mar = (anew(f"{m} 3, 2020", iter(integers(seed))) for m in ("May", "Mar"))
+        assert may == mar
+        assert len(may.split()[0]) == 3
+
+
+@pytest.mark.parametrize("form", ALL)
+def test_the_statement_says_what_a_layout_holds(form: Form) -> None:
+    """Marks, spaces and names of months that are copied are told."""
+    policy = Policy(forms=(form,))
+    told = " ".join(adjacency.listed_not_covered(policy))
+    assert ("of the same layout" in told) == bool(forms.RULES[form].said)
+    words = {
+        Form.CARD: ("how many digits", "spaces or hyphens"),
+        Form.IBAN: ("letters", "digits", "spaces"),
+        Form.DATE: (
+            "order",
+            "between",
+            "digits",
+            "ending",
+            "three letters",
+            "capitals",
+        ),
+        Form.PHONE: ("how many digits", "marks and spaces", "begins with 0"),
+        Form.EMAIL: (),
+    }[form]
+    assert all(word in told for word in words), told

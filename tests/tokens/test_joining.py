@@ -217,13 +217,13 @@ def form(body: str, flags: int, treatment: str, policy: Policy) -> object:
 
 def layout(body: str, policy: Policy) -> object:
     """Return the form of an identifier, and what the statement says is shown of it."""
-    of = forms.form_of(body, policy.forms)
+    found = forms.layout_of(body, policy.forms)
+    of = found and found.form
     if of is Form.EMAIL:
         return of
     month = next((word for word in body.split() if word.strip(",").isalpha()), "")
     if of is Form.DATE and len(month) > 2:
-        short = len(month) == 3 and month.lower() != "may"
-        written = (short, month.isupper(), month[:1].isupper())
+        written = (len(month) == 3, month.isupper(), month[:1].isupper())
         rest = body.replace(month, "").replace("st", "th").replace("nd", "th")
         rest = rest.replace("rd", "th")
         return of, written, "".join("0" if c.isdigit() else c for c in rest)

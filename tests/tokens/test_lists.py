@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from dptext.errors import UsageError
 from dptext.tokens import kinds, lists
+from dptext.tokens.lists import Spans
 from dptext.tokens.policy import Form, Listed, Policy
-from dptext.tokens.spans import Spans
 
 KEEP = Listed(
     words=("acme", "New York", "café", "#tag", "😀", "O'Neil", "C++"),

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from dptext.tokens import kinds
+from dptext.tokens.joining import Releaser
 from dptext.tokens.policy import Policy
-from dptext.tokens.releasing import Releaser
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import Released
 from tests.tokens.test_joining import ENGLISH, ITEMS, POLICIES, mixed, seen_of_each

@@ -14,7 +14,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext.content import Prepared
+from dptext.settings import Prepared
 from dptext.types import Lexicon, Words
 
 Values = NDArray[np.float64]

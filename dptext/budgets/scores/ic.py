@@ -7,21 +7,101 @@ synset's share in each of the files, over all files; a synset counted less than 
 counts as once. A word without such synsets gets neutral, and so do function words,
 whose synsets are of other words ("at": astatine). measure count is what the published
 code takes instead: the mean raw noun count of any word; common words score high by it.
+
+Information content, or counts, from NLTK's WordNet.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from functools import lru_cache
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from msgspec import Meta
 
 from dptext import models
-from dptext.budgets import scores
-from dptext.budgets.scores._wordnet import WHAT, FromNltk
+from dptext.budgets import _spans, scores
+from dptext.budgets.scores import Values
 from dptext.errors import UsageError
-from dptext.types import Lexicon
+from dptext.tokens.stop_words import STOP_WORDS
+from dptext.types import Lexicon, Words
+
+WHAT = "the score ic from NLTK"
+Untyped = Any  # of NLTK
+
+
+@dataclass(frozen=True, slots=True)
+class FromNltk(scores.Score):
+    """The settings, and the digest of NLTK's data."""
+
+    params: Params
+    digest: str
+
+    @property
+    def content(self) -> dict[str, str]:
+        """Return the digest of NLTK's data."""
+        return {"data": self.digest}
+
+    @property
+    def description(self) -> str:
+        """Name the files."""
+        counts = self.params.measure == "count"
+        kind = "mean noun count" if counts else "information content"
+        return f"WordNet {kind} from {', '.join(self.params.files)}"
+
+    def values(self, words: Words) -> Values:
+        """Return the information content of each word, or its count."""
+        params = self.params
+        values = [
+            _of_word(word.lower(), params.files, params.measure, params.neutral)
+            for word in _spans.bodies(words)
+        ]
+        return np.array(values, np.float64)
+
+
+@lru_cache(maxsize=100_000)
+def _of_word(word: str, files: tuple[str, ...], measure: str, neutral: float) -> float:
+    values = []
+    if measure == "information" and word.replace("’", "'") in STOP_WORDS:
+        return neutral
+    synsets = _wordnet().synsets(word)
+    for table in map(_table, files):
+        counted = (_of_synset(synset, table, measure) for synset in synsets)
+        of_table = [value for value in counted if value is not None]
+        if of_table:
+            values.append(math.fsum(of_table) / len(of_table))
+    return math.fsum(values) / len(values) or neutral if values else neutral
+
+
+def _of_synset(synset: Untyped, table: Untyped, measure: str) -> float | None:
+    if measure == "count":
+        return float(table["n"].get(synset.offset(), 0.0))
+    counts = table.get(synset.pos())
+    if counts is None:  # adjectives and adverbs are not counted
+        return None
+    return math.log(counts[0] / max(counts.get(synset.offset(), 0.0), 1.0))
+
+
+@lru_cache(maxsize=1)
+def _wordnet() -> Untyped:
+    wordnet = models.package("nltk.corpus", WHAT, "nlp").wordnet
+    wordnet.ensure_loaded()
+    return wordnet
+
+
+@lru_cache(maxsize=16)
+def _table(file: str) -> Untyped:
+    """Read counts by part of speech and offset; 0 is the whole."""
+    reader = models.package("nltk.corpus", WHAT, "nlp").wordnet_ic
+    reader.ensure_loaded()
+    if file not in reader.fileids():
+        known = ", ".join(sorted(name for name in reader.fileids() if "ic-" in name))
+        raise UsageError(
+            f"the score ic: NLTK's wordnet_ic has no file {file!r}; known: {known}"
+        )
+    return reader.ic(file)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from msgspec import Meta
 from dptext import models
 from dptext.budgets import _spans, scores
 from dptext.budgets.scores import Values
-from dptext.content import of_path
+from dptext.settings import digest_of_path
 from dptext.types import Lexicon, Words
 
 Factor = Annotated[float, Meta(gt=0, le=1e6)]
@@ -35,7 +35,7 @@ class Params(scores.Params):
     def prepare(self, lexicon: Lexicon) -> NamedEntities:
         """See that the pipeline is there."""
         folder = models.need_spacy(self.pipeline, "the score ner")
-        return NamedEntities(self, of_path(folder))
+        return NamedEntities(self, digest_of_path(folder))
 
 
 @dataclass(frozen=True, slots=True)

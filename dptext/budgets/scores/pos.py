@@ -19,7 +19,7 @@ from msgspec import Meta
 from dptext import models
 from dptext.budgets import _spans, scores
 from dptext.budgets.scores import Values
-from dptext.content import of_path
+from dptext.settings import digest_of_path
 from dptext.types import Lexicon, Words
 
 Weight = Annotated[float, Meta(ge=0, le=1e6)]
@@ -47,7 +47,7 @@ class Params(scores.Params):
             models.need_nltk(_TAGGER, _WHAT)
             return PartsOfSpeech(self, models.nltk_digest(_TAGGER))
         folder = models.need_spacy(self.pipeline, _WHAT)
-        return PartsOfSpeech(self, of_path(folder))
+        return PartsOfSpeech(self, digest_of_path(folder))
 
     def weight(self, tag: str) -> float:
         """Return the weight of a tag."""

@@ -23,9 +23,9 @@ from dataclasses import replace
 import numpy as np
 
 from dptext.errors import UsageError
-from dptext.guarantees.audit import identity, noise, pairs, rows, sampler, samples
-from dptext.guarantees.audit.draws import Draws, Progress
+from dptext.guarantees.audit import exact, noise, sampler
 from dptext.guarantees.audit.finding import Finding, Published, label
+from dptext.guarantees.audit.inputs import Draws, Progress
 from dptext.guarantees.audit.program import Deviation, MultipleTests, Power, Program
 from dptext.guarantees.audit.tally import Tally
 from dptext.mechanisms import (
@@ -56,7 +56,7 @@ def audit(
     *,
     inputs: int = 200,
     runs: int = 20000,
-    number: int = DRAWS,
+    number: int | None = None,
     progress: Progress = lambda line: None,
 ) -> Finding:
     """Audit a mechanism at an epsilon.
@@ -64,20 +64,41 @@ def audit(
     draws runs the program by the path of a release; without it only formulas are
     looked at. inputs is how many words an audit of chosen words takes; runs how often
     each of a few pairs of words is drawn where there is no exact output distribution;
-    number, the draws that hold the program against its formula; progress is called
-    with lines for people. UsageError for a mechanism of whole texts that offers no
-    rows of any, and for one that can only be drawn from where draws is None.
+    number, the draws that hold the program against its formula: DRAWS if not given,
+    and more where copies would not show; progress is called with lines for people.
+    UsageError for a mechanism of whole texts that offers no rows of any, and for one
+    that can only be drawn from where draws is None.
     """
+    found = _found(mechanism, epsilon, draws, inputs, runs, number, progress)
+    batches = 0 if draws is None else draws.batches()
+    if found.program is None or not batches:
+        return found
+    later = f"a fault that begins after the first {batches:,} batches of words"
+    untested = (*found.program.untested, later)
+    program = replace(found.program, batches=batches, untested=untested)
+    return replace(found, program=program)
+
+
+def _found(
+    mechanism: Mechanism,
+    epsilon: float,
+    draws: Draws | None,
+    inputs: int,
+    runs: int,
+    number: int | None,
+    progress: Progress,
+) -> Finding:
     if isinstance(mechanism, TextMechanism):
         program = Program(False, False, "a mechanism of whole texts is not drawn from")
         return replace(_of_texts(mechanism, epsilon), program=program)
     if isinstance(mechanism, NoiseMechanism):
-        return _of_noise(mechanism, epsilon, draws, runs, number // 10, progress)
+        points = (number or DRAWS) // 10
+        return _of_noise(mechanism, epsilon, draws, runs, points, progress)
     if not mechanism.has_log_probs:
         progress(f"drawing pairs of words, {runs:,} draws of each")
         if draws is None:
             raise _undrawn(mechanism)
-        result = samples.audit(mechanism, epsilon, draws.words, runs)
+        result = noise.audit_samples(mechanism, epsilon, draws.words, runs)
         program = Program(
             False,
             False,
@@ -87,13 +108,23 @@ def audit(
         return _proven(mechanism, epsilon, replace(result, program=program))
     if isinstance(mechanism, ExponentialMechanism):
         progress("computing the losses of all pairs of words")
-        result = identity.audit(mechanism, epsilon)
+        result = exact.audit_all_pairs(mechanism, epsilon)
     else:
         progress(f"computing the losses of all pairs of {inputs} words")
-        result = _proven(mechanism, epsilon, rows.audit(mechanism, epsilon, inputs))
+        result = _proven(
+            mechanism, epsilon, exact.audit_rows(mechanism, epsilon, inputs)
+        )
     if draws is None:
         return result
-    program = sampler.audit(mechanism, epsilon, draws, inputs, number, progress)
+    program = sampler.audit_sampler(
+        mechanism,
+        epsilon,
+        draws,
+        inputs,
+        number or DRAWS,
+        progress,
+        until_copies_show=number is None,
+    )
     return replace(result, program=program)
 
 
@@ -109,9 +140,11 @@ def _of_noise(
     if draws is None or draws.points is None:
         raise _undrawn(mechanism)
     tests = MultipleTests()
-    program = noise.audit(mechanism, epsilon, draws.points, number, progress, tests)
+    program = noise.audit_noise(
+        mechanism, epsilon, draws.points, number, progress, tests
+    )
     progress(f"drawing pairs of words, {runs:,} draws of each")
-    result = pairs.audit(mechanism, epsilon, draws.points, runs, tests)
+    result = noise.audit_pairs(mechanism, epsilon, draws.points, runs, tests)
     method = program.method
     if mechanism.has_log_density:
         method = f"{method}; density ratios of {result.sampled_pairs} pairs"
@@ -137,7 +170,7 @@ def _of_texts(mechanism: TextMechanism, epsilon: float) -> Finding:
     bound = mechanism.guarantee(epsilon).worst(epsilon)
     tally = Tally(mechanism, epsilon)
     texts = np.arange(len(log_probs), dtype=np.int32)
-    rows.compare(log_probs, texts, tally, bound)
+    exact.compare(log_probs, texts, tally, bound)
     return tally.finding(
         "exact: public example texts, all outputs",
         len(log_probs),

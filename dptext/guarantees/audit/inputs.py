@@ -1,14 +1,20 @@
-"""Which inputs an audit looks at: words of all kinds, and those that stand out."""
+"""The inputs that an audit looks at, and its draws with the program itself.
+
+Which inputs an audit looks at: words of all kinds, and those that stand out.
+
+How an audit draws: the program itself, by the path that a release takes.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dptext.mechanisms import Mechanism
-from dptext.types import Ids
+from dptext.types import Eps, Ids, Points
 
 _SEED = 1
 
@@ -40,3 +46,35 @@ def shuffled(
         order = rng.permutation(count)
         for begin in range(0, count, batch):
             yield turn, order[begin : begin + batch]
+
+
+# Words in a batch, as many as in a batch of a release.
+BATCH = 2**17
+DrawWords = Callable[[Ids, Eps], Ids]
+# Noisy vectors, with the positions in the batch that they are of.
+DrawPoints = Callable[[Ids, Eps], Iterator[tuple[NDArray[np.int64], Points]]]
+# Tells people what is being done.
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Draws:
+    """Public randomness for a mechanism; every call draws anew, as one batch.
+
+    words: ids (n,), eps (n,) -> (n,) words written; points, of noise mechanisms;
+    released, of a strategy that draws equal words once: ids (n,), count -> (count, n),
+    what each of so many records (or runs) writes for the words; strategy, its name;
+    batches, how many were drawn so far.
+    """
+
+    words: DrawWords
+    points: DrawPoints | None
+    released: Callable[[Ids, float, int], Ids] | None = None
+    strategy: str = "token"
+    batches: Callable[[], int] = lambda: 0
+
+
+def points_of(draw: DrawPoints, row: int, epsilon: float, count: int) -> Points:
+    """Draw so many points of one word."""
+    ids, eps = np.full(count, row, np.int32), np.full(count, epsilon)
+    return np.concatenate([points for _, points in draw(ids, eps)])

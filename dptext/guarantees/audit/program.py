@@ -51,7 +51,8 @@ class Program:
     """The program held against its formula.
 
     alarm bounds the chance of a false alarm of all tests together; deviation is there
-    where refuted, the most extreme; untested says what was not looked at.
+    where refuted, the most extreme; untested says what was not looked at; batches, in
+    how many calls the draws were made.
     """
 
     tested: bool
@@ -64,6 +65,7 @@ class Program:
     power: tuple[Power, ...] = ()
     deviation: Deviation | None = None
     untested: tuple[str, ...] = ()
+    batches: int = 0
 
 
 class MultipleTests:

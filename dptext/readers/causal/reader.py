@@ -1,4 +1,4 @@
-"""A reader with a causal language model: who each drawn word may have been.
+"""The reader with a causal language model: the posterior of each drawn word.
 
 One search for two uses: the decoder writes by it, and the attack guesses by it.
 """
@@ -15,11 +15,19 @@ from numpy.typing import NDArray
 
 from dptext import progress
 from dptext.lexicons import vulgar
-from dptext.readers.causal import network, reading
-from dptext.readers.causal.reading import Job
-from dptext.readers.causal.search import Step, search
-from dptext.readers.causal.spelling import Speller
-from dptext.readers.causal.texts import Drawn, Known, Text, is_clitic, texts_of
+from dptext.readers.causal import network
+from dptext.readers.causal.search import (
+    Drawn,
+    Job,
+    Known,
+    Speller,
+    Step,
+    Text,
+    is_clitic,
+    read_texts,
+    search,
+    texts_of,
+)
 from dptext.readers.channel import Candidates, Channel
 from dptext.readers.pairs import PairReader
 from dptext.types import Ids, Released
@@ -120,7 +128,7 @@ class CausalReader:
             texts = list(texts_of(released, self.speller))
             jobs = [self._job(text, rows, evidence) for text in texts]
             model = network.load(source.path, source.digest, source.device)
-            read = reading.read(model, jobs)
+            read = read_texts(model, jobs)
         for text, result in zip(texts, read, strict=True):
             for drawn, word, posterior in zip(
                 text.drawn, result.best, result.posterior, strict=True

@@ -1,4 +1,6 @@
-"""Beam search over the candidates of drawn words, and the posterior on its tree.
+"""Beam search over the candidates of drawn words, many texts side by side.
+
+Beam search over the candidates of drawn words, and the posterior on its tree.
 
 score = weight * ln L(x_1 ... x_i with the known pieces) + the evidence of each word. A
 beam's word of several tokens is first weighed by what its later tokens are worth on
@@ -7,18 +9,236 @@ tree that was searched: its sums run over all beams and over all candidates that
 beam was followed by, forward as they were weighed, backward by what became of them;
 those that were not followed count as much less or more as all others did. With beams
 for all texts both are exact.
+
+Run the searches of many texts side by side, each to its own end.
+
+Released texts as a language model reads them: candidates between known pieces.
+
+What stands around drawn words is written as the joiner writes it: a capital letter
+where a text begins or a sentence has ended, a space between words but before clitics.
+Whether a space stands between a mark and a drawn word after it is not released; a mark
+that opens something has none. A word that is masked is some word, one that is left out
+is none.
+
+Words and marks as tokens of a language model, each piece by itself.
+
+A piece has the same tokens wherever it stands, so that those of all candidates are
+known beforehand. Most tokenizers divide running text in this way, at spaces and marks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
-from typing import NamedTuple
+import threading
+from collections import deque
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext.readers.causal.entries import Node, room
-from dptext.readers.causal.texts import Known
+from dptext import models
+from dptext.readers.causal.network import (
+    Entries,
+    Group,
+    Lines,
+    Network,
+    Node,
+    Parts,
+    Shape,
+    room,
+    unread,
+)
+from dptext.tokens import kinds, numbers
+from dptext.types import NUMBER, Released
+
+Tokens = tuple[int, ...]
+# A text is read as a line of its own. Before a piece it shows where a word begins.
+_ANCHOR = "\n"
+# What stands for a number of no form, and for a word that is masked.
+ANY_NUMBER, ANY_WORD = "10", "Smith"
+
+
+# Distinct pieces remembered; then the memory starts anew, so that it stays bounded.
+_REMEMBERED = 1_000_000
+
+
+class Tokenizer(Protocol):
+    """What is used of a tokenizer of Hugging Face's kind."""
+
+    bos_token_id: int | None
+    eos_token_id: int | None
+
+    def __call__(self, text: list[str]) -> Mapping[str, list[list[int]]]:
+        """Return the tokens of texts, "input_ids", with special ones as is usual."""
+
+
+class Speller:
+    """Divide words of a lexicon and pieces of texts into tokens."""
+
+    def __init__(
+        self, split: Tokenizer, words: Sequence[str], prior: NDArray[np.float64]
+    ) -> None:
+        """Remember words; prior (V,), by which beginnings of several tokens weigh."""
+        self._split = split
+        shown = (numbers.example(word) for word in words)
+        self._words = [ANY_NUMBER if word == NUMBER else word for word in shown]
+        self._prior = np.maximum(prior, 1e-9)
+        anchor = self._encode([_ANCHOR])[0]
+        self._anchor = anchor
+        special = (split.bos_token_id, split.eos_token_id, 0)
+        self.start: Tokens = anchor or (next(t for t in special if t is not None),)
+        self._known: dict[str, Tokens] = {}
+        self.ahead = cache(self._ahead)
+
+    def of(self, piece: str) -> Tokens:
+        """Return the tokens of a piece of a text, which may begin with a space."""
+        if piece not in self._known:
+            self._learn([piece])
+        return self._known[piece]
+
+    def word(self, row: int, spaced: bool, capital: bool) -> Tokens:
+        """Return the tokens of a word of the lexicon as it stands in a text."""
+        return self.of(self._shown(row, spaced, capital))
+
+    def _shown(self, row: int, spaced: bool, capital: bool) -> str:
+        word = self._words[row]
+        shown = word[:1].upper() + word[1:] if capital else word
+        return " " + shown if spaced else shown
+
+    def _encode(self, texts: Sequence[str]) -> list[Tokens]:
+        """Return the tokens of texts, without a special one that closes them."""
+        last = self._split.eos_token_id
+        return [
+            tuple(ids[:-1] if ids[-1:] == [last] else ids)
+            for ids in self._split(list(texts))["input_ids"]
+        ]
+
+    def _learn(self, pieces: Sequence[str]) -> None:
+        """Divide pieces, each after the end of a line."""
+        if len(self._known) > _REMEMBERED:
+            self._known.clear()
+        length = len(self._anchor)
+        encoded = self._encode([_ANCHOR + piece for piece in pieces])
+        for piece, tokens in zip(pieces, encoded, strict=True):
+            if tokens[:length] == self._anchor:
+                spelled = tokens[length:]
+            else:  # the piece melts with the end of a line
+                alone, both = self._encode(["x", "x" + piece])
+                spelled = both[len(alone) :]
+            self._known[piece] = spelled or self.start[-1:]
+
+    def _ahead(self, spaced: bool, capital: bool) -> NDArray[np.float64]:
+        """Return about ln p of the rest of each word given its first token: (V,).
+
+        By the public frequencies of words that begin with the same token: what a word
+        of several tokens is worth before the model has seen the first.
+        """
+        shown = [self._shown(row, spaced, capital) for row in range(len(self._words))]
+        self._learn(shown)
+        spelled = [self._known[piece] for piece in shown]
+        first = np.array([tokens[0] for tokens in spelled])
+        several = np.array([len(tokens) > 1 for tokens in spelled])
+        together = np.bincount(first, self._prior)[first]
+        return np.where(several, np.log(self._prior / together), 0.0)
+
+
+_MARKS = (kinds.PUNCTUATION, kinds.SPACE)
+_OPENING = frozenset("([{<#$£€@¿¡“‘«„")
+# These open something after a space, those join two words without one.
+_QUOTES, _JOINING = frozenset("\"'`"), frozenset("-–—/\\_*")
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """Tokens that stand in a text; whether their ln p counts."""
+
+    tokens: Tokens
+    counts: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """A drawn word, number index of its batch, and what is known after it.
+
+    spaced, capital: how a word is written here.
+    """
+
+    index: int
+    spaced: bool
+    capital: bool
+    after: list[Known]
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """What stands before the first drawn word of a text, and its drawn words."""
+
+    before: list[Known]
+    drawn: list[Drawn]
+
+
+def texts_of(released: Released, speller: Speller) -> Iterator[Text]:
+    """Yield the texts of a batch that have drawn words."""
+    bounds = np.searchsorted(released.texts, np.arange(len(released.ends) + 1))
+    begin = 0
+    for row, end in enumerate(released.ends.tolist()):
+        index = range(int(bounds[row]), int(bounds[row + 1]))
+        if len(index):
+            yield _text(released, speller, range(begin, end), index)
+        begin = end
+
+
+def _text(released: Released, speller: Speller, pieces: range, index: range) -> Text:
+    drawn_at = dict(zip(released.positions[list(index)].tolist(), index, strict=True))
+    text = Text([], [])
+    known, state = text.before, _State()
+    for position in pieces:
+        piece, kind = released.pieces[position], int(released.flags[position])
+        if position in drawn_at:
+            spaced, capital = state.word()
+            drawn = Drawn(drawn_at[position], spaced, capital, [])
+            text.drawn.append(drawn)
+            known = drawn.after
+        elif kind & kinds.KIND in _MARKS:
+            state.mark(piece, bool(kind & kinds.ENDER))
+            known.append(Known(speller.of(piece)))
+        elif piece or kind & kinds.KIND != kinds.STOP_WORD:
+            spaced, _ = state.word()
+            number = kind & kinds.KIND == kinds.NUMBER
+            shown = piece or (ANY_NUMBER if number else ANY_WORD)
+            space = " " if spaced and not is_clitic(shown) else ""
+            known.append(Known(speller.of(space + shown), bool(piece)))
+    return text
+
+
+class _State:
+    """What has been passed: whether a word now gets a space and a capital letter."""
+
+    def __init__(self) -> None:
+        self._spaced, self._capital = False, True
+
+    def word(self) -> tuple[bool, bool]:
+        """Pass a word; return whether it gets a space and a capital letter."""
+        now = (self._spaced, self._capital)
+        self._spaced, self._capital = True, False
+        return now
+
+    def mark(self, piece: str, ends: bool) -> None:
+        """Pass a mark or a space that is none of a single one before a word."""
+        body = piece.strip(" ")
+        spaced_off = piece != body or not self._spaced
+        tight = body in _OPENING or body in (_QUOTES if spaced_off else _JOINING)
+        self._spaced = bool(body.strip()) and not tight
+        self._capital = self._capital or ends
+
+
+def is_clitic(word: str) -> bool:
+    """Tell whether a word is written without a space after another one."""
+    return word[:1] in ("'", "’") or word.lower() in ("n't", "n’t")
+
 
 Floats = NDArray[np.float64]
 
@@ -176,3 +396,134 @@ def _log_sum(logs: Floats, axis: int) -> Floats:
     with np.errstate(divide="ignore"):
         sums = np.log(np.exp(logs - top).sum(axis=axis))
     return np.asarray(sums + np.squeeze(top, axis))
+
+
+class Job(NamedTuple):
+    """A text's search over so many words, and the entries that it may take.
+
+    wanted as in `Group`.
+    """
+
+    search: Search
+    words: int
+    capacity: int
+    wanted: int
+
+
+class _Row:
+    """A search on its way: what it waits for, its entries, and the words left."""
+
+    def __init__(self, number: int, job: Job) -> None:
+        self.number, self._search, self.left = number, job.search, job.words
+        self.entries = Entries(job.capacity)
+        self._waiting: deque[Node] = deque()
+        self.result: Found | None = None
+        self._ask(next(self._search))
+
+    def take(self, tokens: int, slots: int) -> list[Node]:
+        """Return the nodes to read in the next pass, with their entries.
+
+        As many as there are, at most `tokens`; none where they do not fit in `slots`,
+        so that a text is read in the same parts whatever stands beside it.
+        """
+        count = min(tokens, len(self._waiting))
+        nodes = [self._waiting.popleft() for _ in range(count if count <= slots else 0)]
+        for node in nodes:
+            self.entries.place(node)
+        return nodes
+
+    def go_on(self) -> None:
+        """Continue the search as far as it can without reading."""
+        while not self._waiting and self.result is None:
+            try:
+                self._ask(next(self._search))
+            except StopIteration as end:
+                self.result = end.value
+
+    def _ask(self, leaves: list[Node]) -> None:
+        self.left -= 1
+        self.entries.keep(leaves)
+        self._waiting.extend(unread(leaves))
+
+
+class _Queue:
+    """Searches that wait for a row, taken by several threads."""
+
+    def __init__(self, jobs: Iterable[tuple[int, Job]]) -> None:
+        self._waiting, self._lock = deque(jobs), threading.Lock()
+
+    def next(self) -> _Row | None:
+        """Return the next search, None after the last."""
+        with self._lock:
+            return _Row(*self._waiting.popleft()) if self._waiting else None
+
+
+def _parts(rows: dict[int, _Row], shape: Shape) -> Parts:
+    """Return what the next pass reads: as much as there are slots for.
+
+    The longest texts go first: the last ones would have passes to themselves.
+    """
+    parts: Parts = {}
+    free = shape.slots
+    for number, row in sorted(rows.items(), key=lambda each: -each[1].left):
+        nodes = row.take(shape.tokens, free)
+        if nodes:
+            free -= len(nodes)
+            parts[number] = (row.entries, nodes)
+    return parts
+
+
+def _run(
+    group: Group | Lines, texts: int, queue: _Queue, results: dict[int, Found]
+) -> None:
+    """Run searches of one size, at most `texts` at a time.
+
+    Whichever ends makes room for the next.
+    """
+    rows: dict[int, _Row] = {}
+    while True:
+        for number in set(range(texts)) - rows.keys():
+            row = queue.next()
+            if row is not None:
+                rows[number] = row
+        if not rows:
+            return
+        parts = _parts(rows, group.shape)
+        group.read(parts)
+        for number in parts:
+            row = rows[number]
+            row.go_on()
+            if row.result is not None:
+                results[row.number] = row.result
+                del rows[number]
+
+
+def read_texts(network: Network, jobs: Sequence[Job]) -> list[Found]:
+    """Return what each search finds; several groups at a time, each on one thread."""
+    by_size: dict[tuple[int, int], list[tuple[int, Job]]] = {}
+    # A packed text is read by its own capacity, in a row of any.
+    largest = max((job.capacity for job in jobs), default=0)
+    # Long texts first, so that the last passes are not theirs alone.
+    for number, job in sorted(enumerate(jobs), key=lambda each: -each[1].words):
+        capacity = largest if network.way.packed else job.capacity
+        by_size.setdefault((capacity, job.wanted), []).append((number, job))
+    results: dict[int, Found] = {}
+    torch = models.package("torch", "causal-lm", "semantic")
+    set_threads, threads = torch.set_num_threads, torch.get_num_threads()
+    set_threads(1)
+    try:
+        with ThreadPoolExecutor(threads, "", set_threads, (1,)) as pool:
+            running = []
+            for size, same in sorted(by_size.items(), reverse=True):
+                queue, most = _Queue(same), network.way.shape.texts
+                # Half of them fill most of a pass: what is more goes to other threads.
+                groups = min(threads, -(-len(same) // max(1, most // 2)))
+                texts = min(most, -(-len(same) // groups))
+                for _ in range(groups):
+                    group = network.group(*size)
+                    running.append(pool.submit(_run, group, texts, queue, results))
+            for each in running:
+                each.result()
+    finally:
+        set_threads(threads)
+    return [results[number] for number in range(len(jobs))]

@@ -37,7 +37,13 @@ def test_an_outside_score_is_used_by_name(tmp_path: Path) -> None:
     report = tmp_path / "report.json"
     done = subprocess.run(
         command(
-            *("sanitize", "--profile", str(tmp_path / "own.yaml"), "--no-bayes-risk"),
+            *(
+                "sanitize",
+                *("-f", "text"),
+                "--profile",
+                str(tmp_path / "own.yaml"),
+                "--no-bayes-risk",
+            ),
             *("--lexicon", lexicon(tmp_path), "--report", str(report)),
         ),
         input='{"text": "a good story of the house"}\n',

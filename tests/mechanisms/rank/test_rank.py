@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from dptext.errors import UsageError
 from dptext.guarantees.audit import audit
 from dptext.mechanisms import Aim, rank
-from dptext.mechanisms.rank import _fitted, _tables
 from dptext.settings import convert
 from dptext.types import Lexicon
 from tests import distributions, prepared, small
@@ -387,12 +386,12 @@ def test_a_table_that_does_not_fall_is_refused(
 
 def test_shipped_tables_fall_and_have_rising_risks() -> None:
     """Each prior has its own, of falling steps; closeness rises with the risk."""
-    found = _fitted.shipped()
+    found = rank.shipped()
     assert len(found) == 2
     for rows in found:
         assert len(rows) > 20
         for row in rows:
-            _tables.check(row.steps)
+            rank.check(row.steps)
             assert row.steps[-1][0] <= 96
         for one, two in pairwise(rows):
             assert one.risk < two.risk
@@ -403,7 +402,7 @@ def test_shipped_tables_fall_and_have_rising_risks() -> None:
 
 def _large() -> Lexicon:
     """Return a lexicon of more words than the tables were made for, cheaply ordered."""
-    size, listed = _tables.OUTPUTS + 9, 96
+    size, listed = rank.OUTPUTS + 9, 96
     whole = small.cloud(120, 3)
     orders = (np.arange(size + 1)[:, None] + np.arange(listed)) % size
     names = tuple(f"{row}x" for row in range(size - 1))
@@ -426,7 +425,7 @@ def test_fitted_becomes_a_table_by_epsilon(epsilon: float | None, risk: float) -
     """The first of at least as much epsilon; that of risk 20% if there is none."""
     space = prepared.space_of(LARGE)
     params = rank.Params().prepare(space, Aim(epsilon=epsilon)).params
-    (steps,) = (row.steps for row in _fitted.shipped()[0] if row.risk == risk)
+    (steps,) = (row.steps for row in rank.shipped()[0] if row.risk == risk)
     assert params == rank.Params(weights="steps", steps=steps, k=steps[-1][0])
 
 
@@ -435,7 +434,7 @@ def test_fitted_becomes_the_table_of_the_risk_of_its_own_prior() -> None:
     space, size = prepared.space_of(LARGE), len(LARGE.words)
     prior = np.random.default_rng(2).dirichlet(np.full(size, 0.5))
 
-    def risk_at(row: _fitted.Row) -> float:
+    def risk_at(row: rank.Row) -> float:
         params = rank.Params(weights="steps", steps=row.steps)
         mechanism = params.prepare(space, Aim())
         best = mechanism.best_guesses(prior, row.epsilon, [(0, size)])
@@ -444,7 +443,7 @@ def test_fitted_becomes_the_table_of_the_risk_of_its_own_prior() -> None:
     for risk in (0.1, 0.5):
         first = [
             next((row for row in rows if risk_at(row) >= risk * 0.998), rows[-1])
-            for rows in _fitted.shipped()
+            for rows in rank.shipped()
         ]
         nearest = min(first, key=lambda row: abs(row.risk - risk))
         aim = Aim(risk=risk, prior=prior)
@@ -454,7 +453,7 @@ def test_fitted_becomes_the_table_of_the_risk_of_its_own_prior() -> None:
 def test_fitted_is_cut_to_what_is_stored() -> None:
     """Short orders and k take the first ranks of the table."""
     short = dataclasses.replace(LARGE, orders=LARGE.orders[:, :30], digest="short")
-    (table,) = (row.steps for row in _fitted.shipped()[0] if row.risk == 0.2)
+    (table,) = (row.steps for row in rank.shipped()[0] if row.risk == 0.2)
     listed = table[-1][0]
     assert listed > 30
     for lexicon, k, longest in (
@@ -474,12 +473,12 @@ def test_a_small_lexicon_lists_a_part_in_proportion(
     table: tuple[tuple[int, float], ...], outputs: int
 ) -> None:
     """Each rank has the step of the rank as far down in the table, and they fall."""
-    found = _tables.scaled(table, outputs)
-    _tables.check(found)
-    part = min(1.0, outputs / _tables.OUTPUTS)
+    found = rank.scaled(table, outputs)
+    rank.check(found)
+    part = min(1.0, outputs / rank.OUTPUTS)
     listed = math.ceil(table[-1][0] * part)
     assert found[-1][0] == listed <= max(1, table[-1][0])
-    whole = _tables.values(table, table[-1][0])
+    whole = rank.values(table, table[-1][0])
     # A step that ends at e ends at e * part, rounded up.
     expected = [
         whole[
@@ -487,7 +486,7 @@ def test_a_small_lexicon_lists_a_part_in_proportion(
         ]
         for position in range(1, listed + 1)
     ]
-    np.testing.assert_array_equal(_tables.values(found, listed), expected)
+    np.testing.assert_array_equal(rank.values(found, listed), expected)
 
 
 def test_fitted_of_a_tiny_lexicon_is_randomised_response() -> None:

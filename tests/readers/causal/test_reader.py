@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from dptext import content, models
+from dptext import models, settings
 from dptext.readers.causal import network
 from dptext.readers.causal.reader import CausalReader, Settings, Source
-from dptext.readers.causal.texts import texts_of
+from dptext.readers.causal.search import texts_of
 from dptext.readers.pairs import PairReader
+from dptext.tokens.joining import Releaser
 from dptext.tokens.policy import Policy
-from dptext.tokens.releasing import Releaser
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import Released
 from tests import causal
@@ -29,7 +29,7 @@ TEXTS = ["cat dog, the runs.", "", "zq the", "(the 42 cat!\nzq", "... cat", "the
 def source(tmp_path_factory: pytest.TempPathFactory) -> Source:
     """Return a small model."""
     path = causal.llama(tmp_path_factory.mktemp("llama"))
-    return Source(path, content.of_path(path))
+    return Source(path, settings.digest_of_path(path))
 
 
 def line_of(reader: CausalReader, text: Any, words: dict[int, int]) -> tuple[Any, Any]:
@@ -168,7 +168,7 @@ def test_families_are_read_exactly_each_in_its_way(
 ) -> None:
     """A GPT-2 by its learnt positions; a Bloom, which reads no trees, line by line."""
     path = make(tmp_path)
-    source = Source(path, content.of_path(path))
+    source = Source(path, settings.digest_of_path(path))
     reader = CausalReader(channel_of(Policy()), source, Settings(100, 3))
     batch = release(Policy(), TEXTS[:3])
     np.testing.assert_array_equal(

@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from dptext.readers.causal.spelling import Speller
-from dptext.readers.causal.texts import texts_of
+from dptext.readers.causal.search import Speller, texts_of
 from dptext.tokens.policy import Policy
 from tests import causal
 from tests.readers.test_posterior import ENGLISH, release

@@ -1,0 +1,1 @@
+"""Experiments and measurements: `python -m benchmarks` lists them."""

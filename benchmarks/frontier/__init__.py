@@ -1,0 +1,1 @@
+"""Mechanisms at equal risk: docs/frontier.md."""

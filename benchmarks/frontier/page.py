@@ -1,0 +1,149 @@
+"""The page of the mechanisms compared: docs/frontier.md."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.private_rows import ROOT
+from dptext import __version__
+
+DOCS = ROOT / "docs"
+Rows = Sequence[dict[str, Any]]
+CORPORA = ("AG News", "SST-2", "IMDb", "Trustpilot")
+SHORT = {"Trustpilot": "gender (attack)"}
+DECODED = ", decoded"
+
+
+def write(rows: Rows, epsilons: dict[str, dict[str, Any]]) -> None:
+    """Write docs/frontier.md."""
+    digests = sorted({row["lexicon"] for row in rows})
+    seeds = sorted({row["seed"] for row in rows if row["seed"]})
+    text = Path(__file__).with_name("text.md").read_text("utf-8")
+    parts = [text.split("<!-- tables -->")[0]]
+    parts += tables(rows, epsilons)
+    parts.append(text.split("<!-- tables -->")[1])
+    parts.append(
+        f"dptext {__version__}, lexicon english {', '.join(digests)}, seeds {seeds}.\n"
+    )
+    (DOCS / "frontier.md").write_text("\n".join(parts), encoding="utf-8")
+
+
+def tables(rows: Rows, epsilons: dict[str, dict[str, Any]]) -> Iterator[str]:
+    """Yield one table for each level, rank first, then by mean accuracy."""
+    plain = [row for row in rows if row["mechanism"] == "unprotected"]
+    yield "| unprotected | " + " | ".join(SHORT.get(c, c) for c in CORPORA) + " |"
+    yield "| --- |" + " --- |" * len(CORPORA)
+    cells = [_accuracy([row for row in plain if row["corpus"] == c]) for c in CORPORA]
+    yield "| TF-IDF, vectors | " + " | ".join(cells) + " |"
+    cells = [
+        f"{row['perplexity']:,.0f}"
+        for c in CORPORA
+        for row in plain
+        if row["corpus"] == c
+    ]
+    yield "| perplexity | " + " | ".join(cells) + " |\n"
+    for level in _levels(epsilons):
+        epsilon_of = {
+            name: at
+            for key, at in epsilons.items()
+            for name, other in [key.split(" | ")]
+            if other == level
+        }
+        yield f"### {level}\n"
+        here = [r for r in rows if r["level"] == level]
+        if level.startswith("context"):
+            alone = level.replace("context", "risk")
+            others = [r for r in rows if r["level"] == alone]
+            here += [r for r in others if not r["mechanism"].startswith("rank")]
+            for name in {r["mechanism"].removesuffix(DECODED) for r in here}:
+                if name != "rank":
+                    epsilon_of[name] = epsilons[f"{name} | {alone}"]
+        yield from _table(here, epsilon_of)
+        absent: dict[str, list[str]] = {}
+        for name, at in epsilon_of.items():
+            if "reason" in at:
+                absent.setdefault(at["reason"].partition(";")[0], []).append(name)
+        for reason, names in absent.items():
+            shown = (
+                "all mechanisms" if len(names) == len(epsilon_of) else "; ".join(names)
+            )
+            yield f"\nNot here: {shown}: {reason}."
+        yield ""
+
+
+def _table(here: Rows, epsilon_of: dict[str, Any]) -> Iterator[str]:
+    """Yield the lines of one level: private texts, then a classifier of originals."""
+    names = _sorted(here)
+    if not names:
+        return
+    yield (
+        "| mechanism | epsilon | risk | in context | worst loss | "
+        + " | ".join(SHORT.get(c, c) for c in CORPORA)
+        + " | exact | CS | part of speech | inflection | perplexity |"
+    )
+    yield "| --- |" + " --- |" * (4 + len(CORPORA) + 5)
+    mine = {name: [r for r in here if r["mechanism"] == name] for name in names}
+    for name in names:
+        yield _line(name, epsilon_of[name.removesuffix(DECODED)], mine[name])
+    yield "\nA classifier of originals, applied to private texts:\n"
+    yield "| mechanism | " + " | ".join(c for c in CORPORA if c not in SHORT) + " |"
+    yield "| --- |" + " --- |" * (len(CORPORA) - len(SHORT))
+    for name in names:
+        cells = [
+            _accuracy([r for r in mine[name] if r["corpus"] == c], "public_")
+            for c in CORPORA
+            if c not in SHORT
+        ]
+        yield f"| {name} | " + " | ".join(cells) + " |"
+
+
+def _levels(epsilons: Iterable[str]) -> list[str]:
+    kinds = {"risk": 0, "context": 1, "loss": 2}
+
+    def position(level: str) -> tuple[int, float]:
+        kind, _, value = level.partition(" ")
+        return kinds[kind], float(value.rstrip("%"))
+
+    return sorted({key.split(" | ")[1] for key in epsilons}, key=position)
+
+
+def _sorted(here: Rows) -> list[str]:
+    def worth(name: str) -> tuple[bool, float]:
+        mine = [r["tfidf"] + r["means"] for r in here if r["mechanism"] == name]
+        return name.startswith("rank"), float(np.mean(mine))
+
+    return sorted({r["mechanism"] for r in here}, key=worth, reverse=True)
+
+
+def _line(name: str, at: dict[str, Any], mine: Rows) -> str:
+    risk = f"{at['risk']:.1%}" if at["exact"] else f"at least {at['risk']:.1%}"
+    loss = "none" if at["worst_loss"] is None else f"{at['worst_loss']:.4g}"
+    context = [r for r in mine if r.get("context") is not None]
+    shown = f"{context[0]['context']:.1%}" if context else "not known"
+    cells = [name, f"{at['epsilon']:.4g}", risk, shown, loss]
+    cells += [_accuracy([r for r in mine if r["corpus"] == c]) for c in CORPORA]
+    cells += [_mean(mine, "exact", "{:.1%}"), _mean(mine, "cs", "{:.2f}")]
+    cells += [_mean(mine, key, "{:.0%}") for key in ("pos", "tag")]
+    cells.append(_mean(mine, "perplexity", "{:,.0f}"))
+    return "| " + " | ".join(cells) + " |"
+
+
+def _accuracy(mine: Rows, of: str = "") -> str:
+    cells = []
+    for key in ("tfidf", "means"):
+        values = [row[of + key] for row in mine]
+        if not values:
+            return ""
+        spread = f"±{np.std(values):.2f}" if len(values) > 1 else ""
+        cells.append(f"{np.mean(values):.2f}{spread}")
+    return " ".join(cells)
+
+
+def _mean(mine: Rows, key: str, form: str) -> str:
+    """Write the mean over the corpora that have it, without the short Trustpilot."""
+    values = [row[key] for row in mine if row.get(key) is not None]
+    return form.format(np.mean(values)) if values else ""

@@ -1,0 +1,183 @@
+"""The epsilon of a mechanism at a risk or a worst loss, from public data alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from benchmarks.frontier.setup import (
+    AUDITED,
+    AUDITS,
+    IN_CONTEXT,
+    MECHANISMS,
+    RISK_OF_WEIGHTS,
+    build,
+)
+from benchmarks.private_rows import rows_of
+from dptext.errors import DptextError
+from dptext.exponential import losses
+from dptext.measures import bayes_risk, context_risk, public
+from dptext.mechanisms.santext import SanText
+from dptext.pipeline import Pipeline
+from dptext.randomness import RunKey
+
+# Public rows on which the risk in context of rank is set: training rows of AG News.
+TRAINING = ("agnews_train19k", 4000, 4600)
+
+
+def read(sanitizer: Pipeline, rows: tuple[str, int, int]) -> tuple[float, ...]:
+    """Return what a reader of pairs finds of all and of content words of rows."""
+    file, begin, end = rows
+    texts = [row["text"] for row in rows_of(file)[begin:end]]
+    readers = [r for r in context_risk.available(sanitizer) if r.name == "ngram"]
+    randomness = sanitizer.randomness(RunKey.from_seed(11))
+    (reading,) = context_risk.measure(sanitizer, readers, [texts], randomness)
+    return tuple(each.success for each in reading.classes[:2])
+
+
+class Search:
+    """The epsilons of one mechanism, level by level."""
+
+    def __init__(self, name: str) -> None:
+        self.mechanism = dict(MECHANISMS[name])
+        self._worst: dict[float, float] = {}
+
+    def at(self, level: str) -> dict[str, Any]:
+        """Return mechanism, epsilon, worst loss and risk; or the reason of none."""
+        try:
+            return self._at(level)
+        except DptextError as error:
+            return {"reason": str(error)}
+
+    def _at(self, level: str) -> dict[str, Any]:
+        kind, _, value = level.partition(" ")
+        if kind == "loss":
+            mechanism, epsilon = self._at_loss(float(value))
+        elif kind == "context":
+            mechanism, epsilon = self._in_context()
+        else:
+            mechanism, epsilon = self._at_risk(float(value[:-1]) / 100)
+        sanitizer = build(mechanism, {"epsilon": epsilon})
+        risk, _ = public.risk_of(sanitizer)
+        shown = None if risk is None else risk.success
+        if kind == "loss":
+            loss = float(value)
+        elif mechanism["name"] in AUDITED:
+            loss = self.worst(epsilon)
+        else:
+            loss = _claimed(sanitizer, epsilon)
+        return {
+            "mechanism": mechanism,
+            "epsilon": round(epsilon, 6),
+            "worst_loss": round(loss, 3) if math.isfinite(loss) else None,
+            "risk": None if shown is None else round(shown, 4),
+            "exact": sanitizer.mechanism.has_log_probs,
+        }
+
+    def _at_risk(self, risk: float) -> tuple[dict[str, Any], float]:
+        sanitizer = build(self.mechanism, {"epsilon": 1.0})
+        guess = float(
+            bayes_risk.replaced(sanitizer.lexicon, sanitizer.profile.tokens).max()
+        )
+        if risk <= guess:
+            msg = f"below the {guess:.1%} of a guess without any output"
+            raise DptextError(msg)
+        if sanitizer.mechanism.has_log_probs and not math.isfinite(
+            _claimed(sanitizer, 1.0)
+        ):
+            least = build(self.mechanism, {"epsilon": 0.01})
+            lowest, _ = public.risk_of(least)
+            if lowest is not None and lowest.success > risk:
+                msg = f"its candidates alone give {lowest.success:.0%} of words away"
+                raise DptextError(msg)
+        sanitizer = build(self.mechanism, {"risk": risk})
+        return _fixed(sanitizer, self.mechanism), sanitizer.budget.description.high
+
+    def _at_loss(self, loss: float) -> tuple[dict[str, Any], float]:
+        if self.mechanism["name"] == "rank":
+            sanitizer = build(self.mechanism, {"risk": RISK_OF_WEIGHTS[loss]})
+            return _fixed(sanitizer, self.mechanism), loss
+        claimed = _claimed(build(self.mechanism, {"epsilon": 1.0}), 1.0)
+        if not math.isfinite(claimed):
+            msg = "the loss of a word has no bound"
+            raise DptextError(msg)
+        if self.mechanism["name"] not in AUDITED:
+            return self.mechanism, loss / claimed
+        return self.mechanism, _crossing(self.worst, AUDITS, loss)
+
+    def _in_context(self) -> tuple[dict[str, Any], float]:
+        """Return the settings at which the reader of pairs finds so many words.
+
+        Those of rank are searched. Of the others the reader finds no less than a guess
+        of each word alone, so they are compared as they are at that risk.
+        """
+        if self.mechanism["name"] != "rank":
+            raise DptextError("as at a risk of 20%, of which the reader finds no less")
+        low, high = 0.08, IN_CONTEXT
+        for _ in range(6):
+            middle = round((low + high) / 2, 4)
+            sanitizer = build(self.mechanism, {"risk": middle})
+            if read(sanitizer, TRAINING)[0] > IN_CONTEXT:
+                high = middle
+            else:
+                low = middle
+        return self._at_risk(low)
+
+    def worst(self, epsilon: float) -> float:
+        """Return a bound on the worst loss of two words; between points, by lines.
+
+        eps D / 2 + max ln Z - min ln Z, with the largest distance D: about what an
+        audit of all pairs finds, at a part of its cost.
+        """
+        for point in AUDITS:
+            if point not in self._worst:
+                mechanism = build(self.mechanism, {"epsilon": point}).mechanism
+                assert isinstance(mechanism, SanText)
+                weights = mechanism.distribution.at(point)
+                spread = np.ptp(np.log(losses.sums_of_all_words(weights, np.float32)))
+                largest = mechanism.space.geometry.diameter
+                self._worst[point] = float(point * largest / 2 + spread)
+        return float(np.interp(epsilon, AUDITS, [self._worst[p] for p in AUDITS]))
+
+
+def _crossing(
+    value: Callable[[float], float], points: Sequence[float], target: float
+) -> float:
+    """Return where a growing value crosses a target, between points by its logarithm.
+
+    Raises DptextError where it does not up to the last.
+    """
+    before = points[0]
+    for point in points:
+        if value(point) >= target:
+            if point == before:
+                msg = f"{value(point):.0%} already at epsilon {point:g}"
+                raise DptextError(msg)
+            low, high = math.log(value(before)), math.log(value(point))
+            share = (math.log(target) - low) / (high - low)
+            return round(before + share * (point - before), 3)
+        before = point
+    msg = f"not reached up to epsilon {points[-1]:g}"
+    raise DptextError(msg)
+
+
+def _fixed(sanitizer: Pipeline, mechanism: dict[str, Any]) -> dict[str, Any]:
+    """Return the settings of a mechanism as they ran."""
+    if mechanism["name"] != "rank":
+        return mechanism
+    settings: Any = sanitizer.profile.settings()["mechanism"]
+    return {**settings, "name": "rank"}
+
+
+def _claimed(sanitizer: Pipeline, epsilon: float) -> float:
+    promise = sanitizer.mechanism.guarantee(epsilon)
+    return float(promise.worst(epsilon)) if promise.notion != "none" else math.inf
+
+
+def epsilons_of(name: str, wanted: list[str]) -> dict[str, Any]:
+    """Return the result of each level."""
+    search = Search(name)
+    return {level: search.at(level) for level in wanted}

@@ -1,0 +1,1 @@
+"""The published tables, measured again: docs/replication.md."""

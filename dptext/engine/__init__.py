@@ -1,0 +1,3 @@
+"""Engines: ways to carry out a run; the same bytes from each."""
+
+from __future__ import annotations

@@ -1,0 +1,359 @@
+"""The records of all inputs of a job, one after the other, and their format.
+
+The records of all inputs of a job, one after the other.
+
+Which format a job reads, and whether its fields and its output's name agree.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+from collections.abc import Iterable, Iterator
+from io import BufferedReader
+from typing import TYPE_CHECKING, BinaryIO, cast
+
+from dptext import formats, streams
+from dptext.engine.fields import SAMPLE
+from dptext.engine.tally import Start
+from dptext.engine.worker import Part
+from dptext.errors import InputError, UsageError
+from dptext.formats import Format, Pieces, Regular, _fields
+from dptext.metrics import FIRST_TEXTS
+from dptext.types import Fault, Record, Selection, Verbatim
+
+if TYPE_CHECKING:
+    from dptext.engine.serial import Job
+
+_TEXT = "text"
+_DELIMITERS = {
+    ",": "csv",
+    ";": "csv --delimiter ';'",
+    "\t": "tsv",
+    "|": "csv --delimiter '|'",
+}
+_LONGEST = 40  # characters of the name of a column
+_ROWS = 3  # lines that are looked at
+
+
+def one_format(paths: Iterable[str], *others: str) -> str:
+    """Return the format that paths have by their suffixes; standard input has none.
+
+    Raises UsageError when they, or others, are of different formats.
+    """
+    names = {formats.find(path).name for path in paths if not streams.is_standard(path)}
+    names.update(others)
+    if len(names) > 1:
+        raise UsageError(
+            f"the inputs are of different formats ({', '.join(sorted(names))}); run "
+            "once for each, or write each to its own file with --out-dir"
+        )
+    return "".join(names)
+
+
+def check_output(output: str | None, chosen: str) -> None:
+    """Refuse an output with the suffix of another format than it will have."""
+    named = formats.by_suffix(output or "")
+    if named is not None and named.name != chosen:
+        suffixes = " or ".join(formats.find(None, chosen).SUFFIXES)
+        raise UsageError(
+            f"{output}: an output has the format of its input, here {chosen}; name it "
+            f"{suffixes}, or give --format to keep this name"
+        )
+
+
+def check_files(jobs: Iterable[Job]) -> None:
+    """Refuse jobs that name no field of files that have fields, before any begins."""
+    for job in jobs:
+        for name in () if job.selection.fields else job.inputs:
+            if not streams.is_standard(name):
+                format = formats.find(name, job.format)
+                if format.name != _TEXT:
+                    with streams.open_input(name) as stream:
+                        check_fields(format, job.selection, stream, name)
+
+
+def check_fields(
+    format: Format, selection: Selection, stream: io.BufferedReader, location: str
+) -> None:
+    """Refuse records with fields of which none is named, with those to choose from.
+
+    A part of the stream is read, whose errors are raised.
+    """
+    if selection.fields or format.name == _TEXT:
+        return
+    if format.name != "parquet":
+        head, _ = streams.first_lines(stream, _ROWS)
+        stream = cast(io.BufferedReader, io.BytesIO(head))
+    names = format.candidates(stream, selection)
+    raise UsageError(f"{location}: {_fields.unnamed(names)}")
+
+
+def detect_format(job: Job, stream: io.BufferedReader) -> tuple[str, io.BufferedReader]:
+    """Return the format of all inputs of a job, and the first one, opened, unread.
+
+    That of standard input is known by its first bytes, else by the output's suffix;
+    else its lines are texts. Raises UsageError for lines that look like a table.
+    """
+    if job.format is not None:
+        return job.format, stream
+    others: tuple[str, ...] = ()
+    if streams.is_standard(job.inputs[0]):
+        # What is to leave at once does not wait for more lines.
+        head, stream = streams.first_lines(stream, 1 if job.flush else _ROWS)
+        others = (formats.sniff(head) or _without_magic(job, head),)
+    name = one_format(job.inputs, *others)
+    check_output(job.output, name)
+    return name, stream
+
+
+def _without_magic(job: Job, head: bytes) -> str:
+    named = formats.by_suffix(job.output or "")
+    if named is not None and named.name != _TEXT:
+        return named.name
+    files = [name for name in job.inputs if not streams.is_standard(name)]
+    if files:
+        return formats.find(files[0]).name
+    table = _table(head)
+    if table is not None:
+        raise UsageError(
+            f"standard input looks like a table: give --format {table} --field NAME, "
+            "or --format text if each line is a text"
+        )
+    if head and job.selection.fields:
+        raise UsageError(
+            "standard input looks like plain text, which has no fields: name its "
+            "format with --format, or leave --field out"
+        )
+    return _TEXT
+
+
+def _table(head: bytes) -> str | None:
+    """Return the format of lines that look like rows, None where they are texts.
+
+    The first line is divided into short fields, as no sentence is by its commas, or all
+    have equally many delimiters with no space behind.
+    """
+    lines = head.decode("utf-8", "replace").strip("\ufeff\r\n").split("\n")
+    for delimiter, name in _DELIMITERS.items():
+        fields = lines[0].rstrip("\r").split(delimiter)
+        short = all(len(f) <= _LONGEST and f == f.strip() for f in fields)
+        if len(fields) > 1 and short and fields[-1]:
+            return name
+        counts = {len(re.findall(rf"{re.escape(delimiter)}(?! )", s)) for s in lines}
+        if len(lines) == _ROWS and len(counts) == 1 and 0 not in counts:
+            return name
+    return None
+
+
+class Source:
+    """Reads records; what cannot be read ends the job, or goes to aside.
+
+    Ordinals count from start; faults, how many records were left out; texts, how many
+    texts of the run were read before.
+    """
+
+    def __init__(
+        self, job: Job, aside: streams.Aside | None, start: int, texts: int = 0
+    ) -> None:
+        self._job = job
+        self._aside = aside
+        self._next = start
+        self._records, self._texts = 0, texts
+        self._first: BufferedReader | None = None
+        self._before = _status(job.output) if job.output in job.inputs else None
+        self._first_fault: Fault | None = None
+        self._is_cut = False
+        self.faults = 0
+
+    def open(self, stack: contextlib.ExitStack) -> str:
+        """Open the first input and return the format of all.
+
+        Raises UsageError where no field is named of records that have fields.
+        """
+        first = self._job.inputs[0]
+        stream = stack.enter_context(streams.open_input(first))
+        chosen, stream = detect_format(self._job, stream)
+        format = formats.find(None, chosen)
+        check_fields(format, self._job.selection, stream, _location(first))
+        self._first = stream
+        return chosen
+
+    def records(self, module: formats.Format) -> Iterator[Record]:
+        """Yield records; what stands between them comes as records without texts.
+
+        Raises InputError at the first faulty record when on_error is "fail".
+        """
+        for item in self.items(module, parts=False):
+            assert isinstance(item, Record)
+            yield item
+
+    def items(self, module: formats.Format, *, parts: bool) -> Iterator[Record | Part]:
+        """Yield records as `records` does; with parts, parts after the first ones.
+
+        From the first part on, which others are still to read, what is wrong comes in
+        its turn: a Fault or an InputError as the rest of a record without texts.
+        """
+        cut = module.regular(self._job.selection) if parts else None
+        first, *others = self._job.inputs
+        assert self._first is not None
+        try:
+            yield from self._read(module, self._first, first, cut)
+            for name in others:
+                with streams.open_input(name) as stream:
+                    yield from self._read(module, stream, name, cut)
+        except InputError as error:
+            if not self._is_cut:
+                raise
+            yield Record(-1, (), error)
+
+    def count(self, module: formats.Format, *, to_end: bool) -> Start:
+        """Count records, faulty ones too, and texts up to FIRST_TEXTS, writing nothing.
+
+        Records are read until so many texts are known; then they are cut, and counted
+        only to_end. Raises what `records` does.
+        """
+        rows = self._rows(module)
+        for item in self.items(module, parts=True):
+            if isinstance(item, Record) and isinstance(item.rest, InputError):
+                raise item.rest
+            if self._texts >= FIRST_TEXTS and not (to_end and rows is None):
+                return Start(rows or self._next, FIRST_TEXTS)
+        return Start(self._next, min(self._texts, FIRST_TEXTS))
+
+    def _rows(self, module: formats.Format) -> int | None:
+        """Return how many records all inputs say they hold."""
+        total = 0
+        for name in self._job.inputs:
+            with streams.open_input(name) as stream:
+                rows = module.rows(stream)
+            if rows is None:
+                return None
+            total += rows
+        return total
+
+    def _read(
+        self,
+        module: formats.Format,
+        stream: BinaryIO,
+        name: str,
+        regular: Regular | None,
+    ) -> Iterator[Record | Part]:
+        location, selection = _location(name), self._job.selection
+        if regular is None:
+            for item in module.read(stream, selection, location, self._next):
+                yield from self._taken(item)
+            return
+        counted, before = _Counted(stream), list[Verbatim]()
+        for item in module.read(counted, selection, location, self._next):  # type: ignore[arg-type]
+            if isinstance(item, Verbatim):
+                before.append(item)
+            yield from self._taken(item)
+            if not isinstance(item, Verbatim) and self._has_begun():
+                head = module.head(before)
+                line, start = counted.lines, self._next
+                part = Part(module.name, selection, location, head, line, start)
+                yield from self._parts(module, stream, regular, part)
+                return
+
+    def _has_begun(self) -> bool:
+        """Tell whether all that needs the first records has seen enough of them."""
+        return self._records >= SAMPLE and self._texts >= FIRST_TEXTS
+
+    def _parts(
+        self, module: formats.Format, stream: BinaryIO, regular: Regular, part: Part
+    ) -> Iterator[Record | Part]:
+        """Yield the rest of an input in parts; from an irregular record on, records."""
+        pieces, self._is_cut = Pieces(stream, regular), True
+        for piece in pieces:
+            yield part._replace(data=piece.data)
+            self._next += piece.records
+            part = part._replace(line=part.line + piece.lines, start=self._next)
+        if not pieces.left:
+            return
+        rest = streams.joined(part.head + pieces.left, stream)
+        items = module.read(
+            rest, part.selection, part.location, part.start, part.first_line
+        )
+        next(items)  # the head
+        for item in items:
+            yield from self._taken(item)
+
+    def _taken(self, item: formats.Item) -> Iterator[Record]:
+        """Give an item its number; a fault is no record."""
+        if isinstance(item, Verbatim):
+            yield Record(-1, (), item)
+            return
+        self._next += 1
+        if isinstance(item, Fault):
+            if self._is_cut:
+                yield Record(-1, (), item)
+            else:
+                self.fault(item)
+            return
+        self._records += 1
+        self._texts += len(item.texts)
+        yield item
+
+    def fault(self, fault: Fault) -> None:
+        """Leave out a record. Raises InputError when on_error is "fail"."""
+        if self._job.on_error == "fail":
+            raise InputError(
+                _described(fault, " (go on with --on-error skip, or --quarantine FILE)")
+            )
+        self._first_fault = self._first_fault or fault
+        self.faults += 1
+        if self._aside is not None:
+            ending = b"" if fault.raw.endswith(b"\n") else b"\n"
+            self._aside.add(fault.raw + ending)
+
+    def check_unchanged(self) -> None:
+        """Refuse to replace an input that others wrote to. Raises InputError."""
+        if self._before is not None and self._before != _status(self._job.output):
+            raise InputError(
+                f"{self._job.output}: it changed while it was read; run again"
+            )
+
+    def check_read(self, records: int) -> None:
+        """Refuse a run of which no record could be read. Raises InputError."""
+        first = self._first_fault
+        if first is not None and not records:
+            raise InputError(
+                f"no record could be read, so there is no output; of {self.faults} "
+                f"the first is {_described(first)}"
+            )
+
+
+def _status(path: str | None) -> tuple[int, ...] | None:
+    """Return what changes with a file; None where there is none."""
+    try:
+        status = os.stat(str(path))
+    except OSError:
+        return None
+    return status.st_ino, status.st_size, status.st_mtime_ns
+
+
+def _location(name: str) -> str:
+    return "standard input" if streams.is_standard(name) else name
+
+
+class _Counted:
+    """A stream that is read line by line, and how many lines were read."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self.lines = 0
+
+    def readline(self, size: int) -> bytes:
+        """Read a line, or as much of it."""
+        line = self._stream.readline(size)
+        self.lines += line.endswith(b"\n")
+        return line
+
+
+def _described(fault: Fault, otherwise: str = "") -> str:
+    """Say what is wrong with a record, and the better advice of two."""
+    advice = f"; {fault.advice}" if fault.advice else otherwise
+    return f"{fault.location}: {fault.reason}{advice}"

@@ -1,0 +1,219 @@
+"""The counts of a run; everything here is a function of the private text.
+
+What a run counts; everything here is a function of the private text.
+
+Each batch is measured where it is privatized, in whatever process; what comes back is
+small and is added up here. Nothing that is counted depends on how texts were grouped.
+
+Epsilon spent: per text and in all.
+
+Kept as a histogram with steps of half a percent, so that memory does not grow with the
+number of texts; least, largest and total are exact.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dptext import metrics
+from dptext.measures.kept import AllMetrics, Partials
+from dptext.metrics import Batch, Figure
+from dptext.tokens import kinds
+from dptext.tokens.joining import Joined
+from dptext.types import Eps, Ids, Lexicon, Words
+
+_STEP = np.log1p(0.005)
+# Sums are kept in integers, which no order of adding can change: an epsilon of 1e-40
+# or more is a multiple of this unit.
+_UNITS = 2**200
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What texts spent: how many are in each step, and their sum in units of 2^-200.
+
+    Texts without a replaced word spend nothing; they count in texts only.
+    """
+
+    texts: int
+    steps: Counter[int]
+    units: int
+    least: float
+    most: float
+
+
+class EpsilonHistogram(metrics.Meter[Spent]):
+    """Add up the epsilons of texts."""
+
+    def observe(self, batch: Batch) -> Spent:
+        """Count a batch."""
+        words = batch.words
+        sums = np.bincount(words.texts, weights=batch.eps, minlength=len(words.ends))
+        spent: Eps = sums[sums > 0].astype(np.float64)
+        steps = np.round(np.log(spent) / _STEP).astype(int)
+        return Spent(
+            texts=len(sums),
+            steps=Counter(steps.tolist()),
+            units=sum(map(int, (spent * float(_UNITS)).tolist())),
+            least=float(spent.min(initial=np.inf)),
+            most=float(spent.max(initial=0.0)),
+        )
+
+    def merge(self, one: Spent, other: Spent) -> Spent:
+        """Count the texts of both."""
+        return Spent(
+            texts=one.texts + other.texts,
+            steps=one.steps + other.steps,
+            units=one.units + other.units,
+            least=min(one.least, other.least),
+            most=max(one.most, other.most),
+        )
+
+    def result(self, total: Spent) -> dict[str, float]:
+        """Return min, median, p95 and max of the texts that spent, and the total."""
+        if not total.steps:
+            return {"total": 0.0}
+        return {
+            "min": total.least,
+            "median": _quantile(total, 0.5),
+            "p95": _quantile(total, 0.95),
+            "max": total.most,
+            "total": total.units / _UNITS,
+        }
+
+
+def _quantile(total: Spent, share: float) -> float:
+    reached = 0
+    wanted = share * sum(total.steps.values())
+    for step, count in sorted(total.steps.items()):
+        reached += count
+        if reached >= wanted:
+            value = math.exp(step * _STEP)
+            return min(max(value, total.least), total.most)
+    return total.most
+
+
+class Counted(NamedTuple):
+    """What is counted in some texts.
+
+    tokens (16,) int64 by kind; words, how many were replaced.
+    """
+
+    tokens: NDArray[np.int64]
+    words: int
+    epsilons: Spent
+    metrics: Partials
+
+
+class Meters:
+    """All that measures a run: one in each process, made from public data."""
+
+    def __init__(self, lexicon: Lexicon) -> None:
+        self.epsilons = EpsilonHistogram(lexicon)
+        self._metrics = AllMetrics(lexicon)
+
+    def observe(self, batch: Batch) -> Counted:
+        """Count a batch."""
+        return Counted(
+            tokens=np.bincount(batch.words.flags & kinds.KIND, minlength=kinds.COUNT),
+            words=len(batch.written),
+            epsilons=self.epsilons.observe(batch),
+            metrics=self._metrics.observe(batch),
+        )
+
+    def merge(self, one: Counted, other: Counted) -> Counted:
+        """Count the texts of both; those of one come first."""
+        return Counted(
+            tokens=one.tokens + other.tokens,
+            words=one.words + other.words,
+            epsilons=self.epsilons.merge(one.epsilons, other.epsilons),
+            metrics=self._metrics.merge(one.metrics, other.metrics),
+        )
+
+    def results(self, total: Counted) -> dict[str, dict[str, Figure]]:
+        """Return the figures of each metric by its heading.
+
+        Raises ComponentError for what a report cannot hold.
+        """
+        return self._metrics.results(total.metrics)
+
+
+class Start(NamedTuple):
+    """How many records and texts of a run come before those that are counted."""
+
+    records: int = 0
+    texts: int = 0
+
+
+BEGIN = Start()
+
+
+class Totals(NamedTuple):
+    """What one process has counted of a run that others work on, too."""
+
+    counted: Counted
+    records: int
+    faults: int
+    fields: Counter[str]
+
+
+@dataclass(slots=True)
+class Tally:
+    """Counts the texts and records of a run, which may have several jobs."""
+
+    meters: Meters
+    counted: Counted
+    start: Start = BEGIN
+    records: int = 0
+    faults: int = 0
+    seconds: float = 0.0
+    # In how many records each selected field is, null or not.
+    fields: Counter[str] = field(default_factory=Counter)
+
+    @classmethod
+    def of(cls, lexicon: Lexicon, start: Start = BEGIN) -> Tally:
+        """Start all metrics of a run, or of what comes after a start."""
+        meters = Meters(lexicon)
+        return cls(meters, meters.observe(Batch.empty()), start)
+
+    @property
+    def texts(self) -> int:
+        """Return how many texts were counted."""
+        return self.counted.epsilons.texts
+
+    @property
+    def next(self) -> Start:
+        """Return how many records, those left out too, and texts come before others."""
+        read = self.records + self.faults
+        return Start(self.start.records + read, self.start.texts + self.texts)
+
+    def pass_over(self, records: int) -> None:
+        """Go on after records of a run that are not counted."""
+        self.start = self.start._replace(records=self.start.records + records)
+
+    @property
+    def totals(self) -> Totals:
+        """Return what was counted, for `merge` in another process."""
+        return Totals(self.counted, self.records, self.faults, self.fields)
+
+    def merge(self, totals: Totals) -> None:
+        """Add what another process has counted of what comes next."""
+        self.add(totals.counted)
+        self.records += totals.records
+        self.faults += totals.faults
+        self.fields.update(totals.fields)
+
+    def add(self, counted: Counted) -> None:
+        """Add what was counted in the texts that come next."""
+        self.counted = self.meters.merge(self.counted, counted)
+
+    def observe(self, words: Words, drawn: Ids, joined: Joined, eps: Eps) -> None:
+        """Count the texts that come next."""
+        batch = Batch(words, joined.written, joined.spelled, eps, self.next.texts)
+        self.add(self.meters.observe(batch))

@@ -1,1 +1,0 @@
-"""Engines: how a run is carried out; the same bytes from each."""

@@ -1,1 +1,0 @@
-"""Public distances between the words of a space: of pairs, nearest and farthest."""

@@ -1,0 +1,222 @@
+"""Exact losses of all pairs of inputs, or of chosen rows, against a claim.
+
+All pairs of V and the unknown word, where P(y|x) ~ exp(-eta t(x, y) / 2).
+
+t is a metric and every word an output, so that of two words
+    L(x, x') = eta t(x, x') / 2 + ln Z_x' - ln Z_x,
+in O(V^2). The unknown word is an input but no output: its losses are the largest
+differences of rows. eta is epsilon, or the raised `scale`; the claim is epsilon t.
+Each pair of words is computed once for both orders, in tiles that stay in a cache.
+
+Exact output distributions of chosen inputs: every ordered pair of the inputs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dptext.guarantees.audit.finding import ROUNDING, TOLERANCE, Finding
+from dptext.guarantees.audit.inputs import chosen
+from dptext.guarantees.audit.tally import Tally
+from dptext.mechanisms import ExponentialMechanism, Mechanism
+from dptext.types import Ids
+
+_ROWS, _COLUMNS = 256, 1024
+# Rows, columns and eta t / 2 between them.
+Tile = tuple[slice, slice, NDArray[np.float64]]
+
+
+def audit_all_pairs(mechanism: ExponentialMechanism, epsilon: float) -> Finding:
+    """Audit all ordered pairs of the V + 1 inputs."""
+    distribution = _Distribution(mechanism, epsilon, mechanism.scale(epsilon))
+    size = mechanism.space.size
+    unknown = -distribution.rows(np.array([-1]))[0]
+    log_z, ahead, behind = _sums(distribution, unknown)
+    tally = Tally(mechanism, epsilon)
+    factor = 2.0 * epsilon / distribution.eta
+    claim = unknown * factor
+    top = -unknown.min()
+    step = log_z - (math.log(np.exp(-unknown - top).sum()) + top)
+    words, last = np.arange(size), np.full(size, size)
+    # The output of the worst pair is looked up at the end, if it is one of these.
+    tally.take(words, last, ahead - step, words, claim)
+    tally.take(last, words, behind + step, words, claim)
+    for tile in distribution.tiles():
+        _take(tally, tile, log_z, factor)
+    tally.pairs = size * (size + 1)
+    if size in tally.worst[1:3]:
+        tally.worst = _with_output(distribution, tally.worst)
+    method = "exact: all pairs of V and the unknown word, by the identity"
+    return tally.finding(method, size + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class _Distribution:
+    """A distribution at an epsilon, by eta t / 2."""
+
+    mechanism: ExponentialMechanism
+    epsilon: float
+    eta: float
+
+    def rows(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return -eta t / 2 from some inputs to all outputs: (n, V)."""
+        size = self.mechanism.space.size
+        return -0.5 * self.eta * self.mechanism.metric(self.epsilon, rows, 0, size)
+
+    def tiles(self) -> Iterator[Tile]:
+        """Yield all pairs of words once, but for the square tiles of the diagonal."""
+        size = self.mechanism.space.size
+        for begin in range(0, size, _ROWS):
+            end = min(begin + _ROWS, size)
+            rows = np.arange(begin, end)
+            for left, right in pairwise([begin, *range(end, size, _COLUMNS), size]):
+                if left == right:
+                    continue
+                tile = self.mechanism.metric(self.epsilon, rows, left, right)
+                tile *= 0.5 * self.eta
+                yield slice(begin, end), slice(left, right), tile
+
+
+def _sums(
+    distribution: _Distribution, unknown: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Return ln Z of the words, and max over y of ln w(y|x) / w(y|unknown) and back.
+
+    unknown (V,) is eta t / 2 of the unknown word; all returned are (V,).
+    """
+    size = len(unknown)
+    sums = np.zeros(size)
+    ahead, behind = np.full((2, size), -math.inf)
+    for rows, columns, tile in distribution.tiles():
+        gap = unknown[columns] - tile
+        np.maximum(ahead[rows], gap.max(axis=1), out=ahead[rows])
+        np.maximum(behind[rows], -gap.min(axis=1), out=behind[rows])
+        square = columns.start == rows.start
+        if not square:
+            np.subtract(unknown[rows, None], tile, out=gap)
+            np.maximum(ahead[columns], gap.max(axis=0), out=ahead[columns])
+            np.maximum(behind[columns], -gap.min(axis=0), out=behind[columns])
+        np.negative(tile, out=tile)
+        np.exp(tile, out=tile)
+        sums[rows] += tile.sum(axis=1)
+        if not square:
+            sums[columns] += tile.sum(axis=0)
+    return np.log(sums), ahead, behind
+
+
+def _take(tally: Tally, tile: Tile, log_z: NDArray[np.float64], factor: float) -> None:
+    """Take in a tile; the claim is factor times eta t / 2.
+
+    The larger loss of a pair is eta t / 2 + |ln Z - ln Z'|, whichever its order.
+    """
+    rows, columns, half = tile
+    replaced = columns.start == rows.start
+    if replaced:
+        np.fill_diagonal(half, math.inf)
+    loss = log_z[columns][None, :] - log_z[rows][:, None]
+    np.abs(loss, out=loss)
+    if half.min() <= 0.0:
+        # Words at one point have one distribution.
+        same = half <= 0.0
+        tally.excess = max(tally.excess, float(loss[same].max()) - ROUNDING)
+        half[same] = math.inf
+        replaced = True
+    ratio = loss / half
+    if replaced:
+        ratio[np.isinf(half)] = -1.0
+    row, column = np.unravel_index(int(ratio.argmax()), ratio.shape)
+    pair = _ordered(rows.start + int(row), columns.start + int(column), log_z)
+    half_loss, gap = float(half[row, column]), float(loss[row, column])
+    if math.isfinite(half_loss):
+        claim = factor * half_loss * (1.0 + TOLERANCE)
+        tally.excess = max(tally.excess, half_loss + gap - claim - ROUNDING)
+        share = (1.0 + gap / half_loss) / factor
+        if share > tally.ratio[0]:
+            tally.ratio = (share, *pair)
+    if replaced:
+        half[np.isinf(half)] = 0.0
+    loss += half
+    row, column = np.unravel_index(int(loss.argmax()), loss.shape)
+    if loss[row, column] > tally.worst[0]:
+        pair = _ordered(rows.start + int(row), columns.start + int(column), log_z)
+        claim = factor * float(half[row, column])
+        tally.worst = (float(loss[row, column]), *pair, pair[0], claim)
+
+
+def _ordered(x: int, other: int, log_z: NDArray[np.float64]) -> tuple[int, int]:
+    """Return the pair in the order of the larger loss: ln Z' - ln Z >= 0."""
+    return (x, other) if log_z[other] >= log_z[x] else (other, x)
+
+
+def _with_output(
+    distribution: _Distribution, worst: tuple[float, int, int, int, float]
+) -> tuple[float, int, int, int, float]:
+    """Name the output that shows the loss of a pair with the unknown word."""
+    loss, x, other, _, claim = worst
+    mine, theirs = distribution.rows(np.array([x, other]))
+    return loss, x, other, int((mine - theirs).argmax()), claim
+
+
+def audit_rows(mechanism: Mechanism, epsilon: float, count: int) -> Finding:
+    """Audit every ordered pair of about count inputs; all of V where it is as small."""
+    inputs = chosen(mechanism, count)
+    log_probs = mechanism.log_probs(inputs, np.full(len(inputs), epsilon))
+    tally = Tally(mechanism, epsilon)
+    compare(log_probs, inputs, tally)
+    return tally.finding("exact: chosen inputs, all outputs", len(inputs))
+
+
+def compare(
+    log_probs: NDArray[np.float64],
+    inputs: Ids,
+    tally: Tally,
+    bound: float | None = None,
+) -> None:
+    """Take the losses of all pairs of rows of log-probabilities (n, V).
+
+    bound: that of all pairs, where it is other than the mechanism's for two words.
+    An output that has no chance from one of two inputs is found by supports first: the
+    loss is infinite, and no difference of two infinities is looked at.
+    """
+    if len(inputs) < 2:
+        return
+    possible = np.isfinite(log_probs)
+    full = bool(possible.all())
+    every = np.arange(len(inputs))
+    claim = None if bound is None else np.full(len(inputs) - 1, bound)
+    for row in every.tolist():
+        others = every[every != row]
+        loss, output = _losses(log_probs, possible, full, row, others)
+        pair = np.repeat(inputs[row], len(others)), inputs[others]
+        tally.take(*pair, loss, output, claim)
+
+
+def _losses(
+    log_probs: NDArray[np.float64],
+    possible: NDArray[np.bool_],
+    full: bool,
+    row: int,
+    others: NDArray[np.int64],
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return the losses of a row against others and the outputs that show them."""
+    if full:
+        gaps = log_probs[row] - log_probs[others]
+        output = gaps.argmax(axis=1)
+        return gaps[np.arange(len(others)), output], output
+    mine = np.flatnonzero(possible[row])
+    missing = ~possible[np.ix_(others, mine)]
+    output = mine[missing.argmax(axis=1)]
+    loss = np.full(len(others), math.inf)
+    shared = np.flatnonzero(~missing.any(axis=1))
+    if len(shared):
+        gaps = log_probs[row, mine] - log_probs[np.ix_(others[shared], mine)]
+        best = gaps.argmax(axis=1)
+        output[shared] = mine[best]
+        loss[shared] = gaps[np.arange(len(shared)), best]
+    return loss, output

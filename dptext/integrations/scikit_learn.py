@@ -1,0 +1,150 @@
+"""Scikit-learn transformers that release noisy vectors.
+
+`fit` looks at no data: what is public is made ready when the number of columns is
+known. Each call of `transform` draws anew, so that what several calls on the same data
+release adds up; with a key, equal rows at equal positions give equal vectors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dptext import api
+from dptext.errors import MissingExtra
+from dptext.mechanisms import NoiseMechanism
+from dptext.mechanisms._clipped import clip as shortened
+from dptext.randomness import Randomness
+from dptext.types import Record
+from dptext.vectors import release
+
+try:
+    from sklearn.base import BaseEstimator, TransformerMixin
+    from sklearn.utils.validation import check_is_fitted, validate_data
+except ImportError:
+    raise MissingExtra.of("a scikit-learn transformer", "evaluate") from None
+
+_ROWS = 4096
+
+
+class TextVectors(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Texts to private vectors, as `dptext.embed`: (n_texts,) -> (n_texts, m) float32.
+
+    Parameters are those of `dptext.embed`; pool "word" has no row for a text and is
+    refused with ValueError.
+    """
+
+    def __init__(
+        self,
+        pool: str = "mean",
+        model: str | None = None,
+        mechanism: str = "discrete-gaussian",
+        epsilon: float = 8.0,
+        lexicon: str = "builtin",
+        overrides: dict[str, Any] | None = None,
+        key: bytes | str | None = None,
+    ) -> None:
+        self.pool = pool
+        self.model = model
+        self.mechanism = mechanism
+        self.epsilon = epsilon
+        self.lexicon = lexicon
+        self.overrides = overrides
+        self.key = key
+
+    def fit(self, X: Iterable[str], y: object = None) -> TextVectors:
+        """Look at nothing."""
+        return self
+
+    def transform(self, X: Iterable[str]) -> NDArray[np.float32]:
+        """Release the vector of each text."""
+        if self.pool == "word":
+            msg = "pool: a text has no single row with pool='word'; use dptext.embed"
+            raise ValueError(msg)
+        if isinstance(X, str):
+            msg = "Iterable over raw text documents expected, string object received."
+            raise ValueError(msg)
+        released = api.embed(list(X), self.overrides, **self._choices())
+        assert isinstance(released.values, np.ndarray)
+        return released.values
+
+    def _choices(self) -> dict[str, Any]:
+        choices: dict[str, Any] = self.get_params()
+        choices.pop("overrides")
+        return choices
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.input_tags.string = True
+        tags.non_deterministic = self.key is None
+        tags.requires_fit = False
+        return tags
+
+
+class PrivateVectors(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Any vectors to private ones: a noise layer, (n, d) -> (n, m) float32.
+
+    Each row is shortened to length clip, then released as `dptext embed` does it:
+    (epsilon, delta) or epsilon of any two rows, or for laplace and privemb epsilon for
+    each unit of distance (and `dimensions` for m).
+    """
+
+    def __init__(
+        self,
+        mechanism: str = "discrete-gaussian",
+        epsilon: float = 8.0,
+        delta: float = 1e-5,
+        clip: float = 1.0,
+        dimensions: int | None = None,
+        key: bytes | str | None = None,
+    ) -> None:
+        self.mechanism = mechanism
+        self.epsilon = epsilon
+        self.delta = delta
+        self.clip = clip
+        self.dimensions = dimensions
+        self.key = key
+
+    def fit(self, X: Any, y: object = None) -> PrivateVectors:
+        """Make the mechanism ready for the number of columns; no value is looked at."""
+        validate_data(self, X, dtype=np.float64)
+        chosen = {"delta": self.delta, "dimensions": self.dimensions}
+        self.mechanism_ = release.ready(
+            self.mechanism, self.n_features_in_, self.clip, self.epsilon, chosen
+        )
+        return self
+
+    def transform(self, X: Any) -> NDArray[np.float32]:
+        """Release each row."""
+        check_is_fitted(self)
+        rows = validate_data(self, X, dtype=np.float64, reset=False)
+        key = api.open_key(self.key)
+        mechanism: NoiseMechanism = self.mechanism_
+        settings = f"{mechanism.identity!r} {float(self.epsilon)!r}"
+        randomness = Randomness(key, settings)
+        nonces = [
+            randomness.nonce(Record(number, (row.tobytes().hex(),), None))
+            for number, row in enumerate(rows)
+        ]
+        bits = randomness.of(nonces, np.arange(len(rows)))
+        blocks = [
+            mechanism.release(
+                mechanism.position(shortened(rows[part], self.clip)),
+                self.epsilon,
+                bits.take(part),
+            )
+            for begin in range(0, len(rows), _ROWS)
+            for part in (np.arange(begin, min(begin + _ROWS, len(rows))),)
+        ]
+        return mechanism.finite(np.concatenate(blocks))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        # Equal rows at other positions get other noise, key or not.
+        tags.non_deterministic = True
+        tags.transformer_tags.preserves_dtype = ["float32"]
+        return tags

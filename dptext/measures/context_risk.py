@@ -1,0 +1,253 @@
+"""Risk in context: the share of words that readers of whole texts find.
+
+Risk in context: how often readers guess words of texts, from new draws of them.
+
+A reader knows the mechanism, a public language model and all that is released of a
+text, and guesses each word. Words are drawn anew, and what is read are the draws: who
+decodes them can find no more in what is written (docs/guarantees.md, 6). Words outside
+the vocabulary are not attacked. A better reader finds more: a figure is a lower limit.
+
+Which readers can read what a pipeline releases; what they found in public texts.
+
+Figures that ship are looked up by all that decides them: mechanism, lexicon, epsilon
+and which words are replaced; the decoder has no part in them. Other settings have none:
+`dptext evaluate` measures them on one's own texts.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import msgspec
+import numpy as np
+from msgspec import Meta
+from numpy.typing import NDArray
+
+from dptext import cache
+from dptext.errors import UsageError
+from dptext.measures.bayes_risk import Share
+from dptext.measures.sampled_risk import bands_of
+from dptext.readers import Reader, ngrams
+from dptext.readers.channel import Alone
+from dptext.readers.pairs import PairReader
+from dptext.tokens.stop_words import STOP_WORDS
+from dptext.types import Ids, JsonObject, Record
+
+if TYPE_CHECKING:
+    from dptext.pipeline import Pipeline
+    from dptext.randomness import Randomness
+
+Count = Annotated[int, Meta(ge=0)]
+ALL, CONTENT = "all words", "content words"
+_NAMES = ("100 most frequent words", "next 900 words", "all other words")
+# Of a normal distribution, what holds 95% to both sides.
+_WIDE = 1.959964
+
+
+@dataclass(frozen=True, slots=True)
+class Success:
+    """Share of words of a class that are guessed; low to high holds it at 95%.
+
+    The interval takes texts for drawn one by one, and words of a text for alike.
+    """
+
+    name: str
+    words: Count
+    success: Share
+    low: Share
+    high: Share
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What one reader finds: of all words, of content words and by frequency band.
+
+    Content words are those that are no stop words. assumes says what the reader has.
+    """
+
+    reader: str
+    assumes: str
+    texts: Count
+    classes: tuple[Success, ...]
+
+    @property
+    def success(self) -> float:
+        """Return the share of all words that are guessed."""
+        return self.classes[0].success
+
+
+class Attack:
+    """Draws texts anew under a pipeline and lets readers guess, batch by batch."""
+
+    def __init__(self, pipeline: Pipeline, readers: Sequence[Reader]) -> None:
+        self._pipeline, self._readers = pipeline, readers
+        words = pipeline.lexicon.words
+        stop = np.array([word.lower() in STOP_WORDS for word in words])
+        self._classes = [np.ones(len(words), bool), ~stop]
+        for begin, end in bands_of(len(words)):
+            band = np.zeros(len(words), bool)
+            band[begin:end] = True
+            self._classes.append(band)
+        # Of each text the words of each class, and for each reader those guessed.
+        self._words: list[NDArray[np.int64]] = []
+        self._right: list[list[NDArray[np.int64]]] = [[] for _ in readers]
+
+    def add(self, records: Sequence[Record], randomness: Randomness) -> None:
+        """Attack the texts of a batch of records."""
+        draws = self._pipeline.draws(records, randomness)
+        words = draws.words
+        self._count(self._words, words.ids, words.texts, len(words.ends), words.ids)
+        if not len(words.ids):
+            return
+        released = self._pipeline.released(words, draws.drawn, draws.eps)
+        for reader, right in zip(self._readers, self._right, strict=True):
+            guess = reader.guess(released)
+            self._count(right, words.ids, words.texts, len(words.ends), guess)
+
+    def _count(
+        self,
+        sums: list[NDArray[np.int64]],
+        ids: Ids,
+        texts: NDArray[np.int64],
+        count: int,
+        guess: Ids,
+    ) -> None:
+        """Count in each text the known words that are guessed: (count, classes)."""
+        right = (ids == guess) & (ids >= 0)
+        columns = [
+            np.bincount(texts[right & inside[ids]], minlength=count)
+            for inside in self._classes
+        ]
+        sums.append(np.stack(columns, axis=1))
+
+    def result(self) -> tuple[Reading, ...]:
+        """Return what each reader finds; none without words."""
+        words = np.concatenate(self._words) if self._words else np.zeros((0, 5), int)
+        if not words[:, 0].any():
+            return ()
+        names = (ALL, CONTENT, *_NAMES)
+        readings = []
+        for reader, parts in zip(self._readers, self._right, strict=True):
+            right = np.concatenate(parts)
+            classes = [
+                success(name, right[:, column], words[:, column])
+                for column, name in enumerate(names[: words.shape[1]])
+                if words[:, column].any()
+            ]
+            readings.append(
+                Reading(reader.name, reader.assumes, len(words), tuple(classes))
+            )
+        return tuple(readings)
+
+
+def success(
+    name: str, right: NDArray[np.integer], words: NDArray[np.integer]
+) -> Success:
+    """Return the share that is right, with an interval over texts: (texts,) each."""
+    total, count = int(words.sum()), int((words > 0).sum())
+    share = float(right.sum()) / total
+    if count < 2:
+        return Success(name, total, share, 0.0, 1.0)
+    off = right - share * words
+    deviation = float(np.sqrt((off**2).sum() * count / (count - 1))) / total
+    low, high = share - _WIDE * deviation, share + _WIDE * deviation
+    return Success(name, total, share, max(low, 0.0), min(high, 1.0))
+
+
+def measure(
+    pipeline: Pipeline,
+    readers: Sequence[Reader],
+    texts: Iterable[Sequence[str]],
+    randomness: Randomness,
+) -> tuple[Reading, ...]:
+    """Attack batches of texts, each text a record of its own."""
+    attack, number = Attack(pipeline, readers), 0
+    for batch in texts:
+        records = [Record(number + n, (text,), None) for n, text in enumerate(batch)]
+        attack.add(records, randomness)
+        number += len(records)
+    return attack.result()
+
+
+AT_LEAST = (
+    "Measured on draws of public texts; at least: a reader with public text of the "
+    "same kind, a better language model or knowledge of the text finds more."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class InContext:
+    """What readers find in a public corpus; model, digest of the n-gram model."""
+
+    corpus: str
+    model: str
+    readings: tuple[Reading, ...]
+
+
+def available(pipeline: Pipeline) -> list[Reader]:
+    """Return the readers that there are for a pipeline: none without a channel.
+
+    The one who sees a word alone, the one with the n-gram model that ships where it
+    fits the lexicon, and that of the decoder, which may know more.
+    """
+    channel = pipeline.channel
+    if not channel.mechanism.has_log_probs:
+        return []
+    readers: list[Reader] = [Alone(channel)]
+    theirs = pipeline.decoder.reader
+    if theirs is None or theirs.name != PairReader.name:
+        model = ngrams.shipped(channel)
+        if model is not None:
+            readers.append(PairReader.strongest(channel, model))
+    return readers if theirs is None else [*readers, theirs]
+
+
+def named(pipeline: Pipeline, name: str) -> Reader:
+    """Return a reader by its name. Raises UsageError where it is not available."""
+    readers = available(pipeline)
+    for reader in readers:
+        if reader.name == name:
+            return reader
+    known = ", ".join(reader.name for reader in readers)
+    msg = (
+        f"no reader named {name!r} for these settings; "
+        + (f"known: {known}" if known else "their output distribution is not known")
+        + " (the reader of a decoder: --decode NAME)"
+    )
+    raise UsageError(msg)
+
+
+def shipped_file() -> Path:
+    """Return the file of figures that ship (python -m tools.readers)."""
+    return cache.shipped_file().with_name("readers.json")
+
+
+def key_of(pipeline: Pipeline) -> str:
+    """Return the name under which the figures of a pipeline ship."""
+    return cache.key_of(
+        *("in context", 1, *pipeline.mechanism.identity),
+        asdict(pipeline.budget.description),
+        pipeline.profile.tokens.settings(),
+        str(pipeline.profile.strategy),
+    )
+
+
+def shipped(pipeline: Pipeline) -> tuple[InContext, ...]:
+    """Return what readers were found to find under the same settings, if measured."""
+    path = shipped_file()
+    try:
+        known = _read(path, path.stat().st_mtime_ns)
+    except OSError:
+        return ()
+    return msgspec.convert(known.get(key_of(pipeline), []), tuple[InContext, ...])
+
+
+@lru_cache(maxsize=1)
+def _read(path: Path, changed: int) -> JsonObject:
+    data = json.loads(path.read_bytes())
+    return data if isinstance(data, dict) else {}

@@ -1,0 +1,345 @@
+"""CusText: the exponential mechanism inside a set of output words.
+
+P(y|x) ~ exp(eps u(x, y) / 2) for y in the output set of x, where u = 1 - (d - min) /
+(max - min) falls from 1 at the nearest word of the set to 0 at the farthest (u = 1
+where all are equally far).
+
+Guarantee: with mapping one_set, where the output set of every word is all of V,
+epsilon-LDP over V and over unknown words: u lies in [0, 1] whatever x is. With the
+published mappings (aggressive, balanced, conservative) none over V: a word outside a
+set is never written for a word inside it. What holds there is epsilon-LDP among the
+words of one published class; which class a word is in is disclosed.
+Instead: mapping one_set, the same formula over one output set, all of V; or rank.
+Source: Chen et al., Findings of ACL 2023, algorithms 1 and 2, arXiv:2207.01193.
+Known gaps: the published mappings as above; keeping stop words or unknown words, as the
+published code does, is a setting of the tokens; numbers are words here, not a number
+plus noise.
+Example: dptext sanitize reviews.jsonl --field text --mechanism custext --epsilon 12
+
+One output set for all words: all of V.
+
+CusText's output sets, from public order and public vocabulary alone.
+
+Words are taken by descending public frequency, the order of the lexicon.
+
+aggressive: every word has its own set, the k words nearest to it. Each word is alone in
+    its class (but for chance: two words with the same k nearest words).
+balanced: the most frequent word without a set opens one, its k nearest words; those of
+    them that have no set yet get this one too. Sets overlap.
+conservative: the most frequent word without a set opens one: itself and the k - 1
+    nearest of the words without a set; all of them get it. The sets divide V; the last
+    holds what is left over.
+
+Unknown words have the set of their public row's nearest k words (aggressive) or that
+of the word nearest to their row (balanced, conservative).
+Published code walks over the words of the private corpus instead, and over what it
+has counted there.
+
+The published mappings: a small output set for each class of words.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Annotated, Literal
+
+import numpy as np
+from msgspec import Meta
+from numpy.typing import NDArray
+
+from dptext import cache, geometry, mechanisms
+from dptext.exponential.distribution import DistanceDistribution
+from dptext.exponential.lists import Lists
+from dptext.exponential.mechanism import DistanceMechanism
+from dptext.mechanisms import Aim, Bands, WordMechanism, log_normalised, of_known_words
+from dptext.randomness import RandomBits
+from dptext.spaces import Space, unit
+from dptext.types import Eps, Guarantee, Ids, VaryingEpsilon
+
+
+@dataclass(frozen=True, eq=False)
+class OneSet(DistanceMechanism):
+    """P(y|x) ~ exp(eps u(x, y) / 2) over all of V.
+
+    measured holds the vectors whose distances, or their squares, u is made of; lists
+    are its nearest words; spread (V + 1,) is max - min of each row.
+    """
+
+    measured: Space
+    squared: bool
+    lists: Lists
+    spread: NDArray[np.float64]
+
+    @cached_property
+    def distribution(self) -> DistanceDistribution:
+        """Return what words are drawn from; the least distance of a row cancels."""
+        return DistanceDistribution(
+            self.measured, self.lists, spread=self.spread, squared=self.squared
+        )
+
+    def guarantee(self, epsilon: float) -> Guarantee:
+        """Return epsilon-LDP over V and the unknown word."""
+        return Guarantee.ldp(
+            "Chen et al. 2023, algorithms 1 and 2",
+            varying_epsilon=VaryingEpsilon(word=1.0, total=1.0, drift=0.5),
+        )
+
+    def numerical_slack(self, epsilon: float) -> float:
+        """Return the nats that finite uniforms may add to the loss."""
+        return self.distribution.numerical_slack(epsilon)
+
+
+def spread_of(space: Space, squared: bool) -> NDArray[np.float64]:
+    """Return max - min of the distances of each row, or of their squares: (V + 1,)."""
+    power = 2 if squared else 1
+    spread = geometry.farthest(space) ** power
+    # A word is itself in V: only the row of unknown words has no word at distance 0.
+    spread[-1] -= geometry.nearest_of_all(space, space.size)[1] ** power
+    return spread
+
+
+_PART = 64
+
+
+@dataclass(frozen=True, slots=True)
+class OutputSets:
+    """Output sets of all rows, with utilities that are computed as they are needed.
+
+    sets (c, k) words, -1 where a set is smaller than k; classes (V + 1,) the set of
+    each row; utilities (V + 1, k) float64, u of the words of a row's own set; squared
+    says that u falls with the squared distance (cosine) instead of the distance.
+    """
+
+    vectors: NDArray[np.float32] = field(repr=False)
+    sets: NDArray[np.int32]
+    classes: NDArray[np.int64]
+    squared: bool
+    utilities: NDArray[np.float64] = field(repr=False)
+    known: NDArray[np.bool_] = field(repr=False)
+
+    def members(self, rows: NDArray[np.int64]) -> NDArray[np.int32]:
+        """Return the words of each row's set: (m,) -> (m, k)."""
+        return self.sets[self.classes[rows]]
+
+    def utility(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return u = 1 - (d - min) / (max - min) of each row's set: (m,) -> (m, k).
+
+        1 where max = min; -inf where a set is smaller than k.
+        """
+        new = np.unique(rows[~self.known[rows]])
+        for begin in range(0, len(new), _PART):
+            part = new[begin : begin + _PART]
+            self.utilities[part] = self._utility(part)
+            self.known[part] = True
+        return self.utilities[rows]
+
+    def _utility(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        members = self.members(rows)
+        gap = self.vectors[members].astype(np.float64)
+        gap -= self.vectors[rows].astype(np.float64)[:, None, :]
+        distances = np.einsum("mkd,mkd->mk", gap, gap)
+        if not self.squared:
+            np.sqrt(distances, out=distances)
+        distances[members < 0] = np.inf
+        low = distances.min(axis=1, keepdims=True)
+        high = distances.max(axis=1, keepdims=True, where=members >= 0, initial=0.0)
+        spread = np.where(high == low, 1.0, high - low)
+        return np.asarray(1.0 - (distances - low) / spread)
+
+    @property
+    def alone(self) -> int:
+        """Return how many words share their set with no other word."""
+        words = self.classes[:-1]
+        return int((np.bincount(words)[words] == 1).sum())
+
+
+def build(space: Space, mapping: str, k: int, squared: bool) -> OutputSets:
+    """Build the sets of a mapping, once for a lexicon and space; then from the cache.
+
+    With squared, space holds vectors of length 1.
+    """
+    k = min(k, space.size)
+
+    def compute() -> cache.Arrays:
+        sets, classes = _BUILDERS[mapping](space, k)
+        return {"sets": sets.astype(np.int32), "classes": classes}
+
+    key = cache.key_of("sets", 1, space.lexicon.digest, space.identity, mapping, k)
+    arrays = cache.arrays(
+        key, compute, lambda kept: _sound(space, k, **kept), "forming output sets"
+    )
+    rows = space.size + 1
+    # np.empty takes no memory before it is written to.
+    return OutputSets(
+        vectors=space.vectors,
+        sets=arrays["sets"],
+        classes=arrays["classes"],
+        squared=squared,
+        utilities=np.empty((rows, k)),
+        known=np.zeros(rows, bool),
+    )
+
+
+def _sound(
+    space: Space, k: int, sets: NDArray[np.int32], classes: NDArray[np.int64]
+) -> bool:
+    """Tell whether sets hold different words, and every input has one."""
+    ordered = np.sort(sets, axis=1)
+    same = (ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] >= 0)
+    inside = sets.shape[1] == k and -1 <= sets.min() and sets.max() < space.size
+    served = classes.shape == (space.size + 1,) and classes.min() >= 0
+    return bool(inside and served and not same.any() and classes.max() < len(sets))
+
+
+def _aggressive(space: Space, k: int) -> tuple[NDArray[np.integer], NDArray[np.int64]]:
+    # Sets are compared as sets: the same k words in another order are the same set.
+    nearest = np.sort(geometry.nearest_words(space, k).astype(np.int32), axis=1)
+    sets, classes = np.unique(nearest, axis=0, return_inverse=True)
+    return sets, classes.reshape(-1).astype(np.int64)
+
+
+def _balanced(space: Space, k: int) -> tuple[NDArray[np.integer], NDArray[np.int64]]:
+    near = geometry.nearest_words(space, k).astype(np.int64)
+    classes = np.full(space.size + 1, -1, np.int64)
+    leaders: list[int] = []
+    for word in range(space.size):
+        if classes[word] < 0:
+            members = near[word]
+            classes[members[classes[members] < 0]] = len(leaders)
+            leaders.append(word)
+    classes[-1] = classes[near[-1, 0]]
+    return near[leaders], classes
+
+
+def _conservative(
+    space: Space, k: int
+) -> tuple[NDArray[np.integer], NDArray[np.int64]]:
+    left = geometry.Remaining(space.vectors, space.size)
+    classes = np.full(space.size + 1, -1, np.int64)
+    sets = np.full((-(-space.size // k), k), -1, np.int64)
+    count = 0
+    for word in range(space.size):
+        if classes[word] >= 0:
+            continue
+        left.take(np.array([word]))
+        others = left.nearest(word, k - 1)
+        left.take(others)
+        sets[count, 0], sets[count, 1 : 1 + len(others)] = word, others
+        classes[word] = classes[others] = count
+        count += 1
+    classes[-1] = classes[geometry.nearest_of_all(space, space.size)[0]]
+    return sets, classes
+
+
+_BUILDERS = {
+    "aggressive": _aggressive,
+    "balanced": _balanced,
+    "conservative": _conservative,
+}
+
+
+_CHUNK = 8192
+
+
+@dataclass(frozen=True, eq=False)
+class PublishedSets(WordMechanism):
+    """P(y|x) ~ exp(eps u(x, y) / 2) for y in the output set of the class of x."""
+
+    sets: OutputSets
+
+    def guarantee(self, epsilon: float) -> Guarantee:
+        """Return none, and why."""
+        reason = (
+            "epsilon-LDP holds only inside the published classes (words with the "
+            "same output set), and the class of each word is disclosed, because "
+            "words of other sets are never written; "
+            f"{self.sets.alone} of {self.space.size} words are alone in their "
+            "class and have no protection. Use mapping one_set instead."
+        )
+        return Guarantee.nothing(reason, source="Chen et al. 2023, algorithms 1 and 2")
+
+    def published_loss(self, a: Ids, b: Ids, epsilon: float) -> NDArray[np.float64]:
+        """Return what the paper claims of any two words, epsilon: (n,) nats."""
+        return of_known_words(epsilon, a, b)
+
+    def sample(self, ids: Ids, eps: Eps, bits: RandomBits) -> Ids:
+        """Draw a word of each word's set."""
+        rows = ids.astype(np.int64) % (self.space.size + 1)
+        uniform = bits.uniform(0)[:, 0]
+        drawn = np.empty(len(ids), np.int32)
+        for begin in range(0, len(ids), _CHUNK):
+            part = slice(begin, begin + _CHUNK)
+            weights = np.exp(self._exponents(rows[part], eps[part]))
+            cumulative = np.cumsum(weights, axis=1)
+            # A product that is rounded up to the sum of all would be beyond the set.
+            last = np.nextafter(cumulative[:, -1], 0.0)
+            target = np.minimum(uniform[part] * cumulative[:, -1], last)
+            positions = (cumulative <= target[:, None]).sum(axis=1)
+            drawn[part] = self.sets.sets[self.sets.classes[rows[part]], positions]
+        return drawn
+
+    def _exponents(self, rows: NDArray[np.int64], eps: Eps) -> NDArray[np.float64]:
+        """Return eps (u - 1) / 2 of the words of each row's set: (n, k), at most 0."""
+        return eps[:, None] * (self.sets.utility(rows) - 1.0) / 2.0
+
+    def log_probs(self, ids: Ids, eps: Eps) -> NDArray[np.float64]:
+        """Return ln P(y|x) of all outputs, -inf outside of the set: (n, V)."""
+        rows = ids.astype(np.int64) % (self.space.size + 1)
+        logs = np.full((len(ids), self.space.size), -np.inf)
+        members = self.sets.members(rows)
+        inside = np.nonzero(members >= 0)
+        logs[inside[0], members[inside]] = self._exponents(rows, eps)[inside]
+        return log_normalised(logs)
+
+    def best_guesses(
+        self, prior: NDArray[np.float64], epsilon: float, bands: Bands
+    ) -> NDArray[np.float64]:
+        """Return max of prior(x) P(y|x) over the x of each band: (bands, V)."""
+        best = np.zeros((len(bands), len(prior)))
+        for number, (begin, end) in enumerate(bands):
+            for start in range(begin, end, _CHUNK):
+                rows = np.arange(start, min(start + _CHUNK, end))
+                weights = np.exp(self._exponents(rows, np.full(len(rows), epsilon)))
+                weights *= (prior[rows] / weights.sum(axis=1))[:, None]
+                members = self.sets.members(rows)
+                inside = members >= 0
+                np.maximum.at(best[number], members[inside], weights[inside])
+        return best
+
+    def numerical_slack(self, epsilon: float) -> float:
+        """Return the nats that finite uniforms may add to the loss inside a class."""
+        words = self.sets.sets.shape[1]
+        return float(2.0**-50 * words * np.exp(min(epsilon, 600.0) / 2.0))
+
+
+@dataclass(frozen=True, slots=True)
+class Params(mechanisms.Params):
+    """mapping from a word to its output set, of k words where it is not all of V.
+
+    distance is what u is made of: Euclidean, or 1 - cosine.
+    """
+
+    k: Annotated[int, Meta(ge=1, le=1024)] = 20
+    mapping: Literal["one_set", "aggressive", "balanced", "conservative"] = "one_set"
+    distance: Literal["euclidean", "cosine"] = "euclidean"
+
+    def prepare(self, space: Space, aim: Aim) -> WordMechanism:
+        """Build the output sets, or take the spread of the distances over V."""
+        squared = self.distance == "cosine"
+        measured = _directions(space) if squared else space
+        if self.mapping == "one_set":
+            lists, spread = Lists.of_all(measured), spread_of(measured, squared)
+            return OneSet(self, space, measured, squared, lists, spread)
+        sets = build(measured, self.mapping, self.k, squared)
+        return PublishedSets(self, space, sets)
+
+
+def _directions(space: Space) -> Space:
+    """Scale vectors to length 1: half the squared distance is then 1 - cosine."""
+    return replace(
+        space,
+        name=f"directions of {space.name}",
+        metric=f"angle in the {space.metric}",
+        vectors=unit.Params().transform(space.vectors),
+    )

@@ -1,0 +1,525 @@
+"""1-Diffractor: noise on a word's position in one-dimensional chains of the vocabulary.
+
+One of the chains is drawn for each word; with i the word's position on it,
+geometric: what is written stands at i plus two-sided geometric noise, cut at the ends;
+    P ~ exp(-eps |i - j| / scale), and the ends take what lies beyond them.
+tem: P(j|i) ~ exp(-eps min(|i - j| / scale, gamma) / 2).
+
+Guarantee: epsilon * D (metric DP), D the distance of the positions over `scale`, the
+largest over all chains; with tem epsilon * min(D, gamma). D is a number of places on a
+greedy chain, not a distance in meaning. Unknown words have a position, so they are
+covered.
+Source: Meisenbacher, Chevli and Matthes, IWSPA 2024, arXiv:2405.01678.
+Known gaps: words near in meaning may stand far apart on a chain, and then the loss
+between them is large. The published code keeps stop words and unknown words (here a
+setting of the tokens) and is seeded with 42 by default.
+Example: dptext sanitize reviews.jsonl --field text --mechanism diffractor --epsilon 1
+
+Greedy one-dimensional chains of the vocabulary.
+
+A chain starts at a word drawn by a public seed and goes on to the nearest word that it
+has not visited; where all listed neighbours are visited, all words that are left are
+searched. So each step is the nearest one left, but a chain must jump where it has used
+up a region: positions on it are no measure of meaning. An unknown word stands where the
+word nearest to its row does.
+
+Two-sided geometric noise on a line with two ends, whatever the rate is.
+
+P(K = k) ~ exp(-rate |k|). K is 0 with probability tanh(rate / 2); else its sign is a
+fair bit and its size 1 + floor(E / rate), E a standard exponential. So each outcome
+keeps its probability to about 2^-50 of it for each step on the way: no two large
+numbers are subtracted, and a size beyond the line is the same end whatever it is.
+
+The truncated exponential mechanism on a chain, in closed form.
+
+P(j|i) ~ exp(-eps min(|i - j| / scale, gamma) / 2): a floor for every position, and what
+exceeds it near i.
+
+The weights of the truncated exponential mechanism on a chain.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+import numpy as np
+from msgspec import Meta
+from numpy.typing import NDArray
+
+from dptext import cache, geometry, mechanisms
+from dptext.mechanisms import Aim, Bands, WordMechanism
+from dptext.noise import leading_zeros
+from dptext.randomness import RandomBits
+from dptext.spaces import Geometry, Space
+from dptext.types import Eps, Guarantee, Ids, Metric, MetricKind, Notion, VaryingEpsilon
+
+_LISTED = 64
+_AROUND = 8
+_PAIRS = 200_000
+
+
+@dataclass(frozen=True, slots=True)
+class Chains:
+    """words (c, V), that at each position; positions (c, V + 1), that of each row."""
+
+    words: NDArray[np.int32]
+    positions: NDArray[np.int32]
+
+    @classmethod
+    def of(cls, space: Space, count: int, seed: int) -> Chains:
+        """Build each chain once for a lexicon, space and seed; then from the cache."""
+        words = np.stack([_chain(space, seed, one) for one in range(count)])
+        positions = np.empty((count, space.size + 1), np.int32)
+        rows = np.arange(count)[:, None]
+        positions[rows, words] = np.arange(space.size, dtype=np.int32)
+        nearest, _ = geometry.nearest_of_all(space, space.size)
+        positions[:, -1] = positions[:, nearest]
+        return cls(words, positions)
+
+    @property
+    def size(self) -> int:
+        """Return V."""
+        return int(self.words.shape[1])
+
+    def distances(
+        self, a: NDArray[np.integer], b: NDArray[np.integer]
+    ) -> NDArray[np.int64]:
+        """Return the largest distance over the chains, in positions, of pairs: (n,)."""
+        gap = self.positions[:, a].astype(np.int64) - self.positions[:, b]
+        return np.asarray(np.abs(gap).max(axis=0))
+
+    def nearest(self) -> NDArray[np.int64]:
+        """Bound the distance of each word to its nearest other word: (V,).
+
+        Exact for one chain; for several the neighbours on each are looked at.
+        """
+        nearest = np.full(self.size, self.size, np.int64)
+        steps = (*range(-_AROUND, 0), *range(1, _AROUND + 1))
+        for chain in self.words:
+            for step in steps if len(self.words) > 1 else (-1, 1):
+                inside = np.arange(max(0, -step), self.size - max(0, step))
+                words, others = chain[inside], chain[inside + step]
+                distances = self.distances(words, others)
+                nearest[words] = np.minimum(nearest[words], distances)
+        return nearest
+
+    def median(self) -> float:
+        """Return the median distance of pairs of words, drawn with a fixed seed."""
+        if self.size < 2:
+            return 0.0
+        pairs = np.random.default_rng(1).integers(0, self.size, (2, _PAIRS))
+        pairs = pairs[:, pairs[0] != pairs[1]]
+        return float(np.median(self.distances(*pairs)))
+
+
+def _chain(space: Space, seed: int, number: int) -> NDArray[np.int32]:
+    key = cache.key_of("chain", 1, space.lexicon.digest, space.identity, seed, number)
+
+    def holds(kept: cache.Arrays) -> bool:
+        # Any order of the words is a chain; one that lacks a word is none.
+        return np.array_equal(np.sort(kept["chain"]), np.arange(space.size))
+
+    def compute() -> cache.Arrays:
+        return {"chain": _build(space, seed, number)}
+
+    arrays = cache.arrays(key, compute, holds, "laying chains through the words")
+    return arrays["chain"].astype(np.int32, copy=False)
+
+
+def _build(space: Space, seed: int, number: int) -> NDArray[np.int32]:
+    digest = hashlib.blake2b(b"chain %d of seed %d" % (number, seed)).digest()
+    word = int.from_bytes(digest[:8], "big") % space.size
+    near = geometry.nearest_words(space, _LISTED)
+    left = geometry.Remaining(space.vectors, space.size)
+    chain = np.empty(space.size, np.int32)
+    for step in range(space.size):
+        chain[step] = word
+        left.take(np.array([word]))
+        free = near[word][left.alive[near[word]]]
+        if not len(free):
+            free = left.nearest(word, 1)
+        word = int(free[0]) if len(free) else -1
+    return chain
+
+
+Positions = NDArray[np.int64]
+# exp(-rate) of a larger rate has lost digits.
+_STEEPEST = 700.0
+
+
+@dataclass(frozen=True, slots=True)
+class Geometric:
+    """Noise on a chain of so many words; the ends take what lies beyond them."""
+
+    size: int
+    scale: float
+
+    def rate(self, eps: Eps) -> NDArray[np.float64]:
+        """Return epsilon: (n,)."""
+        return eps
+
+    def cut(self, eps: Eps) -> NDArray[np.float64]:
+        """Return that every distance counts: (n,)."""
+        return np.full(len(eps), np.inf)
+
+    def log_totals(self, inputs: Positions, eps: Eps) -> NDArray[np.float64]:
+        """Return 0: all normalising is done by the outputs: (n,)."""
+        return np.zeros(len(inputs))
+
+    def log_outputs(self, outputs: Positions, eps: Eps) -> NDArray[np.float64]:
+        """Return ln of what is the same for all inputs, larger at the ends: (n, m)."""
+        rate = eps / self.scale
+        ends = -np.log1p(np.exp(-rate)) if self.size > 1 else np.zeros(len(eps))
+        inside = ends + np.log(-np.expm1(-rate))
+        at_end = (outputs == 0) | (outputs == self.size - 1)
+        return np.where(at_end[None, :], ends[:, None], inside[:, None])
+
+    def moved(
+        self, positions: Positions, eps: Eps, up: NDArray[np.bool_], bits: RandomBits
+    ) -> Positions:
+        """Add noise and cut it at the ends: (n,); up (n,) are fair bits."""
+        rate = eps / self.scale
+        if (rate == rate[:1]).all():
+            rate = rate[:1]
+        stays = exponential(bits, 1) >= log_of_moves(rate)
+        with np.errstate(over="ignore"):
+            beyond = exponential(bits, 2) / rate
+        steps = 1 + np.minimum(beyond, self.size).astype(np.int64)
+        ends = np.clip(positions + np.where(up, steps, -steps), 0, self.size - 1)
+        return np.where(stays, positions, ends)
+
+    def numerical_slack(self, epsilon: float, loss: float) -> float:
+        """Return the nats that finite uniforms may add.
+
+        Every output keeps its probability to about 2^-50 of it for each step on the
+        way, as long as exp(-eps / scale) is a number.
+        """
+        if epsilon / self.scale > _STEEPEST:
+            return math.inf
+        return 2.0**-48 * (self.size + 128.0)
+
+
+def log_of_moves(rate: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return -ln tanh(rate / 2), exact to a few roundings for small and large rates."""
+    few = np.exp(-rate)
+    with np.errstate(divide="ignore"):
+        small, large = np.log(-np.expm1(-rate)), np.log1p(-few)
+    stays: NDArray[np.float64] = np.where(rate < 0.5, small, large)
+    return np.log1p(few) - stays
+
+
+def exponential(bits: RandomBits, lane: int) -> NDArray[np.float64]:
+    """Draw -ln(u), u uniform: (n,), from lanes lane, lane + 2, ...
+
+    With w = 2^-(z + 2) (1 + m), z the zeros before the first one in a stream of bits, m
+    uniform, u is w or 1 - w by a fair bit. So both very large and very small values
+    keep their probability to about 2^-52 of it, however rare they are.
+    """
+    integers = bits.integers(lane)
+    mantissa = RandomBits.unit(integers[:, 1])
+    zeros = leading_zeros(integers[:, 0])
+    open_ = np.flatnonzero(zeros == 64)
+    while len(open_):
+        lane += 2
+        more = leading_zeros(bits.take(open_).integers(lane)[:, 0])
+        zeros[open_] += more
+        open_ = open_[more == 64]
+    drawn = np.asarray((zeros + 2) * math.log(2.0) - np.log1p(mantissa), np.float64)
+    # The lowest bit has no part in the mantissa.
+    other = np.flatnonzero(integers[:, 1] & np.uint64(1))
+    share = np.ldexp(1.0 + mantissa[other], -2 - zeros[other])
+    drawn[other] = -np.log1p(-share)
+    return drawn
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A floor for all of V, and what exceeds it near by.
+
+    rate (n,) nats a step; floor (n,) the least weight; left, right (n,) the positions
+    on either side that exceed it.
+    """
+
+    size: int
+    rate: NDArray[np.float64]
+    floor: NDArray[np.float64]
+    left: Positions
+    right: Positions
+
+    @classmethod
+    def of(cls, tem: Tem, positions: Positions, eps: Eps) -> Window:
+        """Return those of some positions: (n,)."""
+        gamma, last = tem.cut(eps), tem.size - 1
+        inside = np.minimum(np.floor(gamma * tem.scale), last).astype(np.int64)
+        return cls(
+            size=tem.size,
+            rate=eps / (2.0 * tem.scale),
+            floor=np.exp(eps * gamma / -2.0),
+            left=np.minimum(positions, inside),
+            right=np.minimum(last - positions, inside),
+        )
+
+    def excess(self, count: Positions) -> NDArray[np.float64]:
+        """Return the sum of exp(-rate k) - floor over k = 1 ... count."""
+        sums = np.expm1(-self.rate * count) / np.expm1(-self.rate)
+        return np.maximum(sums * np.exp(-self.rate) - count * self.floor, 0.0)
+
+    def total(self) -> NDArray[np.float64]:
+        """Return the normaliser of each row."""
+        itself = 1.0 - self.floor
+        sides = self.excess(self.left) + self.excess(self.right)
+        return self.size * self.floor + itself + sides
+
+    def steps(self, target: NDArray[np.float64], most: Positions) -> Positions:
+        """Return the first count whose excess is above the target, by halving: (n,)."""
+        low: Positions = np.minimum(1, most)
+        high: Positions = most.copy()
+        for _ in range(int(most.max(initial=0)).bit_length()):
+            middle = (low + high) // 2
+            enough = self.excess(middle) > target
+            high = np.where(enough, middle, high)
+            low = np.where(enough, low, np.minimum(middle + 1, high))
+        return high
+
+
+@dataclass(frozen=True, slots=True)
+class Tem:
+    """Noise on a chain of so many words; gamma None: it is product over epsilon."""
+
+    size: int
+    scale: float
+    gamma: float | None
+    product: float
+
+    @classmethod
+    def of(cls, size: int, scale: float, gamma: float | None, beta: float) -> Tem:
+        """Take gamma, or let an output beyond it have probability at most beta."""
+        odds = (1.0 - beta) * (size - 1) / beta
+        return cls(size, scale, gamma, 2.0 * math.log(max(odds, 1.0 + 1e-9)))
+
+    @property
+    def max_loss(self) -> float:
+        """Return what no two words lose more than at any epsilon, in nats."""
+        return self.product if self.gamma is None else math.inf
+
+    def rate(self, eps: Eps) -> NDArray[np.float64]:
+        """Return half of epsilon, the other half is for the normaliser: (n,)."""
+        return eps / 2.0
+
+    def cut(self, eps: Eps) -> NDArray[np.float64]:
+        """Return gamma: (n,)."""
+        if self.gamma is None:
+            return self.product / eps
+        return np.full(len(eps), self.gamma)
+
+    def log_totals(self, inputs: Positions, eps: Eps) -> NDArray[np.float64]:
+        """Return ln of the normaliser: inputs (n,), eps (n,) or (1,) -> (n,)."""
+        return np.asarray(np.log(Window.of(self, inputs, eps).total()))
+
+    def log_outputs(self, outputs: Positions, eps: Eps) -> NDArray[np.float64]:
+        """Return 0: all normalising is done by the inputs: (n, m)."""
+        return np.zeros((len(eps), len(outputs)))
+
+    def moved(
+        self, positions: Positions, eps: Eps, up: NDArray[np.bool_], bits: RandomBits
+    ) -> Positions:
+        """Draw any position at all, or itself, or one to its left or right."""
+        window = Window.of(self, positions, eps)
+        integers = bits.integers(1)
+        uniform = RandomBits.unit(integers[:, 0])
+        target = uniform * window.total() - self.size * window.floor
+        anywhere = bits.below(integers[:, 1], self.size)
+        beyond = target < 0.0
+        target -= 1.0 - window.floor
+        itself = target < 0.0
+        left = window.excess(window.left)
+        leftwards = target < left
+        target = np.where(leftwards, target, target - left)
+        most = np.where(leftwards, window.left, window.right)
+        steps = window.steps(target, most)
+        near = positions + np.where(leftwards, -steps, steps)
+        return np.where(beyond, anywhere, np.where(itself, positions, near))
+
+    def numerical_slack(self, epsilon: float, loss: float) -> float:
+        """Return the nats that finite uniforms may add.
+
+        The rarest output has probability exp(-loss / 2) / V, exact to 2^-52.
+        """
+        return float(2.0**-50 * self.size * np.exp(min(loss, 600.0) / 2.0))
+
+
+_ROWS = 32
+_GAPS = (
+    "The distance is a number of places on greedy chains of the vocabulary: words of "
+    "near meaning may stand far apart on them.",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Params(mechanisms.Params):
+    """chains are drawn by the public seed; scale divides the distance in places.
+
+    gamma bounds the distance of tem; when absent it follows from beta and epsilon:
+    beta bounds the probability of an output farther than gamma.
+    """
+
+    noise: Literal["geometric", "tem"] = "geometric"
+    chains: Annotated[int, Meta(ge=1, le=64)] = 1
+    scale: Annotated[float, Meta(ge=1e-12, le=1e12)] = 1.0
+    gamma: Annotated[float, Meta(ge=1e-12, le=1e12)] | None = None
+    beta: Annotated[float, Meta(ge=1e-15, lt=1)] = 0.001
+    seed: Annotated[int, Meta(ge=0)] = 0
+
+    def prepare(self, space: Space, aim: Aim) -> Diffractor:
+        """Build the chains, or take them from the cache."""
+        chains = Chains.of(space, self.chains, self.seed)
+        if self.noise == "tem":
+            tem = Tem.of(space.size, self.scale, self.gamma, self.beta)
+            return Diffractor(self, space, chains, tem)
+        return Diffractor(self, space, chains, Geometric(space.size, self.scale))
+
+
+@dataclass(frozen=True, eq=False)
+class Diffractor(WordMechanism):
+    """The chains, and the noise on the positions of each.
+
+    P(j|i) = output(j) exp(-rate min(D, cut)) / total(i) for positions i and j of a
+    chain, D = |i - j| / scale.
+    """
+
+    params: Params
+    chains: Chains
+    noise: Geometric | Tem
+
+    def guarantee(self, epsilon: float) -> Guarantee:
+        """Return metric DP in the distance of positions."""
+        params, largest, max_loss = self.params, self._max_distance, math.inf
+        name = "distance of the two words' places on a public chain of the vocabulary"
+        if params.chains > 1:
+            name += f", the largest over {params.chains} chains"
+        if params.scale != 1.0:
+            name += f", divided by {params.scale:g}"
+        cut, varying_epsilon = None, None
+        if isinstance(self.noise, Tem):
+            max_loss, cut = self.noise.max_loss, params.gamma
+            varying_epsilon = VaryingEpsilon(
+                word=largest, total=largest, drift=largest / 2.0, most=max_loss / 2.0
+            )
+        identity = f"{params.chains} chains, scale {params.scale!r}"
+        return Guarantee(
+            notion=Notion.METRIC,
+            metric=Metric(MetricKind.CHAINS, name, identity, cut),
+            unit="1/place" if params.scale == 1.0 else f"1/({params.scale:g} places)",
+            max_distance=largest,
+            source="Meisenbacher, Chevli and Matthes 2024",
+            gaps=_GAPS,
+            varying_epsilon=varying_epsilon,
+            max_loss=max_loss,
+        )
+
+    @property
+    def _max_distance(self) -> float:
+        """Return the largest D, cut where the cut is the same for every epsilon."""
+        largest = (self.chains.size - 1) / self.params.scale
+        gamma = self.params.gamma if self.params.noise == "tem" else None
+        return largest if gamma is None else min(largest, gamma)
+
+    def claimed_loss(self, a: Ids, b: Ids, epsilon: float) -> NDArray[np.float64]:
+        """Return the bound on the loss of pairs of inputs, (n,) nats."""
+        distances = self.chains.distances(a, b) / self.params.scale
+        cut = self.noise.cut(np.array([epsilon]))
+        return np.asarray(epsilon * np.minimum(distances, cut))
+
+    def geometry(self, epsilon: float) -> Geometry:
+        """Return nearest, median and largest distance in the guarantee's own metric."""
+        scale, largest = self.params.scale, self._max_distance
+        nearest = float(np.median(self.chains.nearest())) / scale
+        median = self.chains.median() / scale
+        return Geometry(min(nearest, largest), min(median, largest), largest)
+
+    def sample(self, ids: Ids, eps: Eps, bits: RandomBits) -> Ids:
+        """Draw a word for each word: ids (n,), eps (n,) 1/place -> (n,) ids."""
+        integers = bits.integers(0)
+        chain = bits.below(integers[:, 0], self.params.chains)
+        positions = self.chains.positions[chain, ids].astype(np.int64)
+        up = (integers[:, 1] & np.uint64(1)).astype(bool)
+        moved = self.noise.moved(positions, eps, up, bits)
+        return np.asarray(self.chains.words[chain, moved])
+
+    def log_probs(self, ids: Ids, eps: Eps) -> NDArray[np.float64]:
+        """Return ln P(y|x), the mean over the chains: (n, V) float64."""
+        noise = self.noise
+        cut, rate = noise.cut(eps)[:, None], noise.rate(eps)[:, None]
+        log_sums = np.full((len(ids), self.space.size), -np.inf)
+        for positions in self.chains.positions.astype(np.int64):
+            inputs, outputs = positions[ids], positions[:-1]
+            logs = np.abs(inputs[:, None] - outputs[None, :]) / self.params.scale
+            np.minimum(logs, cut, out=logs)
+            logs *= -rate
+            logs += noise.log_outputs(outputs, eps)
+            logs -= noise.log_totals(inputs, eps)[:, None]
+            np.logaddexp(log_sums, logs, out=log_sums)
+        log_sums -= math.log(self.params.chains)
+        return log_sums
+
+    def best_guesses(
+        self, prior: NDArray[np.float64], epsilon: float, bands: Bands
+    ) -> NDArray[np.float64]:
+        """Return max of prior(x) P(y|x) over the x of each band: (bands, V).
+
+        For one chain in O(V), by running maxima from either end of it; for several row
+        by row, from tables by the number of positions.
+        """
+        eps = np.array([epsilon])
+        if self.params.chains > 1:
+            return self._best_of_several(prior, eps, bands)
+        positions = self.chains.positions[0, :-1].astype(np.int64)
+        line = np.arange(len(positions))
+        slope = float(self.noise.rate(eps)[0])
+        ramp, drop = slope / self.params.scale * line, slope * self.noise.cut(eps)
+        with np.errstate(divide="ignore"):
+            heights = np.log(prior) - self.noise.log_totals(positions, eps)
+        best = np.empty((len(bands), len(positions)))
+        for number, (begin, end) in enumerate(bands):
+            peaks = np.full(len(positions), -np.inf)
+            peaks[positions[begin:end]] = heights[begin:end]
+            before = np.maximum.accumulate(peaks + ramp) - ramp
+            after = np.maximum.accumulate((peaks - ramp)[::-1])[::-1] + ramp
+            top = np.maximum(np.maximum(before, after), peaks.max() - drop)
+            top += self.noise.log_outputs(line, eps)[0]
+            best[number] = np.exp(top)[positions]
+        return best
+
+    def _best_of_several(
+        self, prior: NDArray[np.float64], eps: Eps, bands: Bands
+    ) -> NDArray[np.float64]:
+        noise, size = self.noise, self.space.size
+        line = np.arange(size)
+        distances = np.minimum(line / self.params.scale, noise.cut(eps))
+        table = np.exp(-noise.rate(eps) * distances)
+        outputs = np.exp(noise.log_outputs(line, eps)[0])
+        chains = self.chains.positions[:, :-1]
+        totals = [
+            np.exp(noise.log_totals(each.astype(np.int64), eps)) for each in chains
+        ]
+        best = np.zeros((len(bands), size))
+        for number, (begin, end) in enumerate(bands):
+            for start in range(begin, end, _ROWS):
+                rows = slice(start, min(start + _ROWS, end))
+                joint = np.zeros((rows.stop - rows.start, size))
+                for positions, total in zip(chains, totals, strict=True):
+                    one = table[np.abs(positions[rows, None] - positions[None, :])]
+                    one *= outputs[positions]
+                    one /= total[rows, None]
+                    joint += one
+                joint *= prior[rows, None] / self.params.chains
+                np.maximum(best[number], joint.max(axis=0), out=best[number])
+        return best
+
+    def numerical_slack(self, epsilon: float) -> float:
+        """Return how far finite uniforms may take the loss above its bound, in nats."""
+        loss = self.guarantee(epsilon).worst(epsilon)
+        return self.noise.numerical_slack(epsilon, loss)

@@ -1,0 +1,541 @@
+"""DP-MLM: each word is drawn by a masked language model that reads the whole text.
+
+Each word is masked in turn and P(y|text) ~ exp(eps s(y) / 2) with s(y) in [0, 1] the
+model's logit of y at the mask, cut to [c_min, c_max] and divided by c_max - c_min. The
+outputs y are a fixed public set: the words of the lexicon that begin a word with
+exactly one token of the model. The model reads the original text and the masked one
+(context pair, as published) or the masked text alone (context masked).
+
+Guarantee: epsilon-LDP of each output word for any two texts with equally many replaced
+words, n epsilon for a text of n: the scores keep their range whatever the text and the
+model are. It is n epsilon as well when one word changes, since every word is drawn
+by a look at the whole text.
+Source: Meisenbacher, Chevli, Vladika and Matthes 2024, Findings of ACL,
+arXiv:2407.00637; c_min and c_max are those of their code, for RoBERTa-base.
+Known gaps: as published, outputs are all tokens of the model, stop words stay and
+capital letters are copied; here outputs are words of the lexicon, never a number, and
+the rest is the policy for tokens. What the policy masks or drops is still read by the
+model, as part of the text. What the model learnt from its own texts is not counted.
+With one key the output is the same on one machine whatever the batches, jobs and
+processors; other hardware or packages, or another mechanism.batch, round the model's
+sums in another way and may now and then give another word, by the same guarantee.
+Example: dptext sanitize reviews.jsonl -f text -p dp-mlm --set mechanism.model=DIR
+
+A masked language model from a folder, asked for the scores of masked words.
+
+What is computed together is of one text: blocks of at most `batch` of its words, padded
+to the longest of them, each on one thread, several blocks at a time. So the scores of a
+text follow from it and from `batch`, to the last bit on one machine with the same
+packages, whatever stands beside it and however many processors there are.
+
+Words to what a masked language model reads: tokens, one mask, a window around it.
+
+Each piece is turned into tokens by itself, with a space in front where it begins the
+text or stands after a space, so that the tokens of a word never reach into another
+piece. Spaces themselves are left out. A masked word is one mask token, however many
+tokens it had. A text that is longer than the model reads is cut to a window with the
+mask in its middle, or as near to the middle as the ends of the text allow.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import Annotated, Any, ClassVar, Literal
+
+import numpy as np
+from msgspec import Meta
+from numpy.typing import NDArray
+
+from dptext import mechanisms, models
+from dptext.errors import UsageError
+from dptext.mechanisms import Aim, Family, TextMechanism
+from dptext.models import masked
+from dptext.randomness import RandomBits
+from dptext.settings import digest_of_path
+from dptext.spaces import Space
+from dptext.tokens import kinds, numbers
+from dptext.types import Eps, Guarantee, Ids, VaryingEpsilon, Words
+
+Tokens = NDArray[np.int64]
+Tokenizer = Any  # Hugging Face's, which has no types
+# Tokens and their types (2, n), and where the mask is.
+Sequence = tuple[Tokens, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What a model wants around its texts: tokens and types (2, n) of each part.
+
+    between is None where the model reads one text; first and second are the types of
+    the texts' own tokens.
+    """
+
+    before: Tokens
+    between: Tokens | None
+    after: Tokens
+    first: int
+    second: int
+
+    @property
+    def room(self) -> int:
+        """Return how many tokens the frame itself takes."""
+        parts = (self.before, self.between, self.after)
+        return sum(len(part[0]) for part in parts if part is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Texts as tokens: those of piece p are tokens[starts[p] : starts[p + 1]].
+
+    begins (r,) and ends (r,): where the pieces of each text begin and end.
+    """
+
+    tokens: Tokens
+    starts: Tokens
+    begins: Tokens
+    ends: Tokens
+
+
+def masked_frame(tokenizer: Tokenizer, pair: bool) -> Frame:
+    """Take the frame from how the tokenizer puts two short public texts together."""
+    encoded = tokenizer("a", "b") if pair else tokenizer("a")
+    text = np.array([-1 if each is None else each for each in encoded.sequence_ids()])
+    ids = np.array(encoded["input_ids"], np.int64)
+    types = np.array(encoded.get("token_type_ids", np.zeros(len(ids))), np.int64)
+    both = np.stack((ids, types))
+    one, two = np.flatnonzero(text == 0), np.flatnonzero(text == int(pair))
+    return Frame(
+        before=both[:, : one[0]],
+        between=both[:, one[-1] + 1 : two[0]] if pair else None,
+        after=both[:, two[-1] + 1 :],
+        first=int(types[one[0]]),
+        second=int(types[two[0]]),
+    )
+
+
+def tokens_of(tokenizer: Tokenizer, words: Words) -> Batch:
+    """Turn the pieces of a batch into tokens, each distinct one once."""
+    kind = words.flags & kinds.KIND
+    space = kind == kinds.SPACE
+    begins = np.concatenate(([0], words.ends[:-1])).astype(np.int64)
+    led = (words.flags & kinds.LEAD) != 0
+    led[1:] |= space[:-1]
+    led[begins[begins < len(led)]] = True
+    # A piece with a lead has its space already.
+    shown = [
+        "" if blank else " " + piece.removeprefix(" ") if lead else piece
+        for piece, lead, blank in zip(
+            words.pieces, led.tolist(), space.tolist(), strict=True
+        )
+    ]
+    distinct = list(dict.fromkeys(shown))
+    known = dict(zip(distinct, tokenize(tokenizer, distinct), strict=True))
+    lists = [known[each] for each in shown]
+    starts = np.zeros(len(lists) + 1, np.int64)
+    np.cumsum([len(each) for each in lists], out=starts[1:])
+    flat = [token for each in lists for token in each]
+    return Batch(np.array(flat, np.int64), starts, begins, words.ends)
+
+
+def tokenize(tokenizer: Tokenizer, texts: list[str]) -> list[list[int]]:
+    """Return the tokens of each text; "[MASK]" in a text is only its characters."""
+    if not texts:
+        return []
+    lists: list[list[int]] = tokenizer(
+        texts, add_special_tokens=False, split_special_tokens=True, verbose=False
+    )["input_ids"]
+    return lists
+
+
+def sequence(
+    batch: Batch, text: int, position: int, mask: int, frame: Frame, longest: int
+) -> Sequence:
+    """Return a text with the piece at a position masked.
+
+    longest is how many tokens the model reads, those of the frame among them.
+    """
+    begin = batch.starts[batch.begins[text]]
+    original = batch.tokens[begin : batch.starts[batch.ends[text]]]
+    at, after = (batch.starts[position : position + 2] - begin).tolist()
+    masked = np.concatenate((original[:at], [mask], original[after:]))
+    room = longest - frame.room
+    parts = [frame.before]
+    if frame.between is not None:
+        room //= 2
+        start = _start(at, len(original), room)
+        parts += [_typed(original[start : start + room], frame.first), frame.between]
+    start = _start(at, len(masked), room)
+    where = sum(len(part[0]) for part in parts) + at - start
+    parts += [_typed(masked[start : start + room], frame.second), frame.after]
+    return np.concatenate(parts, axis=1), where
+
+
+def _typed(tokens: Tokens, kind: int) -> Tokens:
+    return np.stack((tokens, np.full(len(tokens), kind)))
+
+
+def _start(middle: int, length: int, room: int) -> int:
+    return max(0, min(middle - room // 2, length - room))
+
+
+SETTING = "mechanism.model"
+# Position tables of some families keep the first two positions for themselves.
+_RESERVED = 2
+_SHORTEST = 16
+Logits = NDArray[np.float32]
+Untyped = Any  # of torch and of Hugging Face
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a model is and how it is asked: plain data; digest, of its content."""
+
+    folder: str
+    digest: str
+    device: str
+    pair: bool
+    batch: int
+    max_length: int
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A model in memory: longest is how many tokens it reads.
+
+    masks.positions, in each thread: rows and positions that its last layer looks at.
+    """
+
+    tokenizer: Tokenizer
+    network: Untyped
+    masks: threading.local
+    longest: int
+
+
+@cache
+def tokenizer(folder: str, digest: str = "") -> Tokenizer:
+    """Load the tokenizer of a model, once for a digest of its folder."""
+    loaded = masked.load_tokenizer(folder, SETTING)
+    if not loaded.is_fast:
+        raise UsageError(f"{SETTING}: {folder} has no fast tokenizer (tokenizer.json)")
+    return loaded
+
+
+@cache
+def load(folder: str, device: str, digest: str = "") -> Model:
+    """Load a model, once for a digest of its folder."""
+    network = masked.load_network(folder, SETTING, device)
+    split = tokenizer(folder, digest)
+    positions = getattr(network.config, "max_position_embeddings", None) or 2**30
+    longest = min(int(split.model_max_length), positions - _RESERVED)
+    return Model(split, network, _only_masks(network), longest)
+
+
+def _only_masks(network: Untyped) -> threading.local:
+    """Let the last layer, a row per token of the vocabulary, see only the masks."""
+    masks = threading.local()
+    last = network.get_output_embeddings()
+
+    def only(_: Untyped, inputs: tuple[Untyped, ...]) -> tuple[Untyped, ...] | None:
+        positions = getattr(masks, "positions", None)
+        return None if positions is None else (inputs[0][positions], *inputs[1:])
+
+    if last is not None:
+        last.register_forward_pre_hook(only)
+    return masks
+
+
+def outputs(
+    source: Source, words: tuple[str, ...]
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Return the words that are one token where a word begins: rows, tokens (m,).
+
+    Of several words with one token the first, the most frequent; an element for numbers
+    is tried as its first number. Raises UsageError where there is no such word.
+    """
+    split = tokenizer(source.folder, source.digest)
+    special = set(split.all_special_ids)
+    texts = [" " + numbers.example(word) for word in words]
+    rows: dict[int, int] = {}
+    for row, tokens in enumerate(tokenize(split, texts)):
+        if len(tokens) == 1 and tokens[0] not in special:
+            rows.setdefault(tokens[0], row)
+    if not rows:
+        raise UsageError(
+            f"no word of the lexicon is a token of the model in {source.folder}"
+        )
+    return np.array(list(rows.values()), np.int32), np.array(list(rows), np.int64)
+
+
+def ask(
+    source: Source,
+    words: Words,
+    tokens: NDArray[np.int64],
+    use: Callable[[NDArray[np.int64], Logits], None],
+) -> None:
+    """Mask each word in turn and call use with the scores of the tokens (m,).
+
+    use gets, block by block and from several threads, which of the words (b,) a block
+    holds and their logits (b, m) float32.
+    """
+    model = load(source.folder, source.device, source.digest)
+    torch = models.package("torch", "mlm", "semantic")
+    frame = masked_frame(model.tokenizer, source.pair)
+    longest = min(source.max_length, model.longest)
+    if longest < frame.room + _SHORTEST:
+        raise UsageError(f"{SETTING}: {source.folder} reads {longest} tokens, too few")
+    batch = tokens_of(model.tokenizer, words)
+    mask = int(model.tokenizer.mask_token_id)
+    wanted = torch.from_numpy(tokens).to(source.device)
+
+    def one(block: NDArray[np.int64]) -> None:
+        texts, positions = words.texts[block].tolist(), words.positions[block].tolist()
+        sequences = [
+            sequence(batch, text, position, mask, frame, longest)
+            for text, position in zip(texts, positions, strict=True)
+        ]
+        use(block, _logits(torch, model, sequences, wanted, source.device))
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        with ThreadPoolExecutor(threads) as pool:
+            for _ in pool.map(one, _blocks(words, source.batch)):
+                pass
+    finally:
+        torch.set_num_threads(threads)
+
+
+def _blocks(words: Words, most: int) -> list[NDArray[np.int64]]:
+    """Return the words of each block: neighbours in one text, at most so many."""
+    blocks: list[NDArray[np.int64]] = []
+    begin = 0
+    ends = np.searchsorted(words.texts, np.arange(len(words.ends)), side="right")
+    for end in ends.tolist():
+        firsts = range(begin, end, most)
+        blocks += [np.arange(first, min(first + most, end)) for first in firsts]
+        begin = end
+    return blocks
+
+
+def _logits(
+    torch: Untyped,
+    model: Model,
+    sequences: list[Sequence],
+    wanted: Untyped,
+    device: str,
+) -> Logits:
+    """Run a block of sequences, padded to the longest: (b, m) float32."""
+    longest = max(tokens.shape[1] for tokens, _ in sequences)
+    pad = model.tokenizer.pad_token_id or 0
+    ids = np.full((len(sequences), longest), pad, np.int64)
+    types, attended = np.zeros_like(ids), np.zeros_like(ids)
+    for row, (tokens, _) in enumerate(sequences):
+        part = slice(0, tokens.shape[1])
+        ids[row, part], types[row, part] = tokens
+        attended[row, part] = 1
+    inputs = {"input_ids": ids, "attention_mask": attended}
+    if "token_type_ids" in model.tokenizer.model_input_names:
+        inputs["token_type_ids"] = types
+    rows = torch.arange(len(sequences), device=device)
+    positions = torch.tensor([mask for _, mask in sequences], device=device)
+    with torch.inference_mode():
+        model.masks.positions = (rows, positions)
+        try:
+            scores = model.network(
+                **{key: torch.from_numpy(v).to(device) for key, v in inputs.items()}
+            ).logits
+        finally:
+            model.masks.positions = None
+        if scores.dim() == 3:
+            scores = scores[rows, positions]
+        logits: Logits = scores[:, wanted].cpu().numpy()
+    return logits
+
+
+# exp(epsilon / 2) must leave room in a float64; far above any meaning.
+_LARGEST_EPSILON = 1000.0
+# Public texts for audits, each with its third word drawn.
+EXAMPLES = (
+    "the film was good",
+    "we never saw him again",
+    "my new phone does not work",
+    "please call the doctor tomorrow morning",
+    "prices in london rose last year",
+    "it is a",
+)
+_DRAWN = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Params(mechanisms.Params):
+    """model: folder of a masked language model with its tokenizer, as Hugging Face's.
+
+    batch: words of a text in one pass of the model; max_length: tokens that it reads
+    at most, a window around the mask where a text has more; device: torch's name of it.
+    """
+
+    family: ClassVar[Family] = Family.TEXTS
+    model: str = ""
+    c_min: Annotated[float, Meta(ge=-10000, le=10000)] = -3.2093127
+    c_max: Annotated[float, Meta(ge=-10000, le=10000)] = 16.3047979
+    context: Literal["pair", "masked"] = "pair"
+    batch: Annotated[int, Meta(ge=1, le=4096)] = 16
+    max_length: Annotated[int, Meta(ge=32, le=8192)] = 512
+    device: str = "cpu"
+
+    def __post_init__(self) -> None:
+        """Refuse an empty range."""
+        if not self.c_min < self.c_max:
+            raise UsageError("mechanism.c_max: must be larger than mechanism.c_min")
+
+    def prepare(self, space: Space, aim: Aim) -> Mlm:
+        """Look for the model, which is loaded when the first text comes."""
+        what = "the mechanism mlm"
+        if not self.model:
+            raise UsageError(
+                f"{what} needs a model: --set mechanism.model=DIR, a Hugging Face "
+                "folder"
+            )
+        folder = masked.need(self.model, SETTING, what)
+        source = Source(
+            folder=folder,
+            digest=digest_of_path(folder),
+            device=self.device,
+            pair=self.context == "pair",
+            batch=self.batch,
+            max_length=self.max_length,
+        )
+        return Mlm(self, space, source)
+
+    def scores(self, logits: Logits) -> NDArray[np.float64]:
+        """Cut logits to their range and move it to [0, 1]; no number is its foot."""
+        scores = np.nan_to_num(logits.astype(np.float64), nan=self.c_min)
+        np.clip(scores, self.c_min, self.c_max, out=scores)
+        scores -= self.c_min
+        scores /= self.c_max - self.c_min
+        return scores
+
+
+@dataclass(frozen=True, eq=False)
+class Mlm(TextMechanism):
+    """source: where the model is."""
+
+    params: Params
+    source: Source
+
+    @property
+    def content(self) -> Mapping[str, str]:
+        """Return the digest of the model's folder, of all that lies there."""
+        return {"model": self.source.digest}
+
+    def guarantee(self, epsilon: float) -> Guarantee:
+        """Return epsilon-LDP of each word for any two texts; no model is loaded."""
+        model = masked.describe(self.source.folder)
+        return Guarantee.ldp(
+            f"Meisenbacher et al. 2024, arXiv:2407.00637; model {model}",
+            gaps=(
+                "What the language model learnt from its own texts is not counted.",
+                "Other hardware or packages may draw another word by the same key.",
+            ),
+            context=True,
+            # Two scores of one word in two texts are any two numbers of the range.
+            varying_epsilon=VaryingEpsilon(word=1.0, total=1.0, drift=float("inf")),
+        )
+
+    def supports(self, epsilon: float) -> None:
+        """Refuse an epsilon beyond 1000."""
+        if epsilon > _LARGEST_EPSILON:
+            raise UsageError(
+                f"epsilon: {epsilon:g} is beyond any meaning; mlm takes up to 1000"
+            )
+
+    @cached_property
+    def _outputs(self) -> tuple[Ids, NDArray[np.int64]]:
+        return outputs(self.source, self.space.lexicon.words)
+
+    @property
+    def outputs(self) -> Ids:
+        """Return the rows of the words that can be written, (m,); loads a tokenizer."""
+        return self._outputs[0]
+
+    def scores(self, words: Words) -> NDArray[np.float64]:
+        """Return s of every output for each word, all in memory: (n, m) in [0, 1]."""
+        rows, tokens = self._outputs
+        scores = np.empty((len(words.positions), len(rows)))
+
+        def keep(block: NDArray[np.int64], logits: Logits) -> None:
+            scores[block] = self.params.scores(logits)
+
+        ask(self.source, words, tokens, keep)
+        return scores
+
+    def sample(self, words: Words, eps: Eps, bits: RandomBits) -> Ids:
+        """Draw a word for each word: eps (n,) nats -> (n,) ids, by one uniform each."""
+        drawn = np.empty(len(words.positions), np.int32)
+        if not len(drawn):
+            return drawn
+        rows, tokens = self._outputs
+        uniform = bits.uniform(0)[:, 0]
+
+        def draw(block: NDArray[np.int64], logits: Logits) -> None:
+            scores = self.params.scores(logits)
+            drawn[block] = rows[pick(scores, eps[block], uniform[block])]
+
+        ask(self.source, words, tokens, draw)
+        return drawn
+
+    def example_log_probs(self, epsilon: float) -> NDArray[np.float64]:
+        """Return ln P(y|text) of one word in each of EXAMPLES, (m, V)."""
+        log_weights = epsilon * self.scores(_examples()) / 2.0
+        log_probs = np.full((len(EXAMPLES), self.space.size), -np.inf)
+        log_probs[:, self.outputs] = mechanisms.log_normalised(log_weights)
+        return log_probs
+
+    def numerical_slack(self, epsilon: float) -> float:
+        """Return how far 52-bit uniforms may take the loss above epsilon, in nats.
+
+        A border between outputs is exact to 2^-52 of the sum, the sum itself to V 2^-53
+        of it, and the rarest output has at least e^(-epsilon / 2) / V of it.
+        """
+        size = self.space.size
+        rarest = np.exp(-min(epsilon, _LARGEST_EPSILON) / 2.0) / size
+        return float(2.0**-49 / rarest + (size + epsilon) * 2.0**-50)
+
+
+def pick(
+    scores: NDArray[np.float64], eps: Eps, uniform: NDArray[np.float64]
+) -> NDArray[np.int64]:
+    """Draw a column of each row by exp(eps s / 2): scores (n, m), uniform (n,) -> (n,).
+
+    The inverse transform, one uniform a row.
+    """
+    weights = scores * (eps / 2.0)[:, None]
+    weights -= weights.max(axis=1, keepdims=True)
+    np.exp(weights, out=weights)
+    # Sums one after another: each adds its weight but for one rounding.
+    sums = np.cumsum(weights, axis=1, out=weights)
+    target = uniform * sums[:, -1]
+    # A target that is rounded up to the whole sum is the last column's.
+    return np.asarray((sums[:, :-1] <= target[:, None]).sum(axis=1))
+
+
+def _examples() -> Words:
+    """Divide EXAMPLES into words."""
+    texts = [text.split(" ") for text in EXAMPLES]
+    sizes = np.array([len(text) for text in texts])
+    ends = np.cumsum(sizes)
+    return Words(
+        pieces=[" " * (n > 0) + word for text in texts for n, word in enumerate(text)],
+        flags=np.array(
+            [kinds.WORD | kinds.LEAD * (n > 0) for size in sizes for n in range(size)],
+            np.uint8,
+        ),
+        ends=ends.astype(np.int64),
+        positions=(ends - sizes + _DRAWN).astype(np.int64),
+        texts=np.arange(len(texts)),
+        ids=np.full(len(texts), -1, np.int32),
+    )

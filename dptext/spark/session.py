@@ -1,0 +1,283 @@
+"""Sessions of Spark: the driver's side, and the pipeline that each worker keeps.
+
+The driver's side of Spark: a session, and what becomes of its errors.
+
+What a worker process keeps from one task to the next: the pipeline, made once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+import socket
+import sys
+import tempfile
+import threading
+import urllib.parse
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
+
+from dptext import lexicons, progress, registry
+from dptext.engine.pool import Recipe
+from dptext.errors import DptextError, InternalError, MissingExtra, UsageError
+from dptext.pipeline import Pipeline
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyspark.sql import SparkSession
+
+    from dptext.types import Lexicon
+
+Spark = Any  # a SparkSession or SparkContext: pyspark need not be there
+T = TypeVar("T")
+# What a task returns in the place of its result: trying again would not help.
+Failure = DptextError | InternalError | OSError
+_FAILURES = (DptextError, InternalError, OSError)
+
+_READY: dict[tuple[str, str], Pipeline] = {}
+
+
+class Shipped(NamedTuple):
+    """What workers make a pipeline from.
+
+    archive names the files of the lexicon that were sent to them; "" where every
+    machine has it, as the built-in one.
+    """
+
+    recipe: Recipe
+    archive: str = ""
+
+    def pipeline(self) -> Pipeline:
+        """Return the pipeline; the lexicon's arrays are mapped, not read.
+
+        Raises LexiconError and UsageError where a file is not that of the driver.
+        """
+        name = self.recipe.digest, self.recipe.identity
+        if name not in _READY:
+            source = self.recipe.profile.lexicon
+            if self.archive:
+                from pyspark import SparkFiles
+
+                source = SparkFiles.get(self.archive)
+            _READY.clear()
+            _READY[name] = self.recipe.pipeline(lexicons.find(source))
+        return _READY[name]
+
+
+def attempt(action: Callable[[], T]) -> T | Failure:
+    """Return a result, or what went wrong, described without any text."""
+    try:
+        with registry.describe_failure():
+            return action()
+    except _FAILURES as error:
+        return error
+
+
+@contextmanager
+def sent(context: Spark, lexicon: Lexicon) -> Iterator[str]:
+    """Have Spark copy a lexicon to every machine once; yield the archive's name.
+
+    Nothing is sent where all machines have it: the built-in one, and one machine.
+    """
+    is_builtin = lexicon.digest == lexicons.builtin_digest()
+    if is_builtin or context.master.startswith("local["):
+        yield ""
+        return
+    from dptext.lexicons import store
+
+    with tempfile.TemporaryDirectory() as folder:
+        archive = os.path.join(folder, f"{lexicon.digest[:16]}.tar")
+        store.save(lexicon, Path(folder, "lexicon"))
+        _pack(Path(folder, "lexicon"), archive)
+        context.addArchive(archive)
+        yield os.path.basename(archive)
+
+
+def _pack(folder: Path, archive: str) -> None:
+    import tarfile
+
+    with tarfile.open(archive, "w") as packed:
+        for path in sorted(folder.iterdir()):
+            packed.add(path, path.name)
+
+
+# On one machine Spark gives up at the first failure, elsewhere at the fourth.
+_LOCAL = re.compile(r"local(?:\[([0-9]+|\*)\])?")
+_TRIES = 4
+# Seconds that a master has to accept a connection, and to give a session.
+_PATIENCE, _START = 5.0, 60.0
+_SETTINGS = {
+    "spark.ui.showConsoleProgress": "false",
+    "spark.log.level": "OFF",  # of the driver: what goes wrong is said in one line
+}
+# The names of Spark's own conditions; the rest of its messages may quote data.
+_CONDITION = re.compile(r"\[([A-Z][A-Z_.]+)\]")
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+@contextlib.contextmanager
+def open_session(master: str | None = None) -> Iterator[SparkSession]:
+    """Start Spark for a block; a session that is there already is used, and stays.
+
+    Without a master it is that of spark-submit, else all cores of this machine. Raises
+    MissingExtra and UsageError where Spark cannot start.
+    """
+    spark_session = installed()
+    active = spark_session.getActiveSession()
+    if active is not None:
+        yield active
+        return
+    builder = spark_session.builder.appName("dptext")
+    for name, value in _SETTINGS.items():
+        builder = builder.config(name, value)
+    if master is None and "PYSPARK_GATEWAY_PORT" not in os.environ:
+        master = "local[*]"
+    if master is not None:
+        check_answers(master)
+        builder = builder.master(_with_tries(master))
+        if _LOCAL.fullmatch(master):  # workers are this Python, whatever the path says
+            os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    try:
+        waited = f"waiting for Spark at {master or 'its master'}"
+        with progress.step(waited), _quiet(), _limited(master or ""):
+            started = builder.getOrCreate()
+    except Exception as error:
+        lines = "its own lines above" if progress.enabled() else "a run without -q"
+        raise UsageError(
+            f"--master {master}: Spark could not be started ({_reason(error)}); "
+            f"{lines} may say more"
+        ) from None
+    try:
+        yield started
+    finally:
+        started.stop()
+
+
+def check_answers(master: str) -> None:
+    """Refuse a master of Spark's own kind where nothing listens. Raises UsageError.
+
+    Spark itself tries for a minute or more, without a line. One of several masters is
+    enough.
+    """
+    if not master.startswith("spark://"):
+        return
+    reason = ""
+    for part in master.removeprefix("spark://").split(","):
+        try:
+            url = urllib.parse.urlsplit(f"spark://{part}")
+            place = url.hostname or "", url.port or 7077
+            socket.create_connection(place, _PATIENCE).close()
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+        else:
+            return
+    raise UsageError(
+        f"--master {master}: no master answers there ({reason}); start it, or check "
+        "host and port"
+    )
+
+
+@contextlib.contextmanager
+def _limited(master: str) -> Iterator[None]:
+    """End Java where a master of Spark's own kind is silent. Raises TimeoutError.
+
+    Others may rightly have a run wait for its turn.
+    """
+    if not master.startswith("spark://"):
+        yield
+        return
+    from pyspark import SparkContext
+
+    late = threading.Event()
+
+    def end() -> None:
+        late.set()
+        gateway = SparkContext._gateway
+        if gateway is not None:
+            gateway.proc.kill()
+
+    timer = threading.Timer(_START, end)
+    timer.start()
+    try:
+        yield
+    except Exception:
+        if late.is_set():
+            raise TimeoutError from None
+        raise
+    finally:
+        timer.cancel()
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Start Java, for all its life, without standard error where no notes are wanted.
+
+    What it writes before it reads its settings no setting turns off.
+    """
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(warnings.catch_warnings())
+        warnings.simplefilter("ignore")  # about versions of pandas
+        if not progress.enabled():
+            kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+            stack.callback(os.close, kept)
+            stack.callback(os.dup2, kept, 2)
+            os.dup2(nowhere, 2)
+            os.close(nowhere)
+        yield
+
+
+def over(
+    spark: SparkSession, work: Callable[[Item], Result | Failure], items: Sequence[Item]
+) -> list[Result]:
+    """Do work on each item as a task of its own; return the results in order.
+
+    Raises the first error that is returned, and DptextError where tasks fail.
+    """
+    tasks = spark.sparkContext.parallelize(items, len(items)).map(work)
+    try:
+        results = tasks.collect()
+    except Exception as error:
+        raise DptextError(
+            f"Spark ended the run ({_reason(error)}): a task failed {_TRIES} times, or "
+            "the cluster went away; the executors' logs say more"
+        ) from None
+    for result in results:
+        if isinstance(result, Exception):
+            raise result
+    return cast("list[Result]", results)
+
+
+def installed() -> Any:
+    """Return the class of sessions. Raises MissingExtra, UsageError without Java."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about versions of pandas
+            from pyspark.sql import SparkSession
+    except ImportError:
+        raise MissingExtra.of("Spark", "spark") from None
+    if not os.environ.get("JAVA_HOME") and shutil.which("java") is None:
+        raise UsageError(
+            "Spark needs Java, which is not there: install a runtime (on Debian "
+            "default-jre-headless), or set JAVA_HOME"
+        )
+    return SparkSession
+
+
+def _with_tries(master: str) -> str:
+    """Let a task fail on one machine as often as on several."""
+    local = _LOCAL.fullmatch(master)
+    return f"local[{local[1] or 1},{_TRIES}]" if local else master
+
+
+def _reason(error: Exception) -> str:
+    """Name an error without what it says."""
+    conditions = _CONDITION.findall(str(error))
+    return conditions[0] if conditions else type(error).__name__

@@ -1,0 +1,220 @@
+"""Vectors of texts without noise, and the public tables that they come from.
+
+From texts to vectors without noise: words of a lexicon, means of them, a model's.
+
+Public tables of vectors: a lexicon, weighted for SIF, or public texts of a model.
+
+A table is a lexicon in form, so that spaces and mechanisms take it as one.
+
+Public texts, by whose vectors noisy ones are judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dptext import cache, lexicons, models, settings
+from dptext.errors import LexiconError, UsageError
+from dptext.mechanisms import NoiseMechanism
+from dptext.mechanisms._clipped import clip
+from dptext.tokens.tokenizer import Tokenizer
+from dptext.types import NUMBER, Ids, Lexicon
+
+# Texts of more words are summed one by one, in blocks of so many words.
+_LONG, _BLOCK = 512, 4096
+Wide = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """The vectors of a batch of texts before noise.
+
+    texts (n,) which text each vector is of, non-decreasing; words, how many there were;
+    at gives some of them, (m, d), where the mechanism adds its noise.
+    """
+
+    texts: NDArray[np.int64]
+    words: int
+    at: Callable[[slice], NDArray[np.floating]]
+
+
+Encoder = Callable[[Sequence[str]], Encoded]
+
+
+def of_words(tokenizer: Tokenizer, mechanism: NoiseMechanism) -> Encoder:
+    """Encode each word as its vector."""
+
+    def encode(texts: Sequence[str]) -> Encoded:
+        words = tokenizer.words(texts)
+        rows = mechanism.output_vectors
+        return Encoded(words.texts, len(words.ids), lambda part: rows[words.ids[part]])
+
+    return encode
+
+
+def of_means(tokenizer: Tokenizer, mechanism: NoiseMechanism) -> Encoder:
+    """Encode each text as the mean of its words; without any, as the unknown word."""
+    rows = mechanism.inputs
+
+    def encode(texts: Sequence[str]) -> Encoded:
+        words = tokenizer.words(texts)
+        counts = np.bincount(words.texts, minlength=len(texts))
+        ends = np.cumsum(counts)
+
+        def at(part: slice) -> Wide:
+            begin = ends[part] - counts[part]
+            means = _sums(rows, words.ids, begin, counts[part])
+            means[counts[part] == 0] = rows[-1]
+            means /= np.maximum(counts[part], 1)[:, None]
+            return mechanism.position(means)
+
+        return Encoded(np.arange(len(texts)), len(words.ids), at)
+
+    return encode
+
+
+def _sums(
+    rows: NDArray[np.floating],
+    ids: Ids,
+    begins: NDArray[np.int64],
+    counts: NDArray[np.int64],
+) -> Wide:
+    """Sum the vectors of the words of each text: the same in any batch, (m, d)."""
+    sums = np.zeros((len(counts), rows.shape[1]))
+    short = np.flatnonzero(counts <= _LONG)
+    for word in range(int(counts[short].max(initial=0))):
+        short = short[counts[short] > word]
+        sums[short] += rows[ids[begins[short] + word]]
+    for text in np.flatnonzero(counts > _LONG):
+        end = begins[text] + counts[text]
+        for begin in range(begins[text], end, _BLOCK):
+            block = rows[ids[begin : min(begin + _BLOCK, end)]]
+            sums[text] += block.sum(axis=0, dtype=np.float64)
+    return sums
+
+
+def of_sentences(
+    folder: str, digest: str, longest: float, mechanism: NoiseMechanism
+) -> Encoder:
+    """Encode each text by a sentence model, shortened where it is too long."""
+
+    def encode(texts: Sequence[str]) -> Encoded:
+        vectors = sentence_vectors(folder, digest, texts)
+
+        def at(part: slice) -> Wide:
+            return mechanism.position(clip(vectors[part], longest))
+
+        return Encoded(np.arange(len(texts)), 0, at)
+
+    return encode
+
+
+def sentence_vectors(folder: str, digest: str, texts: Sequence[str]) -> Wide:
+    """Return a model's vectors: each text by itself, so that no other changes it."""
+    blocks = models.embed(folder, "cpu", [[text] for text in texts], digest)
+    if not blocks:
+        return np.empty((0, 0))
+    return np.concatenate(blocks).astype(np.float64)
+
+
+# So many frequent words stand for public texts where none are named; most that count.
+_WORDS, _TEXTS = 1000, 20_000
+
+
+def frequent(lexicon: Lexicon) -> tuple[str, ...]:
+    """Return the most frequent words, as texts of one word each."""
+    words = (word for word in lexicon.words if word != NUMBER and word.isalpha())
+    return tuple(word for word, _ in zip(words, range(_WORDS), strict=False))
+
+
+def read(path: str) -> tuple[str, ...]:
+    """Read public texts, one a line; lines that are empty or there already are not.
+
+    Raises UsageError.
+    """
+    try:
+        lines: Sequence[str] = Path(path).read_text("utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "no UTF-8 text"
+        msg = f"--public {path}: {reason}"
+        raise UsageError(msg) from None
+    texts = tuple(dict.fromkeys(line for line in lines if line.strip()))[:_TEXTS]
+    if len(texts) < 2:
+        msg = f"--public {path}: needs at least two different texts, one a line"
+        raise UsageError(msg)
+    return texts
+
+
+def weighted(lexicon: Lexicon, a: float) -> Lexicon:
+    """Return a lexicon for smooth inverse frequency (Arora, Liang and Ma 2017).
+
+    Each vector times a / (a + frequency), less its part along the first singular vector
+    of the weighted table, words counted by frequency: all of it public. The unknown
+    word, whose frequency is not known, has the weight of the rarest word.
+    Raises LexiconError where nothing is left.
+    """
+    vectors = np.asarray(lexicon.vectors, np.float64)
+    prior = np.append(lexicon.prior, lexicon.prior.min())
+    rows = vectors * (a / (a + prior))[:, None]
+    _, axes = np.linalg.eigh(rows.T @ (rows * prior[:, None]))
+    common = axes[:, -1]
+    longest = np.abs(rows).max(initial=0.0)
+    rows -= (rows @ common)[:, None] * common
+    if np.abs(rows).max(initial=0.0) <= 1e-9 * longest:
+        msg = (
+            f"lexicon {lexicon.name}: its vectors lie in one direction, which "
+            "--pool sif takes off; use --pool mean"
+        )
+        raise LexiconError(msg)
+    digest = settings.digest_of_data([lexicon.digest, "sif", a])
+    return _table(lexicon, rows.astype(np.float32), digest)
+
+
+def of_texts(folder: str, digest: str, longest: float, public: str | None) -> Lexicon:
+    """Return the table of public texts under the sentence model in a folder."""
+    builtin = lexicons.find("builtin")
+    texts = frequent(builtin) if public is None else read(public)
+    key = cache.key_of("sentences", digest, settings.digest_of_data(texts))
+
+    def compute() -> cache.Arrays:
+        return {"vectors": sentence_vectors(folder, digest, texts)}
+
+    kept = cache.arrays(key, compute, what="encoding public texts")
+    vectors = clip(np.asarray(kept["vectors"], np.float64), longest)
+    rows = np.vstack((vectors, vectors.mean(axis=0))).astype(np.float32)
+    named = settings.digest_of_data([digest, settings.digest_of_data(texts), longest])
+    base = replace(
+        builtin,
+        words=texts,
+        counts=np.ones(len(texts)),
+        meta={"prior": "none: public texts count alike"},
+    )
+    return _table(base, rows, named)
+
+
+def axes(width: int, longest: float) -> Lexicon:
+    """Return a table of two opposite vectors, for vectors that may lie anywhere."""
+    ends = np.zeros((3, width), np.float32)
+    ends[:2, 0] = longest, -longest
+    base = replace(
+        lexicons.find("builtin"), name="axes", words=("+", "-"), counts=np.ones(2)
+    )
+    return _table(base, ends, settings.digest_of_data(["axes", width, longest]))
+
+
+def _table(lexicon: Lexicon, vectors: NDArray[np.float32], digest: str) -> Lexicon:
+    """Put other vectors into a lexicon, without what followed from the old ones."""
+    meta = {name: value for name, value in lexicon.meta.items() if name != "geometry"}
+    return replace(
+        lexicon,
+        vectors=vectors,
+        digest=digest,
+        meta=meta,
+        orders=np.zeros((len(vectors), 1), np.uint32),
+        far=np.zeros(len(vectors), np.float32),
+    )

@@ -1,0 +1,176 @@
+"""A job: read, embed, write, batch after batch."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from dptext import formats, lexicons, pipeline, streams
+from dptext.engine import pool
+from dptext.engine.fields import Fields
+from dptext.engine.serial import Job, Progress
+from dptext.engine.source import Source
+from dptext.errors import LexiconError, RefusedError, UsageError
+from dptext.randomness import Randomness, RunKey
+from dptext.types import Record, Verbatim
+from dptext.vectors import columns, release
+from dptext.vectors.columns import Table, Writer
+from dptext.vectors.release import Release, Rows
+from dptext.vectors.settings import Pool, Settings
+
+
+@dataclass(slots=True)
+class Counts:
+    """What a run counts: functions of the private text.
+
+    subjects: vectors of each subject, by a digest of its value.
+    """
+
+    records: int = 0
+    faults: int = 0
+    texts: int = 0
+    words: int = 0
+    vectors: int = 0
+    subjects: Counter[bytes] = field(default_factory=Counter)
+    seconds: float = 0.0
+    format: str = ""
+
+
+class Recipe(NamedTuple):
+    """What a worker is made from in another process; settings have their epsilon."""
+
+    settings: Settings
+    identity: str
+    base_digest: str
+    key: RunKey
+
+    def worker(self) -> Callable[[Sequence[Record], int], Rows]:
+        """Make the release again.
+
+        Raises LexiconError and UsageError when a file is not what it was.
+        """
+        lexicon = None
+        if self.settings.options.pool is not Pool.SENTENCE:
+            lexicon = lexicons.find(self.settings.recipe.lexicon)
+            if lexicon.digest != self.base_digest:
+                msg = "the lexicon has changed since the run began; run again"
+                raise LexiconError(msg)
+        ready = release.of(self.settings, lexicon=lexicon)
+        if ready.identity != self.identity:
+            msg = "a file that the settings name has changed since the run began"
+            raise UsageError(msg)
+        return Worker(ready, ready.randomness(self.key))
+
+
+@dataclass(frozen=True, slots=True)
+class Worker:
+    """Embeds batches by one release and one run key, which decide every draw."""
+
+    release: Release
+    randomness: Randomness
+
+    def __call__(self, records: Sequence[Record], first_text: int, /) -> Rows:
+        """Embed a batch."""
+        return self.release.rows(records, self.randomness)
+
+
+def run(
+    job: Job,
+    ready: Release,
+    key: RunKey,
+    output: streams.Output,
+    aside: streams.Aside | None = None,
+    *,
+    progress: Progress | None = None,
+) -> tuple[Writer, Counts]:
+    """Carry out a job; its output is complete then, and its owner lets it appear.
+
+    Raises InputError at the first faulty record when on_error is "fail", when no record
+    could be read, and when a selected field is in none; RefusedError where a subject
+    has more vectors than share epsilon.
+    """
+    began, counts = time.monotonic(), Counts()
+    # What is read has another format than what is written.
+    source = Source(replace(job, output=None), aside, 0)
+    with contextlib.ExitStack() as stack:
+        counts.format = source.open(stack)
+        module = formats.find(None, counts.format)
+        fields = Fields(job.selection, module, lambda line: None)
+        writer = columns.find(job.output)(output.stream)
+        batches = pipeline.batches(_records(source.records(module)), job.batch_size)
+        for batch, rows in _embedded(ready, batches, key, job.jobs):
+            for record in batch:
+                fields.add(record)
+                counts.texts += len(record.texts)
+            _count(counts, ready, batch, rows)
+            writer.write(_table(job, ready, batch, rows))
+            if progress is not None:
+                progress(fields.records, counts.words or counts.texts)
+        source.check_read(fields.records)
+        fields.check()
+        if not counts.records:
+            writer.write(_table(job, ready, [], ready.rows([], ready.randomness(key))))
+        writer.close()
+    output.complete()
+    counts.faults, counts.seconds = source.faults, time.monotonic() - began
+    return writer, counts
+
+
+def _records(items: Iterable[Record]) -> Iterator[Record]:
+    """Leave out what stands between records."""
+    return (item for item in items if not isinstance(item.rest, Verbatim))
+
+
+def _embedded(
+    ready: Release, batches: Iterable[list[Record]], key: RunKey, jobs: int
+) -> Iterator[tuple[list[Record], Rows]]:
+    if jobs > 1:
+        recipe = Recipe(ready.settings, ready.identity, ready.base_digest, key)
+        yield from pool.spread(recipe, ((batch, 0) for batch in batches), jobs)
+        return
+    work = Worker(ready, ready.randomness(key))
+    for batch in batches:
+        yield batch, work(batch, 0)
+
+
+def _count(counts: Counts, ready: Release, batch: Sequence[Record], rows: Rows) -> None:
+    counts.records += len(batch)
+    counts.words += rows.encoded
+    counts.vectors += len(rows.vectors)
+    options = ready.settings.options
+    if options.subject is None:
+        return
+    mine = np.searchsorted([record.ordinal for record in batch], rows.records)
+    for record, count in zip(
+        batch, np.bincount(mine, minlength=len(batch)), strict=True
+    ):
+        value = (record.subject or "").encode("utf-8", "surrogatepass")
+        counts.subjects[hashlib.blake2b(value, digest_size=16).digest()] += int(count)
+    if options.most > 1 and max(counts.subjects.values(), default=0) > options.most:
+        msg = (
+            f'a value of "{options.subject}" has more than {options.most} vectors, '
+            "among which epsilon is shared; give a larger --most"
+        )
+        raise RefusedError(msg)
+
+
+def _table(job: Job, ready: Release, batch: Sequence[Record], rows: Rows) -> Table:
+    """Put what vectors are of beside them."""
+    named: dict[str, np.ndarray] = {}
+    if job.selection.id_field is not None:
+        ids = {record.ordinal: record.identity or "" for record in batch}
+        identities = [ids[ordinal] for ordinal in rows.records.tolist()]
+        named["id"] = np.array(identities, object)
+    named["record"] = rows.records
+    named["text"] = rows.texts
+    if rows.words is not None:
+        named["word"] = rows.words
+    named["vector"] = rows.vectors
+    return Table(tuple(named), tuple(named.values()))

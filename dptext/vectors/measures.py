@@ -1,0 +1,236 @@
+"""Figures of a release measured on public words or texts, with public randomness.
+
+Distortion of distances and inner products as in PrivEmb's experiments 1 and 2 (100 x
+100 pairs), lengths of the noise, and a ruler: how often the nearest public word or text
+to a released vector is the original.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated
+
+import numpy as np
+from msgspec import Meta
+from numpy.typing import NDArray
+
+from dptext import noise
+from dptext.guarantees import binomial
+from dptext.measures import bayes_risk
+from dptext.mechanisms.privemb import PrivEmb
+from dptext.randomness import RandomBits, Randomness, RunKey
+from dptext.types import Ids
+from dptext.vectors.release import Release
+from dptext.vectors.settings import Pool
+
+_PAIRS, _LENGTHS, _PLAYS, _CONFIDENCE = 100, 4096, 2000, 0.95
+_TILE = 2048
+Share = Annotated[float, Meta(ge=0, le=1)]
+Wide = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Distortion:
+    """Distances and inner products of released vectors against those without noise.
+
+    Of pairs of public words or texts: mean distance without noise, the one to be
+    expected with it, and the mean absolute error of the distance as it is and with the
+    noise's known part taken off; mean absolute inner product, the standard deviation of
+    its error that is to be expected, and its mean absolute error.
+    """
+
+    pairs: int
+    distance: float
+    expected_distance: float
+    distance_error: float
+    corrected_error: float
+    product: float
+    expected_product_error: float
+    product_error: float
+
+
+@dataclass(frozen=True, slots=True)
+class Ruler:
+    """How often a guess of the original from a released vector is right.
+
+    nearest, the nearest of some public words or texts; best, that of who weighs by the
+    law of the noise and, of words, by their frequency (null: no such law); low
+    and high, 95% limits of the better one; baseline, the best guess without a vector.
+    """
+
+    of: str
+    choices: int
+    draws: int
+    baseline: Share
+    nearest: Share
+    best: Share | None
+    low: Share
+    high: Share
+
+
+@dataclass(frozen=True, slots=True)
+class Measures:
+    """Figures about public data; noise_lengths are quantiles 5%, 50% and 95%."""
+
+    distortion: Distortion
+    noise_lengths: tuple[float, float, float]
+    ruler: Ruler
+
+
+def of(release: Release) -> Measures:
+    """Measure a release."""
+    return Measures(_distortion(release), _lengths(release), _ruler(release))
+
+
+def _bits(count: int, purpose: str) -> RandomBits:
+    public = Randomness(RunKey.from_seed(0), f"embed/{purpose}")
+    return public.of([bytes(16)], np.zeros(count, np.int64))
+
+
+def _rows(count: int, size: int, purpose: str) -> Ids:
+    """Draw rows of the public table, all alike."""
+    drawn = RandomBits.below(_bits(count, purpose).integers(0)[:, 0], size)
+    return drawn.astype(np.int32)
+
+
+def _released(release: Release, rows: Ids, purpose: str) -> Wide:
+    """Release rows of the public table, each as it lies before noise."""
+    bits = _bits(len(rows), purpose)
+    out = [
+        release.mechanism.release(
+            release.mechanism.output_vectors[rows[part]],
+            release.epsilon,
+            bits.take(part),
+        )
+        for part in _parts(len(rows))
+    ]
+    return np.concatenate(out).astype(np.float64)
+
+
+def _parts(count: int) -> list[NDArray[np.int64]]:
+    return [
+        np.arange(begin, min(begin + _TILE, count)) for begin in range(0, count, _TILE)
+    ]
+
+
+def _distances(one: Wide, other: Wide) -> Wide:
+    return np.sqrt(noise.squared_distances(one, other).astype(np.float64))
+
+
+def _distortion(release: Release) -> Distortion:
+    mechanism = release.mechanism
+    rows = _rows(2 * _PAIRS, len(release.lexicon.words), "pairs")
+    before = np.asarray(_original(release)[rows], np.float64)
+    after = _released(release, rows, "pairs noise")
+    one, other = slice(None, _PAIRS), slice(_PAIRS, None)
+    true, noisy_distances = (
+        _distances(each[one], each[other]) for each in (before, after)
+    )
+    product, noisy = (each[one] @ each[other].T for each in (before, after))
+    width, variance = release.dimensions, mechanism.spread(release.epsilon) ** 2
+    added = 2.0 * width * variance
+    corrected = np.sqrt(np.maximum(noisy_distances**2 - added, 0.0))
+    lengths = np.einsum("nd,nd->n", before, before)
+    spread = variance * (lengths[one, None] + lengths[None, other])
+    return Distortion(
+        pairs=_PAIRS**2,
+        distance=float(true.mean()),
+        expected_distance=float(np.sqrt(true**2 + added).mean()),
+        distance_error=float(np.abs(noisy_distances - true).mean()),
+        corrected_error=float(np.abs(corrected - true).mean()),
+        product=float(np.abs(product).mean()),
+        expected_product_error=float(np.sqrt(spread + width * variance**2).mean()),
+        product_error=float(np.abs(noisy - product).mean()),
+    )
+
+
+def _original(release: Release) -> NDArray[np.floating]:
+    """Return the public vectors before any clipping or projection."""
+    mechanism = release.mechanism
+    if isinstance(mechanism, PrivEmb):
+        return mechanism.measured.vectors
+    return mechanism.space.vectors
+
+
+def _lengths(release: Release) -> tuple[float, float, float]:
+    rows = np.zeros(_LENGTHS, np.int32)
+    drawn = _released(release, rows, "lengths")
+    drawn -= release.mechanism.output_vectors[0]
+    low, middle, high = np.quantile(np.linalg.norm(drawn, axis=1), (0.05, 0.5, 0.95))
+    return float(low), float(middle), float(high)
+
+
+def _ruler(release: Release) -> Ruler:
+    """Play: a word drawn by its frequency, or a public text, and guesses of it."""
+    mechanism, words = release.mechanism, release.lexicon
+    size = len(words.words)
+    if release.pool is Pool.SENTENCE:
+        weights = np.full(size, 1.0 / size)
+    else:
+        weights = bayes_risk.replaced(words, release.settings.recipe.tokens)
+    steps = np.cumsum(weights)
+    target = _bits(_PLAYS, "plays").uniform(0)[:, 0] * steps[-1]
+    rows = np.minimum(np.searchsorted(steps, target, side="right"), size - 1)
+    rows = rows.astype(np.int32)
+    points = _released(release, rows, "plays noise").astype(np.float32)
+    scores = [_nearest(release, points)]
+    if mechanism.has_log_density:
+        scores.append(_weighed(release, points, weights))
+    won = [int((guess == rows).sum()) for guess in scores]
+    low, high = binomial.limits(max(won), _PLAYS, 1.0 - _CONFIDENCE)
+    return Ruler(
+        of=_named(release),
+        choices=size,
+        draws=_PLAYS,
+        baseline=float(weights.max()),
+        nearest=won[0] / _PLAYS,
+        best=won[1] / _PLAYS if len(won) > 1 else None,
+        low=low,
+        high=high,
+    )
+
+
+def _named(release: Release) -> str:
+    if release.pool is Pool.SENTENCE:
+        public = release.settings.options.public
+        return "public texts" if public else "frequent words, as texts of one word"
+    if release.pool is Pool.WORD:
+        return "words of the vocabulary"
+    return "words of the vocabulary, as texts of one word"
+
+
+def _nearest(release: Release, points: NDArray[np.float32]) -> Ids:
+    table = release.mechanism.output_vectors
+    return _best(
+        points,
+        len(release.lexicon.words),
+        lambda words: -noise.squared_distances(points, table[words]),
+    )
+
+
+def _weighed(release: Release, points: NDArray[np.float32], weights: Wide) -> Ids:
+    eps = np.full(len(points), release.epsilon)
+    with np.errstate(divide="ignore"):
+        worth = np.log(weights).astype(np.float32)
+    return _best(
+        points,
+        len(weights),
+        lambda words: release.mechanism.log_density(points, eps, words) + worth[words],
+    )
+
+
+def _best(
+    points: NDArray[np.float32], size: int, score: Callable[[Ids], NDArray[np.floating]]
+) -> Ids:
+    """Return the row with the largest score for each point: (n,)."""
+    best = np.full(len(points), -math.inf)
+    guess = np.full(len(points), -1, np.int32)
+    for part in _parts(size):
+        scores = score(part.astype(np.int32))
+        top = scores.argmax(axis=1)
+        value = scores[np.arange(len(points)), top]
+        better = value > best
+        best[better], guess[better] = value[better], part[top[better]]
+    return guess

@@ -1,0 +1,232 @@
+"""The settings that decide the vectors, checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from enum import StrEnum
+from typing import Annotated
+
+from msgspec import Meta
+
+from dptext import profile, registry
+from dptext.budgets import uniform
+from dptext.errors import UsageError
+from dptext.mechanisms import gaussian
+from dptext.noise import epsilon_of
+from dptext.profile import Profile
+from dptext.settings import convert, digest_of_data
+from dptext.types import Inputs, JsonObject
+
+USUAL = "discrete-gaussian"
+DEFAULT: JsonObject = {
+    "name": "embed",
+    "mechanism": {"name": USUAL},
+    "budget": {"name": "uniform", "epsilon": 8.0},
+    "tokens": {"punctuation": "drop"},
+}
+# The keys of a profile that have no meaning here.
+_ELSEWHERE = ("mapping", "strategy")
+_TREATMENTS = ("perturb", "drop")
+
+
+class Pool(StrEnum):
+    """What a released vector is of.
+
+    WORD: one word; MEAN: a text, the mean of the vectors of its words; SIF: the same,
+    weighted by smooth inverse frequency; SENTENCE: a text, by a sentence model.
+    """
+
+    WORD = "word"
+    MEAN = "mean"
+    SIF = "sif"
+    SENTENCE = "sentence"
+
+    @property
+    def inputs(self) -> Inputs:
+        """Return what a mechanism takes in."""
+        of = {Pool.WORD: Inputs.WORDS, Pool.SENTENCE: Inputs.VECTORS}
+        return of.get(self, Inputs.MEANS)
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Settings beside those of a profile.
+
+    model and longest are for sentence vectors: a sentence model, and the length to
+    which its vectors are shortened; sif is a in the weight a / (a + frequency); public,
+    a file of public texts, one a line, to measure by; subject, the field that names
+    whom a record is about, and most, how many vectors of one such subject share
+    epsilon (1: epsilon is that of each vector).
+    """
+
+    pool: Pool = Pool.MEAN
+    model: str | None = None
+    longest: Annotated[float, Meta(ge=1e-6, le=1e6)] = 1.0
+    sif: Annotated[float, Meta(gt=0, le=1)] = 1e-3
+    public: str | None = None
+    subject: str | None = None
+    most: Annotated[int, Meta(ge=1, le=1_000_000)] = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """A profile without mapping and strategy, and what it does not know."""
+
+    recipe: Profile
+    options: Options
+
+    def plain(self) -> JsonObject:
+        """Return everything that decides the vectors, as plain data."""
+        settings = self.recipe.settings()
+        for key in _ELSEWHERE:
+            settings.pop(key, None)
+        return {**settings, "embed": asdict(self.options)}
+
+    def digest(self) -> str:
+        """Return the sha256 of the settings."""
+        return digest_of_data(self.plain())
+
+
+def chosen(
+    over: JsonObject,
+    options: Mapping[str, object],
+    *,
+    delta: float | None = None,
+    clip: float | None = None,
+    dimensions: int | None = None,
+    beta: float | None = None,
+    mu: float | None = None,
+) -> Settings:
+    """Check settings of which some are named by themselves; None: not given.
+
+    Raises UsageError for what does not go together.
+    """
+    short = {"delta": delta, "clip": clip, "dimensions": dimensions, "beta": beta}
+    named = {name: value for name, value in short.items() if value is not None}
+    if named:
+        _put(over, named)
+    length = {} if clip is None else {"longest": clip}
+    return parse(over, {**options, **length}, mu=mu)
+
+
+def parse(
+    over: Mapping[str, object],
+    options: Mapping[str, object],
+    *,
+    mu: float | None = None,
+) -> Settings:
+    """Check settings: keys of a profile, and those of Options.
+
+    mu takes the place of an epsilon. Raises UsageError for what does not go together.
+    """
+    for key in _ELSEWHERE:
+        if over.get(key) is not None:
+            msg = f"{key}: vectors are released, so that there is none; leave it out"
+            raise UsageError(msg)
+    data = {**profile.merged(DEFAULT, over), "mapping": None}
+    recipe = replace(profile.parse(data, "settings"), mapping=None)
+    if mu is not None:
+        recipe = _with_mu(recipe, mu, has_budget="budget" in over)
+    settings = Settings(recipe, convert(options, Options, "settings"))
+    _agree(settings)
+    return settings
+
+
+def _put(over: JsonObject, named: Mapping[str, float]) -> None:
+    """Put parameters of the mechanism into overrides.
+
+    A length of sentence vectors may be meant for them alone.
+    """
+    part = over.setdefault("mechanism", {})
+    part = {"name": part} if isinstance(part, str) else part
+    assert isinstance(part, dict)
+    name = str(part.get("name", USUAL))
+    known = {each.name for each in fields(registry.find("mechanisms", name).Params)}
+    for key, value in named.items():
+        if key in known or key != "clip":
+            part[key] = value
+    over["mechanism"] = part
+
+
+def _with_mu(recipe: Profile, mu: float, *, has_budget: bool) -> Profile:
+    """Return a profile with the epsilon that mu and delta give."""
+    params = recipe.mechanism.params
+    if not isinstance(params, gaussian.Params):
+        msg = f"--mu is of normal noise, and {recipe.mechanism.name} has other noise"
+        raise UsageError(msg)
+    if has_budget:
+        msg = "give --mu or an epsilon or risk, not both"
+        raise UsageError(msg)
+    # Rounded down, so that mu is no more than was asked for.
+    epsilon = epsilon_of(mu, params.delta) * (1.0 - 1e-9)
+    if not epsilon:
+        msg = f"--mu {mu:g} with delta {params.delta:g} is epsilon 0; give a less delta"
+        raise UsageError(msg)
+    return recipe.with_epsilon(epsilon)
+
+
+def of_plain(plain: Mapping[str, object], name: str, lexicon: str) -> Settings:
+    """Return the settings of a report (Settings.plain). Raises UsageError."""
+    rest = {key: value for key, value in plain.items() if key != "embed"}
+    recipe = replace(profile.resolved(rest, name, lexicon), mapping=None)
+    settings = Settings(recipe, convert(plain.get("embed"), Options, "settings"))
+    _agree(settings)
+    return settings
+
+
+def check_text(name: str, value: object) -> None:
+    """Refuse what a report could not hold: its JSON is UTF-8. Raises UsageError."""
+    try:
+        str(value).encode()
+    except UnicodeEncodeError:
+        shown = str(value).encode("utf-8", "backslashreplace").decode()
+        msg = f"{name} {shown[:40]}: not UTF-8 text"
+        raise UsageError(msg) from None
+
+
+def _agree(settings: Settings) -> None:
+    """Refuse what does not go together."""
+    recipe, options = settings.recipe, settings.options
+    for name, value in asdict(options).items():
+        check_text(f"--{name}", value)
+    if recipe.mechanism.params.family != "noise":
+        msg = (
+            f"mechanism {recipe.mechanism.name} draws words, not vectors; `dptext "
+            "mechanisms` lists those of the family noise"
+        )
+        raise UsageError(msg)
+    if not isinstance(recipe.budget.params, uniform.Params):
+        msg = (
+            f"budget {recipe.budget.name}: all vectors have one epsilon; use the "
+            "budget uniform"
+        )
+        raise UsageError(msg)
+    if options.pool is not Pool.WORD and recipe.budget.params.risk is not None:
+        msg = "a risk is that of one word: give it with --pool word, or an epsilon"
+        raise UsageError(msg)
+    if (options.pool is Pool.SENTENCE) != (options.model is not None):
+        msg = "sentence vectors need a model, and only they: --pool sentence --model"
+        raise UsageError(msg)
+    if options.pool is Pool.SENTENCE and recipe.space.name != "identity":
+        msg = f"space {recipe.space.name}: spaces are of the vectors of a lexicon"
+        raise UsageError(msg)
+    if options.most > 1 and options.subject is None:
+        msg = "--most is the number of vectors of one subject: name its --subject"
+        raise UsageError(msg)
+    _check_tokens(recipe)
+
+
+def _check_tokens(recipe: Profile) -> None:
+    """Refuse to copy words, which have no place in a vector."""
+    tokens = recipe.tokens
+    if tokens.listed:
+        msg = "tokens: nothing is copied into a vector; leave lists and forms out"
+        raise UsageError(msg)
+    for name in ("unknown", "number", "stop_word"):
+        value = getattr(tokens, name)
+        if value not in _TREATMENTS:
+            msg = f"tokens.{name}: {value}: nothing is copied into a vector; perturb"
+            if name != "number":
+                msg += " or drop"
+            raise UsageError(f"{msg} it")

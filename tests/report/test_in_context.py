@@ -1,0 +1,78 @@
+"""What a reader of the whole text finds stands before the guess of a single word."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import dptext
+from dptext.report import html, in_context, plan
+from dptext.report.document import Document
+from tests.report.test_figures import panel
+from tests.report.test_html import closed
+
+
+@cache
+def measured() -> Document:
+    """Return a report of the default profile, whose readers were measured."""
+    return dptext.privatize(["The film was good."], report=True)[1]
+
+
+def test_the_strongest_comes_first() -> None:
+    """Rows go by what was found, and the largest share of each class is taken."""
+    words = measured().words
+    assert words is not None
+    shares = [
+        reading.classes[0].success
+        for each in words.in_context
+        for reading in each.readings
+        if reading.reader != "alone"
+    ]
+    rows = in_context.rows_of(words.in_context)
+    found = [float(shown.split("%")[0].split()[-1]) for _, shown in rows]
+    assert found == sorted(found, reverse=True)
+    assert in_context.strongest(words.in_context)["all words"] == max(shares)
+    assert in_context.strongest(()) == {}
+    assert in_context.scale(()) == ()
+
+
+def test_the_panel_begins_with_it(tmp_path: Path) -> None:
+    """Readers, that text of the same kind finds more, then the single guess."""
+    shown = panel(measured(), tmp_path)
+    places = [
+        shown.index(part)
+        for part in ("risk in context", "text of the same kind", "Best possible guess")
+    ]
+    assert places == sorted(places)
+
+
+def test_the_chart_begins_with_it() -> None:
+    """The first bar of the page is the reader's, and the longest of its group."""
+    document = measured()
+    page = html.render(document).decode()
+    start = page.index("how often a word is guessed")
+    # Of all words: the reader, the guess from one output word, the guess without.
+    bars = re.findall(r">([\d.]+%)</text>", page[start:])
+    assert bars[:3] == ["33.2%", "20.0%", "5.2%"]
+    assert "in context" in closed(html.render(document)).text
+    meant = page.index("A reader of the whole text, with a small public language model")
+    assert meant < page.index("To see the scale")
+
+
+def test_a_page_without_readers_names_none(tmp_path: Path) -> None:
+    """Where nothing was measured in context, no column and no bar says so."""
+    document, words = measured(), measured().words
+    assert words is not None
+    bare = replace(document, words=replace(words, in_context=()))
+    assert "in context" not in html.render(bare).decode()
+    assert "in context" not in panel(bare, tmp_path)
+
+
+def test_the_plan_begins_with_it() -> None:
+    """Readers stand above the best guess from one word."""
+    rows = plan.figures_of(plan.plan(dptext.open_pipeline("balanced")))
+    names = [name for name, _ in rows]
+    assert names.index("risk in context, ngram") < names.index("risk")
+    assert "same kind" in dict(rows)["at least"]

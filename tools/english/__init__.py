@@ -1,0 +1,215 @@
+"""The English lexicon, built from GloVe, WordNet and public word lists."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dptext import settings
+from dptext.errors import LexiconError
+from dptext.lexicons import numbers, sources
+from dptext.lexicons.english import ORDERS, OUTPUTS, figures, lists, ordering
+from dptext.lexicons.english.vocabulary import English, Vocabulary, arranged, load
+from dptext.lexicons.orders import far_of_all, measure
+from dptext.lexicons.store import digest_in_memory
+from dptext.progress import Shares
+from dptext.tokens.numbers import NAMES
+from dptext.tokens.regex import key_of
+from dptext.types import JsonObject, Lexicon
+from tools import vector_folder
+from tools.english import frequencies, sphinx
+from tools.english.vectors import beside, of_words, unit
+from tools.english.words import Cases, select
+
+VERSION = 5  # of the recipe: a change that changes the digest raises it
+SEED = 1
+SIZE = 65_500
+_NUMBERS_PER_MILLE = 12.0  # of running English
+_SHORT = 3  # letters; the word list has too many words of so few
+LISTED = 97  # a word itself and the 96 best others
+_SOURCE = (
+    "GloVe 6B, 50 dimensions; WordNet 3.0; words and counts of CMU Sphinx en-us, "
+    "SymSpell and SCOWL"
+)
+_LICENCE = "each source its own, all of them free: LICENSE.* beside the data"
+_PRIOR = (
+    "tokens per million: the mean of a trigram model of news and talk, counts of books "
+    "and the web, and Zipf's law over the order of GloVe; of closed-class words and "
+    "numbers also rules of thumb; words that are no outputs count no more than the last"
+)
+_UNKNOWN = (
+    "row V stands for every unknown word: the mean of the commonest personal and place "
+    "names, which are also its order, by descending count"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """What the lexicon is built from.
+
+    wordnet: folder of the WordNet 3.0 database; glove: GloVe 6B with 50 dimensions, a
+    file or a folder; sphinx: en-us.lm.bin; symspell: words with counts; scowl: a word
+    a line, names with capitals.
+    """
+
+    wordnet: Path
+    glove: Path
+    sphinx: Path
+    symspell: Path
+    scowl: Path
+
+    def digests(self) -> JsonObject:
+        """Return the sha256 of each source but WordNet, by name."""
+        return {
+            "glove_sha256": vector_folder.sha256(self.glove),
+            "sphinx_sha256": settings.digest_of_path(self.sphinx),
+            "symspell_sha256": settings.digest_of_path(self.symspell),
+            "scowl_sha256": settings.digest_of_path(self.scowl),
+        }
+
+
+class _Words(NamedTuple):
+    """Words by descending count, as written; vectors (V, d), of GloVe and fitted."""
+
+    written: list[str]
+    counts: NDArray[np.float64]
+    outputs: int
+    glove: NDArray[np.float64]
+    fitted: NDArray[np.float64]
+
+
+def build_english(
+    build_sources: Sources,
+    *,
+    size: int = SIZE,
+    listed: int = LISTED,
+    outputs: int = OUTPUTS,
+    progress: Shares = sources.quiet,
+) -> Lexicon:
+    """Build the English lexicon.
+
+    size counts words, the elements for numbers included; listed is the length of the
+    orders, which hold, after the word itself, only the first outputs words. The same
+    sources give the same digest. Raises LexiconError if one is missing.
+    """
+    if not 1 < listed < outputs <= size < 2**16:
+        msg = (
+            "the English lexicon takes at most 65535 words, and orders of 2 words or "
+            "more, fewer than there are outputs"
+        )
+        raise LexiconError(msg)
+    progress("reading WordNet", 0.0)
+    english = load(build_sources.wordnet)
+    progress("choosing words", 0.1)
+    words = _chosen(build_sources, english, size, outputs)
+    progress("ordering words", 0.4)
+    return _assembled(english, words, listed, build_sources)
+
+
+def _chosen(
+    build_sources: Sources, english: English, size: int, outputs: int
+) -> _Words:
+    raw = vector_folder.read_either(build_sources.glove)
+    row_of = {key_of(word): row for row, word in reversed([*enumerate(raw.words)])}
+    model = sphinx.read(build_sources.sphinx)
+    counts = frequencies.blended(model, build_sources.symspell, raw.words)
+    elements = numbers.counts(1e3 * _NUMBERS_PER_MILLE)
+    chosen = select(counts, size - len(elements))
+    glove, fitted = of_words(english, [*chosen], row_of, raw.vectors, SEED)
+    cases = Cases(english, build_sources.scowl)
+    written = cases.all([*chosen], glove)
+    spoken = frozenset(map(key_of, model.words))
+    also = {word for word in written if word in cases.common and len(word) > _SHORT}
+    also |= {
+        word
+        for word, key in zip(written, chosen, strict=True)
+        if word != key and key in spoken and key.isascii()
+    }
+    rules = Vocabulary(english, also)
+    middle = unit(glove[_number_words([*chosen])].mean(axis=0, keepdims=True))[0]
+    fitted_middle = unit(fitted[_number_words([*chosen])].mean(axis=0, keepdims=True))
+    order, capped = arranged(
+        np.array([*chosen.values(), *elements.values()]),
+        np.array([*map(rules.may_be_written, written), *[True] * len(elements)]),
+        outputs,
+        always=len(chosen),
+    )
+    words = [*written, *NAMES]
+    return _Words(
+        [words[row] for row in order.tolist()],
+        capped[order],
+        outputs,
+        np.vstack((glove, numbers.vectors(middle)))[order],
+        np.vstack((fitted, numbers.vectors(fitted_middle[0])))[order],
+    )
+
+
+def _number_words(keys: Sequence[str]) -> list[int]:
+    named = {key_of(word) for word in lists.classes()["number word"]}
+    return [row for row, key in enumerate(keys) if key in named]
+
+
+def _assembled(
+    english: English, words: _Words, listed: int, build_sources: Sources
+) -> Lexicon:
+    written, outputs = tuple(words.written), words.outputs
+    names = figures.only_names(english, written[:outputs])
+    if len(names) < listed:
+        msg = f"only {len(names)} names for an order of {listed}; take more outputs"
+        raise LexiconError(msg)
+    stand_ins = np.array(names[:listed], np.int64)
+    glove = _with_unknown(words.glove, stand_ins)
+    known = figures.tell(english, written, glove, words.counts, words.fitted)
+    polarity = known.figures.polarity
+    joined = _with_unknown(beside(words.glove, words.fitted, polarity), stand_ins)
+    vectors = joined.astype(np.float16)
+    listing = ordering.orders(known.figures, outputs, listed - 1)
+    numbers.list_first(listing, written)
+    orders = np.vstack((listing, stand_ins.astype(listing.dtype)))
+    meta = {
+        "language": "en",
+        "source": _SOURCE,
+        "licence": _LICENCE,
+        "prior": _PRIOR,
+        "unknown": _UNKNOWN,
+        "builder": VERSION,
+        "seed": SEED,
+        "words": len(written),
+        "dimensions": vectors.shape[1],
+        "orders": ORDERS,
+        "listed": listed,
+        "outputs": outputs,
+        "geometry": measure(vectors),
+        "wordnet_sha256": english.digest,
+        **build_sources.digests(),
+    }
+    lexicon = Lexicon(
+        name="english",
+        words=written,
+        vectors=vectors,
+        counts=words.counts,
+        orders=orders,
+        far=far_of_all(vectors, orders),
+        digest="",
+        meta=meta,
+        synonym_ends=known.synonym_ends,
+        synonyms=known.synonyms,
+        information_content=known.information_content,
+        parts=known.parts,
+    )
+    return replace(lexicon, digest=digest_in_memory(lexicon))
+
+
+def _with_unknown(
+    rows: NDArray[np.float64], stand_ins: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Add the row of unknown words, the mean direction of its stand-ins."""
+    return np.vstack((rows, unit(rows[stand_ins].mean(axis=0, keepdims=True))))
+
+
+__all__ = ["Sources", "build_english"]
