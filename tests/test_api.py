@@ -142,10 +142,12 @@ def test_the_report_is_a_second_result(settings: dict[str, Any]) -> None:
     assert len(texts) == 2
     assert report.run.settings["tokens"]["number"] == "mask"
     assert report.guarantee.epsilon == 3
+    assert report.words is not None
     assert report.words.risk is not None
     assert report.output is None
     assert report.private is not None
     assert report.private.records == report.private.texts == 2
+    assert report.private.words is not None
     tokens = report.private.words.tokens
     assert tokens["word"] + tokens["stop_word"] == 16
     public = json.loads(document.encode(document.public(report)))
@@ -159,6 +161,8 @@ def test_settings_of_the_command_line(settings: dict[str, Any]) -> None:
     _, report = dptext.privatize(
         TEXT, risk="40%", lexicon=settings["lexicon"], report=True
     )
+    assert report.words is not None
+    assert report.words.risk is not None
     assert report.words.risk.success <= 0.4
     _, report = dptext.privatize(
         TEXT, mechanism="santext", epsilon=1, lexicon=settings["lexicon"], report=True

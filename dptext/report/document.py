@@ -272,8 +272,9 @@ def _version(plain: object) -> tuple[str, int] | None:
     """Return the kind and the version that a report names."""
     head = plain if isinstance(plain, dict) else {}
     name, version = head.get("report"), head.get("version")
-    named = name in ("dptext", "dptext-embed") and type(version) is int
-    return (name, version) if named else None
+    if name in ("dptext", "dptext-embed") and type(version) is int:
+        return name, version
+    return None
 
 
 def _check_version(plain: object, location: str) -> None:
