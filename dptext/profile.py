@@ -98,11 +98,11 @@ def overrides_of(
 def _laid_over(
     chosen: Mapping[str, object], settings: Mapping[str, object]
 ) -> JsonObject:
-    """Lay settings over choices, part by part: neither sets the other aside."""
+    """Lay settings over choices, part by part; another name starts afresh."""
     over: JsonObject = dict(chosen)
     for key, value in settings.items():
         old = over.get(key, {})
-        if isinstance(value, Mapping):
+        if isinstance(value, Mapping) and value.get("name") in (None, _name_in(old)):
             if old is None:  # the mapping of another mechanism
                 old = {"name": DEFAULTS[key]} if key in DEFAULTS else {}
             if not isinstance(old, Mapping):
