@@ -13,19 +13,19 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from io import BufferedReader
-from typing import TYPE_CHECKING, BinaryIO, cast
+from itertools import groupby
+from typing import BinaryIO, cast
 
 from dptext import formats, streams
+from dptext import pipeline as pipelines
 from dptext.engine.fields import SAMPLE
+from dptext.engine.job import Job
 from dptext.engine.tally import Start
-from dptext.engine.worker import Part
+from dptext.engine.worker import Part, Task
 from dptext.errors import InputError, UsageError
 from dptext.formats import Format, Pieces, Regular, _fields
 from dptext.metrics import FIRST_TEXTS
 from dptext.types import Fault, Record, Selection, Verbatim
-
-if TYPE_CHECKING:
-    from dptext.engine.serial import Job
 
 _TEXT = "text"
 _DELIMITERS = {
@@ -208,6 +208,19 @@ class Source:
             if not self._is_cut:
                 raise
             yield Record(-1, (), error)
+
+    def tasks(self, module: formats.Format, *, parts: bool) -> Iterator[Task]:
+        """Yield batches of the records, and with parts, parts after the first ones."""
+        first_text = self._texts
+        items = self.items(module, parts=parts)
+        for is_part, group in groupby(items, lambda item: isinstance(item, Part)):
+            if is_part:
+                yield from (Task([], 0, part) for part in cast(Iterator[Part], group))
+                continue
+            records = cast(Iterator[Record], group)
+            for batch in pipelines.batches(records, self._job.batch_size):
+                yield Task(batch, first_text)
+                first_text += sum(len(record.texts) for record in batch)
 
     def count(self, module: formats.Format, *, to_end: bool) -> Start:
         """Count records, faulty ones too, and texts up to FIRST_TEXTS, writing nothing.

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import BinaryIO
 
 from dptext.errors import InputError
-from dptext.formats import BOM, Item, PieceWriter
+from dptext.formats import BOM, Item, Writer
 from dptext.types import Fault, Record, Verbatim
 
 _CHUNK = 2**16  # bytes read at once while a record that is too long is skipped
@@ -118,7 +118,7 @@ def read(
         ordinal += 1
 
 
-class LineWriter(PieceWriter):
+class LineWriter(Writer):
     """Writes lines; each but the last gets a line end, even between two inputs."""
 
     def __init__(self, stream: BinaryIO) -> None:

@@ -23,7 +23,6 @@ from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
 from dptext.types import Record, Selection
 
-_BATCH = 4096  # rows that are made private at once
 _LOCATION = "the table"
 
 
@@ -63,7 +62,6 @@ class Columns:
         batches = list(self._batches(head, table, start))
         self.rows += table.num_rows
         if self._tally is not None:
-            self._tally.records += table.num_rows
             counts = dict.fromkeys(self._selection.fields, table.num_rows)
             self._tally.fields.update(counts)
         return pa.Table.from_batches(batches, schema=released).unify_dictionaries()
@@ -81,13 +79,14 @@ class Columns:
         self, head: Head, table: _arrow.Table, start: int
     ) -> Iterator[_arrow.Batch]:
         """Give the rows with new texts, a page at a time."""
-        observe = None if self._tally is None else self._tally.observe
         records = self._records(head, table, start)
         page: Page | None = None
         new: list[list[_arrow.Value]] = []
-        for batch in pipelines.batches(records, _BATCH):
-            done = self._pipeline.privatize(batch, self._randomness, observe)
-            for record, texts in zip(batch, done, strict=True):
+        for batch in pipelines.batches(records):
+            private = self._pipeline.privatize(batch, self._randomness)
+            if self._tally is not None:
+                self._tally.count(private)
+            for record, texts in zip(batch, private.texts, strict=True):
                 assert isinstance(record.rest, Rest)
                 if record.rest.page is not page:
                     if page is not None:
