@@ -1,8 +1,9 @@
 """The records of all inputs of a job, one after the other, and their format.
 
-The records of all inputs of a job, one after the other.
-
-Which format a job reads, and whether its fields and its output's name agree.
+Inputs of a format whose records can be counted without reading them may be cut into
+parts, which other processes read alone. A cut stands after a whole record, and how many
+records a part holds is known: record numbers, which randomness goes by, are those of
+one reader.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import re
 from collections.abc import Iterable, Iterator
 from io import BufferedReader
 from itertools import groupby
-from typing import BinaryIO, cast
+from typing import BinaryIO, NamedTuple, cast
 
 from dptext import formats, streams
 from dptext import pipeline as pipelines
@@ -23,7 +24,7 @@ from dptext.engine.job import Job
 from dptext.engine.tally import Start
 from dptext.engine.worker import Part, Task
 from dptext.errors import InputError, UsageError
-from dptext.formats import Format, Pieces, Regular, _fields
+from dptext.formats import Format, Regular, _fields
 from dptext.metrics import FIRST_TEXTS
 from dptext.types import Fault, Record, Selection, Verbatim
 
@@ -146,6 +147,43 @@ def _table(head: bytes) -> str | None:
         if len(lines) == _ROWS and len(counts) == 1 and 0 not in counts:
             return name
     return None
+
+
+SIZE = 2**18  # bytes of a piece
+_LONGEST_REST = 4  # times as many: what is left is then for the reader of records
+
+
+class Piece(NamedTuple):
+    """Some records of a stream: their bytes, how many, and how many line ends."""
+
+    data: bytes
+    records: int
+    lines: int
+
+
+class Pieces:
+    """Cuts a stream, from where it stands, until its end or an irregular record.
+
+    left is then what was read and not given: the beginning of the rest.
+    """
+
+    def __init__(self, stream: BinaryIO, regular: Regular) -> None:
+        self._stream = stream
+        self._regular = regular
+        self.left = b""
+
+    def __iter__(self) -> Iterator[Piece]:
+        """Give the pieces, all but the last of about the same size."""
+        more = b"-"
+        while more:
+            more = self._stream.read(SIZE)
+            data = self.left + more
+            end, records = self._regular(data, not more)
+            self.left = data[end:]
+            if end:
+                yield Piece(data[:end], records, data.count(b"\n", 0, end))
+            if len(self.left) > _LONGEST_REST * SIZE:
+                return
 
 
 class Source:

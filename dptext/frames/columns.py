@@ -8,17 +8,9 @@ from typing import Any
 from dptext import pipeline as pipelines
 from dptext.engine.tally import Tally
 from dptext.errors import InputError, MissingExtra
-from dptext.formats import _arrow, _parquet_rows
+from dptext.formats import _arrow
+from dptext.formats._arrow import ROWS, Head, Page, Rest, page_of, row_of
 from dptext.formats._lines import Unreadable
-from dptext.formats._parquet_rows import (
-    ROWS,
-    Head,
-    Page,
-    Rest,
-    page_of,
-    rebuilt,
-    row_of,
-)
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
 from dptext.types import Record, Selection
@@ -57,7 +49,7 @@ class Columns:
 
         schema = table.schema
         columns = self.selected(schema)
-        released = _parquet_rows.released(schema, columns).remove_metadata()
+        released = _arrow.released(schema, columns).remove_metadata()
         head = Head(released, columns, "NONE", int96=False)
         batches = list(self._batches(head, table, start))
         self.rows += table.num_rows
@@ -90,13 +82,13 @@ class Columns:
                 assert isinstance(record.rest, Rest)
                 if record.rest.page is not page:
                     if page is not None:
-                        yield rebuilt(head, page.batch, new)
+                        yield _arrow.with_texts(head, page.batch, new)
                     page, new = record.rest.page, [[] for _ in head.columns]
                 left = iter(texts)
                 for into, values in zip(new, page.values, strict=True):
                     into.append(_arrow.refill(values[record.rest.row], left))
         if page is not None:
-            yield rebuilt(head, page.batch, new)
+            yield _arrow.with_texts(head, page.batch, new)
 
     def _records(self, head: Head, table: _arrow.Table, start: int) -> Iterator[Record]:
         selection, number = self._selection, start

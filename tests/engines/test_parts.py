@@ -19,7 +19,6 @@ from dptext.engine.job import Job
 from dptext.engine.tally import Start
 from dptext.engine.worker import Done, Part, Task, Worker
 from dptext.errors import InputError
-from dptext.formats import _pieces
 from dptext.metrics import FIRST_TEXTS
 from dptext.types import Fault, Selection, Verbatim
 from tests.cli.running import here, lexicon
@@ -117,7 +116,7 @@ def test_a_file_in_parts_is_the_file(
         drawn = drawn.rstrip(b"\r\n")
     path = tmp_path / "in"
     path.write_bytes(HEADS[name] + drawn)
-    monkeypatch.setattr(_pieces, "SIZE", data.draw(st.integers(1, 60)))
+    monkeypatch.setattr(source, "SIZE", data.draw(st.integers(1, 60)))
     monkeypatch.setattr(source, "SAMPLE", 1)
     monkeypatch.setattr(source, "FIRST_TEXTS", 1)
     uncut, cut = (Outcome(name, parts, path) for parts in (False, True))
@@ -161,7 +160,7 @@ def test_large_files_are_cut(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After the first records there are parts; none is read twice or left out."""
-    monkeypatch.setattr(_pieces, "SIZE", 2**10)
+    monkeypatch.setattr(source, "SIZE", 2**10)
     path = tmp_path / "in"
     path.write_bytes(HEADS[name] + (LINES[name][0] + b"\n") * 20_000)
     cut = Outcome(name, True, path)
