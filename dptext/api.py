@@ -31,7 +31,7 @@ Path = str | os.PathLike[str]
 Missing = Literal["fail", "pass"]
 
 
-class Choices(TypedDict, total=False):
+class CallChoices(TypedDict, total=False):
     """What is chosen by name beside a profile, as the options of `dptext sanitize`."""
 
     risk: str | float | None
@@ -82,11 +82,11 @@ class Call:
         self,
         profile: Path = profiles.DEFAULT,
         overrides: Mapping[str, object] | None = None,
-        chosen: Choices | None = None,
+        chosen: CallChoices | None = None,
         *,
         counts: bool = True,
     ) -> None:
-        named = chosen or Choices()
+        named = chosen or CallChoices()
         lexicon = named.get("lexicon")
         self.key = open_key(named.get("key"))
         over = overrides_of(
@@ -146,7 +146,7 @@ def privatize(
     id: str | None = ...,
     missing: Missing = ...,
     report: Literal[False] = ...,
-    **choices: Unpack[Choices],
+    **choices: Unpack[CallChoices],
 ) -> Table: ...
 @overload
 def privatize(
@@ -158,7 +158,7 @@ def privatize(
     id: str | None = ...,
     missing: Missing = ...,
     report: Literal[True],
-    **choices: Unpack[Choices],
+    **choices: Unpack[CallChoices],
 ) -> tuple[Table, Document]: ...
 @overload
 def privatize(  # type: ignore[overload-overlap]
@@ -167,7 +167,7 @@ def privatize(  # type: ignore[overload-overlap]
     overrides: Mapping[str, object] | None = ...,
     *,
     report: Literal[False] = ...,
-    **choices: Unpack[Choices],
+    **choices: Unpack[CallChoices],
 ) -> str: ...
 @overload
 def privatize(
@@ -176,7 +176,7 @@ def privatize(
     overrides: Mapping[str, object] | None = ...,
     *,
     report: Literal[False] = ...,
-    **choices: Unpack[Choices],
+    **choices: Unpack[CallChoices],
 ) -> list[str]: ...
 @overload
 def privatize(  # type: ignore[overload-overlap]
@@ -185,7 +185,7 @@ def privatize(  # type: ignore[overload-overlap]
     overrides: Mapping[str, object] | None = ...,
     *,
     report: Literal[True],
-    **choices: Unpack[Choices],
+    **choices: Unpack[CallChoices],
 ) -> tuple[str, Document]: ...
 @overload
 def privatize(
@@ -194,7 +194,7 @@ def privatize(
     overrides: Mapping[str, object] | None = ...,
     *,
     report: Literal[True],
-    **choices: Unpack[Choices],
+    **choices: Unpack[CallChoices],
 ) -> tuple[list[str], Document]: ...
 def privatize(
     texts: object,
@@ -205,7 +205,7 @@ def privatize(
     id: str | None = None,
     missing: Missing = "fail",
     report: bool = False,
-    **choices: Unpack[Choices],
+    **choices: Unpack[CallChoices],
 ) -> object:
     """Replace the words of texts.
 

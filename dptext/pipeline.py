@@ -130,7 +130,7 @@ def by_record(
     return drawn[which]
 
 
-class Table:
+class RunTable:
     """What each word of the vocabulary becomes in one run; drawn when first met."""
 
     def __init__(self, size: int, randomness: Randomness) -> None:
@@ -323,7 +323,7 @@ class Pipeline:
         if self.profile.strategy is Strategy.DATA_SET:
             table = randomness.once(
                 "table",
-                lambda: Table(len(self.lexicon.words), randomness),
+                lambda: RunTable(len(self.lexicon.words), randomness),
             )
             return table.draw(ids, eps, self.draw)
         return self.draw(ids, eps, bits)

@@ -36,11 +36,11 @@ def command(
     from dptext.evaluation.rows import texts_of
     from dptext.readers import ngrams
     from dptext.readers.ngrams import folder_of
-    from dptext.readers.training import Counts
+    from dptext.readers.training import PairCounts
 
     folder = folder_of(name)
     words = lexicons.find(lexicon, warn=faults.say)
-    counts = Counts(words)
+    counts = PairCounts(words)
     with progress.step("counting pairs of words"):
         for batch in texts_of(files, tuple(field or ("text",)), format):
             counts.add(batch)

@@ -33,7 +33,7 @@ from dptext.errors import UsageError
 from dptext.measures.bayes_risk import Share
 from dptext.measures.sampled_risk import bands_of
 from dptext.readers import Reader, ngrams
-from dptext.readers.channel import Alone
+from dptext.readers.channel import UnigramReader
 from dptext.readers.pairs import PairReader
 from dptext.tokens.word_lists import stop_words
 from dptext.types import ENGLISH, Ids, JsonObject, Record
@@ -199,7 +199,7 @@ def available(pipeline: Pipeline) -> list[Reader]:
     channel = pipeline.channel
     if not channel.mechanism.has_log_probs:
         return []
-    readers: list[Reader] = [Alone(channel)]
+    readers: list[Reader] = [UnigramReader(channel)]
     theirs = pipeline.decoder.reader
     if theirs is None or theirs.name != PairReader.name:
         model = ngrams.shipped(channel)

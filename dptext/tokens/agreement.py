@@ -78,7 +78,7 @@ def rules() -> Rules:
     return read
 
 
-class Tables:
+class AgreementTables:
     """The tables of one lexicon, flat: (classes * (V + 1),) int32.
 
     before and after say what a word becomes after and before a word of a class; the
@@ -214,7 +214,7 @@ class Inflector:
     """Write words in the forms that their neighbours ask for, then the articles."""
 
     def __init__(self, lexicon: Lexicon) -> None:
-        self._tables = Tables(lexicon)
+        self._tables = AgreementTables(lexicon)
         self._articles = Articles(lexicon)
 
     def write(self, ids: Ids, beside: Mask, free: Mask | None) -> None:

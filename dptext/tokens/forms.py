@@ -29,7 +29,7 @@ from dptext.tokens.policy import Form
 from dptext.tokens.regex import EMAIL
 
 
-class Draws:
+class Integers:
     """Integers one after the other, from an iterator of 64-bit integers."""
 
     def __init__(self, integers: Iterator[int]) -> None:
@@ -98,7 +98,7 @@ def shown(text: str) -> str:
     return out
 
 
-def written_date(layout: str, draws: Draws) -> str:
+def written_date(layout: str, draws: Integers) -> str:
     """Return a random date of a layout."""
     return _FIELDS.sub(lambda field: _drawn(field[0], draws), layout)
 
@@ -127,7 +127,7 @@ def _field(key: str, part: str) -> str:
     return letter * width + "th" * (len(part) > width)
 
 
-def _drawn(field: str, draws: Draws) -> str:
+def _drawn(field: str, draws: Integers) -> str:
     """Return what stands for one field."""
     width = len(field.removesuffix("th"))
     if field[0] in "Mm":
@@ -154,14 +154,14 @@ _DIGITS = "0123456789"
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
-class Layout(NamedTuple):
+class FormLayout(NamedTuple):
     """What is shown of an identifier: its form, and what stays of its characters."""
 
     form: Form
     shown: str
 
 
-class Rule(NamedTuple):
+class FormRule(NamedTuple):
     """How a form is named, found, checked and written anew, and what its layouts hold.
 
     said names in words what `shown` returns of an identifier; `written` takes that.
@@ -170,7 +170,7 @@ class Rule(NamedTuple):
     named: str
     said: str
     shown: Callable[[str], str]
-    written: Callable[[str, Draws], str]
+    written: Callable[[str, Integers], str]
     is_one: Callable[[str], bool]
     patterns: tuple[re.Pattern[str], ...]
 
@@ -188,18 +188,18 @@ def spans(form: Form, text: str) -> Iterator[tuple[int, int]]:
                 yield match.start(), match.start() + len(one)
 
 
-def layout_of(text: str, forms: Iterable[Form]) -> Layout | None:
+def layout_of(text: str, forms: Iterable[Form]) -> FormLayout | None:
     """Return the layout of a text: in the first form that it is of, None if of none."""
     for form, rule in RULES.items():
         if form in forms and rule.is_one(text):
             if any(pattern.fullmatch(text) for pattern in rule.patterns):
-                return Layout(form, rule.shown(text))
+                return FormLayout(form, rule.shown(text))
     return None
 
 
-def written(layout: Layout, integers: Iterator[int]) -> str:
+def written(layout: FormLayout, integers: Iterator[int]) -> str:
     """Return a random identifier of a layout; INTEGERS are enough."""
-    return RULES[layout.form].written(layout.shown, Draws(integers))
+    return RULES[layout.form].written(layout.shown, Integers(integers))
 
 
 def _digits(text: str) -> str:
@@ -225,7 +225,7 @@ def is_card(text: str) -> bool:
     return total % 10 == 0
 
 
-def _card(shown: str, draws: Draws) -> str:
+def _card(shown: str, draws: Integers) -> str:
     digits = draws.of("3456") + draws.of(_DIGITS, len(_digits(shown)) - 2)
     last = next(each for each in _DIGITS if is_card(digits + each))
     return _filled(shown, digits + last)
@@ -249,7 +249,7 @@ def _remainder(plain: str) -> int:
     return int("".join(str(int(each, 36)) for each in plain[4:] + plain[:4])) % 97
 
 
-def _iban(shown: str, draws: Draws) -> str:
+def _iban(shown: str, draws: Integers) -> str:
     plain = shown.replace(" ", "")
     countries = _iban_countries()[len(plain)]
     country = countries[draws.below(len(countries))]
@@ -260,7 +260,7 @@ def _iban(shown: str, draws: Draws) -> str:
     return _filled(shown, f"{country}{check:02d}{account}")
 
 
-def _email(shown: str, draws: Draws) -> str:
+def _email(shown: str, draws: Integers) -> str:
     return f"{draws.of(_LETTERS, 8)}@{draws.of(_LETTERS, 8)}.example".lower()
 
 
@@ -273,7 +273,7 @@ def _phone_shown(text: str) -> str:
     return places.replace("1", "0", 1) if _digits(text)[0] == "0" else places
 
 
-def _phone(shown: str, draws: Draws) -> str:
+def _phone(shown: str, draws: Integers) -> str:
     digits = _digits(shown)
     first = "0" if digits[0] == "0" else draws.of(_DIGITS[1:])
     return _filled(shown, first + draws.of(_DIGITS, len(digits) - 1))
@@ -289,7 +289,7 @@ def _found(*patterns: str) -> tuple[re.Pattern[str], ...]:
 
 # In the order in which they are tried.
 RULES = {
-    Form.CARD: Rule(
+    Form.CARD: FormRule(
         "payment card numbers (13 to 19 digits, the last one right by Luhn's rule)",
         "how many digits it has, and the spaces or hyphens between groups of them",
         _places,
@@ -300,7 +300,7 @@ RULES = {
             r"[0-9]{4}([ -])(?:[0-9]{4}\1[0-9]{4}\1[0-9]{4}|[0-9]{6}\1[0-9]{4,5})",
         ),
     ),
-    Form.IBAN: Rule(
+    Form.IBAN: FormRule(
         "IBANs (with the length of their country and right check digits)",
         "which of its characters are letters, which are digits, and the spaces between "
         "them",
@@ -312,7 +312,7 @@ RULES = {
             r"[A-Z]{2}[0-9]{2}(?: [A-Z0-9]{4}){2,6}(?: [A-Z0-9]{1,4})?",
         ),
     ),
-    Form.EMAIL: Rule(
+    Form.EMAIL: FormRule(
         "e-mail addresses",
         "",
         lambda text: "",
@@ -320,7 +320,7 @@ RULES = {
         lambda text: True,
         _found(EMAIL),
     ),
-    Form.DATE: Rule(
+    Form.DATE: FormRule(
         "dates (of day, month and year)",
         SHOWN,
         shown,
@@ -328,7 +328,7 @@ RULES = {
         is_date,
         _found(*(each.pattern for each in PATTERNS)),
     ),
-    Form.PHONE: Rule(
+    Form.PHONE: FormRule(
         "telephone numbers (8 to 15 digits in the layout of such)",
         "how many digits it has, the marks and spaces between them, and whether it "
         "begins with 0",

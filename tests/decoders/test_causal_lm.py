@@ -154,7 +154,7 @@ def test_a_gguf_file_asks_for_its_extra(
 def test_a_real_model_reads_english() -> None:
     """Under balanced it finds more of 43 words than each word tells by itself."""
     from dptext import open_pipeline
-    from dptext.readers.channel import Alone
+    from dptext.readers.channel import UnigramReader
 
     decoder = {"name": "causal-lm", "model": causal.real()}
     ready = open_pipeline("balanced", {"decoder": decoder})
@@ -169,7 +169,7 @@ def test_a_real_model_reads_english() -> None:
     )
     words = private.words
     released = ready.released(words, private.drawn, private.eps)
-    alone = (Alone(ready.channel).guess(released) == words.ids).mean()
+    alone = (UnigramReader(ready.channel).guess(released) == words.ids).mean()
     reader = ready.decoder.reader
     assert reader is not None
     read = (reader.guess(released) == words.ids).mean()

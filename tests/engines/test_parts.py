@@ -17,7 +17,7 @@ from dptext import formats
 from dptext.engine import source
 from dptext.engine.job import Job
 from dptext.engine.tally import Start
-from dptext.engine.worker import Done, Part, Task, Worker
+from dptext.engine.worker import Done, FilePart, Task, Worker
 from dptext.errors import InputError
 from dptext.metrics import FIRST_TEXTS
 from dptext.types import Fault, Selection, Verbatim
@@ -75,7 +75,7 @@ class Outcome:
         try:
             with path.open("rb") as read._first:
                 for item in read.items(module, parts=cut):
-                    if isinstance(item, Part):
+                    if isinstance(item, FilePart):
                         self.parts += 1
                         self._finish(item, writer)
                     elif isinstance(item.rest, Verbatim):
@@ -92,7 +92,7 @@ class Outcome:
             self.ended = str(error)
         writer.close()
 
-    def _finish(self, part: Part, writer: formats.Writer) -> None:
+    def _finish(self, part: FilePart, writer: formats.Writer) -> None:
         done = Upper(self.seen)(Task([], 0, part))
         if done.data:
             writer.piece(done.data)
