@@ -76,7 +76,7 @@ def test_missing_signature(keys: None, options: tuple[str, ...]) -> None:
     ("old", "new"),
     [
         ('"profile": "', f'"profile": "{MARKER}'),
-        ('"version": 3', '"version":  3'),
+        ('"version": 4', '"version":  4'),
         ("\n}\n", "\n}\n\n"),
         ('"missing": "fail"', '"missing": "pass"'),
     ],
@@ -193,7 +193,17 @@ def test_reports_show_who_signed(keys: None, options: tuple[str, ...]) -> None:
     key = signatures.of(PUBLIC, "key").id
     words = ("--lexicon", options[1])
     for command, output in (("sanitize", "new.jsonl"), ("embed", "new.npy")):
-        run = (command, "in.jsonl", *words, "-o", output, "--html", "new.html")
+        run = (
+            command,
+            "-f",
+            "text",
+            "in.jsonl",
+            *words,
+            "-o",
+            output,
+            "--html",
+            "new.html",
+        )
         side = Path(f"{output}.dptext.json")
         for signed, said in ((("--sign-key", "sign.pem"), f"by key {key} (Ed25519)"),):
             assert said in _flat(here(*run, *signed).err)
