@@ -340,7 +340,9 @@ def _lower_limit(
 ) -> tuple[float, int]:
     """Return ln((p_lo - delta) / q_hi) of the best of a few events, and its output."""
     half = len(a) // 2
-    first, second = (np.bincount(e[:half], minlength=size) + 0.5 for e in (a, b))
+    first, second = (
+        np.bincount(e[:half], minlength=size).astype(np.float64) + 0.5 for e in (a, b)
+    )
     return _best(
         first, second, lambda at: (a[half:] == at, b[half:] == at), alpha, delta
     )
