@@ -28,7 +28,7 @@ from dptext.engine.charging import Account, Charging
 from dptext.engine.serial import Job, Progress, Sinks, Written
 from dptext.engine.tally import BEGIN, Start, Tally
 from dptext.errors import OutputError
-from dptext.guarantees.terms import SubjectLimit
+from dptext.guarantees.claims import SubjectLimit
 from dptext.measures.public import PublicMeasures
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey

@@ -13,7 +13,7 @@ import pytest
 
 from dptext import mechanisms, profile, registry, spaces
 from dptext.budgets import Budget
-from dptext.guarantees import adjacency
+from dptext.guarantees import not_covered
 from dptext.guarantees.rounding import above, factor, number
 from dptext.guarantees.statement import Statement, statement_of
 from dptext.mechanisms import Mechanism
@@ -327,5 +327,5 @@ def test_number_is_never_below() -> None:
 def test_copied_articles_that_are_rewritten_are_said(agreement: str) -> None:
     """Only where the joiner may rewrite them."""
     policy = Policy(stop_word="keep", agreement=agreement)  # type: ignore[arg-type]
-    told = " ".join(adjacency.not_covered(policy))
+    told = " ".join(not_covered.shown(policy))
     assert ("suit a new word" in told) == (agreement != "none")
