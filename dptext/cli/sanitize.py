@@ -93,8 +93,8 @@ def command(
     from dptext import progress as steps
     from dptext.cli import outputs, running
     from dptext.cli import preview as previews
+    from dptext.engine.job import Job
     from dptext.engine.run import Opened, Reports, Run
-    from dptext.engine.serial import Job
     from dptext.report import signatures, terminal
 
     over = changes.overrides()
@@ -186,5 +186,7 @@ def command(
             result = run.report(job, written)
             signed = signatures.of_signer(signing)
             running.write_internal(result, sinks, signed)
-            release.commit(charging.leave)
+            release.complete()
+            charging.leave()
+            release.commit()
     terminal.show(result, console, signed)
