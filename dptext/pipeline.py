@@ -33,7 +33,7 @@ from dptext.budgets import AnyBudget, Budget, SequentialBudget, uniform
 from dptext.decoders import Decoder, none
 from dptext.errors import UsageError
 from dptext.guarantees import statement
-from dptext.guarantees.terms import MAX_MEANINGFUL_LOSS
+from dptext.guarantees.rounding import MAX_MEANINGFUL_LOSS
 from dptext.mappings import Index
 from dptext.measures import bayes_risk
 from dptext.mechanisms import (

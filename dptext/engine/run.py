@@ -23,7 +23,7 @@ from dptext.engine.source import Source
 from dptext.engine.tally import BEGIN, Start, Tally
 from dptext.engine.worker import Done, Task, Worker
 from dptext.errors import InputError
-from dptext.guarantees.terms import SubjectLimit
+from dptext.guarantees.claims import SubjectLimit
 from dptext.measures.public import PublicMeasures
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey

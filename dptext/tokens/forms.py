@@ -4,8 +4,8 @@ Identifiers that are known by their form, and random ones of the same layout.
 
 A layout is all that is shown of one: the writer is given a layout and random bits and
 never the identifier, and the statement says of each form what its layouts hold
-(dptext.guarantees.adjacency). An e-mail address has no layout: it becomes one of a name
-that nobody can own (".example", RFC 2606).
+(dptext.guarantees.not_covered). An e-mail address has no layout: it becomes one of a
+name that nobody can own (".example", RFC 2606).
 
 Dates by their layout, and random ones of the same layout.
 

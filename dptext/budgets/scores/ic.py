@@ -22,7 +22,7 @@ import numpy as np
 from msgspec import Meta
 
 from dptext import models
-from dptext.budgets import _spans, scores
+from dptext.budgets import scores
 from dptext.budgets.scores import Values
 from dptext.errors import UsageError
 from dptext.tokens.word_lists import stop_words
@@ -56,7 +56,7 @@ class FromNltk(scores.Score):
         params = self.params
         values = [
             _of_word(word.lower(), params.files, params.measure, params.neutral)
-            for word in _spans.bodies(words)
+            for word in scores.bodies(words)
         ]
         return np.array(values, np.float64)
 
