@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     from dptext.formats import _arrow
     from dptext.report.document import Document
-    from dptext.types import Selection
 
 try:
     from pyspark.accumulators import AccumulatorParam
