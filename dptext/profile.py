@@ -324,6 +324,8 @@ def load(name: str, overrides: Mapping[str, object] | None = None) -> Profile:
     path = path_of(name)
     data = read_yaml(path, "profile")
     recipe = parse(merged(data, overrides or {}), path.name)
+    if not overrides and path == folder() / f"{recipe.name}.yaml":
+        return recipe
     return dataclasses.replace(recipe, name=_name(recipe, data, path))
 
 
