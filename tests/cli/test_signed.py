@@ -194,6 +194,7 @@ def test_reports_show_who_signed(keys: None, options: tuple[str, ...]) -> None:
     key = signatures.of(PUBLIC, "key").id
     words = ("--lexicon", options[1])
     for command, output in (("sanitize", "new.jsonl"), ("embed", "new.npy")):
+        run: tuple[str, ...]
         run = (command, "in.jsonl", "-f", "text", *words, "-o", output)
         run = (*run, "--html", "new.html")
         side = Path(f"{output}.dptext.json")
