@@ -35,7 +35,7 @@ from dptext.budgets import AnyBudget, SequentialBudget, uniform
 from dptext.errors import UsageError
 from dptext.mechanisms import Family
 from dptext.settings import convert, digest_of_data, read_yaml, share
-from dptext.tokens import lists, stop_words
+from dptext.tokens import lists, word_lists
 from dptext.tokens.policy import Policy
 from dptext.types import ENGLISH, JsonObject, Lexicon, Strategy
 
@@ -98,11 +98,11 @@ def overrides_of(
 def _laid_over(
     chosen: Mapping[str, object], settings: Mapping[str, object]
 ) -> JsonObject:
-    """Lay settings over choices, part by part: neither sets the other aside."""
+    """Lay settings over choices, part by part; another name starts afresh."""
     over: JsonObject = dict(chosen)
     for key, value in settings.items():
         old = over.get(key, {})
-        if isinstance(value, Mapping):
+        if isinstance(value, Mapping) and value.get("name") in (None, _name_in(old)):
             if old is None:  # the mapping of another mechanism
                 old = {"name": DEFAULTS[key]} if key in DEFAULTS else {}
             if not isinstance(old, Mapping):
@@ -478,7 +478,7 @@ def in_language(recipe: Profile, lexicon: Lexicon) -> Profile:
     language, policy = lexicon.language, recipe.tokens
     if language == ENGLISH:
         return recipe
-    if policy.stop_word != "perturb" and not stop_words.of(language):
+    if policy.stop_word != "perturb" and not word_lists.stop_words(language):
         msg = (
             f"tokens.stop_word: no function words are known of language {language!r} "
             f"(lexicon {lexicon.name}); set it to perturb, or import the lexicon with "

@@ -173,7 +173,7 @@ def command(
     Example: dptext embed tickets.jsonl -f text --epsilon 8 -o tickets.npy
     """
     from dptext import progress, streams
-    from dptext.engine.serial import Job
+    from dptext.engine.job import Job
     from dptext.report import build, document, signatures
     from dptext.vectors import columns, job, panel, release
     from dptext.vectors.settings import check_text

@@ -24,8 +24,8 @@ from dptext.errors import UsageError
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from dptext.engine.job import Progress
     from dptext.engine.run import Reports
-    from dptext.engine.serial import Progress
     from dptext.evaluation.run import Settings
     from dptext.profile import Choices
     from dptext.randomness import RunKey

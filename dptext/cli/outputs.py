@@ -18,8 +18,8 @@ from dptext import streams
 from dptext.errors import DptextError, InputError, OutputError, UsageError
 
 if TYPE_CHECKING:
+    from dptext.engine.job import Job, Written
     from dptext.engine.run import Reports
-    from dptext.engine.serial import Job, Written
     from dptext.report.document import Document
 
 _PATH = str | Path

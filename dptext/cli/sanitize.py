@@ -16,8 +16,8 @@ from dptext.errors import UsageError
 
 if TYPE_CHECKING:
     from dptext.engine.charging import Account
+    from dptext.engine.job import Job, Written
     from dptext.engine.run import Reports, Run
-    from dptext.engine.serial import Job, Written
     from dptext.randomness import RunKey
 
 
@@ -267,8 +267,8 @@ def command(
     """
     from dptext import lexicons, pipeline, progress, streams
     from dptext import profile as profiles
+    from dptext.engine.job import Job
     from dptext.engine.run import Opened, Run
-    from dptext.engine.serial import Job
     from dptext.report import html, signatures, terminal
 
     over = changes.overrides()
@@ -346,5 +346,7 @@ def command(
             result = run.report(job, written)
             signed = signatures.of_signer(reports.key)
             internal.write(result, lambda: html.render(result, signed))
-            release.commit(charging.leave)
+            release.complete()
+            charging.leave()
+            release.commit()
     terminal.show(result, console, signed)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from dptext.engine.serial import Progress as Counted
+    from dptext.engine.job import Progress as Counted
 
 # Controls (C0 but for tab and line feed, DEL, C1), marks that change the direction of
 # text, line and paragraph separators, surrogates (bytes of names that are not UTF-8).

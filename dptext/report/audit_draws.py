@@ -8,7 +8,7 @@ from itertools import count
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext.guarantees.audit.inputs import BATCH, Draws
+from dptext.guarantees.audit.findings import BATCH, Draws
 from dptext.mechanisms import NoiseMechanism
 from dptext.pipeline import Pipeline
 from dptext.randomness import Randomness, RunKey

@@ -92,8 +92,8 @@ def test_the_epsilon_is_that_of_sanitize(tmp_path: Path) -> None:
     assert ran.code == 0, ran.err
     found = json.loads(report.read_text())
     assert found["run"]["settings"]["budget"]["epsilon"] == row["epsilon"]
-    assert found["risk"] == row["risk"]
-    assert found["risk"]["success"] <= 0.35
+    assert found["words"]["risk"] == row["risk"]
+    assert found["words"]["risk"]["success"] <= 0.35
 
 
 @pytest.mark.parametrize(

@@ -194,9 +194,8 @@ def test_reports_show_who_signed(keys: None, options: tuple[str, ...]) -> None:
     key = signatures.of(PUBLIC, "key").id
     words = ("--lexicon", options[1])
     for command, output in (("sanitize", "new.jsonl"), ("embed", "new.npy")):
-        run: tuple[str, ...]
-        run = (command, "in.jsonl", "-f", "text", *words, "-o", output)
-        run = (*run, "--html", "new.html")
+        files = ("in.jsonl", "-f", "text", "-o", output, "--html", "new.html")
+        run = (command, *files, *words)
         side = Path(f"{output}.dptext.json")
         for signed, said in ((("--sign-key", "sign.pem"), f"by key {key} (Ed25519)"),):
             assert said in _flat(here(*run, *signed).err)

@@ -61,11 +61,11 @@ def test_an_outside_mechanism_is_used_by_name(tmp_path: Path) -> None:
     assert json.loads(out)["text"]
     written = json.loads(report.read_text())
     assert written["guarantee"]["notion"] == "LDP"
-    assert written["risk"]["success"] > written["risk"]["baseline"]
+    assert written["words"]["risk"]["success"] > written["words"]["risk"]["baseline"]
     assert "Strong bound" in run("report", str(report))
     planned = json.loads(run("plan", *where, "--json"))
     assert planned["mechanism"] == "even"
-    assert planned["risk"] == written["risk"]
+    assert planned["risk"] == written["words"]["risk"]
     audited = json.loads(run("audit", "balanced", *where, "--json"))
     assert abs(audited["worst"] - 1.0) < 1e-9
     assert not audited["refuted"]

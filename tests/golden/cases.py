@@ -388,7 +388,7 @@ COMPARED = tuple(
     for name in ("epsilon", "risk", "worst_loss", "result.deniability.n_w")
 )
 SPREAD = ("The doctor said that 12 dogs run in Paris.",)
-AUDITED = ("claims", "refuted", "worst", "ratio", "program.refuted", "program.draws")
+AUDITED = ("claims", "refuted", "worst", "ratio", "program.refuted")
 
 
 def _figures() -> Iterator[tuple[str, Case]]:
