@@ -137,9 +137,10 @@ def command(
     from dptext.cli import outputs, running
     from dptext.engine.run import Reports
     from dptext.engine.serial import Job
-    from dptext.report import build, document, signatures
+    from dptext.report import build, document, signatures, views
+    from dptext.report import html as pages
     from dptext.report.document import encode
-    from dptext.vectors import columns, job, panel, release
+    from dptext.vectors import columns, job, release
     from dptext.vectors import settings as settings_
 
     over = overrides(
@@ -206,11 +207,11 @@ def command(
         if sidecar_sink is not None:
             encoded = encode(document.public(result))
             sidecar_sink.stream.write(signatures.signed(encoded, signing))
-        signed = signatures.of_signer(signing)
+        view = views.report(result, signatures.of_signer(signing))
         internal, page = sinks
         if internal is not None:
             internal.stream.write(encode(result))
         if page is not None:
-            page.stream.write(panel.render(result, signed))
+            page.stream.write(pages.render(view))
         opened.commit()
-    panel.show(result, console, signed)
+    screen.show(view, console=console)

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from dptext.cli import groups, options, screen, sizes
 from dptext.errors import UsageError
-
-if TYPE_CHECKING:
-    from dptext.report.plan import Plan
 
 
 def command(
@@ -36,7 +33,8 @@ def command(
     Example: dptext plan tickets.jsonl --risk 10%
     """
     from dptext import api, progress
-    from dptext.report import plan, plan_page
+    from dptext.report import html as pages
+    from dptext.report import plan
 
     if files and size is not None:
         raise UsageError("give files or --size, not both")
@@ -47,31 +45,8 @@ def command(
     with progress.step("planning"):
         result = plan.plan(pipeline, total, jobs=jobs, bayes_risk=bayes_risk)
     if html is not None:
-        screen.write_file(html, plan_page.render(result))
+        screen.write_file(html, pages.render(plan.view(result)))
     elif as_json:
         screen.print_json(result)
     else:
-        _show(result)
-
-
-def _show(result: Plan) -> None:
-    from dptext.report import _badges, _use, plan, terminal
-
-    console = screen.console()
-    promise = result.guarantee
-    for tone, badge in _badges.badges(promise):
-        console.print(badge, style=terminal.TONES[tone])
-    texts = "Whole texts: " + promise.text_level
-    for line in filter(None, (promise.sentence, texts, promise.decoding)):
-        console.print(line)
-    console.print()
-    table = screen.table()
-    for row in plan.figures_of(result):
-        table.add_row(*row)
-    console.print(table)
-    for line in _use.good_for(result.risk) if result.risk else ():
-        console.print(f"- {line}")
-    console.print("\nPublic sentences, and one way in which they come out:")
-    for each in result.examples:
-        console.print(f"  {each.before}", style="dim")
-        console.print(f"  {each.after}\n")
+        screen.show(plan.view(result))

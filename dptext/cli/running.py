@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from dptext.engine.serial import Progress
     from dptext.randomness import RunKey
+    from dptext.report.blocks import Page
     from dptext.report.document import Document
     from dptext.report.signatures import Key
     from dptext.streams import Output
@@ -91,7 +92,7 @@ def progress_bar(console: Console, shown: bool) -> Iterator[Progress | None]:
 
 
 def write_internal(
-    result: Document, sinks: Sequence[Output | None], signed: str
+    result: Document, view: Page, sinks: Sequence[Output | None]
 ) -> None:
     """Write the internal report, as JSON and as a page, to those that are named."""
     from dptext.report import document, html
@@ -100,4 +101,4 @@ def write_internal(
     if internal is not None:
         internal.stream.write(document.encode(result))
     if page is not None:
-        page.stream.write(html.render(result, signed))
+        page.stream.write(html.render(view))

@@ -97,7 +97,7 @@ def command(
     from dptext.engine.run import Opened, Reports, Run
     from dptext.engine.serial import Job
     from dptext.engines import resuming
-    from dptext.report import signatures, terminal
+    from dptext.report import signatures, views
 
     over = changes.overrides()
     steps.on(not quiet)
@@ -185,8 +185,8 @@ def command(
                 if not written:
                     return
             result = run.report(job, written)
-            signed = signatures.of_signer(signing)
-            running.write_internal(result, sinks, signed)
+            view = views.report(result, signatures.of_signer(signing))
+            running.write_internal(result, view, sinks)
             release.commit(charging.leave)
         resuming.forget(job.output)
-    terminal.show(result, console, signed)
+    screen.show(view, console=console)

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
+    from dptext.report.blocks import Block, Page, Section
+
 # Controls (C0 but for tab and line feed, DEL, C1), marks that change the direction of
 # text, line and paragraph separators, surrogates (bytes of names that are not UTF-8).
 _UNSAFE = re.compile(
@@ -202,6 +204,9 @@ def console(*, stderr: bool = False, quiet: bool = False, width: int = 0) -> Con
     return shown
 
 
+_console = console
+
+
 def table(*columns: str, right: Container[str] = (), gap: int = 2) -> Table:
     """Return a table without lines; without columns, of rows that need no header.
 
@@ -214,6 +219,15 @@ def table(*columns: str, right: Container[str] = (), gap: int = 2) -> Table:
         justify: Literal["left", "right"] = "right" if column in right else "left"
         shown.add_column(column, justify=justify, overflow="fold")
     return shown
+
+
+def show(
+    *blocks: Block | Section | Page, console: Console | None = None, width: int = 0
+) -> None:
+    """Print blocks, sections and pages on standard output, or on another console."""
+    from dptext.report import terminal
+
+    terminal.show(blocks, console or _console(width=width))
 
 
 def write_file(path: Path, data: bytes) -> None:

@@ -14,9 +14,10 @@ import pytest
 
 from dptext import profile
 from dptext.cli import compare
-from dptext.evaluation import comparison, comparison_page
+from dptext.evaluation import comparison, views
 from dptext.evaluation.comparison import Cell, Row, Sample
 from dptext.evaluation.run import Settings
+from dptext.report import html
 from tests.cli import running
 from tests.cli.running import WORDS, here
 
@@ -222,4 +223,4 @@ def test_wrong_options(folder: Path, arguments: tuple[str, ...], reason: str) ->
 def test_a_page_without_rows_is_a_page() -> None:
     """All cells may have failed."""
     row = Row("rank", "risk 1%", "builtin", reason="out of reach")
-    assert b"out of reach" in comparison_page.render([row], ["text"])
+    assert b"out of reach" in html.render(views.comparison([row], ["text"]))
