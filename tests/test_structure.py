@@ -38,7 +38,7 @@ LAYERS = (
     ),
     # What is released: words by a pipeline, vectors by a release.
     ("profile", "pipeline", "vectors"),
-    ("engine", "engines", "report", "vectors.job"),
+    ("engine", "report", "vectors.job"),
     (
         "evaluation",
         "api",

@@ -101,10 +101,7 @@ KeyFile = Annotated[
 ]
 SignKey = Annotated[
     Path | None,
-    output_option(
-        help="Sign the public report: an Ed25519 key as PEM, or a secret of at least "
-        "32 random bytes."
-    ),
+    output_option(help="Sign the public report with this Ed25519 key (PEM)."),
 ]
 Seed = Annotated[
     int | None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -50,19 +51,27 @@ def key(key_file: Path | None, seed: int | None) -> RunKey:
     return RunKey.fresh() if seed is None else RunKey.from_seed(seed)
 
 
-def signing(sign_key: Path | None, key_file: Path | None) -> Key | None:
-    """Return the key that signs reports, if any. Raises UsageError.
+def check_resume(key: RunKey, out_dir: str | None) -> None:
+    """Refuse to resume what cannot be resumed. Raises UsageError."""
+    if out_dir is None:
+        raise UsageError(
+            "--resume is for folders of outputs (--out-dir); a single file is simply "
+            "run again: with --key-file that writes the same bytes"
+        )
+    if key.origin == "system":
+        raise UsageError(
+            "--resume: without a key every run draws anew, so there is nothing to go "
+            "on with; give --key-file"
+        )
 
-    Whoever verifies by a secret has it: it must not be that of the draws.
-    """
-    from dptext import streams
+
+def signing(sign_key: Path | None, key_file: Path | None) -> Key | None:
+    """Return the key that signs reports, if any. Raises UsageError."""
     from dptext.report import signatures
 
     if sign_key is None:
         return None
-    files = [None if path is None else str(path) for path in (sign_key, key_file)]
-    same = {streams.identity(name, written=False) for name in files if name is not None}
-    if key_file is not None and len(same - {None}) == 1:
+    if key_file is not None and os.path.samefile(sign_key, key_file):
         msg = "--sign-key: give another file than --key-file, which nobody may have"
         raise UsageError(msg)
     return signatures.signing(sign_key)

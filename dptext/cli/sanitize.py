@@ -65,9 +65,8 @@ def command(
         bool,
         options.output_option(
             "--resume",
-            help="Keep what is drawn until the output is there: the same command goes "
-            "on where it was interrupted. Needs --key-file. With --out-dir, files that "
-            "are done are passed over.",
+            help="With --out-dir and --key-file: pass over files that are done, so "
+            "that the same command goes on where it was interrupted.",
         ),
     ] = False,
     preview: Annotated[
@@ -96,7 +95,6 @@ def command(
     from dptext.cli import preview as previews
     from dptext.engine.run import Opened, Reports, Run
     from dptext.engine.serial import Job
-    from dptext.engines import resuming
     from dptext.report import signatures, views
 
     over = changes.overrides()
@@ -143,7 +141,8 @@ def command(
     )
     several = in_place or out_dir is not None
     key = running.key(key_file, seed)
-    resuming.check(resume, key, out_dir or job.output)
+    if resume:
+        running.check_resume(key, out_dir)
     recipe = profiles.load(profile, over)
     if preview is not None:
         previews.check()
@@ -188,5 +187,4 @@ def command(
             view = views.report(result, signatures.of_signer(signing))
             running.write_internal(result, view, sinks)
             release.commit(charging.leave)
-        resuming.forget(job.output)
     screen.show(view, console=console)

@@ -27,7 +27,6 @@ from dptext.engine import charging, serial
 from dptext.engine.charging import Account, Charging
 from dptext.engine.serial import Job, Progress, Sinks, Written
 from dptext.engine.tally import BEGIN, Start, Tally
-from dptext.engines import resuming
 from dptext.errors import OutputError
 from dptext.guarantees.terms import SubjectLimit
 from dptext.measures.public import PublicMeasures
@@ -245,7 +244,6 @@ class Run:
             with self.charging(opened) as charging:
                 written = self.carry_out(job, opened, charging)
                 release.commit(charging.leave)
-        resuming.forget(job.output)
         return written
 
     def charging(self, opened: Opened | None) -> AbstractContextManager[Charging]:

@@ -10,7 +10,6 @@ import itertools
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import partial
 from typing import cast
 
 from dptext import formats, streams
@@ -20,7 +19,6 @@ from dptext.engine.fields import Fields, HeldBack
 from dptext.engine.source import Source
 from dptext.engine.tally import Tally
 from dptext.engine.worker import Done, Finished, Part, Task, Worker
-from dptext.engines import resuming
 from dptext.errors import InputError
 from dptext.formats import PieceWriter
 from dptext.pipeline import Pipeline
@@ -45,7 +43,7 @@ class Job:
     inputs are paths, "-" for standard input; output a path, or None for standard
     output; format a name, or None to go by suffix; on_error "fail", "skip" or
     "quarantine", the last with the path that takes the bytes of faulty records. With
-    resume, what is drawn is kept until the output is there (dptext.engine.resuming).
+    resume, an output of a folder that is done by its manifest stays.
     """
 
     inputs: tuple[str, ...]
@@ -125,16 +123,10 @@ def run(
         held = HeldBack(output.stream, fields) if passes else None
         stream = held or output.stream
         writer = module.writer(stream, selection)  # type: ignore[arg-type]
-        # A ledger is charged by records, which others would have read, and work is kept
-        # by batches.
-        parts = job.jobs > 1 and charging.entry is None and not job.resume
+        # A ledger is charged by records, which others would have read.
+        parts = job.jobs > 1 and charging.entry is None
         tasks = _tasks(source.items(module, parts=parts), job.batch_size, first_text)
-        draw = partial(_privatized, pipeline, key=key, jobs=job.jobs, tally=tally)
-        drawn = draw(tasks)
-        if job.resume and job.output is not None:
-            kept = resuming.journal(job.output, pipeline, key)
-            drawn = stack.enter_context(kept).go_on(tasks, draw)
-        for batch, done in drawn:
+        for batch, done in _privatized(pipeline, tasks, key, job.jobs, tally):
             tally.add(done.counted)
             if isinstance(done, Finished):
                 for fault in done.faults:

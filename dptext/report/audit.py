@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext.guarantees.audit import Finding, Power, Program
-from dptext.guarantees.audit.inputs import BATCH, Draws
+from dptext.guarantees.audit.findings import BATCH, Draws
 from dptext.guarantees.sentences import measured
 from dptext.mechanisms import NoiseMechanism
 from dptext.pipeline import Pipeline

@@ -1,16 +1,15 @@
 """Signatures of public reports: the holder of the key finds every edit.
 
-HMAC-SHA256 under a secret that signer and verifier share, or Ed25519 (RFC 8032), whose
-public half verifies only. Signed are all bytes of a report but the hexadecimal digits
-of the signature's value: whoever takes these out has what was signed.
+Ed25519 (RFC 8032), whose public half verifies only. Signed are all bytes of a report
+but the hexadecimal digits of the signature's value: whoever takes these out has what
+was signed. Earlier versions also signed with a shared secret (HMAC-SHA256): such
+reports can be read, but their signatures are not verified.
 """
 
 from __future__ import annotations
 
 import hashlib
-import hmac
 import re
-from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,12 +28,15 @@ if TYPE_CHECKING:
     )
 
 Algorithm = Literal["HMAC-SHA256", "Ed25519"]
+_ALGORITHM = "Ed25519"
 _PEM, _PUBLIC = b"-----BEGIN", b"-----BEGIN PUBLIC KEY"
-_PURPOSE = b"dptext/report"
 _UNSIGNED = b'"signature": null'
 UNSIGNED = "not signed"
 _VALUE = re.compile(r"[0-9a-f]{64}|[0-9a-f]{128}")
 _MAKE = "make one with: openssl genpkey -algorithm ed25519 -out FILE"
+_NO_LONGER = (
+    "signed with a shared secret (HMAC-SHA256), which dptext no longer verifies"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,44 +51,11 @@ class Signature:
     value: Annotated[str, Meta(pattern="^([0-9a-f]{64}|[0-9a-f]{128})$")]
 
 
-class Key(ABC):
-    """A key that verifies; with can_sign also one that signs."""
+class Key:
+    """An Ed25519 key pair, or its public half alone, which verifies only.
 
-    algorithm: Algorithm
-    id: str
-    can_sign = True
-
-    @abstractmethod
-    def sign(self, data: bytes) -> bytes:
-        """Return the signature of data."""
-
-    @abstractmethod
-    def holds(self, data: bytes, value: bytes) -> bool:
-        """Tell whether a signature is that of data."""
-
-
-class SecretKey(Key):
-    """A secret of signer and verifier."""
-
-    algorithm = "HMAC-SHA256"
-
-    def __init__(self, secret: bytes) -> None:
-        self._secret = hashlib.blake2b(_PURPOSE, key=secret, digest_size=32).digest()
-        self.id = self.sign(b"id")[:8].hex()
-
-    def sign(self, data: bytes) -> bytes:
-        """Return HMAC-SHA256 of data."""
-        return hmac.digest(self._secret, data, "sha256")
-
-    def holds(self, data: bytes, value: bytes) -> bool:
-        """Compare in constant time."""
-        return hmac.compare_digest(self.sign(data), value)
-
-
-class PairKey(Key):
-    """An Ed25519 key pair, or its public half alone."""
-
-    algorithm = "Ed25519"
+    id is 16 digits that follow from the public half.
+    """
 
     def __init__(
         self, public: Ed25519PublicKey, private: Ed25519PrivateKey | None = None
@@ -101,7 +70,7 @@ class PairKey(Key):
         return self._private.sign(data)
 
     def holds(self, data: bytes, value: bytes) -> bool:
-        """Verify by the public half."""
+        """Tell whether a signature of data is by this key."""
         from cryptography.exceptions import InvalidSignature
 
         try:
@@ -112,9 +81,9 @@ class PairKey(Key):
 
 
 def read(path: Path) -> Key:
-    """Read a key: Ed25519 as PEM, or a secret of at least 32 random bytes.
+    """Read an Ed25519 key as PEM.
 
-    Raises UsageError, as for a secret or private key that other users may read.
+    Raises UsageError, as for a private key that other users may read.
     """
     return of(randomness.key_bytes(path, is_public), f"key file {path}")
 
@@ -130,19 +99,16 @@ def of(data: bytes, name: str) -> Key:
     from cryptography.hazmat.primitives.asymmetric import ed25519
 
     if not data.lstrip().startswith(_PEM):
-        try:
-            return SecretKey(randomness.RunKey.from_bytes(data).secret)
-        except UsageError as error:
-            raise UsageError(f"{name}: {error}; {_MAKE}") from None
+        raise UsageError(f"{name}: no Ed25519 key as PEM; {_MAKE}")
     try:
         if is_public(data):
             public = serialization.load_pem_public_key(data)
             if isinstance(public, ed25519.Ed25519PublicKey):
-                return PairKey(public)
+                return Key(public)
         else:
             private = serialization.load_pem_private_key(data, None)
             if isinstance(private, ed25519.Ed25519PrivateKey):
-                return PairKey(private.public_key(), private)
+                return Key(private.public_key(), private)
     except TypeError:
         raise UsageError(f"{name}: encrypted; give it without a password") from None
     except ValueError:
@@ -164,7 +130,7 @@ def signed(report: bytes, key: Key | None) -> bytes:
         return report
     head, unsigned, tail = report.rpartition(_UNSIGNED)
     assert unsigned
-    signature = f'{{"algorithm": "{key.algorithm}", "key": "{key.id}", "value": "'
+    signature = f'{{"algorithm": "{_ALGORITHM}", "key": "{key.id}", "value": "'
     head, tail = head + b'"signature": ' + signature.encode(), b'"}' + tail
     return head + key.sign(head + tail).hex().encode() + tail
 
@@ -175,7 +141,9 @@ def problem(report: bytes, keys: Sequence[Key]) -> str:
     if signature is None:
         return "its report is not signed"
     algorithm, name, value = signature
-    mine = [key for key in keys if key.id == name and key.algorithm == algorithm]
+    if algorithm != _ALGORITHM:
+        return f"its report is {_NO_LONGER}; sign a new one with an Ed25519 key"
+    mine = [key for key in keys if key.id == name]
     if not mine:
         return "its report is signed with another key"
     digits = value.encode()
@@ -192,6 +160,8 @@ def shown(report: bytes, keys: Sequence[Key]) -> str:
     if signature is None:
         return UNSIGNED
     named = f"key {signature[1]} ({signature[0]})"
+    if signature[0] != _ALGORITHM:
+        return _NO_LONGER
     wrong = problem(report, keys)
     if not wrong:
         return f"by {named}, verified"
@@ -202,7 +172,7 @@ def shown(report: bytes, keys: Sequence[Key]) -> str:
 
 def of_signer(key: Key | None) -> str:
     """Say who signs the public report of a run."""
-    return UNSIGNED if key is None else f"by key {key.id} ({key.algorithm})"
+    return UNSIGNED if key is None else f"by key {key.id} ({_ALGORITHM})"
 
 
 def _signature(report: bytes) -> tuple[str, str, str] | None:

@@ -21,12 +21,25 @@ from tests.cli.running import here, lexicon
 from tests.test_signatures import PRIVATE
 
 POLICY = policy.parse({"notion": ["LDP", "metric-DP"]}, "test")
-SANITIZE = ("sanitize", "--epsilon", "3", "--set", "mechanism.k=8")
-EMBED = ("embed", "--mechanism", "laplace", "--epsilon", "2", "--pool", "word")
+SANITIZE = ("sanitize", "-f", "text", "--epsilon", "3", "--set", "mechanism.k=8")
+EMBED = (
+    "embed",
+    "-f",
+    "text",
+    "--mechanism",
+    "laplace",
+    "--epsilon",
+    "2",
+    "--pool",
+    "word",
+)
 RUNS = {
     "out.jsonl": (*SANITIZE, "--id", "id"),
     "out.csv": SANITIZE,
-    "noise.jsonl": ("sanitize", "--mechanism", "laplace", "--epsilon", "9"),
+    "noise.jsonl": (
+        *("sanitize", "-f", "text", "--mechanism", "laplace"),
+        *("--epsilon", "9"),
+    ),
     "out.npy": EMBED,
     "out.npz": (*EMBED, "--id", "id"),
     "out.parquet": (*EMBED, "--id", "id"),

@@ -138,7 +138,7 @@ def test_every_format_knows_the_same_subjects(
         assert ran.code == 0, ran.err
     assert spent("7") == spent("7.0") == 15.0
     (folder / "b.csv").write_text("user,text\nRen\u00e9,film\nRene\u0301,film\n")
-    assert here("sanitize", "b.csv", *budget, "--limit", "99").code == 0
+    assert here("sanitize", "-f", "text", "b.csv", *budget, "--limit", "99").code == 0
     assert spent("Ren\u00e9") == spent("Rene\u0301") == 6.0
 
 
@@ -184,7 +184,7 @@ def test_what_a_ledger_cannot_count(
 
 def test_an_edited_ledger_stays_edited(budget: tuple[str, ...], folder: Path) -> None:
     """No run writes to it or releases anything; `verify` says so before and after."""
-    given = ("sanitize", "in.jsonl", *budget, "--limit", "99")
+    given = ("sanitize", "-f", "text", "in.jsonl", *budget, "--limit", "99")
     assert here(*given, "-o", "out.jsonl").code == 0
     with sqlite3.connect("spent.db") as data:
         data.execute("DELETE FROM charges")

@@ -99,7 +99,7 @@ def test_a_model_that_is_named_is_sound_or_an_error(
     for optional in ("true", "false"):
         for more in (("-q",), ()):
             ran = here(
-                *("sanitize", str(corpus), *more, *small(tmp_path)),
+                *("sanitize", "-f", "text", str(corpus), *more, *small(tmp_path)),
                 *("--decode", "ngram", "--set", f"decoder.model={name}"),
                 *("--set", f"decoder.optional={optional}"),
             )

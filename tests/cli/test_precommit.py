@@ -177,7 +177,7 @@ def test_advice_after_privatizing_in_place(
     """Private file and report lie on disk: to stage both is all that is said."""
     Path("exports/new.jsonl").write_text(f'{{"text":"{MARKER}"}}\n')
     _git("add", "exports/new.jsonl")
-    run = ("sanitize", "--in-place", "exports/new.jsonl", *options, "-q")
+    run = ("sanitize", "-f", "text", "--in-place", "exports/new.jsonl", *options, "-q")
     assert here(*run).code == 0
     said = here("check", "--staged").out.decode()
     both = "exports/new.jsonl exports/new.jsonl.dptext.json"

@@ -181,7 +181,7 @@ def _wait_for_end(group: int) -> None:
 
 _SEVERAL = (
     ("compare", "in.jsonl", "-m", "rank", "--epsilon", "2", "-j", "2", "-q"),
-    ("sanitize", "in.jsonl", "--jobs", "2", "-o", "out.jsonl", "-q"),
+    ("sanitize", "-ftext", "in.jsonl", "--jobs", "2", "-o", "out.jsonl", "-q"),
 )
 _needs_groups = pytest.mark.skipif(
     os.name == "nt" or shutil.which("ps") is None, reason="needs POSIX and ps"
@@ -475,10 +475,10 @@ def test_key_from_a_pipe(options: tuple[str, ...], key: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [
-        (("sanitize", "in.jsonl", "-o", "out.jsonl"), 0),
-        (("sanitize", "in.jsonl", "--jobs", "2"), 0),
+        (("sanitize", "-f", "text", "in.jsonl", "-o", "out.jsonl"), 0),
+        (("sanitize", "-f", "text", "in.jsonl", "--jobs", "2"), 0),
         (("sanitize", "nowhere.jsonl"), 2),
-        (("sanitize", "bad.jsonl"), 4),
+        (("sanitize", "-f", "text", "bad.jsonl"), 4),
         (("check", "in.jsonl"), 1),
         (("--nonsense",), 2),
     ],
@@ -513,7 +513,7 @@ def test_too_little_memory_is_no_bug(megabytes: int, tmp_path: Path) -> None:
     done = subprocess.run(
         [
             *("/bin/sh", "-c", f'ulimit -v {megabytes}000; exec "$@"', "sh"),
-            *command("sanitize", "in.jsonl", "-q"),
+            *command("sanitize", "-f", "text", "in.jsonl", "-q"),
         ],
         capture_output=True,
         cwd=tmp_path,

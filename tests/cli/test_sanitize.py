@@ -411,6 +411,8 @@ def test_out_dir_writes_one_to_one(options: tuple[str, ...], tmp_path: Path) -> 
             "bytes": (folder / name).stat().st_size,
             "sha256": digest,
             "copied": None,
+            "columns": None,
+            "rows": None,
         }
         foreign = 'All fields other than "text"' in " ".join(
             side["guarantee"]["not_covered"]

@@ -435,13 +435,13 @@ def test_options_of_tables_for_standard_input(
     """The format must be named, by option or output; a setting is for tables alone."""
     given = ("--delimiter", ";")
     _refused(here("sanitize", *options, *given, given=GOOD), 2, "--format csv")
-    run = ("sanitize", *options, "-q", *given)
+    run = ("sanitize", "-f", "text", *options, "-q", *given)
     table = b"id;text\n1;the film\n"
     assert here(*run, "--format", "csv", given=table).code == 0
     assert here(*run, "-o", str(tmp_path / "o.csv"), given=table).code == 0
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DPTEXT_DELIMITER", ";")
-        assert here("sanitize", *options, "-q", given=GOOD).code == 0
+        assert here("sanitize", "-f", "text", *options, "-q", given=GOOD).code == 0
 
 
 @pytest.mark.parametrize("command", [("evaluate", "in.jsonl"), ("compare",)])

@@ -281,7 +281,7 @@ def test_an_optional_model_is_the_one_that_ships(
     assert not optional.fits(replace(strange, prior=prior))
     with pytest.raises(LexiconError, match="knows 0% of the words"):
         ngram.Params().prepare(replace(strange, prior=prior))
-    monkeypatch.setattr(locations, "packaged", lambda: tmp_path / "english")
+    monkeypatch.setattr(locations, "packaged_model", lambda: tmp_path / "english")
     with pytest.raises(LexiconError, match="no n-gram model named 'english'"):
         optional.fits(replace(channel))
     ngrams.save(models.model(ENGLISH), tmp_path / "english")

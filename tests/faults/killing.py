@@ -29,7 +29,7 @@ ROOT = Path(dptext.__file__).parent
 # Where a line decides what is released, and what is charged.
 WATCHED = tuple(
     str(ROOT / name)
-    for name in ("ledger", "streams", "report/run.py", "engines/charging.py")
+    for name in ("ledger", "streams", "engine/run.py", "engine/charging.py")
 )
 SUBJECTS = ("u", "v")
 ROWS = [

@@ -51,7 +51,7 @@ def kill(job: Job, points: int) -> int:
             path.write_bytes(before)
         elif path.exists():
             path.unlink()
-        code = ended(job.start(name, job.rng.randint(1, job.lines), resume=False))
+        code = ended(job.start(name, job.rng.randint(1, job.lines)))
         assert code in (0, -9)
         released += check(job, name, before)
     return released
@@ -73,7 +73,7 @@ def test_interrupted_anywhere_it_says_so_and_leaves_no_part(
         name = f"out{point}"
         number, code = ((signal.SIGINT, 130), (signal.SIGTERM, 143))[point % 2]
         last = job.rng.randint(1, job.lines)
-        how = ended(job.start(name, last, resume=False, act=partial(_signal, number)))
+        how = ended(job.start(name, last, act=partial(_signal, number)))
         # The output may be there before the process has ended.
         assert how == code or (how == 0 and check(job, name, None)), (last, how)
         check(job, name, None)
@@ -99,7 +99,7 @@ def test_files_that_are_replaced_in_mid_run_change_nothing(
         os.replace(other, words)
 
     original = (folder / "words.vec").read_bytes()
-    assert ended(job.start("out", job.lines // 2, resume=False, act=replace)) == 0
+    assert ended(job.start("out", job.lines // 2, act=replace)) == 0
     assert (folder / "words.vec").read_bytes() != original
     reports = []
     for name in ("whole", "out"):
@@ -122,7 +122,7 @@ def test_a_clock_that_jumps_changes_nothing(folder: Path, key: str) -> None:
     for years in (-10, 10):
         act = partial(jump, years)
         name = f"out{years}"
-        assert ended(job.start(name, job.lines // 3, resume=False, act=act)) == 0
+        assert ended(job.start(name, job.lines // 3, act=act)) == 0
         assert check(job, name, None)
 
 

@@ -14,8 +14,7 @@ import numpy as np
 import pytest
 
 from dptext import lexicons, pipeline
-from dptext.guarantees import audit
-from dptext.guarantees.audit import program
+from dptext.guarantees.audit import findings
 from dptext.pipeline import Pipeline
 from dptext.randomness import RandomBits
 from dptext.types import Eps, Ids
@@ -126,7 +125,7 @@ def test_a_planted_fault_is_refuted(name: str, fault: Fault) -> None:
     assert found.failed
     deviation = found.program.deviation
     assert deviation is not None
-    assert deviation.p_value < program.ALARM
+    assert deviation.p_value < findings.ALARM
 
 
 def test_an_order_that_begins_too_late_is_refuted() -> None:
@@ -258,7 +257,7 @@ def test_a_book_raises_few_false_alarms() -> None:
     p = rng.dirichlet(np.ones(40))
     wrong = 0
     for _ in range(2000):
-        tests = audit.program.MultipleTests()
+        tests = findings.MultipleTests()
         tests.take(rng.multinomial(500, p), 500, p, 0.05, str)
         wrong += tests.worst is not None
     assert 0 < wrong <= 140

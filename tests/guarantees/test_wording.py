@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import dptext
-from dptext.guarantees import adjacency, not_covered, sentences, statement
+from dptext.guarantees import adjacency, sentences, statement
 from dptext.guarantees.policy import ExportPolicy
 from dptext.guarantees.statement import Statement
 from dptext.guarantees.strength import Strengths
@@ -60,7 +60,7 @@ def reword(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(statement, "conditions", lambda *_: ("x",))
     for name in ("adjacency", "covered", "not_covered"):
         monkeypatch.setattr(adjacency, name, lambda *_: ("x",))
-    monkeypatch.setattr(not_covered, "not_covered", lambda *_: ("x",))
+    monkeypatch.setattr(statement, "always_not_covered", lambda *_: ("x",))
 
 
 def test_rewording_changes_no_figure_and_no_verdict(

@@ -202,7 +202,9 @@ def test_the_limits_cover_as_often_as_stated(monkeypatch: pytest.MonkeyPatch) ->
     missed = 0
     for run in range(200):
         monkeypatch.setattr(
-            sampled_risk, "plays", lambda p, n, name, r=run: public(p, n, f"{name} {r}")
+            sampled_risk,
+            "sampled_games",
+            lambda p, n, name, r=run: public(p, n, f"{name} {r}"),
         )
         sampled_risk._tested.clear()
         played = sampled_risk.Played.of(mechanism, 2.0, PRIOR, draw, draws=1000)

@@ -23,11 +23,19 @@ from dataclasses import replace
 import numpy as np
 
 from dptext.errors import UsageError
-from dptext.guarantees.audit import exact, noise, sampler
-from dptext.guarantees.audit.finding import Finding, Published, label
-from dptext.guarantees.audit.inputs import Draws, Progress
-from dptext.guarantees.audit.program import Deviation, MultipleTests, Power, Program
-from dptext.guarantees.audit.tally import Tally
+from dptext.guarantees.audit import exact, noise, pairs, sampler
+from dptext.guarantees.audit.exact import Tally
+from dptext.guarantees.audit.findings import (
+    Deviation,
+    Draws,
+    Finding,
+    MultipleTests,
+    Power,
+    Program,
+    Progress,
+    Published,
+    label,
+)
 from dptext.mechanisms import (
     ExponentialMechanism,
     Mechanism,
@@ -98,7 +106,7 @@ def _found(
         progress(f"drawing pairs of words, {runs:,} draws of each")
         if draws is None:
             raise _undrawn(mechanism)
-        result = noise.audit_samples(mechanism, epsilon, draws.words, runs)
+        result = pairs.audit_samples(mechanism, epsilon, draws.words, runs)
         program = Program(
             False,
             False,
@@ -144,7 +152,7 @@ def _of_noise(
         mechanism, epsilon, draws.points, number, progress, tests
     )
     progress(f"drawing pairs of words, {runs:,} draws of each")
-    result = noise.audit_pairs(mechanism, epsilon, draws.points, runs, tests)
+    result = pairs.audit_pairs(mechanism, epsilon, draws.points, runs, tests)
     method = program.method
     if mechanism.has_log_density:
         method = f"{method}; density ratios of {result.sampled_pairs} pairs"

@@ -1,6 +1,4 @@
-"""The program of a mechanism against its exact distribution: groups, pooled events.
-
-The program of a mechanism with an exact output distribution, held against it.
+"""The program of a mechanism, held against its exact output distribution.
 
 Words are drawn by the path of a release, inputs and epsilons mixed in one batch, and
 counts are compared with the exact distribution of each input:
@@ -13,10 +11,6 @@ At small epsilons a copy is rare, so that one in ten thousand shows; in a small
 vocabulary more words are drawn until it does. Every input is drawn a few times; those
 that stand out most are chosen, too, and drawn anew. Small batches come first: the many
 draws after them would show a fault that begins late.
-
-What an audit of a program draws: groups of words at one epsilon each.
-
-Events over all chosen inputs together: rare words, copies, a wrong epsilon.
 """
 
 from __future__ import annotations
@@ -27,20 +21,23 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext.guarantees.audit.finding import label
-from dptext.guarantees.audit.inputs import (
+from dptext.guarantees.audit.findings import (
+    ALARM,
     BATCH,
     Draws,
+    MultipleTests,
+    Program,
     Progress,
     all_inputs,
     chosen,
+    excess,
+    label,
     shuffled,
 )
-from dptext.guarantees.audit.program import ALARM, MultipleTests, Program, excess
 from dptext.mechanisms import Mechanism
 from dptext.types import Ids
 
-_SEED_OF_GROUPS = 2
+_SEED = 2
 # Parts of the epsilon that is audited, and of the draws that each gets.
 PARTS = ((1.0, 0.4), (0.25, 0.2), (1.0 / 64.0, 0.4))
 # Draws of every input, and how many of those that stand out are looked at again.
@@ -68,7 +65,7 @@ class Group:
 def standing_out(mechanism: Mechanism, draws: Draws, ladder: tuple[float, ...]) -> Ids:
     """Choose the inputs that are copied most, or are most often one other word."""
     every = all_inputs(mechanism)
-    rng = np.random.default_rng(_SEED_OF_GROUPS)
+    rng = np.random.default_rng(_SEED)
     picked = []
     for epsilon in {ladder[0], ladder[-1]}:
         drawn = np.empty((SCREEN, len(every)), np.int32)
@@ -90,7 +87,7 @@ def mixed(
     ladder: tuple[float, ...], draws: Draws, ids: Ids, number: int
 ) -> Iterator[Group]:
     """Draw words at random from the chosen ones, epsilons mixed in each batch."""
-    rng = np.random.default_rng(_SEED_OF_GROUPS + 1)
+    rng = np.random.default_rng(_SEED + 1)
     shares = np.array([part for _, part in PARTS[: len(ladder)]])
     batches = []
     for begin in range(0, number, BATCH):
@@ -110,7 +107,7 @@ def mixed(
 
 def few(ids: Ids, epsilon: float, draws: Draws) -> Group:
     """Draw in batches of one to four words."""
-    rng = np.random.default_rng(_SEED_OF_GROUPS + 2)
+    rng = np.random.default_rng(_SEED + 2)
     batches = []
     for each in range(_SMALL_BATCHES):
         rows = rng.integers(0, len(ids), 1 + each % 4)
@@ -267,7 +264,6 @@ class Pooled:
 
 # Up to this many rows of probabilities are held at once.
 _ROWS = 256
-_SEED = 5
 # Copies that often beyond the formula show: one in ten thousand of words that the
 # formula itself does not copy.
 _SHOWS = 9e-5
@@ -345,7 +341,7 @@ def _further(
     chance = min(chance / len(ids), 1.0)
     number = further(chance, alarm)
     progress(f"drawing {len(ids):,} words {number:,} times more, to find rarer copies")
-    rng, hits = np.random.default_rng(_SEED), 0
+    rng, hits = np.random.default_rng(_SEED + 3), 0
     for _ in range(number // BATCH):
         words = ids[rng.integers(0, len(ids), BATCH)]
         hits += int((draws.words(words, np.full(BATCH, epsilon)) == words).sum())

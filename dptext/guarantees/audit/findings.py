@@ -1,14 +1,16 @@
-"""What tests of a program against its formula say, with their error rates."""
+"""What an audit looks at and draws, its tests with their error rates, its findings."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dptext.guarantees import binomial
+from dptext.mechanisms import Mechanism
+from dptext.types import Eps, Ids, Notion, Points
 
 # The chance that the program is called wrong although it follows its formula, for all
 # tests of an audit together.
@@ -187,3 +189,159 @@ def excess(p: float, n: int, level: float) -> float:
         else:
             least = middle_p
     return most - p
+
+
+# Rounding that an exact audit forgives, relative to the claim and in nats (distances
+# of near words are differences of nearly equal numbers).
+TOLERANCE = ROUNDING = 1e-9
+# All limits of an audit by draws hold together with this confidence.
+CONFIDENCE = 1.0 - ALARM
+BY_SAMPLES = f"samples, {CONFIDENCE:.1%} confidence"
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """What a paper claims, held against the losses; dptext does not claim it.
+
+    by says what stands against it (exact losses, proof or samples); ratio the largest
+    loss over the published bound of any pair; pair, loss and bound are that pair's.
+    """
+
+    source: str
+    refuted: bool
+    by: str
+    ratio: float
+    pair: tuple[str, str]
+    loss: float
+    bound: float
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What an audit found; losses in nats, inf for an output that only one input has.
+
+    worst the largest loss (a lower bound when sampled) with its ordered pair of inputs
+    and the output that tells them apart; ratio the largest loss over claim of any pair;
+    infinite the share of ordered pairs with an infinite loss; claims whether dptext
+    claims anything, refuted whether a pair exceeds that. proven is a proven lower bound
+    on the loss of proven_pair; sampled what samples alone show, with confidence. All
+    that is the claim against the formula; program holds the program against it.
+    """
+
+    method: str
+    inputs: int
+    pairs: int
+    worst: float
+    worst_pair: tuple[str, str]
+    worst_output: str
+    claim_of_worst: float
+    ratio: float
+    ratio_pair: tuple[str, str]
+    infinite: float
+    claims: bool
+    refuted: bool
+    confidence: float | None = None
+    proven: float | None = None
+    proven_pair: tuple[str, str] | None = None
+    sampled: float | None = None
+    sampled_pair: tuple[str, str] | None = None
+    sampled_output: str | None = None
+    sampled_pairs: int = 0
+    published: Published | None = None
+    program: Program | None = None
+
+    @property
+    def failed(self) -> bool:
+        """Tell whether a claim, dptext's or the published one, or the program is."""
+        if self.program is not None and self.program.refuted:
+            return True
+        return self.refuted or (self.published is not None and self.published.refuted)
+
+
+def claims(mechanism: Mechanism, epsilon: float) -> bool:
+    """Tell whether dptext claims anything of a mechanism."""
+    return mechanism.guarantee(epsilon).notion is not Notion.NONE
+
+
+def with_samples(
+    result: Finding, sampled: Finding, output: str, pairs: int = 0
+) -> Finding:
+    """Take in what samples of some pairs alone show, and by which output."""
+    return replace(
+        result,
+        confidence=CONFIDENCE,
+        sampled=sampled.worst,
+        sampled_pair=sampled.worst_pair,
+        sampled_output=output,
+        sampled_pairs=pairs,
+    )
+
+
+def label(mechanism: Mechanism, row: int) -> str:
+    """Name an input."""
+    words = mechanism.space.lexicon.words
+    return "<unknown word>" if row in (-1, len(words)) else words[row]
+
+
+_SEED = 1
+
+
+def all_inputs(mechanism: Mechanism) -> Ids:
+    """Return all words and, last, the unknown word: (V + 1,)."""
+    return np.append(np.arange(mechanism.space.size), -1).astype(np.int32)
+
+
+def chosen(mechanism: Mechanism, count: int) -> Ids:
+    """Choose inputs: the unknown word, frequent, random, rare and near words."""
+    size = mechanism.space.size
+    if size + 1 <= count:
+        return all_inputs(mechanism)
+    rng = np.random.default_rng(_SEED)
+    quarter = count // 4
+    picked = [-1, *range(quarter), *rng.choice(size, quarter, replace=False).tolist()]
+    near = mechanism.space.lexicon.orders[np.array(picked[: 2 * quarter]), 1]
+    last = size - 1 - np.arange(count - 3 * quarter - 1)
+    rows = np.concatenate((picked, near.astype(np.int64), last))
+    return np.unique(rows).astype(np.int32)
+
+
+def shuffled(
+    count: int, times: int, batch: int, rng: np.random.Generator
+) -> Iterator[tuple[int, NDArray[np.int64]]]:
+    """Yield the positions of all inputs so many times, in batches: (turn, (m,))."""
+    for turn in range(times):
+        order = rng.permutation(count)
+        for begin in range(0, count, batch):
+            yield turn, order[begin : begin + batch]
+
+
+# Words in a batch, as many as in a batch of a release.
+BATCH = 2**17
+DrawWords = Callable[[Ids, Eps], Ids]
+# Noisy vectors, with the positions in the batch that they are of.
+DrawPoints = Callable[[Ids, Eps], Iterator[tuple[NDArray[np.int64], Points]]]
+# Tells people what is being done.
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Draws:
+    """Public randomness for a mechanism; every call draws anew, as one batch.
+
+    words: ids (n,), eps (n,) -> (n,) words written; points, of noise mechanisms;
+    released, of a strategy that draws equal words once: ids (n,), count -> (count, n),
+    what each of so many records (or runs) writes for the words; strategy, its name;
+    batches, how many were drawn so far.
+    """
+
+    words: DrawWords
+    points: DrawPoints | None
+    released: Callable[[Ids, float, int], Ids] | None = None
+    strategy: str = "token"
+    batches: Callable[[], int] = lambda: 0
+
+
+def points_of(draw: DrawPoints, row: int, epsilon: float, count: int) -> Points:
+    """Draw so many points of one word."""
+    ids, eps = np.full(count, row, np.int32), np.full(count, epsilon)
+    return np.concatenate([points for _, points in draw(ids, eps)])
