@@ -32,11 +32,6 @@ from dptext.report.blocks import (
 )
 from dptext.report.figures import MEANINGS, between, count, score, share, short
 
-_TRAINED = (
-    "trained and tested on originals",
-    "trained and tested on private texts",
-    "trained on originals, tested on private texts",
-)
 _LONGEST = 300  # characters of an example
 
 
@@ -54,6 +49,9 @@ def evaluation(result: Result) -> Page:
         *_tasks("Utility: accuracy of a classifier", result.utility),
         *_tasks("Attacks on attributes: accuracy", result.attribute_attacks),
     ]
+    if result.utility or result.attribute_attacks:
+        meanings = Figures(list(result.meanings.items()))
+        sections.append(Section("What these accuracies are of", (meanings,)))
     attacks = list(_attacks(result))
     if attacks:
         columns = [
@@ -94,7 +92,7 @@ def _tasks(title: str, tasks: Sequence[Task]) -> Iterator[Section]:
         [
             Column("field"),
             Column("chance", share),
-            *(Column(name, str) for name in _TRAINED),
+            *(Column(name, str) for name in ("original", "private", "static")),
             Column("macro-F1 before", score),
             Column("after", score),
         ],

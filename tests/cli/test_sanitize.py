@@ -258,7 +258,7 @@ def test_internal_report_and_its_display(
     assert data["audience"] == "internal"
     assert data["private"]["records"] == 3
     shown = _ok(here("report", str(path))).decode()
-    assert "internal report" in shown
+    assert "Internal report" in shown
     assert "locally" in shown
 
 
