@@ -113,7 +113,7 @@ def command(
         screen.print_json(data)
     else:
         # A table is no use with its columns cut: lines are as long as they need be.
-        screen.show(page, width=170)
+        screen.show(page, width=110)
 
 
 def _levels(

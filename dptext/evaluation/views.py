@@ -10,7 +10,7 @@ from typing import Any
 
 from dptext.evaluation import OWNER
 from dptext.evaluation.classify import Task
-from dptext.evaluation.comparison import ACCURACIES, Row
+from dptext.evaluation.comparison import Row
 from dptext.evaluation.run import Result, Settings
 from dptext.measures.context_risk import Reading
 from dptext.report import figures
@@ -187,21 +187,21 @@ _COLUMNS = {
     "pp": Column("PP", share, full=1.0),
     "cs": Column("CS", score),
     "low": Column("LOW", share, full=1.0),
-    "utility_shown": Column("utility", str),
-    "utility_original_shown": Column("utility on originals", str),
-    "utility_chance": Column("utility by chance", share),
-    "attack_shown": Column("attack", str),
-    "attack_original_shown": Column("attack on originals", str),
-    "attack_chance": Column("attack by chance", share),
     "words_per_second": Column("words a second", count),
     "megabytes": Column("peak memory, MB", count),
     "dimensions": Column("dimensions", count),
 }
-_FIGURES = (
-    *("name", "level", "epsilon", "worst_loss", "risk", *map(str.lower, KEPT)),
-    *("utility_shown", "utility_original_shown", "utility_chance"),
-    *("attack_shown", "attack_original_shown", "attack_chance"),
+_LEARNED = (
+    *(Column("mechanism"), Column("level"), Column("accuracy", str)),
+    *(Column("on originals", str), Column("by chance", share)),
 )
+_SHOWN = ("shown", "original_shown", "chance")
+_ACCURACY = (
+    "Accuracy of a classifier trained and tested on private texts; on originals: "
+    "trained and tested on the texts as they were; by chance: the share of the most "
+    "frequent value."
+)
+_FIGURES = ("name", "level", "epsilon", "worst_loss", "risk", *map(str.lower, KEPT))
 _COST = ("name", "level", "dimensions", "words_per_second", "megabytes")
 # What charts show upwards and across, by the keys of a row.
 _UP = {
@@ -275,9 +275,7 @@ def comparison(rows: Sequence[Row], originals: Sequence[str] = ()) -> Page:
         f"{row.mechanism}, {row.level}: {row.reason}" for row in rows if row.reason
     ]
     values = [_values(row) for row in done]
-    learned = any(value["utility"] or value["attack"] for value in values)
-    legend = figures.legend("risk", *KEPT)
-    notes = paragraphs(*legend, ACCURACIES if learned else "", kind="note")
+    notes = paragraphs(*figures.legend("risk", *KEPT), kind="note")
     sections = [
         Section("All figures", (_table(_FIGURES, values), *notes)),
         *_curves(values),
@@ -324,7 +322,14 @@ def _table(names: Sequence[str], values: Iterable[dict[str, Any]]) -> Table:
 def _curves(values: Sequence[dict[str, Any]]) -> Iterator[Section]:
     """Yield a section for each measure that the rows have, against risk and loss."""
     for y, (title, up) in _UP.items():
-        charts = []
+        learned = [
+            (*(row["name"], row["level"]), *(row[f"{y}_{n}"] for n in _SHOWN))
+            for row in values
+            if f"{y}_shown" in row
+        ]
+        blocks: list[Block] = []
+        if learned:
+            blocks = [Table(_LEARNED, learned), Paragraph(_ACCURACY, "note")]
         for x, across in _ACROSS.items():
             lines: dict[str, list[Point]] = {}
             for value in values:
@@ -332,13 +337,12 @@ def _curves(values: Sequence[dict[str, Any]]) -> Iterator[Section]:
                     point = Point(value[x], value[y], value["level"])
                     lines.setdefault(value["name"], []).append(point)
             ordered = [
-                (name, sorted(ps, key=lambda p: p.x)) for name, ps in lines.items()
+                (n, sorted(line, key=lambda p: p.x)) for n, line in lines.items()
             ]
             if ordered:
-                label = f"{title} by {across.label}"
-                charts.append(Chart(label, across, up, ordered))
-        if charts:
-            yield Section(title, charts)
+                blocks.append(Chart(f"{title} by {across.label}", across, up, ordered))
+        if blocks:
+            yield Section(title, blocks)
 
 
 def _composites(
