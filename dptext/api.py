@@ -103,12 +103,13 @@ class Call:
 
     def texts(self, texts: Iterable[str]) -> Iterator[str]:
         """Give each text with its words replaced, in order."""
-        observe = None if self.tally is None else self.tally.observe
+        randomness = self.pipeline.randomness(self.key)
         records = (Record(number, (text,), None) for number, text in enumerate(texts))
-        for _, (text,) in self.pipeline.run(records, self.key, observe=observe):
+        for batch in pipeline.batches(records):
+            private = self.pipeline.privatize(batch, randomness)
             if self.tally is not None:
-                self.tally.records += 1
-            yield text
+                self.tally.count(private)
+            yield from (text for (text,) in private.texts)
 
     def report(self, selection: Selection, *, finder: str = "") -> Document:
         """Return the internal report of what was done so far.

@@ -28,8 +28,8 @@ LAYERS = (
         *("noise", "ledger", "settings"),
     ),
     (
-        *("tokens.kinds", "tokens.policy", "tokens.regex", "tokens.spelling"),
-        *("tokens.stop_words", "tokens.numbers", "tokens.forms"),
+        *("tokens.kinds", "tokens.policy", "tokens.regex", "tokens.word_lists"),
+        *("tokens.inflections", "tokens.numbers", "tokens.forms"),
     ),
     (
         *("tokens", "lexicons", "spaces", "budgets", "mechanisms", "mappings"),

@@ -11,8 +11,8 @@ from dptext.cli.options import one_of, output_option
 from dptext.errors import UsageError
 
 if TYPE_CHECKING:
+    from dptext.engine.job import Job, Written
     from dptext.engine.run import Reports, Run
-    from dptext.engine.serial import Job, Written
 
 
 @dataclass(frozen=True, slots=True)

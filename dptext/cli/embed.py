@@ -135,8 +135,8 @@ def command(
     from dptext import progress as steps
     from dptext import streams
     from dptext.cli import outputs, running
+    from dptext.engine.job import Job
     from dptext.engine.run import Reports
-    from dptext.engine.serial import Job
     from dptext.report import build, document, signatures, views
     from dptext.report import html as pages
     from dptext.report.document import encode

@@ -14,8 +14,8 @@ from dptext import streams
 from dptext.errors import DptextError, UsageError
 
 if TYPE_CHECKING:
+    from dptext.engine.job import Job
     from dptext.engine.run import Reports
-    from dptext.engine.serial import Job
 
 _PATH = str | Path
 # Options that name files to write, in whatever command.

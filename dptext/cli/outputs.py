@@ -9,8 +9,8 @@ from pathlib import Path
 from dptext import streams
 from dptext.cli import folders, output_checks
 from dptext.engine import source
+from dptext.engine.job import Job, Written
 from dptext.engine.run import Opened, Reports
-from dptext.engine.serial import Job, Written
 from dptext.errors import OutputError, UsageError
 from dptext.report import document, exports
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from dptext.engine.serial import Progress
+    from dptext.engine.job import Progress
     from dptext.randomness import RunKey
     from dptext.report.blocks import Page
     from dptext.report.document import Document

@@ -93,8 +93,8 @@ def command(
     from dptext import progress as steps
     from dptext.cli import outputs, running
     from dptext.cli import preview as previews
+    from dptext.engine.job import Job
     from dptext.engine.run import Opened, Reports, Run
-    from dptext.engine.serial import Job
     from dptext.report import signatures, views
 
     over = changes.overrides()
@@ -186,5 +186,7 @@ def command(
             result = run.report(job, written)
             view = views.report(result, signatures.of_signer(signing))
             running.write_internal(result, view, sinks)
-            release.commit(charging.leave)
+            release.complete()
+            charging.leave()
+            release.commit()
     screen.show(view, console=console)

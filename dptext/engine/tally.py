@@ -24,9 +24,9 @@ from numpy.typing import NDArray
 from dptext import metrics
 from dptext.measures.kept import AllMetrics, Partials
 from dptext.metrics import Batch, Figure
+from dptext.pipeline import Privatized
 from dptext.tokens import kinds
-from dptext.tokens.joining import Joined
-from dptext.types import Eps, Ids, Lexicon, Words
+from dptext.types import Eps, Lexicon
 
 _STEP = np.log1p(0.005)
 # Sums are kept in integers, which no order of adding can change: an epsilon of 1e-40
@@ -213,7 +213,7 @@ class Tally:
         """Add what was counted in the texts that come next."""
         self.counted = self.meters.merge(self.counted, counted)
 
-    def observe(self, words: Words, drawn: Ids, joined: Joined, eps: Eps) -> None:
-        """Count the texts that come next."""
-        batch = Batch(words, joined.written, joined.spelled, eps, self.next.texts)
-        self.add(self.meters.observe(batch))
+    def count(self, private: Privatized) -> None:
+        """Count the records that come next."""
+        self.add(self.meters.observe(private.batch(self.next.texts)))
+        self.records += len(private.texts)

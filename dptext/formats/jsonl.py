@@ -19,10 +19,9 @@ import msgspec
 
 from dptext import formats
 from dptext.errors import InputError
-from dptext.formats import BOM, Item, _fields, _lines, _pieces
+from dptext.formats import BOM, Item, Regular, _fields, _lines
 from dptext.formats._fields import Node
 from dptext.formats._lines import LineWriter, Unreadable
-from dptext.formats._pieces import Regular
 from dptext.formats._scan import Absent, Scan
 from dptext.types import Record, Selection
 
@@ -60,7 +59,7 @@ class Format(formats.Format):
 
     def regular(self, selection: Selection) -> Regular:
         """Return what finds lines that are not blank."""
-        return _pieces.lines(None)
+        return _lines.regular_lines(None)
 
     def copied(self, stream: BinaryIO, selection: Selection) -> Iterator[str]:
         """Give the paths of all values that are not selected, as `--field` names them.

@@ -51,11 +51,9 @@ class Run:
         assert tally is not None
         with self._lock:  # no two spans have one number, which their noise goes by
             record = Record(tally.records, (span,), None)
-            ((text,),) = call.pipeline.privatize(
-                [record], self._randomness, tally.observe
-            )
-            tally.records += 1
-        return text
+            private = call.pipeline.privatize([record], self._randomness)
+            tally.count(private)
+        return private.texts[0][0]
 
     def report(self) -> Document:
         """Return the internal report of all spans so far: its texts are spans."""

@@ -17,8 +17,8 @@ import msgspec
 from msgspec import Meta, ValidationError
 
 from dptext.errors import UsageError
+from dptext.guarantees.claims import SubjectLimit
 from dptext.guarantees.statement import Statement
-from dptext.guarantees.terms import SubjectLimit
 from dptext.measures.bayes_risk import Risk
 from dptext.measures.context_risk import InContext
 from dptext.measures.deniability import Deniability

@@ -8,10 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from dptext.guarantees.rounding import above, factor, first_beyond, number
+from dptext.guarantees.claims import Strength
+from dptext.guarantees.rounding import (
+    MAX_MEANINGFUL_LOSS,
+    MAX_MEANINGFUL_TEXT_LOSS,
+    above,
+    factor,
+    first_beyond,
+    number,
+)
 from dptext.guarantees.statement import Statement
-from dptext.guarantees.strength import Strength
-from dptext.guarantees.terms import MAX_MEANINGFUL_LOSS, MAX_MEANINGFUL_TEXT_LOSS
 from dptext.measures.bayes_risk import Risk
 from dptext.measures.context_risk import ALL, CONTENT, InContext, Reading
 from dptext.report.blocks import Badge, Rows, Tone

@@ -137,7 +137,7 @@ def plan(
 def _examples(pipeline: Pipeline) -> tuple[Example, ...]:
     randomness = pipeline.randomness(RunKey.from_seed(0))
     records = [Record(n, (line,), None) for n, line in enumerate(SENTENCES)]
-    private = pipeline.privatize(records, randomness)
+    private = pipeline.privatize(records, randomness).texts
     return tuple(
         Example(before, after)
         for before, (after,) in zip(SENTENCES, private, strict=True)

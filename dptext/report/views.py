@@ -9,9 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 
-from dptext.guarantees.rounding import above, factor, number
+from dptext.guarantees.rounding import MAX_MEANINGFUL_LOSS, above, factor, number
 from dptext.guarantees.statement import Statement
-from dptext.guarantees.terms import MAX_MEANINGFUL_LOSS
 from dptext.measures.bayes_risk import Risk
 from dptext.measures.context_risk import ALL, AT_LEAST, InContext
 from dptext.measures.deniability import Deniability

@@ -19,9 +19,9 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from dptext import formats
+from dptext.engine.job import Job, Written
 from dptext.engine.pool import Recipe
 from dptext.engine.run import Reports, Run
-from dptext.engine.serial import Job, Written
 from dptext.engine.source import Source
 from dptext.engine.tally import BEGIN, Start, Totals
 from dptext.measures.public import PublicMeasures

@@ -4,8 +4,8 @@ Identifiers that are known by their form, and random ones of the same layout.
 
 A layout is all that is shown of one: the writer is given a layout and random bits and
 never the identifier, and the statement says of each form what its layouts hold
-(dptext.guarantees.adjacency). An e-mail address has no layout: it becomes one of a name
-that nobody can own (".example", RFC 2606).
+(dptext.guarantees.not_covered). An e-mail address has no layout: it becomes one of a
+name that nobody can own (".example", RFC 2606).
 
 Dates by their layout, and random ones of the same layout.
 
@@ -20,9 +20,11 @@ Random integers for what is written anew, from 64 bits each.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
 from typing import NamedTuple
 
+from dptext.tokens import word_lists
 from dptext.tokens.policy import Form
 from dptext.tokens.regex import EMAIL
 
@@ -150,26 +152,6 @@ def _ending(day: int) -> str:
 INTEGERS = 40
 _DIGITS = "0123456789"
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-# Of the IBAN registry: the number of characters of an IBAN, and the countries.
-_COUNTRIES = {
-    15: "NO",
-    16: "BE",
-    18: "DK FI FO GL NL",
-    19: "MK SI",
-    20: "AT BA EE KZ LT LU XK",
-    21: "CH HR LI LV",
-    22: "BG BH CR DE GB GE IE ME RS VA",
-    23: "AE GI IL IQ TL",
-    24: "AD CZ ES MD PK RO SA SE SK TN VG",
-    25: "PT",
-    26: "IS TR",
-    27: "FR GR IT MC MR SM",
-    28: "AL AZ CY DO GT HU LB PL",
-    29: "BR PS QA UA",
-    30: "JO KW MU",
-    31: "MT SC",
-}
-_LENGTH = {name: size for size, row in _COUNTRIES.items() for name in row.split()}
 
 
 class Layout(NamedTuple):
@@ -249,10 +231,17 @@ def _card(shown: str, draws: Draws) -> str:
     return _filled(shown, digits + last)
 
 
+@cache
+def _iban_countries() -> Mapping[int, list[str]]:
+    """Return the countries whose IBANs have so many characters."""
+    rows = word_lists.sections("iban_lengths")
+    return {int(length): countries for length, countries in rows}
+
+
 def is_iban(text: str) -> bool:
     """Tell whether length and check digits of an IBAN are right (ISO 13616)."""
     plain = text.replace(" ", "")
-    right = plain.isascii() and _LENGTH.get(plain[:2]) == len(plain)
+    right = plain.isascii() and plain[:2] in _iban_countries().get(len(plain), ())
     return right and _remainder(plain) == 1
 
 
@@ -262,7 +251,7 @@ def _remainder(plain: str) -> int:
 
 def _iban(shown: str, draws: Draws) -> str:
     plain = shown.replace(" ", "")
-    countries = _COUNTRIES[len(plain)].split()
+    countries = _iban_countries()[len(plain)]
     country = countries[draws.below(len(countries))]
     account = "".join(
         draws.of(_DIGITS if each.isdigit() else _LETTERS) for each in plain[4:]

@@ -163,14 +163,12 @@ def test_a_real_model_reads_english() -> None:
         "We have never been to New York, but my brother lives there with his wife.",
         "Shares of the company fell by more than ten percent in the last week.",
     ]
-    seen: list[Any] = []
-    ready.privatize(
+    private = ready.privatize(
         [Record(n, (text,), None) for n, text in enumerate(texts)],
         ready.randomness(RunKey.from_seed(3)),
-        observe=lambda words, drawn, joined, eps: seen.extend((words, drawn, eps)),
     )
-    words, drawn, eps = seen
-    released = ready.released(words, drawn, eps)
+    words = private.words
+    released = ready.released(words, private.drawn, private.eps)
     alone = (Alone(ready.channel).guess(released) == words.ids).mean()
     reader = ready.decoder.reader
     assert reader is not None

@@ -12,7 +12,7 @@ from dptext.lexicons.english.forms import candidates
 from dptext.lexicons.english.wordnet import WordNet, read_database
 from dptext.tokens import kinds
 from dptext.tokens.regex import key_of, kind_of, split
-from dptext.tokens.stop_words import STOP_WORDS
+from dptext.tokens.word_lists import stop_words
 from tests.lexicons import wordnet_files
 
 
@@ -88,7 +88,7 @@ def test_closed_words_are_single_words() -> None:
 
 def test_closed_classes_have_the_stop_words() -> None:
     """Everything that a policy may keep as a stop word is known."""
-    assert STOP_WORDS <= {key_of(word) for word in lists.frequencies()}
+    assert stop_words("en") <= {key_of(word) for word in lists.frequencies()}
 
 
 def test_closed_words_leave_room_for_others() -> None:

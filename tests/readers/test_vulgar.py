@@ -18,7 +18,7 @@ def test_what_is_vulgar_may_be_guessed_and_is_not_written(
     channel, model = channel_of(Policy()), models.model(ENGLISH)
     batch = release(Policy(), ["cat dog, the runs. of cat"])
     before = PairReader(channel, model, SIZE + 1)
-    monkeypatch.setattr(vulgar, "WORDS", frozenset(["cat"]))
+    monkeypatch.setattr(vulgar, "vulgar_words", lambda language: frozenset(["cat"]))
     after = PairReader(channel, model, SIZE + 1)
     rows, likely = before.posterior(batch)
     for left, right in zip((rows, likely), after.posterior(batch), strict=True):

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dptext.guarantees.strength import judge
+from dptext.guarantees.claims import judge
 from dptext.report import blocks, charts, document, figures, html, meaning, views
 from dptext.report.blocks import (
     Axis,

@@ -1,6 +1,6 @@
 """English words by rule: inflections, derivations and spelling variants of lemmas.
 
-Regular inflection is that of dptext.tokens.spelling.
+Regular inflection is that of dptext.tokens.inflections.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from dptext.lexicons.english import lists
 from dptext.lexicons.english.wordnet import Synset, WordNet
-from dptext.tokens import spelling
+from dptext.tokens import inflections as spelling
 from dptext.tokens.regex import split
 
 _VOWELS = re.compile(r"[aeiouy]+")

@@ -21,7 +21,6 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext.lexicons import vulgar
 from dptext.lexicons.english import lists
 from dptext.lexicons.english.forms import Link, candidates
 from dptext.lexicons.english.wordnet import (
@@ -35,6 +34,8 @@ from dptext.lexicons.english.wordnet import (
 from dptext.tokens import kinds
 from dptext.tokens.numbers import NAMES
 from dptext.tokens.regex import key_of, kind_of, split
+from dptext.tokens.word_lists import vulgar_words
+from dptext.types import ENGLISH
 
 # Classes that are grammar only; what WordNet says of nouns of that spelling ("in" the
 # inch) is not about them.
@@ -107,7 +108,7 @@ class Vocabulary:
         self._also = also
         self._listed = {key_of(word) for word in lists.frequencies()} | set(NAMES)
         letters = {key for key in self._listed if len(key) == 1} - _LETTERS
-        self._never = letters | _only_particles() | vulgar.WORDS
+        self._never = letters | _only_particles() | vulgar_words(ENGLISH)
         self._listed |= {key_of(name) for group in lists.names() for name in group}
 
     def may_be_written(self, word: str) -> bool:
