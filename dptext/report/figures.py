@@ -7,6 +7,7 @@ Data for machines (JSON, CSV) has the numbers themselves.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Mapping
 
 from dptext.guarantees import rounding
 
@@ -105,3 +106,24 @@ def measure(name: str, value: float | str | None) -> str:
 def legend(*names: str) -> tuple[str, ...]:
     """Return a sentence for each of the figures."""
     return tuple(f"{name}: {MEANINGS[name]}." for name in names)
+
+
+def flat(value: object, name: str = "") -> Iterator[tuple[str, str]]:
+    """Yield plain data, as settings, by dotted names, each value as people read it."""
+    if isinstance(value, Mapping) and value:
+        for key, inner in value.items():
+            yield from flat(inner, f"{name}.{key}" if name else str(key))
+    else:
+        yield name, written(value)
+
+
+def written(value: object) -> str:
+    """Write a value of plain data."""
+    if value is None or value in ({}, [], ()):
+        return "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list | tuple):
+        between = "; " if any(isinstance(each, list) for each in value) else ", "
+        return between.join(map(written, value))
+    return str(value)

@@ -435,7 +435,7 @@ def _run(document: Document) -> Section:
         ),
         ("Source of the guarantee", promise.source),
     ]
-    settings = [(Code(name), _written(each)) for name, each in _flat(run.settings)]
+    settings = [(Code(name), each) for name, each in figures.flat(run.settings)]
     details = More((Figures(facts), Heading("Settings"), Figures(settings)))
     return Section("Versions and settings", (Figures(head), details))
 
@@ -470,23 +470,3 @@ def _check(output: Output | None, signed: str) -> Section:
             "why not."
         )
     return Section(title, (More(blocks), signature))
-
-
-def _flat(value: object, name: str = "") -> Iterator[tuple[str, object]]:
-    """Yield settings by their dotted names."""
-    if isinstance(value, dict) and value:
-        for key, inner in value.items():
-            yield from _flat(inner, f"{name}.{key}" if name else str(key))
-    else:
-        yield name, value
-
-
-def _written(value: object) -> str:
-    if value is None or value in ({}, []):
-        return "none"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, list):
-        between = "; " if any(isinstance(each, list) for each in value) else ", "
-        return between.join(map(_written, value))
-    return str(value)
