@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from dptext.cli import groups, options, screen
+from dptext.cli import options, screen
+from dptext.cli.values import Number
 
 
 def command(
@@ -16,9 +17,12 @@ def command(
     ],
     profile: options.Profile = "balanced",
     *,
-    changes: groups.Changes,
+    changes: options.Changes,
     top: Annotated[
-        int, typer.Option(min=0, max=1000, help="Replacements named for each word.")
+        int,
+        typer.Option(
+            parser=Number(int, 0, 1000), help="Replacements named for each word."
+        ),
     ] = 5,
     as_json: options.Json = False,
     html: options.Html = None,

@@ -70,10 +70,10 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """A paragraph: lead is said louder, note is a small remark."""
+    """A paragraph: lead is said louder, note is a remark, code stays on one line."""
 
     text: str
-    kind: Literal["", "lead", "note"] = ""
+    kind: Literal["", "lead", "note", "code"] = ""
 
 
 @dataclass(frozen=True, slots=True)

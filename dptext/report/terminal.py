@@ -44,7 +44,7 @@ _BAR = 16  # characters of a full bar
 def show(blocks: Iterable[Block | Section | Page], console: Console) -> None:
     """Print blocks, sections and pages, one below the other."""
     for each in _parts(blocks):
-        console.print(each)
+        console.print(each, crop=False)
 
 
 def _parts(blocks: Iterable[Block | Section | Page]) -> Iterator[RenderableType]:
@@ -68,7 +68,13 @@ def _block(block: Block) -> Iterator[RenderableType]:
         case Heading():
             yield Text(block.text, style="bold")
         case Paragraph():
-            yield Text(block.text, style=_KINDS[block.kind])
+            code = block.kind == "code"
+            yield Text(
+                block.text,
+                style=_KINDS.get(block.kind, ""),
+                no_wrap=code,
+                overflow="ignore" if code else None,
+            )
         case Bullets():
             yield from (Text(f"- {line}") for line in block.lines)
         case Tokens():
