@@ -43,7 +43,6 @@ LAYERS = (
         "evaluation",
         "api",
         "vectors.api",
-        "vectors.panel",
         "frames",
         "integrations",
         "spark",

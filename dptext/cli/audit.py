@@ -78,7 +78,7 @@ def command(
     from dptext import lexicons, pipeline, progress
     from dptext import profile as profiles
     from dptext.guarantees import audit
-    from dptext.report import audit_draws, audit_text
+    from dptext.report import audit as audits
 
     over = overrides(
         epsilon=epsilon, mechanism=mechanism, lexicon=lexicon, settings=set_
@@ -100,7 +100,7 @@ def command(
     finding = audit.audit(
         ready.mechanism,
         ready.budget.description.high,
-        audit_draws.of(ready),
+        audits.draws(ready),
         inputs=inputs,
         runs=runs,
         number=draws,
@@ -109,10 +109,7 @@ def command(
     if as_json:
         _print_json(finding, ready)
     else:
-        table = screen.table()
-        for row in audit_text.rows(finding, ready):
-            table.add_row(*row)
-        screen.console().print(table)
+        screen.show(audits.view(finding, ready))
     if finding.failed:
         raise typer.Exit(1)
 
