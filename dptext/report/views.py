@@ -13,7 +13,7 @@ from dptext.guarantees.rounding import MAX_MEANINGFUL_LOSS, above, factor, numbe
 from dptext.guarantees.statement import Statement
 from dptext.measures.bayes_risk import Risk
 from dptext.measures.context_risk import ALL, AT_LEAST, InContext
-from dptext.measures.deniability import Deniability
+from dptext.measures.public import Deniability
 from dptext.report import figures, meaning
 from dptext.report.blocks import (
     Badge,
