@@ -8,14 +8,14 @@ from itertools import count
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext.guarantees.audit.findings import BATCH, Draws
+from dptext.guarantees.audit.findings import BATCH, AuditDraws
 from dptext.mechanisms import NoiseMechanism
 from dptext.pipeline import Pipeline
 from dptext.randomness import Randomness, RunKey
 from dptext.types import Eps, Ids, Points, Record, Strategy
 
 
-def of(pipeline: Pipeline) -> Draws:
+def of(pipeline: Pipeline) -> AuditDraws:
     """Return draws by public randomness: every call another record, or run."""
     randomness = pipeline.randomness(RunKey.from_seed(0))
     numbers, batches = count(), 0
@@ -60,7 +60,7 @@ def of(pipeline: Pipeline) -> Draws:
 
     noisy = isinstance(pipeline.mechanism, NoiseMechanism)
     strategy = pipeline.profile.strategy
-    return Draws(
+    return AuditDraws(
         words,
         points if noisy else None,
         None if strategy is Strategy.TOKEN or noisy else released,

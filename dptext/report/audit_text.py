@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from dptext.guarantees.audit import Finding, Power, Program
+from dptext.guarantees.audit import AuditResult, Power, Program
 from dptext.guarantees.sentences import measured
 from dptext.pipeline import Pipeline
 from dptext.types import Notion
 
 
-def rows(finding: Finding, pipeline: Pipeline) -> Iterator[tuple[str, str]]:
+def rows(finding: AuditResult, pipeline: Pipeline) -> Iterator[tuple[str, str]]:
     """Yield what an audit has found, each with its name."""
     epsilon = pipeline.budget.description.high
     promise = pipeline.mechanism.guarantee(epsilon)
@@ -38,7 +38,7 @@ def rows(finding: Finding, pipeline: Pipeline) -> Iterator[tuple[str, str]]:
         yield "Not tested", "; ".join(program.untested)
 
 
-def _losses(finding: Finding) -> Iterator[tuple[str, str]]:
+def _losses(finding: AuditResult) -> Iterator[tuple[str, str]]:
     bound = "at least " if finding.confidence else ""
     proven = finding.proven is not None and finding.worst == finding.proven
     if not proven:
@@ -87,7 +87,7 @@ def _power(program: Program) -> list[str]:
     ]
 
 
-def _worst(finding: Finding) -> str:
+def _worst(finding: AuditResult) -> str:
     shown = f"{_nats(finding.worst)}: {_against(finding.worst_pair)}"
     claim = ""
     if finding.claims:
@@ -95,7 +95,7 @@ def _worst(finding: Finding) -> str:
     return f"{shown}, by the output {finding.worst_output!r}{claim}"
 
 
-def _verdict(finding: Finding) -> str:
+def _verdict(finding: AuditResult) -> str:
     if finding.refuted:
         return "REFUTED: a pair of words loses more than is claimed"
     if finding.claims and finding.confidence:
