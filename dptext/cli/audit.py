@@ -16,7 +16,7 @@ from dptext.cli.values import Number
 from dptext.errors import UsageError
 
 if TYPE_CHECKING:
-    from dptext.guarantees.audit import Finding
+    from dptext.guarantees.audit import AuditResult
     from dptext.pipeline import Pipeline
     from dptext.types import JsonObject
 
@@ -156,7 +156,7 @@ def _seconds(pipeline: Pipeline, inputs: int, runs: int, draws: int | None) -> f
     return 1.0 + _PAIR * pairs * size + _WORD * ((draws or DRAWS) + 48 * size)
 
 
-def _print_json(finding: Finding, pipeline: Pipeline) -> None:
+def _print_json(finding: AuditResult, pipeline: Pipeline) -> None:
     import msgspec
 
     head = {

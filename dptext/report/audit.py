@@ -9,8 +9,8 @@ from itertools import count
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext.guarantees.audit import Finding, Power, Program
-from dptext.guarantees.audit.findings import BATCH, Draws
+from dptext.guarantees.audit import AuditResult, Power, Program
+from dptext.guarantees.audit.findings import BATCH, AuditDraws
 from dptext.guarantees.sentences import measured
 from dptext.mechanisms import NoiseMechanism
 from dptext.pipeline import Pipeline
@@ -19,7 +19,7 @@ from dptext.report.blocks import Figures
 from dptext.types import Eps, Ids, Notion, Points, Record, Strategy
 
 
-def draws(pipeline: Pipeline) -> Draws:
+def draws(pipeline: Pipeline) -> AuditDraws:
     """Return draws by public randomness: every call another record, or run."""
     randomness = pipeline.randomness(RunKey.from_seed(0))
     numbers, batches = count(), 0
@@ -64,7 +64,7 @@ def draws(pipeline: Pipeline) -> Draws:
 
     noisy = isinstance(pipeline.mechanism, NoiseMechanism)
     strategy = pipeline.profile.strategy
-    return Draws(
+    return AuditDraws(
         words,
         points if noisy else None,
         None if strategy is Strategy.TOKEN or noisy else released,
@@ -73,12 +73,12 @@ def draws(pipeline: Pipeline) -> Draws:
     )
 
 
-def view(finding: Finding, pipeline: Pipeline) -> Figures:
+def view(finding: AuditResult, pipeline: Pipeline) -> Figures:
     """Return what an audit has found, each with its name."""
     return Figures(list(_rows(finding, pipeline)))
 
 
-def _rows(finding: Finding, pipeline: Pipeline) -> Iterator[tuple[str, str]]:
+def _rows(finding: AuditResult, pipeline: Pipeline) -> Iterator[tuple[str, str]]:
     epsilon = pipeline.budget.description.high
     promise = pipeline.mechanism.guarantee(epsilon)
     claim = (
@@ -104,7 +104,7 @@ def _rows(finding: Finding, pipeline: Pipeline) -> Iterator[tuple[str, str]]:
         yield "Not tested", "; ".join(program.untested)
 
 
-def _losses(finding: Finding) -> Iterator[tuple[str, str]]:
+def _losses(finding: AuditResult) -> Iterator[tuple[str, str]]:
     bound = "at least " if finding.confidence else ""
     proven = finding.proven is not None and finding.worst == finding.proven
     if not proven:
@@ -153,7 +153,7 @@ def _power(program: Program) -> list[str]:
     ]
 
 
-def _worst(finding: Finding) -> str:
+def _worst(finding: AuditResult) -> str:
     shown = f"{_nats(finding.worst)}: {_against(finding.worst_pair)}"
     claim = ""
     if finding.claims:
@@ -161,7 +161,7 @@ def _worst(finding: Finding) -> str:
     return f"{shown}, by the output {finding.worst_output!r}{claim}"
 
 
-def _verdict(finding: Finding) -> str:
+def _verdict(finding: AuditResult) -> str:
     if finding.refuted:
         return "REFUTED: a pair of words loses more than is claimed"
     if finding.claims and finding.confidence:

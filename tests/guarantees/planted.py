@@ -41,7 +41,7 @@ def planted(made: Pipeline, fault: Fault, **members: Any) -> Pipeline:
     return replace(made, mechanism=mechanism)
 
 
-def audited(made: Pipeline, **effort: Any) -> audit.Finding:
+def audited(made: Pipeline, **effort: Any) -> audit.AuditResult:
     """Audit a pipeline at its epsilon."""
     draws = audits.draws(made)
     return audit.audit(made.mechanism, made.budget.description.high, draws, **effort)

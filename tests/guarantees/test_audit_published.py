@@ -20,7 +20,7 @@ from tests.conformance.components import PROMISING, built
 from tests.mechanisms.test_syntf import with_synonyms
 
 
-def draws(mechanism: Mechanism) -> audit.Draws:
+def draws(mechanism: Mechanism) -> audit.AuditDraws:
     """Return what draws by a mechanism, each call with other noise."""
     calls = iter(range(10_000))
     assert isinstance(mechanism, WordMechanism)
@@ -28,7 +28,7 @@ def draws(mechanism: Mechanism) -> audit.Draws:
     def draw(ids: Ids, eps: Eps) -> Ids:
         return mechanism.sample(ids, eps, distributions.bits(len(ids), next(calls)))
 
-    return audit.Draws(draw, None)
+    return audit.AuditDraws(draw, None)
 
 
 @pytest.mark.parametrize("path", PROMISING)

@@ -217,7 +217,7 @@ class Published:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class AuditResult:
     """What an audit found; losses in nats, inf for an output that only one input has.
 
     worst the largest loss (a lower bound when sampled) with its ordered pair of inputs
@@ -264,8 +264,8 @@ def claims(mechanism: Mechanism, epsilon: float) -> bool:
 
 
 def with_samples(
-    result: Finding, sampled: Finding, output: str, pairs: int = 0
-) -> Finding:
+    result: AuditResult, sampled: AuditResult, output: str, pairs: int = 0
+) -> AuditResult:
     """Take in what samples of some pairs alone show, and by which output."""
     return replace(
         result,
@@ -325,7 +325,7 @@ Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Draws:
+class AuditDraws:
     """Public randomness for a mechanism; every call draws anew, as one batch.
 
     words: ids (n,), eps (n,) -> (n,) words written; points, of noise mechanisms;
