@@ -8,7 +8,7 @@ listed with its best replacements (schemes). All of it is public: no private tex
 How the words of an imported lexicon are arranged and ordered: one class each.
 
 By distance; with a number of outputs by cosine less hubness and frequency
-(dptext.lexicons.substitutes); with WordNet as in the built-in lexicon
+(dptext.lexicons.orders); with WordNet as in the built-in lexicon
 (dptext.lexicons.english).
 
 Folded entries put in order, with the elements for numbers and the unknown word.
@@ -34,8 +34,14 @@ from numpy.typing import NDArray
 
 from dptext import cache
 from dptext.errors import LexiconError, OutputError, UsageError
-from dptext.lexicons import numbers, sources, store, substitutes
-from dptext.lexicons.orders import build_orders, check_coordinates, far_of, measure
+from dptext.lexicons import numbers, sources, store
+from dptext.lexicons.orders import (
+    build_orders,
+    check_coordinates,
+    far_of,
+    measure,
+    orders_by_cosine,
+)
 from dptext.lexicons.search import Progress, silent
 from dptext.lexicons.store import cached_folder
 from dptext.lexicons.vector_lines import RawVectors
@@ -137,9 +143,7 @@ class ByCosine(Scheme):
         barred = numbers.barred(words)
         outputs = min(self.outputs, outputs)
         listed = min(listed, outputs - len(barred))
-        orders = substitutes.orders_by_cosine(
-            vectors, counts, outputs, listed, barred, progress
-        )
+        orders = orders_by_cosine(vectors, counts, outputs, listed, barred, progress)
         numbers.list_first(orders, words)
         return Ordered(orders, meta={"outputs": outputs, "orders": _BY_COSINE})
 
