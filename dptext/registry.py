@@ -5,9 +5,8 @@ is found by the entry point group `dptext.<stage>`, the last part of the stage's
 A name of dptext is dptext's: an entry point that takes one is refused. A component of
 another package that cannot be used is refused when it is asked for, not before.
 
-Exceptions that nobody expected: whose they are and where they arose.
-
-Never what they say: their messages could hold the text of a record.
+What is said of unexpected exceptions is whose they are and where they arose, never
+their messages: these could hold the text of a record.
 """
 
 from __future__ import annotations

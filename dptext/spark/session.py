@@ -1,9 +1,4 @@
-"""Sessions of Spark: the driver's side, and the pipeline that each worker keeps.
-
-The driver's side of Spark: a session, and what becomes of its errors.
-
-What a worker process keeps from one task to the next: the pipeline, made once.
-"""
+"""Sessions of Spark: the driver's side, and the pipeline that each worker keeps."""
 
 from __future__ import annotations
 

@@ -1,20 +1,14 @@
 """Identifiers known from their form, dates too, and random ones of the same layout.
 
-Identifiers that are known by their form, and random ones of the same layout.
-
 A layout is all that is shown of one: the writer is given a layout and random bits and
 never the identifier, and the statement says of each form what its layouts hold
 (dptext.guarantees.not_covered). An e-mail address has no layout: it becomes one of a
 name that nobody can own (".example", RFC 2606).
 
-Dates by their layout, and random ones of the same layout.
-
-A layout is a row of fields, d or dd for a day (dth for one with an ending), n or nn for
-a month, mmm for a short name of one and mmmm for any longer one, in capitals as it has
-them, yy or yyyy, and what stands between them. Of "May" nobody can tell which it is: a
-name of three letters is a short one.
-
-Random integers for what is written anew, from 64 bits each.
+The layout of a date is a row of fields, d or dd for a day (dth for one with an ending),
+n or nn for a month, mmm for a short name of one and mmmm for any longer one, in
+capitals as it has them, yy or yyyy, and what stands between them. Of "May" nobody can
+tell which it is: a name of three letters is a short one.
 """
 
 from __future__ import annotations
