@@ -227,8 +227,7 @@ def add(
     """
     function, rare = spread(command)
     name = name or command.__name__
-    path = " ".join(filter(None, ["dptext", app.info.name, name]))
-    path = path.replace("dptext dptext", "dptext")
+    path = " ".join(dict.fromkeys(("dptext", app.info.name or "dptext", name)))
     epilog = f"{rare} more options: {path} --help-all" if rare else None
     app.command(name, cls=Command, epilog=epilog)(function)
 
