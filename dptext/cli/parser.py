@@ -36,6 +36,10 @@ REMOVED = {
     "setup": "dptext doctor shows what is missing, --install NAME fetches it",
     "lexicon build": "the English lexicon is built in a checkout of dptext: "
     "python -m tools.english --help",
+    **{
+        f"--{name}": f"write --set mechanism.{name}=NUMBER"
+        for name in ("delta", "dimensions", "beta")
+    },
     "--ruler": "this option is now --bayes-risk",
     "--no-ruler": "this option is now --no-bayes-risk",
     **dict.fromkeys(
