@@ -191,7 +191,9 @@ def top_level() -> dict[str, ast.Module]:
     """Return the modules with only their imports at the top, those for types too."""
     found = {}
     for name, tree in modules().items():
-        body = [n for n in tree.body if isinstance(n, ast.Import | ast.ImportFrom)]
+        body: list[ast.stmt] = [
+            n for n in tree.body if isinstance(n, ast.Import | ast.ImportFrom)
+        ]
         if name != "__init__":  # it imports what it names when asked for it
             for node in tree.body:
                 if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node):
