@@ -43,7 +43,6 @@ LAYERS = (
         "evaluation",
         "api",
         "vectors.api",
-        "vectors.panel",
         "frames",
         "integrations",
         "spark",
@@ -78,8 +77,7 @@ ALLOWED = {
     ("pipeline", "__init__"),
     ("cli.app", "__init__"),
     ("cli.evaluate", "__init__"),
-    ("cli.judging", "__init__"),
-    ("cli.man", "__init__"),
+    ("cli.check", "__init__"),
     ("report.build", "__init__"),
     ("report.verify", "__init__"),
 }
