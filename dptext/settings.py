@@ -135,6 +135,7 @@ def _check_size(text: str, loader: Any) -> None:
     """Refuse what is small in the file and large, or endless, when it is read."""
     import yaml
 
+    event: Any
     depth = 0
     for event in yaml.parse(text, Loader=loader):
         depth += isinstance(event, yaml.CollectionStartEvent)
