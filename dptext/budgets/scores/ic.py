@@ -25,7 +25,7 @@ from dptext import models
 from dptext.budgets import scores
 from dptext.budgets.scores import Values
 from dptext.errors import UsageError
-from dptext.tokens.word_lists import stop_words
+from dptext.tokens.language_data import stop_words
 from dptext.types import ENGLISH, Lexicon, Words
 
 WHAT = "the score ic from NLTK"
