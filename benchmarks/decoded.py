@@ -125,8 +125,8 @@ def closeness(ready: Pipeline, version: Written) -> tuple[float, ...]:
     """Return words and content words that are equal, and their mean cosines."""
     vectors = np.asarray(ready.lexicon.vectors, np.float64)
     vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
-    known = stop_words("en")
-    stop = np.array([word.lower() in known for word in ready.lexicon.words])
+    function_words = stop_words("en")
+    stop = np.array([word.lower() in function_words for word in ready.lexicon.words])
     known = version.originals >= 0
     equal = (version.ids == version.originals)[known]
     before, after = version.originals[known], version.ids[known]

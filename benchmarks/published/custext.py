@@ -49,8 +49,8 @@ def rows(data: Path) -> Iterator[Row]:
     ids = np.array(
         [lexicon.row_of.get(word, -1) for text, _ in test for word in text], np.int32
     )
-    known = stop_words("en")
-    stop = np.array([word in known for text, _ in test for word in text])
+    function_words = stop_words("en")
+    stop = np.array([word in function_words for text, _ in test for word in text])
     start: Row = {"part": "custext"}
     yield {
         **start,

@@ -29,6 +29,7 @@ from dptext.randomness import RandomBits
 from dptext.settings import convert
 from dptext.types import BudgetDescription, BudgetKind, Eps, Lexicon, Words
 
+Column = NDArray[np.float64]
 # What is never given away, so that rounded sums stay below the total.
 _HELD_BACK = 2.0**-40
 
@@ -80,9 +81,6 @@ def fill(
         again = np.bincount(texts, held, minlength=count) > 0
         free &= again[texts] & ~held
     return np.asarray(np.clip(eps, floor, ceiling))
-
-
-Column = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +171,6 @@ def _settings(name: str, settings: object) -> tuple[float, scores.Params]:
     return float(weight), convert(rest, kind, location, ("weight",))
 
 
-Column = NDArray[np.float64]
 _LONGEST_TEXT = 1e9
 # A score of 0 counts as this part of an equal share.
 _LEAST = 1e-9

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from dptext.cli import options, outputs
+from dptext.cli import options, outputs, screen
 from dptext.cli.options import setting_option
 from dptext.cli.values import Number, one_of
 from dptext.errors import UsageError
@@ -147,8 +147,8 @@ def command(
     """
     from dptext import progress, streams
     from dptext.engine.job import Job
-    from dptext.report import build, document, signatures
-    from dptext.vectors import columns, job, panel, release
+    from dptext.report import build, document, html, signatures, views
+    from dptext.vectors import columns, job, release
     from dptext.vectors.settings import check_text
 
     if pooled.subject is not None and records.id is not None:
@@ -187,7 +187,7 @@ def command(
         if sidecar is not None:
             encoded = document.encode(document.public(result))
             sidecar.stream.write(signatures.signed(encoded, reports.key))
-        signed = signatures.of_signer(reports.key)
-        internal.write(result, lambda: panel.render(result, signed))
+        view = views.report(result, signatures.of_signer(reports.key))
+        internal.write(result, lambda: html.render(view))
         opened.commit()
-    panel.show(result, console, signed)
+    screen.show(view, console=console)

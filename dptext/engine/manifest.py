@@ -24,7 +24,7 @@ from dptext.randomness import RunKey
 NAME = ".dptext-manifest"
 
 
-class Line(msgspec.Struct, forbid_unknown_fields=True):
+class ManifestLine(msgspec.Struct, forbid_unknown_fields=True):
     """One output: name and sha256; work, the keyed digest of what it follows from.
 
     read, how many records its input has, those that were left out included; seal, that
@@ -78,7 +78,7 @@ class Manifest:
 
     def add(self, job: Job, work: str, read: int, written: Written) -> None:
         """Note that an output is done, on the disk when this returns."""
-        line = Line(self._name(job), written.sha256, work, read)
+        line = ManifestLine(self._name(job), written.sha256, work, read)
         line.seal = self._seal(line)
         self._lines[line.output] = line
         try:
@@ -93,18 +93,18 @@ class Manifest:
     def _name(self, job: Job) -> str:
         return os.path.relpath(job.output or "", self._folder)
 
-    def _read(self) -> list[Line]:
+    def _read(self) -> list[ManifestLine]:
         lines = []
         with contextlib.suppress(FileNotFoundError):
             for data in self._path.read_bytes().splitlines():
                 with contextlib.suppress(msgspec.DecodeError):
-                    lines.append(msgspec.json.decode(data, type=Line))
+                    lines.append(msgspec.json.decode(data, type=ManifestLine))
         return lines
 
-    def _seal(self, line: Line) -> str:
+    def _seal(self, line: ManifestLine) -> str:
         return self._keyed(msgspec.json.encode(msgspec.structs.replace(line, seal="")))
 
-    def _is_sealed(self, line: Line) -> bool:
+    def _is_sealed(self, line: ManifestLine) -> bool:
         return hmac.compare_digest(self._seal(line), line.seal)
 
     def _keyed(self, data: bytes) -> str:

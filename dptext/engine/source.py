@@ -22,7 +22,7 @@ from dptext import pipeline as pipelines
 from dptext.engine.fields import SAMPLE
 from dptext.engine.job import Job
 from dptext.engine.tally import Start
-from dptext.engine.worker import Part, Task
+from dptext.engine.worker import FilePart, Task
 from dptext.errors import InputError, UsageError
 from dptext.formats import Format, Regular, _fields
 from dptext.metrics import FIRST_TEXTS
@@ -228,7 +228,9 @@ class Source:
             assert isinstance(item, Record)
             yield item
 
-    def items(self, module: formats.Format, *, parts: bool) -> Iterator[Record | Part]:
+    def items(
+        self, module: formats.Format, *, parts: bool
+    ) -> Iterator[Record | FilePart]:
         """Yield records as `records` does; with parts, parts after the first ones.
 
         From the first part on, which others are still to read, what is wrong comes in
@@ -251,9 +253,11 @@ class Source:
         """Yield batches of the records, and with parts, parts after the first ones."""
         first_text = self._texts
         items = self.items(module, parts=parts)
-        for is_part, group in groupby(items, lambda item: isinstance(item, Part)):
+        for is_part, group in groupby(items, lambda item: isinstance(item, FilePart)):
             if is_part:
-                yield from (Task([], 0, part) for part in cast(Iterator[Part], group))
+                yield from (
+                    Task([], 0, part) for part in cast(Iterator[FilePart], group)
+                )
                 continue
             records = cast(Iterator[Record], group)
             for batch in pipelines.batches(records, self._job.batch_size):
@@ -291,7 +295,7 @@ class Source:
         stream: BinaryIO,
         name: str,
         regular: Regular | None,
-    ) -> Iterator[Record | Part]:
+    ) -> Iterator[Record | FilePart]:
         location, selection = _location(name), self._job.selection
         if regular is None:
             for item in module.read(stream, selection, location, self._next):
@@ -305,7 +309,7 @@ class Source:
             if not isinstance(item, Verbatim) and self._has_begun():
                 head = module.head(before)
                 line, start = counted.lines, self._next
-                part = Part(module.name, selection, location, head, line, start)
+                part = FilePart(module.name, selection, location, head, line, start)
                 yield from self._parts(module, stream, regular, part)
                 return
 
@@ -314,8 +318,8 @@ class Source:
         return self._records >= SAMPLE and self._texts >= FIRST_TEXTS
 
     def _parts(
-        self, module: formats.Format, stream: BinaryIO, regular: Regular, part: Part
-    ) -> Iterator[Record | Part]:
+        self, module: formats.Format, stream: BinaryIO, regular: Regular, part: FilePart
+    ) -> Iterator[Record | FilePart]:
         """Yield the rest of an input in parts; from an irregular record on, records."""
         pieces, self._is_cut = Pieces(stream, regular), True
         for piece in pieces:

@@ -16,7 +16,7 @@ from dptext.randomness import RunKey
 from dptext.types import Fault, Record, Selection, Verbatim
 
 
-class Part(NamedTuple):
+class FilePart(NamedTuple):
     """Some bytes of an input: whole records, and what is needed to read them.
 
     head makes a file of them; start is the ordinal of the first one, line the number of
@@ -45,7 +45,7 @@ class Task(NamedTuple):
 
     records: list[Record]
     first_text: int
-    part: Part | None = None
+    part: FilePart | None = None
 
     def bare(self) -> Task:
         """Return it as another process needs it: what is only written back stays."""
@@ -90,7 +90,7 @@ class Worker:
         counted = self._meters.observe(private.batch(task.first_text))
         return Done(counted, private.texts, private.replaced, b"", 0, Counter(), [])
 
-    def _part(self, part: Part) -> Done:
+    def _part(self, part: FilePart) -> Done:
         """Read a part, make it private, and write it.
 
         It must be no part with one of the first FIRST_TEXTS texts of a run.

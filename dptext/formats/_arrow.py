@@ -279,7 +279,7 @@ class Page:
     subjects: Sequence[object] | None = None
 
 
-class Rest(NamedTuple):
+class PageRow(NamedTuple):
     """Where a record came from."""
 
     page: Page

@@ -36,7 +36,7 @@ _BARE = "carriage return outside quotes; convert the line ends to line feeds"
 _AHEAD = 6  # bytes after a quote that decide what it means (a delimiter has up to 4)
 
 
-class Row(NamedTuple):
+class FileRow(NamedTuple):
     """One row: its first line, its fields with their quotes, and what is wrong."""
 
     line: int
@@ -46,7 +46,7 @@ class Row(NamedTuple):
     trouble: str | None = None
 
 
-class Layout(NamedTuple):
+class RowLayout(NamedTuple):
     """How rows are laid out; location is the file's name for messages."""
 
     delimiter: bytes
@@ -55,7 +55,7 @@ class Layout(NamedTuple):
     location: str
 
 
-def rows(stream: BinaryIO, layout: Layout, line: int = 1) -> Iterator[Row]:
+def rows(stream: BinaryIO, layout: RowLayout, line: int = 1) -> Iterator[FileRow]:
     """Give every row; a blank one has no fields, a byte order mark counts as one.
 
     line is the number of the first line.
@@ -66,7 +66,7 @@ def rows(stream: BinaryIO, layout: Layout, line: int = 1) -> Iterator[Row]:
     while piece := stream.readline(limit + 2):
         cut = len(piece) > limit and not piece.endswith(b"\n")
         if number == 1 and piece.startswith(BOM):
-            yield Row(1, [], b"", BOM)
+            yield FileRow(1, [], b"", BOM)
             piece = piece[len(BOM) :]
         body = piece.rstrip(b"\r\n")
         if cut or len(body) > limit or (quoting and QUOTE in body):
@@ -76,7 +76,7 @@ def rows(stream: BinaryIO, layout: Layout, line: int = 1) -> Iterator[Row]:
             continue
         trouble = _BARE if quoting and b"\r" in body else None
         fields = body.split(delimiter) if body else []
-        yield Row(number, fields, piece[len(body) :], piece, trouble)
+        yield FileRow(number, fields, piece[len(body) :], piece, trouble)
         number += 1
 
 
@@ -104,7 +104,7 @@ class _Cutter:
     """Cuts one row that holds quotes, or is too long, into its fields."""
 
     def __init__(
-        self, stream: BinaryIO, layout: Layout, line: int, piece: bytes
+        self, stream: BinaryIO, layout: RowLayout, line: int, piece: bytes
     ) -> None:
         self._stream = stream
         self._layout = layout
@@ -119,7 +119,7 @@ class _Cutter:
         self._fields: list[bytes] = []
         self.line = line
 
-    def row(self) -> Iterator[Row]:
+    def row(self) -> Iterator[FileRow]:
         """Read to the end of the row, and give it.
 
         One that is too long is given before its rest is read: a reader may stop there.
@@ -138,12 +138,12 @@ class _Cutter:
             yield self._too_long()
             return
         raw = bytes(self._buffer)
-        yield Row(self._first, self._fields, raw[self._at :], raw, self._trouble)
+        yield FileRow(self._first, self._fields, raw[self._at :], raw, self._trouble)
 
-    def _too_long(self) -> Row:
-        return Row(self._first, [], b"", b"", too_long(self._layout.limit))
+    def _too_long(self) -> FileRow:
+        return FileRow(self._first, [], b"", b"", too_long(self._layout.limit))
 
-    def _field(self) -> Iterator[Row]:
+    def _field(self) -> Iterator[FileRow]:
         begin = self._at
         if self._layout.quoting and self._buffer.startswith(QUOTE, begin):
             self._at += 1
@@ -156,7 +156,7 @@ class _Cutter:
         if not self._over:
             self._fields.append(bytes(self._buffer[begin : self._at]))
 
-    def _quoted(self) -> Iterator[Row]:
+    def _quoted(self) -> Iterator[FileRow]:
         """Go past the quote that closes the field."""
         opened = self.line
         while True:
@@ -178,7 +178,7 @@ class _Cutter:
                     f"as ordinary characters with --no-quoting"
                 )
 
-    def _plain(self) -> Iterator[Row]:
+    def _plain(self) -> Iterator[FileRow]:
         """Go to the delimiter or the line end that closes an unquoted field."""
         delimiter = self._layout.delimiter
         while True:
@@ -204,7 +204,7 @@ class _Cutter:
         """Tell whether the line that is read goes on beyond the buffer."""
         return not (self._line_over or self._at_end)
 
-    def _more(self) -> Generator[Row, None, bool]:
+    def _more(self) -> Generator[FileRow, None, bool]:
         """Read on; of a row that is too long only the part still needed is kept."""
         limit = self._layout.limit
         if len(self._buffer) > limit and not self._over:
@@ -245,7 +245,7 @@ class Header(NamedTuple):
     quoted: tuple[bool, ...]
 
 
-class Columns(NamedTuple):
+class HeaderColumns(NamedTuple):
     """Where the selected fields stand, from 0; every row must have as many fields.
 
     names are those of the header, or numbers from 1.
@@ -257,7 +257,7 @@ class Columns(NamedTuple):
     subject: int | None = None
 
 
-def names_of(row: Row, selection: Selection, location: str) -> tuple[str, ...]:
+def names_of(row: FileRow, selection: Selection, location: str) -> tuple[str, ...]:
     """Return the names of a header. Raises InputError where it cannot be read."""
     try:
         if row.trouble is not None:
@@ -275,7 +275,7 @@ def names_of(row: Row, selection: Selection, location: str) -> tuple[str, ...]:
 
 def by_name(
     names: tuple[str, ...], selection: Selection, raw: bytes, where: str
-) -> Columns:
+) -> HeaderColumns:
     """Find the selected columns by name; raw is the header."""
 
     def index_of(name: str) -> int:
@@ -316,7 +316,7 @@ def other_delimiter(header: str, name: str | None = None) -> str | None:
     return None
 
 
-def by_number(count: int, selection: Selection, where: str) -> Columns:
+def by_number(count: int, selection: Selection, where: str) -> HeaderColumns:
     """Find the selected columns by number, from 1."""
 
     def index_of(name: str) -> int:
@@ -333,7 +333,7 @@ def by_number(count: int, selection: Selection, where: str) -> Columns:
 
 def _selected(
     names: tuple[str, ...], index_of: Callable[[str], int], selection: Selection
-) -> Columns:
+) -> HeaderColumns:
     texts = tuple(sorted({index_of(name) for name in selection.fields}))
     named: list[int | None] = []
     for name, what in (
@@ -343,7 +343,7 @@ def _selected(
         named.append(None if name is None else index_of(name))
         if named[-1] in texts:
             raise UsageError(f"field {name!r} cannot be both a text and the {what}")
-    return Columns(names, texts, *named)
+    return HeaderColumns(names, texts, *named)
 
 
 def text_of(field: bytes, quoting: bool) -> str:
@@ -353,18 +353,18 @@ def text_of(field: bytes, quoting: bool) -> str:
     return field.decode()
 
 
-class Rest(NamedTuple):
+class RowRest(NamedTuple):
     """What is kept of a row to write it back."""
 
     fields: list[bytes]
-    columns: Columns
+    columns: HeaderColumns
     end: bytes
 
 
 class Format(formats.Format):
     """One record per row; the delimiter is a comma unless selected otherwise."""
 
-    SUFFIXES: ClassVar = (".csv",)
+    SUFFIXES: ClassVar[tuple[str, ...]] = (".csv",)
     DELIMITER: ClassVar = ","
 
     def read(
@@ -377,7 +377,7 @@ class Format(formats.Format):
     ) -> Iterator[Item]:
         """Read one record per row, after the header if there is one."""
         layout = self._layout(selection, location)
-        columns: Columns | None = None
+        columns: HeaderColumns | None = None
         ordinal = start
         for row in rows(stream, layout, line):
             where = f"{location}:{row.line}"
@@ -447,25 +447,25 @@ class Format(formats.Format):
 
     def others(self, record: Record, selection: Selection) -> Iterator[tuple[str, str]]:
         """Give the columns of a record that are copied, with their names."""
-        assert isinstance(record.rest, Rest)
+        assert isinstance(record.rest, RowRest)
         fields, columns, _ = record.rest
         selected = {*columns.texts, columns.identity, columns.subject}
         for index, (name, field) in enumerate(zip(columns.names, fields, strict=True)):
             if index not in selected:
                 yield name, text_of(field, selection.quoting)
 
-    def _layout(self, selection: Selection, location: str) -> Layout:
+    def _layout(self, selection: Selection, location: str) -> RowLayout:
         delimiter = selection.delimiter or self.DELIMITER
         if len(delimiter) != 1 or delimiter in '"\r\n':
             raise UsageError(
                 "the delimiter must be one character, not a quote or a line end"
             )
         limit = selection.max_record_bytes
-        return Layout(delimiter.encode(), selection.quoting, limit, location)
+        return RowLayout(delimiter.encode(), selection.quoting, limit, location)
 
 
 def _record(
-    row: Row, columns: Columns | None, selection: Selection, ordinal: int
+    row: FileRow, columns: HeaderColumns | None, selection: Selection, ordinal: int
 ) -> Record:
     fields = row.fields
     if columns is None or row.trouble is not None:
@@ -484,7 +484,7 @@ def _record(
     if columns.subject is not None:
         value = text_of(fields[columns.subject], selection.quoting)
         subject = _fields.of_text(value, selection.subject_field or "")
-    rest = Rest(fields, columns, row.end)
+    rest = RowRest(fields, columns, row.end)
     return Record(ordinal, texts, rest, identity, selection.fields, subject)
 
 
@@ -514,7 +514,7 @@ class Writer(LineWriter):
     def write(self, record: Record, texts: Sequence[str]) -> None:
         """Write a row with its new texts in it."""
         rest = record.rest
-        assert isinstance(rest, Rest)
+        assert isinstance(rest, RowRest)
         fields = rest.fields.copy()
         for index, text in zip(rest.columns.texts, texts, strict=True):
             fields[index] = self._spell(text.encode(), index, len(fields))

@@ -4,11 +4,8 @@ Types: string, large_string, string_view, dictionary of them, list and large_lis
 fields of structs by dotted path. Other columns keep value and type. Nothing of the
 file is copied that the selected texts may have a part in: no statistics, indexes,
 filters, sort orders or keys of its footer, and not the sizes of its row groups, which
-writers cut by bytes. The codec is that of another column; see _arrow for what is
-said of columns.
-Needs the extra "parquet".
-
-Writing rows back to a Parquet file.
+writers cut by bytes. The codec is that of another column; what is said of columns is
+left to dptext.formats._arrow. Needs the extra "parquet".
 """
 
 from __future__ import annotations
@@ -20,7 +17,7 @@ from typing import BinaryIO, ClassVar
 from dptext import formats
 from dptext.errors import InputError, MissingExtra
 from dptext.formats import Item, _arrow, _fields
-from dptext.formats._arrow import ROWS, Head, Page, Rest, page_of, row_of
+from dptext.formats._arrow import ROWS, Head, Page, PageRow, page_of, row_of
 from dptext.formats._lines import Unreadable
 from dptext.types import Fault, Record, Selection, Verbatim
 
@@ -28,7 +25,7 @@ _GROUP_BYTES = 2**26  # a row group of the output is full at so many bytes
 _GROUP_ROWS = 2**17  # or rows
 
 
-class _Sink:
+class _OpenStream:
     """A stream that pyarrow may write to even when a failed run has closed it."""
 
     def __init__(self, stream: BinaryIO) -> None:
@@ -49,7 +46,7 @@ class Writer(formats.Writer):
     """Writes rows in row groups of its own; rows that were faults are left out."""
 
     def __init__(self, stream: BinaryIO, selection: Selection) -> None:
-        self._sink = _Sink(stream)
+        self._sink = _OpenStream(stream)
         self._private = selection.fields
         self._head: Head | None = None
         self._file: _arrow.File = None
@@ -95,7 +92,7 @@ class Writer(formats.Writer):
 
     def write(self, record: Record, texts: Sequence[str]) -> None:
         """Take a record; its page is rebuilt when the next one begins."""
-        assert isinstance(record.rest, Rest)
+        assert isinstance(record.rest, PageRow)
         page, row = record.rest
         if page is not self._page:
             self._rebuild(ROWS)
@@ -203,7 +200,7 @@ class Format(formats.Format):
                 try:
                     texts, name = row_of(page, row, selection)
                     about = _subject(page, row, selection)
-                    rest, fields = Rest(page, row), selection.fields
+                    rest, fields = PageRow(page, row), selection.fields
                     yield Record(start + number, texts, rest, name, fields, about)
                 except Unreadable as error:
                     raw = _arrow.json_line(batch, row)
@@ -237,7 +234,7 @@ class Format(formats.Format):
 
     def others(self, record: Record, selection: Selection) -> Iterator[tuple[str, str]]:
         """Give the strings of a record that are copied, with their paths."""
-        assert isinstance(record.rest, Rest)
+        assert isinstance(record.rest, PageRow)
         page, row = record.rest
         schema = page.head.schema
         for path in _arrow.leaf_paths(schema, only_text=True):

@@ -9,7 +9,7 @@ from dptext import pipeline as pipelines
 from dptext.engine.tally import Tally
 from dptext.errors import InputError, MissingExtra
 from dptext.formats import _arrow
-from dptext.formats._arrow import ROWS, Head, Page, Rest, page_of, row_of
+from dptext.formats._arrow import ROWS, Head, Page, PageRow, page_of, row_of
 from dptext.formats._lines import Unreadable
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
@@ -79,7 +79,7 @@ class Columns:
             if self._tally is not None:
                 self._tally.count(private)
             for record, texts in zip(batch, private.texts, strict=True):
-                assert isinstance(record.rest, Rest)
+                assert isinstance(record.rest, PageRow)
                 if record.rest.page is not page:
                     if page is not None:
                         yield _arrow.with_texts(head, page.batch, new)
@@ -100,7 +100,7 @@ class Columns:
                     texts, name = row_of(page, row, selection)
                 except Unreadable as error:
                     raise InputError(_described(number, error, selection)) from None
-                yield Record(number, texts, Rest(page, row), name, selection.fields)
+                yield Record(number, texts, PageRow(page, row), name, selection.fields)
                 number += 1
 
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Unpack
 
 from dptext import profile as profiles
-from dptext.api import Call, Choices, Path
+from dptext.api import Call, CallChoices, Path
 from dptext.errors import MissingExtra
 from dptext.types import Record, Selection
 
@@ -39,7 +39,7 @@ class Run:
         self,
         profile: Path = profiles.DEFAULT,
         overrides: Mapping[str, object] | None = None,
-        **choices: Unpack[Choices],
+        **choices: Unpack[CallChoices],
     ) -> None:
         self._call = Call(profile, overrides, choices)
         self._randomness = self._call.pipeline.randomness(self._call.key)

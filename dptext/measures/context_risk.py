@@ -33,7 +33,7 @@ from dptext.errors import UsageError
 from dptext.measures.bayes_risk import Share
 from dptext.measures.sampled_risk import bands_of
 from dptext.readers import Reader, ngrams
-from dptext.readers.channel import Alone
+from dptext.readers.channel import UnigramReader
 from dptext.readers.pairs import PairReader
 from dptext.tokens.word_lists import stop_words
 from dptext.types import ENGLISH, Ids, JsonObject, Record
@@ -81,7 +81,7 @@ class Reading:
         return self.classes[0].success
 
 
-class Attack:
+class ContextAttack:
     """Draws texts anew under a pipeline and lets readers guess, batch by batch."""
 
     def __init__(self, pipeline: Pipeline, readers: Sequence[Reader]) -> None:
@@ -167,7 +167,7 @@ def measure(
     randomness: Randomness,
 ) -> tuple[Reading, ...]:
     """Attack batches of texts, each text a record of its own."""
-    attack, number = Attack(pipeline, readers), 0
+    attack, number = ContextAttack(pipeline, readers), 0
     for batch in texts:
         records = [Record(number + n, (text,), None) for n, text in enumerate(batch)]
         attack.add(records, randomness)
@@ -199,7 +199,7 @@ def available(pipeline: Pipeline) -> list[Reader]:
     channel = pipeline.channel
     if not channel.mechanism.has_log_probs:
         return []
-    readers: list[Reader] = [Alone(channel)]
+    readers: list[Reader] = [UnigramReader(channel)]
     theirs = pipeline.decoder.reader
     if theirs is None or theirs.name != PairReader.name:
         model = ngrams.shipped(channel)

@@ -19,24 +19,155 @@ Example: dptext sanitize reviews.jsonl --field text --mechanism gaussian --epsil
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Annotated
+from abc import abstractmethod
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from msgspec import Meta
 from numpy.typing import NDArray
 
-from dptext import noise
-from dptext.mechanisms import Aim, _clipped
-from dptext.mechanisms._clipped import Clipped
+from dptext import mechanisms, noise
+from dptext.mechanisms import Aim, Family, NoiseMechanism, at_each
 from dptext.noise import mu_of
 from dptext.randomness import RandomBits
-from dptext.spaces import Space
-from dptext.types import ONE, Eps, Guarantee, Ids, Notion, Points
+from dptext.spaces import Geometry, Space, geometry_of
+from dptext.types import ONE, Constant, Eps, Guarantee, Ids, Inputs, Notion, Points
 
 
 @dataclass(frozen=True, slots=True)
-class Params(_clipped.Params):
+class ClippedParams(mechanisms.Params):
+    """clip: C.
+
+    sensitivity: the largest distance of clipped vectors, exact over the "vocabulary"
+    or, whatever the vocabulary, the "worst" case 2 C.
+    """
+
+    family: ClassVar[Family] = Family.NOISE
+
+    clip: Annotated[float, Meta(ge=1e-9, le=1e9)] = 1.0
+    sensitivity: Literal["vocabulary", "worst"] = "vocabulary"
+
+    def clipped(self, space: Space) -> NDArray[np.float32]:
+        """Return c of every row: (V + 1, d)."""
+        return clip(space.vectors.astype(np.float64), self.clip).astype(np.float32)
+
+
+def clip(vectors: NDArray[np.float64], longest: float) -> NDArray[np.float64]:
+    """Return c(v) = v min(1, C / |v|) of each row: (n, d)."""
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    clipped: NDArray[np.float64] = vectors / np.maximum(1.0, lengths / longest)
+    return clipped
+
+
+@dataclass(frozen=True, eq=False)
+class Clipped(NoiseMechanism):
+    """Noise that hides the largest distance of clipped vectors.
+
+    clipped (V + 1, d) float32: c of every row.
+    """
+
+    params: ClippedParams
+    clipped: NDArray[np.float32] = field(repr=False)
+
+    @property
+    def width(self) -> int:
+        """Return the number of dimensions."""
+        return int(self.clipped.shape[1])
+
+    @property
+    def output_vectors(self) -> NDArray[np.float32]:
+        """Return where the words lie before noise: the clipped vectors."""
+        return self.clipped
+
+    @property
+    def inputs(self) -> NDArray[np.float32]:
+        """Return the clipped vectors: means of them are no farther apart."""
+        return self.clipped
+
+    def position(self, vectors: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return c of vectors: (n, d)."""
+        return clip(vectors, self.params.clip)
+
+    @cached_property
+    def _geometry(self) -> Geometry:
+        return geometry_of(
+            self.space,
+            lambda: self.clipped,
+            "gaussian",
+            float(self.params.clip),
+        )
+
+    def geometry(self, epsilon: float) -> Geometry:
+        """Return the public distances over V of the clipped vectors."""
+        return self._geometry
+
+    @cached_property
+    def _largest(self) -> Constant:
+        """Return the largest distance; within a hull it is that of two corners."""
+        if self.params.sensitivity == "worst":
+            # Clipped vectors are rounded to float32.
+            most = 2.0 * self.params.clip * (1.0 + 2.0**-22)
+            return Constant(most, Inputs.VECTORS)
+        # Where all vectors coincide there is nothing to hide, and no step of 0.
+        most = self._geometry.diameter or self.params.clip
+        return Constant(most * (1.0 + 1e-12), Inputs.MEANS)
+
+    @property
+    def sensitivity(self) -> float:
+        """Return the largest distance that the noise must hide, rounded up."""
+        return self._largest.over(Inputs.WORDS)
+
+    def guarantee_over(self, inputs: Inputs, epsilon: float) -> Guarantee:
+        """Return the guarantee of words where the noise hides other inputs, too."""
+        self._largest.over(inputs)
+        return self.guarantee(epsilon)
+
+    @cached_property
+    def longest(self) -> float:
+        """Return the largest coordinate that a clipped vector can have."""
+        if self.params.sensitivity == "worst":
+            return self.params.clip
+        return float(np.abs(self.clipped).max())
+
+    def unrounded(self, step: float) -> float:
+        """Return what quotients in double precision add to the distance of two vectors.
+
+        In each coordinate. 0 up to 2^22 steps: these are within 1e-9 of a step, which
+        is taken off where a grid is chosen.
+        """
+        return self.longest * 2.0**-51 if self.longest > step * 2.0**22 else 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Discrete(Clipped):
+    """Noise of whole steps of a grid, to which the clipped vectors are rounded."""
+
+    @abstractmethod
+    def steps(self, bits: RandomBits) -> NDArray[np.int64]:
+        """Draw noise in steps: (n, d)."""
+
+    def centres(self, ids: Ids, eps: Eps) -> NDArray[np.floating]:
+        """Return the clipped vectors of words on the grid: (n, d)."""
+        steps = at_each(self.step, eps)[:, None]
+        return noise.whole_steps(self.clipped[ids], steps) * steps
+
+    def noise(self, eps: Eps, bits: RandomBits) -> NDArray[np.float64]:
+        """Return whole steps of noise: eps (n,) -> (n, d)."""
+        return self.steps(bits) * at_each(self.step, eps)[:, None]
+
+    def release(
+        self, positions: NDArray[np.floating], epsilon: float, bits: RandomBits
+    ) -> NDArray[np.float32]:
+        """Release vectors at one epsilon: (n, d) -> (n, d) float32 on the grid."""
+        step = self.step(epsilon)
+        steps = noise.whole_steps(positions, step)
+        return noise.on_grid(steps + self.steps(bits), step)
+
+
+@dataclass(frozen=True, slots=True)
+class Params(ClippedParams):
     """clip: C; delta: the chance left over, for each word.
 
     sensitivity: the largest distance of clipped vectors, exact over the "vocabulary"
@@ -76,33 +207,20 @@ class Gaussian(Clipped):
         """Return the standard deviation of the noise in each coordinate."""
         return self.sensitivity / mu_of(epsilon, self.params.delta)
 
-    def _sigmas(self, eps: Eps) -> NDArray[np.float64]:
-        values, which = np.unique(eps, return_inverse=True)
-        return np.array([self.sigma(float(value)) for value in values])[which]
-
-    def sample(self, ids: Ids, eps: Eps, bits: RandomBits) -> Points:
-        """Move each word's clipped vector: ids (n,), eps (n,) nats -> (n, d)."""
-        return noise.moved(self.clipped[ids], self.noise(eps, bits))
-
     def noise(self, eps: Eps, bits: RandomBits) -> NDArray[np.float64]:
         """Return normal noise: eps (n,) nats -> (n, d)."""
-        normal = bits.normal(0, self.clipped.shape[1])
-        return normal * self._sigmas(eps)[:, None]
+        return bits.normal(0, self.width) * at_each(self.sigma, eps)[:, None]
 
     def spread(self, epsilon: float) -> float:
         """Return sigma."""
         return self.sigma(epsilon)
-
-    def centres(self, ids: Ids, eps: Eps) -> NDArray[np.floating]:
-        """Return what noise is added to: ids (n,), eps (n,) -> (n, d)."""
-        return self.clipped[ids]
 
     def standard_noise(
         self, ids: Ids, points: Points, eps: Eps
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
         """Return unit directions and Gamma(d / 2) amounts |z|^2 / 2 sigma^2."""
         drawn = points.astype(np.float64) - self.centres(ids, eps)
-        directions, lengths = noise.directed(drawn / self._sigmas(eps)[:, None])
+        directions, lengths = noise.directed(drawn / at_each(self.sigma, eps)[:, None])
         return directions, lengths**2 / 2.0, drawn.shape[1] / 2.0
 
     def log_density(
@@ -113,4 +231,4 @@ class Gaussian(Clipped):
         centres = self.centres(words, np.repeat(eps[:1], len(words)))
         squares = noise.squared_distances(observed, centres)
         with np.errstate(divide="ignore"):
-            return noise.fallen(squares, 0.5 / self._sigmas(eps) ** 2)
+            return noise.fallen(squares, 0.5 / at_each(self.sigma, eps) ** 2)

@@ -41,7 +41,7 @@ _COUNTING = ("integer", "decimal", "thousands")
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class NumberPart:
     """Literal characters, or a range of numbers where text is empty."""
 
     text: str
@@ -77,19 +77,19 @@ class Element:
     name: str
     kind: str
     share: float
-    forms: tuple[tuple[Part, ...], ...]
+    forms: tuple[tuple[NumberPart, ...], ...]
     first: int
     last: int
 
 
-def _parts(form: str) -> tuple[Part, ...]:
+def _parts(form: str) -> tuple[NumberPart, ...]:
     parts, end = [], 0
     for match in _RANGE.finditer(form):
-        parts += [Part(form[end : match.start()])] if match.start() > end else []
+        parts += [NumberPart(form[end : match.start()])] if match.start() > end else []
         low, high = match.groups()
-        parts.append(Part("", int(low), int(high), len(low)))
+        parts.append(NumberPart("", int(low), int(high), len(low)))
         end = match.end()
-    return (*parts, *([Part(form[end:])] if end < len(form) else []))
+    return (*parts, *([NumberPart(form[end:])] if end < len(form) else []))
 
 
 def _element(kind: str, spec: str) -> Element:
@@ -102,7 +102,7 @@ def _element(kind: str, spec: str) -> Element:
     return Element(name, kind, 0.0, forms, first, last)
 
 
-def _filled(form: tuple[Part, ...], numbers: Sequence[int]) -> str:
+def _filled(form: tuple[NumberPart, ...], numbers: Sequence[int]) -> str:
     """Write a form with these numbers in its ranges; others are passed over."""
     return "".join(
         part.text or f"{number:0{part.width}d}"
@@ -111,12 +111,10 @@ def _filled(form: tuple[Part, ...], numbers: Sequence[int]) -> str:
 
 
 def _elements() -> Iterator[Element]:
-    rows = [
-        (*heading.split(), specs)
-        for heading, specs in word_lists.sections("number_elements")
-    ]
-    total = sum(int(share) for _, share, _ in rows)
-    for kind, share, specs in rows:
+    sections = word_lists.sections("number_elements")
+    rows = [(heading.split(), specs) for heading, specs in sections]
+    total = sum(int(share) for (_, share), _ in rows)
+    for (kind, share), specs in rows:
         every = [_element(kind, spec) for spec in specs]
         weights = [1.0] * len(every)
         if kind in _COUNTING:
@@ -207,9 +205,9 @@ def _kind(text: str) -> str:
     return kinds.get(first, "any")
 
 
-def _by_shape() -> dict[str, list[tuple[re.Pattern[str], list[Part], int]]]:
+def _by_shape() -> dict[str, list[tuple[re.Pattern[str], list[NumberPart], int]]]:
     """Return by shape the forms of that shape, their ranges, and their elements."""
-    shapes: dict[str, list[tuple[re.Pattern[str], list[Part], int]]] = {}
+    shapes: dict[str, list[tuple[re.Pattern[str], list[NumberPart], int]]] = {}
     for position, element in enumerate(ELEMENTS):
         # What NUMBER is written as has elements of its own.
         for form in element.forms if position else ():
@@ -280,7 +278,7 @@ class Numbers:
 
 
 def _random(
-    form: tuple[Part, ...], integers: NDArray[np.uint64], bits: RandomBits
+    form: tuple[NumberPart, ...], integers: NDArray[np.uint64], bits: RandomBits
 ) -> Iterator[str]:
     """Yield a number of a form for each row of bits, all of them equally likely."""
     fill = iter(range(integers.shape[1]))

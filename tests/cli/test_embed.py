@@ -119,7 +119,7 @@ def test_the_panel_and_the_internal_report(source: str, tmp_path: Path) -> None:
     ran = embed(source, out, *more)
     assert (ran.code, ran.out) == (0, b"")
     for part in (
-        "dptext privacy report: vectors",
+        "Privacy report: vectors",
         "Not covered:",
         "Holds if:",
         "Ruler",
