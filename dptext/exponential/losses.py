@@ -35,9 +35,10 @@ from dptext.errors import UsageError
 from dptext.exponential import distribution
 from dptext.exponential.distribution import DistanceDistribution, Lists, Weights
 from dptext.spaces import Space
+from dptext.types import Floats, Ints
 
 
-def sums_of_all_words(weights: Weights, kind: type = np.float64) -> NDArray[np.float64]:
+def sums_of_all_words(weights: Weights, kind: type = np.float64) -> Floats:
     """Return Z of all words: (V,), the last result kept.
 
     kind is the precision of distances and weights.
@@ -50,7 +51,7 @@ def sums_of_all_words(weights: Weights, kind: type = np.float64) -> NDArray[np.f
     return kept[key]
 
 
-def _sums(weights: Weights, kind: type) -> NDArray[np.float64]:
+def _sums(weights: Weights, kind: type) -> Floats:
     rate: NDArray[np.floating] = weights.rate.astype(kind)
     sums = np.zeros(weights.size)
     for rows, columns, tile in distribution.of_pairs(weights.space, kind):
@@ -86,21 +87,21 @@ class Losses:
             truncation=lambda _scale: self.truncation,
         )
 
-    def rows(self, ids: NDArray[np.int64]) -> NDArray[np.float64]:
+    def rows(self, ids: Ints) -> Floats:
         """Return t from some inputs to all outputs: (n, V)."""
         distances = geometry.to_words(self.space, ids, 0, self.space.size)
         return np.minimum(distances, self.truncation, out=distances)
 
     @cached_property
-    def unknown(self) -> NDArray[np.float64]:
+    def unknown(self) -> Floats:
         """Return t of the unknown word to all words: (V,)."""
         return np.asarray(self.rows(np.array([self.space.size]))[0])
 
     @cached_property
-    def _beyond(self) -> NDArray[np.float64]:
+    def _beyond(self) -> Floats:
         return np.full(self.space.size, np.nan)
 
-    def beyond(self, ids: NDArray[np.int64]) -> NDArray[np.float64]:
+    def beyond(self, ids: Ints) -> Floats:
         """Return max over y of t(x, y) - t(unknown, y), (n,), kept once computed.
 
         The unknown word is no output, so that this may be less than t(x, unknown).
@@ -111,7 +112,7 @@ class Losses:
             self._beyond[part] = (self.rows(part) - self.unknown).max(axis=1)
         return self._beyond[ids]
 
-    def worst(self, scale: float, few: int) -> tuple[float, NDArray[np.int64]]:
+    def worst(self, scale: float, few: int) -> tuple[float, Ints]:
         """Return the largest loss over t of any ordered pair, and the worst few words.
 
         Pairs with t = 0 have one distribution and lose nothing.
@@ -129,9 +130,7 @@ class Losses:
         words = np.append(np.unique(np.append(top, other[top])), word)
         return max(worst, with_unknown), words.astype(np.int64)
 
-    def _steepest(
-        self, log_z: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    def _steepest(self, log_z: Floats) -> tuple[Floats, Ints]:
         """Return max of |ln Z - ln Z'| / t for each word, and the other word: (V,)."""
         size = self.space.size
         steepest, other = np.zeros(size), np.zeros(size, np.int64)
@@ -149,7 +148,7 @@ class Losses:
         return steepest, other
 
     def _worst_unknown(
-        self, scale: float, log_z: NDArray[np.float64], floor: float
+        self, scale: float, log_z: Floats, floor: float
     ) -> tuple[float, int]:
         """Return the largest loss over t between the unknown word and a word.
 
@@ -170,7 +169,7 @@ class Losses:
         return float(loss[position]), int(words[position])
 
 
-def log_sums(rows: NDArray[np.float64], scale: float) -> NDArray[np.float64]:
+def log_sums(rows: Floats, scale: float) -> Floats:
     """Return ln of the sum of exp(-scale t / 2) of each row: (n, V) -> (n,)."""
     sums_of_rows = np.empty(len(rows))
     for begin in range(0, len(rows), _AT_ONCE):
@@ -185,7 +184,7 @@ def log_sums(rows: NDArray[np.float64], scale: float) -> NDArray[np.float64]:
 class LossesAmong:
     """The losses over t of a few inputs, the unknown one last, quick at any scale."""
 
-    def __init__(self, losses: Losses, ids: NDArray[np.int64]) -> None:
+    def __init__(self, losses: Losses, ids: Ints) -> None:
         self.ids = np.unique(ids)
         self._rows = losses.rows(np.append(self.ids, losses.space.size))
         # (n + 1, n): from each of them to those that are words.
@@ -326,7 +325,7 @@ def _proposed(words: LossesAmong, epsilon: float, top: float) -> float:
     return below
 
 
-def _first(losses: Losses) -> NDArray[np.int64]:
+def _first(losses: Losses) -> Ints:
     """Choose frequent and random words, and those next to the unknown word."""
     size = losses.space.size
     count = min(_FIRST, size)

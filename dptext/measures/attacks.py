@@ -43,7 +43,7 @@ from dptext.models.masked import load_network, load_tokenizer, need
 from dptext.tokens import kinds
 from dptext.tokens.policy import DROP, PERTURB, Policy
 from dptext.tokens.tokenizer import Tokenizer
-from dptext.types import BudgetKind, Ids, Lexicon, Words
+from dptext.types import BudgetKind, Floats, Ids, Ints, Lexicon, Words
 
 if TYPE_CHECKING:
     from dptext.pipeline import Pipeline
@@ -73,7 +73,7 @@ def nearest(same: int, words: int) -> Attack:
 def bayes(
     mechanism: Mechanism,
     epsilon: float,
-    prior: NDArray[np.float64],
+    prior: Floats,
     before: Ids,
     after: Ids,
     predicted: float | None = None,
@@ -85,9 +85,7 @@ def bayes(
     return Attack("Bayes", right, len(before), BAYES, predicted)
 
 
-def best(
-    mechanism: Mechanism, epsilon: float, prior: NDArray[np.float64], outputs: Ids
-) -> Ids:
+def best(mechanism: Mechanism, epsilon: float, prior: Floats, outputs: Ids) -> Ids:
     """Return the likeliest original of each output: (m,) int32, in O(V^2)."""
     size = len(prior)
     top = np.full(len(outputs), -np.inf)
@@ -218,9 +216,6 @@ def _answers(
         yield decoded if masked else []
 
 
-Rows = NDArray[np.int64]
-
-
 @dataclass(frozen=True, slots=True)
 class Aligned:
     """A batch of texts before and after, with all of their words.
@@ -231,8 +226,8 @@ class Aligned:
 
     before: Words
     after: Words
-    rows_before: Rows
-    rows_after: Rows
+    rows_before: Ints
+    rows_after: Ints
     compared: int
 
     def batch(self, first_text: int) -> Batch:
@@ -288,7 +283,7 @@ def kinds_of(words: Words) -> NDArray[np.uint8]:
     return words.flags[words.positions] & np.uint8(kinds.KIND)
 
 
-def spelled(words: Words, rows: Rows) -> Iterator[str]:
+def spelled(words: Words, rows: Ints) -> Iterator[str]:
     """Yield words as they stand in their texts, in lower case."""
     for position in words.positions[rows].tolist():
         yield words.pieces[position].strip(" ").lower()

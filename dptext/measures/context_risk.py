@@ -36,7 +36,7 @@ from dptext.readers import Reader, ngrams
 from dptext.readers.channel import Alone
 from dptext.readers.pairs import PairReader
 from dptext.tokens.stop_words import STOP_WORDS
-from dptext.types import Ids, JsonObject, Record
+from dptext.types import Ids, Ints, JsonObject, Record
 
 if TYPE_CHECKING:
     from dptext.pipeline import Pipeline
@@ -94,8 +94,8 @@ class ContextAttack:
             band[begin:end] = True
             self._classes.append(band)
         # Of each text the words of each class, and for each reader those guessed.
-        self._words: list[NDArray[np.int64]] = []
-        self._right: list[list[NDArray[np.int64]]] = [[] for _ in readers]
+        self._words: list[Ints] = []
+        self._right: list[list[Ints]] = [[] for _ in readers]
 
     def add(self, records: Sequence[Record], randomness: Randomness) -> None:
         """Attack the texts of a batch of records."""
@@ -110,12 +110,7 @@ class ContextAttack:
             self._count(right, words.ids, words.texts, len(words.ends), guess)
 
     def _count(
-        self,
-        sums: list[NDArray[np.int64]],
-        ids: Ids,
-        texts: NDArray[np.int64],
-        count: int,
-        guess: Ids,
+        self, sums: list[Ints], ids: Ids, texts: Ints, count: int, guess: Ids
     ) -> None:
         """Count in each text the known words that are guessed: (count, classes)."""
         right = (ids == guess) & (ids >= 0)

@@ -17,7 +17,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dptext import metrics, models, registry
 from dptext.errors import ComponentError, UsageError
@@ -25,7 +24,7 @@ from dptext.measures.attacks import Aligned, Aligner
 from dptext.metrics import Batch, Figure, perturbation, rare_words, similarity
 from dptext.tokens import kinds
 from dptext.tokens.policy import Policy
-from dptext.types import Lexicon, Words
+from dptext.types import Floats, Lexicon, Words
 
 # What each meter counts, in the order of the meters; only the meter knows its type.
 Partials = tuple[object, ...]
@@ -178,7 +177,7 @@ def _number(figure: Figure) -> float | None:
     return figure
 
 
-def _encoded(encoder: str, texts: Sequence[str]) -> NDArray[np.float64]:
+def _encoded(encoder: str, texts: Sequence[str]) -> Floats:
     folder = models.need_sentence_model(encoder, "CS")
     encode = models.sentence_model(folder, "cpu").encode
     return np.asarray(encode(list(texts), show_progress_bar=False), np.float64)

@@ -54,7 +54,7 @@ from dptext.exponential.mechanism import DistanceMechanism
 from dptext.mechanisms import Aim, Bands, WordMechanism, log_normalised, of_known_words
 from dptext.randomness import RandomBits
 from dptext.spaces import Space, unit
-from dptext.types import Eps, Guarantee, Ids, VaryingEpsilon
+from dptext.types import Eps, Floats, Guarantee, Ids, Ints, VaryingEpsilon
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +68,7 @@ class OneSet(DistanceMechanism):
     measured: Space
     squared: bool
     lists: Lists
-    spread: NDArray[np.float64]
+    spread: Floats
 
     @cached_property
     def distribution(self) -> DistanceDistribution:
@@ -89,7 +89,7 @@ class OneSet(DistanceMechanism):
         return self.distribution.numerical_slack(epsilon)
 
 
-def spread_of(space: Space, squared: bool) -> NDArray[np.float64]:
+def spread_of(space: Space, squared: bool) -> Floats:
     """Return max - min of the distances of each row, or of their squares: (V + 1,)."""
     power = 2 if squared else 1
     spread = geometry.farthest(space) ** power
@@ -112,16 +112,16 @@ class OutputSets:
 
     vectors: NDArray[np.float32] = field(repr=False)
     sets: NDArray[np.int32]
-    classes: NDArray[np.int64]
+    classes: Ints
     squared: bool
-    utilities: NDArray[np.float64] = field(repr=False)
+    utilities: Floats = field(repr=False)
     known: NDArray[np.bool_] = field(repr=False)
 
-    def members(self, rows: NDArray[np.int64]) -> NDArray[np.int32]:
+    def members(self, rows: Ints) -> NDArray[np.int32]:
         """Return the words of each row's set: (m,) -> (m, k)."""
         return self.sets[self.classes[rows]]
 
-    def utility(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+    def utility(self, rows: Ints) -> Floats:
         """Return u = 1 - (d - min) / (max - min) of each row's set: (m,) -> (m, k).
 
         1 where max = min; -inf where a set is smaller than k.
@@ -133,7 +133,7 @@ class OutputSets:
             self.known[part] = True
         return self.utilities[rows]
 
-    def _utility(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+    def _utility(self, rows: Ints) -> Floats:
         members = self.members(rows)
         gap = self.vectors[members].astype(np.float64)
         gap -= self.vectors[rows].astype(np.float64)[:, None, :]
@@ -180,9 +180,7 @@ def build(space: Space, mapping: str, k: int, squared: bool) -> OutputSets:
     )
 
 
-def _sound(
-    space: Space, k: int, sets: NDArray[np.int32], classes: NDArray[np.int64]
-) -> bool:
+def _sound(space: Space, k: int, sets: NDArray[np.int32], classes: Ints) -> bool:
     """Tell whether sets hold different words, and every input has one."""
     ordered = np.sort(sets, axis=1)
     same = (ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] >= 0)
@@ -191,14 +189,14 @@ def _sound(
     return bool(inside and served and not same.any() and classes.max() < len(sets))
 
 
-def _aggressive(space: Space, k: int) -> tuple[NDArray[np.integer], NDArray[np.int64]]:
+def _aggressive(space: Space, k: int) -> tuple[NDArray[np.integer], Ints]:
     # Sets are compared as sets: the same k words in another order are the same set.
     nearest = np.sort(geometry.nearest_words(space, k).astype(np.int32), axis=1)
     sets, classes = np.unique(nearest, axis=0, return_inverse=True)
     return sets, classes.reshape(-1).astype(np.int64)
 
 
-def _balanced(space: Space, k: int) -> tuple[NDArray[np.integer], NDArray[np.int64]]:
+def _balanced(space: Space, k: int) -> tuple[NDArray[np.integer], Ints]:
     near = geometry.nearest_words(space, k).astype(np.int64)
     classes = np.full(space.size + 1, -1, np.int64)
     leaders: list[int] = []
@@ -211,9 +209,7 @@ def _balanced(space: Space, k: int) -> tuple[NDArray[np.integer], NDArray[np.int
     return near[leaders], classes
 
 
-def _conservative(
-    space: Space, k: int
-) -> tuple[NDArray[np.integer], NDArray[np.int64]]:
+def _conservative(space: Space, k: int) -> tuple[NDArray[np.integer], Ints]:
     left = geometry.Remaining(space.vectors, space.size)
     classes = np.full(space.size + 1, -1, np.int64)
     sets = np.full((-(-space.size // k), k), -1, np.int64)
@@ -258,7 +254,7 @@ class PublishedSets(WordMechanism):
         )
         return Guarantee.nothing(reason, source="Chen et al. 2023, algorithms 1 and 2")
 
-    def published_loss(self, a: Ids, b: Ids, epsilon: float) -> NDArray[np.float64]:
+    def published_loss(self, a: Ids, b: Ids, epsilon: float) -> Floats:
         """Return what the paper claims of any two words, epsilon: (n,) nats."""
         return of_known_words(epsilon, a, b)
 
@@ -278,11 +274,11 @@ class PublishedSets(WordMechanism):
             drawn[part] = self.sets.sets[self.sets.classes[rows[part]], positions]
         return drawn
 
-    def _exponents(self, rows: NDArray[np.int64], eps: Eps) -> NDArray[np.float64]:
+    def _exponents(self, rows: Ints, eps: Eps) -> Floats:
         """Return eps (u - 1) / 2 of the words of each row's set: (n, k), at most 0."""
         return eps[:, None] * (self.sets.utility(rows) - 1.0) / 2.0
 
-    def log_probs(self, ids: Ids, eps: Eps) -> NDArray[np.float64]:
+    def log_probs(self, ids: Ids, eps: Eps) -> Floats:
         """Return ln P(y|x) of all outputs, -inf outside of the set: (n, V)."""
         rows = ids.astype(np.int64) % (self.space.size + 1)
         logs = np.full((len(ids), self.space.size), -np.inf)
@@ -291,9 +287,7 @@ class PublishedSets(WordMechanism):
         logs[inside[0], members[inside]] = self._exponents(rows, eps)[inside]
         return log_normalised(logs)
 
-    def best_guesses(
-        self, prior: NDArray[np.float64], epsilon: float, bands: Bands
-    ) -> NDArray[np.float64]:
+    def best_guesses(self, prior: Floats, epsilon: float, bands: Bands) -> Floats:
         """Return max of prior(x) P(y|x) over the x of each band: (bands, V)."""
         best = np.zeros((len(bands), len(prior)))
         for number, (begin, end) in enumerate(bands):

@@ -58,12 +58,11 @@ from dptext.randomness import RandomBits
 from dptext.settings import digest_of_path
 from dptext.spaces import Space
 from dptext.tokens import kinds, numbers
-from dptext.types import Eps, Guarantee, Ids, VaryingEpsilon, Words
+from dptext.types import Eps, Floats, Guarantee, Ids, Ints, VaryingEpsilon, Words
 
-Tokens = NDArray[np.int64]
 Tokenizer = Any  # Hugging Face's, which has no types
 # Tokens and their types (2, n), and where the mask is.
-Sequence = tuple[Tokens, int]
+Sequence = tuple[Ints, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +73,9 @@ class ModelFrame:
     the texts' own tokens.
     """
 
-    before: Tokens
-    between: Tokens | None
-    after: Tokens
+    before: Ints
+    between: Ints | None
+    after: Ints
     first: int
     second: int
 
@@ -94,10 +93,10 @@ class TokenBatch:
     begins (r,) and ends (r,): where the pieces of each text begin and end.
     """
 
-    tokens: Tokens
-    starts: Tokens
-    begins: Tokens
-    ends: Tokens
+    tokens: Ints
+    starts: Ints
+    begins: Ints
+    ends: Ints
 
 
 def masked_frame(tokenizer: Tokenizer, pair: bool) -> ModelFrame:
@@ -179,7 +178,7 @@ def sequence(
     return np.concatenate(parts, axis=1), where
 
 
-def _typed(tokens: Tokens, kind: int) -> Tokens:
+def _typed(tokens: Ints, kind: int) -> Ints:
     return np.stack((tokens, np.full(len(tokens), kind)))
 
 
@@ -255,7 +254,7 @@ def _only_masks(network: Untyped) -> threading.local:
 
 def outputs(
     source: ModelSource, words: tuple[str, ...]
-) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+) -> tuple[NDArray[np.int32], Ints]:
     """Return the words that are one token where a word begins: rows, tokens (m,).
 
     Of several words with one token the first, the most frequent; an element for numbers
@@ -276,10 +275,7 @@ def outputs(
 
 
 def ask(
-    source: ModelSource,
-    words: Words,
-    tokens: NDArray[np.int64],
-    use: Callable[[NDArray[np.int64], Logits], None],
+    source: ModelSource, words: Words, tokens: Ints, use: Callable[[Ints, Logits], None]
 ) -> None:
     """Mask each word in turn and call use with the scores of the tokens (m,).
 
@@ -296,7 +292,7 @@ def ask(
     mask = int(model.tokenizer.mask_token_id)
     wanted = torch.from_numpy(tokens).to(source.device)
 
-    def one(block: NDArray[np.int64]) -> None:
+    def one(block: Ints) -> None:
         texts, positions = words.texts[block].tolist(), words.positions[block].tolist()
         sequences = [
             sequence(batch, text, position, mask, frame, longest)
@@ -314,9 +310,9 @@ def ask(
         torch.set_num_threads(threads)
 
 
-def _blocks(words: Words, most: int) -> list[NDArray[np.int64]]:
+def _blocks(words: Words, most: int) -> list[Ints]:
     """Return the words of each block: neighbours in one text, at most so many."""
-    blocks: list[NDArray[np.int64]] = []
+    blocks: list[Ints] = []
     begin = 0
     ends = np.searchsorted(words.texts, np.arange(len(words.ends)), side="right")
     for end in ends.tolist():
@@ -416,7 +412,7 @@ class Params(mechanisms.Params):
         )
         return Mlm(self, space, source)
 
-    def scores(self, logits: Logits) -> NDArray[np.float64]:
+    def scores(self, logits: Logits) -> Floats:
         """Cut logits to their range and move it to [0, 1]; no number is its foot."""
         scores = np.nan_to_num(logits.astype(np.float64), nan=self.c_min)
         np.clip(scores, self.c_min, self.c_max, out=scores)
@@ -459,7 +455,7 @@ class Mlm(TextMechanism):
             )
 
     @cached_property
-    def _outputs(self) -> tuple[Ids, NDArray[np.int64]]:
+    def _outputs(self) -> tuple[Ids, Ints]:
         return outputs(self.source, self.space.lexicon.words)
 
     @property
@@ -467,12 +463,12 @@ class Mlm(TextMechanism):
         """Return the rows of the words that can be written, (m,); loads a tokenizer."""
         return self._outputs[0]
 
-    def scores(self, words: Words) -> NDArray[np.float64]:
+    def scores(self, words: Words) -> Floats:
         """Return s of every output for each word, all in memory: (n, m) in [0, 1]."""
         rows, tokens = self._outputs
         scores = np.empty((len(words.positions), len(rows)))
 
-        def keep(block: NDArray[np.int64], logits: Logits) -> None:
+        def keep(block: Ints, logits: Logits) -> None:
             scores[block] = self.params.scores(logits)
 
         ask(self.source, words, tokens, keep)
@@ -486,14 +482,14 @@ class Mlm(TextMechanism):
         rows, tokens = self._outputs
         uniform = bits.uniform(0)[:, 0]
 
-        def draw(block: NDArray[np.int64], logits: Logits) -> None:
+        def draw(block: Ints, logits: Logits) -> None:
             scores = self.params.scores(logits)
             drawn[block] = rows[pick(scores, eps[block], uniform[block])]
 
         ask(self.source, words, tokens, draw)
         return drawn
 
-    def example_log_probs(self, epsilon: float) -> NDArray[np.float64]:
+    def example_log_probs(self, epsilon: float) -> Floats:
         """Return ln P(y|text) of one word in each of EXAMPLES, (m, V)."""
         log_weights = epsilon * self.scores(_examples()) / 2.0
         log_probs = np.full((len(EXAMPLES), self.space.size), -np.inf)
@@ -511,9 +507,7 @@ class Mlm(TextMechanism):
         return float(2.0**-49 / rarest + (size + epsilon) * 2.0**-50)
 
 
-def pick(
-    scores: NDArray[np.float64], eps: Eps, uniform: NDArray[np.float64]
-) -> NDArray[np.int64]:
+def pick(scores: Floats, eps: Eps, uniform: Floats) -> Ints:
     """Draw a column of each row by exp(eps s / 2): scores (n, m), uniform (n,) -> (n,).
 
     The inverse transform, one uniform a row.

@@ -23,10 +23,9 @@ from msgspec import Meta
 
 from dptext import models
 from dptext.budgets import scores
-from dptext.budgets.scores import Values
 from dptext.errors import UsageError
 from dptext.tokens.stop_words import STOP_WORDS
-from dptext.types import Lexicon, Words
+from dptext.types import Floats, Lexicon, Words
 
 WHAT = "the score ic from NLTK"
 Untyped = Any  # of NLTK
@@ -51,7 +50,7 @@ class FromNltk(scores.Score):
         kind = "mean noun count" if counts else "information content"
         return f"WordNet {kind} from {', '.join(self.params.files)}"
 
-    def values(self, words: Words) -> Values:
+    def values(self, words: Words) -> Floats:
         """Return the information content of each word, or its count."""
         params = self.params
         values = [
