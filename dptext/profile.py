@@ -1,7 +1,5 @@
 """Profiles: a recipe as YAML, checked key by key, becomes frozen settings.
 
-Profiles: a recipe as YAML, checked key by key, turned into frozen settings.
-
 name: balanced
 about: one line
 lexicon: builtin            # a name or a file
@@ -15,11 +13,9 @@ tokens: {unknown: perturb, number: perturb, stop_word: perturb,
          punctuation: keep, case: restore, agreement: inflect,
          keep: [], mask: [], forms: []}     # docs/files.md
 
-From the choices of a run (epsilon, risk, mechanism) to keys of a profile.
-
-The name of a profile of which something was changed: it says what.
-
-Which settings go together: mechanisms, strategies, budgets, languages.
+`overrides_of` turns the choices of a run (epsilon, risk, mechanism) into such keys,
+`load` lays them over a profile, whose name then says what was changed, and
+`check_compatibility` refuses settings that do not go together.
 """
 
 from __future__ import annotations
@@ -35,7 +31,7 @@ from dptext.budgets import AnyBudget, SequentialBudget, uniform
 from dptext.errors import UsageError
 from dptext.mechanisms import Family
 from dptext.settings import convert, digest_of_data, read_yaml, share
-from dptext.tokens import lists, stop_words
+from dptext.tokens import lists, word_lists
 from dptext.tokens.policy import Policy
 from dptext.types import ENGLISH, JsonObject, Lexicon, Strategy
 
@@ -328,6 +324,8 @@ def load(name: str, overrides: Mapping[str, object] | None = None) -> Profile:
     path = path_of(name)
     data = read_yaml(path, "profile")
     recipe = parse(merged(data, overrides or {}), path.name)
+    if not overrides and path == folder() / f"{recipe.name}.yaml":
+        return recipe
     return dataclasses.replace(recipe, name=_name(recipe, data, path))
 
 
@@ -478,7 +476,7 @@ def in_language(recipe: Profile, lexicon: Lexicon) -> Profile:
     language, policy = lexicon.language, recipe.tokens
     if language == ENGLISH:
         return recipe
-    if policy.stop_word != "perturb" and not stop_words.of(language):
+    if policy.stop_word != "perturb" and not word_lists.stop_words(language):
         msg = (
             f"tokens.stop_word: no function words are known of language {language!r} "
             f"(lexicon {lexicon.name}); set it to perturb, or import the lexicon with "

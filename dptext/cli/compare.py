@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dptext.cli import groups, options, screen
+from dptext.cli import options, screen
+from dptext.cli.values import MOST_JOBS, Number
 from dptext.errors import UsageError
-from dptext.report import figures
 from dptext.settings import share
 
 if TYPE_CHECKING:
@@ -28,9 +28,12 @@ _RISKS = ("10%", "20%", "35%")
 def command(
     file: Annotated[str, typer.Argument(help="Texts to compare on.")],
     *,
-    layout: groups.Layout,
+    layout: options.Layout,
     sample: Annotated[
-        int, options.input_option(min=1, help="Texts to take, the same each time.")
+        int,
+        options.input_option(
+            parser=Number(int, 1), help="Texts to take, the same each time."
+        ),
     ] = 2000,
     profile: options.Profile = "balanced",
     mechanism: Annotated[
@@ -38,59 +41,71 @@ def command(
         options.setting_option(
             "-m",
             "--mechanism",
+            metavar="NAME",
             help="Mechanism with its default parameters, or NAME:key=value,... for "
             "others; repeatable.",
         ),
     ] = None,
     risk: Annotated[
-        list[str] | None, options.setting_option(help=f"{options.RISK} Repeatable.")
+        list[str] | None,
+        options.setting_option(metavar="SHARE", help=f"{options.RISK} Repeatable."),
     ] = None,
     epsilon: Annotated[
         list[float] | None,
-        options.setting_option(help=f"{options.EPSILON} Repeatable."),
+        options.setting_option(
+            metavar="NUMBER",
+            parser=options.positive,
+            help=f"{options.EPSILON} Repeatable.",
+        ),
     ] = None,
     lexicon: Annotated[
         list[str] | None,
         options.setting_option(
-            help=f"{options.LEXICON} Repeatable, for one of several dimensions."
+            metavar="NAME",
+            help=f"{options.LEXICON} Repeatable, for one of several dimensions.",
+            hidden=True,
         ),
     ] = None,
-    measured: groups.Measured,
+    measured: options.Measured,
     jobs: Annotated[
         int | None,
         options.output_option(
             "-j",
             "--jobs",
-            min=1,
-            max=256,
+            parser=Number(int, 1, MOST_JOBS),
+            metavar="NUMBER",
             help="Cells at once, else as many as there are processors, 4 at most; with "
             "1 the speeds shown are those of a machine that does nothing else.",
+            hidden=True,
         ),
     ] = None,
     resume: Annotated[
         Path | None,
         options.output_option(
-            help="Keep finished rows in this file, and go on from it."
+            metavar="FILE",
+            help="Keep finished rows in this file, and go on from it.",
+            hidden=True,
         ),
     ] = None,
     csv: Annotated[
-        Path | None, options.output_option(help="Write the table as CSV.")
+        Path | None,
+        options.output_option(metavar="FILE", help="Write the table as CSV."),
     ] = None,
     as_json: options.Json = False,
     html: options.Html = None,
     quiet: options.Quiet = False,
 ) -> None:
-    """Try mechanisms on a sample of your texts and show what each keeps and gives away.
+    """Try mechanisms on your texts and show what each keeps and gives away.
 
-    All write the words that they draw, without a decoder.
-    All figures are functions of the private text and for its owner only. --csv and
-    --html write files beside what is printed.
+    All write the words that they draw, without a decoder. All figures are
+    functions of the private text and for its owner only.
 
     Example: dptext compare reviews.jsonl --label stars --risk 10% --risk 20%
     """
     from dptext import progress
-    from dptext.evaluation import OWNER, comparison_page, comparison_table
+    from dptext.evaluation import OWNER, views
     from dptext.evaluation.comparison import read_sample
+    from dptext.report import html as pages
 
     progress.on(not quiet)
     # The Bayes attack and readers of whole texts need tables of all words, minutes for
@@ -103,15 +118,17 @@ def command(
     texts = read_sample(file, selection, settings, sample, layout.format)
     at_once = jobs or min(4, os.cpu_count() or 1)
     table = _computed(grid, texts, settings, at_once, resume)
+    page = views.comparison(table, texts.texts)
     if csv is not None:
-        screen.write_file(csv, comparison_table.as_csv(table, settings).encode())
+        screen.write_file(csv, views.as_csv(table, settings).encode())
     if html is not None:
-        screen.write_file(html, comparison_page.render(table, texts.texts))
+        screen.write_file(html, pages.render(page))
     if as_json:
         data = {"audience": OWNER, "texts": len(texts.texts), "rows": table}
         screen.print_json(data)
     else:
-        _show(table, settings)
+        # A table is no use with its columns cut: lines are as long as they need be.
+        screen.show(page, width=110)
 
 
 def _levels(
@@ -183,7 +200,7 @@ def _computed(
 ) -> list[Row]:
     """Compute all cells, each said with its row; rows are in the order of the cells."""
     from dptext import progress
-    from dptext.evaluation import comparison, comparison_table
+    from dptext.evaluation import comparison, views
 
     done = {} if resume is None else comparison.finished_rows(resume)
     keep = None if resume is None else partial(comparison.keep_row, resume)
@@ -201,33 +218,8 @@ def _computed(
         rows[numbers[id(cell)]] = row
         forecast.finished(cell)
         count = f"{len(rows)} of {len(grid)}"
-        outcome = row.reason or comparison_table.line(row)
+        outcome = row.reason or views.line(row)
         if len(rows) < len(grid):
             count += f", about {progress.duration(forecast.seconds())} left"
         progress.say(f"{count}: {cell.mechanism}, {cell.level}: {outcome}")
     return [rows[number] for number in sorted(rows)]
-
-
-def _show(table: Sequence[Row], settings: Settings) -> None:
-    """Print the table, and why cells are missing."""
-    from dptext.evaluation import OWNER, comparison, comparison_table
-
-    # A table is no use with its columns cut: lines are as long as they need be.
-    console = screen.console(width=max(screen.console().width, 170))
-    headings = comparison_table.headings(settings)
-    shown = screen.table(*headings, right=headings[2:], gap=1)
-    for row in table:
-        if not row.reason:
-            values = comparison_table.cells(row)
-            shown.add_row(*(values[name] for name in headings))
-    for column in shown.columns[1:]:
-        # Headings may break, figures not.
-        column.min_width = max((len(str(cell)) for cell in column.cells), default=0)
-    console.print(shown)
-    for row in table:
-        if row.reason:
-            console.print(f"{row.mechanism}, {row.level}: {row.reason}")
-    tasks = [comparison.ACCURACIES] if settings.labels or settings.attributes else []
-    legend = figures.legend(("risk", *comparison_table.KEPT))
-    for note in (*legend, *tasks, OWNER):
-        console.print(note, style="dim")

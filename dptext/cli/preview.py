@@ -16,7 +16,7 @@ from dptext.errors import UsageError
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from dptext.engine.serial import Job
+    from dptext.engine.job import Job
     from dptext.pipeline import Pipeline
     from dptext.randomness import RunKey
 
@@ -38,6 +38,8 @@ def show(job: Job, records: int, pipeline: Pipeline, key: RunKey) -> None:
 
     With the key of a file the run will draw the same words, else others.
     """
+    from rich.table import Table
+
     from dptext import formats
     from dptext.engine.source import Source
     from dptext.types import Verbatim
@@ -49,12 +51,10 @@ def show(job: Job, records: int, pipeline: Pipeline, key: RunKey) -> None:
         items = source.records(formats.find(None, chosen))
         real = (item for item in items if not isinstance(item.rest, Verbatim))
         batch = list(islice(real, records))
-    texts = pipeline.privatize(batch, pipeline.randomness(key)) if batch else []
-    table = screen.table("original", "private")
-    table.expand = table.show_lines = True
-    for column in table.columns:
-        column.ratio = 1
-        column.overflow = "fold"
+    texts = pipeline.privatize(batch, pipeline.randomness(key)).texts
+    table = Table(box=None, expand=True, show_lines=True, padding=(0, 2))
+    for name in ("original", "private"):
+        table.add_column(name, ratio=1, overflow="fold")
     for record, new in zip(batch, texts, strict=True):
         for before, after in zip(record.texts, new, strict=True):
             table.add_row(*_sides(before[:_LONGEST], after[:_LONGEST]))

@@ -36,7 +36,7 @@ from dptext.mechanisms import Family, Params
 from dptext.randomness import RunKey
 from dptext.registry import describe_failure
 from dptext.report import build
-from dptext.types import Record, Selection, Words
+from dptext.types import Record, Selection
 
 _EXAMPLES = 3
 # Loaded once for all processes; nothing of these starts a thread.
@@ -46,11 +46,6 @@ _PRELOADED = ("dptext.measures.calibrate", "dptext.measures.bayes_risk")
 _SHIPPED, _SEARCHED = 2.0, 90.0
 _LEVELS = ("risk 0.1", "risk 0.2", "risk 0.35")
 _SPEED = {Family.WORDS: 2e4, Family.NOISE: 4e3, Family.TEXTS: 20.0}
-ACCURACIES = (
-    "utility, attack: accuracy of a classifier trained and tested on private texts; on "
-    "originals: trained and tested on the texts as they were; by chance: the share of "
-    "the most frequent value."
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,16 +257,13 @@ def _computed(cell: Cell, sample: Sample, settings: Settings) -> Row:
     lexicon = lexicons.find(cell.lexicon)
     ready = pipeline.build(recipe, lexicon)
     records = [Record(n, (text,), None) for n, text in enumerate(sample.texts)]
-    words = 0
-
-    def observe(batch: Words, *_: object) -> None:
-        nonlocal words
-        words += len(batch.ids)
-
+    words, private = 0, list[tuple[str, ...]]()
+    randomness = ready.randomness(RunKey.fresh())
     began = time.perf_counter()
-    private = [
-        texts for _, texts in ready.run(records, RunKey.fresh(), observe=observe)
-    ]
+    for batch in pipeline.batches(records):
+        done = ready.privatize(batch, randomness)
+        words += len(done.words.ids)
+        private += done.texts
     seconds = time.perf_counter() - began
     megabytes = _peak()
     statement = build.promised(ready)

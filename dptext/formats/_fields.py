@@ -1,13 +1,8 @@
-r"""Fields by name and by dotted path; the identity of a subject.
+r"""Fields by name or dotted path, and the subject that a field names.
 
-Fields by name: which there are, and which one was meant.
-
-Dotted paths to fields: `customer.note`; a literal dot is written `\.`.
-
-Whom a record is about: one spelling for each value, in every format.
-
-A number and the string of its digits are one subject, and so are two encodings of the
-same accent. The same person in JSON and in CSV is not taken for two.
+A path is `customer.note`; a literal dot is written `\.`. A subject has one spelling in
+every format: a number and the string of its digits are one subject, and so are two
+encodings of the same accent.
 """
 
 from __future__ import annotations
@@ -29,11 +24,11 @@ _PART = re.compile(r"(?:\\.|[^.\\])+", re.DOTALL)
 
 
 @dataclass(slots=True)
-class Node:
+class PathNode:
     """One step of the selected paths: what is below it, or what it is itself."""
 
     path: str
-    below: dict[str, Node] = field(default_factory=dict)
+    below: dict[str, PathNode] = field(default_factory=dict)
     is_text: bool = False
     is_identity: bool = False
     is_subject: bool = False
@@ -64,9 +59,9 @@ def below(path: str, name: str) -> str:
     return f"{path}.{joined([name])}" if path else joined([name])
 
 
-def tree(selection: Selection) -> Node:
+def tree(selection: Selection) -> PathNode:
     """Return the tree of all selected paths, those of id and subject among them."""
-    root = Node("")
+    root = PathNode("")
     for path in selection.fields:
         _leaf(root, path).is_text = True
     if selection.id_field is not None:
@@ -77,14 +72,14 @@ def tree(selection: Selection) -> Node:
     return root
 
 
-def _leaf(root: Node, path: str) -> Node:
+def _leaf(root: PathNode, path: str) -> PathNode:
     node, names = root, parse(path)
     for depth, name in enumerate(names, 1):
-        node = node.below.setdefault(name, Node(joined(names[:depth])))
+        node = node.below.setdefault(name, PathNode(joined(names[:depth])))
     return node
 
 
-def _check(node: Node) -> None:
+def _check(node: PathNode) -> None:
     if node.below and (node.is_text or node.is_name):
         other = next(iter(node.below.values())).path
         raise UsageError(

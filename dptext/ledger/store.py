@@ -516,13 +516,13 @@ def spent_by(ledger: Ledger, value: str) -> SubjectSum:
     return SubjectSum(hashed.hex(), Amount(0, 0), 0, 0)
 
 
-def entries(ledger: Ledger) -> list[dict[str, object]]:
+def entries(ledger: Ledger) -> list[dict[str, Any]]:
     """Return all entries in order, for machines."""
     sql = (
         "SELECT COUNT(DISTINCT subject), COALESCE(SUM(records), 0), "
         "COALESCE(SUM(nats), 0) FROM charges WHERE entry = ?"
     )
-    listed: list[dict[str, object]] = []
+    listed: list[dict[str, Any]] = []
     with reported(ledger.path):
         for row in ledger.entries():
             people, records, nats = ledger.data.execute(sql, (row.number,)).fetchone()

@@ -12,7 +12,7 @@ from scipy import special
 
 from dptext.guarantees import audit
 from dptext.mechanisms import Aim, Mechanism, WordMechanism, santext, tem
-from dptext.report import audit_draws
+from dptext.report import audit as audits
 from dptext.types import Eps, Ids, Lexicon
 from tests import distributions, prepared, small
 from tests.conformance import components
@@ -39,7 +39,7 @@ def test_every_claim_holds(
 ) -> None:
     """No pair of inputs of any mechanism that claims something loses more than that."""
     made = built(lexicon, *path, epsilon=epsilon)
-    draws = audit_draws.of(made)
+    draws = audits.draws(made)
     found = audit.audit(made.mechanism, epsilon, draws, runs=600, number=20_000)
     assert found.claims
     assert not found.refuted

@@ -205,10 +205,14 @@ def _check_numbers(case: Case, made: Statement) -> None:
 
 @pytest.mark.slow
 def test_every_combination_of_settings(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever the CLI accepts, each part of the statement follows the settings."""
+    """Whatever the CLI accepts, each part of the statement follows the settings.
+
+    Every seventh combination: 7 divides no number of choices, so all pairs of settings
+    are among them.
+    """
     monkeypatch.setattr(registry, "find", cache(registry.find))  # for speed
     count = 0
-    for case in cases():
+    for case in itertools.islice(cases(), 0, None, 7):
         made = statement(case)
         _check_tokens(case, made)
         _check_notion(case, made)
@@ -217,7 +221,7 @@ def test_every_combination_of_settings(monkeypatch: pytest.MonkeyPatch) -> None:
         assert ('All fields other than "text"' in told) == (case.fields is not None)
         assert ("far apart" in told) == (case.mechanism > 1)
         count += 1
-    assert count == 6 * 288 * 2 * 3 * 2 * 2 * 2
+    assert count == math.ceil(6 * 288 * 2 * 3 * 2 * 2 * 2 / 7)
 
 
 def _plain(which: int, level: str, epsilon: float) -> Statement:

@@ -24,8 +24,8 @@ from msgspec import Meta
 from dptext import models
 from dptext.budgets import scores
 from dptext.errors import UsageError
-from dptext.tokens.stop_words import STOP_WORDS
-from dptext.types import Floats, Lexicon, Words
+from dptext.tokens.word_lists import stop_words
+from dptext.types import ENGLISH, Floats, Lexicon, Words
 
 WHAT = "the score ic from NLTK"
 Untyped = Any  # of NLTK
@@ -63,7 +63,7 @@ class FromNltk(scores.Score):
 @lru_cache(maxsize=100_000)
 def _of_word(word: str, files: tuple[str, ...], measure: str, neutral: float) -> float:
     values = []
-    if measure == "information" and word.replace("’", "'") in STOP_WORDS:
+    if measure == "information" and word.replace("’", "'") in stop_words(ENGLISH):
         return neutral
     synsets = _wordnet().synsets(word)
     for table in map(_table, files):

@@ -42,7 +42,7 @@ _RARE = 1e-3  # a of the weights a / (a + p) of Arora et al. 2017
 class Params(scores.Params):
     """model: a folder, an installed package, a fetched name; lexicon for its vectors.
 
-    "" is the model that `dptext setup` installs, the lexicon where there is none.
+    "" is the model that `dptext doctor` shows, the lexicon where there is none.
     window: words of a text that are compared at a time; device: torch's name of it.
     """
 

@@ -1,0 +1,197 @@
+"""Audits of a pipeline: public draws by the path of a release, findings in words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from itertools import count
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dptext.guarantees.audit import AuditResult, Power, Program
+from dptext.guarantees.audit.findings import BATCH, AuditDraws
+from dptext.guarantees.sentences import measured
+from dptext.mechanisms import NoiseMechanism
+from dptext.pipeline import Pipeline
+from dptext.randomness import Randomness, RunKey
+from dptext.report.blocks import Figures
+from dptext.types import Eps, Ids, Notion, Points, Record, Strategy
+
+
+def draws(pipeline: Pipeline) -> AuditDraws:
+    """Return draws by public randomness: every call another record, or run."""
+    randomness = pipeline.randomness(RunKey.from_seed(0))
+    numbers, batches = count(), 0
+
+    def nonce(randomness: Randomness) -> bytes:
+        return randomness.nonce(Record(next(numbers), (), None))
+
+    def begin() -> None:
+        nonlocal batches
+        batches += 1
+
+    def words(ids: Ids, eps: Eps) -> Ids:
+        bits = randomness.of([nonce(randomness)], np.zeros(len(ids), np.int64))
+        begin()
+        return pipeline.draw(ids, eps, bits)
+
+    def points(ids: Ids, eps: Eps) -> Iterator[tuple[NDArray[np.int64], Points]]:
+        bits = randomness.of([nonce(randomness)], np.zeros(len(ids), np.int64))
+        begin()
+        return pipeline.points(ids, eps, bits)
+
+    def released(ids: Ids, epsilon: float, times: int) -> Ids:
+        if pipeline.profile.strategy is Strategy.DATA_SET:
+            runs = (RunKey.from_seed(next(numbers)) for _ in range(times))
+            streams = [pipeline.randomness(key) for key in runs]
+            return np.stack([_records(each, ids, epsilon, 1)[0] for each in streams])
+        step = max(1, BATCH // (2 * len(ids)))
+        parts = [min(step, times - begin) for begin in range(0, times, step)]
+        return np.concatenate(
+            [_records(randomness, ids, epsilon, part) for part in parts]
+        )
+
+    def _records(stream: Randomness, ids: Ids, epsilon: float, times: int) -> Ids:
+        """Draw for records that hold each word twice; return its second outputs."""
+        texts = np.tile(np.tile(ids, 2), times)
+        records = np.repeat(np.arange(times), 2 * len(ids))
+        bits = stream.of([nonce(stream) for _ in range(times)], records)
+        eps = np.full(len(texts), float(epsilon))
+        begin()
+        drawn = pipeline.replace(texts, eps, bits, records, stream)
+        return drawn.reshape(times, 2, len(ids))[:, 1]
+
+    noisy = isinstance(pipeline.mechanism, NoiseMechanism)
+    strategy = pipeline.profile.strategy
+    return AuditDraws(
+        words,
+        points if noisy else None,
+        None if strategy is Strategy.TOKEN or noisy else released,
+        strategy,
+        lambda: batches,
+    )
+
+
+def view(finding: AuditResult, pipeline: Pipeline) -> Figures:
+    """Return what an audit has found, each with its name."""
+    return Figures(list(_rows(finding, pipeline)))
+
+
+def _rows(finding: AuditResult, pipeline: Pipeline) -> Iterator[tuple[str, str]]:
+    epsilon = pipeline.budget.description.high
+    promise = pipeline.mechanism.guarantee(epsilon)
+    claim = (
+        f"none: {promise.reason}"
+        if promise.notion is Notion.NONE
+        else f"{promise.notion}, epsilon {epsilon:g}, distance {measured(promise)}"
+    )
+    yield "Claim", f"{pipeline.mechanism.name}: {claim}"
+    yield "Method", f"{finding.method} ({finding.pairs:,} ordered pairs)"
+    yield from _losses(finding)
+    yield "Infinite losses", f"{finding.infinite:.2%} of pairs"
+    if finding.confidence:
+        limits = "for what samples show, all limits together"
+        yield "Confidence", f"{finding.confidence:.1%} {limits}"
+    yield "Claim against formula", _verdict(finding)
+    program = finding.program
+    if program is None:
+        return
+    yield "Program against formula", _program_verdict(program)
+    for line in _power(program):
+        yield "Would have been found", line
+    if program.untested:
+        yield "Not tested", "; ".join(program.untested)
+
+
+def _losses(finding: AuditResult) -> Iterator[tuple[str, str]]:
+    bound = "at least " if finding.confidence else ""
+    proven = finding.proven is not None and finding.worst == finding.proven
+    if not proven:
+        yield "Worst loss", bound + _worst(finding)
+    if finding.proven is not None and finding.proven_pair is not None:
+        shown = f"{_at_least(finding.proven)}: {_against(finding.proven_pair)}"
+        yield "Proven loss", shown
+    if proven and finding.sampled is not None and finding.sampled_pair is not None:
+        shown = f"{_at_least(finding.sampled)}: {_against(finding.sampled_pair)}"
+        yield "By samples", f"{shown}, by {finding.sampled_output!r}"
+    if finding.claims:
+        shown = f"{bound}{finding.ratio:.6g}: {_against(finding.ratio_pair)}"
+        yield "Worst loss over claim", shown
+
+
+def _program_verdict(program: Program) -> str:
+    if not program.tested:
+        return f"not tested: {program.method}"
+    tests = (
+        f"{program.tests:,} tests of {program.draws:,} draws in {program.batches:,} "
+        "batches at epsilon "
+        f"{' and '.join(f'{value:.4g}' for value in program.epsilons)} "
+        f"({program.method}); false alarms in at most {program.alarm:.1%} of audits"
+    )
+    if program.deviation is None:
+        return f"no deviation in {tests}"
+    worst = program.deviation
+    return (
+        f"REFUTED: {worst.event}: {worst.count:,} of {worst.draws:,} draws, expected "
+        f"are {worst.probability * worst.draws:.4g} (chance {worst.p_value:.1e}); "
+        f"{tests}"
+    )
+
+
+def _power(program: Program) -> list[str]:
+    """Say what would have been found with 95% power, the sharpest of each kind."""
+    best: dict[str, Power] = {}
+    for each in program.power:
+        kind = each.event.partition(", epsilon")[0]
+        if kind not in best or each.smallest < best[kind].smallest:
+            best[kind] = each
+    return [
+        f"{each.event}: {each.smallest:.2g} "
+        + ("is enough" if each.missing else f"above its {each.probability:.2g}")
+        for each in best.values()
+    ]
+
+
+def _worst(finding: AuditResult) -> str:
+    shown = f"{_nats(finding.worst)}: {_against(finding.worst_pair)}"
+    claim = ""
+    if finding.claims:
+        claim = f" (claimed at most {_nats(finding.claim_of_worst)})"
+    return f"{shown}, by the output {finding.worst_output!r}{claim}"
+
+
+def _verdict(finding: AuditResult) -> str:
+    if finding.refuted:
+        return "REFUTED: a pair of words loses more than is claimed"
+    if finding.claims and finding.confidence:
+        return "not refuted (chosen pairs and samples cannot prove a claim)"
+    if finding.claims:
+        return "holds for every pair that was audited"
+    stated = finding.published
+    if stated is None:
+        return "nothing is claimed; the losses above are what there is"
+    if not stated.refuted:
+        return (
+            "the published claim is not refuted by this audit; dptext itself claims "
+            "nothing here"
+        )
+    exact = stated.by == "exact losses"
+    loss = _nats(stated.loss) if exact else _at_least(stated.loss)
+    return (
+        f"the published claim is refuted: the loss of {_against(stated.pair)} is "
+        f"{loss}, claimed are at most {_nats(stated.bound)} ({stated.source}; by "
+        f"{stated.by}); dptext itself claims nothing here"
+    )
+
+
+def _against(pair: tuple[str, str]) -> str:
+    return f"{pair[0]!r} against {pair[1]!r}"
+
+
+def _at_least(value: float) -> str:
+    return _nats(value) if math.isinf(value) else f"at least {_nats(value)}"
+
+
+def _nats(value: float) -> str:
+    return "infinite" if math.isinf(value) else f"{value:.6g} nats"

@@ -1,0 +1,116 @@
+"""What is counted does not depend on how texts are grouped, to the last digit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dptext import registry
+from dptext.engine.tally import Counted, Meters, Tally
+from dptext.errors import ComponentError, UsageError
+from dptext.metrics import Batch, similarity
+from dptext.pipeline import Privatized
+from dptext.tokens.joining import Joined
+from dptext.tokens.policy import Policy
+from dptext.tokens.tokenizer import Tokenizer
+from tests import small
+from tests.metrics.batches import batch
+
+LEXICON = small.cloud(300, 50)
+METERS = Meters(LEXICON)
+TOKENIZER = Tokenizer(LEXICON, Policy())
+
+
+def texts(count: int) -> list[str]:
+    """Draw texts of 0 to 300 words, unknown words and numbers among them."""
+    rng = np.random.default_rng(7)
+    words = np.array([*LEXICON.words[:-1], "zq", "17", "."])
+    return [" ".join(rng.choice(words, rng.integers(0, 300))) for _ in range(count)]
+
+
+def counted(batches: Sequence[Sequence[str]]) -> Counted:
+    """Count texts in batches; what is drawn follows from the text alone."""
+    total, first = METERS.observe(Batch.empty()), 0
+    for each in batches:
+        words = TOKENIZER.words(each)
+        drawn = ((words.ids + 7) % len(LEXICON.words)).astype(np.int32)
+        eps = 0.1 + np.abs(np.sin(words.ids))
+        total = METERS.merge(
+            total, METERS.observe(batch(LEXICON, words, drawn, eps, first))
+        )
+        first += len(each)
+    return total
+
+
+def figures(total: Counted) -> tuple[Any, ...]:
+    """Return all that a report says of counted texts."""
+    epsilons = METERS.epsilons.result(total.epsilons)
+    tokens = total.tokens.tolist()
+    return tokens, total.words, epsilons, METERS.results(total)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_figures_are_the_same_for_all_groupings(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Sums of floats, quantiles, rare words and the sample of CS: all exactly."""
+    monkeypatch.setattr(similarity, "_TEXTS", 83)
+    every = texts(150)
+    rng = np.random.default_rng(seed)
+    cuts = np.sort(rng.choice(np.arange(1, len(every)), 5 * (seed + 1), replace=False))
+    batches = [
+        every[begin:end] for begin, end in zip([0, *cuts], [*cuts, 150], strict=True)
+    ]
+    alone = figures(counted([every]))
+    assert alone[3]["CS"]["texts"] > 70
+    assert figures(counted(batches)) == alone
+
+
+def test_every_metric_of_the_registry_is_measured() -> None:
+    """There is no list of metrics but the folder and the entry points."""
+    modules = [registry.find("metrics", name) for name in registry.names("metrics")]
+    results = METERS.results(METERS.observe(Batch.empty()))
+    assert list(results) == [module.NAME for module in modules] == ["PP", "LOW", "CS"]
+
+
+def test_two_metrics_under_one_heading_are_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A report could show one of them only."""
+    again = ModuleType("again")
+    vars(again).update(NAME="CS", Meter=similarity.Meter)
+    find = registry.find
+    monkeypatch.setattr(registry, "names", lambda stage: ("again", "similarity"))
+    monkeypatch.setattr(
+        registry, "find", lambda s, n: again if n == "again" else find(s, n)
+    )
+    with pytest.raises(UsageError, match=r"'similarity'.*heading 'CS'"):
+        Meters(LEXICON)
+
+
+def test_figures_that_no_report_can_hold_are_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It is said whose they are; numpy's numbers are no numbers for JSON."""
+    monkeypatch.setattr(similarity.Meter, "result", lambda *_: {"x": np.float64(1)})
+    with pytest.raises(ComponentError, match=r"metric 'CS' has a figure .* float64"):
+        METERS.results(METERS.observe(Batch.empty()))
+
+
+def test_what_is_observed_goes_on_where_it_ended(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A tally knows how many texts came before, for what is measured on the first."""
+    monkeypatch.setattr(similarity, "_TEXTS", 3)
+    tally = Tally.of(LEXICON)
+    for _ in range(3):
+        words = TOKENIZER.words(LEXICON.words[:2])
+        joined = Joined([], words.ids, np.array(LEXICON.words[:2], object))
+        eps = np.ones(len(words.ids))
+        tally.count(Privatized([()], words, words.ids, joined, eps))
+    assert tally.texts == 6
+    assert tally.meters.results(tally.counted)["CS"]["texts"] == 3
