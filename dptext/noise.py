@@ -1,14 +1,9 @@
 """Noise: multivariate Laplace, discrete Gaussian and Laplace, Gaussian privacy curve.
 
-What the noise mechanisms share: multivariate Laplace noise, products of noise.
-
-Vectors by their directions alone.
-
-Whole numbers as noise, drawn exactly: discrete Gaussian and discrete Laplace.
-
-Both have one fixed width, 4096 steps of a grid; whoever adds them to a vector chooses
-how long a step is. A draw compares random bits with a table of whole numbers that is
-computed with whole numbers, so that no rounding of floats has a part in it.
+Whole numbers as noise are drawn exactly. Both kinds have one fixed width, 4096 steps of
+a grid; whoever adds them to a vector chooses how long a step is. A draw compares random
+bits with a table of whole numbers that is computed with whole numbers, so that no
+rounding of floats has a part in it.
 
 normal: P(k) ~ exp(-k^2 / 2 s^2), s = 4096 (Canonne, Kamath and Steinke 2020,
 arXiv:2004.00010). It is normal noise of variance s^2 - 1/12 rounded to whole numbers
@@ -18,13 +13,10 @@ which is rounding, post-processing, of noise on whole numbers (docs/embed.md).
 laplace: P(k) ~ 2^(-|k| / 4096), without bounds, each probability within
 e^(+-LAPLACE_SLACK) of that.
 
-Tables that discrete noise is drawn by, computed with whole numbers alone.
-
-The exact privacy curve of Gaussian noise: delta from epsilon and mu, and back.
-
-Two inputs at distance D under noise of standard deviation sigma differ by mu = D /
-sigma (Gaussian DP), and delta(epsilon; mu) = Phi(mu/2 - epsilon/mu) - e^epsilon
-Phi(-mu/2 - epsilon/mu). Source: Balle and Wang 2018, theorem 8, arXiv:1805.06530.
+The privacy curve: two inputs at distance D under noise of standard deviation sigma
+differ by mu = D / sigma (Gaussian DP), and delta(epsilon; mu) = Phi(mu/2 - epsilon/mu)
+- e^epsilon Phi(-mu/2 - epsilon/mu). Source: Balle and Wang 2018, theorem 8,
+arXiv:1805.06530.
 """
 
 from __future__ import annotations

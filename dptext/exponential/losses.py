@@ -1,24 +1,15 @@
 """Exact losses of all pairs of inputs, and how far they let the scale be raised.
 
-The exact losses of all pairs of inputs where P(y|x) ~ exp(-scale t(x, y) / 2).
+P(y|x) ~ exp(-scale t(x, y) / 2) with a metric t = min(d, truncation) is promised scale
+t, but the loss of two words is exactly scale t / 2 + |ln Z - ln Z'|, often near half of
+that; the unknown word is an input but no output. Distances, sums and losses are
+float64.
 
-t = min(d, truncation). Of two words the loss is scale t / 2 + |ln Z - ln Z'|; the
-unknown word is an input but no output. Distances, sums and losses are float64.
-
-The exact losses of a few inputs, quick at any scale.
-
-Z(x), the sum of the weights of all outputs, by one look at all pairs of words.
-
-How far the scale of an exponential mechanism may be raised without more loss.
-
-P(y|x) ~ exp(-scale t(x, y) / 2) with a metric t is promised scale t, but the loss of
-two words is exactly scale t / 2 + |ln Z - ln Z'|, often near half of that. The scale of
-an epsilon lies in [epsilon, 2 epsilon], and no pair of the V + 1 inputs loses more than
-epsilon t at it. All of it is public: lexicon, space, truncation and epsilon decide.
-
-The loss over t need not grow with the scale. So nothing rests on the search: words that
-matter propose a scale, and it is taken only if the losses of all pairs hold at it;
-otherwise the pairs that failed join the words and propose again.
+The raised scale of an epsilon lies in [epsilon, 2 epsilon], and no pair of the V + 1
+inputs loses more than epsilon t at it. All of it is public: lexicon, space, truncation
+and epsilon decide. The loss over t need not grow with the scale. So nothing rests on
+the search: words that matter propose a scale, and it is taken only if the losses of all
+pairs hold at it; otherwise the pairs that failed join the words and propose again.
 """
 
 from __future__ import annotations

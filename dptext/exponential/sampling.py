@@ -1,6 +1,4 @@
-"""Exact draws from an exponential distribution, and the tables behind them.
-
-Exact draws from an exponential distribution over distances.
+"""Exact draws from an exponential distribution over distances, and their tables.
 
 No row over the whole vocabulary is needed: the nearest k words of x are listed, and
 every other word is at least far[x] away. With c the weight at far[x] the weights divide
@@ -13,8 +11,6 @@ into
 A refused proposal starts the draw anew, so that words follow w / sum(w) exactly, with
 relative accuracy also for rare words, for any epsilon per word, without a row over V
 per word. Distances and weights are float64.
-
-What draws of words at an epsilon are made by: weights of their listed words.
 
 A table holds pairs of a row and an epsilon. Where a batch has one epsilon, the usual
 case, its table holds every row, each filled in when its word occurs for the first time,

@@ -1,6 +1,4 @@
-"""Attacks on words of a released text: aligned words, guesses, masked words.
-
-Attacks on single words of a released text, and how often they are right.
+"""Attacks on single words of a released text, and how often they are right.
 
 nearest guess: the original is the word that was written. Bayes: the likeliest original
 under the public word frequencies and the mechanism's exact output distribution, the
@@ -8,16 +6,10 @@ attacker of the Bayes risk. Both take words to be replaced one by one, in order;
 uses context. Words outside the vocabulary are not attacked, and all numbers of an
 element are one word.
 
-Attacks on the words of pairs of texts, collected batch by batch.
-
-Masked-word inference: a language model guesses each original word from its context.
-
-The model sees the released text with one word masked, and its guesses are compared with
-the original word there. It assumes that words are replaced one by one, and a public
-masked language model; it does not know the mechanism, and does not look at the released
-word: a lower limit of what context gives away.
-
-Which word of a private text stands for which word of its original.
+masked words: a language model sees the released text with one word masked, and its
+guesses are compared with the original word there. It assumes that words are replaced
+one by one, and a public masked language model; it does not know the mechanism, and does
+not look at the released word: a lower limit of what context gives away.
 
 Words are replaced one for one, so they are paired in order, in texts with equally many
 words before and after. Where other words came out (two output words that read as one),

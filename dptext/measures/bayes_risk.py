@@ -1,13 +1,10 @@
-"""Bayes vulnerability: the success of the best guess of one word, from a prior.
+"""Bayes vulnerability: the success of the best possible guess of one word.
 
-Bayes vulnerability: the success of the best possible guess of one word.
-
-The attacker knows the mechanism, epsilon and the public unigram prior over V, sees one
-output word y, and guesses argmax_x prior(x) P(y|x). Exact for every mechanism that
-gives its output distribution, between limits for the others
-(dptext.measures.sampled_risk). Mechanisms are compared by it (docs/guarantees.md, 6).
-
-The attacker's prior: public frequencies of the words that are replaced.
+The attacker knows the mechanism, epsilon and the public frequencies of the words that
+are replaced (the prior over V), sees one output word y, and guesses argmax_x prior(x)
+P(y|x). Exact for every mechanism that gives its output distribution, between limits for
+the others (dptext.measures.sampled_risk). Mechanisms are compared by it
+(docs/guarantees.md, 6).
 """
 
 from __future__ import annotations

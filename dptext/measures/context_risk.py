@@ -1,13 +1,9 @@
-"""Risk in context: the share of words that readers of whole texts find.
-
-Risk in context: how often readers guess words of texts, from new draws of them.
+"""Risk in context: how often readers guess words of texts, from new draws of them.
 
 A reader knows the mechanism, a public language model and all that is released of a
 text, and guesses each word. Words are drawn anew, and what is read are the draws: who
 decodes them can find no more in what is written (docs/guarantees.md, 6). Words outside
 the vocabulary are not attacked. A better reader finds more: a figure is a lower limit.
-
-Which readers can read what a pipeline releases; what they found in public texts.
 
 Figures that ship are looked up by all that decides them: mechanism, lexicon, epsilon
 and which words are replaced; the decoder has no part in them. Other settings have none:

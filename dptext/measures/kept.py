@@ -1,14 +1,9 @@
 """What pairs of texts keep: PP, LOW, CS and the share of known words.
 
-By the meters of a run (dptext.metrics), from the words that stand for one another; only
-what no run measures is measured here. Memory does not grow with the number of texts but
-by 8 bytes for each text where an encoder is given.
-
-All metrics that the registry finds, as one: what a run and `evaluate` measure by.
-
-Known words: of the words of texts, the share that the lexicon holds.
-
-Numbers and identifiers are no words here.
+By the metrics of a run (dptext.metrics), from the words that stand for one another;
+only what no run measures is measured here. Memory does not grow with the number of
+texts but by 8 bytes for each text where an encoder is given. Known words are the words
+of texts that the lexicon holds; numbers and identifiers are no words here.
 """
 
 from __future__ import annotations

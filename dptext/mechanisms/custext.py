@@ -4,23 +4,8 @@ P(y|x) ~ exp(eps u(x, y) / 2) for y in the output set of x, where u = 1 - (d - m
 (max - min) falls from 1 at the nearest word of the set to 0 at the farthest (u = 1
 where all are equally far).
 
-Guarantee: with mapping one_set, where the output set of every word is all of V,
-epsilon-LDP over V and over unknown words: u lies in [0, 1] whatever x is. With the
-published mappings (aggressive, balanced, conservative) none over V: a word outside a
-set is never written for a word inside it. What holds there is epsilon-LDP among the
-words of one published class; which class a word is in is disclosed.
-Instead: mapping one_set, the same formula over one output set, all of V; or rank.
-Source: Chen et al., Findings of ACL 2023, algorithms 1 and 2, arXiv:2207.01193.
-Known gaps: the published mappings as above; keeping stop words or unknown words, as the
-published code does, is a setting of the tokens; numbers are words here, not a number
-plus noise.
-Example: dptext sanitize reviews.jsonl --field text --mechanism custext --epsilon 12
-
-One output set for all words: all of V.
-
-CusText's output sets, from public order and public vocabulary alone.
-
-Words are taken by descending public frequency, the order of the lexicon.
+Published output sets follow from public order and public vocabulary alone: words
+are taken by descending public frequency, the order of the lexicon.
 
 aggressive: every word has its own set, the k words nearest to it. Each word is alone in
     its class (but for chance: two words with the same k nearest words).
@@ -35,7 +20,17 @@ of the word nearest to their row (balanced, conservative).
 Published code walks over the words of the private corpus instead, and over what it
 has counted there.
 
-The published mappings: a small output set for each class of words.
+Guarantee: with mapping one_set, where the output set of every word is all of V,
+epsilon-LDP over V and over unknown words: u lies in [0, 1] whatever x is. With the
+published mappings (aggressive, balanced, conservative) none over V: a word outside a
+set is never written for a word inside it. What holds there is epsilon-LDP among the
+words of one published class; which class a word is in is disclosed.
+Instead: mapping one_set, the same formula over one output set, all of V; or rank.
+Source: Chen et al., Findings of ACL 2023, algorithms 1 and 2, arXiv:2207.01193.
+Known gaps: the published mappings as above; keeping stop words or unknown words, as the
+published code does, is a setting of the tokens; numbers are words here, not a number
+plus noise.
+Example: dptext sanitize reviews.jsonl --field text --mechanism custext --epsilon 12
 """
 
 from __future__ import annotations

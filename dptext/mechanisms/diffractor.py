@@ -5,6 +5,17 @@ geometric: what is written stands at i plus two-sided geometric noise, cut at th
     P ~ exp(-eps |i - j| / scale), and the ends take what lies beyond them.
 tem: P(j|i) ~ exp(-eps min(|i - j| / scale, gamma) / 2).
 
+A chain starts at a word drawn by a public seed and goes on to the nearest word that it
+has not visited; where all listed neighbours are visited, all words that are left are
+searched. So each step is the nearest one left, but a chain must jump where it has used
+up a region: positions on it are no measure of meaning. An unknown word stands where the
+word nearest to its row does.
+
+Geometric noise K is 0 with probability tanh(rate / 2); else its sign is a fair bit and
+its size 1 + floor(E / rate), E a standard exponential. So each outcome keeps its
+probability to about 2^-50 of it for each step on the way: no two large numbers are
+subtracted, and a size beyond the line is the same end whatever it is.
+
 Guarantee: epsilon * D (metric DP), D the distance of the positions over `scale`, the
 largest over all chains; with tem epsilon * min(D, gamma). D is a number of places on a
 greedy chain, not a distance in meaning. Unknown words have a position, so they are
@@ -14,28 +25,6 @@ Known gaps: words near in meaning may stand far apart on a chain, and then the l
 between them is large. The published code keeps stop words and unknown words (here a
 setting of the tokens) and is seeded with 42 by default.
 Example: dptext sanitize reviews.jsonl --field text --mechanism diffractor --epsilon 1
-
-Greedy one-dimensional chains of the vocabulary.
-
-A chain starts at a word drawn by a public seed and goes on to the nearest word that it
-has not visited; where all listed neighbours are visited, all words that are left are
-searched. So each step is the nearest one left, but a chain must jump where it has used
-up a region: positions on it are no measure of meaning. An unknown word stands where the
-word nearest to its row does.
-
-Two-sided geometric noise on a line with two ends, whatever the rate is.
-
-P(K = k) ~ exp(-rate |k|). K is 0 with probability tanh(rate / 2); else its sign is a
-fair bit and its size 1 + floor(E / rate), E a standard exponential. So each outcome
-keeps its probability to about 2^-50 of it for each step on the way: no two large
-numbers are subtracted, and a size beyond the line is the same end whatever it is.
-
-The truncated exponential mechanism on a chain, in closed form.
-
-P(j|i) ~ exp(-eps min(|i - j| / scale, gamma) / 2): a floor for every position, and what
-exceeds it near i.
-
-The weights of the truncated exponential mechanism on a chain.
 """
 
 from __future__ import annotations

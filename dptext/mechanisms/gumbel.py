@@ -16,8 +16,6 @@ Known gaps: as above. b exists only for epsilon above (5 + 2 ln V) / Delta_min;
 low_epsilon: true does below it what published code does, the real part of W0 alone,
 where a smaller epsilon may mean less noise.
 Example: dptext sanitize reviews.jsonl --field text --mechanism gumbel --epsilon 250
-
-The numbers of truncated Gumbel: its scale, its candidates, its probabilities.
 """
 
 from __future__ import annotations

@@ -6,6 +6,17 @@ outputs y are a fixed public set: the words of the lexicon that begin a word wit
 exactly one token of the model. The model reads the original text and the masked one
 (context pair, as published) or the masked text alone (context masked).
 
+Each piece is turned into tokens by itself, with a space in front where it begins the
+text or stands after a space, so that the tokens of a word never reach into another
+piece. Spaces themselves are left out. A masked word is one mask token, however many
+tokens it had. A text that is longer than the model reads is cut to a window with the
+mask in its middle, or as near to the middle as the ends of the text allow.
+
+What is computed together is of one text: blocks of at most `batch` of its words, padded
+to the longest of them, each on one thread, several blocks at a time. So the scores of a
+text follow from it and from `batch`, to the last bit on one machine with the same
+packages, whatever stands beside it and however many processors there are.
+
 Guarantee: epsilon-LDP of each output word for any two texts with equally many replaced
 words, n epsilon for a text of n: the scores keep their range whatever the text and the
 model are. It is n epsilon as well when one word changes, since every word is drawn
@@ -20,21 +31,6 @@ With one key the output is the same on one machine whatever the batches, jobs an
 processors; other hardware or packages, or another mechanism.batch, round the model's
 sums in another way and may now and then give another word, by the same guarantee.
 Example: dptext sanitize reviews.jsonl -f text -p dp-mlm --set mechanism.model=DIR
-
-A masked language model from a folder, asked for the scores of masked words.
-
-What is computed together is of one text: blocks of at most `batch` of its words, padded
-to the longest of them, each on one thread, several blocks at a time. So the scores of a
-text follow from it and from `batch`, to the last bit on one machine with the same
-packages, whatever stands beside it and however many processors there are.
-
-Words to what a masked language model reads: tokens, one mask, a window around it.
-
-Each piece is turned into tokens by itself, with a space in front where it begins the
-text or stands after a space, so that the tokens of a word never reach into another
-piece. Spaces themselves are left out. A masked word is one mask token, however many
-tokens it had. A text that is longer than the model reads is cut to a window with the
-mask in its middle, or as near to the middle as the ends of the text allow.
 """
 
 from __future__ import annotations

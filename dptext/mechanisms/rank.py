@@ -5,6 +5,11 @@ unknown word, has a public order of O, its best replacements first, and P(y|x) =
 of y in the order of x) / Z with the same non-increasing w and the same Z for every x.
 A word of O is first in its own order; no other word is ever written.
 
+Weights are tables of (last rank, ln w / epsilon) pairs: up to this rank, from the one
+before on. The first value is 1; beyond the last rank stands the floor, 0. dptext/data/
+rank_weights.json holds one for each of a grid of risks, for all words and for all but
+stop words (docs/rank.md); "fitted" takes the one that serves a lexicon and an aim.
+
 Guarantee: epsilon-LDP over all of V and over unknown words, exactly: Z does not depend
 on x and ln w(1)/w(|O|) <= epsilon (docs/rank.md).
 Source: dptext's own. Related: staircase mechanisms (Kairouz, Oh and Viswanath 2016,
@@ -12,23 +17,6 @@ arXiv:1407.1338), k-subset mechanisms (Ye and Barg 2018, arXiv:1702.00610).
 Known gaps: no smoothness in meaning beyond epsilon: near words are not promised more
 than far ones.
 Example: dptext sanitize reviews.jsonl --field text --mechanism rank --epsilon 8
-
-Weights fitted: the tables that ship, and which of them serves a lexicon and an aim.
-
-dptext/data/rank_weights.json holds one for each of a grid of risks, for all words and
-for all but stop words (docs/rank.md).
-
-The inverse of rank: for each output the inputs that it is likeliest drawn for.
-
-An input that does not list y gives it the weight 1, so that of these only the first by
-prior(x) / Z(x) can be among the likeliest; the others are those that list y.
-
-The lists of the rank mechanism: of each order the first words that are outputs.
-
-Tables of weights over ranks: how ln w falls, step by step.
-
-A table is a tuple of (last rank, ln w / epsilon) pairs: up to this rank, from the one
-before on. The first value is 1; beyond the last rank stands the floor, 0.
 """
 
 from __future__ import annotations

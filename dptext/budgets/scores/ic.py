@@ -7,8 +7,6 @@ synset's share in each of the files, over all files; a synset counted less than 
 counts as once. A word without such synsets gets neutral, and so do function words,
 whose synsets are of other words ("at": astatine). measure count is what the published
 code takes instead: the mean raw noun count of any word; common words score high by it.
-
-Information content, or counts, from NLTK's WordNet.
 """
 
 from __future__ import annotations
