@@ -38,7 +38,7 @@ from dptext.decoders import Decoder
 from dptext.pipeline import Draws, Pipeline
 from dptext.randomness import RunKey
 from dptext.settings import convert, digest_of_path
-from dptext.tokens.stop_words import STOP_WORDS
+from dptext.tokens.word_lists import stop_words
 from dptext.types import Ids, Record
 
 # Files with their rows for training and testing, and the label.
@@ -125,7 +125,8 @@ def closeness(ready: Pipeline, version: Written) -> tuple[float, ...]:
     """Return words and content words that are equal, and their mean cosines."""
     vectors = np.asarray(ready.lexicon.vectors, np.float64)
     vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
-    stop = np.array([word.lower() in STOP_WORDS for word in ready.lexicon.words])
+    function_words = stop_words("en")
+    stop = np.array([word.lower() in function_words for word in ready.lexicon.words])
     known = version.originals >= 0
     equal = (version.ids == version.originals)[known]
     before, after = version.originals[known], version.ids[known]

@@ -27,7 +27,7 @@ from sklearn.preprocessing import StandardScaler
 from dptext import cache, lexicons, models, noise, registry, settings, spaces
 from dptext import noise as curve
 from dptext.mechanisms import Aim, NoiseMechanism
-from dptext.mechanisms._clipped import clip
+from dptext.mechanisms.gaussian import clip
 from dptext.randomness import Randomness, RunKey
 from dptext.spaces import Space
 from dptext.types import Lexicon

@@ -17,11 +17,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dptext import pipeline
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
-from dptext.tokens.joining import Joined
-from dptext.types import Eps, Ids, Record
-from dptext.types import Words as Batch
+from dptext.types import Ids, Record
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = Path(os.environ.get("DPTEXT_TEST_DATA", ROOT.parent / "shared" / "data"))
@@ -49,15 +48,15 @@ def privatized(
     positions: list[NDArray[np.int64]] = []
     before = 0
 
-    def observe(words: Batch, drawn: Ids, joined: Joined, eps: Eps) -> None:
-        nonlocal before
-        ids.append(np.array(joined.written if written else drawn))
-        positions.append(words.texts + before)
-        before += len(words.ends)
-
+    out: list[str] = []
     records = (Record(number, (text,), None) for number, text in enumerate(texts))
-    key = RunKey.from_seed(seed)
-    out = [new[0] for _, new in sanitizer.run(records, key, observe=observe)]
+    randomness = sanitizer.randomness(RunKey.from_seed(seed))
+    for batch in pipeline.batches(records):
+        private = sanitizer.privatize(batch, randomness)
+        ids.append(np.array(private.joined.written if written else private.drawn))
+        positions.append(private.words.texts + before)
+        before += len(private.words.ends)
+        out += [text for (text,) in private.texts]
     return out, np.concatenate(ids), np.concatenate(positions)
 
 

@@ -31,7 +31,7 @@ Path = str | os.PathLike[str]
 Missing = Literal["fail", "pass"]
 
 
-class Choices(TypedDict, total=False):
+class CallChoices(TypedDict, total=False):
     """What is chosen by name beside a profile, as the options of `dptext sanitize`."""
 
     risk: str | float | None
@@ -82,11 +82,11 @@ class Call:
         self,
         profile: Path = profiles.DEFAULT,
         overrides: Mapping[str, object] | None = None,
-        chosen: Choices | None = None,
+        chosen: CallChoices | None = None,
         *,
         counts: bool = True,
     ) -> None:
-        named = chosen or Choices()
+        named = chosen or CallChoices()
         lexicon = named.get("lexicon")
         self.key = open_key(named.get("key"))
         over = overrides_of(
@@ -103,12 +103,13 @@ class Call:
 
     def texts(self, texts: Iterable[str]) -> Iterator[str]:
         """Give each text with its words replaced, in order."""
-        observe = None if self.tally is None else self.tally.observe
+        randomness = self.pipeline.randomness(self.key)
         records = (Record(number, (text,), None) for number, text in enumerate(texts))
-        for _, (text,) in self.pipeline.run(records, self.key, observe=observe):
+        for batch in pipeline.batches(records):
+            private = self.pipeline.privatize(batch, randomness)
             if self.tally is not None:
-                self.tally.records += 1
-            yield text
+                self.tally.count(private)
+            yield from (text for (text,) in private.texts)
 
     def report(self, selection: Selection, *, finder: str = "") -> Document:
         """Return the internal report of what was done so far.
@@ -145,7 +146,7 @@ def privatize(
     id: str | None = ...,
     missing: Missing = ...,
     report: Literal[False] = ...,
-    **choices: Unpack[Choices],
+    **choices: Unpack[CallChoices],
 ) -> Table: ...
 @overload
 def privatize(
@@ -157,7 +158,7 @@ def privatize(
     id: str | None = ...,
     missing: Missing = ...,
     report: Literal[True],
-    **choices: Unpack[Choices],
+    **choices: Unpack[CallChoices],
 ) -> tuple[Table, Document]: ...
 @overload
 def privatize(  # type: ignore[overload-overlap]
@@ -166,7 +167,7 @@ def privatize(  # type: ignore[overload-overlap]
     overrides: Mapping[str, object] | None = ...,
     *,
     report: Literal[False] = ...,
-    **choices: Unpack[Choices],
+    **choices: Unpack[CallChoices],
 ) -> str: ...
 @overload
 def privatize(
@@ -175,7 +176,7 @@ def privatize(
     overrides: Mapping[str, object] | None = ...,
     *,
     report: Literal[False] = ...,
-    **choices: Unpack[Choices],
+    **choices: Unpack[CallChoices],
 ) -> list[str]: ...
 @overload
 def privatize(  # type: ignore[overload-overlap]
@@ -184,7 +185,7 @@ def privatize(  # type: ignore[overload-overlap]
     overrides: Mapping[str, object] | None = ...,
     *,
     report: Literal[True],
-    **choices: Unpack[Choices],
+    **choices: Unpack[CallChoices],
 ) -> tuple[str, Document]: ...
 @overload
 def privatize(
@@ -193,7 +194,7 @@ def privatize(
     overrides: Mapping[str, object] | None = ...,
     *,
     report: Literal[True],
-    **choices: Unpack[Choices],
+    **choices: Unpack[CallChoices],
 ) -> tuple[list[str], Document]: ...
 def privatize(
     texts: object,
@@ -204,7 +205,7 @@ def privatize(
     id: str | None = None,
     missing: Missing = "fail",
     report: bool = False,
-    **choices: Unpack[Choices],
+    **choices: Unpack[CallChoices],
 ) -> object:
     """Replace the words of texts.
 

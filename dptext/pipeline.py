@@ -33,7 +33,7 @@ from dptext.budgets import AnyBudget, Budget, SequentialBudget, uniform
 from dptext.decoders import Decoder, none
 from dptext.errors import UsageError
 from dptext.guarantees import statement
-from dptext.guarantees.terms import MAX_MEANINGFUL_LOSS
+from dptext.guarantees.rounding import MAX_MEANINGFUL_LOSS
 from dptext.mappings import Index
 from dptext.measures import bayes_risk
 from dptext.mechanisms import (
@@ -43,6 +43,7 @@ from dptext.mechanisms import (
     TextMechanism,
     WordMechanism,
 )
+from dptext.metrics import Batch
 from dptext.profile import STAGES, Part, Profile, check_compatibility, in_language
 from dptext.randomness import ALGORITHM, RandomBits, Randomness, RunKey
 from dptext.readers.channel import Channel
@@ -129,7 +130,7 @@ def by_record(
     return drawn[which]
 
 
-class Table:
+class RunTable:
     """What each word of the vocabulary becomes in one run; drawn when first met."""
 
     def __init__(self, size: int, randomness: Randomness) -> None:
@@ -179,8 +180,6 @@ _CHARACTERS = 2**19
 # Noisy vectors that are held at once, which bounds the memory, and those that are drawn
 # at once: few enough to stay in the processor's cache.
 _POINTS, _DRAWN = 2048, 256
-# Called with the words of a batch, what was drawn for them, what was written, epsilons.
-Observer = Callable[[Words, Ids, Joined, Eps], None]
 
 
 class Draws(NamedTuple):
@@ -190,6 +189,32 @@ class Draws(NamedTuple):
     drawn: Ids
     eps: Eps
     bits: RandomBits
+
+
+class Privatized(NamedTuple):
+    """What was made of a batch of records, for all that write, measure and charge it.
+
+    texts are the new ones of each record; words those of the texts before, of which n
+    were replaced: drawn (n,) is what was drawn for them, joined what was written, eps
+    (n,) their epsilons.
+    """
+
+    texts: list[tuple[str, ...]]
+    words: Words
+    drawn: Ids
+    joined: Joined
+    eps: Eps
+
+    @property
+    def replaced(self) -> list[int]:
+        """Return how many words of each text were replaced."""
+        replaced = np.bincount(self.words.texts, minlength=len(self.words.ends))
+        return list(map(int, replaced))
+
+    def batch(self, first_text: int) -> Batch:
+        """Return it as meters take it; first_text is how many texts come before."""
+        joined = self.joined
+        return Batch(self.words, joined.written, joined.spelled, self.eps, first_text)
 
 
 @dataclass(frozen=True)
@@ -213,23 +238,22 @@ class Pipeline:
     identity: str
 
     def privatize(
-        self,
-        records: Sequence[Record],
-        randomness: Randomness,
-        observe: Observer | None = None,
-    ) -> list[tuple[str, ...]]:
-        """Return the texts of each record with their words replaced."""
+        self, records: Sequence[Record], randomness: Randomness
+    ) -> Privatized:
+        """Replace the words of records."""
         words, drawn, eps, bits = self.draws(records, randomness)
         joined = self.joiner.join(words, self.decode(words, drawn, eps), bits)
-        if observe is not None:
-            observe(words, drawn, joined, eps)
-        written = iter(joined.texts)
-        return [tuple(next(written) for _ in record.texts) for record in records]
+        texts, begin = [], 0
+        for record in records:
+            end = begin + len(record.texts)
+            texts.append(tuple(joined.texts[begin:end]))
+            begin = end
+        return Privatized(texts, words, drawn, joined, eps)
 
     def draws(self, records: Sequence[Record], randomness: Randomness) -> Draws:
         """Draw a word for each word of records, and new digits where they ask for."""
         texts = [text for record in records for text in record.texts]
-        counts = np.array([len(record.texts) for record in records])
+        counts = np.array([len(record.texts) for record in records], np.int64)
         record_of_text = np.repeat(np.arange(len(records)), counts)
         words = self.tokenizer.words(texts)
         nonces = [randomness.nonce(record) for record in records]
@@ -299,7 +323,7 @@ class Pipeline:
         if self.profile.strategy is Strategy.DATA_SET:
             table = randomness.once(
                 "table",
-                lambda: Table(len(self.lexicon.words), randomness),
+                lambda: RunTable(len(self.lexicon.words), randomness),
             )
             return table.draw(ids, eps, self.draw)
         return self.draw(ids, eps, bits)
@@ -347,7 +371,6 @@ class Pipeline:
         key: RunKey,
         *,
         batch_size: int = 4096,
-        observe: Observer | None = None,
     ) -> Iterator[tuple[Record, tuple[str, ...]]]:
         """Privatize a stream of records in bounded memory, in order.
 
@@ -355,9 +378,7 @@ class Pipeline:
         """
         randomness = self.randomness(key)
         for batch in batches(records, batch_size):
-            yield from zip(
-                batch, self.privatize(batch, randomness, observe), strict=True
-            )
+            yield from zip(batch, self.privatize(batch, randomness).texts, strict=True)
 
     def randomness(self, key: RunKey) -> Randomness:
         """Return the streams of a run with all that decides this pipeline's output.
@@ -380,7 +401,7 @@ class Pipeline:
             self.joiner.redraw(words, bits, positions)
 
 
-def batches(records: Iterable[Record], size: int) -> Iterator[list[Record]]:
+def batches(records: Iterable[Record], size: int = 4096) -> Iterator[list[Record]]:
     """Group records, at most size of them and about 2^19 characters at a time."""
     batch: list[Record] = []
     characters = 0

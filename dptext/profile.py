@@ -35,7 +35,7 @@ from dptext.budgets import AnyBudget, SequentialBudget, uniform
 from dptext.errors import UsageError
 from dptext.mechanisms import Family
 from dptext.settings import convert, digest_of_data, read_yaml, share
-from dptext.tokens import lists, stop_words
+from dptext.tokens import lists, word_lists
 from dptext.tokens.policy import Policy
 from dptext.types import ENGLISH, JsonObject, Lexicon, Strategy
 
@@ -478,7 +478,7 @@ def in_language(recipe: Profile, lexicon: Lexicon) -> Profile:
     language, policy = lexicon.language, recipe.tokens
     if language == ENGLISH:
         return recipe
-    if policy.stop_word != "perturb" and not stop_words.of(language):
+    if policy.stop_word != "perturb" and not word_lists.stop_words(language):
         msg = (
             f"tokens.stop_word: no function words are known of language {language!r} "
             f"(lexicon {lexicon.name}); set it to perturb, or import the lexicon with "

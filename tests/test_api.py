@@ -15,7 +15,7 @@ import pytest
 import dptext
 from dptext import profile
 from dptext.api import Call
-from dptext.cli.overrides import overrides
+from dptext.cli.options import overrides
 from dptext.errors import UsageError
 from dptext.report import document
 from tests.cli.running import lexicon

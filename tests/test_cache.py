@@ -16,7 +16,7 @@ import pytest
 
 from dptext import cache
 from dptext.exponential import losses
-from dptext.measures import bayes_risk, calibrate, root_finding, sampled_risk
+from dptext.measures import bayes_risk, calibrate, sampled_risk
 from dptext.measures import sampled_risk as guessing_rule
 from dptext.spaces import geometry_of
 from dptext.types import Inputs
@@ -33,7 +33,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     # Fewer draws of searches: what is tested is what is kept.
     monkeypatch.setattr(guessing_rule, "_TRAINED", 500)
     monkeypatch.setattr(guessing_rule, "_VALIDATED", 200)
-    monkeypatch.setattr(root_finding, "_SEARCH_DRAWS", 1000)
+    monkeypatch.setattr(calibrate, "_SEARCH_DRAWS", 1000)
     return tmp_path / "dptext"
 
 

@@ -50,7 +50,7 @@ def ready(lexicon: Lexicon, **tokens: str) -> Pipeline:
 def written(sanitizer: Pipeline, text: str) -> str:
     """Sanitize one text."""
     randomness = Randomness(RunKey.from_seed(1), "test")
-    return sanitizer.privatize([Record(0, (text,), None)], randomness)[0][0]
+    return sanitizer.privatize([Record(0, (text,), None)], randomness).texts[0][0]
 
 
 def test_german_keeps_its_capitals_and_umlauts(tmp_path: Path) -> None:

@@ -13,8 +13,7 @@ from dptext import pipeline, profile
 from dptext.errors import UsageError
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
-from dptext.tokens.joining import Joined
-from dptext.types import Eps, Ids, Record, Words
+from dptext.types import Record
 from tests import small
 
 LEXICON = small.cloud(40, 4)
@@ -39,14 +38,14 @@ def observed(
     """Privatize records; return the texts, and (word, drawn word) of each word."""
     seen: list[tuple[int, int]] = []
 
-    def observe(words: Words, drawn: Ids, joined: Joined, eps: Eps) -> None:
-        seen.extend(zip(words.ids.tolist(), drawn.tolist(), strict=True))
-
+    out: list[tuple[str, ...]] = []
+    randomness = made.randomness(KEY)
     records = (Record(number, each, None) for number, each in enumerate(texts))
-    out = [
-        private
-        for _, private in made.run(records, KEY, batch_size=batch, observe=observe)
-    ]
+    for some in pipeline.batches(records, batch):
+        private = made.privatize(some, randomness)
+        drawn = private.drawn.tolist()
+        seen.extend(zip(private.words.ids.tolist(), drawn, strict=True))
+        out += private.texts
     return out, seen
 
 

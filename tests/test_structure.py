@@ -28,8 +28,8 @@ LAYERS = (
         *("noise", "ledger", "settings"),
     ),
     (
-        *("tokens.kinds", "tokens.policy", "tokens.regex", "tokens.spelling"),
-        *("tokens.stop_words", "tokens.numbers", "tokens.forms"),
+        *("tokens.kinds", "tokens.policy", "tokens.regex", "tokens.word_lists"),
+        *("tokens.inflections", "tokens.numbers", "tokens.forms"),
     ),
     (
         *("tokens", "lexicons", "spaces", "budgets", "mechanisms", "mappings"),
@@ -78,8 +78,7 @@ ALLOWED = {
     ("pipeline", "__init__"),
     ("cli.app", "__init__"),
     ("cli.evaluate", "__init__"),
-    ("cli.judging", "__init__"),
-    ("cli.man", "__init__"),
+    ("cli.check", "__init__"),
     ("report.build", "__init__"),
     ("report.verify", "__init__"),
 }

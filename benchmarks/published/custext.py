@@ -39,7 +39,7 @@ def _mechanism(lexicon: Any, k: int, mapping: str) -> Any:
 def rows(data: Path) -> Iterator[Row]:
     """Yield what can be met of Tables 3.1 and 3.3 to 3.6."""
     from dptext.lexicons.importing import Settings
-    from dptext.tokens.stop_words import STOP_WORDS
+    from dptext.tokens.word_lists import stop_words
 
     folder = data / "embeddings" / "counterfitted-wiki-imdb-300d"
     settings = Settings(max_words=VOCABULARY, outputs=0)
@@ -49,7 +49,8 @@ def rows(data: Path) -> Iterator[Row]:
     ids = np.array(
         [lexicon.row_of.get(word, -1) for text, _ in test for word in text], np.int32
     )
-    stop = np.array([word in STOP_WORDS for text, _ in test for word in text])
+    function_words = stop_words("en")
+    stop = np.array([word in function_words for text, _ in test for word in text])
     start: Row = {"part": "custext"}
     yield {
         **start,

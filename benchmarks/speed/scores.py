@@ -21,7 +21,7 @@ from typing import Any
 
 from benchmarks.private_rows import DATA
 from dptext import lexicons, models, registry
-from dptext.budgets import _embedding
+from dptext.budgets.scores import sentence_similarity
 from dptext.errors import DptextError
 from dptext.tokens.policy import Policy
 from dptext.tokens.tokenizer import Tokenizer
@@ -74,7 +74,7 @@ def main() -> None:
         except DptextError as error:
             print(f"{label:<30} left out: {error}")
             continue
-        _embedding._MEMORIES.clear()
+        sentence_similarity._MEMORIES.clear()
         began, used = time.perf_counter(), time.process_time()
         score.values(words)
         took, used = time.perf_counter() - began, time.process_time() - used

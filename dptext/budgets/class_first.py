@@ -14,13 +14,13 @@ from msgspec import Meta
 from numpy.typing import NDArray
 
 from dptext import budgets
-from dptext.budgets import _classes
+from dptext.budgets import declared
 from dptext.randomness import RandomBits
 from dptext.types import BudgetDescription, BudgetKind, Eps, Lexicon, Words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Params(_classes.Params):
+class Params(declared.ClassParams):
     """first, epsilon of the class; epsilons by class, as in the budget declared."""
 
     EXAMPLE: ClassVar = {"first": 0.5, "epsilons": {"top-100": 10.0, "other": 7.0}}
@@ -35,7 +35,7 @@ class Params(_classes.Params):
 
 
 @dataclass(frozen=True, slots=True)
-class ClassFirst(_classes.ByClass, budgets.Budget):
+class ClassFirst(declared.ByClass, budgets.Budget):
     """epsilons of the classes, (c,); used, where these come from."""
 
     epsilons: NDArray[np.float64]

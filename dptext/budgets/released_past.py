@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext import budgets
-from dptext.budgets import Draw, Epsilon, _classes, positions_in_text
+from dptext.budgets import Draw, Epsilon, declared, positions_in_text
 from dptext.randomness import RandomBits
 from dptext.types import BudgetDescription, BudgetKind, Eps, Ids, Lexicon, Words
 
@@ -23,7 +23,7 @@ _LONGEST_TEXT = 1e9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Params(_classes.Params):
+class Params(declared.ClassParams):
     """epsilon, the total of a text; start, that of its first word.
 
     epsilons by the class of the word released before, as in the budget declared; min,
@@ -48,7 +48,7 @@ class Params(_classes.Params):
 
 
 @dataclass(frozen=True, slots=True)
-class ReleasedPast(_classes.ByClass, budgets.SequentialBudget):
+class ReleasedPast(declared.ByClass, budgets.SequentialBudget):
     """The settings; after (V + 1,), the epsilon of a word after each row."""
 
     params: Params

@@ -13,29 +13,23 @@ from dptext.cli import (
     calibrate,
     check,
     compare,
-    config,
     doctor,
     embed,
     evaluate,
     explain,
     ledger,
     lexicon,
-    man,
-    mechanisms,
+    list,
     plan,
-    profiles,
     report,
     sanitize,
-    setup,
 )
-from dptext.cli.boundary import ErrorBoundary
-from dptext.cli.layers import ConfiguredCommand
-from dptext.cli.spread import spread
+from dptext.cli.parser import Program, add
 from dptext.errors import UsageError
 
 app = typer.Typer(
     name="dptext",
-    cls=ErrorBoundary,
+    cls=Program,
     help=(
         "Replace the words of texts under word-level differential privacy, and say "
         "truthfully what that protects."
@@ -46,22 +40,10 @@ app = typer.Typer(
 )
 # In the order of the help; a command has the name of its module.
 for module in (
-    *(
-        sanitize,
-        embed,
-        evaluate,
-        compare,
-        plan,
-        explain,
-        calibrate,
-        audit,
-        check,
-        report,
-    ),
-    *(profiles, mechanisms, setup, config, doctor, man),
+    *(sanitize, embed, evaluate, compare, plan, explain, calibrate, audit, check),
+    *(report, list, doctor),
 ):
-    name = module.__name__.rpartition(".")[2]
-    app.command(name, cls=ConfiguredCommand)(spread(module.command))
+    add(app, module.command, module.__name__.rpartition(".")[2])
 app.add_typer(lexicon.app, name="lexicon")
 app.add_typer(ledger.app, name="ledger")
 

@@ -11,7 +11,8 @@ import typer
 
 from dptext.cli import options, screen
 from dptext.cli.faults import say
-from dptext.cli.overrides import overrides
+from dptext.cli.options import overrides
+from dptext.cli.values import Number
 from dptext.errors import UsageError
 
 if TYPE_CHECKING:
@@ -28,9 +29,8 @@ def command(
         str,
         typer.Argument(
             metavar="PROFILE|MECHANISM",
-            help="A profile by name, a .yaml file, or a mechanism by name, also of "
-            "another package (with --epsilon). A profile goes before a mechanism of "
-            "the same name.",
+            help="A profile, a .yaml file, or a mechanism (with --epsilon). A profile "
+            "goes before a mechanism of the same name.",
         ),
     ] = "balanced",
     epsilon: options.Epsilon = None,
@@ -38,12 +38,15 @@ def command(
     lexicon: options.Lexicon = None,
     set_: options.Set = None,
     inputs: Annotated[
-        int, typer.Option(min=4, help="Inputs of an exact audit of chosen words.")
+        int,
+        typer.Option(
+            parser=Number(int, 4), help="Inputs of an exact audit of chosen words."
+        ),
     ] = 200,
     runs: Annotated[
         int,
         typer.Option(
-            min=100,
+            parser=Number(int, 100),
             help="Draws of each word of a pair, where there is no exact output "
             "distribution.",
         ),
@@ -51,10 +54,10 @@ def command(
     draws: Annotated[
         int | None,
         typer.Option(
-            min=1000,
-            help="Draws that hold the program against its formula (of noise a tenth). "
-            "More draws find smaller deviations. Default: 4,000,000, and up to "
-            "34,000,000 more where a copy in 10,000 would not be found.",
+            parser=Number(int, 1000),
+            help="Draws that test the program; more find smaller deviations. Default: "
+            "4,000,000, and up to 34,000,000 more where a copy in 10,000 would not be "
+            "found.",
         ),
     ] = None,
     as_json: options.Json = False,
@@ -62,17 +65,14 @@ def command(
 ) -> None:
     """Hold a claim against its formula, and the program against that formula.
 
-    The claim: the worst loss, exact where the output distribution has a closed form; a
-    statistical lower bound for noise. Where dptext claims nothing (gumbel, vickrey,
-    published forms of custext and syntf), the claim of the paper is held against it.
+    The claim: the worst loss, exact where the output distribution has a closed
+    form; a statistical lower bound for noise. Where dptext claims nothing, the
+    claim of the paper is tested.
 
-    The program: its draws are tested against the exact output distribution, or the
-    noise against its own, with a false alarm in at most 1 of 1,000 audits. The verdict
-    says which deviations would have been found, and what was not tested.
+    The program: its draws against the exact output distribution, or its noise,
+    with a false alarm in at most 1 of 1,000 audits.
 
-    With the built-in lexicon on two cores from 15 seconds (rank, noise) to two minutes
-    (santext, tem); a minute more the first time for what is then kept.
-
+    Takes 15 seconds (rank, noise) to two minutes (santext, tem) on two cores.
     Exit code 1 when a claim or the program is refuted; the verdict says which.
     """
     from dptext import lexicons, pipeline, progress

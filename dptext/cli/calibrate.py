@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dptext.cli import groups, options, screen
-from dptext.cli.overrides import overrides
+from dptext.cli import options, screen
+from dptext.cli.options import overrides
 from dptext.errors import UsageError
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def command(
         str | None,
         typer.Option(help="With --reader: public texts, which it reads drawn anew."),
     ] = None,
-    field: groups.Fields = None,
+    field: options.Fields = None,
     as_json: options.Json = False,
 ) -> None:
     """Find the epsilon at which the best guess of a word succeeds at most this often.

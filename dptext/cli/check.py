@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -11,17 +12,26 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dptext.cli import configuration, judging, layers, options, screen
+from dptext.cli import configuration, options, parser, screen
 from dptext.cli.configuration import Configuration
+from dptext.cli.values import Number, one_of
 from dptext.errors import UsageError
 from dptext.report.findings import Judged
 
 if TYPE_CHECKING:
     from dptext.guarantees.policy import ExportPolicy
     from dptext.report.exports import Export, Index
+    from dptext.report.findings import Finding
+    from dptext.report.recompute import Recomputer
+    from dptext.report.signatures import Key
 
     # An export by name, and what reads it.
     Named = tuple[str, Callable[[], Export]]
+
+TRUST = (
+    "reports are trusted, whoever wrote them: to have forged ones refused, sign "
+    "reports with --sign-key and check them with --verify-key"
+)
 
 
 def command(
@@ -55,11 +65,15 @@ def command(
         ),
     ] = None,
     max_epsilon: Annotated[
-        float | None, typer.Option(min=0, help="Largest accepted epsilon.")
+        float | None,
+        typer.Option(parser=options.positive, help="Largest accepted epsilon."),
     ] = None,
     max_loss: Annotated[
         float | None,
-        typer.Option(min=0, help="Largest accepted loss between two words, in nats."),
+        typer.Option(
+            parser=Number(float, 0),
+            help="Largest accepted loss between two words, in nats.",
+        ),
     ] = None,
     max_risk: Annotated[
         str | None, typer.Option(help="Largest accepted success of a guess, as in 15%.")
@@ -96,7 +110,7 @@ def command(
         str,
         typer.Option(
             help="How findings are printed: text, json or sarif.",
-            callback=options.one_of("--format", "text", "json", "sarif"),
+            parser=one_of("text", "json", "sarif"),
         ),
     ] = "text",
     quiet: Annotated[
@@ -128,23 +142,23 @@ def command(
     asked = {key: value for key, value in terms.items() if value is not None}
     recomputer = Recomputer([lexicons.find(name) for name in lexicon or ()], note)
     shown = "" if quiet else format
-    judged: list[Judged] = []
+    results: list[Judged] = []
     with contextlib.ExitStack() as stack:
         index = stack.enter_context(Index()) if staged else None
         configured = _configured(context, policy, index)
         accepted = _policy(configured, asked)
-        keys = judging.keys_of(verify_key, accepted, configured, index)
+        keys = keys_of(verify_key, accepted, configured, index)
         exports = (
             _on_disk(files or (), accepted, note)
             if index is None
             else _in_index(index, files or (), accepted)
         )
         for name, read in exports:
-            each = Judged(name, *judging.judged(read, accepted, keys, recomputer))
-            judged.append(each)
-            judging.show_one(each, shown, note)
-    judging.show_all(judged, judging.trust(judged, keys), shown, note)
-    if any(each.findings for each in judged):
+            each = Judged(name, *judged(read, accepted, keys, recomputer))
+            results.append(each)
+            show_one(each, shown, note)
+    show_all(results, trust(results, keys), shown, note)
+    if any(each.findings for each in results):
         raise typer.Exit(1)
 
 
@@ -218,8 +232,8 @@ def _configured(
         if configured is None or configured.policy is None:
             raise UsageError(f"policy {path}: it has no section check")
         return configured
-    if index is None or layers.is_named(context):
-        return layers.of_run(context)
+    if index is None or parser.names_configuration(context):
+        return parser.of_run(context)
     for name, content in index.above(configuration.NAMES):
         file = Path(name)
         staged = None if content is None else configuration.decode(content, file)
@@ -230,3 +244,77 @@ def _configured(
                 f"{name}: on disk but not staged; git add it, or name it with --policy"
             )
     return Configuration()
+
+
+def trust(judged: Sequence[Judged], keys: Sequence[Key]) -> str:
+    """Say whom the check of some exports trusts: "" with keys, whose holders alone."""
+    return TRUST if judged and not keys else ""
+
+
+def show_one(judged: Judged, format: str, note: Callable[[str], None]) -> None:
+    """Print the findings on an export as lines, where these are asked for."""
+    for line in judged.notes:
+        note(f"{judged.name}: {line}")
+    for _, line in judged.findings if format == "text" else ():
+        typer.echo(screen.one_line(f"{judged.name}: {line}"))
+
+
+def show_all(
+    judged: Sequence[Judged], trust: str, format: str, note: Callable[[str], None]
+) -> None:
+    """Print all that was judged for machines, where that is asked for."""
+    from dptext import __version__
+    from dptext.report import findings
+
+    if trust:
+        note(f"dptext: {trust}")
+    if format == "json":
+        screen.print_json(findings.as_json(judged, trust))
+    elif format == "sarif":
+        screen.print_json(findings.as_sarif(judged, trust, __version__))
+
+
+def judged(
+    read: Callable[[], Export],
+    accepted: ExportPolicy,
+    keys: Sequence[Key],
+    recomputer: Recomputer,
+) -> tuple[Sequence[Finding], Sequence[str]]:
+    """Return findings on an export, and notes."""
+    from dptext.report import signatures, verify
+    from dptext.report.findings import Rule, of_rule
+
+    try:
+        export = read()
+    except OSError as error:
+        return of_rule(Rule.UNREADABLE, [f"cannot be read: {error.strerror}"]), []
+    if export.report is None:
+        verdict = verify.missing(export)
+        return verdict.findings, verdict.notes
+    problem = signatures.problem(export.report, keys) if keys else ""
+    verdict = verify.verdict(export, accepted, recomputer)
+    signature = of_rule(Rule.SIGNATURE, filter(None, [problem]))
+    return [*signature, *verdict.findings], verdict.notes
+
+
+def keys_of(
+    paths: Sequence[Path] | None,
+    accepted: ExportPolicy,
+    configured: Configuration,
+    index: Index | None,
+) -> tuple[Key, ...]:
+    """Return the keys of options, else those that the policy names from its folder."""
+    from dptext.report import signatures
+
+    if paths:
+        return signatures.keys(paths)
+    folder = Path() if configured.path is None else configured.path.parent
+    keys = []
+    for name in accepted.verify_key:
+        path = folder / Path(name).expanduser()
+        staged = None if index is None else index.content(os.path.relpath(path))
+        if staged is None:
+            keys.append(signatures.read(path))
+        else:
+            keys.append(signatures.of(staged, f"key file {name}"))
+    return tuple(keys)

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dptext.cli import groups, options, screen
+from dptext.cli import options, screen
+from dptext.cli.values import MOST_JOBS, Number
 from dptext.errors import UsageError
 from dptext.report import figures
 from dptext.settings import share
@@ -28,9 +29,12 @@ _RISKS = ("10%", "20%", "35%")
 def command(
     file: Annotated[str, typer.Argument(help="Texts to compare on.")],
     *,
-    layout: groups.Layout,
+    layout: options.Layout,
     sample: Annotated[
-        int, options.input_option(min=1, help="Texts to take, the same each time.")
+        int,
+        options.input_option(
+            parser=Number(int, 1), help="Texts to take, the same each time."
+        ),
     ] = 2000,
     profile: options.Profile = "balanced",
     mechanism: Annotated[
@@ -38,53 +42,64 @@ def command(
         options.setting_option(
             "-m",
             "--mechanism",
+            metavar="NAME",
             help="Mechanism with its default parameters, or NAME:key=value,... for "
             "others; repeatable.",
         ),
     ] = None,
     risk: Annotated[
-        list[str] | None, options.setting_option(help=f"{options.RISK} Repeatable.")
+        list[str] | None,
+        options.setting_option(metavar="SHARE", help=f"{options.RISK} Repeatable."),
     ] = None,
     epsilon: Annotated[
         list[float] | None,
-        options.setting_option(help=f"{options.EPSILON} Repeatable."),
+        options.setting_option(
+            metavar="NUMBER",
+            parser=options.positive,
+            help=f"{options.EPSILON} Repeatable.",
+        ),
     ] = None,
     lexicon: Annotated[
         list[str] | None,
         options.setting_option(
-            help=f"{options.LEXICON} Repeatable, for one of several dimensions."
+            metavar="NAME",
+            help=f"{options.LEXICON} Repeatable, for one of several dimensions.",
+            hidden=True,
         ),
     ] = None,
-    measured: groups.Measured,
+    measured: options.Measured,
     jobs: Annotated[
         int | None,
         options.output_option(
             "-j",
             "--jobs",
-            min=1,
-            max=256,
+            parser=Number(int, 1, MOST_JOBS),
+            metavar="NUMBER",
             help="Cells at once, else as many as there are processors, 4 at most; with "
             "1 the speeds shown are those of a machine that does nothing else.",
+            hidden=True,
         ),
     ] = None,
     resume: Annotated[
         Path | None,
         options.output_option(
-            help="Keep finished rows in this file, and go on from it."
+            metavar="FILE",
+            help="Keep finished rows in this file, and go on from it.",
+            hidden=True,
         ),
     ] = None,
     csv: Annotated[
-        Path | None, options.output_option(help="Write the table as CSV.")
+        Path | None,
+        options.output_option(metavar="FILE", help="Write the table as CSV."),
     ] = None,
     as_json: options.Json = False,
     html: options.Html = None,
     quiet: options.Quiet = False,
 ) -> None:
-    """Try mechanisms on a sample of your texts and show what each keeps and gives away.
+    """Try mechanisms on your texts and show what each keeps and gives away.
 
-    All write the words that they draw, without a decoder.
-    All figures are functions of the private text and for its owner only. --csv and
-    --html write files beside what is printed.
+    All write the words that they draw, without a decoder. All figures are
+    functions of the private text and for its owner only.
 
     Example: dptext compare reviews.jsonl --label stars --risk 10% --risk 20%
     """

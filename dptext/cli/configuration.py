@@ -1,17 +1,24 @@
-"""The configuration of a folder: `.dptext.yaml`, or `[tool.dptext]` of pyproject.toml.
+"""What options say that are not given: the environment, then the configuration file.
 
-Its sections: `sanitize`, what the options of that name say unless they are given, and
+The file is the nearest `.dptext.yaml`, or `[tool.dptext]` of pyproject.toml. Its
+sections: `sanitize`, what the options of that name say unless they are given, and
 `check`, the policy (dptext.guarantees.policy). A `.dptext.yaml` without sections is a
 policy alone.
+
+The command line goes before the environment, and that before the file. An option also
+sets aside what it does not go with: `--epsilon` a `risk`, and `--profile` all that
+changes a profile, so that a profile that is named is the one of that name.
 """
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+import shlex
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from dptext.errors import UsageError
 
@@ -24,6 +31,63 @@ NAMES = (NAME, PROJECT)
 VARIABLE = "DPTEXT_CONFIG"
 SECTIONS = ("sanitize", "check")
 _KIND = "configuration"
+
+_CHANGES = frozenset(
+    {"epsilon", "epsilon_per_text", "risk", "mechanism", "decode", "lexicon", "set_"}
+)
+_SPENT = frozenset({"epsilon", "epsilon_per_text", "risk"})
+_LAYOUT = frozenset({"field", "format", "delimiter", "quoting", "header"})
+_RECORDS = _LAYOUT | {"id", "missing", "max_record_bytes", "on_error"}
+_RECIPE = _CHANGES | {"profile"}
+# Options that tables alone have, and what each is where it is not given.
+_TABLE = {"delimiter": None, "quoting": True, "header": True}
+# Options that a file and the environment may set, by command.
+BY_FILE: Mapping[str, frozenset[str]] = {
+    "sanitize": _RECIPE
+    | _RECORDS
+    | {"ledger", "subject", "limit", "limit_delta", "bayes_risk", "sidecar"}
+    | {"batch_size", "jobs", "progress"},
+    "plan": _RECIPE | {"jobs", "bayes_risk"},
+    "explain": _RECIPE,
+    "calibrate": frozenset({"profile", "mechanism", "lexicon", "set_", "field"}),
+    "compare": _LAYOUT | {"profile"},
+    "evaluate": _LAYOUT | {"id"},
+    "embed": _RECORDS,
+}
+# What only the environment sets: secrets, since a file that others share names none,
+# and options that take the place of a policy's keys.
+_SECRET = frozenset({"key_file", "sign_key"})
+BY_VARIABLE: Mapping[str, frozenset[str]] = {
+    "sanitize": _SECRET,
+    "embed": _SECRET,
+    "check": frozenset(
+        {"notion", "max_epsilon", "max_loss", "max_risk", "allow", "unverified"}
+        | {"verify_key"}
+    ),
+}
+# Files, which a configuration file names from where it lies.
+_PATHS = ("ledger",)
+# What an option sets aside in the layers below its own.
+ASIDE = {
+    "profile": _CHANGES,
+    **{name: _SPENT for name in _SPENT},
+    "seed": frozenset({"key_file"}),
+    "quarantine": frozenset({"on_error"}),
+}
+Option = Any  # The parser has no public types.
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What an option is set to, by which variable or file, and where in it."""
+
+    value: object
+    source: str
+    where: str
+
+
+# Settings of one source or more by the names of parameters.
+Layer = Mapping[str, Setting]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +129,11 @@ def of(file: Path | None, *, ignored: bool = False) -> Configuration:
             raise UsageError(f"{path}: it has no table [tool.dptext]")
         return configuration
     return nearest()
+
+
+def is_named() -> bool:
+    """Tell whether the environment names a file."""
+    return bool(os.environ.get(VARIABLE))
 
 
 def nearest() -> Configuration:
@@ -195,3 +264,137 @@ def _plain(keys: JsonObject, where: str) -> JsonObject:
             raise UsageError(f"{where}.{key}: given twice")
         plain[name] = value
     return plain
+
+
+def reads(command: str) -> bool:
+    """Tell whether a file or the environment may set options of a command."""
+    return command in BY_FILE or command in BY_VARIABLE
+
+
+def layers(
+    command: str, options: Sequence[Option], file: Configuration
+) -> tuple[Layer, Layer]:
+    """Return what the environment and a file set for a command, the stronger first.
+
+    Raises UsageError for a value of a wrong kind, and for a key of the section
+    `sanitize` that no file may set.
+    """
+    by_file = BY_FILE.get(command, frozenset())
+    by_variable = by_file | BY_VARIABLE.get(command, frozenset())
+    _check_keys(file)
+    variables, keys = {}, {}
+    for option in options:
+        name, key = option.name, option.name.rstrip("_")
+        variable = variable_of(name)
+        text = os.environ.get(variable)
+        if text and name in by_variable:
+            split = _split(text, variable) if option.multiple else text
+            variables[name] = Setting(split, variable, variable)
+        value = file.sections.get("sanitize", {}).get(key)
+        if value is not None and name in by_file:
+            where = f"{file.shown}: sanitize.{key}"
+            written = _written(option, _located(name, value, file), where)
+            keys[name] = Setting(written, file.shown, where)
+    return variables, keys
+
+
+def kept(named: Iterable[str], below: Iterable[Layer]) -> dict[str, Setting]:
+    """Return what the options that are given, and upper layers, leave of each layer."""
+    above, left = set(named), dict[str, Setting]()
+    for layer in below:
+        aside = above.union(*(ASIDE.get(name, ()) for name in above))
+        rest = {name: each for name, each in layer.items() if name not in aside}
+        left |= rest
+        above |= rest.keys()
+    return left
+
+
+def keys() -> tuple[str, ...]:
+    """Return the keys of the section `sanitize`."""
+    return tuple(sorted(name.rstrip("_") for name in BY_FILE["sanitize"]))
+
+
+def variable_of(name: str) -> str:
+    """Return the environment variable of a parameter."""
+    return f"DPTEXT_{name.rstrip('_').upper()}"
+
+
+def _split(text: str, variable: str) -> list[str]:
+    """Return the values of a variable, separated and quoted as in a shell."""
+    try:
+        return shlex.split(text)
+    except ValueError:
+        raise UsageError(
+            f"{variable}: a quote is not closed; write values as in a shell, one with "
+            'an apostrophe in it as "it\'s"'
+        ) from None
+
+
+def _check_keys(file: Configuration) -> None:
+    from dptext import registry
+
+    for key in file.sections.get("sanitize", {}):
+        if key in keys():
+            continue
+        where = f"{file.shown}: sanitize.{key}"
+        if key in _SECRET:
+            raise UsageError(
+                f"{where}: a file that others share names no secret; give "
+                f"--{key.replace('_', '-')} or {variable_of(key)}"
+            )
+        near = registry.suggest(key, keys())
+        raise UsageError(f"{where}: no setting of a file; {near}")
+
+
+def _located(name: str, value: object, file: Configuration) -> object:
+    """Return the path that a file names, from where the file lies."""
+    if not isinstance(value, str) or file.path is None:
+        return value
+    path = file.path.parent / Path(value).expanduser()
+    is_path = name in _PATHS or (name == "profile" and path.suffix in (".yaml", ".yml"))
+    is_path = is_path or (name == "lexicon" and path.suffix != "" and path.exists())
+    return str(path) if is_path else value
+
+
+def _written(option: Option, value: object, where: str) -> object:
+    """Return a value of a file as it is written for an option. Raises UsageError."""
+    if option.name == "set_" and isinstance(value, dict):
+        return [f"{key}={json.dumps(each)}" for key, each in value.items()]
+    if getattr(option, "is_flag", False):
+        if not isinstance(value, bool | str):
+            raise UsageError(f"{where}: give true or false")
+        return value
+    parts = value if option.multiple and isinstance(value, list) else [value]
+    for each in parts:
+        if isinstance(each, bool) or not isinstance(each, str | int | float):
+            kind = "word, or a list of words" if option.multiple else "word or a number"
+            raise UsageError(f"{where}: give a {kind}")
+    texts = [str(each) for each in parts]
+    return texts if option.multiple else texts[0]
+
+
+def check_layout(values: Mapping[str, Any], named: Container[str]) -> None:
+    """Refuse options of tables for inputs that are none. Raises UsageError.
+
+    What the environment and a file set is for the inputs that it goes with.
+    """
+    from dptext import formats, streams
+
+    given = [name for name, usual in _TABLE.items() if values.get(name, usual) != usual]
+    given = [name for name in given if name in named]
+    one = (values.get(name) for name in ("original", "private", "file"))
+    names: list[str] = [*filter(None, one), *(values.get("files") or ())] or ["-"]
+    if not given or any(map(os.path.isdir, names)):
+        return
+    if values.get("format") is not None:
+        found = [formats.find(None, values["format"])]
+    else:
+        output: str = values.get("output") or ""
+        paths = [output if streams.is_standard(name) else name for name in names]
+        found = [each for path in paths if (each := formats.by_suffix(path))]
+        if len(found) < len(paths) and not all(map(streams.is_standard, names)):
+            return  # refused where the formats of files are looked at
+    if not any(hasattr(each, "DELIMITER") for each in found):
+        option = f"--{'' if given[0] == 'delimiter' else 'no-'}{given[0]}"
+        kind = f"the input is {found[0].name}" if found else "give --format csv, too"
+        raise UsageError(f"{option}: this option is for CSV and TSV; {kind}")

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import dataclasses
+import json
 import os
 import platform
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib import metadata
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from dptext.cli import layers, options, screen, setup
+from dptext.cli import configuration, faults, options, parser, screen
 from dptext.errors import DptextError
+
+if TYPE_CHECKING:
+    from dptext.cli.configuration import Setting
+    from dptext.types import JsonObject
 
 # Everything is well; what is missing, that some settings need; what must be mended.
 _OK, _ABSENT, _WRONG = "ok", "absent", "wrong"
 _STYLES = {_OK: "green", _ABSENT: "yellow", _WRONG: "bold red"}
+_DEFAULT = "default"
 _REQUIRED = re.compile(r"([A-Za-z0-9_.-]+)")
 
 
@@ -30,13 +37,36 @@ class Line(NamedTuple):
     advice: str = ""
 
 
-def command(context: typer.Context, as_json: options.Json = False) -> None:
+def command(
+    context: typer.Context,
+    install: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Fetch this model or data, or all that is absent; repeatable. Nothing "
+            "else in dptext downloads anything."
+        ),
+    ] = None,
+    settings: Annotated[
+        bool,
+        typer.Option(
+            "--settings",
+            help="Show the settings of sanitize and check that hold here instead, and "
+            "where each is from.",
+        ),
+    ] = False,
+    as_json: options.Json = False,
+) -> None:
     """Look at versions, lexicons, models, keys and configuration; say what to do.
 
     Exit code 1 where something is wrong; what is absent only some settings need.
 
-    Example: dptext doctor
+    Example: dptext doctor --install wordnet
     """
+    if settings:
+        _show_settings(context, as_json)
+        return
+    for name in install or ():
+        _install(name)
     lines = [
         *_versions(),
         *_lexicons(),
@@ -49,13 +79,27 @@ def command(context: typer.Context, as_json: options.Json = False) -> None:
     if as_json:
         screen.print_json([line._asdict() for line in lines])
     else:
-        console = screen.console()
-        for line in lines:
-            said = "; ".join(filter(None, [f"{line.what}: {line.seen}", line.advice]))
-            console.print(f"{line.state:6}", style=_STYLES[line.state], end=" ")
-            console.print(said, soft_wrap=True)
+        _show(lines)
     if any(line.state == _WRONG for line in lines):
         raise typer.Exit(1)
+
+
+def _show(lines: Sequence[Line]) -> None:
+    console = screen.console()
+    for line in lines:
+        said = "; ".join(filter(None, [f"{line.what}: {line.seen}", line.advice]))
+        console.print(f"{line.state:6}", style=_STYLES[line.state], end=" ")
+        console.print(said, soft_wrap=True)
+
+
+def _install(name: str) -> None:
+    """Fetch a model or data, or each that is absent. Raises DptextError."""
+    from dptext.models import fetching
+
+    absent = [each.name for each in fetching.items() if each.usable and not each.path]
+    for each in absent if name == "all" else [name]:
+        faults.say(f"fetching {each}")
+        fetching.install(each)
 
 
 def _versions() -> Iterator[Line]:
@@ -113,13 +157,14 @@ def _ngrams() -> Iterator[Line]:
 
 
 def _models() -> Iterator[Line]:
-    for item in setup.items():
-        row = item.row()
-        what = f"{row['name']} ({row['for']})"
-        if row["path"] is None:
-            yield Line(what, _ABSENT, "not here", f"run: {row['command']}")
+    from dptext.models import fetching
+
+    for item in fetching.items():
+        what, path = f"{item.name} ({item.serves})", item.path
+        if path is None:
+            yield Line(what, _ABSENT, "not here", f"run: {item.advice}")
         else:
-            yield Line(what, _OK, str(row["path"]))
+            yield Line(what, _OK, path)
 
 
 def _keys() -> Iterator[Line]:
@@ -131,7 +176,7 @@ def _keys() -> Iterator[Line]:
         ("key_file", RunKey.from_file),
         ("sign_key", signatures.signing),
     ):
-        variable = layers.variable_of(name)
+        variable = configuration.variable_of(name)
         path = os.environ.get(variable)
         if not path:
             continue
@@ -148,9 +193,8 @@ def _configuration(context: typer.Context) -> Iterator[Line]:
     from dptext.ledger import keys
 
     try:
-        file = layers.of_run(context)
-        with layers.of_command("sanitize", context) as inner:
-            chosen = layers.settings(inner, file)
+        file = parser.of_run(context)
+        _, chosen = parser.settings_of("sanitize", context)
     except DptextError as error:
         yield Line("configuration", _WRONG, str(error))
         return
@@ -181,3 +225,50 @@ def _folders() -> Iterator[Line]:
         yield Line("cache", _WRONG, seen, f"run: chmod -R go-w {folder}")
     else:
         yield Line("cache", _OK, str(folder))
+
+
+def _show_settings(context: typer.Context, as_json: bool) -> None:
+    """Show which settings hold here, and where each is from."""
+    file = parser.of_run(context)
+    rows = [*_of_sanitize(context), *_of_check(context)]
+    if as_json:
+        path = None if file.path is None else str(file.path)
+        screen.print_json({"file": path, "settings": rows})
+        return
+    console = screen.console()
+    console.print(f"configuration: {file.path or 'no file'}", soft_wrap=True)
+    table = screen.table("setting", "value", "from")
+    for row in rows:
+        style = "dim" if row["from"] == _DEFAULT else ""
+        value = (
+            "" if row["value"] is None else json.dumps(row["value"], ensure_ascii=False)
+        )
+        table.add_row(str(row["setting"]), value, str(row["from"]), style=style)
+    console.print(table)
+
+
+def _of_sanitize(context: typer.Context) -> Iterator[JsonObject]:
+    values, chosen = parser.settings_of("sanitize", context)
+    names = {*configuration.BY_FILE["sanitize"], *chosen}
+    for name in sorted(names):
+        yield _row(f"sanitize.{name.rstrip('_')}", values[name], chosen.get(name))
+
+
+def _of_check(context: typer.Context) -> Iterator[JsonObject]:
+    from dptext.guarantees import policy
+
+    values, chosen = parser.settings_of("check", context)
+    file = parser.of_run(context)
+    for key, value in dataclasses.asdict(policy.of(file.policy, file.shown)).items():
+        setting = chosen.get(key)
+        if setting is None and key in (file.policy or ()):
+            setting = configuration.Setting(value, file.shown, file.shown)
+        yield _row(f"check.{key}", values[key] if key in chosen else value, setting)
+
+
+def _row(name: str, value: object, setting: Setting | None) -> JsonObject:
+    plain = str(value) if isinstance(value, Path) else value
+    if plain in ([], ()):  # an option that may be repeated, and is not given
+        plain = None
+    source = _DEFAULT if setting is None else setting.source
+    return {"setting": name, "value": plain, "from": source}

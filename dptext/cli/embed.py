@@ -2,215 +2,219 @@
 
 from __future__ import annotations
 
-import sys
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-from dptext.cli import groups, options, screen
-from dptext.cli.overrides import overrides
+from dptext.cli import options, outputs
+from dptext.cli.options import setting_option
+from dptext.cli.values import Number, one_of
 from dptext.errors import UsageError
+
+if TYPE_CHECKING:
+    from dptext.types import JsonObject
+    from dptext.vectors.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Pooled:
+    """What a vector is of."""
+
+    pool: Annotated[
+        str,
+        setting_option(
+            metavar="NAME",
+            help="What a vector is of: word; mean or sif (by frequency) of the words "
+            "of a text; sentence (a text, by --model). Default: mean.",
+            show_default=False,
+            parser=one_of("word", "mean", "sif", "sentence"),
+        ),
+    ] = "mean"
+    model: Annotated[
+        str | None,
+        setting_option(metavar="NAME", help="Sentence model: a folder or package."),
+    ] = None
+    subject: Annotated[
+        str | None,
+        setting_option(
+            help="Field that names whom a record is about: the report says what all "
+            "vectors of one subject lose together.",
+            hidden=True,
+        ),
+    ] = None
+    most: Annotated[
+        int,
+        setting_option(
+            parser=Number(int, 1, 1_000_000),
+            help="Most vectors of one subject: these share epsilon (delta, mu).",
+            hidden=True,
+        ),
+    ] = 1
+    public: Annotated[
+        Path | None,
+        options.measure_option(
+            help="Public texts, one a line, by which sentence vectors are measured; "
+            "else frequent words.",
+            hidden=True,
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """How vectors become private."""
+
+    mechanism: options.Mechanism = None
+    epsilon: Annotated[
+        float | None,
+        setting_option(
+            parser=options.positive,
+            metavar="NUMBER",
+            help=f"{options.EPSILON[:-1]} or text, that of one vector (with --most: of "
+            "one subject). Default: 8.",
+        ),
+    ] = None
+    risk: options.Risk = None
+    delta: Annotated[
+        float | None,
+        setting_option(
+            parser=Number(float, 1e-12, 1),
+            metavar="NUMBER",
+            help="Delta of normal noise. Default: 0.00001.",
+            hidden=True,
+        ),
+    ] = None
+    mu: Annotated[
+        float | None,
+        setting_option(
+            parser=Number(float, 1e-6, 1000),
+            help="Instead of an epsilon: mu of Gaussian differential privacy.",
+            hidden=True,
+        ),
+    ] = None
+    clip: Annotated[
+        float | None,
+        setting_option(
+            parser=Number(float, 1e-6, 1e5),
+            metavar="NUMBER",
+            help="Length to which longer vectors are shortened. Default: 1.",
+        ),
+    ] = None
+    dimensions: Annotated[
+        int | None,
+        setting_option(
+            parser=Number(int, 1, 2**20), help="Dimensions of privemb.", hidden=True
+        ),
+    ] = None
+    beta: Annotated[
+        float | None,
+        setting_option(
+            parser=Number(float, 1e-6, 1e5),
+            help="Instead of --dimensions: how much longer than before distances may "
+            "become by privemb's projection, as in 0.9.",
+            hidden=True,
+        ),
+    ] = None
+    lexicon: options.Lexicon = None
+    set_: options.Set = None
+
+    def settings(self, pooled: Pooled) -> Settings:
+        """Return the settings of a release. Raises UsageError."""
+        from dptext.vectors import settings
+
+        over: JsonObject = options.overrides(
+            self.set_,
+            epsilon=self.epsilon,
+            risk=self.risk,
+            mechanism=self.mechanism,
+            lexicon=self.lexicon,
+        )
+        return settings.chosen(
+            over,
+            {
+                "pool": pooled.pool,
+                "model": pooled.model,
+                "public": None if pooled.public is None else str(pooled.public),
+                "subject": pooled.subject,
+                "most": pooled.most,
+            },
+            delta=self.delta,
+            clip=self.clip,
+            dimensions=self.dimensions,
+            beta=self.beta,
+            mu=self.mu,
+        )
 
 
 def command(
     files: options.Files = None,
+    *,
     output: Annotated[
         str | None,
         options.output_option(
             "-o",
             "--output",
-            help="File to write: .npy (the vectors alone), .npz, .parquet or .arrow. A "
-            "sidecar OUTPUT.dptext.json with the public report is written beside it.",
+            metavar="FILE",
+            help="File to write, with its public report beside it: .npy (the vectors "
+            "alone), .npz, .parquet or .arrow.",
         ),
     ] = None,
-    *,
-    layout: groups.Layout,
-    id: options.Id = None,
-    missing: options.Missing = "fail",
-    max_record_bytes: options.MaxRecordBytes = 16 * 2**20,
-    on_error: options.OnError = "fail",
-    quarantine: options.Quarantine = None,
-    pool: Annotated[
-        str,
-        options.setting_option(
-            help="What a vector is of: word, each word; mean or sif, a text, the mean "
-            "of its words or the mean weighted by smooth inverse frequency; sentence, "
-            "a text, by the sentence model --model.",
-            callback=options.one_of("--pool", "word", "mean", "sif", "sentence"),
-        ),
-    ] = "mean",
-    model: Annotated[
-        str | None,
-        options.setting_option(help="Sentence model: a folder or package."),
-    ] = None,
-    mechanism: options.Mechanism = None,
-    epsilon: Annotated[
-        float | None,
-        options.setting_option(
-            help=f"{options.EPSILON[:-1]} or text, that of one vector; with --most, of "
-            "all vectors of one subject. Default: 8."
-        ),
-    ] = None,
-    delta: Annotated[
-        float | None,
-        options.setting_option(
-            min=1e-12, max=1, help="Delta of normal noise. Default: 0.00001."
-        ),
-    ] = None,
-    mu: Annotated[
-        float | None,
-        options.setting_option(
-            min=1e-6,
-            max=1000,
-            help="Instead of an epsilon: mu of Gaussian differential privacy.",
-        ),
-    ] = None,
-    risk: groups.Risk = None,
-    clip: Annotated[
-        float | None,
-        options.setting_option(
-            min=1e-6,
-            max=1e5,
-            help="Length to which longer vectors are shortened, where the mechanism or "
-            "the sentence model needs one. Default: 1.",
-        ),
-    ] = None,
-    dimensions: Annotated[
-        int | None,
-        options.setting_option(min=1, max=2**20, help="Dimensions of privemb."),
-    ] = None,
-    beta: Annotated[
-        float | None,
-        options.setting_option(
-            min=1e-6,
-            max=1e5,
-            help="Instead of --dimensions: how much longer than before distances may "
-            "become by privemb's projection, as in 0.9.",
-        ),
-    ] = None,
-    subject: Annotated[
-        str | None,
-        options.setting_option(
-            help="Field that names whom a record is about: the report says what all "
-            "vectors of one subject lose together."
-        ),
-    ] = None,
-    most: Annotated[
-        int,
-        options.setting_option(
-            min=1,
-            max=1_000_000,
-            help="Most vectors of one subject: these share epsilon (delta, mu).",
-        ),
-    ] = 1,
-    lexicon: options.Lexicon = None,
-    set_: options.Set = None,
-    key_file: options.KeyFile = None,
-    seed: options.Seed = None,
-    public: Annotated[
-        Path | None,
-        options.measure_option(
-            help="Public texts, one a line, by which sentence vectors are measured; "
-            "else frequent words."
-        ),
-    ] = None,
-    report: options.Report = None,
-    html: options.Html = None,
-    public_report: options.PublicReport = None,
-    sidecar: options.Sidecar = True,
-    sign_key: options.SignKey = None,
-    batch_size: options.BatchSize = 4096,
-    jobs: options.Jobs = 1,
-    quiet: options.Quiet = False,
-    progress: options.ProgressBar = None,
+    records: options.Records,
+    pooled: Pooled,
+    noise: Noise,
+    keys: options.Keys,
+    reported: options.Reported,
+    work: options.Work,
 ) -> None:
     """Release noisy vectors of words or texts instead of words, to train models on.
 
-    The vectors go to -o, the privacy report to standard error; --report and --html
-    write the internal report (functions of the private text!) to files.
+    The privacy report goes to standard error.
 
-    Example: dptext embed tickets.jsonl -f text --pool mean --epsilon 8 -o tickets.npy
+    Example: dptext embed tickets.jsonl -f text --epsilon 8 -o tickets.npy
     """
-    from dptext import progress as steps
-    from dptext import streams
-    from dptext.cli import outputs, running
-    from dptext.engine.run import Reports
-    from dptext.engine.serial import Job
+    from dptext import progress, streams
+    from dptext.engine.job import Job
     from dptext.report import build, document, signatures
-    from dptext.report.document import encode
     from dptext.vectors import columns, job, panel, release
-    from dptext.vectors import settings as settings_
+    from dptext.vectors.settings import check_text
 
-    over = overrides(
-        set_, epsilon=epsilon, risk=risk, mechanism=mechanism, lexicon=lexicon
-    )
-    if subject is not None and id is not None:
+    if pooled.subject is not None and records.id is not None:
         raise UsageError("give --id or --subject, not both: an id names one record")
-    settings = settings_.chosen(
-        over,
-        {
-            "pool": pool,
-            "model": model,
-            "public": None if public is None else str(public),
-            "subject": subject,
-            "most": most,
-        },
-        delta=delta,
-        clip=clip,
-        dimensions=dimensions,
-        beta=beta,
-        mu=mu,
-    )
-    steps.on(not quiet)
-    settings_.check_text("--delimiter", layout.delimiter)
+    settings = noise.settings(pooled)
+    progress.on(not work.quiet)
+    check_text("--delimiter", records.delimiter)
     columns.find(output)
     chosen = Job(
         inputs=tuple(files or ("-",)),
         output=output,
-        selection=replace(
-            layout.selection(),
-            id_field=id,
-            subject_field=subject,
-            missing=missing,
-            max_record_bytes=max_record_bytes,
-        ),
-        format=layout.format,
-        on_error=running.on_error(on_error, quarantine),
-        quarantine=quarantine,
-        batch_size=batch_size,
-        jobs=jobs,
+        selection=records.selected(pooled.subject),
+        format=records.format,
+        on_error=records.for_faulty(),
+        quarantine=records.quarantine,
+        batch_size=work.batch_size,
+        jobs=work.jobs,
     )
-    signing = running.signing(sign_key, key_file)
-    reports = Reports(report, html, public_report, sidecar, signing)
+    reports = reported.reports(keys.key_file)
     outputs.planned(chosen, None, reports)
-    key = running.key(key_file, seed)
-    console = screen.console(stderr=True, quiet=quiet)
-    warn = partial(running.warn, console)
-    shown = sys.stderr.isatty() if progress is None else progress
+    key = keys.key()
+    console = work.console()
     with streams.Release() as opened:
         # All is opened before anything is read, the data first: they appear last.
         sink = opened.open(output)
         beside = reports.beside(chosen)
-        sidecar_sink = None if beside is None else opened.open(str(beside))
-        sinks = [
-            None if path is None else opened.open(str(path)) for path in (report, html)
-        ]
+        sidecar = None if beside is None else opened.open(str(beside))
+        internal = outputs.Internal(reports, opened)
         aside = None
-        if chosen.on_error == "quarantine" and quarantine is not None:
-            aside = opened.aside(quarantine)
-        ready = release.of(settings, warn)
-        with running.progress_bar(console, shown and not quiet) as bar:
+        if chosen.on_error == "quarantine" and records.quarantine is not None:
+            aside = opened.aside(records.quarantine)
+        ready = release.of(settings, work.warn(console))
+        with work.bar(console) as bar:
             writer, counts = job.run(chosen, ready, key, sink, aside, progress=bar)
         result = build.finished_vectors(ready, key.origin, chosen, counts, writer, sink)
-        if sidecar_sink is not None:
-            encoded = encode(document.public(result))
-            sidecar_sink.stream.write(signatures.signed(encoded, signing))
-        signed = signatures.of_signer(signing)
-        internal, page = sinks
-        if internal is not None:
-            internal.stream.write(encode(result))
-        if page is not None:
-            page.stream.write(panel.render(result, signed))
+        if sidecar is not None:
+            encoded = document.encode(document.public(result))
+            sidecar.stream.write(signatures.signed(encoded, reports.key))
+        signed = signatures.of_signer(reports.key)
+        internal.write(result, lambda: panel.render(result, signed))
         opened.commit()
     panel.show(result, console, signed)

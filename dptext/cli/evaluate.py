@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dptext.cli import groups, options, screen
+from dptext.cli import options, screen
+from dptext.cli.values import Number
 from dptext.errors import UsageError
 from dptext.report.figures import score, share
 
@@ -31,28 +32,34 @@ def command(
     original: Annotated[str, typer.Argument(help="The file before.")],
     private: Annotated[str, typer.Argument(help="The same file, privatized.")],
     *,
-    layout: groups.Layout,
+    layout: options.Layout,
     id: options.Id = None,
     profile: Annotated[
         str | None,
         options.setting_option(
             "-p",
             "--profile",
-            help=f"{options.PROFILE} That which wrote the private file: for N_w, S_w, "
-            "Bayes.",
+            metavar="NAME",
+            help=f"{options.PROFILE} That which wrote the private file.",
         ),
     ] = None,
-    changes: groups.Changes,
-    measured: groups.Measured,
+    changes: options.Changes,
+    measured: options.Measured,
     readers: Annotated[
         bool,
         options.measure_option(
             "--readers/--no-readers",
             help="Whether readers of whole texts attack new draws of the originals.",
+            hidden=True,
         ),
     ] = True,
     masked_words: Annotated[
-        int, options.measure_option(min=1, help="Words that it guesses, evenly chosen.")
+        int,
+        options.measure_option(
+            parser=Number(int, 1),
+            help="Words that it guesses, evenly chosen.",
+            hidden=True,
+        ),
     ] = 2000,
     as_json: options.Json = False,
     report: options.Report = None,
@@ -60,9 +67,8 @@ def command(
 ) -> None:
     """Compare a private file with its original: PP, CS, LOW, utility and attacks.
 
-    All figures are functions of the private text and for its owner only. Texts are held
-    in memory for --label, --attribute, --id and --masked-model; else they stream.
-    --report and --html write files beside what is printed.
+    All figures are functions of the private text and for its owner only. Texts
+    are held in memory for --label, --attribute, --id and --masked-model.
 
     Example: dptext evaluate reviews.jsonl reviews.private.jsonl --label stars
     """

@@ -10,13 +10,15 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import signal
 import sys
 from collections.abc import Callable, Iterator
+from types import FrameType
 
 import typer
 
 from dptext import progress, registry
-from dptext.cli import screen, signals
+from dptext.cli import screen
 from dptext.errors import DptextError
 
 # What is wrong with a name that was asked for, rather than with the machine.
@@ -27,11 +29,14 @@ _NAMES = (
 INTERRUPTED, CLOSED_PIPE = 130, 141
 
 # What the parser of options raises, by the root of its tree: Typer names a leaf only.
-_PARSER = tuple(
+PARSER = tuple(
     kind
     for kind in typer.BadParameter.__mro__
     if issubclass(kind, Exception) and kind.__name__ == "ClickException"
 )
+
+# What is said of each signal that ends a process, but for an interrupt.
+_ENDS = {"SIGHUP": "the terminal hung up", "SIGTERM": "terminated"}
 
 
 @contextlib.contextmanager
@@ -40,7 +45,7 @@ def reported(wrong: Callable[[Exception], str]) -> Iterator[None]:
 
     wrong says what is wrong with arguments, from the error of the parser.
     """
-    with screen.screens(), signals.as_exceptions():
+    with screen.screens(), _signals_raise():
         progress.on()
         try:
             yield
@@ -48,7 +53,7 @@ def reported(wrong: Callable[[Exception], str]) -> Iterator[None]:
                 sys.stdout.flush()  # while it can still be reported
         except typer.Exit:
             raise
-        except _PARSER as error:
+        except PARSER as error:
             message = wrong(error)
             if message:  # a command without arguments has shown its help instead
                 say(message)
@@ -63,7 +68,7 @@ def reported(wrong: Callable[[Exception], str]) -> Iterator[None]:
 
 def _ended(error: SystemExit) -> BaseException:
     """Say what ended a command by force, if anything did; return what to raise."""
-    if isinstance(error, signals.Terminated):
+    if isinstance(error, Terminated):
         with contextlib.suppress(OSError):  # the terminal may be gone
             say(f"{error.reason}; no unfinished output file was left")
         return error
@@ -101,3 +106,35 @@ def _code(error: BaseException) -> int:
 def say(message: str) -> None:
     """Write one line for people."""
     print(f"dptext: {screen.one_line(message)}", file=sys.stderr)  # noqa: T201
+
+
+class Terminated(SystemExit):
+    """The process was told to end; the exit code is 128 and the signal's number."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(128 + number)
+        self.reason = _ENDS[signal.Signals(number).name]
+
+
+@contextlib.contextmanager
+def _signals_raise() -> Iterator[None]:
+    """Turn an interrupt, a hang-up and a termination into exceptions for a block.
+
+    Not where they are ignored. Before and after, `dptext.__main__` ends the process.
+    """
+    with contextlib.ExitStack() as stack:
+        with contextlib.suppress(ValueError):  # not in the main thread
+            handlers: dict[int, Callable[[int, FrameType | None], object]]
+            handlers = {signal.SIGINT: signal.default_int_handler}
+            for name in _ENDS:
+                if hasattr(signal, name):  # Windows has no hang-up
+                    handlers[getattr(signal, name)] = _terminate
+            for number, handler in handlers.items():
+                if signal.getsignal(number) not in (signal.SIG_IGN, None):
+                    before = signal.signal(number, handler)
+                    stack.callback(signal.signal, number, before)
+        yield
+
+
+def _terminate(number: int, frame: FrameType | None) -> None:
+    raise Terminated(number)

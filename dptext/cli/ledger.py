@@ -10,11 +10,12 @@ from typing import Annotated
 
 import typer
 
-from dptext.cli import options, screen
+from dptext.cli import options, parser, screen
 from dptext.errors import UsageError
 
 app = typer.Typer(
     name="ledger",
+    cls=parser.Group,
     help="What subjects have lost by all releases that a ledger records.",
     no_args_is_help=True,
 )
@@ -22,7 +23,6 @@ File = Annotated[Path, typer.Argument(metavar="LEDGER", help="The ledger.")]
 _SHOWN = 10
 
 
-@app.command()
 def show(
     ledger: File,
     *,
@@ -71,7 +71,6 @@ def show(
     console.print(table)
 
 
-@app.command()
 def export(ledger: File) -> None:
     """Write what each release cost each subject to standard output, as JSON lines.
 
@@ -87,7 +86,6 @@ def export(ledger: File) -> None:
             typer.echo(json.dumps(charge))
 
 
-@app.command()
 def verify(
     ledger: File,
     files: Annotated[
@@ -137,3 +135,7 @@ def _tokens(files: Sequence[Path], ledger: str) -> list[tuple[str, str]]:
             raise UsageError(f"{path}: its report does not name this ledger")
         tokens.append((str(path), recorded.entry))
     return tokens
+
+
+for function in (show, export, verify):
+    parser.add(app, function)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dptext.cli import faults, ngrams, options, screen
-from dptext.errors import UsageError
+from dptext.cli import faults, options, parser, screen
+from dptext.cli.values import Number, one_of
 from dptext.progress import shares
 
 if TYPE_CHECKING:
@@ -25,12 +25,12 @@ _ARRAYS = (
 
 app = typer.Typer(
     name="lexicon",
+    cls=parser.Group,
     help="Public vocabularies with vectors, and models of their pairs of words.",
     no_args_is_help=True,
 )
 
 
-@app.command("list")
 def list_(*, as_json: options.Json = False) -> None:
     """List the lexicons that can be named: the built-in one and the imported ones."""
     from dptext.lexicons import installed
@@ -52,7 +52,6 @@ def list_(*, as_json: options.Json = False) -> None:
     _print_table(rows, "name", "words", "dimensions", "digest", "licence")
 
 
-@app.command()
 def info(
     name: Annotated[str, typer.Argument(metavar="NAME|FILE")],
     *,
@@ -64,10 +63,6 @@ def info(
     _show(find(name, warn=faults.say), as_json)
 
 
-app.command("ngrams")(ngrams.command)
-
-
-@app.command("import")
 def import_(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Words and vectors.")],
     name: Annotated[str, typer.Option("--name", help="The name to use it by.")],
@@ -76,14 +71,20 @@ def import_(
         str | None,
         typer.Option(
             help=f"{', '.join(FORMATS)}; else by the content.",
-            callback=options.one_of("--format", *FORMATS),
+            parser=one_of(*FORMATS),
         ),
     ] = None,
     max_words: Annotated[
-        int | None, typer.Option("--max-words", min=1, help="Read only the first N.")
+        int | None,
+        typer.Option(
+            "--max-words", parser=Number(int, 1), help="Read only the first N."
+        ),
     ] = None,
     listed: Annotated[
-        int, typer.Option("--listed", min=1, help="Replacements listed for each word.")
+        int,
+        typer.Option(
+            "--listed", parser=Number(int, 1), help="Replacements listed for each word."
+        ),
     ] = 100,
     wordnet: Annotated[
         Path | None,
@@ -97,7 +98,7 @@ def import_(
         int | None,
         typer.Option(
             "--outputs",
-            min=0,
+            parser=Number(int, 0),
             help="List only the first N words, no word too often; 0: all, by distance. "
             "Default: 8000 of more words, all of fewer.",
         ),
@@ -131,17 +132,59 @@ def import_(
     _show(store.load(folder), as_json)
 
 
-@app.command(
-    "build",
-    hidden=True,
-    context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
-)
-def build() -> None:
-    """Say where the English lexicon is built."""
-    raise UsageError(
-        "the English lexicon is built in a checkout of dptext: "
-        "python -m tools.english --help"
-    )
+def ngrams(
+    files: Annotated[list[str], typer.Argument(help="Public texts: JSONL, CSV, text.")],
+    name: Annotated[str, typer.Option("--name", help="The name to use it by.")],
+    *,
+    lexicon: Annotated[str, typer.Option(help=options.LEXICON)] = "builtin",
+    field: options.Fields = None,
+    format: options.Format = None,
+    min_count: Annotated[
+        int,
+        typer.Option(
+            parser=Number(int, 1), help="Keep pairs that occur at least so often."
+        ),
+    ] = 1,
+    licence: Annotated[
+        str, typer.Option(help="Licence of the corpus, for the record.")
+    ] = "not stated",
+    as_json: options.Json = False,
+) -> None:
+    """Make a language model for decoding from a corpus, which must be public.
+
+    Its words are those of the lexicon. What private texts say would show in what is
+    decoded by it: never count private texts, nor any that are to be made private.
+
+    Example: dptext lexicon ngrams news.jsonl --name news
+    """
+    from dptext import lexicons, progress
+    from dptext.evaluation.rows import texts_of
+    from dptext.readers import ngrams as models
+    from dptext.readers.training import PairCounts
+
+    folder = models.folder_of(name)
+    words = lexicons.find(lexicon, warn=faults.say)
+    counts = PairCounts(words)
+    with progress.step("counting pairs of words"):
+        for batch in texts_of(files, tuple(field or ("text",)), format):
+            counts.add(batch)
+    meta = {
+        "source": ", ".join(Path(file).name for file in files),
+        "licence": licence,
+        "lexicon": words.name,
+        "counted": counts.words,
+    }
+    model = counts.model(min_count, meta)
+    digest = models.save(model, folder)
+    faults.say("the corpus must be public: its pairs of words show in what is decoded")
+    result = {"name": name, "digest": digest, **meta, "pairs": len(model.gains)}
+    if as_json:
+        screen.print_json(result)
+        return
+    table = screen.table()
+    for key, value in result.items():
+        table.add_row(key, str(value))
+    screen.console().print(table)
 
 
 def _entry(entry: Installed) -> JsonObject:
@@ -199,3 +242,7 @@ def _print_table(rows: Sequence[Sequence[str]], *columns: str) -> None:
     for column in table.columns:
         column.overflow = "fold"  # a digest that is cut short is of no use
     screen.console().print(table)
+
+
+for function in (list_, info, import_, ngrams):
+    parser.add(app, function, function.__name__.rstrip("_"))

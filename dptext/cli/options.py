@@ -1,16 +1,35 @@
-"""Options that several commands have: one spelling, one help and one check for each."""
+"""Options that several commands have: one spelling, one help and one check for each.
+
+Options that go together are a group, a dataclass that a command takes as one parameter
+(dptext.cli.parser.spread). Hidden ones are of rare use: `--help-all` shows them.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Unpack
 
 import typer
 
+from dptext.cli import screen
+from dptext.cli.values import MOST_JOBS, Number, cores, known_format, one_of
 from dptext.errors import UsageError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from dptext.engine.job import Progress
+    from dptext.engine.run import Reports
+    from dptext.evaluation.run import Settings
+    from dptext.profile import Choices
+    from dptext.randomness import RunKey
+    from dptext.types import JsonObject, Selection
 
 # Options by the panels of the help.
 input_option = partial(typer.Option, rich_help_panel="Input")
@@ -18,163 +37,480 @@ setting_option = partial(typer.Option, rich_help_panel="Guarantee")
 measure_option = partial(typer.Option, rich_help_panel="What is measured")
 output_option = partial(typer.Option, rich_help_panel="Output and report")
 
-
-def one_of(option: str, *values: str) -> Callable[[str | None], str | None]:
-    """Return the check of an option that takes one of some values."""
-
-    def check(value: str | None) -> str | None:
-        if value is not None and value not in values:
-            raise UsageError(
-                f"{option} {value}: choose {', '.join(values[:-1])} or {values[-1]}"
-            )
-        return value
-
-    return check
-
+PROFILE = "Recipe of `dptext list profiles`, or a .yaml file."
+EPSILON = "Epsilon per word."
+RISK = (
+    "Choose epsilon so that the best guess of a word is right at most this often, as "
+    "in 10%."
+)
+LEXICON = "Lexicon of `dptext lexicon list`, or a file."
+positive = Number(float, 0, above=True)
 
 Files = Annotated[
     list[str] | None,
-    typer.Argument(help="Files to read; none or - is standard input."),
-]
-Missing = Annotated[
-    str,
-    input_option(
-        help="An absent or null text field: fail or pass.",
-        callback=one_of("--missing", "fail", "pass"),
+    typer.Argument(
+        help="Files to read; none or - is standard input.",
     ),
 ]
-MaxRecordBytes = Annotated[
-    int, input_option(min=1, max=2**40, help="Longest record that is read.")
-]
-OnError = Annotated[
-    str,
+Fields = Annotated[
+    list[str] | None,
     input_option(
-        help="A record that cannot be read: fail, skip or quarantine.",
-        callback=one_of("--on-error", "fail", "skip", "quarantine"),
+        "-f",
+        "--field",
+        metavar="NAME",
+        help="Text field: path in JSON, column in CSV; repeatable.",
     ),
 ]
-Quarantine = Annotated[
+Format = Annotated[
     str | None,
-    input_option(help="Where unreadable records go, as they are (original text!)."),
+    input_option(
+        help="jsonl, csv, tsv, text or parquet; else by suffix.",
+        parser=known_format,
+        metavar="NAME",
+    ),
 ]
-
-PROFILE = "Recipe: a name that `dptext profiles` lists, or a .yaml file."
-EPSILON = "Epsilon per word."
-RISK = (
-    "Choose epsilon so that the best possible guess of a word succeeds at most this "
-    "often, as in 10%."
-)
-LEXICON = "Lexicon: a name that `dptext lexicon list` shows, or a file."
-Profile = Annotated[str, setting_option("-p", "--profile", help=PROFILE)]
-ProfileArgument = Annotated[str, typer.Argument(help=PROFILE)]
-Epsilon = Annotated[float | None, setting_option(help=EPSILON)]
 Id = Annotated[
     str | None,
     input_option(
-        help="Field that names a record, unique; else its position in the input."
+        help="Field that names a record, unique; else its position in the input.",
+        hidden=True,
     ),
 ]
+Profile = Annotated[
+    str, setting_option("-p", "--profile", metavar="NAME", help=PROFILE)
+]
+ProfileArgument = Annotated[str, typer.Argument(help=PROFILE)]
+Epsilon = Annotated[
+    float | None, setting_option(metavar="NUMBER", help=EPSILON, parser=positive)
+]
+Risk = Annotated[str | None, setting_option(metavar="SHARE", help=RISK)]
 Mechanism = Annotated[
-    str | None, setting_option(help="Mechanism with its default parameters.")
-]
-Decode = Annotated[
     str | None,
-    setting_option(
-        help="Decoder that writes the words, such as ngram; none writes those that "
-        "were drawn. Changes no guarantee."
-    ),
+    setting_option(metavar="NAME", help="Mechanism with its default parameters."),
 ]
-Lexicon = Annotated[str | None, setting_option(help=LEXICON)]
+Lexicon = Annotated[str | None, setting_option(metavar="NAME", help=LEXICON)]
 Set = Annotated[
     list[str] | None,
     setting_option(
         "--set",
-        help="Override one key of the profile, as in --set tokens.number=mask; "
-        "repeatable.",
+        metavar="KEY=VALUE",
+        help="Override one key of the profile, as in tokens.number=mask; repeatable.",
     ),
 ]
-KeyFile = Annotated[
-    Path | None,
-    setting_option(
-        help="Secret of at least 32 random bytes: running again gives the same bytes."
-    ),
-]
-SignKey = Annotated[
-    Path | None,
-    output_option(help="Sign the public report with this Ed25519 key (PEM)."),
-]
-Seed = Annotated[
-    int | None,
-    setting_option(help="For tests and papers: repeatable, and no privacy at all."),
-]
-
 BayesRisk = Annotated[
     bool,
     measure_option(
-        "--bayes-risk/--no-bayes-risk", help="Whether the risk is measured."
+        "--bayes-risk/--no-bayes-risk",
+        help="Whether the risk is measured.",
+        hidden=True,
     ),
 ]
 Json = Annotated[bool, output_option("--json", help="Print JSON, for machines.")]
 Html = Annotated[
     Path | None,
-    output_option(help="Write a page for browsers to this file; - is standard output."),
+    output_option(
+        metavar="FILE",
+        help="Write a page for browsers; - is standard output.",
+    ),
 ]
 Report = Annotated[
     Path | None,
     output_option(
-        help="Write all figures (functions of the private text!) as JSON to this file."
+        metavar="FILE",
+        help="Write all figures (functions of the private text!) as JSON to this file.",
     ),
 ]
-PublicReport = Annotated[
-    Path | None,
-    output_option(help="Write the public report here instead of beside the output."),
-]
-Sidecar = Annotated[
-    bool,
-    output_option(
-        "--sidecar/--no-sidecar", help="Whether OUTPUT.dptext.json is written."
-    ),
-]
-BatchSize = Annotated[
-    int, output_option(min=1, help="Most records in a batch; changes no output.")
-]
-ProgressBar = Annotated[
-    bool | None,
-    output_option(
-        "--progress/--no-progress",
-        help="Progress on standard error; by default on a terminal.",
-    ),
-]
-MOST_JOBS = 256
-
-
-def jobs_of(value: str | int) -> int:
-    """Return a number of processes; auto: as many as there are cores for this one."""
-    if value != "auto":
-        return int(value)
-    try:
-        cores = len(os.sched_getaffinity(0))
-    except AttributeError:  # no such call on this system
-        cores = os.cpu_count() or 1
-    return min(cores, MOST_JOBS)
-
-
 Jobs = Annotated[
     int,
     output_option(
         "-j",
         "--jobs",
-        min=1,
-        max=MOST_JOBS,
-        parser=jobs_of,
-        metavar="INTEGER|auto",
-        help="Processes that replace words, auto: one for each core; changes no "
-        "output.",
+        parser=Number(int, 1, MOST_JOBS, other=("auto", cores)),
+        metavar="NUMBER",
+        help="Processes, or auto: one for each core.",
+        show_default=False,
     ),
 ]
 Quiet = Annotated[
     bool,
-    output_option(
-        "-q", "--quiet", help="No report, notes or progress on standard error."
-    ),
+    output_option("-q", "--quiet", help="Only errors on standard error."),
 ]
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How the records of a file are read."""
+
+    field: Fields = None
+    format: Format = None
+    delimiter: Annotated[
+        str | None, input_option(help="Field delimiter of CSV or TSV.", hidden=True)
+    ] = None
+    quoting: Annotated[
+        bool,
+        input_option(
+            "--quoting/--no-quoting",
+            help="Whether quotes enclose fields in CSV and TSV.",
+            hidden=True,
+        ),
+    ] = True
+    header: Annotated[
+        bool,
+        input_option(
+            "--header/--no-header",
+            help="Whether CSV and TSV begin with column names; without, --field 1 is "
+            "the first column.",
+            hidden=True,
+        ),
+    ] = True
+
+    def selection(self, *usual: str) -> Selection:
+        """Return which parts are texts; usual, the fields where none is named."""
+        from dptext.types import Selection
+
+        return Selection(
+            fields=tuple(self.field or usual),
+            delimiter=self.delimiter,
+            quoting=self.quoting,
+            header=self.header,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Records(Layout):
+    """How the records that become private are read, and what becomes of faulty ones."""
+
+    id: Id = None
+    missing: Annotated[
+        str,
+        input_option(
+            help="An absent or null text field: fail or pass.",
+            parser=one_of("fail", "pass"),
+            hidden=True,
+        ),
+    ] = "fail"
+    max_record_bytes: Annotated[
+        int,
+        input_option(
+            parser=Number(int, 1, 2**40),
+            help="Longest record that is read.",
+            hidden=True,
+        ),
+    ] = 16 * 2**20
+    on_error: Annotated[
+        str,
+        input_option(
+            help="A record that cannot be read: fail, skip or quarantine.",
+            parser=one_of("fail", "skip", "quarantine"),
+            hidden=True,
+        ),
+    ] = "fail"
+    quarantine: Annotated[
+        str | None,
+        input_option(
+            help="Where unreadable records go, as they are (original text!).",
+            hidden=True,
+        ),
+    ] = None
+
+    def selected(self, subject: str | None) -> Selection:
+        """Return which parts are texts, names and subjects."""
+        return replace(
+            self.selection(),
+            id_field=self.id,
+            subject_field=subject,
+            missing=self.missing,
+            max_record_bytes=self.max_record_bytes,
+        )
+
+    def for_faulty(self) -> str:
+        """Return what happens to faulty records: --quarantine alone says it, too."""
+        if self.on_error == "quarantine" and self.quarantine is None:
+            msg = "--on-error quarantine: name the file with --quarantine FILE"
+            raise UsageError(msg)
+        if self.on_error == "fail" and self.quarantine is not None:
+            return "quarantine"
+        return self.on_error
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What is laid over the keys of a profile."""
+
+    risk: Risk = None
+    epsilon: Epsilon = None
+    epsilon_per_text: Annotated[
+        float | None,
+        setting_option(
+            help="Epsilon of a whole text, in equal parts for its words.",
+            parser=positive,
+            hidden=True,
+        ),
+    ] = None
+    mechanism: Mechanism = None
+    decode: Annotated[
+        str | None,
+        setting_option(
+            help="Decoder that writes the words, such as ngram; none writes those that "
+            "were drawn. Changes no guarantee.",
+            hidden=True,
+        ),
+    ] = None
+    lexicon: Lexicon = None
+    keep_list: Annotated[
+        list[str] | None,
+        setting_option(
+            help="File of public words and phrases, one a line, that are copied and "
+            "not protected; repeatable.",
+            hidden=True,
+        ),
+    ] = None
+    mask_list: Annotated[
+        list[str] | None,
+        setting_option(
+            help="File of public words and phrases, one a line, in whose place a "
+            "fixed symbol is written; repeatable.",
+            hidden=True,
+        ),
+    ] = None
+    form: Annotated[
+        list[str] | None,
+        setting_option(
+            help="card, iban, email, date or phone: these become random ones of the "
+            "same form, which is shown; repeatable.",
+            hidden=True,
+        ),
+    ] = None
+    set_: Set = None
+
+    def overrides(self) -> JsonObject:
+        """Return the keys that are laid over. Raises UsageError on conflicts."""
+        return overrides(
+            self.set_,
+            epsilon=self.epsilon,
+            epsilon_per_text=self.epsilon_per_text,
+            risk=self.risk,
+            mechanism=self.mechanism,
+            decode=self.decode,
+            lexicon=self.lexicon,
+            keep_list=self.keep_list,
+            mask_list=self.mask_list,
+            form=self.form,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """Where the randomness of a run is from."""
+
+    key_file: Annotated[
+        Path | None,
+        setting_option(
+            metavar="FILE",
+            help="Secret of at least 32 random bytes: running again gives the same "
+            "bytes.",
+        ),
+    ] = None
+    seed: Annotated[
+        int | None,
+        setting_option(
+            help="For tests and papers: repeatable, and no privacy at all.",
+            parser=Number(int),
+            hidden=True,
+        ),
+    ] = None
+
+    def key(self) -> RunKey:
+        """Return the key of a run. Raises UsageError."""
+        from dptext.randomness import RunKey
+
+        if self.key_file is not None and self.seed is not None:
+            raise UsageError("give --key-file or --seed, not both")
+        if self.key_file is not None:
+            return RunKey.from_file(self.key_file)
+        return RunKey.fresh() if self.seed is None else RunKey.from_seed(self.seed)
+
+
+@dataclass(frozen=True, slots=True)
+class Reported:
+    """Where the reports of a run go."""
+
+    report: Report = None
+    html: Html = None
+    public_report: Annotated[
+        Path | None,
+        output_option(
+            help="Write the public report here instead of beside the output.",
+            hidden=True,
+        ),
+    ] = None
+    sidecar: Annotated[
+        bool,
+        output_option(
+            "--sidecar/--no-sidecar",
+            help="Whether OUTPUT.dptext.json is written.",
+            hidden=True,
+        ),
+    ] = True
+    sign_key: Annotated[
+        Path | None,
+        output_option(
+            help="Sign the public report with this Ed25519 key (PEM).", hidden=True
+        ),
+    ] = None
+
+    def reports(self, key_file: Path | None) -> Reports:
+        """Return where reports go, and the key that signs them. Raises UsageError."""
+        from dptext.engine.run import Reports
+        from dptext.report import signatures
+
+        key = None
+        if self.sign_key is not None:
+            if key_file is not None and os.path.samefile(self.sign_key, key_file):
+                raise UsageError(
+                    "--sign-key: give another file than --key-file, which nobody may "
+                    "have"
+                )
+            key = signatures.signing(self.sign_key)
+        return Reports(self.report, self.html, self.public_report, self.sidecar, key)
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """How a run does its work, and what it says of it."""
+
+    jobs: Jobs = 1
+    batch_size: Annotated[
+        int,
+        output_option(
+            parser=Number(int, 1),
+            help="Most records in a batch; changes no output.",
+            hidden=True,
+        ),
+    ] = 4096
+    quiet: Quiet = False
+    progress: Annotated[
+        bool | None,
+        output_option(
+            "--progress/--no-progress",
+            help="Progress on standard error; by default on a terminal.",
+            hidden=True,
+        ),
+    ] = None
+
+    def console(self) -> Console:
+        """Return the console for people: standard error."""
+        return screen.console(stderr=True, quiet=self.quiet)
+
+    def warn(self, console: Console) -> Callable[[str], None]:
+        """Return what prints a line for people."""
+        return lambda line: console.print(f"dptext: {line}", soft_wrap=True)
+
+    def bar(self, console: Console) -> AbstractContextManager[Progress | None]:
+        """Show records and words so far for a block, if that is wanted."""
+        shown = sys.stderr.isatty() if self.progress is None else self.progress
+        return screen.progress_bar(console, shown and not self.quiet)
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What is measured of private texts."""
+
+    label: Annotated[
+        list[str] | None,
+        measure_option(
+            metavar="NAME",
+            help="Field that a classifier is to learn (utility); repeatable.",
+        ),
+    ] = None
+    attribute: Annotated[
+        list[str] | None,
+        measure_option(
+            metavar="NAME", help="Field that an attacker wants to know; repeatable."
+        ),
+    ] = None
+    classifier: Annotated[
+        str,
+        measure_option(
+            metavar="NAME",
+            help="tfidf, vectors, or the folder of a model.",
+            hidden=True,
+        ),
+    ] = "tfidf"
+    splits: Annotated[
+        int,
+        measure_option(
+            parser=Number(int, 1, 100),
+            help="Splits into training and test.",
+            hidden=True,
+        ),
+    ] = 3
+    alpha: Annotated[
+        list[float] | None,
+        measure_option(
+            parser=Number(float, 0, 1),
+            help="Weight of utility beside privacy; repeatable. Default: 0.25, 0.5, "
+            "0.75.",
+            hidden=True,
+        ),
+    ] = None
+    encoder: Annotated[
+        str | None,
+        measure_option(help="Sentence model for CS: a folder or package.", hidden=True),
+    ] = None
+    masked_model: Annotated[
+        str | None,
+        measure_option(
+            help="Folder of a masked language model to attack with.", hidden=True
+        ),
+    ] = None
+
+    def settings(self) -> Settings:
+        """Return the settings of an evaluation."""
+        from dptext.evaluation.run import ALPHAS, Settings
+
+        return Settings(
+            labels=tuple(self.label or ()),
+            attributes=tuple(self.attribute or ()),
+            classifier=self.classifier,
+            splits=self.splits,
+            alphas=tuple(self.alpha or ALPHAS),
+            encoder=self.encoder,
+            masked_model=self.masked_model,
+        )
+
+
+def overrides(
+    settings: Sequence[str] | None = None, **chosen: Unpack[Choices]
+) -> JsonObject:
+    """Turn options into keys of a profile; settings are those of --set.
+
+    Raises UsageError when they conflict.
+    """
+    from dptext import profile
+
+    set_: JsonObject = {}
+    for setting in settings or ():
+        _set(set_, setting)
+    return profile.overrides_of(
+        set_, lambda name: f"--{name.replace('_', '-')}", **chosen
+    )
+
+
+def _set(over: JsonObject, setting: str) -> None:
+    path, equals, value = setting.partition("=")
+    *parents, key = path.split(".")
+    if not equals or not all((*parents, key)):
+        raise UsageError(f"--set {setting}: write KEY=VALUE, as in tokens.number=mask")
+    import yaml
+
+    inner = over
+    for parent in parents:
+        part = inner.setdefault(parent, {})
+        if not isinstance(part, dict):
+            raise UsageError(f"--set {setting}: {parent} has no keys of its own")
+        inner = part
+    try:
+        inner[key] = yaml.safe_load(value)
+    except (yaml.YAMLError, RecursionError):
+        inner[key] = value

@@ -1,18 +1,43 @@
-"""What `dptext sanitize` writes to: one job for each output, checked."""
+"""What a command writes to: one job for each output, checked before anything is read.
+
+Outputs are no file that the command reads, no two of one name, and none unnamed.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import contextlib
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from dptext import streams
-from dptext.cli import folders, output_checks
-from dptext.engine import source
-from dptext.engine.run import Opened, Reports
-from dptext.engine.serial import Job, Written
-from dptext.errors import OutputError, UsageError
-from dptext.report import document, exports
+from dptext.errors import DptextError, InputError, OutputError, UsageError
+
+if TYPE_CHECKING:
+    from dptext.engine.job import Job, Written
+    from dptext.engine.run import Reports
+    from dptext.report.document import Document
+
+_PATH = str | Path
+# Options that name files to write, in whatever command.
+_OUTPUTS = ("output", "report", "html", "public_report", "quarantine", "csv", "resume")
+# Options whose values are names of fields and the like.
+_NO_FILES = (
+    *(*_OUTPUTS, "out", "out_dir", "field", "id", "subject", "label", "attribute"),
+    *("missing", "delimiter", "format"),
+)
+# Options that may name a folder that is read.
+_FOLDERS = (
+    *("lexicon", "set_", "profile", "mechanism", "model", "encoder", "masked_model"),
+    "classifier",
+)
+# The files that the running command reads, and folders of models, by its options.
+_READ: ContextVar[tuple[str, ...]] = ContextVar("_READ", default=())
+_WITHIN: ContextVar[tuple[Path, ...]] = ContextVar("_WITHIN", default=())
 
 
 def planned(
@@ -28,8 +53,10 @@ def planned(
     in_place: outputs take the places of their inputs, those left out that are private.
     Raises UsageError where formats, names or outputs do not go together.
     """
+    from dptext.engine import source
+
     if in_place:
-        output_checks.check_in_place(job, out_dir, reports)
+        check_in_place(job, out_dir, reports)
         originals = [name for name in job.inputs if not _is_private(Path(name))]
         jobs = [replace(job, inputs=(name,), output=name) for name in originals]
         if not jobs:
@@ -41,16 +68,16 @@ def planned(
             source.one_format(job.inputs)
         jobs = [job]
     else:
-        output_checks.check_out_dir(job, reports)
-        pairs = folders.outputs_of(job.inputs, out_dir, job.format, warn)
+        check_out_dir(job, reports)
+        pairs = outputs_of(job.inputs, out_dir, job.format, warn)
         for name, _ in pairs if job.format is None else ():
             source.one_format([name])
         jobs = [replace(job, inputs=(name,), output=path) for name, path in pairs]
     source.check_files(jobs)
-    output_checks.check_standard(jobs, reports)
-    output_checks.check_distinct(jobs, reports, in_place=in_place)
+    check_standard(jobs, reports)
+    check_distinct(jobs, reports, in_place=in_place)
     for each in jobs:
-        output_checks.check_name(Path(each.output or "").name)
+        check_name(Path(each.output or "").name)
     return jobs
 
 
@@ -71,6 +98,8 @@ def of_all(
 
 def _is_private(path: Path) -> bool:
     """Tell whether the public report beside a file is of this very file."""
+    from dptext.report import document, exports
+
     try:
         export = exports.on_disk(path)
         report = document.decode(export.report or b"", path.name)
@@ -81,6 +110,8 @@ def _is_private(path: Path) -> bool:
 
 def make_folder(folder: str, jobs: Sequence[Job], reports: Reports) -> None:
     """Make the folder of the outputs, and see that all its files can be written."""
+    from dptext.engine.run import Opened
+
     try:
         for parent in {Path(folder), *(Path(job.output or "").parent for job in jobs)}:
             parent.mkdir(parents=True, exist_ok=True)
@@ -89,3 +120,237 @@ def make_folder(folder: str, jobs: Sequence[Job], reports: Reports) -> None:
     for job in jobs:
         with streams.Release() as release:
             Opened.of(job, reports, release)
+
+
+class Internal:
+    """The files of the internal report, as JSON and as a page, opened if any."""
+
+    def __init__(self, reports: Reports, release: streams.Release) -> None:
+        self._json, self._page = (
+            None if path is None else release.open(str(path))
+            for path in (reports.internal, reports.page)
+        )
+
+    def write(self, result: Document, page: Callable[[], bytes]) -> None:
+        """Write what is asked for."""
+        from dptext.report import document
+
+        if self._json is not None:
+            self._json.stream.write(document.encode(result))
+        if self._page is not None:
+            self._page.stream.write(page())
+
+
+def outputs_of(
+    names: Sequence[str],
+    out_dir: str,
+    format: str | None,
+    warn: Callable[[str], None],
+) -> list[tuple[str, str]]:
+    """Return each input file with its output below out_dir.
+
+    Of a folder these are the files of a known format, at any depth, by name; their
+    outputs have the same paths below out_dir. Raises UsageError for a folder without
+    any, and for two outputs of one name.
+    """
+    from dptext import formats
+
+    pairs: list[tuple[str, str]] = []
+    for name in names:
+        if streams.is_standard(name) or not os.path.isdir(name):
+            pairs.append((name, str(Path(out_dir, Path(name).name))))
+            continue
+        inside = list(_inside(Path(name), Path(out_dir)))
+        known = [path for path in inside if format or formats.by_suffix(str(path))]
+        if not known:
+            raise UsageError(f"{name}: no file of a known format is in this folder")
+        if len(known) < len(inside):
+            left_out = len(inside) - len(known)
+            warn(f"{name}: files of no known format, which are left out: {left_out}")
+        pairs += [
+            (str(path), str(Path(out_dir, path.relative_to(name)))) for path in known
+        ]
+    _check_names([output for _, output in pairs], out_dir)
+    return pairs
+
+
+def _inside(folder: Path, out_dir: Path) -> Iterator[Path]:
+    """Give the files in a folder by name, without hidden ones, marks and outputs.
+
+    Raises InputError for a folder that cannot be read, and for a link to one, which is
+    not followed.
+    """
+    written = out_dir.resolve()
+
+    def refuse(error: OSError) -> None:
+        raise InputError(f"{error.filename}: {error.strerror}; its files are not read")
+
+    found: list[Path] = []
+    for parent, folders, names in os.walk(folder, onerror=refuse):
+        folders[:] = filter(_is_shown, folders)
+        for name in folders:
+            if os.path.islink(os.path.join(parent, name)):
+                raise InputError(
+                    f"{os.path.join(parent, name)}: a link to a folder, which is not "
+                    "followed; name that folder"
+                )
+        found += (Path(parent, name) for name in filter(_is_shown, names))
+    for path in sorted(found):
+        report = path.name.endswith(".dptext.json")
+        mine = written != folder.resolve() and written in path.resolve().parents
+        if not (report or mine):
+            yield path
+
+
+def _is_shown(name: str) -> bool:
+    return not name.startswith((".", "_"))
+
+
+def _check_names(outputs: Sequence[str], out_dir: str) -> None:
+    """Refuse two outputs of one name."""
+    known: set[str] = set()
+    for output in outputs:
+        if output in known:
+            name = os.path.relpath(output, out_dir)
+            raise UsageError(
+                f"--out-dir: two inputs are named {name}; run once for each"
+            )
+        known.add(output)
+
+
+def check_out_dir(job: Job, reports: Reports) -> None:
+    """Refuse what does not go with a folder of outputs, one for each input."""
+    for option, value in (("-o", job.output), ("--public-report", reports.public)):
+        if value is not None:
+            raise UsageError(f"give --out-dir or {option}, not both")
+    if any(map(streams.is_standard, job.inputs)):
+        raise UsageError(
+            "--out-dir: standard input has no name; use -o, or name the files"
+        )
+
+
+def check_standard(jobs: Sequence[Job], reports: Reports) -> None:
+    """Refuse two things on standard output, and standard streams that are closed."""
+    # Neither of two could be read back.
+    if sum(map(streams.is_standard, _writes(jobs, reports))) > 1:
+        raise UsageError(
+            "standard output carries one thing only, the data or a report: name files "
+            "for the others with -o, --report, --html, --public-report, --quarantine"
+        )
+    for job in jobs:
+        reads = any(map(streams.is_standard, job.inputs))
+        for name, used in (("stdin", reads), ("stdout", job.output is None)):
+            if used and getattr(sys, name, None) is None:
+                raise UsageError(f"{name} is closed; name a file")
+
+
+def check_in_place(job: Job, out_dir: str | None, reports: Reports) -> None:
+    """Refuse what does not go with outputs that take the places of their inputs."""
+    for option, value in (
+        ("-o", job.output),
+        ("--out-dir", out_dir),
+        ("--public-report", reports.public),
+        ("--resume", job.resume or None),
+    ):
+        if value is not None:
+            raise UsageError(f"give --in-place or {option}, not both")
+    if not reports.sidecar:
+        raise UsageError(
+            "--in-place: the report beside a file tells that it is private"
+        )
+    if any(map(streams.is_standard, job.inputs)):
+        raise UsageError("--in-place: name the files")
+
+
+def check_named(params: Mapping[str, object], configuration: Path | None) -> None:
+    """Refuse an output, of any command, that is a file which the command reads.
+
+    params are its options and arguments by name. Files are those whose paths these
+    hold, or a profile or `--set` in them, a configuration, and those that ship or were
+    imported.
+    """
+    named = {
+        name: tuple(_paths(params[name])) for name in params if name not in _NO_FILES
+    }
+    inputs = named.pop("files", ())
+    ledger = params.get("ledger")
+    named["ledger"] = (f"{ledger}", f"{ledger}.key") if ledger else ()
+    named["configuration"] = () if configuration is None else (str(configuration),)
+    folders = (path for name in _FOLDERS for path in named.get(name, ()))
+    _READ.set(tuple(path for paths in named.values() for path in paths))
+    _WITHIN.set(tuple(Path(path).resolve() for path in folders if os.path.isdir(path)))
+    writes = [params[name] for name in _OUTPUTS if isinstance(params.get(name), _PATH)]
+    _check(inputs, map(str, writes))
+
+
+def check_distinct(
+    jobs: Sequence[Job], reports: Reports, *, in_place: bool = False
+) -> None:
+    """Refuse to write over an input, another file that is read, or one twice."""
+    reads = [] if in_place else [name for job in jobs for name in job.inputs]
+    _check(reads, _writes(jobs, reports))
+
+
+def _check(inputs: Iterable[str], outputs: Iterable[str | None]) -> None:
+    """Refuse outputs that are inputs, or other files that the command reads."""
+    from dptext.lexicons import store
+
+    writes = list(outputs)
+    streams.check_distinct([*inputs, *_READ.get()], *writes)
+    shipped, imported = Path(__file__).parents[1], store.user_folder().parent
+    for name in writes:
+        path = None if streams.is_standard(name) else Path(str(name)).resolve()
+        for folder in (*_WITHIN.get(), shipped, imported.resolve()):
+            if path is not None and path.is_file() and folder in path.parents:
+                raise UsageError(
+                    f"{name} is a part of {folder}, which this run may read; name "
+                    "another file"
+                )
+
+
+def _paths(value: object, *, opens: bool = True) -> Iterator[str]:
+    """Yield the files that a value names, or a profile or KEY=VALUE in it does.
+
+    opens, whether profiles are read: those that a profile names are not.
+    """
+    if isinstance(value, Mapping | list | tuple):
+        inside = value.values() if isinstance(value, Mapping) else value
+        for each in inside:
+            yield from _paths(each, opens=opens)
+    elif isinstance(value, _PATH):
+        from dptext import settings
+
+        path = str(value)
+        if os.path.exists(path):
+            yield path
+        with contextlib.suppress(DptextError, OSError):  # the command says it
+            if opens and Path(path).suffix in (".yaml", ".yml"):
+                data = settings.read_yaml(Path(path), "profile")
+                yield from _paths(data, opens=False)
+            elif opens and "=" in path:
+                text = f"value: {path.partition('=')[2]}".encode()
+                yield from _paths(
+                    settings.decode_yaml(text, "--set", "value"), opens=False
+                )
+
+
+def check_name(name: str) -> None:
+    """Refuse an output that a report could not name: its JSON is UTF-8."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        shown = name.encode("utf-8", "surrogateescape")
+        raise UsageError(
+            f"the output's name {shown!r} is not UTF-8, so its report could not name "
+            "it; choose another with -o"
+        ) from None
+
+
+def _writes(jobs: Sequence[Job], reports: Reports) -> Iterator[str | None]:
+    """Yield all that is written to; None is standard output."""
+    for job in jobs:
+        yield job.output
+        beside = reports.beside(job)
+        yield from () if beside is None else (str(beside),)
+    paths = (reports.internal, reports.page, jobs[0].quarantine)
+    yield from (str(path) for path in paths if path is not None)

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dptext.cli import groups, options, screen, sizes
-from dptext.errors import UsageError
+from dptext.cli import options, screen
+from dptext.errors import InputError, UsageError
 
 if TYPE_CHECKING:
-    from dptext.report.plan import Plan
+    from dptext.report.plan import Plan, Size
+
+_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
+_SIZE = re.compile(r"([0-9.]+) ?([kmgt]?)b?", re.IGNORECASE)
 
 
 def command(
@@ -19,7 +25,7 @@ def command(
     ] = None,
     profile: options.Profile = "balanced",
     *,
-    changes: groups.Changes,
+    changes: options.Changes,
     size: Annotated[
         str | None, typer.Option(help="Size of the input instead, as in 2GB.")
     ] = None,
@@ -40,9 +46,9 @@ def command(
 
     if files and size is not None:
         raise UsageError("give files or --size, not both")
-    total = sizes.of_files(files) if files else None
+    total = _of_files(files) if files else None
     if size is not None:
-        total = plan.Size(sizes.parse(size))
+        total = plan.Size(size_of(size))
     pipeline = api.open_pipeline(profile, changes.overrides())
     with progress.step("planning"):
         result = plan.plan(pipeline, total, jobs=jobs, bayes_risk=bayes_risk)
@@ -75,3 +81,34 @@ def _show(result: Plan) -> None:
     for each in result.examples:
         console.print(f"  {each.before}", style="dim")
         console.print(f"  {each.after}\n")
+
+
+def size_of(size: str) -> int:
+    """Read a size: "2GB", "300 MB", "1000". Raises UsageError."""
+    match = _SIZE.fullmatch(size.strip())
+    try:
+        if match is None:
+            raise ValueError
+        return int(float(match[1]) * _UNITS[match[2].lower()])
+    except ValueError:
+        raise UsageError(
+            f"--size {size}: write a number and B, KB, MB, GB or TB"
+        ) from None
+
+
+def _of_files(files: Sequence[str]) -> Size:
+    """Return the size of files together."""
+    from dptext import streams
+    from dptext.report.plan import Size
+
+    total = packed = 0
+    for name in files:
+        try:
+            size = Path(name).stat().st_size
+        except OSError as error:
+            raise InputError(f"{name}: {error.strerror}") from None
+        total += size
+        # Columns of Parquet are compressed in the file, whatever its name.
+        if streams.compression(name) or Path(name).suffix.lower() == ".parquet":
+            packed += size
+    return Size(total, packed)

@@ -16,7 +16,7 @@ from dptext.errors import UsageError
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from dptext.engine.serial import Job
+    from dptext.engine.job import Job
     from dptext.pipeline import Pipeline
     from dptext.randomness import RunKey
 
@@ -49,7 +49,7 @@ def show(job: Job, records: int, pipeline: Pipeline, key: RunKey) -> None:
         items = source.records(formats.find(None, chosen))
         real = (item for item in items if not isinstance(item.rest, Verbatim))
         batch = list(islice(real, records))
-    texts = pipeline.privatize(batch, pipeline.randomness(key)) if batch else []
+    texts = pipeline.privatize(batch, pipeline.randomness(key)).texts
     table = screen.table("original", "private")
     table.expand = table.show_lines = True
     for column in table.columns:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from dptext.cli import judging, layers, options, screen
+from dptext.cli import check, options, parser, screen
 from dptext.errors import UsageError
 
 
@@ -44,9 +44,9 @@ def command(
         data = file.read_bytes()
     except OSError as error:
         raise UsageError(f"{file}: {error.strerror}") from None
-    configured = layers.of_run(context)
+    configured = parser.of_run(context)
     accepted = policy.of(configured.policy, configured.shown)
-    keys = judging.keys_of(None, accepted, configured, None)
+    keys = check.keys_of(None, accepted, configured, None)
     signed = signatures.shown(data, keys)
     report = document.decode(data, str(file))
     if report.vectors is not None:

@@ -2,189 +2,351 @@
 
 from __future__ import annotations
 
-import sys
-from dataclasses import replace
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
-from dptext.cli import accounts, clusters, groups, options, screen
+from dptext.cli import options, outputs, preview
+from dptext.cli.options import output_option, setting_option
+from dptext.cli.values import Number, one_of
+from dptext.errors import UsageError
+
+if TYPE_CHECKING:
+    from dptext.engine.charging import Account
+    from dptext.engine.job import Job, Written
+    from dptext.engine.run import Reports, Run
+    from dptext.randomness import RunKey
+
+
+@dataclass(frozen=True, slots=True)
+class Outputs:
+    """Where private texts go."""
+
+    output: Annotated[
+        str | None,
+        output_option(
+            "-o",
+            "--output",
+            metavar="FILE",
+            help="File to write, with its public report beside it (.dptext.json); "
+            "else standard output.",
+        ),
+    ] = None
+    out_dir: Annotated[
+        str | None,
+        output_option(
+            metavar="FOLDER",
+            help="Folder for the outputs of several files.",
+        ),
+    ] = None
+    in_place: Annotated[
+        bool,
+        output_option(
+            "--in-place",
+            help="Put the private texts in the place of the original files; a file "
+            "whose report lies beside it is private already and stays.",
+            hidden=True,
+        ),
+    ] = False
+    resume: Annotated[
+        bool,
+        output_option(
+            "--resume",
+            help="With --out-dir and --key-file: pass over files that are done, so "
+            "that the same command goes on where it was interrupted.",
+            hidden=True,
+        ),
+    ] = False
+    line_buffered: Annotated[
+        bool,
+        output_option(
+            "--line-buffered", help="Write every record at once.", hidden=True
+        ),
+    ] = False
+
+    def check(self, jobs: int) -> None:
+        """Refuse several processes where every record is to be written at once."""
+        if jobs > 1 and self.line_buffered:
+            raise UsageError(
+                "--line-buffered writes every record at once: leave --jobs out"
+            )
+
+    def check_resume(self, key: RunKey) -> None:
+        """Refuse to resume what cannot be resumed. Raises UsageError."""
+        if not self.resume:
+            return
+        if self.out_dir is None:
+            raise UsageError(
+                "--resume is for folders of outputs (--out-dir); a single file is "
+                "simply run again: with --key-file that writes the same bytes"
+            )
+        if key.origin == "system":
+            raise UsageError(
+                "--resume: without a key every run draws anew, so there is nothing to "
+                "go on with; give --key-file"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What subjects may lose over all runs with one ledger."""
+
+    ledger: Annotated[
+        Path | None,
+        setting_option(
+            help="File that records what each subject has lost, over all runs; made "
+            "where there is none, its key FILE.key beside it.",
+            hidden=True,
+        ),
+    ] = None
+    subject: Annotated[
+        str | None,
+        setting_option(help="Field that names whom a record is about.", hidden=True),
+    ] = None
+    limit: Annotated[
+        float | None,
+        setting_option(
+            parser=Number(float, 1e-9, 100_000),
+            hidden=True,
+            help="Most nats that a subject may lose by all that the ledger records: "
+            "else nothing is written, exit code 3.",
+        ),
+    ] = None
+    limit_delta: Annotated[
+        float | None,
+        setting_option(
+            parser=Number(float, 1e-18, 1),
+            help="The same for deltas, where settings have one.",
+            hidden=True,
+        ),
+    ] = None
+
+    def check(self, *, line_buffered: bool, seed: int | None) -> None:
+        """Refuse options that do not go together."""
+        asked = self.ledger, self.subject, self.limit
+        if None in asked and (*asked, self.limit_delta) != (None,) * 4:
+            raise UsageError("--ledger, --subject and --limit go together: give all")
+        if self.ledger is None:
+            return
+        if line_buffered:
+            raise UsageError(
+                "--ledger: nothing leaves before all of it is charged; leave "
+                "--line-buffered out"
+            )
+        if seed is not None:
+            raise UsageError(
+                "--seed: whoever knows it can repeat every draw, so that there is "
+                "nothing for a ledger to count; use --key-file"
+            )
+
+    @contextlib.contextmanager
+    def account(self) -> Iterator[Account | None]:
+        """Open the ledger for a block, if there is one."""
+        if self.ledger is None or self.subject is None or self.limit is None:
+            yield None
+            return
+        from dptext import ledger as ledgers
+        from dptext.engine.charging import Account
+        from dptext.ledger import Limit
+
+        with ledgers.opened(self.ledger, create=True) as opened:
+            limit = Limit(self.limit, self.limit_delta or 0.0)
+            yield Account(opened, self.subject, limit)
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """Where the work is done."""
+
+    engine: Annotated[
+        str,
+        output_option(
+            help="local, or spark: each file of --out-dir is a task of a cluster; "
+            "changes no output.",
+            parser=one_of("local", "spark"),
+            hidden=True,
+        ),
+    ] = "local"
+    master: Annotated[
+        str | None,
+        output_option(
+            help="URL of Spark's master, such as spark://host:7077, yarn or local[4]; "
+            "else that of spark-submit, or all cores of this machine.",
+            hidden=True,
+        ),
+    ] = None
+
+    def check(
+        self,
+        files: Sequence[str] | None,
+        out_dir: str | None,
+        jobs: int,
+        quarantine: str | None,
+        ledger: Path | None,
+        *,
+        sign_key: Path | None = None,
+        resume: bool = False,
+    ) -> None:
+        """Refuse options that do not go with the engine."""
+        if self.engine == "local":
+            if self.master is not None:
+                raise UsageError("--master is of --engine spark: give both")
+            return
+        if not files or out_dir is None:
+            raise UsageError("--engine spark: name files or folders, and --out-dir")
+        if jobs > 1:
+            raise UsageError(
+                "--jobs: the master says how many tasks Spark runs, as in "
+                f"--master 'local[{jobs}]'"
+            )
+        for option, value, reason in (
+            (
+                "--quarantine",
+                quarantine,
+                "tasks of several machines cannot add to one file; use "
+                "--on-error skip, or",
+            ),
+            ("--resume", resume or None, "the manifest is kept by one process; use"),
+            ("--ledger", ledger, "a ledger is charged by one process; use"),
+            ("--sign-key", sign_key, "the key of reports stays on this machine; use"),
+        ):
+            if value is not None:
+                raise UsageError(f"{option}: {reason} --engine local")
+        from dptext.spark import session
+
+        session.installed()
+
+    def release(
+        self,
+        run: Run,
+        jobs: Sequence[Job],
+        reports: Reports,
+        warn: Callable[[str], None],
+        out_dir: str,
+    ) -> list[tuple[Job, Written]]:
+        """Carry out jobs whose outputs appear one by one; return what was not done."""
+        if self.engine == "local":
+            return run.release_all(jobs, reports, Path(out_dir))
+        from dptext.spark import files
+
+        written = files.release(run, jobs, reports, self.master, warn)
+        return list(zip(jobs, written, strict=True))
 
 
 def command(
     files: options.Files = None,
     *,
-    layout: groups.Layout,
-    id: options.Id = None,
-    missing: options.Missing = "fail",
-    max_record_bytes: options.MaxRecordBytes = 16 * 2**20,
-    on_error: options.OnError = "fail",
-    quarantine: options.Quarantine = None,
+    records: options.Records,
     profile: options.Profile = "balanced",
-    changes: groups.Changes,
-    key_file: options.KeyFile = None,
-    seed: options.Seed = None,
-    budget: accounts.Budget,
-    bayes_risk: options.BayesRisk = True,
-    output: Annotated[
-        str | None,
-        options.output_option(
-            "-o",
-            "--output",
-            help="File to write; else standard output. A sidecar OUTPUT.dptext.json "
-            "with the public report is written beside it.",
-        ),
-    ] = None,
-    out_dir: Annotated[
-        str | None,
-        options.output_option(
-            help="Folder for the outputs of several files, one to one under the same "
-            "names, each with its own sidecar."
-        ),
-    ] = None,
-    in_place: Annotated[
-        bool,
-        options.output_option(
-            "--in-place",
-            help="Put the private texts in the place of the original files; a file "
-            "whose report lies beside it is private already and stays.",
-        ),
-    ] = False,
-    report: options.Report = None,
-    html: options.Html = None,
-    public_report: options.PublicReport = None,
-    sidecar: options.Sidecar = True,
-    sign_key: options.SignKey = None,
-    batch_size: options.BatchSize = 4096,
-    jobs: options.Jobs = 1,
-    engine: clusters.Cluster,
-    line_buffered: Annotated[
-        bool,
-        options.output_option("--line-buffered", help="Write every record at once."),
-    ] = False,
-    resume: Annotated[
-        bool,
-        options.output_option(
-            "--resume",
-            help="With --out-dir and --key-file: pass over files that are done, so "
-            "that the same command goes on where it was interrupted.",
-        ),
-    ] = False,
-    preview: Annotated[
+    changes: options.Changes,
+    keys: options.Keys,
+    budget: Budget,
+    outs: Outputs,
+    reported: options.Reported,
+    shown: Annotated[
         int | None,
-        options.output_option(
-            min=1,
-            max=1000,
-            help="Only show so many records on the terminal, originals and private "
-            "texts side by side; nothing is written.",
+        output_option(
+            "--preview",
+            parser=Number(int, 1, 1000),
+            metavar="NUMBER",
+            help="Show this many records, write nothing.",
         ),
     ] = None,
-    quiet: options.Quiet = False,
-    progress: options.ProgressBar = None,
+    bayes_risk: options.BayesRisk = True,
+    work: options.Work,
+    cluster: Cluster,
 ) -> None:
-    """Privatize the text fields of records; everything else passes through unchanged.
+    """Privatize the text fields of records; all else passes through unchanged.
 
-    Data goes to standard output or -o, the privacy report to standard error; --report
-    and --html write the internal report (functions of the private text!) to files.
+    The privacy report goes to standard error.
 
     Example: dptext sanitize tickets.jsonl --field body -o tickets.private.jsonl
     """
-    from dptext import lexicons, pipeline, streams
+    from dptext import lexicons, pipeline, progress, streams
     from dptext import profile as profiles
-    from dptext import progress as steps
-    from dptext.cli import outputs, running
-    from dptext.cli import preview as previews
-    from dptext.engine.run import Opened, Reports, Run
-    from dptext.engine.serial import Job
-    from dptext.report import signatures, terminal
+    from dptext.engine.job import Job
+    from dptext.engine.run import Opened, Run
+    from dptext.report import html, signatures, terminal
 
     over = changes.overrides()
-    steps.on(not quiet)
-    running.check_buffering(jobs, line_buffered=line_buffered)
-    budget.check(line_buffered=line_buffered, seed=seed)
-    engine.check(
+    progress.on(not work.quiet)
+    outs.check(work.jobs)
+    budget.check(line_buffered=outs.line_buffered, seed=keys.seed)
+    cluster.check(
         files,
-        out_dir,
-        jobs=jobs,
-        quarantine=quarantine,
+        outs.out_dir,
+        jobs=work.jobs,
+        quarantine=records.quarantine,
         ledger=budget.ledger,
-        sign_key=sign_key,
-        resume=resume,
+        sign_key=reported.sign_key,
+        resume=outs.resume,
     )
     job = Job(
         inputs=tuple(files or ("-",)),
-        output=None if output == "-" else output,
-        selection=replace(
-            layout.selection(),
-            id_field=id,
-            missing=missing,
-            max_record_bytes=max_record_bytes,
-            subject_field=budget.subject,
-        ),
-        format=layout.format,
-        on_error=running.on_error(on_error, quarantine),
-        quarantine=quarantine,
-        batch_size=1 if line_buffered else batch_size,
-        flush=line_buffered,
-        jobs=jobs,
-        resume=resume,
+        output=None if outs.output == "-" else outs.output,
+        selection=records.selected(budget.subject),
+        format=records.format,
+        on_error=records.for_faulty(),
+        quarantine=records.quarantine,
+        batch_size=1 if outs.line_buffered else work.batch_size,
+        flush=outs.line_buffered,
+        jobs=work.jobs,
+        resume=outs.resume,
     )
-    signing = running.signing(sign_key, key_file)
-    reports = Reports(report, html, public_report, sidecar, signing)
-    console = screen.console(stderr=True, quiet=quiet)
-    warn = partial(running.warn, console)
+    reports = reported.reports(keys.key_file)
+    console = work.console()
+    warn = work.warn(console)
     planned = outputs.planned(
-        job,
-        out_dir,
-        reports,
-        in_place=in_place,
-        warn=warn,
+        job, outs.out_dir, reports, in_place=outs.in_place, warn=warn
     )
-    several = in_place or out_dir is not None
-    key = running.key(key_file, seed)
-    if resume:
-        running.check_resume(key, out_dir)
+    key = keys.key()
+    outs.check_resume(key)
     recipe = profiles.load(profile, over)
-    if preview is not None:
-        previews.check()
+    if shown is not None:
+        preview.check()
         ready = pipeline.build(recipe, lexicons.find(recipe.lexicon, warn=warn))
-        previews.show(job, preview, ready, key)
+        preview.show(job, shown, ready, key)
         return
     if not planned:
         warn("each file is private already, by the report beside it: nothing to do")
         return
-    if out_dir is not None:
-        outputs.make_folder(out_dir, planned, reports)
-    shown = sys.stderr.isatty() if progress is None else progress
+    if outs.out_dir is not None:
+        outputs.make_folder(outs.out_dir, planned, reports)
+    several = outs.in_place or outs.out_dir is not None
     with budget.account() as account, streams.Release() as release:
         # All is opened before anything is read, the data first: they appear last.
         opened = None
         if not several:
             held = account is not None
             opened = Opened.of(job, reports, release, held=held)
-        sinks = [
-            None if path is None else release.open(str(path)) for path in (report, html)
-        ]
+        internal = outputs.Internal(reports, release)
         words = lexicons.find(recipe.lexicon, warn=warn)
         ready = pipeline.build(recipe, words)
-        bar = partial(running.progress_bar, console, shown and not quiet)
         run = Run(
             ready,
             key,
             bayes_risk=bayes_risk,
             account=account,
             warn=warn,
-            progress=bar,
+            progress=partial(work.bar, console),
         )
         with run.charging(opened) as charging:
             if opened is not None:
                 written = [run.carry_out(job, opened, charging)]
             else:
-                released = engine.release(run, planned, reports, warn, out_dir or ".")
+                released = cluster.release(
+                    run, planned, reports, warn, outs.out_dir or "."
+                )
                 job, written = outputs.of_all(job, released, planned, warn)
                 if not written:
                     return
             result = run.report(job, written)
-            signed = signatures.of_signer(signing)
-            running.write_internal(result, sinks, signed)
-            release.commit(charging.leave)
+            signed = signatures.of_signer(reports.key)
+            internal.write(result, lambda: html.render(result, signed))
+            release.complete()
+            charging.leave()
+            release.commit()
     terminal.show(result, console, signed)

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
+    from dptext.engine.job import Progress as Counted
+
 # Controls (C0 but for tab and line feed, DEL, C1), marks that change the direction of
 # text, line and paragraph separators, surrogates (bytes of names that are not UTF-8).
 _UNSAFE = re.compile(
@@ -214,6 +216,24 @@ def table(*columns: str, right: Container[str] = (), gap: int = 2) -> Table:
         justify: Literal["left", "right"] = "right" if column in right else "left"
         shown.add_column(column, justify=justify, overflow="fold")
     return shown
+
+
+@contextlib.contextmanager
+def progress_bar(console: Console, shown: bool) -> Iterator[Counted | None]:
+    """Show records and words so far; yield what is to be told of them."""
+    if not shown:
+        yield None
+        return
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.fields[records]:,} records, {task.fields[words]:,} words"),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("", total=None, records=0, words=0)
+        yield lambda records, words: bar.update(task, records=records, words=words)
 
 
 def write_file(path: Path, data: bytes) -> None:

@@ -19,16 +19,20 @@ from msgspec import Meta
 from numpy.typing import NDArray
 
 from dptext import decoders
-from dptext.decoders._fluency import FLUENCY, closest_text
 from dptext.errors import UsageError
 from dptext.models import causal
 from dptext.noise import unit
 from dptext.readers import pairs as topics
 from dptext.readers.causal import network
-from dptext.readers.causal.reader import CausalReader, Reading, Settings, Source
+from dptext.readers.causal.reader import (
+    CausalReader,
+    CausalReading,
+    ModelSource,
+    SearchSettings,
+)
 from dptext.readers.channel import Channel
 from dptext.readers.ngrams import find_model
-from dptext.readers.pairs import PairReader
+from dptext.readers.pairs import FLUENCY, PairReader
 from dptext.settings import digest_of_path
 from dptext.types import Ids, Released
 
@@ -69,7 +73,7 @@ class Params(decoders.Params):
             )
             raise UsageError(msg)
         path = causal.need(self.model, network.SETTING, WHAT)
-        source = Source(path, digest_of_path(path), self.device)
+        source = ModelSource(path, digest_of_path(path), self.device)
         pairs, digests = None, {"model": source.digest}
         if self.ngrams:
             model = find_model(self.ngrams, channel)
@@ -77,7 +81,7 @@ class Params(decoders.Params):
                 channel, model, weight=self.ngram_weight, topic=topics.POWER
             )
             digests["ngrams"] = model.digest
-        settings = Settings(
+        settings = SearchSettings(
             self.beam, self.candidates, self.weight, writable=self.mode == "beam"
         )
         reader = CausalReader(channel, source, settings, pairs)
@@ -128,12 +132,12 @@ class CausalLm(decoders.Decoder):
         values = np.where(writable, values, -np.inf)
         rows, fluency, pairs = reading.rows, self._params.fluency, self._reader.pairs
         if self._params.mode == "mbr" and pairs is not None and fluency:
-            words = closest_text(pairs, released, rows, values, fluency)
+            words = pairs.closest_text(released, rows, values, fluency)
         else:
             words = rows[values.argmax(axis=0), np.arange(len(released.drawn))]
         return np.where(writable.any(axis=0), words, released.drawn)
 
-    def _closeness(self, reading: Reading) -> NDArray[np.float64]:
+    def _closeness(self, reading: CausalReading) -> NDArray[np.float64]:
         """Return the expected closeness of each candidate to the word: (c, n)."""
         rows, likely = reading.rows.T, reading.likely.T
         columns = [

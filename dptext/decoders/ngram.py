@@ -21,12 +21,11 @@ from msgspec import Meta
 from numpy.typing import NDArray
 
 from dptext import decoders
-from dptext.decoders._fluency import FLUENCY, closest_text
 from dptext.noise import unit
 from dptext.readers import ngrams
 from dptext.readers import pairs as topics
 from dptext.readers.channel import Channel
-from dptext.readers.pairs import PairReader, Weighed
+from dptext.readers.pairs import FLUENCY, PairReader, Weighed
 from dptext.readers.posterior import Floats, summed
 from dptext.types import Ids, Released
 
@@ -122,7 +121,7 @@ class Ngram(decoders.Decoder):
         possible = np.asarray(weighed.writable.any(axis=0))
         rows, fluency = weighed.rows, self._params.fluency
         if mode == "mbr" and fluency:
-            written = closest_text(reader, released, rows, values, fluency)
+            written = reader.closest_text(released, rows, values, fluency)
         else:
             written = rows[values.argmax(axis=0), np.arange(len(possible))]
         return np.where(possible, written, released.drawn)

@@ -16,13 +16,13 @@ class Params(decoders.Params):
 
     reads: ClassVar[bool] = False
 
-    def prepare(self, channel: Channel) -> Drawn:
+    def prepare(self, channel: Channel) -> WrittenAsDrawn:
         """Take nothing."""
-        return Drawn()
+        return WrittenAsDrawn()
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn(decoders.Decoder):
+class WrittenAsDrawn(decoders.Decoder):
     """What is drawn is written."""
 
     def decode(self, released: Released) -> Ids:

@@ -24,12 +24,12 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 from dptext import lexicons, registry
 from dptext import pipeline as pipelines
 from dptext.engine.tally import Meters
-from dptext.engine.worker import Done, Finished, Part, Task, Worker, finish
+from dptext.engine.worker import Done, Task, Worker
 from dptext.errors import DptextError, LexiconError, UsageError
 from dptext.pipeline import Pipeline
 from dptext.profile import Profile
 from dptext.randomness import RunKey
-from dptext.types import Lexicon, Record
+from dptext.types import Lexicon
 
 # Batches under way for each worker: one in work, one waiting.
 _AHEAD = 2
@@ -37,15 +37,13 @@ _AHEAD = 2
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 T = TypeVar("T", covariant=True)
-# Ordinal, texts and identity of a record: what else it holds stays in this process.
-_Bare = tuple[int, tuple[str, ...], str | None]
 
 
 class AnyRecipe(Protocol[T]):
     """What a worker is made from in another process."""
 
-    def worker(self) -> Callable[[Sequence[Record], int], T]:
-        """Make it; what it is called with is a batch, and the texts before it."""
+    def worker(self) -> Callable[[Task], T]:
+        """Make what does tasks."""
 
 
 class Recipe(NamedTuple):
@@ -88,36 +86,30 @@ class Recipe(NamedTuple):
 
 
 def run(
-    pipeline: Pipeline,
-    batches: Iterable[Task],
-    key: RunKey,
-    jobs: int,
-) -> Iterator[tuple[list[Record], Done | Finished]]:
-    """Privatize batches, each with the number of texts before it, in order.
-
-    In their place there may be parts of a file, which come back without records.
-    """
-    return spread(Recipe.of(pipeline, key), batches, jobs)
+    pipeline: Pipeline, tasks: Iterable[Task], key: RunKey, jobs: int
+) -> Iterator[tuple[Task, Done]]:
+    """Do the tasks of a run, in order."""
+    return spread(Recipe.of(pipeline, key), tasks, jobs)
 
 
 def spread(
-    recipe: AnyRecipe[T], batches: Iterable[Task], jobs: int
-) -> Iterator[tuple[list[Record], T]]:
-    """Give batches to the workers of a recipe; they come back in order.
+    recipe: AnyRecipe[T], tasks: Iterable[Task], jobs: int
+) -> Iterator[tuple[Task, T]]:
+    """Give tasks to the workers of a recipe; they come back in order.
 
     Raises DptextError when a worker is killed.
     """
-    under_way: collections.deque[tuple[list[Record], Future[T]]]
-    under_way = collections.deque()
+    under_way: collections.deque[tuple[Task, Future[T]]] = collections.deque()
 
-    def finish() -> tuple[list[Record], T]:
-        batch, future = under_way.popleft()
-        return batch, future.result()
+    def finish() -> tuple[Task, T]:
+        task, future = under_way.popleft()
+        return task, future.result()
 
     with _one_thread_each(), _workers(recipe, jobs) as workers:
         try:
-            for task in batches:
-                under_way.append(_submitted(workers, task))
+            for task in tasks:
+                with signals_held():  # what is submitted may start a process
+                    under_way.append((task, workers.submit(_work, task.bare())))
                 if len(under_way) >= _AHEAD * jobs:
                     yield finish()
             while under_way:
@@ -128,17 +120,6 @@ def spread(
             ) from None
         finally:
             workers.shutdown(wait=True, cancel_futures=True)
-
-
-def _submitted(
-    workers: ProcessPoolExecutor, task: Task
-) -> tuple[list[Record], Future[Any]]:
-    with signals_held():  # what is submitted may start a process
-        if isinstance(task, Part):
-            return [], workers.submit(_finish, task)
-        batch, first_text = task
-        bare = [(each.ordinal, each.texts, each.identity) for each in batch]
-        return batch, workers.submit(_work, bare, first_text)
 
 
 def _workers(recipe: AnyRecipe[object], jobs: int) -> ProcessPoolExecutor:
@@ -227,7 +208,7 @@ def _end_with_parent() -> None:
 
 # Of a worker process.
 _RECIPE: AnyRecipe[Any] | None = None
-_WORKER: Callable[[Sequence[Record], int], Any] | None = None
+_WORKER: Callable[[Task], Any] | None = None
 
 
 def _begin(recipe: AnyRecipe[object]) -> None:
@@ -237,26 +218,11 @@ def _begin(recipe: AnyRecipe[object]) -> None:
     _RECIPE = recipe
 
 
-def _work(batch: list[_Bare], first_text: int) -> Any:
-    """Privatize a batch in a worker process."""
-    with registry.describe_failure():
-        records = [
-            Record(ordinal, texts, None, identity) for ordinal, texts, identity in batch
-        ]
-        return _worker()(records, first_text)
-
-
-def _finish(part: Part) -> Finished:
-    """Read, privatize and write a part in a worker process."""
-    with registry.describe_failure():
-        worker = _worker()
-        assert isinstance(worker, Worker)
-        return finish(part, worker)
-
-
-def _worker() -> Callable[[Sequence[Record], int], Any]:
+def _work(task: Task) -> Any:
+    """Do a task in a worker process."""
     global _WORKER
-    if _WORKER is None:
-        assert _RECIPE is not None
-        _WORKER = _RECIPE.worker()
-    return _WORKER
+    with registry.describe_failure():
+        if _WORKER is None:
+            assert _RECIPE is not None
+            _WORKER = _RECIPE.worker()
+        return _WORKER(task)

@@ -1,34 +1,29 @@
-"""The jobs of a run, each with its public report, and the manifest of a folder.
+"""The jobs of a run, one after the other, each with its public report.
 
-The jobs of a run, one after the other, each with its public report.
-
-Which outputs of a folder are done: a hidden file in it, for its owner only.
-
-A line says of one output its digest, and a keyed digest of all that its bytes follow
-from: the input, the settings and the records before it. Whoever lacks the key can try
-no input out, and writes no line that counts.
+A job is read, made private and written batch after batch: here, or by the processes of
+dptext.engine.pool, which give the same bytes.
 """
 
 from __future__ import annotations
 
 import contextlib
-import hashlib
-import hmac
-import os
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
-import msgspec
-
-from dptext import settings, streams
-from dptext.engine import charging, serial
-from dptext.engine.charging import Account, Charging
-from dptext.engine.serial import Job, Progress, Sinks, Written
+from dptext import formats, streams
+from dptext.engine import charging
+from dptext.engine.charging import FREE, Account, Charging
+from dptext.engine.fields import Fields, HeldBack
+from dptext.engine.job import Job, Progress, Sinks, Warn, Written
+from dptext.engine.manifest import Manifest
+from dptext.engine.source import Source
 from dptext.engine.tally import BEGIN, Start, Tally
-from dptext.errors import OutputError
-from dptext.guarantees.terms import SubjectLimit
+from dptext.engine.worker import Done, Task, Worker
+from dptext.errors import InputError
+from dptext.guarantees.claims import SubjectLimit
 from dptext.measures.public import PublicMeasures
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
@@ -36,98 +31,104 @@ from dptext.report import build, document, signatures
 from dptext.report.document import Document, Recorded
 from dptext.report.exports import SIDECAR
 from dptext.report.signatures import Key
+from dptext.types import Fault, Verbatim
 
-NAME = ".dptext-manifest"
 
+def carry_out(
+    job: Job,
+    pipeline: Pipeline,
+    key: RunKey,
+    tally: Tally,
+    sinks: Sinks,
+    *,
+    charging: Charging = FREE,
+    progress: Progress | None = None,
+    warn: Warn,
+) -> Written:
+    """Carry out a job. tally grows while it runs; ordinals go on from it.
 
-class Line(msgspec.Struct, forbid_unknown_fields=True):
-    """One output: name and sha256; work, the keyed digest of what it follows from.
+    charging charges each batch to a ledger before it is written.
 
-    read, how many records its input has, those that were left out included; seal, that
-    of the other fields.
+    The output is complete then, and the owner of the sinks lets it appear. Raises
+    InputError at the first faulty record when on_error is "fail", when no record could
+    be read, and when a selected field is in none; RefusedError when a subject would
+    lose too much; UsageError when input and output do not go together.
     """
-
-    output: str
-    sha256: str
-    work: str
-    read: int
-    seal: str = ""
-
-
-class Manifest:
-    """What is known of the outputs of a folder, under one key and pipeline."""
-
-    def __init__(self, folder: Path, pipeline: Pipeline, key: RunKey) -> None:
-        self._path = folder / NAME
-        self._folder = folder
-        self._identity = pipeline.identity
-        purpose = b"dptext/manifest/"
-        self._key = hashlib.blake2b(purpose, key=key.secret, digest_size=32).digest()
-        self._lines = {line.output: line for line in self._read()}
-
-    def work(self, job: Job, start: int) -> str:
-        """Return the keyed digest of what an output follows from.
-
-        start is the number of records of the run before it.
-        """
-        (source,) = job.inputs
-        parts = (
-            *(
-                settings.digest_of_path(source),
-                self._identity,
-                job.selection,
-                job.format,
-            ),
-            *(job.on_error, Path(job.output or "").name, start),
-        )
-        return self._keyed(msgspec.json.encode(parts, order="deterministic"))
-
-    def done(self, job: Job, work: str, beside: Path | None) -> int | None:
-        """Return how many records an output that is done was made from, else None."""
-        line = self._lines.get(self._name(job))
-        if line is None or line.work != work or not self._is_sealed(line):
-            return None
-        output = Path(job.output or "")
-        if not output.is_file() or settings.digest_of_path(output) != line.sha256:
-            return None
-        return line.read if beside is None or beside.is_file() else None
-
-    def add(self, job: Job, work: str, read: int, written: Written) -> None:
-        """Note that an output is done, on the disk when this returns."""
-        line = Line(self._name(job), written.sha256, work, read)
-        line.seal = self._seal(line)
-        self._lines[line.output] = line
-        try:
-            with open(os.open(self._path, _FLAGS, 0o600), "ab") as file:
-                # What a killed run left of a line ends here.
-                file.write(b"\n" + msgspec.json.encode(line) + b"\n")
-                file.flush()
-                os.fsync(file.fileno())
-        except OSError as error:
-            raise OutputError(f"{self._path}: {error.strerror}") from None
-
-    def _name(self, job: Job) -> str:
-        return os.path.relpath(job.output or "", self._folder)
-
-    def _read(self) -> list[Line]:
-        lines = []
-        with contextlib.suppress(FileNotFoundError):
-            for data in self._path.read_bytes().splitlines():
-                with contextlib.suppress(msgspec.DecodeError):
-                    lines.append(msgspec.json.decode(data, type=Line))
-        return lines
-
-    def _seal(self, line: Line) -> str:
-        return self._keyed(msgspec.json.encode(msgspec.structs.replace(line, seal="")))
-
-    def _is_sealed(self, line: Line) -> bool:
-        return hmac.compare_digest(self._seal(line), line.seal)
-
-    def _keyed(self, data: bytes) -> str:
-        return hashlib.blake2b(data, key=self._key, digest_size=32).hexdigest()
+    began = time.monotonic()
+    output = sinks.output
+    # No two records of a run have the same ordinal, so none share their noise.
+    start, first_text = tally.next
+    source = Source(job, sinks.aside, start, first_text)
+    with contextlib.ExitStack() as stack:
+        chosen = source.open(stack)
+        module = formats.find(None, chosen)
+        selection = job.selection
+        fields = Fields(selection, module, warn)
+        # What has left cannot be taken back when a field turns out to be in no record.
+        passes = selection.missing == "pass" and not output.can_be_discarded
+        held = HeldBack(output.stream, fields) if passes else None
+        stream = held or output.stream
+        writer = module.writer(stream, selection)  # type: ignore[arg-type]
+        # A ledger is charged by records, which others would have read.
+        parts = job.jobs > 1 and charging.entry is None
+        tasks = source.tasks(module, parts=parts)
+        before = tally.records
+        for task, done in _done(pipeline, tasks, key, job.jobs, tally):
+            charging.charge(task.records, done.replaced)
+            _write(writer, fields, task, done, source)
+            tally.add(done.counted)
+            tally.records = before + fields.records
+            if progress is not None:
+                progress(tally.records, tally.counted.words)
+            del task, done  # memory for the next ones
+            if job.flush:
+                stream.flush()
+        source.check_read(fields.records)
+        source.check_unchanged()
+        fields.check()
+        writer.close()
+        if held is not None:
+            held.release()
+    output.complete()
+    tally.faults += source.faults
+    tally.fields.update(fields.counts)
+    tally.seconds += time.monotonic() - began
+    return Written(chosen, output.size, output.digest or "", writer.copied)
 
 
-_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0)
+def _write(
+    writer: formats.Writer, fields: Fields, task: Task, done: Done, source: Source
+) -> None:
+    """Write the records of a batch and what stands between them, or a part."""
+    for record, texts in zip(task.records, done.texts, strict=True):
+        if isinstance(record.rest, Verbatim):
+            writer.verbatim(record.rest)
+        elif isinstance(record.rest, Fault):
+            source.fault(record.rest)
+        elif isinstance(record.rest, InputError):
+            raise record.rest
+        else:
+            fields.add(record)
+            writer.write(record, texts)
+    for fault in done.faults:
+        source.fault(fault)
+    fields.merge(done.records, done.present)
+    if done.data:
+        writer.piece(done.data)
+
+
+def _done(
+    pipeline: Pipeline, tasks: Iterable[Task], key: RunKey, jobs: int, tally: Tally
+) -> Iterator[tuple[Task, Done]]:
+    """Do tasks here, or in several processes: the same bytes."""
+    if jobs > 1:
+        from dptext.engine import pool
+
+        yield from pool.run(pipeline, tasks, key, jobs)
+        return
+    work = Worker(pipeline, key, tally.meters)
+    for task in tasks:
+        yield task, work(task)
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +195,7 @@ class Run:
         warn: Callable[[str], None],
         progress: Callable[[], AbstractContextManager[Progress | None]] = nullcontext,
     ) -> None:
-        """Begin; warn and what progress yields during a job are those of serial.run.
+        """Begin; warn and what progress yields during a job are those of `carry_out`.
 
         account is the ledger that each output is recorded in, if one is; measures are
         those of the pipeline, where they are known; start is what comes before.
@@ -243,7 +244,9 @@ class Run:
             opened = Opened.of(job, reports, release, held=held)
             with self.charging(opened) as charging:
                 written = self.carry_out(job, opened, charging)
-                release.commit(charging.leave)
+                release.complete()
+                charging.leave()
+                release.commit()
         return written
 
     def charging(self, opened: Opened | None) -> AbstractContextManager[Charging]:
@@ -258,7 +261,7 @@ class Run:
         """Carry out a job and write its public report."""
         self._token = charging.token
         with self._progress() as progress:
-            written = serial.run(
+            written = carry_out(
                 job,
                 self.pipeline,
                 self.key,

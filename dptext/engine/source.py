@@ -1,8 +1,9 @@
 """The records of all inputs of a job, one after the other, and their format.
 
-The records of all inputs of a job, one after the other.
-
-Which format a job reads, and whether its fields and its output's name agree.
+Inputs of a format whose records can be counted without reading them may be cut into
+parts, which other processes read alone. A cut stands after a whole record, and how many
+records a part holds is known: record numbers, which randomness goes by, are those of
+one reader.
 """
 
 from __future__ import annotations
@@ -13,19 +14,19 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from io import BufferedReader
-from typing import TYPE_CHECKING, BinaryIO, cast
+from itertools import groupby
+from typing import BinaryIO, NamedTuple, cast
 
 from dptext import formats, streams
+from dptext import pipeline as pipelines
 from dptext.engine.fields import SAMPLE
+from dptext.engine.job import Job
 from dptext.engine.tally import Start
-from dptext.engine.worker import Part
+from dptext.engine.worker import FilePart, Task
 from dptext.errors import InputError, UsageError
-from dptext.formats import Format, Pieces, Regular, _fields
+from dptext.formats import Format, Regular, _fields
 from dptext.metrics import FIRST_TEXTS
 from dptext.types import Fault, Record, Selection, Verbatim
-
-if TYPE_CHECKING:
-    from dptext.engine.serial import Job
 
 _TEXT = "text"
 _DELIMITERS = {
@@ -148,6 +149,43 @@ def _table(head: bytes) -> str | None:
     return None
 
 
+SIZE = 2**18  # bytes of a piece
+_LONGEST_REST = 4  # times as many: what is left is then for the reader of records
+
+
+class Piece(NamedTuple):
+    """Some records of a stream: their bytes, how many, and how many line ends."""
+
+    data: bytes
+    records: int
+    lines: int
+
+
+class Pieces:
+    """Cuts a stream, from where it stands, until its end or an irregular record.
+
+    left is then what was read and not given: the beginning of the rest.
+    """
+
+    def __init__(self, stream: BinaryIO, regular: Regular) -> None:
+        self._stream = stream
+        self._regular = regular
+        self.left = b""
+
+    def __iter__(self) -> Iterator[Piece]:
+        """Give the pieces, all but the last of about the same size."""
+        more = b"-"
+        while more:
+            more = self._stream.read(SIZE)
+            data = self.left + more
+            end, records = self._regular(data, not more)
+            self.left = data[end:]
+            if end:
+                yield Piece(data[:end], records, data.count(b"\n", 0, end))
+            if len(self.left) > _LONGEST_REST * SIZE:
+                return
+
+
 class Source:
     """Reads records; what cannot be read ends the job, or goes to aside.
 
@@ -190,7 +228,9 @@ class Source:
             assert isinstance(item, Record)
             yield item
 
-    def items(self, module: formats.Format, *, parts: bool) -> Iterator[Record | Part]:
+    def items(
+        self, module: formats.Format, *, parts: bool
+    ) -> Iterator[Record | FilePart]:
         """Yield records as `records` does; with parts, parts after the first ones.
 
         From the first part on, which others are still to read, what is wrong comes in
@@ -208,6 +248,21 @@ class Source:
             if not self._is_cut:
                 raise
             yield Record(-1, (), error)
+
+    def tasks(self, module: formats.Format, *, parts: bool) -> Iterator[Task]:
+        """Yield batches of the records, and with parts, parts after the first ones."""
+        first_text = self._texts
+        items = self.items(module, parts=parts)
+        for is_part, group in groupby(items, lambda item: isinstance(item, FilePart)):
+            if is_part:
+                yield from (
+                    Task([], 0, part) for part in cast(Iterator[FilePart], group)
+                )
+                continue
+            records = cast(Iterator[Record], group)
+            for batch in pipelines.batches(records, self._job.batch_size):
+                yield Task(batch, first_text)
+                first_text += sum(len(record.texts) for record in batch)
 
     def count(self, module: formats.Format, *, to_end: bool) -> Start:
         """Count records, faulty ones too, and texts up to FIRST_TEXTS, writing nothing.
@@ -240,7 +295,7 @@ class Source:
         stream: BinaryIO,
         name: str,
         regular: Regular | None,
-    ) -> Iterator[Record | Part]:
+    ) -> Iterator[Record | FilePart]:
         location, selection = _location(name), self._job.selection
         if regular is None:
             for item in module.read(stream, selection, location, self._next):
@@ -254,7 +309,7 @@ class Source:
             if not isinstance(item, Verbatim) and self._has_begun():
                 head = module.head(before)
                 line, start = counted.lines, self._next
-                part = Part(module.name, selection, location, head, line, start)
+                part = FilePart(module.name, selection, location, head, line, start)
                 yield from self._parts(module, stream, regular, part)
                 return
 
@@ -263,8 +318,8 @@ class Source:
         return self._records >= SAMPLE and self._texts >= FIRST_TEXTS
 
     def _parts(
-        self, module: formats.Format, stream: BinaryIO, regular: Regular, part: Part
-    ) -> Iterator[Record | Part]:
+        self, module: formats.Format, stream: BinaryIO, regular: Regular, part: FilePart
+    ) -> Iterator[Record | FilePart]:
         """Yield the rest of an input in parts; from an irregular record on, records."""
         pieces, self._is_cut = Pieces(stream, regular), True
         for piece in pieces:

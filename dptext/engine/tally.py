@@ -24,9 +24,9 @@ from numpy.typing import NDArray
 from dptext import metrics
 from dptext.measures.kept import AllMetrics, Partials
 from dptext.metrics import Batch, Figure
+from dptext.pipeline import Privatized
 from dptext.tokens import kinds
-from dptext.tokens.joining import Joined
-from dptext.types import Eps, Ids, Lexicon, Words
+from dptext.types import Eps, Lexicon
 
 _STEP = np.log1p(0.005)
 # Sums are kept in integers, which no order of adding can change: an epsilon of 1e-40
@@ -35,7 +35,7 @@ _UNITS = 2**200
 
 
 @dataclass(frozen=True, slots=True)
-class Spent:
+class EpsilonsSpent:
     """What texts spent: how many are in each step, and their sum in units of 2^-200.
 
     Texts without a replaced word spend nothing; they count in texts only.
@@ -48,16 +48,16 @@ class Spent:
     most: float
 
 
-class EpsilonHistogram(metrics.Meter[Spent]):
+class EpsilonHistogram(metrics.Meter[EpsilonsSpent]):
     """Add up the epsilons of texts."""
 
-    def observe(self, batch: Batch) -> Spent:
+    def observe(self, batch: Batch) -> EpsilonsSpent:
         """Count a batch."""
         words = batch.words
         sums = np.bincount(words.texts, weights=batch.eps, minlength=len(words.ends))
         spent: Eps = sums[sums > 0].astype(np.float64)
         steps = np.round(np.log(spent) / _STEP).astype(int)
-        return Spent(
+        return EpsilonsSpent(
             texts=len(sums),
             steps=Counter(steps.tolist()),
             units=sum(map(int, (spent * float(_UNITS)).tolist())),
@@ -65,9 +65,9 @@ class EpsilonHistogram(metrics.Meter[Spent]):
             most=float(spent.max(initial=0.0)),
         )
 
-    def merge(self, one: Spent, other: Spent) -> Spent:
+    def merge(self, one: EpsilonsSpent, other: EpsilonsSpent) -> EpsilonsSpent:
         """Count the texts of both."""
-        return Spent(
+        return EpsilonsSpent(
             texts=one.texts + other.texts,
             steps=one.steps + other.steps,
             units=one.units + other.units,
@@ -75,7 +75,7 @@ class EpsilonHistogram(metrics.Meter[Spent]):
             most=max(one.most, other.most),
         )
 
-    def result(self, total: Spent) -> dict[str, float]:
+    def result(self, total: EpsilonsSpent) -> dict[str, float]:
         """Return min, median, p95 and max of the texts that spent, and the total."""
         if not total.steps:
             return {"total": 0.0}
@@ -88,7 +88,7 @@ class EpsilonHistogram(metrics.Meter[Spent]):
         }
 
 
-def _quantile(total: Spent, share: float) -> float:
+def _quantile(total: EpsilonsSpent, share: float) -> float:
     reached = 0
     wanted = share * sum(total.steps.values())
     for step, count in sorted(total.steps.items()):
@@ -107,7 +107,7 @@ class Counted(NamedTuple):
 
     tokens: NDArray[np.int64]
     words: int
-    epsilons: Spent
+    epsilons: EpsilonsSpent
     metrics: Partials
 
 
@@ -213,7 +213,7 @@ class Tally:
         """Add what was counted in the texts that come next."""
         self.counted = self.meters.merge(self.counted, counted)
 
-    def observe(self, words: Words, drawn: Ids, joined: Joined, eps: Eps) -> None:
-        """Count the texts that come next."""
-        batch = Batch(words, joined.written, joined.spelled, eps, self.next.texts)
-        self.add(self.meters.observe(batch))
+    def count(self, private: Privatized) -> None:
+        """Count the records that come next."""
+        self.add(self.meters.observe(private.batch(self.next.texts)))
+        self.records += len(private.texts)

@@ -36,7 +36,7 @@ from dptext.mechanisms import Family, Params
 from dptext.randomness import RunKey
 from dptext.registry import describe_failure
 from dptext.report import build
-from dptext.types import Record, Selection, Words
+from dptext.types import Record, Selection
 
 _EXAMPLES = 3
 # Loaded once for all processes; nothing of these starts a thread.
@@ -262,16 +262,13 @@ def _computed(cell: Cell, sample: Sample, settings: Settings) -> Row:
     lexicon = lexicons.find(cell.lexicon)
     ready = pipeline.build(recipe, lexicon)
     records = [Record(n, (text,), None) for n, text in enumerate(sample.texts)]
-    words = 0
-
-    def observe(batch: Words, *_: object) -> None:
-        nonlocal words
-        words += len(batch.ids)
-
+    words, private = 0, list[tuple[str, ...]]()
+    randomness = ready.randomness(RunKey.fresh())
     began = time.perf_counter()
-    private = [
-        texts for _, texts in ready.run(records, RunKey.fresh(), observe=observe)
-    ]
+    for batch in pipeline.batches(records):
+        made = ready.privatize(batch, randomness)
+        words += len(made.words.ids)
+        private += made.texts
     seconds = time.perf_counter() - began
     megabytes = _peak()
     statement = build.promised(ready)

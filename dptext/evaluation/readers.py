@@ -8,9 +8,9 @@ from dptext import pipeline
 from dptext.budgets import uniform
 from dptext.errors import InputError
 from dptext.evaluation.rows import texts_of
-from dptext.measures import context_risk, root_finding
+from dptext.measures import calibrate, context_risk
+from dptext.measures.calibrate import Crossing
 from dptext.measures.context_risk import Reading
-from dptext.measures.root_finding import Crossing
 from dptext.profile import Part, Profile
 from dptext.randomness import RunKey
 from dptext.types import Lexicon
@@ -51,4 +51,4 @@ def calibrated(
         return results[0]
 
     ready = pipeline.build(recipe, lexicon)
-    return root_finding.search_by_reader(read, target, ready.budget.description.high)
+    return calibrate.search_by_reader(read, target, ready.budget.description.high)

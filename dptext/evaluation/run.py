@@ -14,9 +14,8 @@ from dptext.evaluation.rows import Pair, one_text
 from dptext.measures import attacks, context_risk
 from dptext.measures.attacks import Guessed, Guesses
 from dptext.measures.context_risk import Attack, Reading, available
-from dptext.measures.deniability import Deniability
 from dptext.measures.kept import Kept, Meter
-from dptext.measures.public import deniability_of
+from dptext.measures.public import Deniability, deniability_of
 from dptext.pipeline import Pipeline
 from dptext.randomness import Randomness, RunKey
 from dptext.types import Lexicon, Record

@@ -1,13 +1,19 @@
-"""An exponential distribution over distances: what defines it, at any epsilon and one.
+"""Exponential distributions over distances, and the lists of nearest words they use.
 
 P(y|x) ~ exp(-rate(x, epsilon) min(t(x, y), truncation(epsilon))) for all words y, where
 t is the distance or its square and rate = scale(epsilon) / (2 spread(x)).
+
+Distances to listed words are computed as they are needed. Rows lie in blocks, the most
+frequent words first. After so many draws that most rows of a block are likely to be
+needed, all its distances are computed at once, and kept in the cache folder; later runs
+read them after fewer draws. Which blocks are kept follows from the number of draws
+alone, never from which words they were for.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeVar
@@ -15,10 +21,220 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext import geometry
-from dptext.exponential.lists import Lists
+from dptext import cache, geometry
 from dptext.spaces import Space
 from dptext.types import Eps, Ids
+
+# Numbers that are held at once, so that they stay in a cache of the processor.
+_HELD = 2**18
+# Distances of a block; how many are worth a file; and the words that are drawn for each
+# row up to a block's end before all of the block are computed, and before those that
+# are kept are read.
+_BLOCK = 2**20
+_WORTH = 2**16
+_OFTEN, _SOON = 20, 1
+# Rows by which what was kept is looked at before it is used.
+_LOOKED = 24
+# Sums may be rounded otherwise on another machine.
+_ROUNDED = 1e-12
+
+
+@dataclass(frozen=True, slots=True)
+class Lists:
+    """The nearest words of the first m rows of a space.
+
+    listed (m, k) words; far (m,) no other word is nearer; distances (m, k), filled in
+    where known (m,); learned: which blocks are, as a whole; identity says of which
+    vectors, "" where none are kept for later.
+    """
+
+    vectors: NDArray[np.float32] = field(repr=False)
+    listed: NDArray[np.integer]
+    far: NDArray[np.float64]
+    distances: NDArray[np.float64] = field(repr=False)
+    known: NDArray[np.bool_] = field(repr=False)
+    learned: NDArray[np.bool_] = field(repr=False)
+    identity: str = ""
+    # The names of blocks in the cache folder, by their first rows.
+    keys: dict[int, str] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def of(
+        cls,
+        vectors: NDArray[np.float32],
+        listed: NDArray[np.integer],
+        far: NDArray[np.floating],
+        identity: str = "",
+    ) -> Lists:
+        """Take lists; no distance is computed yet."""
+        # np.empty takes no memory before it is written to.
+        distances = np.empty(listed.shape)
+        known = np.zeros(len(far), bool)
+        blocks = -(-len(far) // max(1, _BLOCK // listed.shape[1]))
+        learned = np.zeros(blocks, bool)
+        bounds = np.asarray(far, np.float64)
+        return cls(vectors, listed, bounds, distances, known, learned, identity)
+
+    @classmethod
+    def of_all(cls, space: Space) -> Lists:
+        """Take the nearest words of every input of a space."""
+        return cls.of(space.vectors, *space.neighbours, _identity(space))
+
+    @classmethod
+    def of_frequent(cls, space: Space) -> Lists:
+        """Take the longer lists of the most frequent words of a space."""
+        return cls.of(space.vectors, *space.wide_neighbours, _identity(space))
+
+    def __len__(self) -> int:
+        """Return m."""
+        return len(self.known)
+
+    def rows(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the distances to the listed words of some rows: (j,) -> (j, k)."""
+        new = np.unique(rows[~self.known[rows]])
+        self.distances[new] = self._computed(new)
+        self.known[new] = True
+        return self.distances[rows]
+
+    def learn(self, words: int, begin: int = 0) -> None:
+        """Take all distances of the blocks that `words` drawn words make worth it.
+
+        Those that are kept are read early; what is not kept yet takes more words.
+        begin: rows before it are never asked for.
+        """
+        rows = max(1, _BLOCK // self.listed.shape[1])
+        for number in range(begin // rows, len(self.learned)):
+            block = slice(number * rows, min((number + 1) * rows, len(self)))
+            if not self.identity or block.stop * _SOON > words:
+                break
+            if self.learned[number]:
+                continue
+            if (block.stop - block.start) * self.listed.shape[1] < _WORTH:
+                self.learned[number] = True
+                continue
+            key = self._key(block)
+            if block.stop * _OFTEN <= words or cache.is_kept(key):
+                self.distances[block] = self._kept(block, key)
+                self.known[block] = True
+                self.learned[number] = True
+
+    def _key(self, block: slice) -> str:
+        """Return the name under which the distances of a block are kept."""
+        if block.start not in self.keys:
+            listed = cache.digest(self.listed[block])
+            key = cache.key_of("distances", self.identity, listed, len(self))
+            self.keys[block.start] = key
+        return self.keys[block.start]
+
+    def _kept(self, block: slice, key: str) -> NDArray[np.float64]:
+        """Return the distances of a block, computed once, then from the cache."""
+        rows = np.arange(block.start, block.stop)
+        listed = self.listed[block]
+
+        def holds(kept: cache.Arrays) -> bool:
+            looked = min(len(rows), _LOOKED)
+            some = np.random.default_rng().choice(len(rows), looked, replace=False)
+            distances = self._computed(rows[some])
+            return kept["distances"].shape == listed.shape and np.allclose(
+                kept["distances"][some], distances, rtol=_ROUNDED, atol=0.0
+            )
+
+        return cache.arrays(
+            key,
+            lambda: {"distances": self._computed(rows)},
+            holds,
+            "measuring distances of nearest words",
+        )["distances"]
+
+    def _computed(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        listed, width = self.listed.shape[1], self.vectors.shape[1]
+        distances = np.empty((len(rows), listed))
+        count = max(1, _HELD // (listed * width))
+        gaps = np.empty((min(count, len(rows)), listed, width))
+        for begin in range(0, len(rows), count):
+            part = rows[begin : begin + count]
+            gap = gaps[: len(part)]
+            others = self.vectors[self.listed[part]]
+            np.subtract(others, self.vectors[part][:, None], out=gap, dtype=np.float64)
+            np.einsum("mkd,mkd->mk", gap, gap, out=distances[begin : begin + count])
+        return np.sqrt(distances, out=distances)
+
+
+def _identity(space: Space) -> str:
+    return f"{space.lexicon.digest} {space.identity}"
+
+
+ROWS, COLUMNS = 256, 1024
+# Squared distances below this share of the largest square are computed directly.
+_TINY, _TINY_SINGLE = 1e-6, 1e-3
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """Distances of words to some outputs, the squares of which are one product.
+
+    left (V, d + 2), right (d + 2, n): their product is the squared distances.
+    """
+
+    space: Space
+    outputs: NDArray[np.int64]
+    left: NDArray[np.floating]
+    right: NDArray[np.floating]
+    tiny: float
+
+    @classmethod
+    def of(
+        cls, space: Space, outputs: NDArray[np.int64], kind: type = np.float64
+    ) -> Product:
+        """Take the vectors of the outputs, in a precision."""
+        vectors, squares = space.precise
+        size = space.size
+        left = np.empty((size, vectors.shape[1] + 2), kind)
+        left[:, :-2] = -2.0 * vectors[:size]
+        left[:, -2], left[:, -1] = squares[:size], 1.0
+        right = np.empty((vectors.shape[1] + 2, len(outputs)), kind)
+        right[:-2] = vectors[outputs].T
+        right[-2], right[-1] = 1.0, squares[outputs]
+        tiny = (_TINY if kind is np.float64 else _TINY_SINGLE) * float(squares.max())
+        return cls(space, outputs, left, right, tiny)
+
+    @classmethod
+    def of_all(cls, space: Space, kind: type = np.float64) -> Product:
+        """Take all words as outputs."""
+        return cls.of(space, np.arange(space.size), kind)
+
+    def distances(self, inputs: NDArray[np.int64], part: slice) -> NDArray[np.floating]:
+        """Return the distances of inputs to the outputs of a slice: (n, m)."""
+        tile: NDArray[np.floating] = self.left[inputs] @ self.right[:, part]
+        if tile.min(initial=np.inf) >= self.tiny:
+            np.sqrt(tile, out=tile)
+            return tile
+        # Small distances are lost in the sums of squares: those by direct differences.
+        rows, words = np.nonzero(tile < self.tiny)
+        np.maximum(tile, 0.0, out=tile)
+        np.sqrt(tile, out=tile)
+        outputs = self.outputs[part][words]
+        tile[rows, words] = geometry.of_rows(self.space, inputs[rows], outputs)
+        return tile
+
+
+def of_pairs(
+    space: Space, kind: type = np.float64
+) -> Iterator[tuple[slice, slice, NDArray[np.floating]]]:
+    """Yield rows, columns and the distances between: every pair of words once.
+
+    Square tiles, where rows and columns are the same, hold their pairs twice.
+    """
+    size = space.size
+    product = Product.of_all(space, kind)
+    for begin in range(0, size, ROWS):
+        end = min(begin + ROWS, size)
+        rows, inputs = slice(begin, end), np.arange(begin, end)
+        yield rows, rows, product.distances(inputs, rows)
+        for left in range(end, size, COLUMNS):
+            columns = slice(left, min(left + COLUMNS, size))
+            yield rows, columns, product.distances(inputs, columns)
+
 
 # The precision of distances, kept.
 Float = TypeVar("Float", bound=np.floating)

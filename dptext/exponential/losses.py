@@ -32,9 +32,8 @@ from numpy.typing import NDArray
 
 from dptext import cache, geometry
 from dptext.errors import UsageError
-from dptext.exponential import lists
-from dptext.exponential.distribution import DistanceDistribution, Weights
-from dptext.exponential.lists import Lists
+from dptext.exponential import distribution
+from dptext.exponential.distribution import DistanceDistribution, Lists, Weights
 from dptext.spaces import Space
 
 
@@ -54,7 +53,7 @@ def sums_of_all_words(weights: Weights, kind: type = np.float64) -> NDArray[np.f
 def _sums(weights: Weights, kind: type) -> NDArray[np.float64]:
     rate: NDArray[np.floating] = weights.rate.astype(kind)
     sums = np.zeros(weights.size)
-    for rows, columns, tile in lists.of_pairs(weights.space, kind):
+    for rows, columns, tile in distribution.of_pairs(weights.space, kind):
         tile = weights.measure(tile)
         both = columns.start != rows.start
         # Seen from the columns, whose rates may be others.
@@ -107,8 +106,8 @@ class Losses:
         The unknown word is no output, so that this may be less than t(x, unknown).
         """
         new = ids[np.isnan(self._beyond[ids])]
-        for begin in range(0, len(new), lists.ROWS):
-            part = new[begin : begin + lists.ROWS]
+        for begin in range(0, len(new), distribution.ROWS):
+            part = new[begin : begin + distribution.ROWS]
             self._beyond[part] = (self.rows(part) - self.unknown).max(axis=1)
         return self._beyond[ids]
 
@@ -136,7 +135,7 @@ class Losses:
         """Return max of |ln Z - ln Z'| / t for each word, and the other word: (V,)."""
         size = self.space.size
         steepest, other = np.zeros(size), np.zeros(size, np.int64)
-        for rows, columns, tile in lists.of_pairs(self.space):
+        for rows, columns, tile in distribution.of_pairs(self.space):
             self._distribution.measure(tile, self.truncation)
             tile[tile == 0.0] = math.inf
             gap = log_z[columns][None, :] - log_z[rows][:, None]

@@ -1,8 +1,16 @@
-"""Mechanisms that draw from an exponential distribution over (truncated) distances.
+"""Mechanisms that draw from an exponential distribution over distances; their risk.
 
-Mechanisms that draw from an exponential distribution over distances.
+The Bayes risk is computed in seconds. With c(x) = prior(x) / Z(x), Z from
+`losses.sums_of_all_words`, the words x are tried by falling c: a word outside the list
+of y is at least far(y) away, so that y is done once c of the next word times
+exp(-rate far(y)) is no more than its best so far. That and the words listed for y give
+the maximum itself: nothing is left out, and all that counts is float64 (docs/
+guarantees.md, 6; the bound on words not listed is that of dptext.exponential.sampling).
 
-Mechanisms that draw by a distance no more of which counts than a truncation.
+Searches go by an estimate. Z is that of the listed words and a public sample of the
+others; guesses are the words listed and the most frequent ones. Made exact to single
+precision at one epsilon, it stays near nearby. No result rests on it: what a search
+proposes is checked with `best_guesses`.
 """
 
 from __future__ import annotations
@@ -16,14 +24,194 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext import geometry
-from dptext.exponential.distribution import DistanceDistribution
-from dptext.exponential.lists import Lists
+from dptext.exponential import distribution, losses
+from dptext.exponential.distribution import (
+    DistanceDistribution,
+    Lists,
+    Product,
+    Weights,
+)
 from dptext.exponential.losses import Scales, describe
-from dptext.exponential.risk import DistanceEstimate, best_guesses
 from dptext.exponential.sampling import Sampler
 from dptext.mechanisms import Bands, ExponentialMechanism, WordMechanism, log_normalised
 from dptext.randomness import RandomBits
 from dptext.types import Eps, Guarantee, Ids
+
+# Words tried together, and outputs whose lists are looked at together.
+_BLOCK, _LISTED = 128, 4096
+# Bounds on distances are single precision: this much less is surely below.
+_BELOW = 1.0 - 1e-6
+
+
+def best_guesses(
+    weights: Weights, prior: NDArray[np.float64], bands: Bands
+) -> NDArray[np.float64]:
+    """Return max of prior(x) P(y|x) over the x of each band: (bands, V), kept."""
+    kept = weights.distribution.kept
+    key = (weights.epsilon, hash(prior.tobytes()), tuple(bands))
+    if key not in kept:
+        kept[key] = _search(weights, prior / losses.sums_of_all_words(weights), bands)
+    return kept[key].copy()
+
+
+def _search(
+    weights: Weights, worth: NDArray[np.float64], bands: Bands
+) -> NDArray[np.float64]:
+    best = np.zeros((len(bands), weights.size))
+    for row, (begin, end) in enumerate(bands):
+        # A word is at distance 0 of itself, and words of other bands are worth nothing.
+        best[row, begin:end] = worth[begin:end]
+        inside = best[row].copy()
+        if inside.any():
+            _try_listed(weights, inside, best[row])
+            _try_others(weights, inside, best[row])
+    return best
+
+
+def _try_listed(
+    weights: Weights, worth: NDArray[np.float64], best: NDArray[np.float64]
+) -> None:
+    """Try the words listed for each y."""
+    listed = weights.distribution.lists.listed
+    for start in range(0, weights.size, _LISTED):
+        block = listed[start : min(start + _LISTED, weights.size)]
+        hopeful = worth[block] > best[start : start + len(block), None]
+        outputs, positions = np.nonzero(hopeful)
+        inputs = block[outputs, positions].astype(np.int64)
+        outputs += start
+        value = worth[inputs] * weights.of_pairs(inputs, outputs)
+        np.maximum.at(best, outputs, value)
+
+
+def _try_others(
+    weights: Weights, worth: NDArray[np.float64], best: NDArray[np.float64]
+) -> None:
+    """Try all words by falling worth, until no y can gain by one."""
+    order = np.argsort(-worth, kind="stable")
+    # With all of V listed nothing is far; infinity is no number to reckon with.
+    far = np.minimum(weights.distribution.lists.far[: weights.size] * _BELOW, 1e150)
+    slowest = float(weights.rate[worth > 0.0].min())
+    most = np.exp(-slowest * weights.measure(far))
+    outputs = np.arange(weights.size)
+    product = Product.of(weights.space, outputs)
+    for start in range(0, len(order), _BLOCK):
+        left = worth[order[start]] * most[outputs] > best[outputs]
+        if not left.any():
+            return
+        if left.mean() < 0.75:
+            outputs = outputs[left]
+            product = Product.of(weights.space, outputs)
+        inputs = order[start : start + _BLOCK]
+        for first in range(0, len(outputs), distribution.COLUMNS):
+            part = slice(first, first + distribution.COLUMNS)
+            joint = weights.measure(product.distances(inputs, part))
+            joint *= -weights.rate[inputs][:, None]
+            np.exp(joint, out=joint)
+            joint *= worth[inputs][:, None]
+            words = outputs[part]
+            best[words] = np.maximum(best[words], joint.max(axis=0))
+
+
+# Words sampled for Z, and most frequent words that are tried as guesses.
+_SAMPLE, _FREQUENT = 128, 128
+_SEED = 1
+_ROWS = 4096
+# With all of V listed nothing is far; infinity is no number to reckon with.
+_MOST = 1e15
+
+
+class DistanceEstimate:
+    """An estimate of the success of the best guess, for a prior (V,)."""
+
+    def __init__(
+        self, distribution: DistanceDistribution, prior: NDArray[np.float64]
+    ) -> None:
+        self._distribution = distribution
+        self._prior = prior
+        space, size = distribution.space, distribution.space.size
+        rates = distribution.at(1.0).rate
+        # No probability grows faster with epsilon than exp(drift epsilon).
+        widest = space.geometry.diameter ** (2 if distribution.squared else 1)
+        self.drift = float(rates.max()) * widest
+        rng = np.random.default_rng(_SEED)
+        sample = np.sort(rng.choice(size, min(_SAMPLE, size), replace=False))
+        self._frequent = np.argsort(-prior, kind="stable")[:_FREQUENT]
+        self._listed = distribution.lists.listed[:size].astype(np.int64)
+        # t of all in single precision; its truncation is left to each epsilon.
+        far = np.minimum(distribution.lists.far[:size], _MOST).astype(np.float32)
+        self._far = distribution.measure(far, np.inf)
+        self._near = np.empty(self._listed.shape, np.float32)
+        self._columns = np.empty((len(self._frequent), size), np.float32)
+        for part in _parts(size):
+            block = space.vectors[part]
+            for rank in range(self._listed.shape[1]):
+                gap = block - space.vectors[self._listed[part, rank]]
+                self._near[part, rank] = np.sqrt(np.einsum("md,md->m", gap, gap))
+            self._columns[:, part] = geometry.to_words(
+                space, self._frequent, part.start, part.stop
+            )
+        self._sampled = np.empty((size, len(sample)), np.float32)
+        for column, word in enumerate(sample):
+            row = geometry.to_words(space, np.array([word]), 0, size)
+            self._sampled[:, column] = row[0]
+        for table in (self._near, self._sampled, self._columns):
+            distribution.measure(table, np.inf)
+        # Nearer than far are only the listed words, which are counted by themselves.
+        np.maximum(self._sampled, self._far[:, None], out=self._sampled)
+        self._factor = np.ones(size)
+
+    def success(self, epsilon: float) -> float:
+        """Estimate the success of the best guess at an epsilon."""
+        weights = self._distribution.at(epsilon)
+        near, total = self._sums(weights)
+        worth = (self._prior / (total * self._factor)).astype(np.float32)
+        best = worth.copy()
+        for part in _parts(weights.size):
+            listed = self._listed[part]
+            # Distances are symmetric, but rates are those of the guess.
+            from_listed = near[part]
+            if not weights.symmetric:
+                from_listed = _of_table(weights, self._near[part], listed)
+            joint = (worth[listed] * from_listed).max(axis=1)
+            np.maximum(best[part], joint, out=best[part])
+            columns, guesses = self._columns[:, part], self._frequent[:, None]
+            frequent = _of_table(weights, columns, guesses) * worth[guesses]
+            np.maximum(best[part], frequent.max(axis=0), out=best[part])
+        return float(best.sum(dtype=np.float64))
+
+    def learn(self, epsilon: float) -> None:
+        """Take the sums of all pairs at an epsilon, in single precision."""
+        weights = self._distribution.at(epsilon)
+        exact = losses.sums_of_all_words(weights, np.float32)
+        self._factor = exact / self._sums(weights)[1]
+
+    def _sums(
+        self, weights: Weights
+    ) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
+        """Return the weights of the listed words, (V, k), and about Z, (V,)."""
+        rows = np.arange(weights.size)[:, None]
+        near = _of_table(weights, self._near, rows)
+        floor = _of_table(weights, self._far[:, None], rows)
+        sampled = _of_table(weights, self._sampled, rows)
+        excess = np.maximum(near - floor, 0.0).sum(axis=1, dtype=np.float64)
+        return near, excess + weights.size * sampled.mean(axis=1, dtype=np.float64)
+
+
+def _parts(size: int) -> list[slice]:
+    return [slice(begin, min(begin + _ROWS, size)) for begin in range(0, size, _ROWS)]
+
+
+def _of_table(
+    weights: Weights, table: NDArray[np.float32], inputs: NDArray[np.int64]
+) -> NDArray[np.float32]:
+    """Return the weights of a table of t, the rates those of the inputs."""
+    rates = weights.rate[:1] if weights.symmetric else weights.rate[inputs]
+    rate = rates.astype(np.float32)
+    logs: NDArray[np.float32] = table * -rate
+    if weights.truncation != np.inf:
+        # exp(-rate truncation) is the least weight.
+        np.maximum(logs, -weights.truncation * rate, out=logs)
+    return np.exp(logs, out=logs)
 
 
 @dataclass(frozen=True, eq=False)

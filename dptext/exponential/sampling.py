@@ -29,8 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext import geometry
-from dptext.exponential.distribution import DistanceDistribution
-from dptext.exponential.lists import Lists
+from dptext.exponential.distribution import DistanceDistribution, Lists
 from dptext.randomness import RandomBits
 from dptext.types import Eps, Ids
 

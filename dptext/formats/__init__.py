@@ -11,15 +11,13 @@ import errno
 import os
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import BinaryIO, ClassVar
 
 from dptext import registry
 from dptext.errors import UsageError
-from dptext.formats._pieces import Pieces as Pieces
-from dptext.formats._pieces import Regular as Regular
 from dptext.streams import plain_name
 from dptext.types import Fault, Record, Selection, Verbatim
 
@@ -37,6 +35,9 @@ _FITTING = {
     ".ssv": "--format csv --delimiter ';'",
 }
 Item = Record | Verbatim | Fault
+# Of the bytes read so far, and whether the stream has ended: how many of them are whole
+# records, and how many records these are.
+Regular = Callable[[bytes, bool], tuple[int, int]]
 
 
 class Writer(ABC):
@@ -55,17 +56,16 @@ class Writer(ABC):
     def verbatim(self, item: Verbatim) -> None:
         """Write what stands between records as it is."""
 
+    def piece(self, data: bytes) -> None:
+        """Write what another writer has written for some records, without its head.
+
+        Of a format that says how it is cut (`Format.regular`).
+        """
+        raise NotImplementedError
+
     @abstractmethod
     def close(self) -> None:
         """Write what is held back; the stream stays open."""
-
-
-class PieceWriter(Writer):
-    """A writer of a format that says how it is cut (`Format.regular`)."""
-
-    @abstractmethod
-    def piece(self, data: bytes) -> None:
-        """Write what another writer has written for some records, without its head."""
 
 
 @dataclass(frozen=True, slots=True)

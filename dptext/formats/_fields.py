@@ -29,11 +29,11 @@ _PART = re.compile(r"(?:\\.|[^.\\])+", re.DOTALL)
 
 
 @dataclass(slots=True)
-class Node:
+class PathNode:
     """One step of the selected paths: what is below it, or what it is itself."""
 
     path: str
-    below: dict[str, Node] = field(default_factory=dict)
+    below: dict[str, PathNode] = field(default_factory=dict)
     is_text: bool = False
     is_identity: bool = False
     is_subject: bool = False
@@ -64,9 +64,9 @@ def below(path: str, name: str) -> str:
     return f"{path}.{joined([name])}" if path else joined([name])
 
 
-def tree(selection: Selection) -> Node:
+def tree(selection: Selection) -> PathNode:
     """Return the tree of all selected paths, those of id and subject among them."""
-    root = Node("")
+    root = PathNode("")
     for path in selection.fields:
         _leaf(root, path).is_text = True
     if selection.id_field is not None:
@@ -77,14 +77,14 @@ def tree(selection: Selection) -> Node:
     return root
 
 
-def _leaf(root: Node, path: str) -> Node:
+def _leaf(root: PathNode, path: str) -> PathNode:
     node, names = root, parse(path)
     for depth, name in enumerate(names, 1):
-        node = node.below.setdefault(name, Node(joined(names[:depth])))
+        node = node.below.setdefault(name, PathNode(joined(names[:depth])))
     return node
 
 
-def _check(node: Node) -> None:
+def _check(node: PathNode) -> None:
     if node.below and (node.is_text or node.is_name):
         other = next(iter(node.below.values())).path
         raise UsageError(

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import BinaryIO
 
 from dptext.errors import InputError
-from dptext.formats import BOM, Item, PieceWriter
+from dptext.formats import BOM, Item, Regular, Writer
 from dptext.types import Fault, Record, Verbatim
 
 _CHUNK = 2**16  # bytes read at once while a record that is too long is skipped
@@ -118,7 +118,18 @@ def read(
         ordinal += 1
 
 
-class LineWriter(PieceWriter):
+def regular_lines(blank: bytes | None) -> Regular:
+    """Take lines for records, but for those of blank bytes (None: white space)."""
+
+    def regular(data: bytes, at_end: bool) -> tuple[int, int]:
+        end = len(data) if at_end else data.rfind(b"\n") + 1
+        count = sum(1 for line in data[:end].split(b"\n") if line.strip(blank))
+        return end, count
+
+    return regular
+
+
+class LineWriter(Writer):
     """Writes lines; each but the last gets a line end, even between two inputs."""
 
     def __init__(self, stream: BinaryIO) -> None:

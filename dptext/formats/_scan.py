@@ -10,7 +10,7 @@ import re
 from json.decoder import scanstring  # type: ignore[attr-defined]
 
 from dptext.formats import _fields as subjects
-from dptext.formats._fields import Node
+from dptext.formats._fields import PathNode
 from dptext.formats._lines import Unreadable
 
 _SPACE = re.compile(r"[ \t\r\n]*")
@@ -25,7 +25,7 @@ _KINDS = {"{": "object", "[": "array", "t": "boolean", "f": "boolean", "n": "nul
 class Absent(Unreadable):
     """A record has no such field as that of a node, and must have it."""
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: PathNode) -> None:
         super().__init__(f"field {node.path!r} is absent")
         self.node = node
 
@@ -38,7 +38,7 @@ class Scan:
         *("identity", "spans", "subject", "texts"),
     )
 
-    def __init__(self, line: str, root: Node, pass_missing: bool) -> None:
+    def __init__(self, line: str, root: PathNode, pass_missing: bool) -> None:
         self._line = line
         self._pass_missing = pass_missing
         self.spans: list[tuple[int, int]] = []
@@ -60,7 +60,7 @@ class Scan:
         paths = self._present
         return tuple(paths if len(paths) < 2 else dict.fromkeys(paths))
 
-    def _object(self, at: int, node: Node) -> int:
+    def _object(self, at: int, node: PathNode) -> int:
         """Go through the object that begins at `at`; return where it ends."""
         line, below = self._line, node.below
         keys: set[str] = set()
@@ -84,12 +84,12 @@ class Scan:
             self._check_absent(node, keys)
         return at + 1
 
-    def _check_absent(self, node: Node, keys: set[str]) -> None:
+    def _check_absent(self, node: PathNode, keys: set[str]) -> None:
         for key, child in node.below.items():
             if key not in keys:
                 self._check_may_lack(child, Absent(child))
 
-    def _value(self, at: int, node: Node) -> int:
+    def _value(self, at: int, node: PathNode) -> int:
         """Take the value at `at`, of the field of a node; return where it ends."""
         line = self._line
         first = line[at]
@@ -113,7 +113,7 @@ class Scan:
         self.texts.append(text)
         return int(end)
 
-    def _array(self, at: int, node: Node) -> int:
+    def _array(self, at: int, node: PathNode) -> int:
         line = self._line
         at = _after_space(line, at + 1)
         while line[at] != "]":
@@ -122,7 +122,7 @@ class Scan:
                 at = _after_space(line, at + 1)
         return at + 1
 
-    def _name(self, at: int, node: Node) -> int:
+    def _name(self, at: int, node: PathNode) -> int:
         """Take the value that names a record, or whom it is about."""
         end = skip(self._line, at)
         what = kind(self._line[at])
@@ -143,13 +143,13 @@ class Scan:
             self.subject = subjects.of_json(self._line[at:end], node.path)
         return end
 
-    def _check_may_lack(self, node: Node, error: Unreadable) -> None:
+    def _check_may_lack(self, node: PathNode, error: Unreadable) -> None:
         """Refuse an absent text unless it may pass; id and subject never may."""
         if not self._pass_missing or _holds_name(node):
             raise error
 
 
-def _holds_name(node: Node) -> bool:
+def _holds_name(node: PathNode) -> bool:
     return node.is_name or any(map(_holds_name, node.below.values()))
 
 

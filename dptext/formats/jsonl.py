@@ -19,17 +19,16 @@ import msgspec
 
 from dptext import formats
 from dptext.errors import InputError
-from dptext.formats import BOM, Item, _fields, _lines, _pieces
-from dptext.formats._fields import Node
+from dptext.formats import BOM, Item, Regular, _fields, _lines
+from dptext.formats._fields import PathNode
 from dptext.formats._lines import LineWriter, Unreadable
-from dptext.formats._pieces import Regular
 from dptext.formats._scan import Absent, Scan
 from dptext.types import Record, Selection
 
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
-class Rest(NamedTuple):
+class LineRest(NamedTuple):
     """What is kept of a line: itself, and where its texts stand in it."""
 
     line: str
@@ -60,7 +59,7 @@ class Format(formats.Format):
 
     def regular(self, selection: Selection) -> Regular:
         """Return what finds lines that are not blank."""
-        return _pieces.lines(None)
+        return _lines.regular_lines(None)
 
     def copied(self, stream: BinaryIO, selection: Selection) -> Iterator[str]:
         """Give the paths of all values that are not selected, as `--field` names them.
@@ -97,7 +96,7 @@ class Format(formats.Format):
 
     def others(self, record: Record, selection: Selection) -> Iterator[tuple[str, str]]:
         """Give the strings of a record that are copied, with their paths."""
-        assert isinstance(record.rest, Rest)
+        assert isinstance(record.rest, LineRest)
         for path, text in _fields.strings(msgspec.json.decode(record.rest.line)):
             if path not in selection.named:
                 yield path, text
@@ -127,11 +126,11 @@ class _Parser:
             if first:
                 raise Unreadable(str(error), _advice(line, error.node)) from None
             raise
-        texts, rest = tuple(scan.texts), Rest(line, scan.spans)
+        texts, rest = tuple(scan.texts), LineRest(line, scan.spans)
         return Record(ordinal, texts, rest, scan.identity, scan.present, scan.subject)
 
 
-def _advice(line: str, absent: Node) -> str:
+def _advice(line: str, absent: PathNode) -> str:
     """Say which fields there are, where the first record lacks one."""
     named = [name for name, _ in _fields.strings(msgspec.json.decode(line))]
     advice = _fields.advice(absent.path, named)
@@ -152,7 +151,7 @@ class Writer(LineWriter):
 
     def write(self, record: Record, texts: Sequence[str]) -> None:
         """Write a record."""
-        assert isinstance(record.rest, Rest)
+        assert isinstance(record.rest, LineRest)
         line, spans = record.rest
         parts: list[str] = []
         at = 0

@@ -4,7 +4,7 @@ Types: string, large_string, string_view, dictionary of them, list and large_lis
 fields of structs by dotted path. Other columns keep value and type. Nothing of the
 file is copied that the selected texts may have a part in: no statistics, indexes,
 filters, sort orders or keys of its footer, and not the sizes of its row groups, which
-writers cut by bytes. The codec is that of another column; see _metadata for what is
+writers cut by bytes. The codec is that of another column; see _arrow for what is
 said of columns.
 Needs the extra "parquet".
 
@@ -19,25 +19,16 @@ from typing import BinaryIO, ClassVar
 
 from dptext import formats
 from dptext.errors import InputError, MissingExtra
-from dptext.formats import Item, _arrow, _fields, _parquet_rows
+from dptext.formats import Item, _arrow, _fields
+from dptext.formats._arrow import ROWS, Head, Page, PageRow, page_of, row_of
 from dptext.formats._lines import Unreadable
-from dptext.formats._parquet_rows import (
-    ROWS,
-    Head,
-    Page,
-    Rest,
-    leaves,
-    page_of,
-    rebuilt,
-    row_of,
-)
 from dptext.types import Fault, Record, Selection, Verbatim
 
 _GROUP_BYTES = 2**26  # a row group of the output is full at so many bytes
 _GROUP_ROWS = 2**17  # or rows
 
 
-class _Sink:
+class _OpenStream:
     """A stream that pyarrow may write to even when a failed run has closed it."""
 
     def __init__(self, stream: BinaryIO) -> None:
@@ -58,7 +49,7 @@ class Writer(formats.Writer):
     """Writes rows in row groups of its own; rows that were faults are left out."""
 
     def __init__(self, stream: BinaryIO, selection: Selection) -> None:
-        self._sink = _Sink(stream)
+        self._sink = _OpenStream(stream)
         self._private = selection.fields
         self._head: Head | None = None
         self._file: _arrow.File = None
@@ -74,7 +65,7 @@ class Writer(formats.Writer):
         """Return the paths of the columns, and fields in them, that are copied."""
         if self._head is None:
             return None
-        return tuple(leaves(self._head.schema, self._private))
+        return tuple(_arrow.other_paths(self._head.schema, self._private))
 
     def verbatim(self, item: Verbatim) -> None:
         """Take the schema; that of a second input must be the same.
@@ -104,7 +95,7 @@ class Writer(formats.Writer):
 
     def write(self, record: Record, texts: Sequence[str]) -> None:
         """Take a record; its page is rebuilt when the next one begins."""
-        assert isinstance(record.rest, Rest)
+        assert isinstance(record.rest, PageRow)
         page, row = record.rest
         if page is not self._page:
             self._rebuild(ROWS)
@@ -154,7 +145,9 @@ class Writer(formats.Writer):
         for batch in table.combine_chunks().to_batches():
             rows = batch.num_rows
             assert self._head is not None
-            block = rebuilt(self._head, batch, [new[:rows] for new in self._new])
+            block = _arrow.with_texts(
+                self._head, batch, [new[:rows] for new in self._new]
+            )
             for new in self._new:
                 del new[:rows]
             self._blocks.append(block)
@@ -210,7 +203,7 @@ class Format(formats.Format):
                 try:
                     texts, name = row_of(page, row, selection)
                     about = _subject(page, row, selection)
-                    rest, fields = Rest(page, row), selection.fields
+                    rest, fields = PageRow(page, row), selection.fields
                     yield Record(start + number, texts, rest, name, fields, about)
                 except Unreadable as error:
                     raw = _arrow.json_line(batch, row)
@@ -233,7 +226,7 @@ class Format(formats.Format):
         schema = _open(stream, "file").schema_arrow
         for path in selection.fields:
             _arrow.column(schema, path, "file")
-        yield from leaves(schema, selection.fields)
+        yield from _arrow.other_paths(schema, selection.fields)
 
     def candidates(self, stream: BinaryIO, selection: Selection) -> list[str]:
         """Return the paths of strings in the schema, which stands at the end."""
@@ -244,7 +237,7 @@ class Format(formats.Format):
 
     def others(self, record: Record, selection: Selection) -> Iterator[tuple[str, str]]:
         """Give the strings of a record that are copied, with their paths."""
-        assert isinstance(record.rest, Rest)
+        assert isinstance(record.rest, PageRow)
         page, row = record.rest
         schema = page.head.schema
         for path in _arrow.leaf_paths(schema, only_text=True):
@@ -290,7 +283,7 @@ def _head(file: _arrow.File, selection: Selection, location: str) -> Head:
         codec = metadata.row_group(0).column(others[0]).compression
     leaves = (file.schema.column(i) for i in range(metadata.num_columns))
     int96 = any(leaf.physical_type == "INT96" for leaf in leaves)
-    released = _parquet_rows.released(schema, columns)
+    released = _arrow.released(schema, columns)
     return Head(released, columns, codec.replace("UNCOMPRESSED", "NONE"), int96)
 
 

@@ -9,9 +9,8 @@ from collections.abc import Iterator, Sequence
 from typing import BinaryIO, ClassVar
 
 from dptext import formats
-from dptext.formats import Item, _lines, _pieces
+from dptext.formats import Item, Regular, _lines
 from dptext.formats._lines import LineWriter
-from dptext.formats._pieces import Regular
 from dptext.types import Record, Selection
 
 
@@ -39,7 +38,7 @@ class Format(formats.Format):
 
     def regular(self, selection: Selection) -> Regular:
         """Return what finds lines."""
-        return _pieces.lines(b"\r\n")
+        return _lines.regular_lines(b"\r\n")
 
     def copied(self, stream: BinaryIO, selection: Selection) -> Iterator[str]:
         """Give nothing: each line is a text, and there is no other field."""

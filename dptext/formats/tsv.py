@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from dptext.formats import _delimited
+from dptext.formats import csv
 
 
-class Format(_delimited.Format):
+class Format(csv.Format):
     """One record per row; the delimiter is a tab unless selected otherwise."""
 
     SUFFIXES: ClassVar = (".tsv", ".tab")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
-from dptext.formats import _arrow, _parquet_rows
+from dptext.formats import _arrow
 from dptext.frames import Frame
 from dptext.frames.columns import Columns
 
@@ -32,7 +32,7 @@ class ArrowTable(Frame[_arrow.Table]):
         for name in columns.names(new.schema):
             at = table.schema.get_field_index(name)
             table = table.set_column(at, new.schema.field(name), new.column(name))
-        released = _parquet_rows.released(table.schema, columns.selected(table.schema))
+        released = _arrow.released(table.schema, columns.selected(table.schema))
         return table.replace_schema_metadata(released.metadata)
 
 

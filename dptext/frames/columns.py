@@ -8,22 +8,13 @@ from typing import Any
 from dptext import pipeline as pipelines
 from dptext.engine.tally import Tally
 from dptext.errors import InputError, MissingExtra
-from dptext.formats import _arrow, _parquet_rows
+from dptext.formats import _arrow
+from dptext.formats._arrow import ROWS, Head, Page, PageRow, page_of, row_of
 from dptext.formats._lines import Unreadable
-from dptext.formats._parquet_rows import (
-    ROWS,
-    Head,
-    Page,
-    Rest,
-    page_of,
-    rebuilt,
-    row_of,
-)
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
 from dptext.types import Record, Selection
 
-_BATCH = 4096  # rows that are made private at once
 _LOCATION = "the table"
 
 
@@ -58,12 +49,11 @@ class Columns:
 
         schema = table.schema
         columns = self.selected(schema)
-        released = _parquet_rows.released(schema, columns).remove_metadata()
+        released = _arrow.released(schema, columns).remove_metadata()
         head = Head(released, columns, "NONE", int96=False)
         batches = list(self._batches(head, table, start))
         self.rows += table.num_rows
         if self._tally is not None:
-            self._tally.records += table.num_rows
             counts = dict.fromkeys(self._selection.fields, table.num_rows)
             self._tally.fields.update(counts)
         return pa.Table.from_batches(batches, schema=released).unify_dictionaries()
@@ -81,23 +71,24 @@ class Columns:
         self, head: Head, table: _arrow.Table, start: int
     ) -> Iterator[_arrow.Batch]:
         """Give the rows with new texts, a page at a time."""
-        observe = None if self._tally is None else self._tally.observe
         records = self._records(head, table, start)
         page: Page | None = None
         new: list[list[_arrow.Value]] = []
-        for batch in pipelines.batches(records, _BATCH):
-            done = self._pipeline.privatize(batch, self._randomness, observe)
-            for record, texts in zip(batch, done, strict=True):
-                assert isinstance(record.rest, Rest)
+        for batch in pipelines.batches(records):
+            private = self._pipeline.privatize(batch, self._randomness)
+            if self._tally is not None:
+                self._tally.count(private)
+            for record, texts in zip(batch, private.texts, strict=True):
+                assert isinstance(record.rest, PageRow)
                 if record.rest.page is not page:
                     if page is not None:
-                        yield rebuilt(head, page.batch, new)
+                        yield _arrow.with_texts(head, page.batch, new)
                     page, new = record.rest.page, [[] for _ in head.columns]
                 left = iter(texts)
                 for into, values in zip(new, page.values, strict=True):
                     into.append(_arrow.refill(values[record.rest.row], left))
         if page is not None:
-            yield rebuilt(head, page.batch, new)
+            yield _arrow.with_texts(head, page.batch, new)
 
     def _records(self, head: Head, table: _arrow.Table, start: int) -> Iterator[Record]:
         selection, number = self._selection, start
@@ -109,7 +100,7 @@ class Columns:
                     texts, name = row_of(page, row, selection)
                 except Unreadable as error:
                     raise InputError(_described(number, error, selection)) from None
-                yield Record(number, texts, Rest(page, row), name, selection.fields)
+                yield Record(number, texts, PageRow(page, row), name, selection.fields)
                 number += 1
 
 

@@ -1,6 +1,4 @@
-"""The figures of a statement by kind of budget; docs/guarantees.md, 5, has the proofs.
-
-The figures of a statement, by the kind of budget; docs/guarantees.md, 5, the proofs.
+"""What is claimed, in figures: plain data, no sentences. docs/guarantees.md, 5: proofs.
 
 Of a mechanism that says what is left where epsilon differs from word to word
 (`Guarantee.varying_epsilon`): two words with epsilons up to hi lose at most hi * word;
@@ -8,7 +6,11 @@ texts whose epsilons sum to at most E lose at most E * total; a word that stays 
 whose epsilon moves within [lo, hi] loses at most (hi - lo) * drift. No two words lose
 more than `Guarantee.max_loss`, whatever their epsilons.
 
-What is claimed, in figures: plain data, no sentences.
+Words and whole texts are judged on scales of their own. A word is one of some ten
+thousand, 11 nats; its bound is weak up to 30 nats, and no meaningful protection above.
+Which of two texts was there is one bit, and a text is often one of a handful: above 10
+nats its bound is no meaningful protection of the text as a whole, whatever it still
+says of single words (docs/guarantees.md, 8).
 """
 
 from __future__ import annotations
@@ -21,9 +23,77 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from dptext.guarantees.rounding import first_beyond, up
-from dptext.guarantees.terms import MAX_MEANINGFUL_LOSS, MAX_MEANINGFUL_TEXT_LOSS, Terms
-from dptext.types import ONE, BudgetKind, Guarantee, Level, Metric, Notion
+from dptext.guarantees.rounding import (
+    MAX_MEANINGFUL_LOSS,
+    MAX_MEANINGFUL_TEXT_LOSS,
+    first_beyond,
+    up,
+)
+from dptext.tokens.policy import Policy
+from dptext.types import (
+    ONE,
+    BudgetDescription,
+    BudgetKind,
+    Guarantee,
+    Level,
+    Metric,
+    Notion,
+    Strategy,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SubjectLimit:
+    """What a ledger lets each value of a field lose, by all releases it records."""
+
+    field: str
+    nats: float
+    delta: float
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """All that a statement depends on, besides the mechanism's own guarantee.
+
+    key is "system", "key-file" or "seed"; lexicon_is_custom, whether the user brought
+    the lexicon; identified, whether records are named by an id field; nearest, median
+    and diameter, distances over V in the guarantee's metric; numerical_slack, nats that
+    finite random bits may add (None: not bounded, noise in floating point);
+    decoder writes the words, by a model of the user's own where brings_model;
+    translation, what epsilon counts in the lexicon's own distance, "" where that is the
+    metric; finder, what chose the spans of texts that are private, "" where texts are;
+    detected, whether the field was taken because it alone holds text; subjects, what a
+    ledger counts, if one does.
+    """
+
+    budget: BudgetDescription
+    strategy: Strategy
+    policy: Policy
+    key: str
+    lexicon_is_custom: bool
+    identified: bool
+    fields: tuple[str, ...] | None
+    nearest: float
+    median: float
+    diameter: float
+    numerical_slack: float | None
+    translation: str = ""
+    decoder: str = "none"
+    brings_model: bool = False
+    finder: str = ""
+    detected: bool = False
+    subjects: SubjectLimit | None = None
+
+    @property
+    def kind(self) -> BudgetKind:
+        """Return from what the epsilon of a word follows."""
+        return self.budget.kind
+
+    @property
+    def epsilon(self) -> float:
+        """Return the largest epsilon, of a word or of a whole text."""
+        return self.budget.high
+
 
 Nats = Annotated[float, Meta(ge=0)]
 
@@ -326,3 +396,62 @@ _CLAIMS: dict[BudgetKind, Callable[[Guarantee, Terms], Claim]] = {
     BudgetKind.PAST: _of_past,
     BudgetKind.FREE: _of_anything,
 }
+
+
+# Steps of a bound, in nats: factors of 2.72 and of 22,027. They are the tiers of
+# Ponomareva et al. 2023, "How to DP-fy ML" (arXiv:2303.00654), which means them for all
+# data of a person.
+STRONG, MODERATE = 1.0, 10.0
+
+
+class Strength(StrEnum):
+    """What a bound is worth."""
+
+    NONE = "no guarantee"
+    NOT_MEANINGFUL = "no meaningful protection"
+    VARIES = "meaningful for near words, not for the farthest"
+    GROWS = "weaker the longer the text"
+    WEAK = "weak"
+    MODERATE = "moderate"
+    STRONG = "strong"
+
+
+@dataclass(frozen=True, slots=True)
+class Strengths:
+    """What a statement is worth for one changed word, and for a whole text."""
+
+    word: Strength
+    text: Strength
+
+
+def judge(notion: Notion, level: Level, loss: Loss, text_loss: TextLoss) -> Strengths:
+    """Judge the figures of a claim."""
+    if notion is Notion.NONE:
+        return Strengths(Strength.NONE, Strength.NONE)
+    return Strengths(_of_word(level, loss), _of_text(text_loss))
+
+
+def _of_word(level: Level, loss: Loss) -> Strength:
+    """Judge the bound on a change of one word; in equal parts, of a text of one."""
+    if loss.nearest > MAX_MEANINGFUL_LOSS:
+        return Strength.NOT_MEANINGFUL
+    if level is Level.WORDS:
+        return Strength.GROWS
+    if loss.farthest > MAX_MEANINGFUL_LOSS:
+        return Strength.VARIES
+    return _step(loss.farthest, Strength.WEAK)
+
+
+def _of_text(text_loss: TextLoss) -> Strength:
+    """Judge the bound on a change of all words of a text."""
+    if text_loss.total is None:
+        return Strength.GROWS
+    if text_loss.total > MAX_MEANINGFUL_TEXT_LOSS:
+        return Strength.NOT_MEANINGFUL
+    return _step(text_loss.total, Strength.NOT_MEANINGFUL)
+
+
+def _step(nats: float, otherwise: Strength) -> Strength:
+    if nats <= STRONG:
+        return Strength.STRONG
+    return Strength.MODERATE if nats <= MODERATE else otherwise

@@ -1,110 +1,170 @@
-"""The limits that stand beside every guarantee."""
+"""Which texts a statement compares, what it covers, and what it does not.
+
+Each setting that keeps, masks or drops a class of token restricts the comparison to
+texts that agree in it (docs/guarantees.md, 4); what they agree in is shown.
+"""
 
 from __future__ import annotations
 
-from dptext.guarantees.sentences import series
-from dptext.guarantees.terms import Terms
-from dptext.tokens.policy import Policy
+from collections.abc import Iterator, Mapping
+from enum import StrEnum
+
+from dptext.guarantees.claims import Terms
+from dptext.guarantees.sentences import TEMPLATES, said, series
+from dptext.tokens.forms import RULES
+from dptext.tokens.policy import Listed, Policy
 from dptext.types import Notion, Strategy
 
-_PERSON = (
-    "A person is in more than one word: the losses of all words and records about the "
-    "same person add up, and so do those of several releases of the same text."
-)
-_RECORDS = (
-    "The number and order of records are those of the input, less the records that "
-    "could not be read; which texts are empty or absent is shown; how long the run "
-    "takes is not hidden."
-)
-_FOUND = (
-    "What is called a text here is a span that {finder} chose; everything else in the "
-    "document is outside of this statement.",
-    "What {finder} chooses follows from the private text: what it misses is not "
-    "replaced, and where it chose a span is shown. What stands around a span may tell "
-    "what stood in it.",
-)
-_DETECTED = (
-    "dptext took {named} because no other field of the first record holds letters, but "
-    "for times and digests: that is shown."
-)
-_ORDER = "Words are replaced one by one in their places, so their order stays; "
-_REPEATED = {
-    Strategy.TOKEN: (
-        "a word that occurs again is drawn anew each time, so that its losses add up."
-    ),
-    Strategy.RECORD: (
-        "equal words of a record get one replacement{shared}, so that the output shows "
-        "which words may be equal and which are not, from which rare texts can be "
-        "known.{written}"
-    ),
-    Strategy.DATA_SET: (
-        "equal words of the data set get one replacement wherever they stand{shared}, "
-        "so that how often each word occurs, and beside which, is shown: whoever knows "
-        "the frequencies of words can undo much of the replacement.{written}"
-    ),
-}
-_LINKED = (
-    "Equal words have one replacement in the outputs of all its input files, which can "
-    "so be linked with each other."
-)
-_DATA_SET = {
-    "key-file": (
-        "The data set is all input that is ever made private with these settings and "
-        f"this key file. {_LINKED}"
-    ),
-    "system": (
-        f"The data set is all input of the run that wrote this output. {_LINKED}"
-    ),
-}
+
+class Unprotected(StrEnum):
+    """What settings may leave unprotected; EQUAL_WORDS: which words are equal."""
+
+    PUNCTUATION = "punctuation"
+    STOP_WORD = "stop_word"
+    NUMBER = "number"
+    UNKNOWN = "unknown"
+    CASE = "case"
+    EQUAL_WORDS = "equal-words"
+    KEEP_LIST = "keep-list"
+    MASK_LIST = "mask-list"
+    FORMS = "forms"
 
 
-def always_not_covered(notion: Notion, terms: Terms) -> tuple[str, ...]:
-    """Return what no setting covers."""
-    repeated = _REPEATED[terms.strategy].format(
-        shared=_shared(terms.policy), written=_written(terms)
+def unprotected(policy: Policy, strategy: Strategy) -> tuple[Unprotected, ...]:
+    """Return what the output shows of the text."""
+    shown = {
+        Unprotected.PUNCTUATION: policy.punctuation != "drop",
+        Unprotected.STOP_WORD: policy.stop_word != "perturb",
+        Unprotected.NUMBER: policy.number != "perturb",
+        Unprotected.UNKNOWN: policy.unknown != "perturb",
+        Unprotected.CASE: policy.case == "copy",
+        Unprotected.EQUAL_WORDS: strategy is not Strategy.TOKEN,
+        Unprotected.KEEP_LIST: bool(policy.keep),
+        Unprotected.MASK_LIST: bool(policy.mask),
+        Unprotected.FORMS: bool(policy.forms),
+    }
+    return tuple(name for name, is_shown in shown.items() if is_shown)
+
+
+def adjacency(terms: Terms) -> tuple[str, ...]:
+    """Return what two texts must have in common to be compared."""
+    return (
+        said("in_common.words"),
+        *_of_strategy("pattern", terms.strategy),
+        *_by_setting("in_common", terms.policy),
+        *_listed_in_common(terms.policy),
+        *([said("in_common.spans", finder=terms.finder)] if terms.finder else ()),
     )
-    sentences = [_PERSON, _ORDER + repeated]
-    if terms.strategy is Strategy.DATA_SET:
-        sentences.append(_DATA_SET.get(terms.key, _DATA_SET["system"]))
-    sentences.append(_RECORDS)
+
+
+def covered(policy: Policy) -> tuple[str, ...]:
+    """Return the classes of token that the mechanism replaces."""
+    names = ["words" if policy.stop_word == "perturb" else "but_stop_words"]
+    if policy.unknown == "perturb":
+        names += ["unknown", "identifiers"]
+    if policy.number == "perturb":
+        names.append("number")
+    parts = [said(f"covered.{name}") for name in names]
+    if policy.listed:
+        parts[-1] += said("covered.but_listed")
+    return tuple(parts)
+
+
+def shown(policy: Policy) -> tuple[str, ...]:
+    """Return one sentence for each thing that the output shows of the text."""
+    return (
+        said("shown.tokens"),
+        *_by_setting("shown", policy),
+        *_listed_shown(policy),
+    )
+
+
+def always(notion: Notion, terms: Terms) -> Iterator[str]:
+    """Yield what no setting covers."""
+    if terms.finder:
+        yield said("always.span", finder=terms.finder)
+        yield said("always.finder", finder=terms.finder)
     if terms.fields is not None:
         named = series(tuple(f'"{name}"' for name in terms.fields))
-        copied = f"All fields other than {named} are copied unchanged."
-        detected = (_DETECTED.format(named=named),) if terms.detected else ()
-        sentences[:0] = (copied, *detected)
-    if terms.finder:
-        sentences[:0] = [each.format(finder=terms.finder) for each in _FOUND]
+        yield said("always.copied", named=named)
+        if terms.detected:
+            yield said("always.detected", named=named)
+    yield said("always.person")
+    parts = {"shared": _shared(terms.policy), "written": _written(terms)}
+    yield said(f"strategy.{terms.strategy}.repeated", **parts)
+    if terms.strategy is Strategy.DATA_SET:
+        of_key = terms.key == "key-file"
+        yield said("always.data_set_of_key" if of_key else "always.data_set")
+    yield said("always.records")
     if notion is Notion.METRIC:
-        sentences.append(
-            "Words far apart in the metric are protected less than near ones."
+        yield said("always.far")
+
+
+def _of_strategy(name: str, strategy: Strategy) -> tuple[str, ...]:
+    table = TEMPLATES["strategy"][strategy]
+    return (table[name],) if name in table else ()
+
+
+def _by_setting(table: str, policy: Policy) -> Iterator[str]:
+    """Yield the sentences that a table has for the values of a policy's settings."""
+    articles = said("shown.articles") * (policy.agreement != "none")
+    for setting, by_value in TEMPLATES[table].items():
+        value = getattr(policy, setting, None)
+        if isinstance(by_value, Mapping) and value in by_value:
+            yield said(f"{table}.{setting}.{value}", articles=articles)
+
+
+def _listed_in_common(policy: Policy) -> Iterator[str]:
+    """Yield what two texts have in common by lists and forms, to be compared."""
+    if policy.keep:
+        yield said("in_common.keep_list")
+    if policy.mask:
+        yield said("in_common.mask_list")
+    for form in policy.forms:
+        rule = RULES[form]
+        layout = said("shown.layout") * bool(rule.said)
+        yield said("in_common.form", named=rule.named, layout=layout)
+
+
+def _listed_shown(policy: Policy) -> Iterator[str]:
+    """Yield one sentence for each thing that lists and forms show of a text."""
+    if policy.keep:
+        yield said("shown.keep_list", size=_size(policy.keep))
+    if policy.mask:
+        yield said("shown.mask_list", size=_size(policy.mask))
+    for form in policy.forms:
+        rule = RULES[form]
+        yield said(
+            "shown.form",
+            Which=rule.named[:1].upper() + rule.named[1:],
+            made=said("shown.layout") * bool(rule.said),
+            shown=f", and {rule.said}," if rule.said else "",
         )
-    return tuple(sentences)
+
+
+def _size(listed: Listed) -> str:
+    """Say how long a list is; what it holds is in the settings and its files."""
+    lines = [line for text in listed.contents for line in text.split("\n")]
+    count = len(listed.words) + sum(1 for line in lines if line.strip())
+    words = f"{count} word{'s' * (count != 1)} or phrase{'s' * (count != 1)}"
+    patterns = f"{len(listed.patterns)} pattern{'s' * (len(listed.patterns) != 1)}"
+    parts = [words] * bool(count) + [patterns] * bool(listed.patterns)
+    return f" ({' and '.join(parts)})" if parts else ""
 
 
 def _shared(policy: Policy) -> str:
     """Say which classes of token count as one word."""
-    classes = []
-    if policy.unknown == "perturb":
-        classes.append("words outside the vocabulary and identifiers")
-    if policy.number == "perturb":
-        classes.append('numbers of one element of the vocabulary, such as "40-49"')
-    if not classes:
-        return ""
-    return f" (all {', and all '.join(classes)}, count as equal)"
+    names = [
+        name for name in ("unknown", "number") if getattr(policy, name) == "perturb"
+    ]
+    classes = ", and all ".join(said(f"equal.{name}") for name in names)
+    return said("equal.classes", classes=classes) if classes else ""
 
 
 def _written(terms: Terms) -> str:
     """Say how one replacement may be written in more than one way."""
-    policy, ways = terms.policy, []
-    if terms.decoder != "none":
-        ways.append("each time another word may be decoded from what was drawn for it")
-    if policy.case == "restore":
-        ways.append("capital letters follow the sentence")
-    elif policy.case == "copy":
-        ways.append("capital letters are those of the original")
-    if policy.agreement == "inflect":
-        ways.append("its form follows the words beside it")
-    elif policy.agreement == "articles":
-        ways.append('"a" and "an" follow the word behind them')
-    ways.append("a replacement that is a number gets other random digits each time")
-    return f" One replacement is not always written alike: {series(tuple(ways))}."
+    table, policy = TEMPLATES["written"], terms.policy
+    keys = ["decoder"] * (terms.decoder != "none")
+    keys += [f"case {policy.case}", f"agreement {policy.agreement}", "number"]
+    ways = series(tuple(table[key] for key in keys if key in table))
+    return said("written.ways", ways=ways)

@@ -30,7 +30,7 @@ from msgspec import Meta
 
 from dptext import registry
 from dptext.errors import UsageError
-from dptext.guarantees.adjacency import Unprotected
+from dptext.guarantees.not_covered import Unprotected
 from dptext.settings import convert, share
 from dptext.types import Notion
 

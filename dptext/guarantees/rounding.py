@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import math
 
-from dptext.guarantees.terms import MAX_MEANINGFUL_LOSS
+# Beyond this many nats a bound does not protect a word (docs/guarantees.md, 8).
+MAX_MEANINGFUL_LOSS = 30.0
+# Beyond this many nats a bound does not protect a text as a whole.
+MAX_MEANINGFUL_TEXT_LOSS = 10.0
 
 
 def number(value: float) -> str:

@@ -1,14 +1,6 @@
 """The statement of a run: its fields and conditions, as they follow from settings.
 
-The statement of a run: its fields, and how they follow from the settings.
-
 Every sentence is written to be true by itself; what is not covered stands beside it.
-
-From a pipeline to its statement.
-
-What must hold for a statement to be true.
-
-What a ledger adds to a statement, in words.
 """
 
 from __future__ import annotations
@@ -20,18 +12,24 @@ from typing import Annotated
 from msgspec import Meta
 
 from dptext.errors import UsageError
-from dptext.guarantees import adjacency, claims, sentences
-from dptext.guarantees.adjacency import PUBLIC, Unprotected
-from dptext.guarantees.claims import Loss, Nats, TextLoss
-from dptext.guarantees.not_covered import always_not_covered
-from dptext.guarantees.rounding import above, number
-from dptext.guarantees.strength import Strengths, judge
-from dptext.guarantees.terms import (
-    MAX_MEANINGFUL_LOSS,
-    MAX_MEANINGFUL_TEXT_LOSS,
+from dptext.guarantees import claims, not_covered, sentences
+from dptext.guarantees.claims import (
+    Loss,
+    Nats,
+    Strengths,
     SubjectLimit,
     Terms,
+    TextLoss,
+    judge,
 )
+from dptext.guarantees.not_covered import Unprotected
+from dptext.guarantees.rounding import (
+    MAX_MEANINGFUL_LOSS,
+    MAX_MEANINGFUL_TEXT_LOSS,
+    above,
+    number,
+)
+from dptext.guarantees.sentences import said
 from dptext.mechanisms import Mechanism
 from dptext.profile import Profile
 from dptext.types import (
@@ -44,110 +42,46 @@ from dptext.types import (
     Strategy,
 )
 
-_LIMITED = (
-    'For each value of the field "{field}", the bounds of all texts about it that the '
-    "ledger records, in this release and in those before it, add up to at most {nats} "
-    "nats{delta}: the texts of one value are counted as if all of them were others at "
-    "once.{large} What was released without this ledger, or stands under another value "
-    "of the field, is not counted. That a release was not refused shows that these "
-    "sums are within the limit."
-)
-_LARGE = (
-    f" Above {MAX_MEANINGFUL_TEXT_LOSS:g} nats that is no meaningful protection of all "
-    "that is known of a person."
-)
-CONDITION = (
-    "The ledger that was used is the one that all earlier releases were recorded in; "
-    "ledger and key were not replaced together with older copies, which dptext cannot "
-    "check."
-)
-
-
-def limited(terms: Terms) -> str:
-    """Say what a ledger limits; "" without one."""
-    limit = terms.subjects
-    if limit is None:
-        return ""
-    return _LIMITED.format(
-        field=limit.field,
-        nats=number(limit.nats),
-        delta=f", their deltas to at most {number(limit.delta)}" * bool(limit.delta),
-        large=_LARGE * (limit.nats > MAX_MEANINGFUL_TEXT_LOSS),
-    )
-
-
-SETTINGS = (
-    "The settings were chosen without looking at the private text; dptext cannot "
-    "check this."
-)
-LEXICON = (
-    "The lexicon is public and was made without the private text; dptext cannot "
-    "check this."
-)
-_MODEL = (
-    "The model by which words are decoded is public and was made without the private "
-    "text; dptext cannot check this."
-)
-IDENTIFIED = (
-    "No two records have the same id; two that have the same id and the same text get "
-    "the same output, which shows that they are equal."
-)
-FRESH_KEY = (
-    "Random bits come from AES-256 and BLAKE2b under a key that the operating system "
-    "drew for this run and nobody keeps: the statement holds against readers who "
-    "cannot break these."
-)
-KEY_FILE = (
-    "The key file is random and stays secret: whoever has it can repeat every draw. "
-    "The same input, settings and key give the same output again, which costs nothing "
-    "more. Of two different inputs, records {named} that have the same text get the "
-    "same output, which shows that they are equal; what differs is drawn anew, and its "
-    "losses add up."
-)
-_KEY_FILE_OF_DATA_SET = (
-    "The key file is random and stays secret: whoever has it can repeat every draw. "
-    "All inputs made private with the same settings and key count as one data set: "
-    "equal words get one replacement in all of their outputs, which shows that they "
-    "are equal."
-)
-_FLOATING_POINT = (
-    "Noise is drawn in 64-bit floating point, so that factors beyond e^30 are not "
-    "claimed of the program: outputs rarer than about 1e-15 are not drawn with their "
-    "exact probability. Noisy vectors are not released."
-)
-
 
 def conditions(promise: Guarantee, terms: Terms) -> tuple[str, ...]:
     """Return the conditions of a claim."""
-    lines = [_key(terms), SETTINGS]
-    if terms.lexicon_is_custom:
-        lines.append(LEXICON)
-    if terms.policy.listed:
-        lines.append(PUBLIC)
-    if terms.brings_model:
-        lines.append(_MODEL)
-    if terms.identified:
-        lines.append(IDENTIFIED)
-    if terms.subjects is not None:
-        lines.append(CONDITION)
-    return (*lines, _exact(terms.numerical_slack), *promise.gaps)
+    named = {
+        "lexicon": terms.lexicon_is_custom,
+        "lists": terms.policy.listed,
+        "model": terms.brings_model,
+        "identified": terms.identified,
+        "ledger": terms.subjects is not None,
+    }
+    used = [said(f"condition.{name}") for name, is_so in named.items() if is_so]
+    exact = _exact(terms.numerical_slack)
+    return (_key(terms), said("condition.settings"), *used, exact, *promise.gaps)
 
 
 def _key(terms: Terms) -> str:
     if terms.key != "key-file":
-        return FRESH_KEY
+        return said("condition.fresh_key")
     if terms.strategy is Strategy.DATA_SET:
-        return _KEY_FILE_OF_DATA_SET
+        return said("condition.key_file_of_data_set")
     named = "with the same id" if terms.identified else "in the same place"
-    return KEY_FILE.format(named=named)
+    return said("condition.key_file", named=named)
 
 
 def _exact(numerical_slack: float | None) -> str:
     if numerical_slack is None:
-        return _FLOATING_POINT
-    return (
-        "Draws are made from finitely many random bits: the loss of each word may "
-        f"exceed its bound by at most {above(max(numerical_slack, 1e-12), 2)} nats."
+        return said("condition.floating_point")
+    nats = above(max(numerical_slack, 1e-12), 2)
+    return said("condition.finite_bits", nats=nats)
+
+
+def _limited(limit: SubjectLimit | None) -> str:
+    """Say what a ledger limits; "" without one."""
+    if limit is None:
+        return ""
+    delta = said("subjects.delta", delta=number(limit.delta)) if limit.delta else ""
+    large = said("subjects.large") * (limit.nats > MAX_MEANINGFUL_TEXT_LOSS)
+    nats = number(limit.nats)
+    return said(
+        "subjects.limit", field=limit.field, nats=nats, delta=delta, large=large
     )
 
 
@@ -202,7 +136,9 @@ def build(promise: Guarantee, terms: Terms) -> Statement:
     """Return the statement of a run with one mechanism and one budget."""
     claim = claims.claim(promise, terms)
     nothing = claim.notion is Notion.NONE
-    sentence, text_level = sentences.say(claim, promise, terms)
+    common = not_covered.adjacency(terms)
+    covered = not_covered.covered(terms.policy)
+    sentence, text_level = sentences.say(claim, promise, terms, common, covered)
     return Statement(
         notion=claim.notion,
         level=claim.level,
@@ -217,22 +153,22 @@ def build(promise: Guarantee, terms: Terms) -> Statement:
         equal_parts=claim.equal_parts,
         strength=judge(claim.notion, claim.level, claim.loss, claim.text_loss),
         strategy=terms.strategy,
-        unprotected=adjacency.unprotected(terms.policy, terms.strategy),
+        unprotected=not_covered.unprotected(terms.policy, terms.strategy),
         numerical_slack=terms.numerical_slack,
         sentence=sentence,
         text_level=text_level,
         translation=terms.translation,
         decoder=terms.decoder,
         decoding=sentences.decoding(terms, nothing),
-        adjacency=adjacency.of_terms(terms),
-        covered=adjacency.covered(terms.policy),
+        adjacency=common,
+        covered=covered,
         conditions=() if nothing else conditions(promise, terms),
         not_covered=(
-            *adjacency.not_covered(terms.policy),
-            *always_not_covered(promise.notion if nothing else claim.notion, terms),
+            *not_covered.shown(terms.policy),
+            *not_covered.always(promise.notion if nothing else claim.notion, terms),
         ),
         source=promise.source,
-        subjects="" if nothing else limited(terms),
+        subjects="" if nothing else _limited(terms.subjects),
     )
 
 

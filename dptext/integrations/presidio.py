@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Unpack
 
 from dptext import profile as profiles
-from dptext.api import Call, Choices, Path
+from dptext.api import Call, CallChoices, Path
 from dptext.errors import MissingExtra
 from dptext.types import Record, Selection
 
@@ -39,7 +39,7 @@ class Run:
         self,
         profile: Path = profiles.DEFAULT,
         overrides: Mapping[str, object] | None = None,
-        **choices: Unpack[Choices],
+        **choices: Unpack[CallChoices],
     ) -> None:
         self._call = Call(profile, overrides, choices)
         self._randomness = self._call.pipeline.randomness(self._call.key)
@@ -51,11 +51,9 @@ class Run:
         assert tally is not None
         with self._lock:  # no two spans have one number, which their noise goes by
             record = Record(tally.records, (span,), None)
-            ((text,),) = call.pipeline.privatize(
-                [record], self._randomness, tally.observe
-            )
-            tally.records += 1
-        return text
+            private = call.pipeline.privatize([record], self._randomness)
+            tally.count(private)
+        return private.texts[0][0]
 
     def report(self) -> Document:
         """Return the internal report of all spans so far: its texts are spans."""

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from dptext import api
 from dptext.errors import MissingExtra
 from dptext.mechanisms import NoiseMechanism
-from dptext.mechanisms._clipped import clip as shortened
+from dptext.mechanisms.gaussian import clip as shortened
 from dptext.randomness import Randomness
 from dptext.types import Record
 from dptext.vectors import release

@@ -24,7 +24,7 @@ from dptext.errors import UsageError
 from dptext.measures import sampled_risk
 from dptext.measures.sampled_risk import bands_of
 from dptext.mechanisms import Mechanism
-from dptext.tokens import numbers, stop_words
+from dptext.tokens import numbers, word_lists
 from dptext.tokens.lists import Spans
 from dptext.tokens.policy import Policy
 from dptext.tokens.regex import key_of
@@ -261,7 +261,7 @@ def replaced(lexicon: Lexicon, policy: Policy) -> NDArray[np.float64]:
     """
     prior = np.array(lexicon.counts, np.float64)
     if policy.stop_word != "perturb":
-        kept = stop_words.of(lexicon.language)
+        kept = word_lists.stop_words(lexicon.language)
         prior[[row for row, w in enumerate(lexicon.words) if key_of(w) in kept]] = 0.0
     if policy.number != "perturb":
         prior[numbers.rows(lexicon)] = 0.0

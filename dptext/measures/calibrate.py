@@ -1,32 +1,374 @@
-"""The epsilon at which the best attacker's success meets a target.
+"""The epsilon at which the best attacker's success, exact or sampled, meets a target.
 
-With exact log-probabilities a grid is searched upwards for the first crossing, since
-success need not grow with epsilon for every mechanism, and the answer is checked with
-all inputs: where one check takes seconds the search goes by an estimate.
-Noise is dealt with by dptext.measures.root_finding.
+With exact log-probabilities a grid is searched upwards for the first epsilon whose
+success exceeds the target, since success need not grow with epsilon for every
+mechanism, and the answer is checked with all inputs: where one check takes seconds the
+search goes by an estimate.
+
+Of noise success grows with epsilon (more noise is noise on top of less), so the limit
+above it is searched by bisection with the same draws throughout; then a few epsilons,
+fixed before, are tried upwards on draws of their own until the first whose upper limit
+is above the target. The last one that met it is returned: it is too large with at most
+half the rate at which the limits are wrong.
+
 An epsilon that was kept is only a proposal: the success at it is measured anew, and
 where that is above the target the search is made again.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dptext import cache
 from dptext.errors import UsageError
-from dptext.measures import bayes_risk, root_finding, sampled_risk
-from dptext.measures.root_finding import (
-    LEAST,
-    Success,
-    agreed,
-    first_crossing,
-    near,
-    rounded,
-)
+from dptext.measures import bayes_risk, sampled_risk
+from dptext.measures.context_risk import Reading
+from dptext.measures.sampled_risk import Wins, bands_of, sampled_games, wins_of_points
 from dptext.mechanisms import Mechanism, RiskEstimate
+
+Success = Callable[[float], float]
+# No smaller epsilon is searched for with exact log-probabilities.
+LEAST = 1e-4
+
+
+def near(success: Success, target: float, point: float, top: float) -> float:
+    """Return a crossing near a point, to 1e-4, or the top if there is none above."""
+    if success(point) > target:
+        return _down(success, target, point, 1e-4)
+    low, step = point, 0.005
+    while low < top:
+        high = min(low * (1.0 + step), top)
+        if success(high) > target:
+            return _halve(success, target, low, high, 1e-4)
+        low, step = high, min(2.0 * step, 0.5)
+    return top
+
+
+def first_crossing(
+    success: Success,
+    target: float,
+    grid: list[float],
+    tolerance: float,
+    drift: float = math.inf,
+) -> float | None:
+    """Return the last point before success first exceeds target; None if never.
+
+    Where success grows at most like exp(drift epsilon), points that surely meet the
+    target are passed by.
+    """
+    low = safe = 0.0
+    for point in grid:
+        if point > safe:
+            risk = success(point)
+            if risk > target:
+                return _halve(success, target, low, point, tolerance)
+            safe = point + math.log(target / risk) / drift if risk else point
+        low = point
+    return None
+
+
+def agreed(
+    few: Success, every: Success, target: float, top: float, *, reached: bool
+) -> float | None:
+    """Return the crossing with all inputs, at most top if fewer inputs reached it.
+
+    More inputs are more guesses to choose from, so success can only be larger. How much
+    is much the same at nearby epsilons: so fewer inputs tell where to look next.
+    """
+    part = few(top)
+    if part > target:
+        top = _down(few, target, top, 2e-3)
+        part = few(top)
+    all_of = every(top)
+    if all_of <= target:
+        return top if reached or part > target * (1.0 - 1e-2) else None
+    low, high = 0.0, top
+    while high - low > 5e-3 * high and high > LEAST:
+        wanted = target * part / all_of
+        point = _down(few, wanted, high, 2e-3)
+        if not low * 1.002 < point < high * 0.998:
+            point = (low + high) / 2.0 if low else high * 0.99
+        risk = every(point)
+        if risk > target:
+            high, part, all_of = point, few(point), risk
+        else:
+            low = point
+            if risk > target * 0.995:
+                break
+    return low
+
+
+def _down(success: Success, target: float, top: float, tolerance: float) -> float:
+    """Return the first point below top that meets the target, by growing steps."""
+    high, step = top, 0.01
+    while high > LEAST:
+        low = high * (1.0 - step)
+        if success(low) <= target:
+            return _halve(success, target, low, high, tolerance)
+        high, step = low, min(2.0 * step, 0.5)
+    return 0.0
+
+
+def _halve(
+    success: Success, target: float, low: float, high: float, tolerance: float
+) -> float:
+    """Narrow low, where success is at most target, and high, where it is more."""
+    while high - low > tolerance * high and high > LEAST:
+        middle = (low + high) / 2.0
+        low, high = (low, middle) if success(middle) > target else (middle, high)
+    return low
+
+
+# Draws of the search, and what is then tried, as shares of what it found: a few where
+# the first is met almost for sure.
+_SEARCH_DRAWS = 8000
+_TRIED = (0.7, 0.9, 0.95, 0.98, 1.0)
+_TRIED_NEAR = (0.9, 0.96, 1.0)
+# Plays that say where to search, and how far around that.
+_FEW, _WIDER = 1000, 1.3
+_LEAST, _MOST = 1e-6, 1e6
+# What decides the result besides the channel, the prior and the target.
+SETTINGS = (_SEARCH_DRAWS, _TRIED, _TRIED_NEAR, _FEW, _WIDER)
+
+
+def search_by_samples(
+    mechanism: Mechanism, target: float, prior: NDArray[np.float64]
+) -> float:
+    """Return about the largest epsilon whose risk is at most target.
+
+    Raises UsageError where none is.
+    """
+    bands = bands_of(len(prior))
+    sample = sampled_games(prior, _SEARCH_DRAWS, "search")
+    goal = _goal(target)
+
+    def won(epsilon: float, plays: NDArray[np.int64]) -> Wins:
+        part = sample.take(plays)
+        return np.asarray(wins_of_points(mechanism, epsilon, prior, part, bands)[0])
+
+    crossing = _Crossing.of(won, goal, _SEARCH_DRAWS)
+    if crossing is None:
+        raise UsageError(
+            f"risk {target:.2%} is out of reach: with these parameters no epsilon up "
+            f"to {_MOST:g} makes a guess succeed that often; give a smaller risk"
+        )
+    # Draws of their own, those by which a risk is measured, so that a report agrees.
+    epsilon = 0.0
+    for share in crossing.shares():
+        tried = rounded(share * crossing.epsilon)
+        if (
+            sampled_risk.limits(sampled_risk.measured_wins(mechanism, tried, prior)[0])[
+                1
+            ]
+            > target
+        ):
+            break
+        epsilon = tried
+    if not epsilon:
+        raise UsageError(
+            f"risk {target:.4%} is too near to what a guess without any output "
+            f"achieves, {float(prior.max()):.4%}, to be met for sure with "
+            f"{sampled_risk.DRAWS:,} draws; give a larger risk"
+        )
+    return epsilon
+
+
+@dataclass(frozen=True, slots=True)
+class _End:
+    """An epsilon and which plays are won at it."""
+
+    epsilon: float
+    wins: Wins
+
+    @property
+    def share(self) -> float:
+        """Return the share of plays that are won."""
+        return float(self.wins.mean())
+
+
+def _bracket(
+    won: Callable[[float], Wins], goal: float, about: float
+) -> tuple[_End, _End]:
+    """Return ends around an epsilon, the goal between them if there is one in reach."""
+    low, high = about / _WIDER, about * _WIDER
+    below, above = _End(low, won(low)), _End(high, won(high))
+    while below.share > goal and below.epsilon > _LEAST:
+        low = below.epsilon / _WIDER
+        below, above = _End(low, won(low)), below
+    while above.share <= goal and above.epsilon <= _MOST:
+        high = above.epsilon * _WIDER
+        below, above = above, _End(high, won(high))
+    return below, above
+
+
+def _between(
+    won: Callable[[float, NDArray[np.int64]], Wins],
+    epsilon: float,
+    low: _End,
+    high: _End,
+) -> _End:
+    """Play what is not the same at both ends."""
+    wins: Wins = low.wins.copy()
+    plays = np.flatnonzero(low.wins != high.wins)
+    if len(plays):
+        wins[plays] = won(epsilon, plays)
+    return _End(epsilon, wins)
+
+
+def _goal(target: float) -> float:
+    """Return the share of wins of the last check's draws whose limit is the target."""
+    low, high = 0, sampled_risk.DRAWS
+    while high - low > 1:
+        middle = (low + high) // 2
+        upper = sampled_risk.limits_of(
+            middle, sampled_risk.DRAWS, sampled_risk.CONFIDENCE
+        )[1]
+        low, high = (middle, high) if upper <= target else (low, middle)
+    return low / sampled_risk.DRAWS
+
+
+@dataclass(frozen=True, slots=True)
+class _Crossing:
+    """Where wins reach a goal, by the draws of the search: at most 1% too small.
+
+    near: the share of wins at _TRIED_NEAR[0] times as much.
+    """
+
+    epsilon: float
+    goal: float
+    near: float
+
+    @classmethod
+    def of(
+        cls, won: Callable[[float, NDArray[np.int64]], Wins], goal: float, draws: int
+    ) -> _Crossing | None:
+        """Look with a few plays where to search; None beyond the largest epsilon.
+
+        More noise is noise on top of less: plays that are won, or lost, at both ends of
+        an interval are taken to be so within it, and only the others are played. That
+        is true but for few of them; what is found is only what is then tested.
+        """
+        few = np.arange(min(_FEW, draws))
+        about = _bisect(lambda at: float(won(at, few).mean()) <= goal, 1.0, 1.1)
+        if about is None:
+            return None
+        low, high = _bracket(lambda at: won(at, np.arange(draws)), goal, about)
+        if high.epsilon > _MOST:
+            return None
+        least, most = low, high
+        while high.epsilon > low.epsilon * 1.01:
+            middle = _between(won, math.sqrt(low.epsilon * high.epsilon), low, high)
+            if middle.share <= goal:
+                low = middle
+            else:
+                high = middle
+        near = _between(won, _TRIED_NEAR[0] * low.epsilon, least, most)
+        return cls(low.epsilon, goal, near.share)
+
+    def shares(self) -> tuple[float, ...]:
+        """Return which shares of epsilon to test, upwards.
+
+        A few where the first is met almost for sure. Fixed by the draws of the search:
+        the draws of the tests have no part in it.
+        """
+        spread = self.goal * (1.0 - self.goal)
+        spread *= 1.0 / _SEARCH_DRAWS + 1.0 / sampled_risk.DRAWS
+        sure = self.near <= self.goal - 3.0 * math.sqrt(spread)
+        return _TRIED_NEAR if sure else _TRIED
+
+
+def _bisect(below: Callable[[float], bool], start: float, ratio: float) -> float | None:
+    """Return where below ends, to a ratio; None beyond the largest."""
+    low = high = start
+    if below(start):
+        high *= 4.0
+        while below(high):
+            low, high = high, high * 4.0
+            if low > _MOST:
+                return None
+    else:
+        low /= 4.0
+        while low > _LEAST and not below(low):
+            low, high = low / 4.0, low
+    while high > low * ratio:
+        middle = math.sqrt(low * high)
+        low, high = (middle, high) if below(middle) else (low, middle)
+    return low
+
+
+def rounded(value: float) -> float:
+    """Round down, so that it can be quoted: to three decimals, below 1 to four digits.
+
+    Above a million, where decimals are lost, nothing is rounded.
+    """
+    if value > _MOST:
+        return value
+    digits = 3 if value >= 1.0 else 3 - math.floor(math.log10(value))
+    return round(math.floor(value * 10.0**digits) / 10.0**digits, digits)
+
+
+# No smaller epsilon is tried; how far a larger one than the first is sought.
+_LEAST_SUCCESS, _GROWTH, _TIMES = 0.05, 1.2, 6
+# The search ends where its limits are so near each other.
+_NEAR = 0.01
+
+
+class Crossing(NamedTuple):
+    """An epsilon, and what the reader finds at it."""
+
+    epsilon: float
+    reading: Reading
+
+
+def search_by_reader(
+    read: Callable[[float], Reading], target: float, start: float
+) -> Crossing:
+    """Return about the largest epsilon at which a reader finds at most target.
+
+    read returns what the reader finds at an epsilon, the same each time;
+    start, an epsilon at which it may find more. Raises UsageError where target is below
+    or above all that it finds.
+    """
+    best, high = _grown(read, target, start)
+    low = best.epsilon if best is not None else 0.0
+    while high - low > _NEAR * high and high > _LEAST_SUCCESS:
+        middle = (low + high) / 2.0
+        reading = read(middle)
+        if reading.success > target:
+            high = middle
+        else:
+            low, best = middle, Crossing(middle, reading)
+    if best is None:
+        msg = (
+            f"risk {target:.2%} is out of reach: even at epsilon {high:.2g} the reader "
+            "finds more; give a larger risk"
+        )
+        raise UsageError(msg)
+    return best
+
+
+def _grown(
+    read: Callable[[float], Reading], target: float, start: float
+) -> tuple[Crossing | None, float]:
+    """Return the last point that meets the target, from start up, and the next."""
+    best, point = None, start
+    for _ in range(_TIMES):
+        reading = read(point)
+        if reading.success > target:
+            return best, point
+        best, point = Crossing(point, reading), point * _GROWTH
+    msg = (
+        f"risk {target:.2%} is out of reach: at epsilon {point / _GROWTH:.3g} the "
+        f"reader finds {reading.success:.2%} of this text; give a smaller risk"
+    )
+    raise UsageError(msg)
+
 
 # The search looks at this many inputs, first and then; all are looked at in the end.
 _QUICK, _INPUTS = 400, 3000
@@ -57,10 +399,10 @@ def epsilon_for(
             f"risk {target:.2%} is out of reach: a guess without any output already "
             f"succeeds for {baseline:.2%} of words; give a risk between these and 100%"
         )
-    search = _search if mechanism.has_log_probs else root_finding.search_by_samples
+    search = _search if mechanism.has_log_probs else search_by_samples
     what = ["calibrate", 2, *mechanism.identity, cache.digest(prior), target]
     if not mechanism.has_log_probs:
-        what += [sampled_risk.DRAWS, *root_finding.SETTINGS]
+        what += [sampled_risk.DRAWS, *SETTINGS]
     kept = cache.numbers(
         cache.key_of(*what),
         lambda: {"epsilon": search(mechanism, target, prior)},

@@ -33,10 +33,10 @@ from dptext.errors import UsageError
 from dptext.measures.bayes_risk import Share
 from dptext.measures.sampled_risk import bands_of
 from dptext.readers import Reader, ngrams
-from dptext.readers.channel import Alone
+from dptext.readers.channel import UnigramReader
 from dptext.readers.pairs import PairReader
-from dptext.tokens.stop_words import STOP_WORDS
-from dptext.types import Ids, JsonObject, Record
+from dptext.tokens.word_lists import stop_words
+from dptext.types import ENGLISH, Ids, JsonObject, Record
 
 if TYPE_CHECKING:
     from dptext.pipeline import Pipeline
@@ -87,7 +87,8 @@ class Attack:
     def __init__(self, pipeline: Pipeline, readers: Sequence[Reader]) -> None:
         self._pipeline, self._readers = pipeline, readers
         words = pipeline.lexicon.words
-        stop = np.array([word.lower() in STOP_WORDS for word in words])
+        function_words = stop_words(ENGLISH)
+        stop = np.array([word.lower() in function_words for word in words])
         self._classes = [np.ones(len(words), bool), ~stop]
         for begin, end in bands_of(len(words)):
             band = np.zeros(len(words), bool)
@@ -198,7 +199,7 @@ def available(pipeline: Pipeline) -> list[Reader]:
     channel = pipeline.channel
     if not channel.mechanism.has_log_probs:
         return []
-    readers: list[Reader] = [Alone(channel)]
+    readers: list[Reader] = [UnigramReader(channel)]
     theirs = pipeline.decoder.reader
     if theirs is None or theirs.name != PairReader.name:
         model = ngrams.shipped(channel)

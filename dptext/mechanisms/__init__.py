@@ -1,6 +1,4 @@
-"""Mechanisms: the randomised step, one file each.
-
-Mechanisms: the randomised step, one file or package each.
+"""Mechanisms: the randomised step, one file or package each.
 
 A mechanism is a module (or package) with
 - a docstring with the sections Guarantee, Source, Known gaps and Example, a command
@@ -24,14 +22,12 @@ In all of them:
   (n, width), and `below(integers, bound)`. Different lanes are independent, the same
   lane gives the same bits again: each draw needs a lane of its own, from 0 up to 2^28.
 docs/extending.md has a whole mechanism, which the tests install and audit.
-
-Logarithms of probabilities and published bounds on them.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import ClassVar, Protocol
@@ -42,7 +38,6 @@ from numpy.typing import NDArray
 from dptext import noise, registry
 from dptext.errors import ComponentError, UsageError
 from dptext.geometry import of_ids
-from dptext.mechanisms import _likeliest
 from dptext.noise import WIDTH
 from dptext.randomness import RandomBits
 from dptext.settings import Prepared
@@ -282,7 +277,7 @@ class Mechanism(Prepared, ABC):
         c is count, or V + 1 if that is less. Of equals the smaller row comes first. By
         rows of `log_probs`; a mechanism with a closed form overrides this.
         """
-        return _likeliest.by_rows(self.log_probs, prior, eps, count)
+        return _by_rows(self.log_probs, prior, eps, count)
 
     @property
     def has_best_guesses(self) -> bool:
@@ -429,3 +424,87 @@ class ExponentialMechanism(WordMechanism):
         self, epsilon: float, ids: NDArray[np.int64], begin: int, end: int
     ) -> NDArray[np.float64]:
         """Return t from inputs (n,) to the words begin to end: (n, end - begin)."""
+
+
+# Pairs that wait before the best of each output are chosen again.
+_WAITING = 2**22
+
+
+def _by_rows(
+    log_probs: Callable[[Ids, Eps], NDArray[np.float64]],
+    prior: NDArray[np.float64],
+    eps: Eps,
+    count: int,
+) -> tuple[Ids, NDArray[np.float64]]:
+    """Return what `Mechanism.likeliest_inputs` says, from rows of ln P(y|x)."""
+    size = len(prior) - 1
+    likeliest = Likeliest(size, min(count, len(prior)))
+    block = max(1, 2**20 // size)
+    for start in range(0, len(prior), block):
+        rows = np.arange(start, min(start + block, len(prior)))
+        rows = rows[prior[rows] > 0.0]
+        ids = np.where(rows < size, rows, -1).astype(np.int32)
+        likeliest.add(rows, prior[rows], log_probs(ids, eps[rows]))
+    return likeliest.result()
+
+
+class Likeliest:
+    """The count inputs of largest prior(x) P(y|x) of each output y below size."""
+
+    def __init__(self, size: int, count: int) -> None:
+        self._size, self._count = size, count
+        self._least = np.full(size, -np.inf)
+        none = np.empty(0)
+        self._pairs = [(none.astype(np.int64), none.astype(np.int64), none, none)]
+        self._waiting = 0
+
+    def add(
+        self,
+        rows: NDArray[np.int64],
+        prior: NDArray[np.float64],
+        log_probs: NDArray[np.float64],
+    ) -> None:
+        """Take in inputs: rows (n,), prior (n,) > 0, log_probs (n, size)."""
+        worth = log_probs + np.log(prior)[:, None]
+        inputs, outputs = np.nonzero(worth > self._least)
+        self.add_pairs(
+            outputs, rows[inputs], worth[inputs, outputs], log_probs[inputs, outputs]
+        )
+
+    def add_pairs(
+        self,
+        outputs: NDArray[np.int64],
+        rows: NDArray[np.int64],
+        worth: NDArray[np.float64],
+        log_probs: NDArray[np.float64],
+    ) -> None:
+        """Take in pairs (m,) of output and input, worth ln prior(x) P(y|x)."""
+        self._pairs.append((outputs, rows, worth, log_probs))
+        self._waiting += len(outputs)
+        if self._waiting >= _WAITING:
+            self._choose()
+
+    def result(self) -> tuple[Ids, NDArray[np.float64]]:
+        """Return rows (size, count) int32 by falling worth, and their log_probs."""
+        position = self._choose()
+        outputs, rows, _, log_probs = self._pairs[0]
+        table = np.zeros((self._size, self._count), np.int32)
+        logs = np.full((self._size, self._count), -np.inf)
+        table[outputs, position] = rows
+        logs[outputs, position] = log_probs
+        return table, logs
+
+    def _choose(self) -> NDArray[np.int64]:
+        """Keep the best pairs of each output; return the position of each, best 0."""
+        parts = zip(*self._pairs, strict=True)
+        outputs, rows, worth, log_probs = (np.concatenate(part) for part in parts)
+        order = np.lexsort((rows, -worth, outputs))
+        ordered = outputs[order]
+        position = np.arange(len(order)) - np.searchsorted(ordered, ordered)
+        best = position < self._count
+        order, position = order[best], position[best]
+        kept = (outputs[order], rows[order], worth[order], log_probs[order])
+        last = position == self._count - 1
+        self._least[kept[0][last]] = kept[2][last]
+        self._pairs, self._waiting = [kept], 0
+        return position

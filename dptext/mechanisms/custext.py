@@ -49,8 +49,7 @@ from msgspec import Meta
 from numpy.typing import NDArray
 
 from dptext import cache, geometry, mechanisms
-from dptext.exponential.distribution import DistanceDistribution
-from dptext.exponential.lists import Lists
+from dptext.exponential.distribution import DistanceDistribution, Lists
 from dptext.exponential.mechanism import DistanceMechanism
 from dptext.mechanisms import Aim, Bands, WordMechanism, log_normalised, of_known_words
 from dptext.randomness import RandomBits

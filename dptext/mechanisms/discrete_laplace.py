@@ -26,8 +26,8 @@ from numpy.typing import NDArray
 
 from dptext import noise
 from dptext.errors import UsageError
-from dptext.mechanisms import Aim, _clipped
-from dptext.mechanisms._clipped import Clipped
+from dptext.mechanisms import Aim
+from dptext.mechanisms.gaussian import Clipped, ClippedParams
 from dptext.noise import LAPLACE_SLACK, WIDTH, laplace
 from dptext.randomness import RandomBits
 from dptext.spaces import Space
@@ -38,7 +38,7 @@ _RATE = math.log(2.0) / WIDTH
 
 
 @dataclass(frozen=True, slots=True)
-class Params(_clipped.Params):
+class Params(ClippedParams):
     """clip: C.
 
     sensitivity: the largest L1 distance of clipped vectors, bounded over the

@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 
 from dptext import geometry, mechanisms
 from dptext.errors import UsageError
-from dptext.exponential.lists import Lists
+from dptext.exponential.distribution import Lists
 from dptext.mechanisms import Aim, WordMechanism
 from dptext.randomness import RandomBits
 from dptext.spaces import Space

@@ -49,8 +49,7 @@ from numpy.typing import NDArray
 
 from dptext import cache, mechanisms
 from dptext.errors import UsageError
-from dptext.mechanisms import Aim, Bands, WordMechanism
-from dptext.mechanisms._likeliest import Likeliest
+from dptext.mechanisms import Aim, Bands, Likeliest, WordMechanism
 from dptext.randomness import RandomBits
 from dptext.spaces import Space
 from dptext.types import Eps, Guarantee, Ids, VaryingEpsilon

@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dptext import mechanisms
-from dptext.exponential.lists import Lists
+from dptext.exponential.distribution import Lists
 from dptext.exponential.losses import Scales
 from dptext.exponential.mechanism import TruncatedMetricMechanism
 from dptext.mechanisms import Aim

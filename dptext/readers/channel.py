@@ -145,7 +145,7 @@ class Channel:
 
 
 @dataclass(frozen=True, slots=True)
-class Alone:
+class UnigramReader:
     """Guesses argmax prior(x) P(y|x), the attacker of the Bayes risk."""
 
     channel: Channel

@@ -57,7 +57,7 @@ class Chains:
     before: NDArray[np.int64]
     after: NDArray[np.int64]
 
-    def blocks(self) -> Iterator[Block]:
+    def blocks(self) -> Iterator[ChainBlock]:
         """Yield all chains in blocks of chains of similar length."""
         first = np.flatnonzero(self.before >= 0)
         length = np.diff(np.append(first, len(self.before)))
@@ -70,10 +70,10 @@ class Chains:
             steps = np.arange(longest)[:, None]
             inside = steps < length[part]
             words = (first[part] + steps)[inside]
-            yield Block(words, np.cumsum(inside.sum(axis=1)).tolist())
+            yield ChainBlock(words, np.cumsum(inside.sum(axis=1)).tolist())
 
 
-class Block(NamedTuple):
+class ChainBlock(NamedTuple):
     """Chains side by side: words (m,), all first ones, then all second ones, ...
 
     ends: where each step ends in words. The k-th word of a step is of the k-th chain,
@@ -139,7 +139,7 @@ class Lattice:
 Codes = NDArray[np.int8]
 
 
-class Steps:
+class BigramLookup:
     """What a block of m words needs of the table of gains; c candidates of each word.
 
     begun (c, chains): g of the first words of chains after their contexts; last (l,)
@@ -148,7 +148,7 @@ class Steps:
     """
 
     def __init__(
-        self, chains: Chains, slots: NDArray[np.int64], gains: Gains, block: Block
+        self, chains: Chains, slots: NDArray[np.int64], gains: Gains, block: ChainBlock
     ) -> None:
         """Look up; slots (c, m) of candidates in the table, in the block's order."""
         first = block.steps[0]
@@ -179,7 +179,7 @@ def _looked_up(
 Floats = NDArray[np.float32]
 
 
-class Words(NamedTuple):
+class WordCandidates(NamedTuple):
     """The c candidates of n drawn words, as a reader weighs them.
 
     slots (c, n) of each candidate in the table of gains; weights (c, n), P(y|x) p(x) up
@@ -191,7 +191,7 @@ class Words(NamedTuple):
     backoff: Floats
 
 
-def marginals(chains: Chains, words: Words, gains: Gains) -> Floats:
+def marginals(chains: Chains, words: WordCandidates, gains: Gains) -> Floats:
     """Return the posterior probability of each candidate: (c, n), columns sum to 1.
 
     Exact for these candidates and gains, but for rounding to single precision.
@@ -202,7 +202,7 @@ def marginals(chains: Chains, words: Words, gains: Gains) -> Floats:
             np.take(each, block.words, axis=1)
             for each in (words.weights, words.backoff)
         )
-        steps = Steps(chains, words.slots[:, block.words], gains, block)
+        steps = BigramLookup(chains, words.slots[:, block.words], gains, block)
         forward = np.empty_like(weights)
         first = block.steps[0]
         forward[:, first] = _scaled(decoded(steps.begun) * weights[:, first])
@@ -247,7 +247,7 @@ NAT = 2**16
 NEVER = -(2**28)
 
 
-class Candidates(NamedTuple):
+class PathCandidates(NamedTuple):
     """The c candidates of n drawn words, as a path weighs them, in parts of a nat.
 
     slots (c, n) of each candidate in the table of gains; scores (c, n) of the words by
@@ -269,12 +269,14 @@ def scores_of(logs: NDArray[np.floating]) -> Scores:
 _LOGS = scores_of(np.log(decoded(np.arange(256).astype(np.int8)).astype(np.float64)))
 
 
-def viterbi(chains: Chains, candidates: Candidates, gains: Gains) -> NDArray[np.int64]:
+def viterbi(
+    chains: Chains, candidates: PathCandidates, gains: Gains
+) -> NDArray[np.int64]:
     """Return the candidate of each word on the path of the largest score: (n,)."""
     chosen = np.empty(candidates.scores.shape[1], np.int64)
     for block in chains.blocks():
         backoff = candidates.backoff[:, block.words]
-        steps = Steps(chains, candidates.slots[:, block.words], gains, block)
+        steps = BigramLookup(chains, candidates.slots[:, block.words], gains, block)
         best = candidates.scores[:, block.words]
         origins = np.empty(best.shape, np.int64)
         first = block.steps[0]

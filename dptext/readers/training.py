@@ -29,7 +29,7 @@ _WAITING = 2**23
 _UNKNOWN = 0.01
 
 
-class Counts:
+class PairCounts:
     """Counts the pairs of texts over a lexicon: V words, any other, begin and end."""
 
     def __init__(self, lexicon: Lexicon) -> None:

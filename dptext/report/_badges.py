@@ -5,10 +5,9 @@ A bound can be meaningful for a word and say nothing of a text of many words.
 
 from __future__ import annotations
 
-from dptext.guarantees.rounding import above, first_beyond
+from dptext.guarantees.claims import Strength
+from dptext.guarantees.rounding import MAX_MEANINGFUL_TEXT_LOSS, above, first_beyond
 from dptext.guarantees.statement import Statement
-from dptext.guarantees.strength import Strength
-from dptext.guarantees.terms import MAX_MEANINGFUL_TEXT_LOSS
 from dptext.report import _plain
 from dptext.report._plain import TONES, Tone
 from dptext.types import Level, Notion, Strategy

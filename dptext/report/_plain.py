@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from dptext.guarantees.rounding import above
+from dptext.guarantees.claims import Strength
+from dptext.guarantees.rounding import (
+    MAX_MEANINGFUL_LOSS,
+    MAX_MEANINGFUL_TEXT_LOSS,
+    above,
+)
 from dptext.guarantees.statement import Statement
-from dptext.guarantees.strength import Strength
-from dptext.guarantees.terms import MAX_MEANINGFUL_LOSS, MAX_MEANINGFUL_TEXT_LOSS
 from dptext.types import Level
 
 

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dptext import __version__, lexicons
+from dptext.engine.job import Job, Written
+from dptext.engine.tally import Tally
 from dptext.guarantees import statement
 from dptext.guarantees.statement import Statement
 from dptext.measures.public import PublicMeasures
@@ -35,8 +37,6 @@ from dptext.vectors.measures import Measures
 from dptext.vectors.release import Release
 
 if TYPE_CHECKING:
-    from dptext.engine.serial import Job, Written
-    from dptext.engine.tally import Tally
     from dptext.streams import Output as File
     from dptext.vectors.columns import Writer
     from dptext.vectors.job import Counts

@@ -17,12 +17,11 @@ import msgspec
 from msgspec import Meta, ValidationError
 
 from dptext.errors import UsageError
+from dptext.guarantees.claims import SubjectLimit
 from dptext.guarantees.statement import Statement
-from dptext.guarantees.terms import SubjectLimit
 from dptext.measures.bayes_risk import Risk
 from dptext.measures.context_risk import InContext
-from dptext.measures.deniability import Deniability
-from dptext.measures.public import NoRisk
+from dptext.measures.public import Deniability, NoRisk
 from dptext.report.signatures import Signature
 from dptext.types import JsonObject
 from dptext.vectors.measures import Measures

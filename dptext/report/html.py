@@ -9,12 +9,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from dptext.guarantees.rounding import above, factor, number
+from dptext.guarantees.rounding import MAX_MEANINGFUL_LOSS, above, factor, number
 from dptext.guarantees.statement import Statement
-from dptext.guarantees.terms import MAX_MEANINGFUL_LOSS
 from dptext.measures.bayes_risk import Risk
 from dptext.measures.context_risk import AT_LEAST
-from dptext.measures.deniability import Deniability
+from dptext.measures.public import Deniability
 from dptext.report import (
     _page,
     _private_page,

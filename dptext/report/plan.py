@@ -10,8 +10,7 @@ from dptext.guarantees.statement import Statement
 from dptext.measures import public
 from dptext.measures.bayes_risk import Risk
 from dptext.measures.context_risk import AT_LEAST, InContext
-from dptext.measures.deniability import Deniability
-from dptext.measures.public import PublicMeasures
+from dptext.measures.public import Deniability, PublicMeasures
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
 from dptext.report import build, figures, in_context
@@ -125,7 +124,7 @@ def plan(
 def _examples(pipeline: Pipeline) -> tuple[Example, ...]:
     randomness = pipeline.randomness(RunKey.from_seed(0))
     records = [Record(n, (line,), None) for n, line in enumerate(SENTENCES)]
-    private = pipeline.privatize(records, randomness)
+    private = pipeline.privatize(records, randomness).texts
     return tuple(
         Example(before, after)
         for before, (after,) in zip(SENTENCES, private, strict=True)

@@ -10,9 +10,8 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from dptext.guarantees.rounding import above
+from dptext.guarantees.rounding import MAX_MEANINGFUL_LOSS, above
 from dptext.guarantees.statement import Statement
-from dptext.guarantees.terms import MAX_MEANINGFUL_LOSS
 from dptext.measures.context_risk import AT_LEAST
 from dptext.report import _badges, _plain, _use, columns, figures, in_context
 from dptext.report._plain import Tone

@@ -10,8 +10,8 @@ import msgspec
 
 from dptext import __version__, registry
 from dptext.errors import InputError, MissingExtra, UsageError
-from dptext.guarantees import adjacency, strength
-from dptext.guarantees.adjacency import Unprotected
+from dptext.guarantees import claims, not_covered
+from dptext.guarantees.not_covered import Unprotected
 from dptext.guarantees.policy import ExportPolicy
 from dptext.guarantees.rounding import above
 from dptext.guarantees.statement import Statement
@@ -258,7 +258,7 @@ def _contradictions(report: Document) -> Iterator[str]:
     """Yield what contradicts the rest of a report, where it cannot be recomputed."""
     promise = report.guarantee
     figures = promise.notion, promise.level, promise.loss, promise.text_loss
-    if strength.judge(*figures) != promise.strength:
+    if claims.judge(*figures) != promise.strength:
         yield "its report was changed: its strength does not follow from its figures"
     if _unprotected(report) != promise.unprotected:
         yield "its report was changed: unprotected does not follow from the settings"
@@ -277,7 +277,7 @@ def _unprotected(report: Document) -> tuple[Unprotected, ...]:
         strategy = Strategy(str(settings.get("strategy")))
     except (msgspec.ValidationError, ValueError):
         return tuple(Unprotected)
-    return adjacency.unprotected(policy, strategy)
+    return not_covered.unprotected(policy, strategy)
 
 
 def _table(report: Document) -> str:

@@ -7,7 +7,7 @@ by the same code as one machine alone. pyspark is imported where it is used.
 
 from __future__ import annotations
 
-from dptext.spark.data_frames import Counts as Counts
+from dptext.spark.data_frames import DataFrameCounts as Counts
 from dptext.spark.data_frames import privatize as privatize
 
 __all__ = ["Counts", "privatize"]

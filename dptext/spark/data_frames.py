@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
 from dptext import profile as profiles
 from dptext import registry
-from dptext.api import Call, Choices, Missing, Path
+from dptext.api import Call, CallChoices, Missing, Path
 from dptext.engine.pool import Recipe
 from dptext.engine.tally import Start, Tally, Totals
 from dptext.errors import InputError, UsageError
@@ -125,7 +125,7 @@ _SENT = contextlib.ExitStack()
 atexit.register(_SENT.close)
 
 
-class Counts:
+class DataFrameCounts:
     """What the tasks of a DataFrame have counted so far, as a report."""
 
     def __init__(self, call: Call, selection: Selection, totals: Any) -> None:
@@ -155,7 +155,7 @@ def privatize(
     id: str | None = ...,
     missing: Missing = ...,
     report: Literal[False] = ...,
-    **choices: Unpack[Choices],
+    **choices: Unpack[CallChoices],
 ) -> DataFrame: ...
 @overload
 def privatize(
@@ -167,8 +167,8 @@ def privatize(
     id: str | None = ...,
     missing: Missing = ...,
     report: Literal[True],
-    **choices: Unpack[Choices],
-) -> tuple[DataFrame, Counts]: ...
+    **choices: Unpack[CallChoices],
+) -> tuple[DataFrame, DataFrameCounts]: ...
 def privatize(
     df: DataFrame,
     columns: str | Sequence[str],
@@ -178,8 +178,8 @@ def privatize(
     id: str | None = None,
     missing: Missing = "fail",
     report: bool = False,
-    **choices: Unpack[Choices],
-) -> DataFrame | tuple[DataFrame, Counts]:
+    **choices: Unpack[CallChoices],
+) -> DataFrame | tuple[DataFrame, DataFrameCounts]:
     """Replace the words of columns of a DataFrame of Spark, when an action asks for it.
 
     Arguments, and the texts under a key, are those of `dptext.privatize` for the table
@@ -226,4 +226,4 @@ def privatize(
     )
     # Spark looks at the arguments of a function, and takes no other callable.
     private = with_numbers.mapInArrow(lambda batches: work(batches), df.schema)
-    return (private, Counts(call, selection, totals)) if report else private
+    return (private, DataFrameCounts(call, selection, totals)) if report else private

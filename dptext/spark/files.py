@@ -19,9 +19,9 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from dptext import formats
+from dptext.engine.job import Job, Written
 from dptext.engine.pool import Recipe
 from dptext.engine.run import Reports, Run
-from dptext.engine.serial import Job, Written
 from dptext.engine.source import Source
 from dptext.engine.tally import BEGIN, Start, Totals
 from dptext.measures.public import PublicMeasures
@@ -29,14 +29,14 @@ from dptext.spark import session
 from dptext.spark.session import Failure, Shipped, attempt
 
 
-class Task(NamedTuple):
+class FileTask(NamedTuple):
     """A file, and how many records and texts of the run come before it."""
 
     job: Job
     start: Start
 
 
-class Outcome(NamedTuple):
+class FileOutcome(NamedTuple):
     """What a task wrote, what it counted, and lines of warning."""
 
     written: Written
@@ -69,11 +69,11 @@ class Releasing:
     measures: PublicMeasures
     sidecar: bool
 
-    def __call__(self, task: Task) -> Outcome | Failure:
+    def __call__(self, task: FileTask) -> FileOutcome | Failure:
         """Make one private: its output and sidecar appear."""
         return attempt(lambda: self._release(task))
 
-    def _release(self, task: Task) -> Outcome:
+    def _release(self, task: FileTask) -> FileOutcome:
         warnings: list[str] = []
         run = Run(
             self.shipped.pipeline(),
@@ -84,7 +84,7 @@ class Releasing:
         )
         reports = Reports(None, None, None, self.sidecar)
         written = run.release(task.job, reports)
-        return Outcome(written, run.tally.totals, warnings)
+        return FileOutcome(written, run.tally.totals, warnings)
 
 
 def release(
@@ -108,8 +108,8 @@ def release(
         with session.sent(spark.sparkContext, run.pipeline.lexicon) as archive:
             shipped = session.Shipped(Recipe.of(run.pipeline, run.key), archive)
             work = Releasing(shipped, run.measures, reports.sidecar)
-            tasks = list(map(Task, there, _starts(counts)))
-            outcomes: list[Outcome] = session.over(spark, work, tasks)
+            tasks = list(map(FileTask, there, _starts(counts)))
+            outcomes: list[FileOutcome] = session.over(spark, work, tasks)
     for outcome in outcomes:
         run.tally.merge(outcome.totals)
         for line in outcome.warnings:

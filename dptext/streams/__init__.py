@@ -17,7 +17,7 @@ from dptext.streams._inputs import (
     read_small,
     unpacked,
 )
-from dptext.streams._outputs import Output, lock
+from dptext.streams._outputs import Aside, Output, Release, open_output
 from dptext.streams._packing import (
     COMPRESSIONS,
     HEAD,
@@ -26,7 +26,6 @@ from dptext.streams._packing import (
     plain_name,
     recognised,
 )
-from dptext.streams._release import Aside, Release, open_output
 
 __all__ = [
     "AHEAD",
@@ -44,7 +43,6 @@ __all__ = [
     "identity",
     "is_standard",
     "joined",
-    "lock",
     "open_input",
     "open_output",
     "plain_name",

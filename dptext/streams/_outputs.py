@@ -1,4 +1,4 @@
-"""An output: a complete file at its target, or none.
+"""Outputs: complete files at their targets, or none; several appear together.
 
 Hidden files in which outputs grow until they are complete.
 
@@ -18,8 +18,9 @@ import secrets
 import stat
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
+from types import TracebackType
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from dptext.errors import MissingExtra, OutputError, UsageError
@@ -74,16 +75,6 @@ def _prefix(target: Path) -> str:
     return f".{target.name[:50]}."
 
 
-def lock(file: BinaryIO) -> bool:
-    """Hold a file until it is closed; False where another process does."""
-    if fcntl is not None:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            return False
-    return True
-
-
 def _lock(file: BinaryIO) -> None:
     """Hold a file until it is closed; where there are no locks nothing is cleared."""
     if fcntl is not None:
@@ -133,6 +124,9 @@ class Output:
         self._name = "standard output" if is_standard(path) else str(path)
         self._target: Path | None = None
         self._part: Path | None = None
+        # The second name of what stood at the target, held open; None for nothing.
+        self._old: tuple[Path, BinaryIO] | None = None
+        self._is_backed_up = False
         self._mode = 0o666 & ~_umask()
         self._pipe: BinaryIO | None = None
         self._standard: BinaryIO | None = None
@@ -199,26 +193,28 @@ class Output:
                 os.fsync(self._file.fileno())
         self.digest, self.size = self._sink.digest(), self._sink.size
 
-    def backed_up(self) -> Callable[[bool], None]:
-        """Keep what stands at the target until this is decided.
+    def back_up(self) -> None:
+        """Keep what stands at the target until `settle` decides which one stays."""
+        if self._part is not None and self._target is not None:
+            with reported(self._name):
+                self._old = backup(self._target)
+            self._is_backed_up = True
 
-        Returns what ends it: with True the new file stays, with False the old one.
-        """
-        target = self._target
-        if self._part is None or target is None:
-            return lambda stays: self._close()
-        with reported(self._name):
-            old = backup(target)
-
-        def end(stays: bool) -> None:
-            if not stays and old is None:
-                with contextlib.suppress(OSError):
+    def settle(self, stays: bool) -> None:
+        """Keep the new file for good, or put back what stood at the target before."""
+        target, old = self._target, self._old
+        if self._is_backed_up and target is not None:
+            with contextlib.suppress(OSError):
+                if old is None and not stays:
                     target.unlink()
-            _end_backup(old, target, stays)
+                elif old is not None:
+                    old[0].unlink() if stays else os.replace(old[0], target)
+                    # Replacing a file by another name of itself leaves both.
+                    old[0].unlink(missing_ok=True)
+            if old is not None:
+                old[1].close()
             _sync_folder(target.parent)
-            self._close()
-
-        return end
+        self._close()
 
     def publish(self) -> None:
         """Rename a complete file to its target; send what waits for a pipe."""
@@ -260,18 +256,6 @@ def _umask() -> int:
     umask = os.umask(0o077)
     os.umask(umask)
     return umask
-
-
-def _end_backup(old: tuple[Path, BinaryIO] | None, target: Path, stays: bool) -> None:
-    """Remove the second name of an old file, or put it back."""
-    if old is None:
-        return
-    kept, file = old
-    with contextlib.suppress(OSError):
-        kept.unlink() if stays else os.replace(kept, target)
-        # Replacing a file by another name of itself leaves both.
-        kept.unlink(missing_ok=True)
-    file.close()
 
 
 def _send(file: BinaryIO, pipe: BinaryIO) -> None:
@@ -330,3 +314,119 @@ def _sync_folder(folder: Path) -> None:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
+
+
+class Aside:
+    """A file that grows by what is added; a run that fails takes back what it added.
+
+    Only its owner may read a new one.
+    """
+
+    def __init__(self, path: str) -> None:
+        self._path = Path(path)
+        self._is_new = not os.path.lexists(path)
+        with reported(path):
+            self._path.touch(mode=0o600)
+            self._file = self._path.open("ab")
+            self._before = os.fstat(self._file.fileno()).st_size
+
+    def add(self, data: bytes) -> None:
+        """Add bytes at the end. Raises OutputError when they cannot be written."""
+        with reported(str(self._path)):
+            self._file.write(data)
+
+    def complete(self) -> None:
+        """Write out all that is held back."""
+        with reported(str(self._path)):
+            self._file.flush()
+
+    def close(self, stays: bool) -> None:
+        """Keep what was added, or take it back."""
+        with contextlib.suppress(OSError):
+            self._file.close()
+        if stays or not self._path.is_file():
+            return
+        with contextlib.suppress(OSError):
+            if self._is_new:
+                self._path.unlink()
+            else:
+                os.truncate(self._path, self._before)
+
+
+class Release:
+    """Several outputs of which all appear or none; a `with` block discards the rest.
+
+    They appear in the reverse order of opening: what was opened first comes last. Data
+    that are opened before their report so never stand without it.
+    """
+
+    def __init__(self) -> None:
+        self._outputs: list[Output] = []
+        self._asides: list[Aside] = []
+
+    def __enter__(self) -> Release:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        for output in self._outputs:
+            output.discard()
+        for aside in self._asides:
+            aside.close(stays=False)
+
+    def open(self, path: str | None, *, held: bool = False) -> Output:
+        """Open an output of this release; held as in Output."""
+        output = Output(path, held=held)
+        self._outputs.append(output)
+        return output
+
+    def aside(self, path: str) -> Aside:
+        """Open a file to which this release adds."""
+        aside = Aside(path)
+        self._asides.append(aside)
+        return aside
+
+    def complete(self) -> None:
+        """Write out all that is held back, so that little can fail from here on.
+
+        Raises OutputError.
+        """
+        for aside in self._asides:
+            aside.complete()
+        for output in reversed(self._outputs):
+            output.complete()
+
+    def commit(self) -> None:
+        """Let all outputs appear, or none. Raises OutputError."""
+        self.complete()
+        begun: list[Output] = []
+        stay = False
+        try:
+            for output in reversed(self._outputs):
+                output.back_up()
+                begun.append(output)
+                output.publish()
+            stay = True
+        finally:
+            for output in reversed(begun):
+                output.settle(stay)
+            if stay:
+                for aside in self._asides:
+                    aside.close(stays=True)
+                self._outputs, self._asides = [], []
+
+
+@contextlib.contextmanager
+def open_output(path: str | None) -> Iterator[Output]:
+    """Open an output; a file appears only when the block ends well.
+
+    None and "-" stand for standard output. Raises OutputError when writing fails; a
+    closed pipe stays a BrokenPipeError.
+    """
+    with Release() as release:
+        yield release.open(path)
+        release.commit()

@@ -10,153 +10,26 @@ vocabulary; beside (n - 1,) whether a word has the one after right behind it; fr
 which words may be rewritten, None for all; "a" and "an" also right before one of these:
 left as it stood, an article would show how the word that is gone began.
 
-The rules of agreement, as tables: what a word becomes beside a word of a class.
-
-A rule "A>B" turns the word A into B. In capitals they are forms: "BASE>THIRD/PAST"
-turns a verb in its base form, unless it is one of THIRD and PAST as well, into its
-THIRD if there is one, else into its PAST; of several rules for a word the first counts.
-A word belongs to the first class that it fits.
+The rules are those of dptext/data/words/english_agreement.txt, which says how to read
+them.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import cache
+from itertools import chain
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dptext.tokens import inflections as form
+from dptext.tokens import word_lists
 from dptext.tokens.numbers import WITH_AN
 from dptext.types import PARTS, Ids, Lexicon
 
-_HE = """
-    am>is are>is were>was be>is being>is been>is have>has having>has do>does done>did
-    doing>does 're>'s 'm>'s 've>has don't>doesn't aren't>isn't weren't>wasn't
-    haven't>hasn't
-"""
-_VERB_OF_HE = "BASE>THIRD/PAST PARTICIPLE>PAST ING>PAST"
-_TO = """
-    am>be is>be are>be was>be were>be has>have had>have does>do did>do done>do
-    THIRD>BASE PAST>BASE PARTICIPLE>BASE
-"""
-_MODAL = f"{_TO} been>be being>be having>have doing>do ING>BASE"
-_HAVE = """
-    am>been is>been are>been was>been were>been be>been being>been does>done did>done
-    doing>done THIRD>PARTICIPLE PAST>PARTICIPLE BASE>PARTICIPLE ING>PARTICIPLE
-"""
-_BE = "PAST>PARTICIPLE/ING THIRD>PARTICIPLE/ING BASE>PARTICIPLE/ING"
-# Class of the word before: its words, and what it asks of the word after it.
-_BEFORE: Mapping[str, tuple[str, str]] = {
-    "auxiliary": ("do does did should would could must might", _MODAL),
-    "modal": (
-        """
-        can will shall may cannot 'll don't doesn't didn't can't couldn't won't wouldn't
-        shouldn't
-        """,
-        _MODAL,
-    ),
-    "to": ("to", _TO),
-    "has": ("has have had", _HAVE),
-    "have": ("having 've haven't hasn't hadn't I've you've we've they've", _HAVE),
-    "is": ("is are was were", _BE),
-    "be": (
-        """
-        be been being am 'm 're isn't aren't wasn't weren't it's that's he's she's
-        there's they're we're you're I'm
-        """,
-        _BE,
-    ),
-    "not": ("need ca wo ai", ""),
-    "I": (
-        "I",
-        """
-        is>am are>am were>was be>am being>am been>was has>have having>have does>do
-        done>did doing>do 's>'m 're>'m hasn't>haven't doesn't>don't weren't>wasn't
-        THIRD>BASE PARTICIPLE>PAST/BASE ING>PAST
-        """,
-    ),
-    "you": (
-        "you",
-        """
-        am>are is>are was>were has>have does>do 's>'re 'm>'re isn't>aren't
-        wasn't>weren't hasn't>haven't doesn't>don't THIRD>BASE PARTICIPLE>PAST/BASE
-        """,
-    ),
-    "we": (
-        "we they",
-        """
-        am>are is>are was>were be>are being>are been>are has>have having>have does>do
-        done>did doing>do 's>'re 'm>'re isn't>aren't wasn't>weren't hasn't>haven't
-        doesn't>don't THIRD>BASE PARTICIPLE>PAST/BASE ING>PAST
-        """,
-    ),
-    "he": ("he she", f"{_HE} {_VERB_OF_HE}"),
-    "it": ("it", _HE),
-    "this": ("this", f"{_HE} PLURAL>SINGULAR"),
-    "that": ("that there who what", ""),
-    "preposition": (
-        """
-        of for in on with at by from about into through over between under without
-        against during within among toward towards despite upon across behind around
-        along beyond near
-        """,
-        "I>me he>him she>her we>us they>them",
-    ),
-    "these": ("these those", "SINGULAR>PLURAL"),
-    "many": (
-        """
-        many few several two three four five six seven eight nine ten eleven twelve
-        twenty thirty forty fifty hundred thousand
-        """,
-        "SINGULAR>PLURAL",
-    ),
-    "one": ("a an another each every", "PLURAL>SINGULAR"),
-    "more": ("more most very so too", "COMPARATIVE>POSITIVE SUPERLATIVE>POSITIVE"),
-    "plural": (
-        "",
-        """
-        am>are is>are was>were be>are being>are been>are has>have does>do isn't>aren't
-        wasn't>weren't hasn't>haven't doesn't>don't 'm>are 're>are THIRD>BASE
-        """,
-    ),
-    "singular": (
-        "",
-        """
-        am>is are>is were>was be>is being>is been>is have>has do>does 've>has
-        don't>doesn't aren't>isn't weren't>wasn't haven't>hasn't
-        """,
-    ),
-    "word": ("", ""),
-    "start": ("", "n't>not 've>have 'll>will 're>are"),
-}
-# What becomes of an ending after a class where it is not at home.
-_LOOSE = {
-    "n't>not": ("auxiliary", "has", "is", "not"),
-    "'ve>have": ("I", "you", "we", "that", "auxiliary"),
-    "'ll>will": ("I", "you", "we", "he", "it", "this", "that"),
-    "'re>'s": ("you", "we", "that", "these"),
-    "'m>'s": ("I",),
-}
-_POSSESSIVES = "mine>my hers>her ours>our yours>your theirs>their"
-_OF = f"{_POSSESSIVES} he>his him>his they>their we>our she>her"
-# Class of the word after: its words, and what it asks of the word before it.
-_AFTER: Mapping[str, tuple[str, str]] = {
-    "than": ("than", "POSITIVE>COMPARATIVE"),
-    "finite": (
-        """
-        is are was were has had will would can could may might must should does did
-        don't doesn't didn't isn't wasn't aren't weren't can't couldn't won't wouldn't
-        'll 've 'd 'm 're
-        """,
-        "me>I him>he us>we them>they her>she",
-    ),
-    "mass": ("", f"{_OF} these>this those>that"),
-    "noun": ("", _OF),
-    "adjective": ("", _POSSESSIVES),
-    "word": ("", ""),
-    "start": ("", ""),
-}
 # Name of a form in the rules -> the form, and the part of speech that has it.
 _FORMS = {
     "SINGULAR": (form.SINGULAR, "noun"),
@@ -172,7 +45,40 @@ _FORMS = {
 }
 
 
-class Tables:
+class Rules(NamedTuple):
+    """The rules of a language: classes of words, and what they ask of a word beside.
+
+    before and after hold, by the name of a class, its words, and its rules for the word
+    after it and before it; loose, by a rule for endings, the classes it is not for.
+    """
+
+    before: dict[str, tuple[list[str], list[str]]]
+    after: dict[str, tuple[list[str], list[str]]]
+    loose: dict[str, list[str]]
+
+
+@cache
+def rules() -> Rules:
+    """Read the rules of English."""
+    shared: dict[str, list[str]] = {}
+    read = Rules({}, {}, {})
+    for heading, parts in word_lists.sections("english_agreement"):
+        parts = list(chain.from_iterable(shared.get(each, [each]) for each in parts))
+        side, _, name = heading.partition(" ")
+        words = [part for part in parts if ">" not in part]
+        asked = [part for part in parts if ">" in part]
+        if side == "before":
+            read.before[name] = words, asked
+        elif side == "after":
+            read.after[name] = words, asked
+        elif side == "loose":
+            read.loose[name] = words
+        else:
+            shared[heading] = parts
+    return read
+
+
+class AgreementTables:
     """The tables of one lexicon, flat: (classes * (V + 1),) int32.
 
     before and after say what a word becomes after and before a word of a class; the
@@ -190,8 +96,8 @@ class Tables:
         self.empty = not self._inflections.forms.any()
         self._of = self._parts(lexicon)
         in_s = np.array([word[-1:] in "sS" for word in lexicon.words])
-        self.before, self.before_of = self._table(_BEFORE, self._before(in_s))
-        self.after, self.after_of = self._table(_AFTER, self._after(in_s))
+        self.before, self.before_of = self._table(rules().before, self._before(in_s))
+        self.after, self.after_of = self._table(rules().after, self._after(in_s))
 
     def _parts(self, lexicon: Lexicon) -> dict[str, Mask]:
         """Tell the part of speech of words; of none but in English."""
@@ -216,30 +122,32 @@ class Tables:
         }
 
     def _table(
-        self, rules: Mapping[str, tuple[str, str]], groups: Mapping[str, Mask]
+        self,
+        classes: Mapping[str, tuple[list[str], list[str]]],
+        groups: Mapping[str, Mask],
     ) -> tuple[Ids, Ids]:
         """Return a table and the class of each word."""
         width = self._size + 1
         if self.empty:
             return np.arange(width, dtype=np.int32), np.zeros(width, np.int32)
-        names = ["start", *(name for name in rules if name != "start")]
+        names = ["start", *(name for name in classes if name != "start")]
         offsets = np.full(width, names.index("word") * width, np.int32)
         for number, name in reversed(list(enumerate(names))):
             if name in groups:
                 offsets[:-1][groups[name]] = number * width
         for number, name in reversed(list(enumerate(names))):
-            listed = [self._rows.get(w.lower(), -1) for w in rules[name][0].split()]
+            listed = [self._rows.get(w.lower(), -1) for w in classes[name][0]]
             offsets[[row for row in listed if row >= 0]] = number * width
-        loose = rules is _BEFORE
-        rows = [self._row(name, rules[name][1], loose=loose) for name in names]
+        loose = rules().loose if classes is rules().before else {}
+        rows = [self._row(name, classes[name][1], loose) for name in names]
         return np.concatenate(rows), offsets
 
-    def _row(self, name: str, asked: str, *, loose: bool) -> Ids:
+    def _row(self, name: str, asked: list[str], loose: Mapping[str, list[str]]) -> Ids:
         """Return what each word becomes beside a word of a class: (V + 1,)."""
         row = np.arange(self._size + 1, dtype=np.int32)
-        steps = asked.split()
-        if loose and name != "start":
-            steps += [rule for rule, home in _LOOSE.items() if name not in home]
+        steps = list(asked)
+        if name != "start":
+            steps += [rule for rule, home in loose.items() if name not in home]
         done = np.zeros(self._size + 1, bool)
         for step in steps:
             old, new = step.split(">")
@@ -306,7 +214,7 @@ class Inflector:
     """Write words in the forms that their neighbours ask for, then the articles."""
 
     def __init__(self, lexicon: Lexicon) -> None:
-        self._tables = Tables(lexicon)
+        self._tables = AgreementTables(lexicon)
         self._articles = Articles(lexicon)
 
     def write(self, ids: Ids, beside: Mask, free: Mask | None) -> None:

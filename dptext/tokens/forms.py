@@ -4,8 +4,8 @@ Identifiers that are known by their form, and random ones of the same layout.
 
 A layout is all that is shown of one: the writer is given a layout and random bits and
 never the identifier, and the statement says of each form what its layouts hold
-(dptext.guarantees.adjacency). An e-mail address has no layout: it becomes one of a name
-that nobody can own (".example", RFC 2606).
+(dptext.guarantees.not_covered). An e-mail address has no layout: it becomes one of a
+name that nobody can own (".example", RFC 2606).
 
 Dates by their layout, and random ones of the same layout.
 
@@ -20,14 +20,16 @@ Random integers for what is written anew, from 64 bits each.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
 from typing import NamedTuple
 
+from dptext.tokens import word_lists
 from dptext.tokens.policy import Form
 from dptext.tokens.regex import EMAIL
 
 
-class Draws:
+class Integers:
     """Integers one after the other, from an iterator of 64-bit integers."""
 
     def __init__(self, integers: Iterator[int]) -> None:
@@ -96,7 +98,7 @@ def shown(text: str) -> str:
     return out
 
 
-def written_date(layout: str, draws: Draws) -> str:
+def written_date(layout: str, draws: Integers) -> str:
     """Return a random date of a layout."""
     return _FIELDS.sub(lambda field: _drawn(field[0], draws), layout)
 
@@ -125,7 +127,7 @@ def _field(key: str, part: str) -> str:
     return letter * width + "th" * (len(part) > width)
 
 
-def _drawn(field: str, draws: Draws) -> str:
+def _drawn(field: str, draws: Integers) -> str:
     """Return what stands for one field."""
     width = len(field.removesuffix("th"))
     if field[0] in "Mm":
@@ -150,36 +152,16 @@ def _ending(day: int) -> str:
 INTEGERS = 40
 _DIGITS = "0123456789"
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-# Of the IBAN registry: the number of characters of an IBAN, and the countries.
-_COUNTRIES = {
-    15: "NO",
-    16: "BE",
-    18: "DK FI FO GL NL",
-    19: "MK SI",
-    20: "AT BA EE KZ LT LU XK",
-    21: "CH HR LI LV",
-    22: "BG BH CR DE GB GE IE ME RS VA",
-    23: "AE GI IL IQ TL",
-    24: "AD CZ ES MD PK RO SA SE SK TN VG",
-    25: "PT",
-    26: "IS TR",
-    27: "FR GR IT MC MR SM",
-    28: "AL AZ CY DO GT HU LB PL",
-    29: "BR PS QA UA",
-    30: "JO KW MU",
-    31: "MT SC",
-}
-_LENGTH = {name: size for size, row in _COUNTRIES.items() for name in row.split()}
 
 
-class Layout(NamedTuple):
+class FormLayout(NamedTuple):
     """What is shown of an identifier: its form, and what stays of its characters."""
 
     form: Form
     shown: str
 
 
-class Rule(NamedTuple):
+class FormRule(NamedTuple):
     """How a form is named, found, checked and written anew, and what its layouts hold.
 
     said names in words what `shown` returns of an identifier; `written` takes that.
@@ -188,7 +170,7 @@ class Rule(NamedTuple):
     named: str
     said: str
     shown: Callable[[str], str]
-    written: Callable[[str, Draws], str]
+    written: Callable[[str, Integers], str]
     is_one: Callable[[str], bool]
     patterns: tuple[re.Pattern[str], ...]
 
@@ -206,18 +188,18 @@ def spans(form: Form, text: str) -> Iterator[tuple[int, int]]:
                 yield match.start(), match.start() + len(one)
 
 
-def layout_of(text: str, forms: Iterable[Form]) -> Layout | None:
+def layout_of(text: str, forms: Iterable[Form]) -> FormLayout | None:
     """Return the layout of a text: in the first form that it is of, None if of none."""
     for form, rule in RULES.items():
         if form in forms and rule.is_one(text):
             if any(pattern.fullmatch(text) for pattern in rule.patterns):
-                return Layout(form, rule.shown(text))
+                return FormLayout(form, rule.shown(text))
     return None
 
 
-def written(layout: Layout, integers: Iterator[int]) -> str:
+def written(layout: FormLayout, integers: Iterator[int]) -> str:
     """Return a random identifier of a layout; INTEGERS are enough."""
-    return RULES[layout.form].written(layout.shown, Draws(integers))
+    return RULES[layout.form].written(layout.shown, Integers(integers))
 
 
 def _digits(text: str) -> str:
@@ -243,16 +225,23 @@ def is_card(text: str) -> bool:
     return total % 10 == 0
 
 
-def _card(shown: str, draws: Draws) -> str:
+def _card(shown: str, draws: Integers) -> str:
     digits = draws.of("3456") + draws.of(_DIGITS, len(_digits(shown)) - 2)
     last = next(each for each in _DIGITS if is_card(digits + each))
     return _filled(shown, digits + last)
 
 
+@cache
+def _iban_countries() -> Mapping[int, list[str]]:
+    """Return the countries whose IBANs have so many characters."""
+    rows = word_lists.sections("iban_lengths")
+    return {int(length): countries for length, countries in rows}
+
+
 def is_iban(text: str) -> bool:
     """Tell whether length and check digits of an IBAN are right (ISO 13616)."""
     plain = text.replace(" ", "")
-    right = plain.isascii() and _LENGTH.get(plain[:2]) == len(plain)
+    right = plain.isascii() and plain[:2] in _iban_countries().get(len(plain), ())
     return right and _remainder(plain) == 1
 
 
@@ -260,9 +249,9 @@ def _remainder(plain: str) -> int:
     return int("".join(str(int(each, 36)) for each in plain[4:] + plain[:4])) % 97
 
 
-def _iban(shown: str, draws: Draws) -> str:
+def _iban(shown: str, draws: Integers) -> str:
     plain = shown.replace(" ", "")
-    countries = _COUNTRIES[len(plain)].split()
+    countries = _iban_countries()[len(plain)]
     country = countries[draws.below(len(countries))]
     account = "".join(
         draws.of(_DIGITS if each.isdigit() else _LETTERS) for each in plain[4:]
@@ -271,7 +260,7 @@ def _iban(shown: str, draws: Draws) -> str:
     return _filled(shown, f"{country}{check:02d}{account}")
 
 
-def _email(shown: str, draws: Draws) -> str:
+def _email(shown: str, draws: Integers) -> str:
     return f"{draws.of(_LETTERS, 8)}@{draws.of(_LETTERS, 8)}.example".lower()
 
 
@@ -284,7 +273,7 @@ def _phone_shown(text: str) -> str:
     return places.replace("1", "0", 1) if _digits(text)[0] == "0" else places
 
 
-def _phone(shown: str, draws: Draws) -> str:
+def _phone(shown: str, draws: Integers) -> str:
     digits = _digits(shown)
     first = "0" if digits[0] == "0" else draws.of(_DIGITS[1:])
     return _filled(shown, first + draws.of(_DIGITS, len(digits) - 1))
@@ -300,7 +289,7 @@ def _found(*patterns: str) -> tuple[re.Pattern[str], ...]:
 
 # In the order in which they are tried.
 RULES = {
-    Form.CARD: Rule(
+    Form.CARD: FormRule(
         "payment card numbers (13 to 19 digits, the last one right by Luhn's rule)",
         "how many digits it has, and the spaces or hyphens between groups of them",
         _places,
@@ -311,7 +300,7 @@ RULES = {
             r"[0-9]{4}([ -])(?:[0-9]{4}\1[0-9]{4}\1[0-9]{4}|[0-9]{6}\1[0-9]{4,5})",
         ),
     ),
-    Form.IBAN: Rule(
+    Form.IBAN: FormRule(
         "IBANs (with the length of their country and right check digits)",
         "which of its characters are letters, which are digits, and the spaces between "
         "them",
@@ -323,7 +312,7 @@ RULES = {
             r"[A-Z]{2}[0-9]{2}(?: [A-Z0-9]{4}){2,6}(?: [A-Z0-9]{1,4})?",
         ),
     ),
-    Form.EMAIL: Rule(
+    Form.EMAIL: FormRule(
         "e-mail addresses",
         "",
         lambda text: "",
@@ -331,7 +320,7 @@ RULES = {
         lambda text: True,
         _found(EMAIL),
     ),
-    Form.DATE: Rule(
+    Form.DATE: FormRule(
         "dates (of day, month and year)",
         SHOWN,
         shown,
@@ -339,7 +328,7 @@ RULES = {
         is_date,
         _found(*(each.pattern for each in PATTERNS)),
     ),
-    Form.PHONE: Rule(
+    Form.PHONE: FormRule(
         "telephone numbers (8 to 15 digits in the layout of such)",
         "how many digits it has, the marks and spaces between them, and whether it "
         "begins with 0",

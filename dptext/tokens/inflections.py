@@ -1,19 +1,22 @@
-"""Which words of an English vocabulary are inflections of one another, by rule.
+"""English inflection: the regular forms of a word, and the families of a vocabulary.
 
-Made from nothing but the words and their parts of speech (Lexicon.parts): a regular
-form counts where it is a word itself; irregular ones are listed here. A family that
-the rules miss is not inflected, nothing else happens.
+Families are made from nothing but the words and their parts of speech (Lexicon.parts):
+a regular form counts where it is a word itself; irregular ones are listed
+(dptext/data/words/english_inflections.txt). A family that the rules miss is not
+inflected, nothing else happens.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext.tokens import spelling
+from dptext.tokens import word_lists
 from dptext.types import PARTS, Lexicon
 
 # The forms of a word; a word may be several of them.
@@ -21,59 +24,6 @@ SINGULAR, PLURAL, BASE, THIRD, PAST, PARTICIPLE, ING = range(7)
 POSITIVE, COMPARATIVE, SUPERLATIVE = range(7, 10)
 FORMS = 10
 
-_NOUNS = """
-man men woman women child children foot feet tooth teeth goose geese mouse mice
-person people wife wives life lives knife knives leaf leaves half halves wolf wolves
-shelf shelves thief thieves loaf loaves calf calves self selves ox oxen
-crisis crises analysis analyses basis bases thesis theses hypothesis hypotheses
-phenomenon phenomena criterion criteria bacterium bacteria medium media
-index indices matrix matrices axis axes genus genera stimulus stimuli
-fungus fungi nucleus nuclei larva larvae alga algae vertebra vertebrae
-gentleman gentlemen policeman policemen fisherman fishermen workman workmen
-sportsman sportsmen businessman businessmen freshman freshmen postman postmen
-chairman chairmen fireman firemen spokesman spokesmen salesman salesmen
-"""
-_VERBS = """
-arise arose arisen|awake awoke awoken|bear bore borne|beat beat beaten
-become became become|begin began begun|bend bent bent|bet bet bet|bind bound bound
-bite bit bitten|bleed bled bled|blow blew blown|break broke broken|breed bred bred
-bring brought brought|build built built|burst burst burst|buy bought bought
-cast cast cast|catch caught caught|choose chose chosen|cling clung clung
-come came come|cost cost cost|creep crept crept|cut cut cut|deal dealt dealt
-dig dug dug|draw drew drawn|drink drank drunk|drive drove driven|eat ate eaten
-fall fell fallen|feed fed fed|feel felt felt|fight fought fought|find found found
-flee fled fled|fling flung flung|fly flew flown|forbid forbade forbidden
-forecast forecast forecast|forget forgot forgotten|forgive forgave forgiven
-freeze froze frozen|get got got|give gave given|go went gone|grind ground ground
-grow grew grown|hang hung hung|hear heard heard|hide hid hidden|hit hit hit
-hold held held|hurt hurt hurt|keep kept kept|know knew known|lay laid laid
-lead led led|leave left left|lend lent lent|let let let|lie lay lain
-light lit lit|lose lost lost|make made made|mean meant meant|meet met met
-mistake mistook mistaken|overcome overcame overcome|overthrow overthrew overthrown
-pay paid paid|put put put|quit quit quit|read read read|ride rode ridden
-ring rang rung|rise rose risen|run ran run|say said said|see saw seen
-seek sought sought|sell sold sold|send sent sent|set set set|sew sewed sewn
-shake shook shaken|shed shed shed|shine shone shone|shoot shot shot|show showed shown
-shrink shrank shrunk|shut shut shut|sing sang sung|sink sank sunk|sit sat sat
-sleep slept slept|slide slid slid|slit slit slit|sow sowed sown|speak spoke spoken
-speed sped sped|spend spent spent|spin spun spun|split split split
-spread spread spread|spring sprang sprung|stand stood stood|steal stole stolen
-stick stuck stuck|sting stung stung|strike struck struck|string strung strung
-swear swore sworn|sweep swept swept|swell swelled swollen|swim swam swum
-swing swung swung|take took taken|teach taught taught|tear tore torn|tell told told
-think thought thought|throw threw thrown|thrust thrust thrust
-undergo underwent undergone|understand understood understood
-undertake undertook undertaken|wake woke woken|wear wore worn|weave wove woven
-weep wept wept|win won won|wind wound wound|withdraw withdrew withdrawn
-withhold withheld withheld|withstand withstood withstood|write wrote written
-"""
-_ADJECTIVES = "good better best bad worse worst far farther farthest"
-# Look like plurals of other words.
-_NO_PLURALS = frozenset(
-    "news politics economics electronics genetics linguistics mathematics physics "
-    "statistics mechanics dynamics ethics athletics goods arms customs surroundings "
-    "glasses thanks means species series".split()
-)
 _INFLECTED = ("noun", "verb", "adjective", "other")
 _SHORT = 2  # "ad" is no verb for "added" being one
 
@@ -122,12 +72,12 @@ _Family = tuple[str, dict[int, str]]
 
 
 def _nouns(part_of: Mapping[str, str]) -> Iterator[_Family]:
-    words = _NOUNS.split()
+    words = _irregular()["nouns"]
     odd = dict(zip(words[::2], words[1::2], strict=True))
-    plurals = set(odd.values())
+    plurals, no_plurals = set(odd.values()), set(_irregular()["no plurals"])
     for word in part_of:
-        many = odd.get(word) or spelling.plural(word)
-        if many not in part_of or word in plurals or many in _NO_PLURALS:
+        many = odd.get(word) or plural(word)
+        if many not in part_of or word in plurals or many in no_plurals:
             continue
         # Adjectives: "Americans" has a singular, "news" has none.
         if "noun" in (part_of[word], part_of[many]):
@@ -135,25 +85,89 @@ def _nouns(part_of: Mapping[str, str]) -> Iterator[_Family]:
 
 
 def _verbs(part_of: Mapping[str, str]) -> Iterator[_Family]:
-    lines = [line.split() for row in _VERBS.split("\n") for line in row.split("|")]
-    odd = {line[0]: line for line in lines if line}
+    listed = _irregular()["verbs"]
+    odd = {listed[at]: listed[at : at + 3] for at in range(0, len(listed), 3)}
     for word in part_of:
-        past = spelling.past(word)
-        _, past, done = odd.get(word, (word, past, past))
-        ing, third = spelling.participle(word), spelling.third_person(word)
-        verb = {BASE: word, THIRD: third, PAST: past, PARTICIPLE: done, ING: ing}
-        others = [form for form in (third, past, done, ing) if form in part_of]
-        tell = (word, past, ing) if len(word) > _SHORT else (word,)
+        regular = past(word)
+        _, before, done = odd.get(word, (word, regular, regular))
+        ing, third = participle(word), third_person(word)
+        verb = {BASE: word, THIRD: third, PAST: before, PARTICIPLE: done, ING: ing}
+        others = [form for form in (third, before, done, ing) if form in part_of]
+        tell = (word, before, ing) if len(word) > _SHORT else (word,)
         if others and any(part_of.get(form) == "verb" for form in tell):
             yield "verb", verb
 
 
 def _adjectives(part_of: Mapping[str, str]) -> Iterator[_Family]:
-    words = _ADJECTIVES.split()
+    words = _irregular()["adjectives"]
     odd = dict(zip(words[::3], zip(words[1::3], words[2::3], strict=True), strict=True))
     adjectives = [word for word, part in part_of.items() if part == "adjective"]
     for word in adjectives:
-        regular = spelling.comparative(word), spelling.superlative(word)
+        regular = comparative(word), superlative(word)
         more, most = odd.get(word, regular)
         if part_of.get(more) == "adjective":
             yield "adjective", {POSITIVE: word, COMPARATIVE: more, SUPERLATIVE: most}
+
+
+@cache
+def _irregular() -> Mapping[str, list[str]]:
+    """Return the irregular forms by their kind."""
+    return dict(word_lists.sections("english_inflections"))
+
+
+_SIBILANT = re.compile(r"(?:s|x|z|ch|sh)$")
+CONSONANT_Y = re.compile(r"[^aeiou]y$")
+_CONSONANT_O = re.compile(r"[^aeiou]o$")
+# One vowel between consonants at the end of a one-syllable word: the last is doubled.
+_DOUBLES = re.compile(r"^[^aeiou]*(?:qu)?[aeiou][bdgklmnprt]$")
+
+
+def plural(noun: str) -> str:
+    """Return the regular plural."""
+    if noun.endswith("o") and noun not in _irregular()["plurals in -oes"]:
+        return noun + "s"
+    return third_person(noun)
+
+
+def third_person(verb: str) -> str:
+    """Return the regular form with -s."""
+    if CONSONANT_Y.search(verb):
+        return verb[:-1] + "ies"
+    if _SIBILANT.search(verb) or _CONSONANT_O.search(verb):
+        return verb + "es"
+    return verb + "s"
+
+
+def past(verb: str) -> str:
+    """Return the regular form with -ed."""
+    return verb + "d" if verb.endswith("e") else stem(verb, keep_y=False) + "ed"
+
+
+def participle(verb: str) -> str:
+    """Return the regular form with -ing."""
+    if verb.endswith("ie"):
+        return verb[:-2] + "ying"
+    if verb.endswith("e") and not verb.endswith(("ee", "oe", "ye")) and len(verb) > 2:
+        return verb[:-1] + "ing"
+    return stem(verb, keep_y=True) + "ing"
+
+
+def comparative(adjective: str) -> str:
+    """Return the form with -er."""
+    if adjective.endswith("e"):
+        return adjective + "r"
+    return stem(adjective, keep_y=False) + "er"
+
+
+def superlative(adjective: str) -> str:
+    """Return the form with -est."""
+    return comparative(adjective)[:-1] + "st"
+
+
+def stem(word: str, *, keep_y: bool) -> str:
+    """Return what an ending with a vowel is put to: doubled, -i for -y, -ck for -c."""
+    if not keep_y and CONSONANT_Y.search(word):
+        return word[:-1] + "i"
+    if _DOUBLES.search(word):
+        return word + word[-1]
+    return word + "k" if word.endswith("ic") else word

@@ -20,7 +20,7 @@ Policy `case: copy` and `number: digits` do look at the input; the statement say
 What a decoder may see of a batch: a public function of draws and of what is kept.
 
 Everything here is among what a statement's texts have in common under the policy
-(dptext.guarantees.adjacency). What is not is blanked: kind, capitals and spacing of a
+(dptext.guarantees.not_covered). What is not is blanked: kind, capitals and spacing of a
 word that is replaced, the body of one that is masked or left out, and marks that are
 dropped. Capital letters that `case: copy` keeps are no help to a decoder and stay out.
 """

@@ -7,7 +7,10 @@ NUMBER itself stands for every number whose element the lexicon lacks. Both rule
 public.
 
 A form is a row of literal characters and of ranges {first-last}; digits are written as
-wide as in `first` at least. A "|" parts the forms of one element.
+wide as in `first` at least. A "|" parts the forms of one element. The elements are
+those of dptext/data/words/number_elements.txt: what a row there has is divided evenly,
+that of kinds that count things by how first digits are distributed (Newcomb 1881,
+Benford).
 """
 
 from __future__ import annotations
@@ -23,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext.randomness import RandomBits
+from dptext.tokens import word_lists
 from dptext.types import ENGLISH, NUMBER, Ids, Lexicon
 
 # Far above any lane of a mechanism.
@@ -31,80 +35,13 @@ _LANES = 3  # 128 bits each: one half chooses the form, the others fill up to 5 
 _RANGE = re.compile(r"\{(\d+)-(\d+)\}")
 _DIGITS = re.compile(r"\d+")
 
-# Kind, tokens per thousand numbers of running English, elements. The shares are rules
-# of thumb written by hand from general knowledge, as the frequencies of function words
-# are; what a row has is divided evenly, that of kinds that count things by how first
-# digits are distributed (Newcomb 1881, Benford). The last element of a kind also stands
-# for what has no element. There are 97, as many as the orders of the built-in lexicon
-# list.
 _MARKED = ("decimal", "thousands")
 _IN_LETTERS = ("ordinal", "decade")
 _COUNTING = ("integer", "decimal", "thousands")
-_TABLE = (
-    ("any", 10, "{0-9}|{10-99}|{100-999}|{1000-9999}"),
-    ("integer", 260, "0 1 2 3 4 5 6 7 8 9"),
-    (
-        *("integer", 240),
-        "{10-19} {20-29} {30-39} {40-49} {50-59} {60-69} {70-79} {80-89} {90-99}",
-    ),
-    (
-        *("integer", 75),
-        "{100-199} {200-299} {300-399} {400-499} {500-799} {800-899} {900-999}",
-    ),
-    ("year", 15, "{1000-1799} {1800-1899}"),
-    ("year", 20, "{1900-1919} {1920-1939} {1940-1949}"),
-    ("year", 40, "{1950-1959} {1960-1969} {1970-1979}"),
-    ("year", 70, "{1980-1989} {1990-1999} {2000-2009} {2010-2019} {2020-2029}"),
-    ("integer", 15, "{2030-2999} {3000-4999} {5000-7999} {8000-9999}"),
-    (
-        *("integer", 15),
-        "{10000-99999} {100000-999999} {1000000-9999999} "
-        "{10000-99999}{000-999}|{10000-99999}{0000-9999}|{10000-99999}{00000-99999}",
-    ),
-    ("padded", 7, "{01-09} {001-099}|{0001-0999}"),
-    ("decimal", 45, "0.{0-9} 1.{0-9} 2.{0-9} {3-4}.{0-9} {5-6}.{0-9} {7-9}.{0-9}"),
-    (
-        *("decimal", 35),
-        "0.{00-99} {1-9}.{00-99} {10-99}.{0-9} {10-99}.{00-99} "
-        "{100-999}.{0-9}|{100-999}.{00-99} {0-9}.{000-999}|{0-9}.{0000-9999}",
-    ),
-    (
-        *("thousands", 40),
-        "1,{000-999} {2-4},{000-999} {5-9},{000-999} {10-99},{000-999} "
-        "{100-999},{000-999} {1-9},{000-999}.{00-99}|{10-99},{000-999}.{00-99} "
-        "{1-9},{000-999},{000-999}|{10-999},{000-999},{000-999}",
-    ),
-    (
-        *("time", 30),
-        "{1-4}:{00-59} {5-8}:{00-59} {9-12}:{00-59} {13-23}:{00-59} "
-        "{00-09}:{00-59} {1-12}:{00-59}:{00-59}|{00-23}:{00-59}:{00-59}",
-    ),
-    (
-        *("slashed", 20),
-        "1/{2-9} {2-9}/{2-9} {10-31}/{1-31} "
-        "{1-31}/{1-12}/{1950-2029}|{1-31}/{1-12}/{00-99}|{01-31}/{01-12}/{1950-2029}",
-    ),
-    (
-        *("dashed", 30),
-        "{1-9}-{1-9} {10-99}-{10-99} {1900-2029}-{00-99}|{1900-2029}-{1900-2029} "
-        "{1900-2029}-{01-12}-{01-31} {100-999}-{1000-9999} "
-        "{100-999}-{100-999}-{1000-9999}|{10-99}-{10-999}-{100000-999999}",
-    ),
-    (
-        *("dotted", 6),
-        "{1-31}.{1-12}.{1950-2029} {1-9}.{0-9}.{0-9}|{10-223}.{0-255}.{0-255}.{0-255}",
-    ),
-    (
-        *("ordinal", 25),
-        "1st 2nd 3rd {4-9}th {10-20}th 21st|22nd|23rd|{24-30}th|31st "
-        "{34-40}th|{44-50}th|{54-60}th|{64-70}th|{74-80}th|{84-90}th|{94-99}th",
-    ),
-    ("decade", 12, "{2-9}0s 19{1-9}0s 18{1-9}0s|1{5-9}00s|20{0-2}0s"),
-)
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class NumberPart:
     """Literal characters, or a range of numbers where text is empty."""
 
     text: str
@@ -140,19 +77,19 @@ class Element:
     name: str
     kind: str
     share: float
-    forms: tuple[tuple[Part, ...], ...]
+    forms: tuple[tuple[NumberPart, ...], ...]
     first: int
     last: int
 
 
-def _parts(form: str) -> tuple[Part, ...]:
+def _parts(form: str) -> tuple[NumberPart, ...]:
     parts, end = [], 0
     for match in _RANGE.finditer(form):
-        parts += [Part(form[end : match.start()])] if match.start() > end else []
+        parts += [NumberPart(form[end : match.start()])] if match.start() > end else []
         low, high = match.groups()
-        parts.append(Part("", int(low), int(high), len(low)))
+        parts.append(NumberPart("", int(low), int(high), len(low)))
         end = match.end()
-    return (*parts, *([Part(form[end:])] if end < len(form) else []))
+    return (*parts, *([NumberPart(form[end:])] if end < len(form) else []))
 
 
 def _element(kind: str, spec: str) -> Element:
@@ -165,7 +102,7 @@ def _element(kind: str, spec: str) -> Element:
     return Element(name, kind, 0.0, forms, first, last)
 
 
-def _filled(form: tuple[Part, ...], numbers: Sequence[int]) -> str:
+def _filled(form: tuple[NumberPart, ...], numbers: Sequence[int]) -> str:
     """Write a form with these numbers in its ranges; others are passed over."""
     return "".join(
         part.text or f"{number:0{part.width}d}"
@@ -174,14 +111,16 @@ def _filled(form: tuple[Part, ...], numbers: Sequence[int]) -> str:
 
 
 def _elements() -> Iterator[Element]:
-    total = sum(share for _, share, _ in _TABLE)
-    for kind, share, specs in _TABLE:
-        every = [_element(kind, spec) for spec in specs.split()]
+    sections = word_lists.sections("number_elements")
+    rows = [(heading.split(), specs) for heading, specs in sections]
+    total = sum(int(share) for (_, share), _ in rows)
+    for (kind, share), specs in rows:
+        every = [_element(kind, spec) for spec in specs]
         weights = [1.0] * len(every)
         if kind in _COUNTING:
             weights = [math.log((e.last + 1) / max(e.first, 0.5)) for e in every]
         for element, weight in zip(every, weights, strict=True):
-            yield replace(element, share=share / total * weight / sum(weights))
+            yield replace(element, share=int(share) / total * weight / sum(weights))
 
 
 # NUMBER comes first.
@@ -266,9 +205,9 @@ def _kind(text: str) -> str:
     return kinds.get(first, "any")
 
 
-def _by_shape() -> dict[str, list[tuple[re.Pattern[str], list[Part], int]]]:
+def _by_shape() -> dict[str, list[tuple[re.Pattern[str], list[NumberPart], int]]]:
     """Return by shape the forms of that shape, their ranges, and their elements."""
-    shapes: dict[str, list[tuple[re.Pattern[str], list[Part], int]]] = {}
+    shapes: dict[str, list[tuple[re.Pattern[str], list[NumberPart], int]]] = {}
     for position, element in enumerate(ELEMENTS):
         # What NUMBER is written as has elements of its own.
         for form in element.forms if position else ():
@@ -339,7 +278,7 @@ class Numbers:
 
 
 def _random(
-    form: tuple[Part, ...], integers: NDArray[np.uint64], bits: RandomBits
+    form: tuple[NumberPart, ...], integers: NDArray[np.uint64], bits: RandomBits
 ) -> Iterator[str]:
     """Yield a number of a form for each row of bits, all of them equally likely."""
     fill = iter(range(integers.shape[1]))

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from dptext import cache, lexicons, models, settings
 from dptext.errors import LexiconError, UsageError
 from dptext.mechanisms import NoiseMechanism
-from dptext.mechanisms._clipped import clip
+from dptext.mechanisms.gaussian import clip
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import NUMBER, Ids, Lexicon
 

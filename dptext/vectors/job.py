@@ -15,8 +15,9 @@ import numpy as np
 from dptext import formats, lexicons, pipeline, streams
 from dptext.engine import pool
 from dptext.engine.fields import Fields
-from dptext.engine.serial import Job, Progress
+from dptext.engine.job import Job, Progress
 from dptext.engine.source import Source
+from dptext.engine.worker import Task
 from dptext.errors import LexiconError, RefusedError, UsageError
 from dptext.randomness import Randomness, RunKey
 from dptext.types import Record, Verbatim
@@ -51,7 +52,7 @@ class Recipe(NamedTuple):
     base_digest: str
     key: RunKey
 
-    def worker(self) -> Callable[[Sequence[Record], int], Rows]:
+    def worker(self) -> Callable[[Task], Rows]:
         """Make the release again.
 
         Raises LexiconError and UsageError when a file is not what it was.
@@ -76,9 +77,9 @@ class Worker:
     release: Release
     randomness: Randomness
 
-    def __call__(self, records: Sequence[Record], first_text: int, /) -> Rows:
+    def __call__(self, task: Task, /) -> Rows:
         """Embed a batch."""
-        return self.release.rows(records, self.randomness)
+        return self.release.rows(task.records, self.randomness)
 
 
 def run(
@@ -105,7 +106,8 @@ def run(
         fields = Fields(job.selection, module, lambda line: None)
         writer = columns.find(job.output)(output.stream)
         batches = pipeline.batches(_records(source.records(module)), job.batch_size)
-        for batch, rows in _embedded(ready, batches, key, job.jobs):
+        tasks = (Task(batch, 0) for batch in batches)
+        for (batch, *_), rows in _embedded(ready, tasks, key, job.jobs):
             for record in batch:
                 fields.add(record)
                 counts.texts += len(record.texts)
@@ -129,15 +131,15 @@ def _records(items: Iterable[Record]) -> Iterator[Record]:
 
 
 def _embedded(
-    ready: Release, batches: Iterable[list[Record]], key: RunKey, jobs: int
-) -> Iterator[tuple[list[Record], Rows]]:
+    ready: Release, tasks: Iterable[Task], key: RunKey, jobs: int
+) -> Iterator[tuple[Task, Rows]]:
     if jobs > 1:
         recipe = Recipe(ready.settings, ready.identity, ready.base_digest, key)
-        yield from pool.spread(recipe, ((batch, 0) for batch in batches), jobs)
+        yield from pool.spread(recipe, tasks, jobs)
         return
     work = Worker(ready, ready.randomness(key))
-    for batch in batches:
-        yield batch, work(batch, 0)
+    for task in tasks:
+        yield task, work(task)
 
 
 def _count(counts: Counts, ready: Release, batch: Sequence[Record], rows: Rows) -> None:

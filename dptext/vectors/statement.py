@@ -8,18 +8,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from dptext.guarantees import adjacency, strength
+from dptext.guarantees import claims, not_covered
 from dptext.guarantees.claims import Loss, TextLoss
-from dptext.guarantees.rounding import above, factor, number
+from dptext.guarantees.rounding import MAX_MEANINGFUL_LOSS, above, factor, number
+from dptext.guarantees.sentences import said
 from dptext.guarantees.statement import (
-    FRESH_KEY,
-    IDENTIFIED,
-    KEY_FILE,
-    LEXICON,
-    SETTINGS,
     Statement,
 )
-from dptext.guarantees.terms import MAX_MEANINGFUL_LOSS
 from dptext.mechanisms.discrete_gaussian import DiscreteGaussian
 from dptext.mechanisms.discrete_laplace import DiscreteLaplace
 from dptext.mechanisms.privemb import PrivEmb
@@ -146,7 +141,7 @@ def _covered(release: Release) -> tuple[str, ...]:
     """Return what becomes vectors."""
     if release.pool is not Pool.WORD:
         return ("texts",)
-    return adjacency.covered(release.settings.recipe.tokens)
+    return not_covered.covered(release.settings.recipe.tokens)
 
 
 def _conditions(
@@ -162,13 +157,18 @@ def _conditions(
         else _FORMULA.format(grid=grid)
     )
     lines = (
-        (True, KEY_FILE.format(named=named) if key == "key-file" else FRESH_KEY),
-        (True, SETTINGS),
-        (custom and options.pool is not Pool.SENTENCE, LEXICON),
+        (
+            True,
+            said("condition.key_file", named=named)
+            if key == "key-file"
+            else said("condition.fresh_key"),
+        ),
+        (True, said("condition.settings")),
+        (custom and options.pool is not Pool.SENTENCE, said("condition.lexicon")),
         (options.pool is Pool.SENTENCE, _MODEL),
         (options.public is not None, _PUBLIC),
         (isinstance(release.mechanism, PrivEmb), _MATRIX),
-        (identified, IDENTIFIED),
+        (identified, said("condition.identified")),
         (True, exact),
     )
     return (*(line for wanted, line in lines if wanted), *claim.promise.gaps)
@@ -287,7 +287,7 @@ def build(
         worst_loss=None if claim.none or math.isinf(far) else far,
         text_loss=claim.text_loss,
         equal_parts=False,
-        strength=strength.judge(claim.notion, claim.level, claim.loss, claim.text_loss),
+        strength=claims.judge(claim.notion, claim.level, claim.loss, claim.text_loss),
         strategy=Strategy.TOKEN,
         unprotected=(),
         numerical_slack=claim.slack,

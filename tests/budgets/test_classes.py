@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from dptext import pipeline, profile, registry
-from dptext.budgets import Budget, SequentialBudget, _classes
+from dptext.budgets import Budget, SequentialBudget, declared
 from dptext.errors import UsageError
 from dptext.settings import convert
 from dptext.tokens.policy import Policy
@@ -49,7 +49,7 @@ def test_parts_of_speech() -> None:
     from dptext.types import PARTS
 
     english = lexicons.find("builtin")
-    found = _classes.classes(english, "part-of-speech", "")
+    found = declared.classes(english, "part-of-speech", "")
     rows = {word: row for row, word in enumerate(english.words)}
     for word, part in (
         *(("house", "noun"), ("bring", "verb"), ("beautiful", "adjective")),
@@ -60,7 +60,7 @@ def test_parts_of_speech() -> None:
     assert found.names[int(found.of[-1])] == "unknown"
     assert set(PARTS) <= set(found.names)
     with pytest.raises(UsageError, match="holds no parts of speech"):
-        _classes.classes(LEXICON, "part-of-speech", "")
+        declared.classes(LEXICON, "part-of-speech", "")
 
 
 def test_places_of_a_text() -> None:
@@ -97,7 +97,7 @@ def test_a_wrong_table_is_one_line(
     if content is not None:
         table.write_text(content)
     with pytest.raises(UsageError, match=reason):
-        _classes.classes(LEXICON, "table", str(table))
+        declared.classes(LEXICON, "table", str(table))
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dptext.budgets import _weighted
+from dptext.budgets import linguistic
 
 PARTS = st.lists(
     st.lists(st.floats(1e-9, 1e9), min_size=0, max_size=12), min_size=1, max_size=5
@@ -21,7 +21,7 @@ def fill(
     weights = np.array([weight for text in texts for weight in text])
     of = np.repeat(np.arange(len(texts)), [len(text) for text in texts])
     same = np.ones(len(texts))
-    eps = _weighted.fill(weights, of, total * same, low * same, high * same)
+    eps = linguistic.fill(weights, of, total * same, low * same, high * same)
     return [eps[of == number] for number in range(len(texts))]
 
 
@@ -80,5 +80,5 @@ def test_bounds_that_cannot_hold_give_way_to_the_total() -> None:
 def test_equal_shares_where_every_score_is_zero() -> None:
     """Zeros give 1 / n, per text."""
     texts = np.array([0, 0, 1, 3])
-    shares = _weighted.normalized(np.array([0.0, 0.0, 2.0, 0.0]), texts, 4)
+    shares = linguistic.normalized(np.array([0.0, 0.0, 2.0, 0.0]), texts, 4)
     assert shares.tolist() == [0.5, 0.5, 1.0, 1.0]

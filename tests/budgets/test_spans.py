@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dptext.budgets import _spans
+from dptext.budgets import scores
 from tests.budgets import texts
 
 
@@ -17,8 +17,8 @@ def test_spans_and_bodies_agree(given_texts: list[str]) -> None:
     batch = texts.words(*given_texts)
     whole = "".join(batch.pieces)
     assert whole == "".join(given_texts)
-    cut = [whole[a:b] for a, b in zip(*_spans.spans(batch), strict=True)]
-    assert cut == _spans.bodies(batch)
+    cut = [whole[a:b] for a, b in zip(*scores.spans(batch), strict=True)]
+    assert cut == scores.bodies(batch)
 
 
 @given(
@@ -29,7 +29,7 @@ def test_sentences_and_chunks_are_the_texts(given_texts: list[str], most: int) -
     batch = texts.words(*given_texts)
     whole = "".join(given_texts)
     borders = set(np.cumsum([len(text) for text in given_texts]).tolist())
-    for parts in (list(_spans.sentences(batch)), list(_spans.chunks(batch, most))):
+    for parts in (list(scores.sentences(batch)), list(scores.chunks(batch, most))):
         assert "".join(part for _, part in parts) == whole
         for offset, part in parts:
             assert whole[offset : offset + len(part)] == part
@@ -40,7 +40,7 @@ def test_sentences_and_chunks_are_the_texts(given_texts: list[str], most: int) -
 def test_windows_hold_equally_many_words(most: int) -> None:
     """All words in order, at most so many each; parts of a text differ by one."""
     batch = texts.words(*texts.ODD, "one two three four five six seven eight")
-    parts = list(_spans.windows(batch, most))
+    parts = list(scores.windows(batch, most))
     covered = [word for _, _, low, high in parts for word in range(low, high)]
     assert covered == list(range(len(batch.ids)))
     for begin, end, low, high in parts:
@@ -55,13 +55,13 @@ def test_windows_hold_equally_many_words(most: int) -> None:
 def test_a_word_takes_the_greatest_of_what_it_touches() -> None:
     """Divided words: the greatest part; undivided ones: each part the whole's."""
     batch = texts.words("don't well ran", "x")
-    begins, ends = _spans.spans(batch)
-    assert _spans.bodies(batch)[-3:] == ["well", "ran", "x"]
+    begins, ends = scores.spans(batch)
+    assert scores.bodies(batch)[-3:] == ["well", "ran", "x"]
     #            do      n't     " well ran"      nothing at x
     tokens = ((0, 2), (2, 5), (6, 14))
     values = (3.0, 7.0, 5.0)
     firsts, lasts = zip(*tokens, strict=True)
-    found = _spans.greatest(batch, firsts, lasts, values, 1.0)
+    found = scores.greatest(batch, firsts, lasts, values, 1.0)
     assert found[-3:].tolist() == [5.0, 5.0, 1.0]
     expected = [
         max([v for (a, b), v in zip(tokens, values, strict=True) if a < e and b > s])
@@ -70,15 +70,15 @@ def test_a_word_takes_the_greatest_of_what_it_touches() -> None:
         for s, e in zip(begins.tolist(), ends.tolist(), strict=True)
     ]
     assert found.tolist() == expected
-    assert _spans.greatest(batch, [], [], [], 2.0).tolist() == [2.0] * len(found)
+    assert scores.greatest(batch, [], [], [], 2.0).tolist() == [2.0] * len(found)
 
 
 def test_every_token_counts_kept_words() -> None:
     """Stop words and numbers that are kept share too; marks and spaces do not."""
     batch = texts.words("He paid 20 dollars, twice.", policy=texts.KEEP)
     index = {word.lower(): row for row, word in enumerate(texts.english().words)}
-    wide, replaced = _spans.every_token(batch, index)
-    assert _spans.bodies(wide) == ["He", "paid", "20", "dollars", "twice"]
+    wide, replaced = scores.every_token(batch, index)
+    assert scores.bodies(wide) == ["He", "paid", "20", "dollars", "twice"]
     np.testing.assert_array_equal(wide.positions[replaced], batch.positions)
     np.testing.assert_array_equal(wide.ids[replaced], batch.ids)
     assert texts.english().words[wide.ids[0]] == "he"

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from dptext import registry
-from dptext.cli import arguments
 from tests.cli.running import here, lexicon
 
 
@@ -141,12 +140,3 @@ def test_fitted_is_shown_as_the_law_that_runs(tmp_path: Path) -> None:
     row = rows(tmp_path, "balanced", "--risk", "40%")["rank"]
     assert row["parameters"]["steps"] == found["mechanism"]["steps"]
     assert row["epsilon"] == found["budget"]["epsilon"]
-
-
-@pytest.mark.parametrize("option", arguments.GONE)
-def test_options_that_are_gone_say_what_to_do(option: str) -> None:
-    """The one line names the tool of a checkout."""
-    ran = here("calibrate", "--risk", "40%", option, "1")
-    assert ran.code == 2
-    assert ran.err.count("\n") == 1
-    assert "python -m tools.best_weights" in ran.err

@@ -12,10 +12,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from dptext.cli import judging
+from dptext.cli import check
 from tests.cli.running import MARKER, Ran, here, small
 
-TRUSTED = f"dptext: {judging.TRUST}\n"
+TRUSTED = f"dptext: {check.TRUST}\n"
 Change = Callable[[dict[str, Any]], None]
 
 

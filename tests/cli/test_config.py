@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from dptext.cli import layers
-from tests.cli.running import here
+from dptext.cli import configuration
+from tests.cli.running import here, lexicon
 from tests.cli.test_boundary import ALL
 
 RECORD = '{"id": 1, "body": "the film was good"}\n'
@@ -30,8 +30,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def shown(*before: str) -> dict[str, tuple[Any, str]]:
-    """Return value and source of each setting, as `dptext config` prints them."""
-    ran = here(*before, "config", "--json")
+    """Return value and source of each setting, as `dptext doctor` prints them."""
+    ran = here(*before, "doctor", "--settings", "--json")
     assert ran.code == 0, ran.err
     rows = json.loads(ran.out)["settings"]
     return {row["setting"]: (row["value"], row["from"]) for row in rows}
@@ -87,11 +87,12 @@ def test_order_of_sources(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None
         assert context.params["field"] == ["a", "b c"]
 
 
-def test_sources_are_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_sources_are_named(folder: Path) -> None:
     """One line on standard error names what was set, and by what."""
     Path(folder, ".dptext.yaml").write_text("sanitize: {risk: 30%, jobs: 2}\n")
-    with ALL["plan"].make_context("plan", ["--epsilon", "2"]):
-        assert capsys.readouterr().err == "dptext: from ../../.dptext.yaml: jobs\n"
+    words = lexicon(Path.cwd())
+    ran = here("plan", "--epsilon", "2", "--lexicon", words, "--no-bayes-risk")
+    assert ran.err.startswith("dptext: from ../../.dptext.yaml: jobs\n")
 
 
 def test_settings_of_a_run_are_in_its_report(
@@ -140,7 +141,7 @@ def test_paths_of_a_file_begin_where_it_lies(folder: Path) -> None:
         ("sanitize: {epsilon: -1}", "sanitize.epsilon: -1: too small; give a number"),
         ("sanitize: {epsilon: true}", "sanitize.epsilon: give a word or a number"),
         ("sanitize: {jobs: 2.5}", "sanitize.jobs: 2.5: not an integer"),
-        ("sanitize: {missing: maybe}", "sanitize.missing: --missing maybe: choose"),
+        ("sanitize: {missing: maybe}", "sanitize.missing: maybe: choose"),
         ("sanitize: {quoting: perhaps}", "sanitize.quoting"),
         ("sanitize: {field: {a: b}}", "sanitize.field: give a word, or a list"),
         ("sanitize: 3", "sanitize: give keys and values"),
@@ -156,7 +157,7 @@ def test_paths_of_a_file_begin_where_it_lies(folder: Path) -> None:
 def test_refused_in_one_line(folder: Path, text: str, said: str) -> None:
     """What cannot be set ends in one line that says where it stands."""
     Path(folder, ".dptext.yaml").write_text(text)
-    ran = here("config")
+    ran = here("doctor", "--settings")
     assert (ran.code, ran.out) == (2, b"")
     assert ran.err.count("\n") == 1
     assert ".dptext.yaml" in ran.err
@@ -204,10 +205,13 @@ def test_files_of_other_users(folder: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_every_option_that_a_file_sets_is_one() -> None:
     """The table of settings names options that the commands have."""
-    for command, names in {**layers._READ, **layers._VARIABLES}.items():
+    for command, names in {
+        **configuration.BY_FILE,
+        **configuration.BY_VARIABLE,
+    }.items():
         options = {option.name for option in ALL[command].params}
         assert names <= options, command
-    for names in layers._ASIDE.values():
+    for names in configuration.ASIDE.values():
         assert names <= {option.name for option in ALL["sanitize"].params}
 
 

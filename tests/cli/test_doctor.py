@@ -1,11 +1,9 @@
-"""What doctor finds, and the manual page: each command and option is in it."""
+"""What doctor finds, and that completion of the shell can be installed."""
 
 from __future__ import annotations
 
 import json
 import os
-import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -14,7 +12,6 @@ from dptext.cli.app import app
 from dptext.readers import ngrams
 from tests import small
 from tests.cli.running import here
-from tests.cli.test_boundary import ALL
 from tests.readers import models as small_models
 
 
@@ -25,7 +22,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / ".git").mkdir()
     monkeypatch.setenv("DPTEXT_HOME", str(tmp_path / "store"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     for name in ("DPTEXT_KEY_FILE", "DPTEXT_SIGN_KEY", "DPTEXT_CONFIG"):
         monkeypatch.delenv(name, raising=False)
     return tmp_path
@@ -81,26 +77,6 @@ def test_what_is_wrong_and_what_to_do(
     assert "does not match its digest" in wrong["n-gram model cut"][1]
     assert "lexicon ngrams" in wrong["n-gram model cut"][2]
     assert lines["n-gram model sound"][0] == "ok"
-
-
-def test_every_option_is_in_the_manual(folder: Path) -> None:
-    """The page names every command with its options, and man can read it."""
-    ran = here("man")
-    page = ran.out.decode().replace("\\-", "-")
-    for command, parsed in ALL.items():
-        assert f".SS dptext {command}\n" in page
-        for option in parsed.params:
-            assert all(name in page for name in option.opts), option.opts
-    assert here("man", "--install").code == 0
-    target = folder / "data" / "man" / "man1" / "dptext.1"
-    assert target.read_bytes() == ran.out
-    if shutil.which("groff") is not None:
-        done = subprocess.run(
-            ["groff", "-man", "-Tascii", "-ww", str(target)],
-            capture_output=True,
-            check=False,
-        )
-        assert (done.returncode, done.stderr) == (0, b"")
 
 
 def test_completion_is_a_command_of_its_own() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from dptext.cli import judging
+from dptext.cli import check
 from dptext.guarantees import policy
 from dptext.lexicons import find
 from dptext.report import exports, signatures
@@ -92,7 +92,7 @@ def recomputer(honest: Path) -> Recomputer:
 
 def judged(path: Path, recomputer: Recomputer, *keys: signatures.Key) -> list[Finding]:
     """Return what `check` finds."""
-    judge = judging.judged(lambda: exports.on_disk(path), POLICY, keys, recomputer)
+    judge = check.judged(lambda: exports.on_disk(path), POLICY, keys, recomputer)
     return list(judge[0])
 
 

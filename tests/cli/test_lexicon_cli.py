@@ -119,12 +119,6 @@ def test_wrong_options(arguments: tuple[str, ...]) -> None:
     assert _run(*arguments).exit_code == 2
 
 
-def test_the_build_is_no_command() -> None:
-    """Whatever options it is given, one line names the tool of a checkout."""
-    result = _run("build", "--wordnet", "somewhere", "--size", "9")
-    assert "python -m tools.english" in str(result.exception)
-
-
 def test_formats_are_those_that_can_be_read() -> None:
     """The command line offers every format there is, and no other."""
     assert FORMATS == sources.FORMATS

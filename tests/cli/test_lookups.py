@@ -1,4 +1,4 @@
-"""`dptext profiles`, `mechanisms`, `report` and help: look-ups on standard output."""
+"""`dptext list`, `report` and help: look-ups on standard output."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ from tests.small import cloud
 
 def test_profiles_are_listed_and_shown() -> None:
     """Every shipped profile is in the list, and can be shown as its file."""
-    ran = here("profiles")
+    ran = here("list", "profiles")
     assert ran.code == 0
     assert ran.err == ""
     for name in profile.shipped():
         assert name in ran.out.decode()
-        shown = here("profiles", name)
+        shown = here("list", "profiles", name)
         assert shown.out.decode().startswith(f"name: {name}\n")
-    rows = json.loads(here("profiles", "--json").out)
+    rows = json.loads(here("list", "profiles", "--json").out)
     assert [row["name"] for row in rows] == list(profile.shipped())
     assert all(row["about"] and row["source"] and row["mechanism"] for row in rows)
 
 
 def test_mechanisms_are_listed_and_shown() -> None:
     """Every mechanism is in the list with its guarantee and source."""
-    rows = json.loads(here("mechanisms", "--json").out)
+    rows = json.loads(here("list", "mechanisms", "--json").out)
     assert [row["mechanism"] for row in rows] == list(registry.names("mechanisms"))
     assert all(row["guarantee"] and row["source"] for row in rows)
-    listed = here("mechanisms")
+    listed = here("list", "mechanisms")
     assert (listed.code, listed.err) == (0, "")
     for row in rows:
         assert row["mechanism"] in listed.out.decode()
@@ -50,12 +50,12 @@ def test_mechanisms_are_listed_and_shown() -> None:
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_a_mechanism_is_shown_in_full(name: str) -> None:
     """Statement, gaps, parameters, a command; what to use where nothing is promised."""
-    shown = here("mechanisms", name)
+    shown = here("list", "mechanisms", name)
     assert (shown.code, shown.err) == (0, "")
     text = shown.out.decode()
     for title in ("Family", "Guarantee", "Source", "Known gaps", "Example"):
         assert f"{title}: " in text
-    whole = json.loads(here("mechanisms", name, "--json").out)
+    whole = json.loads(here("list", "mechanisms", name, "--json").out)
     assert whole["mechanism"] == name
     assert whole["known_gaps"]
     assert whole["guarantee"].startswith("none") <= ("instead" in whole)
@@ -66,7 +66,7 @@ def test_a_mechanism_is_shown_in_full(name: str) -> None:
 @pytest.mark.parametrize("name", ["custext", "gumbel", "syntf", "vickrey"])
 def test_a_form_without_a_promise_says_what_to_use(name: str) -> None:
     """There is a section Instead."""
-    assert "Instead: " in here("mechanisms", name).out.decode()
+    assert "Instead: " in here("list", "mechanisms", name).out.decode()
 
 
 @pytest.mark.parametrize("name", MECHANISMS)
@@ -74,7 +74,7 @@ def test_every_example_runs(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The command that is shown works as it stands, here on a small lexicon."""
-    example = json.loads(here("mechanisms", name, "--json").out)["example"]
+    example = json.loads(here("list", "mechanisms", name, "--json").out)["example"]
     lexicon = complete(cloud(120, 8))
     if "=DIR" in example:
         language_models.roberta(tmp_path / "DIR")
@@ -93,9 +93,37 @@ def test_every_example_runs(
 @pytest.mark.parametrize("what", ["profiles", "mechanisms"])
 def test_unknown_names_are_usage_errors(what: str) -> None:
     """An unknown name is one line and exit code 2."""
-    ran = here(what, "nonsense")
+    ran = here("list", what, "nonsense")
     assert (ran.code, ran.out) == (2, b"")
     assert ran.err.count("\n") == 1
+
+
+def test_names_and_lists_together() -> None:
+    """Both lists without a name; a name of one of them alone shows that one."""
+    both = json.loads(here("list", "--json").out)
+    for kind, rows in both.items():
+        assert rows == json.loads(here("list", kind, "--json").out)
+    shown = here("list").out
+    assert all(row["name"].encode() in shown for row in both["profiles"])
+    assert here("list", "rank").out == here("list", "mechanisms", "rank").out
+    assert here("list", "strict").out == here("list", "profiles", "strict").out
+    row = json.loads(here("list", "profiles", "strict", "--json").out)
+    assert row in both["profiles"]
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (("tem",), "dptext list profiles tem or dptext list mechanisms tem"),
+        (("rnk",), "did you mean 'rank'"),
+        (("rank", "tem"), "write profiles or mechanisms first"),
+    ],
+)
+def test_a_name_that_says_too_little(given: tuple[str, ...], said: str) -> None:
+    """A name of both kinds, or of none, is one line and exit code 2."""
+    ran = here("list", *given)
+    assert (ran.code, ran.out, ran.err.count("\n")) == (2, b"", 1)
+    assert said in ran.err
 
 
 def test_schema_is_printed() -> None:
@@ -103,9 +131,7 @@ def test_schema_is_printed() -> None:
     assert json.loads(here("report", "--schema").out) == document.schema()
 
 
-@pytest.mark.parametrize(
-    "command", ["sanitize", "check", "report", "profiles", "mechanisms", "lexicon"]
-)
+@pytest.mark.parametrize("command", ["sanitize", "check", "report", "list", "lexicon"])
 def test_every_command_has_help(command: str) -> None:
     """Each command explains itself on standard output."""
     ran = here(command, "--help")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 from collections import defaultdict
@@ -10,7 +11,9 @@ from typing import Any
 
 import pytest
 
-from dptext.cli import arguments, options
+import dptext.cli
+from dptext.cli import values
+from dptext.cli.parser import REMOVED
 from tests.cli.running import here
 from tests.cli.test_boundary import ALL
 
@@ -69,33 +72,81 @@ def test_a_format_is_checked_in_one_way(command: str, tmp_path: Path) -> None:
     assert (ran.code, ran.err) == (2, f"dptext: {said}\n")
 
 
-@pytest.mark.parametrize("old", arguments.RENAMED)
+OLD_OPTIONS = [name for name in REMOVED if name.startswith("--")]
+
+
+@pytest.mark.parametrize("old", OLD_OPTIONS)
 @pytest.mark.parametrize("command", sorted(ALL))
-def test_an_old_option_is_refused_with_its_new_name(command: str, old: str) -> None:
+def test_an_old_option_is_refused_with_what_to_use(command: str, old: str) -> None:
     """On every command, also with a value: one line, exit code 2."""
-    new = arguments.RENAMED[old]
     for given in ((old,), (f"{old}=x",), (old, "x")):
         ran = here(*command.split(), *given)
-        expected = f"dptext: {old}: this option is now {new}\n"
+        expected = f"dptext: {old}: {REMOVED[old]}\n"
         assert (ran.code, ran.out, ran.err) == (2, b"", expected)
 
 
-def test_new_names_are_options_and_old_ones_are_not() -> None:
-    """The table of old names leads to options that there are."""
+@pytest.mark.parametrize("old", REMOVED.keys() - OLD_OPTIONS)
+def test_an_old_command_is_refused_with_what_to_use(old: str) -> None:
+    """Whatever follows it: one line, exit code 2."""
+    for rest in ((), ("--json",), ("x", "--no-such-option", "y")):
+        ran = here(*old.split(), *rest)
+        expected = f"dptext: {old}: {REMOVED[old]}\n"
+        assert (ran.code, ran.out, ran.err) == (2, b"", expected)
+
+
+def test_what_is_used_now_is_there_and_old_names_are_not() -> None:
+    """The table of old names leads to options and commands that there are."""
     every = {
         name
         for command in ALL.values()
         for option in command.params
         for name in (*option.opts, *option.secondary_opts)
     }
-    assert every >= set(arguments.RENAMED.values())
-    assert not every & arguments.RENAMED.keys()
+    assert not every & set(OLD_OPTIONS)
+    for said in REMOVED.values():
+        names = set(re.findall(r"--[a-z-]+", said.partition("python -m")[0]))
+        assert names <= every, said
+        for command in re.findall(r"dptext ([a-z]+)", said):
+            assert command in ALL or "checkout" in said, said
+
+
+@pytest.mark.parametrize("command", sorted(ALL))
+def test_help_fits_on_a_screen_and_names_the_rest(command: str) -> None:
+    """At 80 columns 50 lines at most; its last line says how to see all options."""
+    parsed = ALL[command]
+    hidden = [each for each in parsed.params if each.hidden]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("COLUMNS", "80")
+        patch.setenv("TERMINAL_WIDTH", "80")
+        lines = here(*command.split(), "--help").out.decode().strip().splitlines()
+        assert len(lines) <= 50
+        last = f"{len(hidden)} more options: dptext {command} --help-all"
+        assert (lines[-1].strip() == last) == bool(hidden)
+        if hidden:
+            ran = here(*command.split(), "--help-all")
+            shown = ran.out.decode()
+            assert (ran.code, ran.err) == (0, "")
+            assert all(max(each.opts, key=len) in shown for each in parsed.params)
+            assert "more options" not in shown
+    assert hidden == [each for each in parsed.params if each.hidden]
+
+
+def test_no_command_takes_more_than_a_reader_can_hold() -> None:
+    """At most 18 parameters, groups of options among them; at most 15 commands."""
+    assert len({name.split()[0] for name in ALL}) <= 15
+    for path in Path(dptext.cli.__file__).parent.glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.FunctionDef):
+                count = len(node.args.args) + len(node.args.kwonlyargs)
+                assert count <= 18, (path.name, node.name)
 
 
 def test_jobs_may_be_left_to_the_machine() -> None:
     """Auto is one process for each core that this one may use."""
-    assert 1 <= options.jobs_of("auto") <= (os.cpu_count() or 1)
-    assert options.jobs_of("3") == 3
+    assert 1 <= values.cores() <= (os.cpu_count() or 1)
+    jobs = values.Number(int, 1, 9, other=("auto", values.cores))
+    assert jobs("auto") == values.cores()
+    assert jobs("3") == 3
 
 
 def test_no_help_is_taken_for_markup() -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from dptext import lexicons, pipeline, profile
-from dptext.cli.sizes import parse
+from dptext.cli.plan import size_of
 from dptext.errors import UsageError
 from dptext.measures import bayes_risk
 from dptext.report import plan as plans
@@ -66,14 +66,14 @@ def test_the_share_that_changes_is_the_expected_one(
 )
 def test_sizes(given: str, size: int) -> None:
     """Decimal units, as file managers show them."""
-    assert parse(given) == size
+    assert size_of(given) == size
 
 
 @pytest.mark.parametrize("given", ["", "GB", "1..2", "-3", "2 GiB"])
 def test_no_sizes(given: str) -> None:
     """What is no size is refused."""
     with pytest.raises(UsageError, match="--size"):
-        parse(given)
+        size_of(given)
 
 
 def test_faults(tmp_path: Path) -> None:

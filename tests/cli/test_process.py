@@ -351,7 +351,7 @@ def test_bare_command_shows_help_and_wrong_ones_end_with_2() -> None:
         (("sanitize", "-f", "text", "-q", "in.jsonl"), ">&-", 2, "stdout is closed"),
         (("sanitize", "-f", "text", "in.jsonl"), "2>&-", 0, ""),
         (("sanitize", "-f", "text", "in.jsonl", "--on-error", "x"), "2>&-", 2, ""),
-        (("profiles", "--json"), ">/dev/full", 1, "No space left"),
+        (("list", "--json"), ">/dev/full", 1, "No space left"),
     ],
 )
 def test_closed_and_full_standard_streams(

@@ -51,8 +51,8 @@ def test_texts_in_explain(options: tuple[str, ...]) -> None:
         ("lexicon", "info", "{}"),
         ("lexicon", "import", "{}", "--name", "x"),
         ("report", "{}"),
-        ("profiles", "{}"),
-        ("mechanisms", "{}"),
+        ("list", "profiles", "{}"),
+        ("list", "mechanisms", "{}"),
         ("explain", "the film", "--profile", "{}.yaml"),
         ("{}",),
     ],
@@ -89,7 +89,7 @@ def test_odd_widths(columns: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A number of columns in which nothing can be printed is left aside."""
     monkeypatch.setenv("COLUMNS", columns)
     monkeypatch.setenv("LINES", columns)
-    ran = here("mechanisms")
+    ran = here("list", "mechanisms")
     assert ran.code == 0, ran.err
     lines = ran.out.decode().splitlines()
     assert "laplace" in ran.out.decode()

@@ -154,7 +154,7 @@ def test_a_gguf_file_asks_for_its_extra(
 def test_a_real_model_reads_english() -> None:
     """Under balanced it finds more of 43 words than each word tells by itself."""
     from dptext import open_pipeline
-    from dptext.readers.channel import Alone
+    from dptext.readers.channel import UnigramReader
 
     decoder = {"name": "causal-lm", "model": language_models.real()}
     ready = open_pipeline("balanced", {"decoder": decoder})
@@ -163,15 +163,13 @@ def test_a_real_model_reads_english() -> None:
         "We have never been to New York, but my brother lives there with his wife.",
         "Shares of the company fell by more than ten percent in the last week.",
     ]
-    seen: list[Any] = []
-    ready.privatize(
+    private = ready.privatize(
         [Record(n, (text,), None) for n, text in enumerate(texts)],
         ready.randomness(RunKey.from_seed(3)),
-        observe=lambda words, drawn, joined, eps: seen.extend((words, drawn, eps)),
     )
-    words, drawn, eps = seen
-    released = ready.released(words, drawn, eps)
-    alone = (Alone(ready.channel).guess(released) == words.ids).mean()
+    words = private.words
+    released = ready.released(words, private.drawn, private.eps)
+    alone = (UnigramReader(ready.channel).guess(released) == words.ids).mean()
     reader = ready.decoder.reader
     assert reader is not None
     read = (reader.guess(released) == words.ids).mean()

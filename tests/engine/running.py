@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from dptext import streams
-from dptext.engine import serial
-from dptext.engine.serial import Job, Sinks, Written
+from dptext.engine import run as runs
+from dptext.engine.job import Job, Sinks, Written
 from dptext.engine.tally import Tally
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
@@ -18,6 +18,8 @@ def run(
     """Open the outputs of a job, carry it out, and publish them."""
     with streams.Release() as release:
         sinks = Sinks.of(job, release)
-        written = serial.run(job, pipeline, key, tally, sinks, **more)
+        written = runs.carry_out(
+            job, pipeline, key, tally, sinks, warn=lambda line: None, **more
+        )
         release.commit()
     return written

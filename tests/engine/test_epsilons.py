@@ -8,7 +8,7 @@ from functools import reduce
 import numpy as np
 import pytest
 
-from dptext.engine.tally import EpsilonHistogram, Spent
+from dptext.engine.tally import EpsilonHistogram, EpsilonsSpent
 from dptext.tokens.policy import Policy
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import Eps, Words
@@ -24,7 +24,7 @@ def words_of(*texts: str) -> Words:
     return Tokenizer(LEXICON, Policy()).words(texts)
 
 
-def spent(*batches: tuple[Words, Eps]) -> Spent:
+def spent(*batches: tuple[Words, Eps]) -> EpsilonsSpent:
     """Count batches."""
     nothing = (words_of(), np.empty(0))
     return reduce(

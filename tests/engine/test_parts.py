@@ -6,7 +6,6 @@ import contextlib
 import io
 import json
 from collections import Counter
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -15,14 +14,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dptext import formats
-from dptext.engine import source, worker
-from dptext.engine.serial import Job
+from dptext.engine import source
+from dptext.engine.job import Job
 from dptext.engine.tally import Start
-from dptext.engine.worker import Done, Part, Worker
+from dptext.engine.worker import Done, FilePart, Task, Worker
 from dptext.errors import InputError
-from dptext.formats import PieceWriter, _pieces
 from dptext.metrics import FIRST_TEXTS
-from dptext.types import Fault, Record, Selection, Verbatim
+from dptext.types import Fault, Selection, Verbatim
 from tests.cli.running import here, lexicon
 
 QUICK = settings(
@@ -47,6 +45,19 @@ HEADS = {"jsonl": b"", "text": b"", "csv": b"text,n\n"}
 ENDS = [b"\n", b"\n", b"\n", b"\r\n"]
 
 
+class Upper(Worker):
+    """Writes texts in capitals, and keeps what it has seen."""
+
+    def __init__(self, seen: list[tuple[int, tuple[str, ...]]]) -> None:
+        self._seen = seen
+
+    def _records(self, task: Task) -> Done:
+        records = task.records
+        texts = [tuple(text.upper() for text in record.texts) for record in records]
+        self._seen += [(each.ordinal, each.texts) for each in records if each.texts]
+        return Done(cast(Any, None), texts, [], b"", 0, Counter(), [])
+
+
 class Outcome:
     """What became of a file: bytes, ordinals with texts, faults, or why it ended."""
 
@@ -64,7 +75,7 @@ class Outcome:
         try:
             with path.open("rb") as read._first:
                 for item in read.items(module, parts=cut):
-                    if isinstance(item, Part):
+                    if isinstance(item, FilePart):
                         self.parts += 1
                         self._finish(item, writer)
                     elif isinstance(item.rest, Verbatim):
@@ -75,26 +86,22 @@ class Outcome:
                         raise item.rest
                     else:
                         self.present[item.present] += 1
-                        writer.write(item, self._upper([item], 0).texts[0])
+                        (texts,) = Upper(self.seen)(Task([item], 0)).texts
+                        writer.write(item, texts)
         except InputError as error:
             self.ended = str(error)
         writer.close()
 
-    def _finish(self, part: Part, writer: formats.Writer) -> None:
-        assert isinstance(writer, PieceWriter)
-        done = worker.finish(part, cast(Worker, self._upper))
-        writer.piece(done.data)
+    def _finish(self, part: FilePart, writer: formats.Writer) -> None:
+        done = Upper(self.seen)(Task([], 0, part))
+        if done.data:
+            writer.piece(done.data)
         self.present += done.present
         for fault in done.faults:
             self._fault(fault)
 
     def _fault(self, fault: Fault) -> None:
         self.faults.append((fault.location, fault.reason, fault.raw))
-
-    def _upper(self, records: Sequence[Record], first_text: int) -> Done:
-        texts = [tuple(text.upper() for text in record.texts) for record in records]
-        self.seen += [(each.ordinal, each.texts) for each in records if each.texts]
-        return Done(texts, cast(Any, None), [])
 
 
 @QUICK
@@ -109,7 +116,7 @@ def test_a_file_in_parts_is_the_file(
         drawn = drawn.rstrip(b"\r\n")
     path = tmp_path / "in"
     path.write_bytes(HEADS[name] + drawn)
-    monkeypatch.setattr(_pieces, "SIZE", data.draw(st.integers(1, 60)))
+    monkeypatch.setattr(source, "SIZE", data.draw(st.integers(1, 60)))
     monkeypatch.setattr(source, "SAMPLE", 1)
     monkeypatch.setattr(source, "FIRST_TEXTS", 1)
     uncut, cut = (Outcome(name, parts, path) for parts in (False, True))
@@ -153,7 +160,7 @@ def test_large_files_are_cut(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After the first records there are parts; none is read twice or left out."""
-    monkeypatch.setattr(_pieces, "SIZE", 2**10)
+    monkeypatch.setattr(source, "SIZE", 2**10)
     path = tmp_path / "in"
     path.write_bytes(HEADS[name] + (LINES[name][0] + b"\n") * 20_000)
     cut = Outcome(name, True, path)

@@ -13,8 +13,10 @@ from typing import Any
 import pytest
 
 from dptext import lexicons, pipeline, profile
-from dptext.engine import pool, serial
+from dptext.engine import pool
+from dptext.engine.job import Job
 from dptext.engine.tally import Tally
+from dptext.engine.worker import Task
 from dptext.errors import DptextError, InputError, LexiconError, UsageError
 from dptext.measures.public import PublicMeasures
 from dptext.pipeline import Pipeline
@@ -76,9 +78,7 @@ def test_bytes_and_reports_are_those_of_one_process(
     for jobs, batch in ((1, 4096), (2, 7)):
         target = tmp_path / f"{jobs}" / "out.jsonl"
         target.parent.mkdir()
-        job = serial.Job(
-            (str(source),), str(target), Selection(), batch_size=batch, jobs=jobs
-        )
+        job = Job((str(source),), str(target), Selection(), batch_size=batch, jobs=jobs)
         tally = Tally.of(made.lexicon)
         written = running.run(job, made, KEY, tally)
         assert tally.texts == tally.records == 60
@@ -98,13 +98,13 @@ def test_a_faulty_record_stops_the_run_without_output(
     made = built(lexicon)
     source, target = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
     source.write_text('{"text": "one"}\n' * 9 + "{\n")
-    job = serial.Job((str(source),), str(target), Selection(), batch_size=2, jobs=2)
+    job = Job((str(source),), str(target), Selection(), batch_size=2, jobs=2)
     with pytest.raises(InputError, match=r"in\.jsonl:10"):
         running.run(job, made, KEY, Tally.of(made.lexicon))
     assert not target.exists()
 
 
-def _stop(batch: Any, first_text: int) -> Any:
+def _stop(task: Task) -> Any:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
@@ -114,7 +114,7 @@ def test_a_killed_worker_is_an_error(
     """It is said, and nothing is taken for the end of the input."""
     made = built(lexicon)
     monkeypatch.setattr(pool, "_work", _stop)
-    batches = (([Record(row, ("one two",), None)], row) for row in range(9))
+    batches = (Task([Record(row, ("one two",), None)], row) for row in range(9))
     with pytest.raises(DptextError, match="worker process stopped"):
         list(pool.run(made, batches, KEY, 2))
 
@@ -124,10 +124,10 @@ def test_memory_is_bounded(lexicon: str) -> None:
     made = built(lexicon)
     read: list[int] = []
 
-    def batches() -> Iterator[tuple[list[Record], int]]:
+    def batches() -> Iterator[Task]:
         for number in range(40):
             read.append(number)
-            yield [Record(number, ("one two",), None)], number
+            yield Task([Record(number, ("one two",), None)], number)
 
     out = pool.run(made, batches(), KEY, 2)
     next(out)
@@ -150,6 +150,6 @@ def test_a_worker_refuses_settings_whose_files_have_changed(lexicon: str) -> Non
 def test_an_error_of_a_worker_is_that_of_one_process(lexicon: str) -> None:
     """What a worker cannot begin with is said as it is, not as a process that died."""
     made = replace(built(lexicon), identity="another")
-    batches = [([Record(0, ("one two",), None)], 0)]
+    batches = [Task([Record(0, ("one two",), None)], 0)]
     with pytest.raises(UsageError, match="changed since the run began"):
         list(pool.run(made, batches, KEY, 2))

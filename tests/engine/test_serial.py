@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dptext import pipeline, profile
-from dptext.engine import serial
+from dptext.engine.job import Job, Written
 from dptext.engine.source import one_format
 from dptext.engine.tally import Start, Tally
 from dptext.errors import InputError, UsageError
@@ -37,14 +37,14 @@ def ready() -> Pipeline:
 
 def _run(
     ready: Pipeline, folder: Path, *sources: str, start: int = 0, on_error: str = "fail"
-) -> tuple[list[bytes], Tally, serial.Written]:
+) -> tuple[list[bytes], Tally, Written]:
     names = []
     for number, text in enumerate(sources):
         path = folder / f"{number}.txt"
         path.write_text(text)
         names.append(str(path))
     target = folder / "out.txt"
-    job = serial.Job(tuple(names), str(target), Selection(), on_error=on_error)
+    job = Job(tuple(names), str(target), Selection(), on_error=on_error)
     tally = Tally.of(ready.lexicon, Start(start))
     written = running.run(job, ready, KEY, tally)
     data = target.read_bytes()
@@ -83,13 +83,13 @@ def test_progress_counts(ready: Pipeline, tmp_path: Path) -> None:
     source.write_text(f"{TEXT}\n" * 600)
     told: list[tuple[int, int]] = []
     running.run(
-        serial.Job((str(source),), str(tmp_path / "o"), Selection(), batch_size=64),
+        Job((str(source),), str(tmp_path / "o"), Selection(), batch_size=64),
         ready,
         KEY,
         Tally.of(ready.lexicon),
         progress=lambda records, words: told.append((records, words)),
     )
-    assert [records for records, _ in told] == [256, 512]
+    assert [records for records, _ in told] == [*range(64, 600, 64), 600]
     assert all(words >= 8 * records for records, words in told)
 
 

@@ -13,6 +13,7 @@ from dptext import registry
 from dptext.engine.tally import Counted, Meters, Tally
 from dptext.errors import ComponentError, UsageError
 from dptext.metrics import Batch, similarity
+from dptext.pipeline import Privatized
 from dptext.tokens.joining import Joined
 from dptext.tokens.policy import Policy
 from dptext.tokens.tokenizer import Tokenizer
@@ -109,6 +110,7 @@ def test_what_is_observed_goes_on_where_it_ended(
     for _ in range(3):
         words = TOKENIZER.words(LEXICON.words[:2])
         joined = Joined([], words.ids, np.array(LEXICON.words[:2], object))
-        tally.observe(words, words.ids, joined, np.ones(len(words.ids)))
+        eps = np.ones(len(words.ids))
+        tally.count(Privatized([()], words, words.ids, joined, eps))
     assert tally.texts == 6
     assert tally.meters.results(tally.counted)["CS"]["texts"] == 3

@@ -14,7 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from dptext.exponential import lists, losses, risk
+from dptext.exponential import distribution, losses
+from dptext.exponential import mechanism as exponential
 from dptext.mechanisms import Mechanism
 from tests import prepared, small
 from tests.small import zipf
@@ -35,8 +36,8 @@ DISTANCES = [recipe for recipe in RECIPES if "mapping" not in recipe[1]]
 def tiny_parts() -> Iterator[None]:
     """Cut all work into small parts, so that small lexicons have many of them."""
     with (
-        mock.patch.multiple(lists, ROWS=8, COLUMNS=16),
-        mock.patch.multiple(risk, _BLOCK=3, _LISTED=7),
+        mock.patch.multiple(distribution, ROWS=8, COLUMNS=16),
+        mock.patch.multiple(exponential, _BLOCK=3, _LISTED=7),
     ):
         yield
 
@@ -126,7 +127,7 @@ def test_few_outputs_are_left_soon() -> None:
     """Words that are far from all that is left are not looked at one by one."""
     mechanism = prepared.ready("santext", small.cloud(2000, 3, listed=60))
     looked = []
-    distances = lists.Product.distances
+    distances = distribution.Product.distances
 
     def counted(self: Any, inputs: Any, part: slice) -> Any:
         tile = distances(self, inputs, part)
@@ -135,6 +136,6 @@ def test_few_outputs_are_left_soon() -> None:
 
     weights = mechanism.distribution.at(30.0)
     losses.sums_of_all_words(weights)
-    with mock.patch.object(lists.Product, "distances", counted):
-        risk.best_guesses(weights, zipf(2000), [(0, 2000)])
+    with mock.patch.object(distribution.Product, "distances", counted):
+        exponential.best_guesses(weights, zipf(2000), [(0, 2000)])
     assert sum(looked) < 2000 * 2000 / 2

@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from dptext import cache
-from dptext.exponential.lists import Lists
+from dptext.exponential.distribution import Lists
 from dptext.spaces import Space
 from tests import distributions, prepared, small
 
@@ -78,7 +78,7 @@ def test_rows_that_are_never_asked_for_are_not_learned(
     space: Space, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Blocks before the first row stay as they are."""
-    monkeypatch.setattr("dptext.exponential.lists._BLOCK", 700 * LISTED)
+    monkeypatch.setattr("dptext.exponential.distribution._BLOCK", 700 * LISTED)
     lists = Lists.of_all(space)
     lists.learn(MANY, 700)
     assert not lists.known.any()
@@ -107,8 +107,8 @@ def test_what_is_kept_is_read_early_and_nothing_else(
     space: Space, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After one drawn word for each row, not twenty; other blocks stay unknown."""
-    monkeypatch.setattr("dptext.exponential.lists._BLOCK", 450 * LISTED)
-    monkeypatch.setattr("dptext.exponential.lists._WORTH", 1)
+    monkeypatch.setattr("dptext.exponential.distribution._BLOCK", 450 * LISTED)
+    monkeypatch.setattr("dptext.exponential.distribution._WORTH", 1)
     lists = Lists.of_all(space)
     before = entries()
     lists.learn(SIZE + 1)

@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dptext import formats, streams
-from dptext.cli import folders
+from dptext.cli import outputs
 from dptext.errors import InputError
 from dptext.types import Fault, Selection
 from tests.cli.running import Ran, environment, here, lexicon, small, there
@@ -162,20 +162,20 @@ def test_folder_that_cannot_be_read(tmp_path: Path) -> None:
     for folder in (*tmp_path.parents[:2], tmp_path, tmp_path / "x"):
         folder.chmod(0o755)
     given = ([str(tmp_path / "x")], str(tmp_path / "o"), None, print)
-    assert len(folders.outputs_of(*given)) == 1
+    assert len(outputs.outputs_of(*given)) == 1
     inside.chmod(0)
     me = os.geteuid()
     try:
         if me == 0:
             os.seteuid(65534)
         with pytest.raises(InputError, match=r"x/y: Permission denied"):
-            folders.outputs_of(*given)
+            outputs.outputs_of(*given)
     finally:
         os.seteuid(me)
         inside.chmod(0o755)
     (tmp_path / "x" / "link").symlink_to(inside)
     with pytest.raises(InputError, match="a link to a folder, which is not followed"):
-        folders.outputs_of(*given)
+        outputs.outputs_of(*given)
 
 
 def test_file_that_changes_while_it_is_read(tmp_path: Path) -> None:

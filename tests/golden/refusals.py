@@ -80,8 +80,8 @@ def refused() -> dict[str, tuple[str, ...]]:
             "lstm",
         ),
         "info of nothing": ("lexicon", "info", "nowhere"),
-        "unknown profile shown": ("profiles", "nothing"),
-        "unknown mechanism shown": ("mechanisms", "nothing"),
+        "unknown profile shown": ("list", "profiles", "nothing"),
+        "unknown mechanism shown": ("list", "mechanisms", "nothing"),
         "version": ("--version",),
         "help": ("sanitize", "--help"),
     }

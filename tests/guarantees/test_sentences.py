@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from dptext import profile
+from dptext.guarantees.claims import Strength
 from dptext.guarantees.statement import Statement, statement_of
-from dptext.guarantees.strength import Strength
 from dptext.report import _meaning, _plain
 from dptext.tokens.policy import Form
 from dptext.types import BudgetDescription, BudgetKind

@@ -277,7 +277,7 @@ def test_a_law_that_looks_at_the_text_promises_nothing_better_for_one_word(
     # As text, which other packages may write.
     budget_description = BudgetDescription(kind, 0.5, high, total=total)  # type: ignore[arg-type]
     recipe = profile.load("balanced", {"budget": {"epsilon": 1, "risk": None}})
-    from dptext.guarantees.terms import Terms
+    from dptext.guarantees.claims import Terms
 
     terms = Terms(
         budget=budget_description,

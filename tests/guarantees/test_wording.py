@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 import dptext
-from dptext.guarantees import adjacency, sentences, statement
+from dptext.guarantees import sentences
+from dptext.guarantees.claims import Strengths
 from dptext.guarantees.policy import ExportPolicy
 from dptext.guarantees.statement import Statement
-from dptext.guarantees.strength import Strengths
 from dptext.report import _badges, _plain, verify
 from dptext.report.document import Document
 from dptext.report.recompute import risk_of
@@ -48,20 +48,17 @@ def verdicts(said: Statement) -> tuple[Strengths, list[str]]:
 
 def reword(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make every sentence of a statement "x"."""
-    tables: list[dict[Any, str]]
-    tables = [sentences.SENTENCES, sentences.TEXTS, sentences.NO_GUARANTEE]
-    for table in tables:
-        for key in table:
-            monkeypatch.setitem(table, key, "x")
-    for kind in sentences.ORIGINS:
-        monkeypatch.setitem(sentences.ORIGINS, kind, "")
-    monkeypatch.setattr(sentences, "IN_CONTEXT", "")
-    monkeypatch.setattr(sentences, "NO_TEXTS", "x")
-    monkeypatch.setattr(sentences, "distance", lambda *_: "x")
-    monkeypatch.setattr(statement, "conditions", lambda *_: ("x",))
-    for name in ("adjacency", "covered", "not_covered"):
-        monkeypatch.setattr(adjacency, name, lambda *_: ("x",))
-    monkeypatch.setattr(statement, "always_not_covered", lambda *_: ("x",))
+
+    def reworded(table: dict[str, Any]) -> None:
+        for key, value in table.items():
+            if isinstance(value, dict):
+                reworded(value)
+            else:
+                monkeypatch.setitem(table, key, "x")
+
+    reworded(sentences.TEMPLATES)
+    monkeypatch.setitem(sentences.TEMPLATES, "origin", {})
+    monkeypatch.setattr(sentences, "_how_long", lambda *_: "")
 
 
 def test_rewording_changes_no_figure_and_no_verdict(
@@ -100,9 +97,10 @@ def judged(document: Document, policy: ExportPolicy) -> list[str]:
 
 def test_each_notion_and_level_has_its_templates() -> None:
     """A template for a kind of budget stands beside the general one, never alone."""
-    for table in (sentences.SENTENCES, sentences.TEXTS):
-        general = {key for key in table if len(key) == 2}
-        assert {key[:2] for key in table} == general
+    for name in ("sentence", "text"):
+        keys = {tuple(key.split()) for key in sentences.TEMPLATES[name]} - {("none",)}
+        general = {key for key in keys if len(key) == 2}
+        assert {key[:2] for key in keys} == general
         assert len(general) == 7
 
 

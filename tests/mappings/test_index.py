@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from dptext import pipeline, profile
-from dptext.cli.overrides import overrides
+from dptext.cli.options import overrides
 from dptext.errors import UsageError
 from dptext.mappings import Index
 from tests import small

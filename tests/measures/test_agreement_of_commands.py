@@ -18,9 +18,8 @@ from dptext.evaluation.run import Settings
 from dptext.measures.attacks import Aligner
 from dptext.measures.kept import Meter
 from dptext.randomness import RunKey
-from dptext.tokens.joining import Joined
 from dptext.tokens.policy import Policy
-from dptext.types import Eps, Ids, Record, Selection, Words
+from dptext.types import Record, Selection
 from tests.cli.running import here
 
 KEY = bytes(range(32))
@@ -151,18 +150,13 @@ def test_what_is_written_is_what_is_read() -> None:
     """Rows of written words, numbers among them, are those of the released texts."""
     ready = pipeline.build(profile.load("balanced"), lexicons.find("builtin"))
     texts = sentences(200, seed=2)
-    written: list[Ids] = []
-
-    def observe(words: Words, drawn: Ids, joined: Joined, eps: Eps) -> None:
-        written.append(joined.written)
-
     records = [Record(number, (text,), None) for number, text in enumerate(texts)]
-    out = list(ready.run(records, RunKey(KEY, "key-file"), observe=observe))
-    after = [text for _, (text,) in out]
+    private = ready.privatize(records, ready.randomness(RunKey(KEY, "key-file")))
+    after = [text for (text,) in private.texts]
     aligned = Aligner(ready.lexicon)(texts, after)
     # "it" and "'s", drawn one after the other, are read as one word.
     assert aligned.compared >= len(texts) - 4
     np.testing.assert_array_equal(
         aligned.after.ids[aligned.rows_after],
-        np.concatenate(written)[aligned.rows_before],
+        private.joined.written[aligned.rows_before],
     )

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dptext.measures import deniability
+from dptext.measures.public import n_w_and_s_w
 from dptext.types import Ids
 from tests import distributions, prepared, small
 from tests.measures.test_bayes_risk import RECIPES
@@ -23,7 +23,7 @@ def test_exact_statistics_are_those_of_many_runs(
     """N_w and S_w by formula against 400 times 100 runs of each word (6 sigma)."""
     size, games = 12, 400
     mechanism = prepared.ready(name, small.cloud(size, 3, listed=6), **params)
-    found = deniability.measure(mechanism, 1.5, refuse)
+    found = n_w_and_s_w(mechanism, 1.5, refuse)
     words = np.unique(np.geomspace(1, size, size).astype(np.int32) - 1)
     ids = np.repeat(words, games * 100)
     drawn = mechanism.sample(
@@ -43,10 +43,10 @@ def test_exact_statistics_are_those_of_many_runs(
 def test_a_law_of_certainty_gives_one_output() -> None:
     """At a huge epsilon N_w is 1 and S_w is 1; at none S_w is that of uniform words."""
     mechanism = prepared.ready("rank", small.cloud(10, 2), k=5)
-    sure = deniability.measure(mechanism, 400.0, refuse)
+    sure = n_w_and_s_w(mechanism, 400.0, refuse)
     assert sure.n_w == pytest.approx(1.0)
     assert sure.s_w == pytest.approx(1.0, abs=1e-9)
-    blind = deniability.measure(mechanism, 1e-9, refuse)
+    blind = n_w_and_s_w(mechanism, 1e-9, refuse)
     assert blind.n_w == pytest.approx(0.1, abs=1e-6)
     assert blind.s_w == pytest.approx(10 * (1 - 0.9**100), abs=1e-6)
 
@@ -60,7 +60,7 @@ def test_noise_mechanisms_are_run() -> None:
         asked.append(len(ids))
         return (ids + np.arange(len(ids)) % 4).astype(np.int32)
 
-    found = deniability.measure(mechanism, 1.0, draw)
+    found = n_w_and_s_w(mechanism, 1.0, draw)
     assert found.n_w == 0.25
     assert found.s_w == 4.0
     assert asked[0] % 100 == 0

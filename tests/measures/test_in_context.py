@@ -13,14 +13,14 @@ import pytest
 from dptext import pipeline, profile
 from dptext.errors import UsageError
 from dptext.measures import attacks, context_risk
+from dptext.measures.calibrate import search_by_reader
 from dptext.measures.context_risk import Reading, Success
-from dptext.measures.root_finding import search_by_reader
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
 from dptext.readers import Reader, ngrams
-from dptext.readers.channel import Alone
+from dptext.readers.channel import UnigramReader
 from dptext.readers.pairs import PairReader
-from dptext.readers.training import Counts
+from dptext.readers.training import PairCounts
 from dptext.types import Record
 from tests import small
 
@@ -42,7 +42,7 @@ def texts(count: int, seed: int = 3) -> list[str]:
 
 def build(folder: Path, epsilon: float = 3.0, decode: bool = False) -> Pipeline:
     """Make rank ready, with a model of the texts."""
-    counts = Counts(LEXICON)
+    counts = PairCounts(LEXICON)
     counts.add(texts(2000))
     ngrams.save(counts.model(1, {}), folder / "pairs")
     decoder = {"name": "ngram", "model": str(folder / "pairs"), "candidates": 40}
@@ -58,7 +58,10 @@ def test_who_reads_finds_more(tmp_path: Path) -> None:
     """A model of pairs finds far more than the best guess of each word alone."""
     ready = build(tmp_path)
     model = ngrams.load(tmp_path / "pairs")
-    readers: list[Reader] = [Alone(ready.channel), PairReader(ready.channel, model)]
+    readers: list[Reader] = [
+        UnigramReader(ready.channel),
+        PairReader(ready.channel, model),
+    ]
     randomness = ready.randomness(RunKey.from_seed(1))
     found = context_risk.measure(ready, readers, [texts(90), texts(60, 4)], randomness)
     alone, pairs = found
@@ -76,7 +79,9 @@ def test_the_lone_reader_is_the_attacker_of_the_bayes_risk(tmp_path: Path) -> No
     randomness = ready.randomness(RunKey.from_seed(2))
     records = [Record(n, (text,), None) for n, text in enumerate(texts(40))]
     draws = ready.draws(records, randomness)
-    guess = Alone(ready.channel).guess(ready.released(words, draws.drawn, draws.eps))
+    guess = UnigramReader(ready.channel).guess(
+        ready.released(words, draws.drawn, draws.eps)
+    )
     prior = ready.channel.prior
     best = attacks.best(ready.mechanism, 3.0, prior, draws.drawn)
     np.testing.assert_array_equal(guess, best)

@@ -8,7 +8,7 @@ import pytest
 
 from dptext.errors import InputError, LexiconError
 from dptext.readers import ngrams
-from dptext.readers.training import Counts
+from dptext.readers.training import PairCounts
 from tests import small
 from tests.readers import models
 
@@ -93,7 +93,7 @@ CORPUS = [
 @pytest.mark.parametrize("least", [1, 4])
 def test_counted_probabilities_sum_to_one(least: int) -> None:
     """After each context all that may follow has probability 1, but for codes."""
-    counts = Counts(ENGLISH)
+    counts = PairCounts(ENGLISH)
     counts.add(CORPUS)
     model = counts.model(least, {})
     every = np.arange(SIZE + 2)
@@ -105,7 +105,7 @@ def test_counted_probabilities_sum_to_one(least: int) -> None:
 
 def test_pairs_are_counted_by_hand() -> None:
     """Sentences begin and end, marks are passed over, unknown words are one word."""
-    counts = Counts(ENGLISH)
+    counts = PairCounts(ENGLISH)
     counts.add(CORPUS[:1])
     counts.add(CORPUS[1:])
     assert counts.words == 3 * 20
@@ -125,7 +125,7 @@ def test_pairs_are_counted_by_hand() -> None:
 
 def test_batches_do_not_change_a_model() -> None:
     """Counted at once or text by text, a corpus gives one model."""
-    one, many = Counts(ENGLISH), Counts(ENGLISH)
+    one, many = PairCounts(ENGLISH), PairCounts(ENGLISH)
     one.add(CORPUS)
     for text in CORPUS:
         many.add([text])
@@ -136,7 +136,7 @@ def test_batches_do_not_change_a_model() -> None:
 
 def test_no_words_give_no_model() -> None:
     """An empty corpus is refused in one line."""
-    counts = Counts(ENGLISH)
+    counts = PairCounts(ENGLISH)
     counts.add(["", "..."])
     with pytest.raises(InputError, match="no words"):
         counts.model(1, {})

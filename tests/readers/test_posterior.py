@@ -13,7 +13,7 @@ from dptext.readers import ngrams
 from dptext.readers.channel import Channel
 from dptext.readers.ngrams import Gains, Ngrams
 from dptext.readers.pairs import PairReader
-from dptext.readers.posterior import Chains, Words, marginals
+from dptext.readers.posterior import Chains, WordCandidates, marginals
 from dptext.tokens import kinds
 from dptext.tokens.joining import Releaser
 from dptext.tokens.policy import Policy
@@ -222,11 +222,11 @@ def test_a_chain_has_the_same_bits_alone_and_beside_others(
     rows = rng.integers(0, size + 1, (candidates, total))
     weights = np.exp(rng.normal(0.0, 3.0, rows.shape)).astype(np.float32)
     backoff = np.exp(rng.normal(-0.5, 0.4, rows.shape)).astype(np.float32)
-    words = Words(GAINS.slot_of[rows], weights, backoff)
+    words = WordCandidates(GAINS.slot_of[rows], weights, backoff)
     together = marginals(Chains(before, after), words, GAINS)
     for begin, end in zip(begins, ends, strict=True):
         part = slice(begin, end)
-        mine = Words(words.slots[:, part], weights[:, part], backoff[:, part])
+        mine = WordCandidates(words.slots[:, part], weights[:, part], backoff[:, part])
         alone = marginals(Chains(before[part], after[part]), mine, GAINS)
         np.testing.assert_array_equal(
             alone.view(np.int32), together[:, part].view(np.int32)

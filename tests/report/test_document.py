@@ -12,7 +12,7 @@ from rich.console import Console
 
 import dptext.report
 from dptext import pipeline, profile
-from dptext.engine import serial
+from dptext.engine.job import Job, Written
 from dptext.engine.tally import Tally
 from dptext.errors import UsageError
 from dptext.measures.public import NoRisk, PublicMeasures
@@ -41,7 +41,7 @@ def made(
     ready = pipeline.build(profile.parse(recipe, "test.yaml"), small.cloud(20, 4))
     source = folder / "in.txt"
     source.write_text(text)
-    job = serial.Job((str(source),), str(folder / "out.txt"), Selection())
+    job = Job((str(source),), str(folder / "out.txt"), Selection())
     tally = Tally.of(ready.lexicon)
     key = RunKey.fresh()
     measures = PublicMeasures.of(ready)
@@ -105,8 +105,8 @@ def test_report_of_several_outputs_names_none(tmp_path: Path) -> None:
         ),
         small.cloud(20, 4),
     )
-    job = serial.Job(("a.txt", "b.jsonl"), None, Selection())
-    written = [serial.Written(name, 1, "0" * 64) for name in ("text", "jsonl")]
+    job = Job(("a.txt", "b.jsonl"), None, Selection())
+    written = [Written(name, 1, "0" * 64) for name in ("text", "jsonl")]
     found = build.finished(
         ready,
         job,

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dptext.guarantees.strength import judge
+from dptext.guarantees.claims import judge
 from dptext.report import _axis, _meaning, _page, _plain, _svg, document, html
 from tests.cli import running
 from tests.report.test_document import RECIPES, made

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dptext.spaces import lengths_from
-from dptext.spaces._lipschitz import nearer
+from dptext.spaces import lengths_from, nearer
 
 
 @pytest.mark.parametrize("scale", [1e-3, 1.0, 1e4])

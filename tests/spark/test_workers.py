@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from dptext import lexicons, pipeline, profile
+from dptext.engine.job import Job
 from dptext.engine.pool import Recipe
 from dptext.engine.run import Reports, Run
-from dptext.engine.serial import Job
 from dptext.engine.tally import Start
 from dptext.errors import LexiconError, UsageError
 from dptext.randomness import RunKey
 from dptext.spark import files, session
-from dptext.spark.files import Counting, Outcome, Releasing, Task
+from dptext.spark.files import Counting, FileOutcome, FileTask, Releasing
 from dptext.types import Selection
 from tests.cli.running import WORDS, lexicon
 
@@ -62,9 +62,9 @@ def test_tasks_in_any_order_write_what_one_machine_writes(tmp_path: Path) -> Non
     work = pickle.loads(pickle.dumps(Releasing(shipped, run.measures, sidecar=True)))
     outcomes: list[Any] = [None, None]
     for number in (1, 0, 1):  # one of them twice, as Spark may
-        outcomes[number] = work(Task(jobs[number], starts[number]))
+        outcomes[number] = work(FileTask(jobs[number], starts[number]))
     for outcome in outcomes:
-        assert isinstance(outcome, Outcome)
+        assert isinstance(outcome, FileOutcome)
         run.tally.merge(outcome.totals)
     for path in (tmp_path / "alone").iterdir():
         assert (tmp_path / "tasks" / path.name).read_bytes() == path.read_bytes()
@@ -81,7 +81,7 @@ def test_what_goes_wrong_comes_back(tmp_path: Path) -> None:
     assert isinstance(Counting(to_end=False)(job), UsageError)
     recipe = Recipe.of(run.pipeline, KEY)._replace(digest="another")
     work = Releasing(session.Shipped(recipe), run.measures, sidecar=True)
-    assert isinstance(work(Task(job, Start())), LexiconError)
+    assert isinstance(work(FileTask(job, Start())), LexiconError)
 
 
 def test_a_lexicon_is_sent_where_it_is_not(tmp_path: Path) -> None:

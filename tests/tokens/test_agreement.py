@@ -112,13 +112,13 @@ def test_every_word_of_the_rules_is_a_word_that_may_be_written() -> None:
     """No rule is dead for want of its words."""
     lexicon, _, rows = english()
     outputs = int(lexicon.meta["outputs"])
-    sides = (agreement._BEFORE, agreement._AFTER)
+    sides = (agreement.rules().before, agreement.rules().after)
     for rules in sides:
         for words, asked in rules.values():
-            pairs = [rule.split(">") for rule in asked.split()]
+            pairs = [rule.split(">") for rule in asked]
             named = [word for pair in pairs for word in pair if not word.isupper()]
             pronouns = [word for pair in pairs for word in pair if word == "I"]
-            for word in (*words.split(), *named, *pronouns):
+            for word in (*words, *named, *pronouns):
                 if "/" not in word:
                     assert rows[word.lower()] < len(lexicon.words), word
             for _, new in pairs:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from dptext.tokens import spelling
+from dptext.tokens import inflections as spelling
 
 REGULAR: dict[Callable[[str], str], str] = {
     spelling.plural: "dog dogs city cities box boxes photo photos hero heroes day days "

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dptext import noise as curve
 from dptext.guarantees import binomial
-from dptext.mechanisms._clipped import clip
+from dptext.mechanisms.gaussian import clip
 from tests import distributions, prepared, small
 
 EPSILON, DELTA, DRAWS, WIDTH = 1.0, 1e-2, 40_000, 16

@@ -3,18 +3,25 @@
 A file holds `Params`, a frozen dataclass and subclass of `scores.Params`: the settings
 in a profile. Their `prepare` returns a `Score`. Another package adds one by the entry
 point group `dptext.scores`.
+
+For scores that ask other splitters: where words stand in their texts. Offsets are
+characters of all texts of a batch joined. A word that another splitter divides takes
+the greatest value of its parts; parts of what it leaves whole take the value of the
+whole.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import ClassVar
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dptext.settings import Prepared
+from dptext.tokens import kinds
 from dptext.types import Lexicon, Words
 
 Values = NDArray[np.float64]
@@ -75,3 +82,132 @@ class ByRow(Score):
     def values(self, words: Words) -> Values:
         """Return the score of each word."""
         return np.asarray(self.by_row[words.ids])
+
+
+Offsets = NDArray[np.int64]
+Spacy = Any  # pipelines and documents of spaCy
+_PIECES = 2000  # of one text that spaCy gets at a time
+
+
+def bodies(words: Words) -> list[str]:
+    """Return the words as written, without the space in front."""
+    leads = (words.flags[words.positions] & kinds.LEAD) != 0
+    pieces = words.pieces
+    return [
+        pieces[position][1:] if lead else pieces[position]
+        for position, lead in zip(words.positions.tolist(), leads.tolist(), strict=True)
+    ]
+
+
+def offsets(words: Words) -> Offsets:
+    """Return where each piece begins, and the end: (p + 1,) int64."""
+    lengths = np.fromiter(map(len, words.pieces), np.int64, len(words.pieces))
+    return np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths)))
+
+
+def spans(words: Words) -> tuple[Offsets, Offsets]:
+    """Return begin and end of each word, (n,) each, the space in front left out."""
+    at = offsets(words)
+    lead = (words.flags[words.positions] & kinds.LEAD) != 0
+    return at[words.positions] + lead, at[words.positions + 1]
+
+
+def greatest(
+    words: Words,
+    begins: Sequence[int],
+    ends: Sequence[int],
+    values: Sequence[float],
+    default: float,
+) -> NDArray[np.float64]:
+    """Return the greatest value of the tokens that each word overlaps.
+
+    begins, ends, values (m,) are those of another splitter's tokens in order; default
+    is for words that overlap none.
+    """
+    starts, stops = spans(words)
+    first = np.searchsorted(np.asarray(ends, np.int64), starts, side="right")
+    last = np.searchsorted(np.asarray(begins, np.int64), stops, side="left")
+    padded = np.append(np.asarray(values, np.float64), -np.inf)
+    if not len(first):
+        return np.empty(0)
+    pairs = np.stack((first, last), axis=1).ravel()
+    most = np.maximum.reduceat(padded, pairs)[::2]
+    return np.asarray(np.where(first < last, most, default))
+
+
+def sentences(words: Words) -> Iterator[tuple[int, str]]:
+    """Yield offset and text of each sentence: up to an end mark, a line's or text's."""
+    cuts = np.union1d(np.flatnonzero(words.flags & kinds.ENDER) + 1, words.ends)
+    yield from _parts(words, cuts)
+
+
+def chunks(words: Words, pieces: int) -> Iterator[tuple[int, str]]:
+    """Yield offset and text of each text, cut after every so many pieces."""
+    begins = np.append(0, words.ends[:-1]) if len(words.ends) else words.ends
+    cuts = [
+        np.arange(begin + pieces, end, pieces)
+        for begin, end in zip(begins.tolist(), words.ends.tolist(), strict=True)
+        if end - begin > pieces
+    ]
+    yield from _parts(words, np.unique(np.concatenate((*cuts, words.ends))))
+
+
+def spacy_documents(words: Words, pipeline: Spacy) -> Iterator[tuple[int, Spacy]]:
+    """Yield the offset and the document of each text, a long one in parts.
+
+    One document a batch: nothing of a text depends on its neighbours, not by a
+    rounding.
+    """
+    parts = list(chunks(words, _PIECES))
+    documents = pipeline.pipe((text for _, text in parts), batch_size=1)
+    for (offset, _), document in zip(parts, documents, strict=True):
+        yield offset, document
+
+
+def windows(words: Words, most: int) -> Iterator[tuple[int, int, int, int]]:
+    """Yield (first piece, end piece, first word, end word) of the parts of texts.
+
+    A text of n words to be scored has ceil(n / most) parts with equally many of them,
+    give or take one; pieces between two words belong to the later.
+    """
+    counts = np.bincount(words.texts, minlength=len(words.ends))
+    begin_piece = begin = 0
+    for end_piece, count in zip(words.ends.tolist(), counts.tolist(), strict=True):
+        parts = -(-count // most)
+        for number in range(parts):
+            low = begin + count * number // parts
+            high = begin + count * (number + 1) // parts
+            left = begin_piece if number == 0 else int(words.positions[low - 1]) + 1
+            last = number == parts - 1
+            right = end_piece if last else int(words.positions[high - 1]) + 1
+            yield left, right, low, high
+        begin_piece, begin = end_piece, begin + count
+
+
+def every_token(words: Words, index: Mapping[str, int]) -> tuple[Words, Offsets]:
+    """Return the batch with every word of its texts, kept ones too, as in positions.
+
+    index: rows by lower-case word, for the kept ones. Also returns which of them are
+    replaced, (n,) int64. Tokens of punctuation and space are none.
+    """
+    kind = words.flags & kinds.KIND
+    named = (kind != kinds.PUNCTUATION) & (kind != kinds.SPACE)
+    named &= kind != kinds.IDENTIFIER
+    named[words.positions] = True
+    positions = np.flatnonzero(named)
+    texts = np.searchsorted(words.ends, positions, side="right")
+    wide = replace(words, positions=positions, texts=texts, ids=np.empty(0, np.int32))
+    rows = [index.get(body.lower(), -1) for body in bodies(wide)]
+    ids = np.array(rows, np.int32)
+    replaced = np.searchsorted(positions, words.positions)
+    ids[replaced] = words.ids
+    return replace(wide, ids=ids), replaced
+
+
+def _parts(words: Words, cuts: Offsets) -> Iterator[tuple[int, str]]:
+    at = offsets(words)
+    begin = 0
+    for end in cuts.tolist():
+        if end > begin:
+            yield int(at[begin]), "".join(words.pieces[begin:end])
+        begin = end

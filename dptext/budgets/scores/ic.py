@@ -22,11 +22,11 @@ import numpy as np
 from msgspec import Meta
 
 from dptext import models
-from dptext.budgets import _spans, scores
+from dptext.budgets import scores
 from dptext.budgets.scores import Values
 from dptext.errors import UsageError
-from dptext.tokens.stop_words import STOP_WORDS
-from dptext.types import Lexicon, Words
+from dptext.tokens.word_lists import stop_words
+from dptext.types import ENGLISH, Lexicon, Words
 
 WHAT = "the score ic from NLTK"
 Untyped = Any  # of NLTK
@@ -56,7 +56,7 @@ class FromNltk(scores.Score):
         params = self.params
         values = [
             _of_word(word.lower(), params.files, params.measure, params.neutral)
-            for word in _spans.bodies(words)
+            for word in scores.bodies(words)
         ]
         return np.array(values, np.float64)
 
@@ -64,7 +64,7 @@ class FromNltk(scores.Score):
 @lru_cache(maxsize=100_000)
 def _of_word(word: str, files: tuple[str, ...], measure: str, neutral: float) -> float:
     values = []
-    if measure == "information" and word.replace("’", "'") in STOP_WORDS:
+    if measure == "information" and word.replace("’", "'") in stop_words(ENGLISH):
         return neutral
     synsets = _wordnet().synsets(word)
     for table in map(_table, files):

@@ -13,7 +13,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from dptext import models
-from dptext.budgets import _spans, scores
+from dptext.budgets import scores
 from dptext.budgets.scores import Values
 from dptext.settings import digest_of_path
 from dptext.types import Lexicon, Words
@@ -64,9 +64,9 @@ class NamedEntities(scores.Score):
         params = self.params
         pipeline = models.pipeline(params.pipeline, "ner", self.digest)
         begins, ends, factors = [], [], []
-        for offset, doc in _spans.spacy_documents(words, pipeline):
+        for offset, doc in scores.spacy_documents(words, pipeline):
             for entity in doc.ents:
                 begins.append(offset + entity.start_char)
                 ends.append(offset + entity.end_char)
                 factors.append(params.labels.get(entity.label_, params.multiplier))
-        return _spans.greatest(words, begins, ends, factors, 1.0)
+        return scores.greatest(words, begins, ends, factors, 1.0)

@@ -17,7 +17,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta
 
 from dptext import models
-from dptext.budgets import _spans, scores
+from dptext.budgets import scores
 from dptext.budgets.scores import Values
 from dptext.settings import digest_of_path
 from dptext.types import Lexicon, Words
@@ -86,11 +86,11 @@ class PartsOfSpeech(scores.Score):
             begins.append(begin)
             ends.append(end)
             weights.append(known[tag])
-        return _spans.greatest(words, begins, ends, weights, self.params.other)
+        return scores.greatest(words, begins, ends, weights, self.params.other)
 
     def _by_spacy(self, words: Words) -> _Tagged:
         pipeline = models.pipeline(self.params.pipeline, "tagger", self.digest)
-        for offset, doc in _spans.spacy_documents(words, pipeline):
+        for offset, doc in scores.spacy_documents(words, pipeline):
             for token in doc:
                 begin = offset + token.idx
                 yield begin, begin + len(token), token.tag_
@@ -98,7 +98,7 @@ class PartsOfSpeech(scores.Score):
 
 def _by_nltk(words: Words) -> _Tagged:
     tokenize, tagger = _nltk()
-    for offset, text in _spans.sentences(words):
+    for offset, text in scores.sentences(words):
         try:
             spans = list(tokenize(text))
         except ValueError:  # NLTK cannot find some quotation marks again

@@ -6,33 +6,34 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dptext.budgets import _embedding, _spans
-from dptext.budgets.scores import Values
+from dptext.budgets import scores
+from dptext.budgets.scores import Values, sentence_similarity
+from dptext.budgets.scores.sentence_similarity import Similarity, cosines
 from dptext.types import Lexicon, Words
 
 
 @dataclass(frozen=True, slots=True)
-class Params(_embedding.Params):
+class Params(sentence_similarity.Params):
     """The model, and how it is used."""
 
-    def prepare(self, lexicon: Lexicon) -> _embedding.Similarity:
+    def prepare(self, lexicon: Lexicon) -> Similarity:
         """Find the model."""
         return self.similarity(lexicon, WordSimilarity, "word-similarity")
 
 
-class WordSimilarity(_embedding.Similarity):
+class WordSimilarity(Similarity):
     """|cos(text, word)| of each word."""
 
     __slots__ = ()
     what = "|cos| of word and text"
 
     def _by_lexicon(self, words: Words) -> Values:
-        return np.abs(_embedding.cosines(*self.of_lexicon(words)))
+        return np.abs(cosines(*self.of_lexicon(words)))
 
     def _by_model(self, words: Words) -> Values:
-        parts = list(_spans.windows(words, self.params.window))
+        parts = list(scores.windows(words, self.params.window))
         texts = [["".join(words.pieces[begin:end])] for begin, end, _, _ in parts]
         vectors = np.concatenate(self.encode(texts))
         counts = [high - low for _, _, low, high in parts]
-        single = self.of_words(_spans.bodies(words))
-        return np.abs(_embedding.cosines(single, vectors.repeat(counts, axis=0)))
+        single = self.of_words(scores.bodies(words))
+        return np.abs(cosines(single, vectors.repeat(counts, axis=0)))

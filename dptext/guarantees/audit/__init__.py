@@ -173,7 +173,7 @@ def _of_texts(mechanism: TextMechanism, epsilon: float) -> Finding:
         raise UsageError(
             f"{mechanism.name} looks at the whole text, so there is no table of words "
             "to audit: its epsilon rests on the range to which it cuts its scores (see "
-            f"dptext mechanisms {mechanism.name})"
+            f"dptext list mechanisms {mechanism.name})"
         )
     bound = mechanism.guarantee(epsilon).worst(epsilon)
     tally = Tally(mechanism, epsilon)

@@ -284,8 +284,8 @@ def _lower(
 
 
 def _best(
-    p: NDArray[np.float64],
-    q: NDArray[np.float64],
+    p: NDArray[np.floating],
+    q: NDArray[np.floating],
     hits: Callable[[int], tuple[NDArray[np.bool_], NDArray[np.bool_]]],
     alpha: float,
     delta: float,

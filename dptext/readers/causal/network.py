@@ -42,7 +42,7 @@ _MORE = ("softcap", "position_bias", "s_aux", "head_mask")
 _thread = threading.local()
 
 
-class Part(NamedTuple):
+class TokenSpan(NamedTuple):
     """The tokens begin to end of a line: those of one text, whose keys lie in a row.
 
     seen (1, 1, end - begin, capacity) 0 for what each may attend to, else a large
@@ -55,10 +55,10 @@ class Part(NamedTuple):
     seen: Library
 
 
-class Line(NamedTuple):
+class TokenLine(NamedTuple):
     """A line of tokens; what comes after its parts is padded."""
 
-    parts: Sequence[Part]
+    parts: Sequence[TokenSpan]
 
     @contextmanager
     def read(self) -> Iterator[None]:
@@ -108,7 +108,7 @@ def _attention() -> Library:
         **more: Library,
     ) -> tuple[Library, None]:
         """Attend; query (1, heads, slots, d), keys (rows, groups, capacity, d)."""
-        line: Line | None = getattr(_thread, "line", None)
+        line: TokenLine | None = getattr(_thread, "line", None)
         if line is None:
             attended: tuple[Library, None] = usual(
                 module, query, key, value, mask, scaling=scaling, **more
@@ -135,7 +135,7 @@ def _attention() -> Library:
 
 
 @dataclass(eq=False, slots=True)
-class Node:
+class TokenNode:
     """A token after those of its ancestors.
 
     wanted (w,) the tokens whose ln p right after it is asked for; log_probs (w,)
@@ -143,7 +143,7 @@ class Node:
     """
 
     token: int
-    parent: Node | None
+    parent: TokenNode | None
     wanted: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
     log_probs: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
     entry: int = -1
@@ -152,17 +152,17 @@ class Node:
     def __post_init__(self) -> None:
         self.depth = 0 if self.parent is None else self.parent.depth + 1
 
-    def path(self) -> list[Node]:
+    def path(self) -> list[TokenNode]:
         """Return the node and its ancestors, the first token first."""
-        nodes: list[Node] = []
-        node: Node | None = self
+        nodes: list[TokenNode] = []
+        node: TokenNode | None = self
         while node is not None:
             nodes.append(node)
             node = node.parent
         return nodes[::-1]
 
 
-class Entries:
+class CacheEntries:
     """The entries of one text; the last one is nobody's: padding is written there."""
 
     def __init__(self, capacity: int) -> None:
@@ -170,7 +170,7 @@ class Entries:
         self.attended = np.zeros((capacity, capacity), bool)
         self._free = list(range(self.trash))
 
-    def place(self, node: Node) -> None:
+    def place(self, node: TokenNode) -> None:
         """Give a node the first free entry; its parent has one."""
         entry = self._free.pop(0)
         before = None if node.parent is None else self.attended[node.parent.entry]
@@ -178,11 +178,11 @@ class Entries:
         self.attended[entry, entry] = True
         node.entry = entry
 
-    def keep(self, leaves: Iterable[Node]) -> None:
+    def keep(self, leaves: Iterable[TokenNode]) -> None:
         """Free all entries but those of nodes and of their ancestors."""
         kept = np.zeros(len(self.attended), bool)
         for leaf in leaves:
-            node: Node | None = leaf
+            node: TokenNode | None = leaf
             while node is not None and node.entry < 0:
                 node = node.parent
             if node is not None:
@@ -191,19 +191,19 @@ class Entries:
         self._free = np.flatnonzero(~kept).tolist()
 
 
-def unread(leaves: Iterable[Node]) -> list[Node]:
+def unread(leaves: Iterable[TokenNode]) -> list[TokenNode]:
     """Return the nodes that have no entry yet, each after its parent."""
-    nodes: dict[Node, None] = {}
+    nodes: dict[TokenNode, None] = {}
     for leaf in leaves:
         nodes.update((node, None) for node in leaf.path() if node.entry < 0)
     return list(nodes)
 
 
-def room(nodes: Iterable[Node]) -> int:
+def room(nodes: Iterable[TokenNode]) -> int:
     """Return how many entries nodes take together with their ancestors."""
-    counted: set[Node] = set()
+    counted: set[TokenNode] = set()
     for node in nodes:
-        at: Node | None = node
+        at: TokenNode | None = node
         while at is not None and at not in counted:
             counted.add(at)
             at = at.parent
@@ -211,10 +211,10 @@ def room(nodes: Iterable[Node]) -> int:
 
 
 # What a pass reads: by row the entries of a text and its new nodes, parents first.
-Parts = dict[int, tuple[Entries, list[Node]]]
+Parts = dict[int, tuple[CacheEntries, list[TokenNode]]]
 
 
-class Shape(NamedTuple):
+class PassShape(NamedTuple):
     """Texts of a pass, the new tokens of each at most, and those of all texts."""
 
     texts: int
@@ -231,11 +231,11 @@ class Way:
 
     model: Library
     device: str
-    shape: Shape
+    shape: PassShape
     packed: bool
 
 
-class Group:
+class CachedTexts:
     """The cache of some texts, and the passes over it."""
 
     def __init__(self, way: Way, capacity: int, wanted: int) -> None:
@@ -281,15 +281,15 @@ class Group:
         for node, answer in zip(nodes, answers, strict=True):
             node.log_probs = answer[: len(node.wanted)]
 
-    def _line(self, parts: Parts) -> Line:
+    def _line(self, parts: Parts) -> TokenLine:
         """Return the parts of a line, one text after the other."""
         line, begin = [], 0
         for row, (entries, nodes) in parts.items():
             end = begin + len(nodes)
             seen = self._mask(entries.attended[[node.entry for node in nodes]])
-            line.append(Part(begin, end, row, seen[None, None]))
+            line.append(TokenSpan(begin, end, row, seen[None, None]))
             begin = end
-        return Line(line)
+        return TokenLine(line)
 
     def _masks(self, parts: Parts) -> Library:
         """Return what each slot attends to: (texts, 1, tokens, capacity)."""
@@ -382,7 +382,11 @@ SETTING = "decoder.model"
 # Log-probabilities of one text read in two ways may differ so much.
 _SLACK = 0.02
 # On a processor, what is padded costs; on a GPU, each call does.
-_PACKED, _APART, _ON_GPU = Shape(24, 8, 64), Shape(8, 8, 64), Shape(64, 8, 512)
+_PACKED, _APART, _ON_GPU = (
+    PassShape(24, 8, 64),
+    PassShape(8, 8, 64),
+    PassShape(64, 8, 512),
+)
 
 
 @cache
@@ -412,9 +416,13 @@ class Network:
             if self.by_trees:
                 break
 
-    def group(self, capacity: int, wanted: int) -> Group | Lines:
+    def group(self, capacity: int, wanted: int) -> CachedTexts | Lines:
         """Return room for some texts; wanted, the most tokens asked for at a node."""
-        return Group(self.way, capacity, wanted) if self.by_trees else Lines(self.way)
+        return (
+            CachedTexts(self.way, capacity, wanted)
+            if self.by_trees
+            else Lines(self.way)
+        )
 
 
 def _ways(model: Library, device: str) -> Iterator[Way]:
@@ -439,11 +447,11 @@ def _reads_trees(way: Way) -> bool:
 def _difference(way: Way) -> float:
     """Return how much ln p differs between a branch and the same tokens alone."""
     wanted = np.arange(8)
-    group, entries = Group(way, 16, len(wanted)), Entries(16)
-    root = Node(1, None)
-    stem = Node(2, root)
-    other, leaf = Node(7, stem), Node(3, stem)
-    end = Node(5, Node(4, leaf), wanted)
+    group, entries = CachedTexts(way, 16, len(wanted)), CacheEntries(16)
+    root = TokenNode(1, None)
+    stem = TokenNode(2, root)
+    other, leaf = TokenNode(7, stem), TokenNode(3, stem)
+    end = TokenNode(5, TokenNode(4, leaf), wanted)
     for nodes in ([root, stem], [other, leaf], end.path()[3:]):
         for node in nodes:
             entries.place(node)

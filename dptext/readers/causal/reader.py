@@ -13,13 +13,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext import progress
-from dptext.lexicons import lists
+from dptext import lexicons, progress
 from dptext.readers.causal import network
 from dptext.readers.causal.search import (
-    Drawn,
-    Job,
+    DrawnWord,
     Known,
+    SearchJob,
     Speller,
     Step,
     Text,
@@ -41,7 +40,7 @@ _TABLES = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ModelSource:
     """Where a model is: its path, the digest of its content, the device it runs on."""
 
     path: str
@@ -50,7 +49,7 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class SearchSettings:
     """beam, texts that are followed; candidates of each word.
 
     weight, the power of the language model; writable, whether only words that may be
@@ -64,10 +63,10 @@ class Settings:
 
 
 # Those of an attacker, who has time.
-_ATTACKER = Settings(beam=8, candidates=40)
+_ATTACKER = SearchSettings(beam=8, candidates=40)
 
 
-class Reading(NamedTuple):
+class CausalReading(NamedTuple):
     """The candidates of n drawn words: rows (c, n), likely (c, n) columns sum to 1.
 
     best (n,), that of the likeliest text.
@@ -94,14 +93,14 @@ class CausalReader:
     def __init__(
         self,
         channel: Channel,
-        source: Source,
-        settings: Settings,
+        source: ModelSource,
+        settings: SearchSettings,
         pairs: PairReader | None = None,
     ) -> None:
         channel.check()
         self.channel, self._source, self._settings = channel, source, settings
         self.pairs = pairs
-        self._vulgar = lists.vulgar_rows(channel.lexicon)
+        self._vulgar = lexicons.vulgar_rows(channel.lexicon)
         self._clitic = np.array([*map(is_clitic, channel.lexicon.words)])
         self._table = lru_cache(maxsize=_TABLES)(self._candidates_at)
 
@@ -115,7 +114,7 @@ class CausalReader:
         best = reading.likely.argmax(axis=0)
         return np.asarray(reading.rows[best, np.arange(len(best))])
 
-    def read(self, released: Released) -> Reading:
+    def read(self, released: Released) -> CausalReading:
         """Return what is found for each drawn word of a batch."""
         rows, evidence = self._evidence(released)
         # A word without any candidate stays as it was drawn.
@@ -136,7 +135,7 @@ class CausalReader:
                 possible = np.flatnonzero(np.isfinite(evidence[:, drawn.index]))
                 best[drawn.index] = rows[possible[word], drawn.index]
                 likely[possible, drawn.index] = posterior
-        return Reading(rows, likely, best)
+        return CausalReading(rows, likely, best)
 
     @cached_property
     def speller(self) -> Speller:
@@ -156,7 +155,7 @@ class CausalReader:
             writable[:, positions] = drawn[rows[:, positions]]
         return writable
 
-    def _job(self, text: Text, rows: Ids, evidence: NDArray[np.float64]) -> Job:
+    def _job(self, text: Text, rows: Ids, evidence: NDArray[np.float64]) -> SearchJob:
         settings = self._settings
         start = [Known(self.speller.start, counts=False), *_last(text.before)]
         steps = [
@@ -165,9 +164,9 @@ class CausalReader:
         ]
         capacity = capacity_of(start, steps, settings.beam)
         running = search(start, steps, settings.beam, settings.weight, capacity)
-        return Job(running, len(steps), capacity, len(rows))
+        return SearchJob(running, len(steps), capacity, len(rows))
 
-    def _step(self, drawn: Drawn, rows: Ids, evidence: NDArray[np.float64]) -> Step:
+    def _step(self, drawn: DrawnWord, rows: Ids, evidence: NDArray[np.float64]) -> Step:
         possible = np.isfinite(evidence)
         spelled, ahead = [], []
         for row in rows[possible].tolist():

@@ -41,13 +41,13 @@ from numpy.typing import NDArray
 
 from dptext import models
 from dptext.readers.causal.network import (
-    Entries,
-    Group,
+    CachedTexts,
+    CacheEntries,
     Lines,
     Network,
-    Node,
     Parts,
-    Shape,
+    PassShape,
+    TokenNode,
     room,
     unread,
 )
@@ -65,7 +65,7 @@ ANY_NUMBER, ANY_WORD = "10", "Smith"
 _REMEMBERED = 1_000_000
 
 
-class Tokenizer(Protocol):
+class SubwordTokenizer(Protocol):
     """What is used of a tokenizer of Hugging Face's kind."""
 
     bos_token_id: int | None
@@ -79,7 +79,7 @@ class Speller:
     """Divide words of a lexicon and pieces of texts into tokens."""
 
     def __init__(
-        self, split: Tokenizer, words: Sequence[str], prior: NDArray[np.float64]
+        self, split: SubwordTokenizer, words: Sequence[str], prior: NDArray[np.float64]
     ) -> None:
         """Remember words; prior (V,), by which beginnings of several tokens weigh."""
         self._split = split
@@ -160,7 +160,7 @@ class Known:
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class DrawnWord:
     """A drawn word, number index of its batch, and what is known after it.
 
     spaced, capital: how a word is written here.
@@ -177,7 +177,7 @@ class Text:
     """What stands before the first drawn word of a text, and its drawn words."""
 
     before: list[Known]
-    drawn: list[Drawn]
+    drawn: list[DrawnWord]
 
 
 def texts_of(released: Released, speller: Speller) -> Iterator[Text]:
@@ -199,7 +199,7 @@ def _text(released: Released, speller: Speller, pieces: range, index: range) -> 
         piece, kind = released.pieces[position], int(released.flags[position])
         if position in drawn_at:
             spaced, capital = state.word()
-            drawn = Drawn(drawn_at[position], spaced, capital, [])
+            drawn = DrawnWord(drawn_at[position], spaced, capital, [])
             text.drawn.append(drawn)
             known = drawn.after
         elif kind & kinds.KIND in _MARKS:
@@ -261,7 +261,7 @@ class Step(NamedTuple):
         return np.array([tokens[0] for tokens in self.spelled], np.int64)
 
 
-class Found(NamedTuple):
+class SearchResult(NamedTuple):
     """The candidates (n,) of the likeliest text, and the posterior of each word."""
 
     best: list[int]
@@ -283,7 +283,7 @@ class _Beams(NamedTuple):
 
 # A search yields leaves that are to be read with all before them, and goes on once
 # their log_probs are there.
-Search = Generator[list[Node], None, Found]
+Search = Generator[list[TokenNode], None, SearchResult]
 
 
 def search(
@@ -324,38 +324,38 @@ def search(
             leaves = [_again(leaves[best], steps[number + 1].firsts, capacity)]
             yield leaves
         passed.append(_Beams(entered, weighed, chosen, scores))
-    return Found(_best(passed), _posterior(passed))
+    return SearchResult(_best(passed), _posterior(passed))
 
 
 def _chain(
-    parent: Node | None, known: Sequence[Known], wanted: NDArray[np.int64] | None
-) -> list[Node]:
+    parent: TokenNode | None, known: Sequence[Known], wanted: NDArray[np.int64] | None
+) -> list[TokenNode]:
     """Return nodes of tokens one after another; each asks for the next that counts."""
-    nodes: list[Node] = []
+    nodes: list[TokenNode] = []
     for part in known:
         for token in part.tokens:
             if nodes and part.counts:
                 nodes[-1].wanted = np.array([token])
-            parent = Node(token, parent)
+            parent = TokenNode(token, parent)
             nodes.append(parent)
     if wanted is not None:
         nodes[-1].wanted = wanted
     return nodes
 
 
-def _sum(chain: list[Node]) -> float:
+def _sum(chain: list[TokenNode]) -> float:
     """Return ln p of the tokens of a chain but the first."""
     return float(sum(node.log_probs[0] for node in chain[:-1] if len(node.wanted)))
 
 
-def _full(leaves: list[Node], step: Step, width: int, capacity: int) -> bool:
+def _full(leaves: list[TokenNode], step: Step, width: int, capacity: int) -> bool:
     """Tell whether the next tokens might not find a free entry."""
     after = sum(len(known.tokens) for known in step.after)
     longest = max(map(len, step.spelled)) + after
     return room(leaves) + width * longest >= capacity - 1
 
 
-def _again(leaf: Node, wanted: NDArray[np.int64], capacity: int) -> Node:
+def _again(leaf: TokenNode, wanted: NDArray[np.int64], capacity: int) -> TokenNode:
     """Return a leaf that begins anew with the last tokens before it."""
     tokens = [node.token for node in leaf.path()]
     kept = tokens[:1] + tokens[1:][-(capacity // 4) :]
@@ -398,7 +398,7 @@ def _log_sum(logs: Floats, axis: int) -> Floats:
     return np.asarray(sums + np.squeeze(top, axis))
 
 
-class Job(NamedTuple):
+class SearchJob(NamedTuple):
     """A text's search over so many words, and the entries that it may take.
 
     wanted as in `Group`.
@@ -413,14 +413,14 @@ class Job(NamedTuple):
 class _Row:
     """A search on its way: what it waits for, its entries, and the words left."""
 
-    def __init__(self, number: int, job: Job) -> None:
+    def __init__(self, number: int, job: SearchJob) -> None:
         self.number, self._search, self.left = number, job.search, job.words
-        self.entries = Entries(job.capacity)
-        self._waiting: deque[Node] = deque()
-        self.result: Found | None = None
+        self.entries = CacheEntries(job.capacity)
+        self._waiting: deque[TokenNode] = deque()
+        self.result: SearchResult | None = None
         self._ask(next(self._search))
 
-    def take(self, tokens: int, slots: int) -> list[Node]:
+    def take(self, tokens: int, slots: int) -> list[TokenNode]:
         """Return the nodes to read in the next pass, with their entries.
 
         As many as there are, at most `tokens`; none where they do not fit in `slots`,
@@ -440,7 +440,7 @@ class _Row:
             except StopIteration as end:
                 self.result = end.value
 
-    def _ask(self, leaves: list[Node]) -> None:
+    def _ask(self, leaves: list[TokenNode]) -> None:
         self.left -= 1
         self.entries.keep(leaves)
         self._waiting.extend(unread(leaves))
@@ -449,7 +449,7 @@ class _Row:
 class _Queue:
     """Searches that wait for a row, taken by several threads."""
 
-    def __init__(self, jobs: Iterable[tuple[int, Job]]) -> None:
+    def __init__(self, jobs: Iterable[tuple[int, SearchJob]]) -> None:
         self._waiting, self._lock = deque(jobs), threading.Lock()
 
     def next(self) -> _Row | None:
@@ -458,7 +458,7 @@ class _Queue:
             return _Row(*self._waiting.popleft()) if self._waiting else None
 
 
-def _parts(rows: dict[int, _Row], shape: Shape) -> Parts:
+def _parts(rows: dict[int, _Row], shape: PassShape) -> Parts:
     """Return what the next pass reads: as much as there are slots for.
 
     The longest texts go first: the last ones would have passes to themselves.
@@ -474,7 +474,10 @@ def _parts(rows: dict[int, _Row], shape: Shape) -> Parts:
 
 
 def _run(
-    group: Group | Lines, texts: int, queue: _Queue, results: dict[int, Found]
+    group: CachedTexts | Lines,
+    texts: int,
+    queue: _Queue,
+    results: dict[int, SearchResult],
 ) -> None:
     """Run searches of one size, at most `texts` at a time.
 
@@ -498,16 +501,16 @@ def _run(
                 del rows[number]
 
 
-def read_texts(network: Network, jobs: Sequence[Job]) -> list[Found]:
+def read_texts(network: Network, jobs: Sequence[SearchJob]) -> list[SearchResult]:
     """Return what each search finds; several groups at a time, each on one thread."""
-    by_size: dict[tuple[int, int], list[tuple[int, Job]]] = {}
+    by_size: dict[tuple[int, int], list[tuple[int, SearchJob]]] = {}
     # A packed text is read by its own capacity, in a row of any.
     largest = max((job.capacity for job in jobs), default=0)
     # Long texts first, so that the last passes are not theirs alone.
     for number, job in sorted(enumerate(jobs), key=lambda each: -each[1].words):
         capacity = largest if network.way.packed else job.capacity
         by_size.setdefault((capacity, job.wanted), []).append((number, job))
-    results: dict[int, Found] = {}
+    results: dict[int, SearchResult] = {}
     torch = models.package("torch", "causal-lm", "semantic")
     set_threads, threads = torch.set_num_threads, torch.get_num_threads()
     set_threads(1)

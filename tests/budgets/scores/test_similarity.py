@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from dptext import models
-from dptext.budgets import _embedding
 from dptext.budgets.scores import sentence_similarity, word_similarity
 from dptext.errors import UsageError
 from tests import small
@@ -61,7 +60,7 @@ def test_one_word_alone_is_all_of_its_text(module: Any, model: str) -> None:
 def test_a_sentence_model_scores_by_the_text_alone(module: Any) -> None:
     """To the last bit, whatever stands beside a text and its words."""
     settings = {"model": texts.sentence_model(), "window": 8}
-    _embedding._MEMORIES.clear()
+    sentence_similarity._MEMORIES.clear()
     texts.assert_alone(module, settings, *texts.ODD)
 
 

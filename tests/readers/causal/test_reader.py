@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dptext import models, settings
 from dptext.readers.causal import network
-from dptext.readers.causal.reader import CausalReader, Settings, Source
+from dptext.readers.causal.reader import CausalReader, ModelSource, SearchSettings
 from dptext.readers.causal.search import texts_of
 from dptext.readers.pairs import PairReader
 from dptext.tokens.joining import Releaser
@@ -26,10 +26,10 @@ TEXTS = ["cat dog, the runs.", "", "zq the", "(the 42 cat!\nzq", "... cat", "the
 
 
 @pytest.fixture(scope="module")
-def source(tmp_path_factory: pytest.TempPathFactory) -> Source:
+def source(tmp_path_factory: pytest.TempPathFactory) -> ModelSource:
     """Return a small model."""
     path = language_models.llama(tmp_path_factory.mktemp("llama"))
-    return Source(path, settings.digest_of_path(path))
+    return ModelSource(path, settings.digest_of_path(path))
 
 
 def line_of(reader: CausalReader, text: Any, words: dict[int, int]) -> tuple[Any, Any]:
@@ -50,7 +50,7 @@ def line_of(reader: CausalReader, text: Any, words: dict[int, int]) -> tuple[Any
 
 
 def brute(
-    reader: CausalReader, source: Source, batch: Released, weight: float
+    reader: CausalReader, source: ModelSource, batch: Released, weight: float
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Return posteriors (n, V) and the likeliest texts (n,), by reading all texts."""
     torch = models.package("torch", "the test", "semantic")
@@ -91,12 +91,12 @@ def brute(
     ids=str,
 )
 def test_with_beams_for_all_texts_both_are_exact(
-    policy: Policy, together: bool, source: Source
+    policy: Policy, together: bool, source: ModelSource
 ) -> None:
     """The likeliest text and the posterior are those of reading every text."""
     channel = channel_of(policy)
     other = PairReader(channel, pairs.model(channel.lexicon)) if together else None
-    reader = CausalReader(channel, source, Settings(300, 3, 0.7), other)
+    reader = CausalReader(channel, source, SearchSettings(300, 3, 0.7), other)
     batch = release(policy, TEXTS)
     wanted, best = brute(reader, source, batch, 0.7)
     read = reader.read(batch)
@@ -109,12 +109,12 @@ def test_with_beams_for_all_texts_both_are_exact(
     assert (wanted[np.arange(len(guess)), guess] > wanted.max(axis=1) - 1e-4).all()
 
 
-def test_a_narrow_beam_finds_good_texts(source: Source) -> None:
+def test_a_narrow_beam_finds_good_texts(source: ModelSource) -> None:
     """A few beams find the likeliest text more often than one, and one than none."""
     channel, right = channel_of(Policy()), np.zeros(2)
     for seed in range(3):
         batch = release(Policy(), ["cat dog the, runs"], seed)
-        readers = [CausalReader(channel, source, Settings(n, 3)) for n in (1, 4)]
+        readers = [CausalReader(channel, source, SearchSettings(n, 3)) for n in (1, 4)]
         best = brute(readers[0], source, batch, 1.0)[1]
         right += [(reader.read(batch).best == best).mean() / 3 for reader in readers]
     assert right[1] > 0.7
@@ -122,7 +122,7 @@ def test_a_narrow_beam_finds_good_texts(source: Source) -> None:
 
 
 @pytest.mark.parametrize("length", [3, 150])
-def test_texts_are_read_by_themselves(length: int, source: Source) -> None:
+def test_texts_are_read_by_themselves(length: int, source: ModelSource) -> None:
     """Alone, in any batch and any order, a text is read to the same last bit."""
     policy = Policy(stop_word="keep")
     rng = np.random.default_rng(1)
@@ -130,7 +130,7 @@ def test_texts_are_read_by_themselves(length: int, source: Source) -> None:
         " ".join(rng.choice(["cat", "dog", "the", "runs.", "zq,", "7"], size))
         for size in rng.integers(0, length, 13)
     ]
-    reader = CausalReader(channel_of(policy), source, Settings(3, 4))
+    reader = CausalReader(channel_of(policy), source, SearchSettings(3, 4))
     whole = release(policy, texts)
     together = reader.read(whole)
     for row in (0, 5, 12):
@@ -143,11 +143,11 @@ def test_texts_are_read_by_themselves(length: int, source: Source) -> None:
         np.testing.assert_array_equal(alone.best, together.best[mine])
 
 
-def test_long_texts_go_on_with_what_they_ended_in(source: Source) -> None:
+def test_long_texts_go_on_with_what_they_ended_in(source: ModelSource) -> None:
     """A text longer than what is read at once is read in parts that overlap."""
     policy = Policy(unknown="keep")
     text = "zq " * 700 + "cat dog, the runs. " * 150 + "zq " * 300 + "cat"
-    reader = CausalReader(channel_of(policy), source, Settings(2, 3))
+    reader = CausalReader(channel_of(policy), source, SearchSettings(2, 3))
     batch = release(policy, [text, "cat dog"])
     read = reader.read(batch)
     np.testing.assert_allclose(read.likely.sum(axis=0), 1.0)
@@ -168,8 +168,8 @@ def test_families_are_read_exactly_each_in_its_way(
 ) -> None:
     """A GPT-2 by its learnt positions; a Bloom, which reads no trees, line by line."""
     path = make(tmp_path)
-    source = Source(path, settings.digest_of_path(path))
-    reader = CausalReader(channel_of(Policy()), source, Settings(100, 3))
+    source = ModelSource(path, settings.digest_of_path(path))
+    reader = CausalReader(channel_of(Policy()), source, SearchSettings(100, 3))
     batch = release(Policy(), TEXTS[:3])
     np.testing.assert_array_equal(
         reader.read(batch).best, brute(reader, source, batch, 1.0)[1]
@@ -179,11 +179,11 @@ def test_families_are_read_exactly_each_in_its_way(
 
 
 def test_a_word_without_candidates_stays(
-    source: Source, monkeypatch: pytest.MonkeyPatch
+    source: ModelSource, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where only unknown words are likely, what was drawn is left as it is."""
     channel = channel_of(Policy())
-    reader = CausalReader(channel, source, Settings(2, 3))
+    reader = CausalReader(channel, source, SearchSettings(2, 3))
     batch = release(Policy(), ["cat dog"])
     table = reader._candidates_at(EPSILON)
     table.rows[batch.drawn[0]] = SIZE

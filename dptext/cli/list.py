@@ -1,0 +1,166 @@
+"""`dptext list`: the profiles that ship, and the mechanisms with what they promise."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dptext.cli import options, screen
+from dptext.errors import UsageError
+
+if TYPE_CHECKING:
+    from dptext.profile import Profile
+    from dptext.report.components import Broken, Description, Parameter, Row
+    from dptext.types import JsonObject
+
+_KINDS = ("profiles", "mechanisms")
+
+
+def command(
+    what: Annotated[
+        str | None,
+        typer.Argument(help="profiles, mechanisms, or the name of one of them."),
+    ] = None,
+    name: Annotated[
+        str | None, typer.Argument(help="After profiles or mechanisms: show this one.")
+    ] = None,
+    as_json: options.Json = False,
+) -> None:
+    """List profiles and mechanisms, or show one in full.
+
+    A profile is shown as its file, to be copied and changed. A mechanism: its statement
+    in full, its known gaps, its parameters and a command that works; for one that
+    promises nothing, what to use instead. A mechanism of another package that cannot be
+    used is listed with the reason.
+
+    Example: dptext list rank
+    """
+    if what is not None and what not in _KINDS:
+        if name is not None:
+            raise UsageError(f"list {what} {name}: write profiles or mechanisms first")
+        what, name = _kind_of(what), what
+    if name is None:
+        _show_lists((what,) if what else _KINDS, as_json)
+    elif what == "profiles":
+        _show_profile(name, as_json)
+    else:
+        _show_mechanism(name, as_json)
+
+
+def _kind_of(name: str) -> str:
+    """Tell what has a name. Raises UsageError for a name of nothing, and of both."""
+    from dptext import profile, registry
+
+    profiles, mechanisms = profile.shipped(), registry.names("mechanisms")
+    if name in profiles and name in mechanisms:
+        ways = " or ".join(f"dptext list {kind} {name}" for kind in _KINDS)
+        raise UsageError(f"{name} is a profile and a mechanism: {ways}")
+    if name not in profiles and name not in mechanisms:
+        near = registry.suggest(name, (*_KINDS, *profiles, *mechanisms))
+        raise UsageError(f"no profile or mechanism named {name!r}; {near}")
+    return "profiles" if name in profiles else "mechanisms"
+
+
+def _show_lists(kinds: Sequence[str], as_json: bool) -> None:
+    """Print the list of each kind: one as an array of JSON, both by kind."""
+    from dptext import profile, registry
+    from dptext.report import components
+
+    profiles = [profile.load(each) for each in profile.shipped()]
+    names = registry.names("mechanisms") if "mechanisms" in kinds else ()
+    mechanisms = [components.row(each) for each in names]
+    if as_json:
+        rows = {"profiles": list(map(_plain, profiles)), "mechanisms": mechanisms}
+        screen.print_json(rows[kinds[0]] if len(kinds) == 1 else rows)
+        return
+    if "profiles" in kinds:
+        _show_profiles(profiles)
+    if len(kinds) > 1:
+        typer.echo()
+    if "mechanisms" in kinds:
+        _show_mechanisms(mechanisms)
+
+
+def _show_profile(name: str, as_json: bool) -> None:
+    from dptext import profile
+
+    recipe = profile.load(name)
+    if as_json:
+        screen.print_json(_plain(recipe))
+    else:
+        typer.echo(profile.path_of(name).read_text("utf-8"), nl=False)
+
+
+def _show_mechanism(name: str, as_json: bool) -> None:
+    from dptext.report import components
+
+    described = components.description(name)
+    if as_json:
+        screen.print_json(described.as_json())
+    else:
+        typer.echo(_text(described))
+
+
+def _plain(recipe: Profile) -> JsonObject:
+    return {
+        "name": recipe.name,
+        "about": recipe.about,
+        "source": recipe.source,
+        **recipe.settings(),
+    }
+
+
+def _show_profiles(profiles: Sequence[Profile]) -> None:
+    table = screen.table("profile", "mechanism", "about")
+    for each in profiles:
+        table.add_row(each.name, each.mechanism.name, each.about)
+    screen.console().print(table)
+
+
+def _text(described: Description) -> str:
+    """Write a mechanism in full for people."""
+    lines = [f"Mechanism: {described.mechanism}", f"Family: {described.family}"]
+    lines += ["", described.about]
+    for title, text in described.sections.items():
+        paragraph = f"{title}: {text}"
+        # A command must stay on one line to be copied.
+        example = title == "Example"
+        lines += ["", paragraph if example else textwrap.fill(paragraph, 88)]
+    lines += ["", "Parameters (--set mechanism.NAME=VALUE):"]
+    lines += [f"  {_setting(each)}" for each in described.parameters] or ["  none"]
+    return "\n".join(lines)
+
+
+def _show_mechanisms(rows: Sequence[Row | Broken]) -> None:
+    from dptext.report.components import Broken, phrase
+
+    headings = ("mechanism", "family", "guarantee", "parameters", "source")
+    table = screen.table(*headings, gap=1)
+    for column in table.columns[:2]:
+        column.no_wrap = True
+    broken = []
+    for row in rows:
+        if isinstance(row, Broken):
+            broken.append(f"broken: {row.broken}")
+            continue
+        settings = "\n".join(map(_setting, row.parameters)) or "none"
+        source = phrase(row.source)
+        table.add_row(row.mechanism, row.family, row.guarantee, settings, source)
+    console = screen.console()
+    for each in (table, *broken):
+        console.print(each)
+
+
+def _setting(parameter: Parameter) -> str:
+    default = parameter.default
+    shown = str(default)
+    if default is None:
+        shown = "none"
+    elif isinstance(default, bool):
+        shown = "true" if default else "false"
+    elif isinstance(default, int | float):
+        shown = f"{default:g}"
+    return f"{parameter.name}={shown} ({parameter.values})"

@@ -1,0 +1,286 @@
+"""Commands as Typer runs them: settings, help on one screen, errors in one line.
+
+What is wrong with the arguments of a command, and whatever else goes wrong, ends in one
+line on standard error and an exit code (`dptext.cli.faults`), those commands included
+that are yet to be written.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import functools
+import inspect
+import sys
+import typing
+from collections.abc import Callable, Iterator, Sequence
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from dptext.cli import configuration, faults, outputs
+from dptext.cli.configuration import Configuration, Layer, Setting
+from dptext.cli.screen import Screen
+from dptext.cli.values import BadValue
+from dptext.errors import UsageError
+
+# Commands, options, contexts and errors of the parser, which has no public types.
+Parsed = Any
+# Commands and options of earlier versions, and what to use now.
+REMOVED = {
+    "config": "this command is now dptext doctor --settings",
+    "man": "dptext COMMAND --help-all shows all options; help2man makes a manual page",
+    "mechanisms": "this command is now dptext list mechanisms",
+    "profiles": "this command is now dptext list profiles",
+    "setup": "dptext doctor shows what is missing, --install NAME fetches it",
+    "lexicon build": "the English lexicon is built in a checkout of dptext: "
+    "python -m tools.english --help",
+    "--ruler": "this option is now --bayes-risk",
+    "--no-ruler": "this option is now --no-bayes-risk",
+    **dict.fromkeys(
+        ("--best-weights", "--best-law", "--epsilon-cap"),
+        "weights are solved for in a checkout of dptext: "
+        "python -m tools.best_weights --help",
+    ),
+}
+_SETTINGS = "dptext.settings"
+
+
+class Command(TyperCommand):
+    """A command whose options may be set by the environment and by a file."""
+
+    def parse_args(self, ctx: Parsed, args: list[str]) -> list[str]:
+        """Read the options, and set those that are not given."""
+        if ctx.resilient_parsing:
+            return super().parse_args(ctx, args)
+        name, below = self.name or "", tuple[Layer, ...]()
+        if configuration.reads(name):
+            below = configuration.layers(name, self.params, of_run(ctx))
+        set_ = ctx.meta[_SETTINGS] = configuration.kept((), below)
+        ctx.default_map = {name: each.value for name, each in set_.items()}
+        rest = super().parse_args(ctx, args)
+        named = {
+            each.name for each in self.params if _source(ctx, each) == "COMMANDLINE"
+        }
+        kept = ctx.meta[_SETTINGS] = configuration.kept(named, below)
+        for option in self.params:
+            if option.name in set_ and option.name not in kept.keys() | named:
+                ctx.params[option.name] = option.default
+        configuration.check_layout(ctx.params, named)
+        return rest
+
+    def invoke(self, ctx: Parsed) -> Parsed:
+        """Run the command, none of whose outputs may be a file that it reads."""
+        reads = configuration.reads(self.name or "")
+        outputs.check_named(ctx.params, of_run(ctx).path if reads else None)
+        if ctx.meta[_SETTINGS] and not ctx.params.get("quiet"):
+            faults.say("; ".join(_by_source(ctx.meta[_SETTINGS])))
+        return super().invoke(ctx)
+
+    def format_help(self, ctx: Parsed, formatter: Parsed) -> None:
+        """Show help; defaults of settings, which may be of others, are left out."""
+        ctx.default_map = None
+        with _styled():
+            super().format_help(ctx, formatter)
+
+
+class Group(TyperGroup):
+    """A group of commands, which says of earlier ones what to use now."""
+
+    def resolve_command(self, ctx: Parsed, args: list[str]) -> Parsed:
+        """Return the command that is named. Raises UsageError for a removed one."""
+        name = args[0] if ctx.parent is None else f"{ctx.info_name} {args[0]}"
+        if name in REMOVED:
+            raise UsageError(f"{name}: {REMOVED[name]}")
+        return super().resolve_command(ctx, args)
+
+    def format_help(self, ctx: Parsed, formatter: Parsed) -> None:
+        """Show help."""
+        with _styled():
+            super().format_help(ctx, formatter)
+
+
+class Program(Group):
+    """The command `dptext`: ends each run in one line and an exit code."""
+
+    def main(self, *rest: Parsed, **named: Parsed) -> Parsed:
+        """Run a command and end the process with its exit code."""
+        named["standalone_mode"] = False
+        sys.exit(super().main(*rest, **named) or 0)
+
+    def make_context(self, *rest: Parsed, **named: Parsed) -> Parsed:
+        """Read the options that stand before a command."""
+        with faults.reported(wrong):
+            return super().make_context(*rest, **named)
+
+    def invoke(self, ctx: Parsed) -> Parsed:
+        """Run the command that is named."""
+        with faults.reported(wrong):
+            return super().invoke(ctx)
+
+
+@contextlib.contextmanager
+def _styled() -> Iterator[None]:
+    """Let colours of help pass, where the terminal has them."""
+    with contextlib.ExitStack() as stack:
+        if isinstance(sys.stdout, Screen):
+            stack.enter_context(sys.stdout.styled())
+        yield
+
+
+def of_run(ctx: Parsed) -> Configuration:
+    """Return the configuration that the options before a command choose."""
+    named = ctx.find_root().params
+    return configuration.of(named.get("config"), ignored=bool(named.get("no_config")))
+
+
+def names_configuration(ctx: Parsed) -> bool:
+    """Tell whether a configuration was named, or none is wanted."""
+    named = ctx.find_root().params
+    return bool(
+        named.get("config") or named.get("no_config") or configuration.is_named()
+    )
+
+
+def settings_of(
+    command: str, ctx: Parsed
+) -> tuple[dict[str, object], dict[str, Setting]]:
+    """Return what a command takes without options, and what set it, by parameter.
+
+    Raises UsageError for a setting that its option does not admit.
+    """
+    root = ctx.find_root()
+    try:
+        with root.command.commands[command].make_context(command, [], root) as inner:
+            return inner.params, inner.meta[_SETTINGS]
+    except faults.PARSER as error:
+        raise UsageError(wrong(error)) from None
+
+
+def _by_source(kept: dict[str, Setting]) -> Iterator[str]:
+    """Say what each source sets."""
+    for source in dict.fromkeys(each.source for each in kept.values()):
+        names = [n.rstrip("_") for n, each in kept.items() if each.source == source]
+        yield f"from {source}: {', '.join(sorted(names))}"
+
+
+def _source(ctx: Parsed, option: Parsed) -> str:
+    """Return what the value of an option is from, as the parser names it."""
+    source = ctx.get_parameter_source(option.name)
+    return "" if source is None else str(source.name)
+
+
+def wrong(error: Parsed) -> str:
+    """Say in one line what is wrong with the arguments."""
+    option, context = getattr(error, "param", None), getattr(error, "ctx", None)
+    name = getattr(error, "option_name", "")
+    if name in REMOVED:
+        return f"{name}: {REMOVED[name]}"
+    if option is not None and context is not None:
+        setting = context.meta.get(_SETTINGS, {}).get(option.name)
+        if setting is not None and _source(context, option) == "DEFAULT_MAP":
+            return f"{setting.where}: {error.message}"
+        if isinstance(error, BadValue):
+            return f"{max(option.opts, key=len)} {error.message}"
+    message = " ".join(error.format_message().split()).replace("Value error, ", "")
+    if context is not None and message:
+        message = f"{message} (see {context.command_path} --help)"
+    return message
+
+
+def _show_all(context: typer.Context, asked: bool) -> None:
+    """Show the help with all options."""
+    if not asked:
+        return
+    command: Parsed = context.command
+    hidden = [each for each in command.params if each.hidden]
+    epilog, command.epilog = command.epilog, None
+    for each in hidden:
+        each.hidden = False
+    try:
+        typer.echo(context.get_help())
+    finally:
+        command.epilog = epilog
+        for each in hidden:
+            each.hidden = True
+    raise typer.Exit
+
+
+HelpAll = Annotated[
+    bool,
+    typer.Option(
+        "--help-all",
+        callback=_show_all,
+        is_eager=True,
+        help="Show all options.",
+    ),
+]
+
+
+def add(
+    app: typer.Typer, command: Callable[..., None], name: str | None = None
+) -> None:
+    """Add a command, with the options of its groups in place of the groups.
+
+    Where it has options of rare use, which `--help` leaves out, it gets `--help-all`.
+    """
+    function, rare = spread(command)
+    name = name or command.__name__
+    path = " ".join(filter(None, ["dptext", app.info.name, name]))
+    path = path.replace("dptext dptext", "dptext")
+    epilog = f"{rare} more options: {path} --help-all" if rare else None
+    app.command(name, cls=Command, epilog=epilog)(function)
+
+
+def spread(command: Callable[..., None]) -> tuple[Callable[..., None], int]:
+    """Return a command whose groups of options are options, and how many are rare.
+
+    A group is a parameter whose type is a dataclass; its fields are the options.
+    """
+    parameters: list[inspect.Parameter] = []
+    groups: dict[str, tuple[type, list[str]]] = {}
+    for name, parameter in _parameters(command):
+        kind = parameter.annotation
+        if isinstance(kind, type) and dataclasses.is_dataclass(kind):
+            fields = _parameters(kind)
+            groups[name] = kind, [each for each, _ in fields]
+            parameters += [each.replace(kind=parameter.kind) for _, each in fields]
+        else:
+            parameters.append(parameter)
+    rare = sum(map(_is_rare, parameters))
+    if rare:
+        last = inspect.Parameter(
+            "help_all",
+            inspect.Parameter.KEYWORD_ONLY,
+            default=False,
+            annotation=HelpAll,
+        )
+        parameters.append(last)
+
+    @functools.wraps(command)
+    def run(**values: object) -> None:
+        values.pop("help_all", None)
+        for name, (group, names) in groups.items():
+            values[name] = group(**{each: values.pop(each) for each in names})
+        command(**values)
+
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {each.name: each.annotation for each in parameters}
+    return run, rare
+
+
+def _parameters(
+    function: Callable[..., object],
+) -> Sequence[tuple[str, inspect.Parameter]]:
+    """Return the parameters of a function or class, their types looked up."""
+    hints = typing.get_type_hints(function, include_extras=True)
+    return [
+        (name, parameter.replace(annotation=hints[name]))
+        for name, parameter in inspect.signature(function).parameters.items()
+    ]
+
+
+def _is_rare(parameter: inspect.Parameter) -> bool:
+    metadata = getattr(parameter.annotation, "__metadata__", ())
+    return any(getattr(each, "hidden", False) for each in metadata)
