@@ -6,6 +6,7 @@ import pytest
 from dptext import lexicons
 from dptext.readers.pairs import PairReader
 from dptext.tokens.policy import Policy
+from dptext.types import Lexicon
 from tests.readers import models
 from tests.readers.test_posterior import ENGLISH, SIZE, channel_of, release
 
@@ -31,9 +32,8 @@ def test_what_is_vulgar_may_be_guessed_and_is_not_written(
     )
 
 
-def test_the_built_in_lexicon_draws_none() -> None:
+def test_the_built_in_lexicon_draws_none(builtin: Lexicon) -> None:
     """It knows vulgar words, and none is among the words that are written."""
-    lexicon = lexicons.find("builtin")
-    bad = np.flatnonzero(lexicons.vulgar_rows(lexicon))
+    bad = np.flatnonzero(lexicons.vulgar_rows(builtin))
     assert len(bad) > 20
-    assert bad.min() >= int(lexicon.meta["outputs"])
+    assert bad.min() >= int(builtin.meta["outputs"])
