@@ -36,7 +36,7 @@ from benchmarks.frontier.setup import (
     part_of,
 )
 from benchmarks.private_rows import ROOT, learned, privatized, same_forms, untouched
-from dptext.measures.kept import Meter
+from dptext.measures.kept import PairMeter
 
 EPSILONS = ROOT / "docs" / "results" / "frontier-epsilons.json"
 ROWS = ROOT / "docs" / "results" / "frontier.jsonl"
@@ -74,7 +74,7 @@ def cell(
     if corpus == "AG News" and seed == 1 and sanitizer.mechanism.has_log_probs:
         file, begin, _ = CORPORA[corpus][1]
         row["context"], row["context_content"] = read(sanitizer, (file, begin, 300))
-    meter = Meter(sanitizer.lexicon, policy=sanitizer.profile.tokens)
+    meter = PairMeter(sanitizer.lexicon, policy=sanitizer.profile.tokens)
     meter.add(asked, test[0])
     kept = meter.result()
     row |= {"pp": kept.perturbed, "low": kept.low, "cs": kept.similarity}

@@ -40,7 +40,7 @@ class Params(ABC):
         """Do the public work. Raises UsageError for settings that do not fit."""
 
 
-class Described(Prepared, ABC):
+class DescribedBudget(Prepared, ABC):
     """What every budget says of itself."""
 
     __slots__ = ()
@@ -51,7 +51,7 @@ class Described(Prepared, ABC):
         """Return how epsilon is spent: all that a statement must know."""
 
 
-class Budget(Described):
+class Budget(DescribedBudget):
     """A budget whose epsilons are known before any word is drawn."""
 
     __slots__ = ()
@@ -68,7 +68,7 @@ class Budget(Described):
         return {}
 
 
-class SequentialBudget(Described):
+class SequentialBudget(DescribedBudget):
     """A budget whose epsilons look at the words drawn before."""
 
     __slots__ = ()

@@ -16,7 +16,7 @@ from dptext.cli.values import Number
 from dptext.errors import UsageError
 
 if TYPE_CHECKING:
-    from dptext.guarantees.audit import Finding
+    from dptext.guarantees.audit import AuditResult
     from dptext.pipeline import Pipeline
     from dptext.types import JsonObject
 
@@ -78,7 +78,7 @@ def command(
     from dptext import lexicons, pipeline, progress
     from dptext import profile as profiles
     from dptext.guarantees import audit
-    from dptext.report import audit_draws, audit_text
+    from dptext.report import audit as audits
 
     over = overrides(
         epsilon=epsilon, mechanism=mechanism, lexicon=lexicon, settings=set_
@@ -100,7 +100,7 @@ def command(
     finding = audit.audit(
         ready.mechanism,
         ready.budget.description.high,
-        audit_draws.of(ready),
+        audits.draws(ready),
         inputs=inputs,
         runs=runs,
         number=draws,
@@ -109,10 +109,7 @@ def command(
     if as_json:
         _print_json(finding, ready)
     else:
-        table = screen.table()
-        for row in audit_text.rows(finding, ready):
-            table.add_row(*row)
-        screen.console().print(table)
+        screen.show(audits.view(finding, ready))
     if finding.failed:
         raise typer.Exit(1)
 
@@ -159,7 +156,7 @@ def _seconds(pipeline: Pipeline, inputs: int, runs: int, draws: int | None) -> f
     return 1.0 + _PAIR * pairs * size + _WORD * ((draws or DRAWS) + 48 * size)
 
 
-def _print_json(finding: Finding, pipeline: Pipeline) -> None:
+def _print_json(finding: AuditResult, pipeline: Pipeline) -> None:
     import msgspec
 
     head = {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,10 +13,7 @@ from dptext.errors import UsageError
 
 if TYPE_CHECKING:
     from dptext.profile import Profile
-    from dptext.report.calibration import Row
     from dptext.types import Lexicon
-
-_NUMBERS = ("epsilon", "risk", "N_w", "worst loss, nats", "seconds")
 
 
 def command(
@@ -52,7 +48,7 @@ def command(
     """
     from dptext import lexicons, progress
     from dptext import profile as profiles
-    from dptext.report import calibration, calibration_text
+    from dptext.report import calibration
 
     every = mechanism == "all"
     over = overrides(
@@ -70,13 +66,13 @@ def command(
     rows = []
     if every:
         for row in calibration.every_mechanism(profile, over, opened):
-            progress.say(calibration_text.line(row))
+            progress.say(calibration.line(row))
             rows.append(row)
     else:
         rows.append(calibration.calibrated(recipe, opened))
-        progress.say(calibration_text.line(rows[0]))
+        progress.say(calibration.line(rows[0]))
     if not as_json:
-        _show(recipe, target, rows)
+        screen.show(*calibration.view(recipe, target, rows))
         return
     screen.print_json(
         {
@@ -101,8 +97,9 @@ def _read(
     """Find the epsilon at which a reader reaches the target, and print it."""
     from dptext import progress
     from dptext.evaluation.readers import calibrated
+    from dptext.evaluation.views import readers_table
     from dptext.measures.context_risk import AT_LEAST
-    from dptext.report.figures import share
+    from dptext.report.blocks import Paragraph
 
     if reader is None or text is None:
         msg = "--reader goes with --text: a reader, and public texts that it reads"
@@ -121,36 +118,6 @@ def _read(
     if as_json:
         screen.print_json(result)
         return
-    table = screen.table("class", "words", "found", "95% interval")
-    for each in reading.classes:
-        limits = f"{share(each.low)} to {share(each.high)}"
-        table.add_row(each.name, f"{each.words:,}", share(each.success), limits)
-    console = screen.console()
-    console.print(f"epsilon {epsilon:.4g}: {reading.reader} finds in {text}")
-    console.print(table)
-    console.print(AT_LEAST, style="dim")
-
-
-def _show(recipe: Profile, target: float, rows: Sequence[Row]) -> None:
-    from dptext.measures.bayes_risk import LIMITS
-    from dptext.report.calibration_text import cells
-
-    console = screen.console()
-    calibrated = [row for row in rows if row.skipped is None]
-    if calibrated:
-        headings = ("mechanism", "parameters", *_NUMBERS, "guarantee")
-        table = screen.table(*headings, right=_NUMBERS, gap=1)
-        table.title_justify = "left"
-        table.title = (
-            f"Risk at most {target:.4g} of words as profile {recipe.name} replaces "
-            f"them, space {recipe.space.name}"
-        )
-        for row in calibrated:
-            table.add_row(*cells(row))
-        console.print(table)
-    for row in rows:
-        if row.skipped is not None:
-            console.print(f"{row.mechanism}: not calibrated: {row.skipped}")
-        elif row.reason:
-            console.print(f"{row.mechanism}: no guarantee: {row.reason}")
-    console.print(LIMITS, style="dim")
+    said = f"epsilon {epsilon:.4g}: {reading.reader} finds in {text}"
+    table = readers_table(reading)
+    screen.show(Paragraph(said), table, Paragraph(AT_LEAST, "note"))

@@ -14,7 +14,6 @@ import typer
 from dptext.cli import options, screen
 from dptext.cli.values import MOST_JOBS, Number
 from dptext.errors import UsageError
-from dptext.report import figures
 from dptext.settings import share
 
 if TYPE_CHECKING:
@@ -104,8 +103,9 @@ def command(
     Example: dptext compare reviews.jsonl --label stars --risk 10% --risk 20%
     """
     from dptext import progress
-    from dptext.evaluation import OWNER, comparison_page, comparison_table
+    from dptext.evaluation import OWNER, views
     from dptext.evaluation.comparison import read_sample
+    from dptext.report import html as pages
 
     progress.on(not quiet)
     # The Bayes attack and readers of whole texts need tables of all words, minutes for
@@ -118,15 +118,17 @@ def command(
     texts = read_sample(file, selection, settings, sample, layout.format)
     at_once = jobs or min(4, os.cpu_count() or 1)
     table = _computed(grid, texts, settings, at_once, resume)
+    page = views.comparison(table, texts.texts)
     if csv is not None:
-        screen.write_file(csv, comparison_table.as_csv(table, settings).encode())
+        screen.write_file(csv, views.as_csv(table, settings).encode())
     if html is not None:
-        screen.write_file(html, comparison_page.render(table, texts.texts))
+        screen.write_file(html, pages.render(page))
     if as_json:
         data = {"audience": OWNER, "texts": len(texts.texts), "rows": table}
         screen.print_json(data)
     else:
-        _show(table, settings)
+        # A table is no use with its columns cut: lines are as long as they need be.
+        screen.show(page, width=110)
 
 
 def _levels(
@@ -198,7 +200,7 @@ def _computed(
 ) -> list[Row]:
     """Compute all cells, each said with its row; rows are in the order of the cells."""
     from dptext import progress
-    from dptext.evaluation import comparison, comparison_table
+    from dptext.evaluation import comparison, views
 
     done = {} if resume is None else comparison.finished_rows(resume)
     keep = None if resume is None else partial(comparison.keep_row, resume)
@@ -216,33 +218,8 @@ def _computed(
         rows[numbers[id(cell)]] = row
         forecast.finished(cell)
         count = f"{len(rows)} of {len(grid)}"
-        outcome = row.reason or comparison_table.line(row)
+        outcome = row.reason or views.line(row)
         if len(rows) < len(grid):
             count += f", about {progress.duration(forecast.seconds())} left"
         progress.say(f"{count}: {cell.mechanism}, {cell.level}: {outcome}")
     return [rows[number] for number in sorted(rows)]
-
-
-def _show(table: Sequence[Row], settings: Settings) -> None:
-    """Print the table, and why cells are missing."""
-    from dptext.evaluation import OWNER, comparison, comparison_table
-
-    # A table is no use with its columns cut: lines are as long as they need be.
-    console = screen.console(width=max(screen.console().width, 170))
-    headings = comparison_table.headings(settings)
-    shown = screen.table(*headings, right=headings[2:], gap=1)
-    for row in table:
-        if not row.reason:
-            values = comparison_table.cells(row)
-            shown.add_row(*(values[name] for name in headings))
-    for column in shown.columns[1:]:
-        # Headings may break, figures not.
-        column.min_width = max((len(str(cell)) for cell in column.cells), default=0)
-    console.print(shown)
-    for row in table:
-        if row.reason:
-            console.print(f"{row.mechanism}, {row.level}: {row.reason}")
-    tasks = [comparison.ACCURACIES] if settings.labels or settings.attributes else []
-    legend = figures.legend(("risk", *comparison_table.KEPT))
-    for note in (*legend, *tasks, OWNER):
-        console.print(note, style="dim")

@@ -229,22 +229,26 @@ def _folders() -> Iterator[Line]:
 
 def _show_settings(context: typer.Context, as_json: bool) -> None:
     """Show which settings hold here, and where each is from."""
+    from dptext.report.blocks import Column, Paragraph, Table
+
     file = parser.of_run(context)
     rows = [*_of_sanitize(context), *_of_check(context)]
     if as_json:
         path = None if file.path is None else str(file.path)
         screen.print_json({"file": path, "settings": rows})
         return
-    console = screen.console()
-    console.print(f"configuration: {file.path or 'no file'}", soft_wrap=True)
-    table = screen.table("setting", "value", "from")
-    for row in rows:
-        style = "dim" if row["from"] == _DEFAULT else ""
-        value = (
-            "" if row["value"] is None else json.dumps(row["value"], ensure_ascii=False)
-        )
-        table.add_row(str(row["setting"]), value, str(row["from"]), style=style)
-    console.print(table)
+    table = Table(
+        [Column("setting"), Column("value"), Column("from")],
+        [
+            (
+                row["setting"],
+                row["value"] and json.dumps(row["value"], ensure_ascii=False),
+                row["from"],
+            )
+            for row in rows
+        ],
+    )
+    screen.show(Paragraph(f"configuration: {file.path or 'no file'}", "code"), table)
 
 
 def _of_sanitize(context: typer.Context) -> Iterator[JsonObject]:

@@ -2,30 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from dptext.cli import options, screen
 from dptext.cli.values import Number
 from dptext.errors import UsageError
-from dptext.report.figures import score, share
-
-if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.table import Table
-
-    from dptext.evaluation.classify import Task
-    from dptext.evaluation.run import Result
-
-
-READERS = (
-    "readers see whole texts, drawn anew from the originals with these settings; they "
-    "find at least this much"
-)
 
 
 def command(
@@ -75,8 +60,9 @@ def command(
     import msgspec
 
     from dptext import __version__, api, lexicons, progress
-    from dptext.evaluation import page, rows
+    from dptext.evaluation import rows, views
     from dptext.evaluation import run as evaluation
+    from dptext.report import html as pages
 
     over = changes.overrides()
     settings = replace(measured.settings(), masked_words=masked_words, readers=readers)
@@ -107,69 +93,8 @@ def command(
     if report is not None:
         screen.write_file(report, f"{screen.to_json(data)}\n".encode())
     if html is not None:
-        screen.write_file(html, page.render(result))
+        screen.write_file(html, pages.render(views.evaluation(result)))
     if as_json:
         screen.print_json(data)
     else:
-        _show(result, screen.console())
-
-
-def _show(result: Result, console: Console) -> None:
-    """Print a result as tables."""
-    table = screen.table()
-    for name, value in _figures(result):
-        table.add_row(name, value)
-    console.print(table)
-    for title, tasks in (
-        ("Utility: accuracy of a classifier", result.utility),
-        ("Attack on an attribute: accuracy", result.attribute_attacks),
-    ):
-        if tasks:
-            console.print(f"\n{title}", style="bold")
-            console.print(_tasks(tasks))
-    if result.utility or result.attribute_attacks:
-        for name, meaning in result.meanings.items():
-            console.print(f"{name}: {meaning}", style="dim")
-    console.print(f"\n{result.audience}", style="dim")
-
-
-def _figures(result: Result) -> Iterator[tuple[str, str]]:
-    """Yield names and values of the single figures."""
-    from dptext.evaluation import result_rows
-
-    kept = result.kept
-    yield "texts", f"{kept.texts:,}, of which {kept.compared:,} with as many words"
-    for name, value, meaning in result_rows.kept(result):
-        yield name, f"{value}: {meaning}" if meaning else value
-    for name, success, words, assumed in result_rows.attacks(result):
-        yield f"attack: {name}", f"{success} of {words} words ({assumed})"
-    yield from _readings(result)
-    yield from result_rows.together(result)
-    if result.composite:
-        yield "", result.composite_formula
-
-
-def _readings(result: Result) -> Iterator[tuple[str, str]]:
-    """Yield names and values of what readers of whole texts find."""
-    for reading in result.in_context:
-        for each in reading.classes:
-            yield (
-                f"reader: {reading.reader}, {each.name}",
-                f"{share(each.success)} (95%: {share(each.low)} to {share(each.high)}) "
-                f"of {each.words:,} words",
-            )
-    if result.in_context:
-        yield "", READERS
-
-
-def _tasks(tasks: Sequence[Task]) -> Table:
-    numbers = ("chance", "original", "private", "static", "macro-F1")
-    table = screen.table("field", *numbers, right=numbers)
-    for task in tasks:
-        table.add_row(
-            task.field,
-            share(task.chance),
-            *map(str, (task.original, task.private, task.static)),
-            f"{score(task.original.macro_f1)} -> {score(task.private.macro_f1)}",
-        )
-    return table
+        screen.show(views.evaluation(result))

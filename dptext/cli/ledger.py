@@ -39,6 +39,8 @@ def show(
     from dptext import ledger as ledgers
     from dptext.formats import _fields as subjects
     from dptext.ledger import store
+    from dptext.report.blocks import Block, Column, Paragraph, Table
+    from dptext.report.figures import count
 
     with ledgers.opened(ledger) as opened:
         if value:
@@ -49,26 +51,28 @@ def show(
         entries = [] if value else store.entries(opened)
         name = opened.id
     if as_json:
-        rows = [each.plain() for each in spent]
-        screen.print_json({"ledger": name, "entries": entries, "subjects": rows})
+        plain = [each.plain() for each in spent]
+        screen.print_json({"ledger": name, "entries": entries, "subjects": plain})
         return
-    console = screen.console()
-    console.print(f"ledger {name}")
-    if entries:
-        table = screen.table("began", "state", "subjects", "records", "limit", "nats")
-        for entry in entries[-_SHOWN:]:
-            limit = entry["limit"]
-            assert isinstance(limit, dict)
-            began = str(entry["began"])[:16].replace("T", " ")
-            values = {**entry, "limit": f"{limit['nats']:g}", "began": began}
-            names = ("began", "state", "subjects", "records", "limit", "nats")
-            table.add_row(*(str(values[each]) for each in names))
-        console.print(table)
-    table = screen.table("subject", "charged", "records", "releases")
-    for each in spent:
-        counts = str(each.records), str(each.entries)
-        table.add_row(each.subject, each.amount.written(), *counts)
-    console.print(table)
+    recent = [
+        (
+            *(str(each["began"])[:16].replace("T", " "), each["state"]),
+            *(each["subjects"], each["records"], each["limit"]["nats"], each["nats"]),
+        )
+        for each in entries[-_SHOWN:]
+    ]
+    counts = [Column("subjects", count), Column("records", count)]
+    limits = [Column("limit", "{:g}".format), Column("nats", str)]
+    blocks: list[Block] = [Paragraph(f"ledger {name}")]
+    if recent:
+        columns = [Column("began"), Column("state"), *counts, *limits]
+        blocks.append(Table(columns, recent))
+    columns = [Column("subject"), Column("charged"), Column("records", count)]
+    charged = [
+        (each.subject, each.amount.written(), each.records, each.entries)
+        for each in spent
+    ]
+    screen.show(*blocks, Table([*columns, Column("releases", count)], charged))
 
 
 def export(ledger: File) -> None:

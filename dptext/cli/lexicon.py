@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -34,22 +33,23 @@ app = typer.Typer(
 def list_(*, as_json: options.Json = False) -> None:
     """List the lexicons that can be named: the built-in one and the imported ones."""
     from dptext.lexicons import installed
+    from dptext.report.blocks import Column, Table
+    from dptext.report.figures import count
 
     entries = installed()
     if as_json:
         screen.print_json([_entry(entry) for entry in entries])
         return
+    columns = [Column("name"), Column("words", count), Column("dimensions", count)]
+    columns += [Column("digest"), Column("licence")]
     rows = [
         (
-            entry.name,
-            _count(entry.meta.get("words")),
-            _count(entry.meta.get("dimensions")),
-            entry.digest[:12],
-            entry.problem or str(entry.meta.get("licence", "unknown")),
+            *(entry.name, entry.meta.get("words"), entry.meta.get("dimensions")),
+            *(entry.digest[:12], entry.problem or entry.meta.get("licence", "unknown")),
         )
         for entry in entries
     ]
-    _print_table(rows, "name", "words", "dimensions", "digest", "licence")
+    screen.show(Table(columns, rows))
 
 
 def info(
@@ -178,13 +178,7 @@ def ngrams(
     digest = models.save(model, folder)
     faults.say("the corpus must be public: its pairs of words show in what is decoded")
     result = {"name": name, "digest": digest, **meta, "pairs": len(model.gains)}
-    if as_json:
-        screen.print_json(result)
-        return
-    table = screen.table()
-    for key, value in result.items():
-        table.add_row(key, str(value))
-    screen.console().print(table)
+    screen.show_data(result, as_json)
 
 
 def _entry(entry: Installed) -> JsonObject:
@@ -210,38 +204,7 @@ def _show(lexicon: Lexicon, as_json: bool) -> None:
             if array is not None
         },
     }
-    if as_json:
-        screen.print_json(description)
-    else:
-        _print_table(list(_rows(description)))
-
-
-def _rows(values: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, str]]:
-    for name, value in values.items():
-        label = f"{prefix}{name}".replace("_", " ")
-        if isinstance(value, Mapping):
-            yield from _rows(value, f"{label}: ")
-        elif value is not None:
-            yield label, _text(value)
-
-
-def _text(value: object) -> str:
-    if isinstance(value, float):
-        return f"{value:.6g}"
-    return _count(value) if isinstance(value, int) else str(value)
-
-
-def _count(value: object) -> str:
-    return f"{value:,}".replace(",", " ") if isinstance(value, int) else ""
-
-
-def _print_table(rows: Sequence[Sequence[str]], *columns: str) -> None:
-    table = screen.table(*columns, gap=1)
-    for row in rows:
-        table.add_row(*row)
-    for column in table.columns:
-        column.overflow = "fold"  # a digest that is cut short is of no use
-    screen.console().print(table)
+    screen.show_data(description, as_json)
 
 
 for function in (list_, info, import_, ngrams):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,7 +12,6 @@ from dptext.errors import UsageError
 
 if TYPE_CHECKING:
     from dptext.profile import Profile
-    from dptext.report.components import Broken, Description, Parameter, Row
     from dptext.types import JsonObject
 
 _KINDS = ("profiles", "mechanisms")
@@ -68,20 +66,23 @@ def _show_lists(kinds: Sequence[str], as_json: bool) -> None:
     """Print the list of each kind: one as an array of JSON, both by kind."""
     from dptext import profile, registry
     from dptext.report import components
+    from dptext.report.blocks import Block, Column, Table
 
     profiles = [profile.load(each) for each in profile.shipped()]
     names = registry.names("mechanisms") if "mechanisms" in kinds else ()
     mechanisms = [components.row(each) for each in names]
     if as_json:
-        rows = {"profiles": list(map(_plain, profiles)), "mechanisms": mechanisms}
-        screen.print_json(rows[kinds[0]] if len(kinds) == 1 else rows)
+        both = {"profiles": list(map(_plain, profiles)), "mechanisms": mechanisms}
+        screen.print_json(both[kinds[0]] if len(kinds) == 1 else both)
         return
+    blocks: list[Block] = []
     if "profiles" in kinds:
-        _show_profiles(profiles)
-    if len(kinds) > 1:
-        typer.echo()
+        columns = [Column("profile"), Column("mechanism"), Column("about")]
+        rows = [(each.name, each.mechanism.name, each.about) for each in profiles]
+        blocks.append(Table(columns, rows))
     if "mechanisms" in kinds:
-        _show_mechanisms(mechanisms)
+        blocks += components.listed(mechanisms)
+    screen.show(*blocks)
 
 
 def _show_profile(name: str, as_json: bool) -> None:
@@ -101,7 +102,7 @@ def _show_mechanism(name: str, as_json: bool) -> None:
     if as_json:
         screen.print_json(described.as_json())
     else:
-        typer.echo(_text(described))
+        screen.show(*components.view(described))
 
 
 def _plain(recipe: Profile) -> JsonObject:
@@ -111,56 +112,3 @@ def _plain(recipe: Profile) -> JsonObject:
         "source": recipe.source,
         **recipe.settings(),
     }
-
-
-def _show_profiles(profiles: Sequence[Profile]) -> None:
-    table = screen.table("profile", "mechanism", "about")
-    for each in profiles:
-        table.add_row(each.name, each.mechanism.name, each.about)
-    screen.console().print(table)
-
-
-def _text(described: Description) -> str:
-    """Write a mechanism in full for people."""
-    lines = [f"Mechanism: {described.mechanism}", f"Family: {described.family}"]
-    lines += ["", described.about]
-    for title, text in described.sections.items():
-        paragraph = f"{title}: {text}"
-        # A command must stay on one line to be copied.
-        example = title == "Example"
-        lines += ["", paragraph if example else textwrap.fill(paragraph, 88)]
-    lines += ["", "Parameters (--set mechanism.NAME=VALUE):"]
-    lines += [f"  {_setting(each)}" for each in described.parameters] or ["  none"]
-    return "\n".join(lines)
-
-
-def _show_mechanisms(rows: Sequence[Row | Broken]) -> None:
-    from dptext.report.components import Broken, phrase
-
-    headings = ("mechanism", "family", "guarantee", "parameters", "source")
-    table = screen.table(*headings, gap=1)
-    for column in table.columns[:2]:
-        column.no_wrap = True
-    broken = []
-    for row in rows:
-        if isinstance(row, Broken):
-            broken.append(f"broken: {row.broken}")
-            continue
-        settings = "\n".join(map(_setting, row.parameters)) or "none"
-        source = phrase(row.source)
-        table.add_row(row.mechanism, row.family, row.guarantee, settings, source)
-    console = screen.console()
-    for each in (table, *broken):
-        console.print(each)
-
-
-def _setting(parameter: Parameter) -> str:
-    default = parameter.default
-    shown = str(default)
-    if default is None:
-        shown = "none"
-    elif isinstance(default, bool):
-        shown = "true" if default else "false"
-    elif isinstance(default, int | float):
-        shown = f"{default:g}"
-    return f"{parameter.name}={shown} ({parameter.values})"

@@ -13,7 +13,7 @@ from dptext.cli import options, screen
 from dptext.errors import InputError, UsageError
 
 if TYPE_CHECKING:
-    from dptext.report.plan import Plan, Size
+    from dptext.report.plan import Size
 
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 _SIZE = re.compile(r"([0-9.]+) ?([kmgt]?)b?", re.IGNORECASE)
@@ -42,7 +42,8 @@ def command(
     Example: dptext plan tickets.jsonl --risk 10%
     """
     from dptext import api, progress
-    from dptext.report import plan, plan_page
+    from dptext.report import html as pages
+    from dptext.report import plan
 
     if files and size is not None:
         raise UsageError("give files or --size, not both")
@@ -53,34 +54,11 @@ def command(
     with progress.step("planning"):
         result = plan.plan(pipeline, total, jobs=jobs, bayes_risk=bayes_risk)
     if html is not None:
-        screen.write_file(html, plan_page.render(result))
+        screen.write_file(html, pages.render(plan.view(result)))
     elif as_json:
         screen.print_json(result)
     else:
-        _show(result)
-
-
-def _show(result: Plan) -> None:
-    from dptext.report import _badges, _use, plan, terminal
-
-    console = screen.console()
-    promise = result.guarantee
-    for tone, badge in _badges.badges(promise):
-        console.print(badge, style=terminal.TONES[tone])
-    texts = "Whole texts: " + promise.text_level
-    for line in filter(None, (promise.sentence, texts, promise.decoding)):
-        console.print(line)
-    console.print()
-    table = screen.table()
-    for row in plan.figures_of(result):
-        table.add_row(*row)
-    console.print(table)
-    for line in _use.good_for(result.risk) if result.risk else ():
-        console.print(f"- {line}")
-    console.print("\nPublic sentences, and one way in which they come out:")
-    for each in result.examples:
-        console.print(f"  {each.before}", style="dim")
-        console.print(f"  {each.after}\n")
+        screen.show(plan.view(result))
 
 
 def size_of(size: str) -> int:

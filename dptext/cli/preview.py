@@ -38,6 +38,8 @@ def show(job: Job, records: int, pipeline: Pipeline, key: RunKey) -> None:
 
     With the key of a file the run will draw the same words, else others.
     """
+    from rich.table import Table
+
     from dptext import formats
     from dptext.engine.source import Source
     from dptext.types import Verbatim
@@ -50,11 +52,9 @@ def show(job: Job, records: int, pipeline: Pipeline, key: RunKey) -> None:
         real = (item for item in items if not isinstance(item.rest, Verbatim))
         batch = list(islice(real, records))
     texts = pipeline.privatize(batch, pipeline.randomness(key)).texts
-    table = screen.table("original", "private")
-    table.expand = table.show_lines = True
-    for column in table.columns:
-        column.ratio = 1
-        column.overflow = "fold"
+    table = Table(box=None, expand=True, show_lines=True, padding=(0, 2))
+    for name in ("original", "private"):
+        table.add_column(name, ratio=1, overflow="fold")
     for record, new in zip(batch, texts, strict=True):
         for before, after in zip(record.texts, new, strict=True):
             table.add_row(*_sides(before[:_LONGEST], after[:_LONGEST]))

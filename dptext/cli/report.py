@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -30,9 +29,8 @@ def command(
     """
     from dptext import streams
     from dptext.guarantees import policy
-    from dptext.report import document, signatures, terminal
-    from dptext.report import html as page
-    from dptext.vectors import panel
+    from dptext.report import document, signatures, views
+    from dptext.report import html as pages
 
     if schema:
         screen.print_json(document.schema())
@@ -48,14 +46,8 @@ def command(
     accepted = policy.of(configured.policy, configured.shown)
     keys = check.keys_of(None, accepted, configured, None)
     signed = signatures.shown(data, keys)
-    report = document.decode(data, str(file))
-    if report.vectors is not None:
-        show = partial(panel.show, report, signed=signed)
-        render = partial(panel.render, report, signed=signed)
-    else:
-        show = partial(terminal.show, report, signed=signed)
-        render = partial(page.render, report, signed=signed)
+    page = views.report(document.decode(data, str(file)), signed)
     if html is None:
-        show(screen.console())
-        return
-    screen.write_file(html, render())
+        screen.show(page)
+    else:
+        screen.write_file(html, pages.render(page))

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from dptext.cli import options, outputs, preview
+from dptext.cli import options, outputs, preview, screen
 from dptext.cli.options import output_option, setting_option
 from dptext.cli.values import Number, one_of
 from dptext.errors import UsageError
@@ -269,7 +269,7 @@ def command(
     from dptext import profile as profiles
     from dptext.engine.job import Job
     from dptext.engine.run import Opened, Run
-    from dptext.report import html, signatures, terminal
+    from dptext.report import html, signatures, views
 
     over = changes.overrides()
     progress.on(not work.quiet)
@@ -344,9 +344,9 @@ def command(
                 if not written:
                     return
             result = run.report(job, written)
-            signed = signatures.of_signer(reports.key)
-            internal.write(result, lambda: html.render(result, signed))
+            view = views.report(result, signatures.of_signer(reports.key))
+            internal.write(result, lambda: html.render(view))
             release.complete()
             charging.leave()
             release.commit()
-    terminal.show(result, console, signed)
+    screen.show(view, console=console)

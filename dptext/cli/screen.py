@@ -14,15 +14,16 @@ import math
 import os
 import re
 import sys
-from collections.abc import Container, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.table import Table
 
     from dptext.engine.job import Progress as Counted
+    from dptext.report.blocks import Block, Page, Section
+    from dptext.types import JsonObject
 
 # Controls (C0 but for tab and line feed, DEL, C1), marks that change the direction of
 # text, line and paragraph separators, surrogates (bytes of names that are not UTF-8).
@@ -204,18 +205,24 @@ def console(*, stderr: bool = False, quiet: bool = False, width: int = 0) -> Con
     return shown
 
 
-def table(*columns: str, right: Container[str] = (), gap: int = 2) -> Table:
-    """Return a table without lines; without columns, of rows that need no header.
+_console = console
 
-    right names the columns of numbers; gap is how many spaces stand beside a cell.
-    """
-    from rich.table import Table
 
-    shown = Table(box=None, show_header=bool(columns), padding=(0, gap))
-    for column in columns:
-        justify: Literal["left", "right"] = "right" if column in right else "left"
-        shown.add_column(column, justify=justify, overflow="fold")
-    return shown
+def show(
+    *blocks: Block | Section | Page, console: Console | None = None, width: int = 0
+) -> None:
+    """Print blocks, sections and pages on standard output, or on another console."""
+    from dptext.report import terminal
+
+    terminal.show(blocks, console or _console(width=width))
+
+
+def show_data(plain: JsonObject, as_json: bool) -> None:
+    """Print plain data, for machines or by dotted names."""
+    from dptext.report import figures
+    from dptext.report.blocks import Figures
+
+    print_json(plain) if as_json else show(Figures(list(figures.flat(plain))))
 
 
 @contextlib.contextmanager

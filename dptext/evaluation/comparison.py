@@ -46,11 +46,6 @@ _PRELOADED = ("dptext.measures.calibrate", "dptext.measures.bayes_risk")
 _SHIPPED, _SEARCHED = 2.0, 90.0
 _LEVELS = ("risk 0.1", "risk 0.2", "risk 0.35")
 _SPEED = {Family.WORDS: 2e4, Family.NOISE: 4e3, Family.TEXTS: 20.0}
-ACCURACIES = (
-    "utility, attack: accuracy of a classifier trained and tested on private texts; on "
-    "originals: trained and tested on the texts as they were; by chance: the share of "
-    "the most frequent value."
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,9 +261,9 @@ def _computed(cell: Cell, sample: Sample, settings: Settings) -> Row:
     randomness = ready.randomness(RunKey.fresh())
     began = time.perf_counter()
     for batch in pipeline.batches(records):
-        made = ready.privatize(batch, randomness)
-        words += len(made.words.ids)
-        private += made.texts
+        done = ready.privatize(batch, randomness)
+        words += len(done.words.ids)
+        private += done.texts
     seconds = time.perf_counter() - began
     megabytes = _peak()
     statement = build.promised(ready)

@@ -13,8 +13,8 @@ from dptext.evaluation.classify import Baseline, Task, check_classifier, make_cl
 from dptext.evaluation.rows import Pair, one_text
 from dptext.measures import attacks, context_risk
 from dptext.measures.attacks import Guessed, Guesses
-from dptext.measures.context_risk import Attack, Reading, available
-from dptext.measures.kept import Kept, Meter
+from dptext.measures.context_risk import ContextAttack, Reading, available
+from dptext.measures.kept import Kept, PairMeter
 from dptext.measures.public import Deniability, deniability_of
 from dptext.pipeline import Pipeline
 from dptext.randomness import Randomness, RunKey
@@ -175,7 +175,7 @@ def _result(
     attributes: tuple[Task, ...] = (),
 ) -> Result:
     policy = writer.profile.tokens if writer else None
-    meter = Meter(lexicon, settings.encoder, policy)
+    meter = PairMeter(lexicon, settings.encoder, policy)
     guesses = Guesses(
         writer,
         bayes=settings.bayes,
@@ -209,12 +209,14 @@ def _result(
 
 def _attack(
     settings: Settings, writer: Pipeline | None
-) -> tuple[Attack, Randomness] | tuple[None, None]:
+) -> tuple[ContextAttack, Randomness] | tuple[None, None]:
     """Return what readers attack by, new draws of the originals, if there are any."""
     readers = available(writer) if writer and settings.readers else []
     if writer is None or not readers:
         return None, None
-    return context_risk.Attack(writer, readers), writer.randomness(RunKey.fresh())
+    return context_risk.ContextAttack(writer, readers), writer.randomness(
+        RunKey.fresh()
+    )
 
 
 def _trade_off(utility: Sequence[Task], attacks: Sequence[Task]) -> float | None:

@@ -39,7 +39,7 @@ _ROWS = 2048
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class WeightTable:
     """Pairs of a row and an epsilon, m of them.
 
     rows (m,); rate, truncation (m,) of min(t, truncation); ceiling (m,) ln c;
@@ -64,7 +64,7 @@ class Table:
         lists: Lists,
         rows: NDArray[np.int64],
         eps: Eps,
-    ) -> Table:
+    ) -> WeightTable:
         """Take pairs, rows (m,) and eps (m,); no weight is computed yet."""
         return cls(
             *(distribution, lists, rows),
@@ -157,7 +157,7 @@ class Table:
         return np.exp(excess, out=excess)
 
 
-class Tables:
+class WeightTables:
     """The tables of lists: that of the last single epsilon is kept."""
 
     def __init__(
@@ -167,28 +167,30 @@ class Tables:
         self._distribution = distribution
         self._lists, self._begin = lists, begin
         self._epsilon: float | None = None
-        self._table: Table | None = None
+        self._table: WeightTable | None = None
         self._filled = np.zeros(0, bool)
 
     def learn(self, words: int) -> None:
         """Take what pays once so many words were drawn, whichever they are."""
         self._lists.learn(words, self._begin)
 
-    def of(self, rows: NDArray[np.int64], eps: Eps) -> tuple[Table, NDArray[np.int64]]:
+    def of(
+        self, rows: NDArray[np.int64], eps: Eps
+    ) -> tuple[WeightTable, NDArray[np.int64]]:
         """Return a table of words, rows (n,) at eps (n,), and which pair is of each."""
         if (eps == eps[:1]).all():
             return self._of_one(rows, float(eps[0])), rows
         inputs = self._distribution.space.size + 1
         distinct, values, kind = _distinct(rows, eps, inputs)
-        table = Table.of(self._distribution, self._lists, distinct, values)
+        table = WeightTable.of(self._distribution, self._lists, distinct, values)
         table.fill(np.arange(len(distinct)), self._lists.rows(distinct))
         return table, kind
 
-    def _of_one(self, rows: NDArray[np.int64], epsilon: float) -> Table:
+    def _of_one(self, rows: NDArray[np.int64], epsilon: float) -> WeightTable:
         if self._table is None or self._epsilon != epsilon:
             every = np.arange(len(self._lists))
             eps = np.full(len(every), epsilon)
-            self._table = Table.of(self._distribution, self._lists, every, eps)
+            self._table = WeightTable.of(self._distribution, self._lists, every, eps)
             self._epsilon = epsilon
             self._filled = np.zeros(len(every), bool)
         wanted = np.zeros(len(self._filled), bool)
@@ -272,8 +274,8 @@ class Sampler:
         self._inputs = distribution.space.size + 1
         self._frequent = len(distribution.frequent)
         self._tables = (
-            Tables(distribution, distribution.frequent),
-            Tables(distribution, distribution.lists, self._frequent),
+            WeightTables(distribution, distribution.frequent),
+            WeightTables(distribution, distribution.lists, self._frequent),
         )
         self._words = 0
 
@@ -296,7 +298,9 @@ class Sampler:
         return drawn
 
 
-def _draw(table: Table, kind: NDArray[np.int64], bits: RandomBits) -> NDArray[np.int64]:
+def _draw(
+    table: WeightTable, kind: NDArray[np.int64], bits: RandomBits
+) -> NDArray[np.int64]:
     """Attempt until every word is drawn: (n,); kind (n,) its pair in the table."""
     drawn = np.full(len(bits), -1)
     left = np.arange(len(bits))

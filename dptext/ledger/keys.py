@@ -30,7 +30,7 @@ _BYTES, _COUNT = 32, 8
 SIZE = 16  # bytes of a hash
 
 
-class Key:
+class LedgerKey:
     """The secret of one ledger."""
 
     def __init__(self, secret: bytes) -> None:
@@ -79,7 +79,7 @@ def path_of(ledger: Path) -> Path:
     return ledger.parent / f"{ledger.name}.key"
 
 
-def read(path: Path) -> Key:
+def read(path: Path) -> LedgerKey:
     """Read a key. Raises UsageError where others may read it, or it is none."""
     try:
         with path.open("rb") as file:
@@ -96,7 +96,7 @@ def read(path: Path) -> Key:
         raise UsageError(f"{path}: other users may read it; run: chmod 600 {path}")
     if len(data) != _BYTES + _COUNT:
         raise UsageError(f"{path}: not the key of a ledger; put the right one back")
-    return Key(data[:_BYTES])
+    return LedgerKey(data[:_BYTES])
 
 
 def count(path: Path) -> int:
@@ -111,7 +111,7 @@ def remember(path: Path, transactions: int) -> None:
         file.write(transactions.to_bytes(_COUNT))
 
 
-def create(path: Path) -> Key:
+def create(path: Path) -> LedgerKey:
     """Write a fresh key under a name for the time until its ledger is there."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0)
     with open(os.open(_new(path), flags, 0o600), "wb") as file:
@@ -145,7 +145,7 @@ class Seal(NamedTuple):
         """Return the seal after a transaction that changed the sum by so much."""
         return Seal(self.transactions + 1, (self.total + by) % _MODULUS)
 
-    def packed(self, key: Key, ledger: bytes) -> bytes:
+    def packed(self, key: LedgerKey, ledger: bytes) -> bytes:
         """Write the seal of a ledger, by its id."""
         count = self.transactions.to_bytes(_COUNT_OF_SEALS)
         total = self.total.to_bytes(_SUM)
@@ -153,7 +153,7 @@ class Seal(NamedTuple):
         return count + proof + _xor(total, key.mask(proof))
 
 
-def unpacked(data: bytes, key: Key, ledger: bytes) -> Seal | None:
+def unpacked(data: bytes, key: LedgerKey, ledger: bytes) -> Seal | None:
     """Read a seal; None where it is not one of this key and ledger."""
     count, proof, hidden = (
         data[:_COUNT_OF_SEALS],
@@ -166,7 +166,7 @@ def unpacked(data: bytes, key: Key, ledger: bytes) -> Seal | None:
     return Seal(int.from_bytes(count), int.from_bytes(total))
 
 
-def hashed(key: Key, *row: object) -> int:
+def hashed(key: LedgerKey, *row: object) -> int:
     """Return the hash of a row: its table and its values."""
     return int.from_bytes(key.row(ascii(row).encode()))
 

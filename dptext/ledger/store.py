@@ -36,7 +36,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 from dptext.errors import OutputError, UsageError
 from dptext.ledger import keys
-from dptext.ledger.keys import Key, Seal
+from dptext.ledger.keys import LedgerKey, Seal
 
 # States of an entry: reserving; leaving, its output may be anywhere; done. RETURNING:
 # what a killed run left is removed, then its charges are.
@@ -62,7 +62,7 @@ _SCHEMA = (
 )
 
 
-class Row(NamedTuple):
+class EntryRow(NamedTuple):
     """An entry as it stands in the file."""
 
     number: int
@@ -76,7 +76,7 @@ class Row(NamedTuple):
 
 
 _COLUMNS = {
-    "entries": Row._fields,
+    "entries": EntryRow._fields,
     "charges": ("entry", "item", "subject", "records", "nats", "delta"),
 }
 _ROWS = {"entries": "SELECT * FROM entries", "charges": "SELECT * FROM charges"}
@@ -91,7 +91,7 @@ _CHANGES = {
 class Ledger:
     """An opened ledger; id names it in reports and says nothing else."""
 
-    def __init__(self, path: Path, data: sqlite3.Connection, key: Key) -> None:
+    def __init__(self, path: Path, data: sqlite3.Connection, key: LedgerKey) -> None:
         self.path = path
         self.data = data
         self.key = key
@@ -204,15 +204,15 @@ class Ledger:
                         f"AFTER {change} ON main.{table} BEGIN {notes} END"
                     )
 
-    def entries(self) -> list[Row]:
+    def entries(self) -> list[EntryRow]:
         """Return all entries in order."""
         rows = self.data.execute("SELECT * FROM entries ORDER BY number")
-        return [Row(*row) for row in rows]
+        return [EntryRow(*row) for row in rows]
 
-    def entry(self, number: int) -> Row:
+    def entry(self, number: int) -> EntryRow:
         """Return an entry by its number."""
         sql = "SELECT * FROM entries WHERE number = ?"
-        return Row(*self.data.execute(sql, (number,)).fetchone())
+        return EntryRow(*self.data.execute(sql, (number,)).fetchone())
 
     def spent(self, subject: bytes) -> tuple[int, int]:
         """Return what a subject is charged, in units of nats and of delta."""
@@ -263,7 +263,7 @@ def _connected(path: Path, is_new: bool) -> sqlite3.Connection:
         return data
 
 
-def _prepared(path: Path, data: sqlite3.Connection, create: bool) -> Key:
+def _prepared(path: Path, data: sqlite3.Connection, create: bool) -> LedgerKey:
     """Return the key of a ledger; make tables and key where there are none.
 
     The file of another program is left as it is.
@@ -482,7 +482,7 @@ _OF_SUBJECTS = (
 )
 
 
-class Spent(NamedTuple):
+class SubjectSum(NamedTuple):
     """What a subject, by its hash, is charged in all."""
 
     subject: str
@@ -500,29 +500,29 @@ class Spent(NamedTuple):
         }
 
 
-def subjects(ledger: Ledger) -> Iterator[Spent]:
+def subjects(ledger: Ledger) -> Iterator[SubjectSum]:
     """Yield all subjects, those who lost most first."""
     with reported(ledger.path):
         for subject, nats, delta, records, entries in ledger.data.execute(_OF_SUBJECTS):
-            yield Spent(subject.hex(), Amount(nats, delta), records, entries)
+            yield SubjectSum(subject.hex(), Amount(nats, delta), records, entries)
 
 
-def spent_by(ledger: Ledger, value: str) -> Spent:
+def spent_by(ledger: Ledger, value: str) -> SubjectSum:
     """Return what the subject of a value is charged."""
     hashed = ledger.key.subject(value)
     for each in subjects(ledger):
         if each.subject == hashed.hex():
             return each
-    return Spent(hashed.hex(), Amount(0, 0), 0, 0)
+    return SubjectSum(hashed.hex(), Amount(0, 0), 0, 0)
 
 
-def entries(ledger: Ledger) -> list[dict[str, object]]:
+def entries(ledger: Ledger) -> list[dict[str, Any]]:
     """Return all entries in order, for machines."""
     sql = (
         "SELECT COUNT(DISTINCT subject), COALESCE(SUM(records), 0), "
         "COALESCE(SUM(nats), 0) FROM charges WHERE entry = ?"
     )
-    listed: list[dict[str, object]] = []
+    listed: list[dict[str, Any]] = []
     with reported(ledger.path):
         for row in ledger.entries():
             people, records, nats = ledger.data.execute(sql, (row.number,)).fetchone()

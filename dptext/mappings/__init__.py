@@ -57,7 +57,7 @@ class Mapping(Prepared, ABC):
 _WORDS = 384
 
 
-class Candidates(NamedTuple):
+class CandidatePairs(NamedTuple):
     """Pairs of a point and a word, (m,) each: by point, then by id."""
 
     rows: NDArray[np.int64]
@@ -69,7 +69,7 @@ class Search(Protocol):
 
     def candidates(
         self, points: Points, count: int, slack: NDArray[np.float32]
-    ) -> Candidates:
+    ) -> CandidatePairs:
         """Return all words that may be among the `count` nearest of each point.
 
         The score of a word v at a point z is <v, z> - |v|^2 / 2, the larger the
@@ -102,7 +102,7 @@ class Tiles:
 
     def candidates(
         self, points: Points, count: int, slack: NDArray[np.float32]
-    ) -> Candidates:
+    ) -> CandidatePairs:
         """Return all words that may be among the `count` nearest of each point."""
         left = np.ones((len(points), len(self._tiles[0])), np.float32)
         left[:, :-1] = points
@@ -155,12 +155,12 @@ def by_point(
     ids: Sequence[NDArray[np.int64]],
     scores: Sequence[NDArray[np.float32]],
     least: NDArray[np.float32],
-) -> Candidates:
+) -> CandidatePairs:
     """Order candidates; left out is what scores less than least, (n,), of its point."""
     row = np.concatenate(rows)
     kept = np.flatnonzero(np.concatenate(scores) >= least[row])
     kept = kept[np.argsort(row[kept], kind="stable")]
-    return Candidates(row[kept], np.concatenate(ids)[kept])
+    return CandidatePairs(row[kept], np.concatenate(ids)[kept])
 
 
 # Points that are scored at once: more make no faster products.
@@ -226,7 +226,7 @@ class Index:
         return np.asarray(slack, np.float32)
 
     def _best(
-        self, points: Points, candidates: Candidates, count: int
+        self, points: Points, candidates: CandidatePairs, count: int
     ) -> NDArray[np.int64]:
         """Return the nearest of the candidates of each point: (n, count)."""
         rows, ids = candidates
@@ -291,7 +291,7 @@ class OnDevice:
 
     def candidates(
         self, points: Points, count: int, slack: NDArray[np.float32]
-    ) -> Candidates:
+    ) -> CandidatePairs:
         """Return all words that may be among the `count` nearest of each point."""
         torch = self._torch
         ones = np.ones((len(points), 1), np.float32)

@@ -16,13 +16,13 @@ from dptext.types import Ids, Points
 class Params(mappings.Params):
     """No parameters of its own."""
 
-    def prepare(self, index: Index) -> Nearest:
+    def prepare(self, index: Index) -> NearestWord:
         """Take the words."""
-        return Nearest(index.on(self.device))
+        return NearestWord(index.on(self.device))
 
 
 @dataclass(frozen=True, slots=True)
-class Nearest(mappings.Mapping):
+class NearestWord(mappings.Mapping):
     """The words among which the nearest is sought."""
 
     index: Index

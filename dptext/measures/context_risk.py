@@ -81,7 +81,7 @@ class Reading:
         return self.classes[0].success
 
 
-class Attack:
+class ContextAttack:
     """Draws texts anew under a pipeline and lets readers guess, batch by batch."""
 
     def __init__(self, pipeline: Pipeline, readers: Sequence[Reader]) -> None:
@@ -167,7 +167,7 @@ def measure(
     randomness: Randomness,
 ) -> tuple[Reading, ...]:
     """Attack batches of texts, each text a record of its own."""
-    attack, number = Attack(pipeline, readers), 0
+    attack, number = ContextAttack(pipeline, readers), 0
     for batch in texts:
         records = [Record(number + n, (text,), None) for n, text in enumerate(batch)]
         attack.add(records, randomness)

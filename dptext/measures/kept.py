@@ -124,7 +124,7 @@ class Kept:
                 yield name, next(iter(figures.values()), None)
 
 
-class Meter:
+class PairMeter:
     """Take pairs of texts in, batch by batch; policy is that of the run, if known."""
 
     def __init__(

@@ -62,14 +62,14 @@ _PAIRS = 200_000
 
 
 @dataclass(frozen=True, slots=True)
-class Chains:
+class WordChains:
     """words (c, V), that at each position; positions (c, V + 1), that of each row."""
 
     words: NDArray[np.int32]
     positions: NDArray[np.int32]
 
     @classmethod
-    def of(cls, space: Space, count: int, seed: int) -> Chains:
+    def of(cls, space: Space, count: int, seed: int) -> WordChains:
         """Build each chain once for a lexicon, space and seed; then from the cache."""
         words = np.stack([_chain(space, seed, one) for one in range(count)])
         positions = np.empty((count, space.size + 1), np.int32)
@@ -375,7 +375,7 @@ class Params(mechanisms.Params):
 
     def prepare(self, space: Space, aim: Aim) -> Diffractor:
         """Build the chains, or take them from the cache."""
-        chains = Chains.of(space, self.chains, self.seed)
+        chains = WordChains.of(space, self.chains, self.seed)
         if self.noise == "tem":
             tem = Tem.of(space.size, self.scale, self.gamma, self.beta)
             return Diffractor(self, space, chains, tem)
@@ -391,7 +391,7 @@ class Diffractor(WordMechanism):
     """
 
     params: Params
-    chains: Chains
+    chains: WordChains
     noise: Geometric | Tem
 
     def guarantee(self, epsilon: float) -> Guarantee:

@@ -67,7 +67,7 @@ Sequence = tuple[Tokens, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class ModelFrame:
     """What a model wants around its texts: tokens and types (2, n) of each part.
 
     between is None where the model reads one text; first and second are the types of
@@ -88,7 +88,7 @@ class Frame:
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class TokenBatch:
     """Texts as tokens: those of piece p are tokens[starts[p] : starts[p + 1]].
 
     begins (r,) and ends (r,): where the pieces of each text begin and end.
@@ -100,7 +100,7 @@ class Batch:
     ends: Tokens
 
 
-def masked_frame(tokenizer: Tokenizer, pair: bool) -> Frame:
+def masked_frame(tokenizer: Tokenizer, pair: bool) -> ModelFrame:
     """Take the frame from how the tokenizer puts two short public texts together."""
     encoded = tokenizer("a", "b") if pair else tokenizer("a")
     text = np.array([-1 if each is None else each for each in encoded.sequence_ids()])
@@ -108,7 +108,7 @@ def masked_frame(tokenizer: Tokenizer, pair: bool) -> Frame:
     types = np.array(encoded.get("token_type_ids", np.zeros(len(ids))), np.int64)
     both = np.stack((ids, types))
     one, two = np.flatnonzero(text == 0), np.flatnonzero(text == int(pair))
-    return Frame(
+    return ModelFrame(
         before=both[:, : one[0]],
         between=both[:, one[-1] + 1 : two[0]] if pair else None,
         after=both[:, two[-1] + 1 :],
@@ -117,7 +117,7 @@ def masked_frame(tokenizer: Tokenizer, pair: bool) -> Frame:
     )
 
 
-def tokens_of(tokenizer: Tokenizer, words: Words) -> Batch:
+def tokens_of(tokenizer: Tokenizer, words: Words) -> TokenBatch:
     """Turn the pieces of a batch into tokens, each distinct one once."""
     kind = words.flags & kinds.KIND
     space = kind == kinds.SPACE
@@ -138,7 +138,7 @@ def tokens_of(tokenizer: Tokenizer, words: Words) -> Batch:
     starts = np.zeros(len(lists) + 1, np.int64)
     np.cumsum([len(each) for each in lists], out=starts[1:])
     flat = [token for each in lists for token in each]
-    return Batch(np.array(flat, np.int64), starts, begins, words.ends)
+    return TokenBatch(np.array(flat, np.int64), starts, begins, words.ends)
 
 
 def tokenize(tokenizer: Tokenizer, texts: list[str]) -> list[list[int]]:
@@ -152,7 +152,12 @@ def tokenize(tokenizer: Tokenizer, texts: list[str]) -> list[list[int]]:
 
 
 def sequence(
-    batch: Batch, text: int, position: int, mask: int, frame: Frame, longest: int
+    batch: TokenBatch,
+    text: int,
+    position: int,
+    mask: int,
+    frame: ModelFrame,
+    longest: int,
 ) -> Sequence:
     """Return a text with the piece at a position masked.
 
@@ -191,7 +196,7 @@ Untyped = Any  # of torch and of Hugging Face
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ModelSource:
     """Where a model is and how it is asked: plain data; digest, of its content."""
 
     folder: str
@@ -249,7 +254,7 @@ def _only_masks(network: Untyped) -> threading.local:
 
 
 def outputs(
-    source: Source, words: tuple[str, ...]
+    source: ModelSource, words: tuple[str, ...]
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """Return the words that are one token where a word begins: rows, tokens (m,).
 
@@ -271,7 +276,7 @@ def outputs(
 
 
 def ask(
-    source: Source,
+    source: ModelSource,
     words: Words,
     tokens: NDArray[np.int64],
     use: Callable[[NDArray[np.int64], Logits], None],
@@ -401,7 +406,7 @@ class Params(mechanisms.Params):
                 "folder"
             )
         folder = masked.need(self.model, SETTING, what)
-        source = Source(
+        source = ModelSource(
             folder=folder,
             digest=digest_of_path(folder),
             device=self.device,
@@ -425,7 +430,7 @@ class Mlm(TextMechanism):
     """source: where the model is."""
 
     params: Params
-    source: Source
+    source: ModelSource
 
     @property
     def content(self) -> Mapping[str, str]:

@@ -227,7 +227,7 @@ _NEARLY = 0.998
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class FittedTable:
     """A table made for a risk, and the epsilon that it takes with the built-in words.
 
     closeness: the expected cosine of a word with what is written for it, from 0.
@@ -240,16 +240,16 @@ class Row:
 
 
 @lru_cache(maxsize=1)
-def shipped() -> tuple[tuple[Row, ...], ...]:
+def shipped() -> tuple[tuple[FittedTable, ...], ...]:
     """Return the tables that ship: rows by rising risk, of each prior."""
     path = Path(__file__).parents[1] / "data" / "rank_weights.json"
     tables = json.loads(path.read_text(encoding="utf-8"))["tables"]
     return tuple(tuple(_row(row) for row in each["weights"]) for each in tables)
 
 
-def _row(row: dict[str, Any]) -> Row:
+def _row(row: dict[str, Any]) -> FittedTable:
     steps = tuple((last, value) for last, value in row.pop("steps"))
-    return Row(steps=steps, **row)
+    return FittedTable(steps=steps, **row)
 
 
 def params(settings: Params, space: Space, aim: Aim) -> Params:
@@ -271,17 +271,19 @@ def params(settings: Params, space: Space, aim: Aim) -> Params:
 
 def _for_risk(
     settings: Params, space: Space, risk: float, prior: NDArray[np.float64]
-) -> Row:
+) -> FittedTable:
     """Return the first row of each prior that is enough, of these the nearest risk."""
 
-    def enough(row: Row) -> bool:
+    def enough(row: FittedTable) -> bool:
         return _success(_cut(settings, row, space), space, row, prior) >= risk * _NEARLY
 
     rows = [_first(rows, enough) for rows in shipped()]
     return min(rows, key=lambda row: abs(row.risk - risk))
 
 
-def _first(rows: tuple[Row, ...], enough: Callable[[Row], bool]) -> Row:
+def _first(
+    rows: tuple[FittedTable, ...], enough: Callable[[FittedTable], bool]
+) -> FittedTable:
     """Return the first row that is enough, else the last; those after it must be, too.
 
     Looks at few of them.
@@ -289,7 +291,7 @@ def _first(rows: tuple[Row, ...], enough: Callable[[Row], bool]) -> Row:
     return rows[bisect_left(rows[:-1], True, key=enough)]
 
 
-def _cut(settings: Params, row: Row, space: Space) -> Params:
+def _cut(settings: Params, row: FittedTable, space: Space) -> Params:
     outputs = count_outputs(space, settings.outputs)
     table = scaled(row.steps, outputs)
     most = min(outputs, longest(space, outputs), settings.k or table[-1][0])
@@ -297,7 +299,9 @@ def _cut(settings: Params, row: Row, space: Space) -> Params:
     return replace(settings, weights="steps", steps=table, k=table[-1][0])
 
 
-def _success(cut: Params, space: Space, row: Row, prior: NDArray[np.float64]) -> float:
+def _success(
+    cut: Params, space: Space, row: FittedTable, prior: NDArray[np.float64]
+) -> float:
     """Return the success of the best guess of a word, as the Bayes risk has it."""
     digest = cache.digest(prior)
     what = (space.lexicon.digest, space.identity, asdict(cut), digest, row.epsilon)

@@ -18,14 +18,14 @@ from dptext.types import Lexicon
 NAME = "PP"
 
 
-class Counts(NamedTuple):
+class ChangeCounts(NamedTuple):
     """How many words there are, and how many stand as they stood."""
 
     words: int
     same: int
 
 
-class Meter(metrics.Meter[Counts]):
+class Meter(metrics.Meter[ChangeCounts]):
     """Count words and changes."""
 
     def __init__(self, lexicon: Lexicon) -> None:
@@ -33,7 +33,7 @@ class Meter(metrics.Meter[Counts]):
         self._one_word = np.append(np.ones(len(lexicon.words), bool), False)
         self._one_word[numbers.rows(lexicon)] = False
 
-    def observe(self, batch: Batch) -> Counts:
+    def observe(self, batch: Batch) -> ChangeCounts:
         """Count the words of a batch."""
         ids, positions = batch.words.ids, batch.words.positions
         equal = np.flatnonzero(batch.written == ids)
@@ -42,13 +42,13 @@ class Meter(metrics.Meter[Counts]):
         for index in equal[~by_row].tolist():
             before = batch.words.pieces[positions[index]]
             same += _letters(before) == _letters(batch.spelled[index])
-        return Counts(len(ids), same)
+        return ChangeCounts(len(ids), same)
 
-    def merge(self, one: Counts, other: Counts) -> Counts:
+    def merge(self, one: ChangeCounts, other: ChangeCounts) -> ChangeCounts:
         """Add up."""
-        return Counts(one.words + other.words, one.same + other.same)
+        return ChangeCounts(one.words + other.words, one.same + other.same)
 
-    def result(self, total: Counts) -> Figures:
+    def result(self, total: ChangeCounts) -> Figures:
         """Return the share of changed words, None without words."""
         share = 1.0 - total.same / total.words if total.words else None
         return {"share_changed": share, "words": total.words}

@@ -23,7 +23,7 @@ _RARE = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class WordCounts:
     """Which words there are, by rows of the vocabulary, ascending.
 
     rows (k,) int64 of the original words, and how often each occurs: times (k,) int64;
@@ -35,23 +35,23 @@ class Counts:
     written: NDArray[np.int64]
 
 
-class Meter(metrics.Meter[Counts]):
+class Meter(metrics.Meter[WordCounts]):
     """Count each vocabulary word before, and note which there are after."""
 
     def __init__(self, lexicon: Lexicon) -> None:
         self._size = len(lexicon.words)
         self._numbers = numbers.rows(lexicon)
 
-    def observe(self, batch: Batch) -> Counts:
+    def observe(self, batch: Batch) -> WordCounts:
         """Count the words of a batch."""
         # Unknown words come first.
         times = np.bincount(batch.words.ids + 1, minlength=self._size + 1)[1:]
         times[self._numbers] = 0
         rows = np.flatnonzero(times)
         written = np.bincount(batch.written + 1, minlength=self._size + 1)[1:]
-        return Counts(rows, times[rows], np.flatnonzero(written))
+        return WordCounts(rows, times[rows], np.flatnonzero(written))
 
-    def merge(self, one: Counts, other: Counts) -> Counts:
+    def merge(self, one: WordCounts, other: WordCounts) -> WordCounts:
         """Add up."""
         times = np.zeros(self._size, np.int64)
         written = np.zeros(self._size, bool)
@@ -59,9 +59,9 @@ class Meter(metrics.Meter[Counts]):
             times[each.rows] += each.times
             written[each.written] = True
         rows = np.flatnonzero(times)
-        return Counts(rows, times[rows], np.flatnonzero(written))
+        return WordCounts(rows, times[rows], np.flatnonzero(written))
 
-    def result(self, total: Counts) -> Figures:
+    def result(self, total: WordCounts) -> Figures:
         """Return the share of the rarest words that remain, None without words."""
         order = np.argsort(total.times[::-1], kind="stable")[:_RARE]
         rare = total.rows[::-1][order]

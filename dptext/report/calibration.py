@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,10 +13,13 @@ import numpy as np
 from dptext import pipeline, profile, progress, registry
 from dptext.budgets import uniform
 from dptext.errors import UsageError
+from dptext.guarantees.rounding import above
 from dptext.guarantees.sentences import measured
 from dptext.measures import public
-from dptext.measures.bayes_risk import Risk
+from dptext.measures.bayes_risk import LIMITS, Risk
 from dptext.profile import Profile
+from dptext.report import figures
+from dptext.report.blocks import Block, Column, Paragraph, Table, paragraphs
 from dptext.types import JsonObject, Lexicon
 
 # How often all words are looked at from each of them, for all mechanisms together.
@@ -119,3 +122,78 @@ def _scan(lexicon: Lexicon) -> float:
     began = time.perf_counter()
     np.exp(-np.sqrt(np.abs(vectors[:_TIMED] @ vectors.T)))
     return (time.perf_counter() - began) / min(_TIMED, len(vectors))
+
+
+def view(recipe: Profile, target: float, rows: Sequence[Row]) -> list[Block]:
+    """Return calibrated mechanisms as a table, and why others are not."""
+    calibrated = [row for row in rows if row.skipped is None]
+    columns = [
+        Column("mechanism"),
+        Column("parameters"),
+        Column("epsilon", str),
+        Column("risk", str),
+        Column("N_w", figures.share),
+        Column("worst loss, nats", str),
+        Column("seconds", "{:.1f}".format),
+        Column("guarantee"),
+    ]
+    title = (
+        f"Risk at most {target:.4g} of words as profile {recipe.name} replaces them, "
+        f"space {recipe.space.name}"
+    )
+    cells = [
+        (
+            *(row.mechanism, _settings(row), _epsilon(row), _risk(row), row.n_w),
+            *(_loss(row), row.seconds, row.notion),
+        )
+        for row in calibrated
+    ]
+    return [
+        *([Table(columns, cells, title)] if calibrated else []),
+        *paragraphs(*map(_reason, rows)),
+        Paragraph(LIMITS, "note"),
+    ]
+
+
+def line(row: Row) -> str:
+    """Write a row in one line, as it is done."""
+    if row.skipped is not None:
+        return _reason(row)
+    return (
+        f"{row.mechanism}: epsilon {_epsilon(row)}, risk {_risk(row)}, worst loss "
+        f"{_loss(row)} nats ({row.seconds:.1f} s)"
+    )
+
+
+def _reason(row: Row) -> str:
+    """Say why a mechanism has no epsilon, or no guarantee; "" if it has both."""
+    if row.skipped is not None:
+        return f"{row.mechanism}: not calibrated: {row.skipped}"
+    return f"{row.mechanism}: no guarantee: {row.reason}" if row.reason else ""
+
+
+def _epsilon(row: Row) -> str:
+    return f"{row.epsilon:g} {row.unit}"
+
+
+def _risk(row: Row) -> str:
+    if row.risk is None:
+        return "not measured"
+    if row.risk.low is None:
+        return figures.share(row.risk.success)
+    return figures.between(row.risk.low, row.risk.success)
+
+
+def _loss(row: Row) -> str:
+    loss = "unbounded" if row.worst_loss is None else above(row.worst_loss)
+    return f"{loss}, but for delta {row.delta:g}" if row.delta else loss
+
+
+def _settings(row: Row) -> str:
+    """Name the parameters that are set; of a table only how long it is."""
+    settings = [
+        f"{key}={len(value)} pairs" if isinstance(value, tuple) else f"{key}={value}"
+        for key, value in row.parameters.items()
+        if value is not None and value != ()
+    ]
+    return ", ".join([*settings, *([f"mapping {row.mapping}"] if row.mapping else [])])

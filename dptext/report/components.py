@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import NoneType, UnionType
 from typing import Literal, Union, get_args, get_origin, get_type_hints
 
 from dptext import registry
 from dptext.errors import UsageError
+from dptext.report.blocks import (
+    Block,
+    Bullets,
+    Column,
+    Heading,
+    Paragraph,
+    Table,
+    paragraphs,
+)
 from dptext.types import JsonObject
 
 # The sections of a mechanism's docstring, in the order in which they are shown.
@@ -151,3 +160,51 @@ def section(text: str, title: str) -> str:
         elif lines:
             lines.append(line.strip())
     return " ".join(lines)
+
+
+def listed(rows: Sequence[Row | Broken]) -> list[Block]:
+    """Return mechanisms as a table, and those that are broken."""
+    names = ("mechanism", "family", "guarantee", "parameters", "source")
+    cells = [
+        (
+            *(row.mechanism, row.family, row.guarantee),
+            "\n".join(map(_setting, row.parameters)) or "none",
+            phrase(row.source),
+        )
+        for row in rows
+        if isinstance(row, Row)
+    ]
+    broken = [row.broken for row in rows if isinstance(row, Broken)]
+    return [
+        Table(list(map(Column, names)), cells),
+        *paragraphs(*(f"broken: {each}" for each in broken)),
+    ]
+
+
+def view(described: Description) -> list[Block]:
+    """Return a mechanism in full."""
+    sections = [
+        # A command stays on one line to be copied.
+        Paragraph(f"{title}: {text}", "code" if title == "Example" else "")
+        for title, text in described.sections.items()
+    ]
+    return [
+        Paragraph(f"Mechanism: {described.mechanism}"),
+        Paragraph(f"Family: {described.family}"),
+        Paragraph(described.about),
+        *sections,
+        Heading("Parameters (--set mechanism.NAME=VALUE)"),
+        Bullets([_setting(each) for each in described.parameters] or ["none"]),
+    ]
+
+
+def _setting(parameter: Parameter) -> str:
+    default = parameter.default
+    shown = str(default)
+    if default is None:
+        shown = "none"
+    elif isinstance(default, bool):
+        shown = "true" if default else "false"
+    elif isinstance(default, int | float):
+        shown = f"{default:g}"
+    return f"{parameter.name}={shown} ({parameter.values})"

@@ -14,7 +14,19 @@ from dptext.budgets import SequentialBudget
 from dptext.guarantees.statement import Statement
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
-from dptext.report import build
+from dptext.report import build, meaning, views
+from dptext.report.blocks import (
+    Block,
+    Bullets,
+    Column,
+    Figures,
+    Mark,
+    Page,
+    Section,
+    Table,
+    Tokens,
+)
+from dptext.report.figures import share, short
 from dptext.tokens import kinds
 from dptext.types import BudgetKind, Eps, Ids, Record, Words
 
@@ -71,11 +83,6 @@ class Explanation:
     epsilon: float
     notes: tuple[str, ...]
     tokens: tuple[Token, ...]
-
-    @property
-    def treatments(self) -> tuple[str, ...]:
-        """Return the treatments that occur, in the order of the text."""
-        return tuple(dict.fromkeys(token.treatment for token in self.tokens))
 
 
 def explain(pipeline: Pipeline, text: str, listed: int) -> Explanation:
@@ -181,3 +188,70 @@ def _notes(pipeline: Pipeline) -> tuple[str, ...]:
     if pipeline.profile.decoder.params.reads:
         notes.append(_DECODED)
     return tuple(notes)
+
+
+def view(result: Explanation) -> Page:
+    """Return an explanation as a page; it shows the text."""
+    tokens = [Mark(token.text, token.treatment) for token in result.tokens]
+    together = Figures([("Epsilon of the words together", f"{result.epsilon:.6g}")])
+    spread: list[Block] = [_spread(result.tokens), together]
+    sections = [
+        Section("What happens to each token", (Tokens(tokens),) if tokens else ()),
+        Section("How epsilon is spread", spread),
+    ]
+    if any(token.likeliest for token in result.tokens):
+        become = Section("What each word may become", (_replacements(result.tokens),))
+        sections.append(become)
+    if result.notes:
+        sections.append(Section("On what this rests", (Bullets(result.notes),)))
+    promise = result.guarantee
+    promised, *_ = views.guarantee(promise, meaning.badges(promise))
+    return Page(
+        f"How {result.profile} treats a text",
+        [*sections, promised],
+        lead=(f"{result.audience}; this page shows the text",),
+        footer=f"dptext explain, mechanism {result.mechanism}",
+    )
+
+
+def _spread(tokens: tuple[Token, ...]) -> Table:
+    """Return the scores of each token and its part of epsilon."""
+    names = dict.fromkeys(name for token in tokens for name in token.scores)
+    # Of a score, its share of the text is shown; the score itself is in the JSON.
+    scores = [name for name in names if f"{name} share" not in names]
+    largest = max((token.epsilon or 0.0 for token in tokens), default=0.0)
+    return Table(
+        [
+            Column("token"),
+            Column("treatment"),
+            *(Column(name.removesuffix(" share"), short) for name in scores),
+            Column("part", share),
+            Column("epsilon", short, full=largest),
+        ],
+        [
+            (
+                Mark(token.text, token.treatment),
+                token.treatment,
+                *(token.scores.get(name) for name in scores),
+                token.proportion,
+                token.epsilon,
+            )
+            for token in tokens
+        ],
+    )
+
+
+def _replacements(tokens: tuple[Token, ...]) -> Table:
+    """Return what each word may become."""
+    return Table(
+        [Column("token"), Column("stays", share), Column("likeliest replacements")],
+        [
+            (
+                token.text,
+                token.stays,
+                ", ".join(f"{e.word} {share(e.probability)}" for e in token.likeliest),
+            )
+            for token in tokens
+            if token.stays is not None
+        ],
+    )

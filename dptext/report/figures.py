@@ -6,21 +6,28 @@ Data for machines (JSON, CSV) has the numbers themselves.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator, Mapping
+
+from dptext.guarantees import rounding
+
 MEANINGS = {
     "risk": "how often the best possible guess of a word from its output is right",
     "N_w": "how often the mechanism draws a word as itself, before decoding",
     "S_w": "how many different words come out when one word is drawn 100 times, before "
     "decoding",
-    "PP": "of the words that are to be replaced, the share that is written otherwise, "
-    "after decoding if any",
+    "PP": "share of the replaceable words that differ in the output, after decoding if "
+    "any",
     "CS": "how near the texts stay in meaning, as a mean cosine: 1 is the same "
     "meaning; by the lexicon, of the replaced words of the first 2,000 texts, after "
     "decoding if any",
-    "LOW": "of the 1000 rarest words of the originals (or all, if fewer) that are to "
-    "be replaced, the share that is still written, after decoding if any",
+    "LOW": "share of the 1,000 rarest replaceable words (or all, if fewer) that still "
+    "appear in the output, after decoding if any",
     "known words": "share of words that the lexicon holds",
 }
 NOTHING = "-"
+# From here on a bound in nats is written without decimals.
+_LARGE = 10_000.0
 
 
 def share(value: float | None) -> str:
@@ -49,19 +56,40 @@ def points(change: float) -> str:
     return f"{100 * change:+.1f} percentage points"
 
 
-def cosine(value: float | None) -> str:
-    """Write a cosine."""
-    return NOTHING if value is None else f"{value:.3f}"
-
-
 def score(value: float | None) -> str:
-    """Write a score between 0 and 1 that is no share, as macro-F1."""
+    """Write a cosine, or a score between 0 and 1 that is no share, as macro-F1."""
     return NOTHING if value is None else f"{value:.3f}"
 
 
 def distinct(value: float | None, runs: int = 100) -> str:
     """Write S_w, a mean count of different words in some draws."""
     return NOTHING if value is None else f"{value:.1f} of {runs}"
+
+
+def count(value: float | None) -> str:
+    """Write how many there are."""
+    return NOTHING if value is None else f"{value:,.0f}"
+
+
+def short(value: float | None) -> str:
+    """Write any number with four digits."""
+    if value is None:
+        return NOTHING
+    if math.isinf(value):
+        return "unbounded"
+    return f"{value:,.0f}" if 1e4 <= abs(value) < 1e7 else f"{value:.4g}"
+
+
+def bound(value: float | None) -> str:
+    """Write a bound in nats, never rounded down."""
+    if value is None or math.isinf(value):
+        return "unbounded"
+    return f"{math.ceil(value):,}" if value >= _LARGE else rounding.above(value)
+
+
+def between(low: float | None, high: float | None) -> str:
+    """Write the limits of a share."""
+    return f"{share(low)} to {share(high)}"
 
 
 def measure(name: str, value: float | str | None) -> str:
@@ -75,11 +103,27 @@ def measure(name: str, value: float | str | None) -> str:
     return f"{value:.3f}" if isinstance(value, float) else f"{value:,}"
 
 
-def explained(name: str, shown: str) -> tuple[str, str]:
-    """Return the name of a figure, and it with the sentence that says what it is."""
-    return name, f"{shown}: {MEANINGS[name]}"
-
-
-def legend(names: tuple[str, ...]) -> tuple[str, ...]:
+def legend(*names: str) -> tuple[str, ...]:
     """Return a sentence for each of the figures."""
     return tuple(f"{name}: {MEANINGS[name]}." for name in names)
+
+
+def flat(value: object, name: str = "") -> Iterator[tuple[str, str]]:
+    """Yield plain data, as settings, by dotted names, each value as people read it."""
+    if isinstance(value, Mapping) and value:
+        for key, inner in value.items():
+            yield from flat(inner, f"{name}.{key}" if name else str(key))
+    else:
+        yield name, written(value)
+
+
+def written(value: object) -> str:
+    """Write a value of plain data."""
+    if value is None or value in ({}, [], ()):
+        return "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list | tuple):
+        between = "; " if any(isinstance(each, list) for each in value) else ", "
+        return between.join(map(written, value))
+    return str(value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dptext import progress
@@ -13,7 +14,18 @@ from dptext.measures.context_risk import AT_LEAST, InContext
 from dptext.measures.public import Deniability, PublicMeasures
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
-from dptext.report import build, figures, in_context
+from dptext.report import build, figures, meaning, views
+from dptext.report.blocks import (
+    Bullets,
+    Cell,
+    Code,
+    Column,
+    Figures,
+    Page,
+    Paragraph,
+    Section,
+    Table,
+)
 from dptext.types import Record
 
 SENTENCES = (
@@ -143,34 +155,56 @@ def _characters(pipeline: Pipeline) -> float:
     return done / (time.perf_counter() - began)
 
 
-def figures_of(result: Plan) -> list[tuple[str, str]]:
-    """Return names and values of the figures, for people."""
+def view(result: Plan) -> Page:
+    """Return a plan as a page."""
+    promise, risk = result.guarantee, result.risk
+    promised, limits, _ = views.guarantee(
+        promise, meaning.badges(promise), title="What a run will promise"
+    )
+    sections = [
+        promised,
+        limits,
+        views.meant(promise, risk, result.in_context),
+        Section("In figures", (Figures(list(_figures(result))),)),
+    ]
+    if risk is not None:
+        good = Bullets(meaning.good_for(risk)), Paragraph(result.risk_note, "note")
+        sections.append(Section("What this risk is good for", good))
+    examples = Table(
+        [Column("as it is"), Column("as it may come out")],
+        [(each.before, each.after) for each in result.examples],
+    )
+    sections.append(Section("Public sentences, and one way they come out", (examples,)))
+    return Page(
+        f"Plan: {result.profile}",
+        sections,
+        lead=("Nothing private was read for this plan.",),
+        footer=f"dptext plan, mechanism {result.mechanism}, lexicon {result.lexicon}",
+    )
+
+
+def _figures(result: Plan) -> Iterator[tuple[str | Code, Cell]]:
+    """Yield names and values of the figures."""
     risk = result.risk
-    rows = [("mechanism", f"{result.mechanism}, epsilon {result.epsilon:g}")]
-    rows += in_context.rows_of(result.in_context)
+    yield "mechanism", f"{result.mechanism}, epsilon {result.epsilon:g}"
+    yield from meaning.in_context(result.in_context)
     if result.in_context:
-        rows.append(("at least", AT_LEAST))
+        yield "at least", AT_LEAST
     if risk is None:
-        rows.append(("risk", result.risk_note))
+        yield "risk", result.risk_note
     else:
-        rows.append(
-            (
-                "risk",
-                "best guess from one output word is right for "
-                f"{figures.share(risk.success)}"
-                f" (without output {figures.share(risk.baseline)})",
-            )
+        yield (
+            "risk",
+            "best guess from one output word is right for "
+            f"{figures.share(risk.success)}"
+            f" (without output {figures.share(risk.baseline)})",
         )
     if result.changed is not None:
         drawn = " as drawn, before decoding" * (result.guarantee.decoder != "none")
-        shown = f"about {figures.share(result.changed)}{drawn}"
-        rows.append(("words that change", shown))
+        yield "words that change", f"about {figures.share(result.changed)}{drawn}"
     if result.deniability is not None:
-        deny = result.deniability
-        rows.append(figures.explained("N_w", figures.share(deny.n_w)))
-        rows.append(figures.explained("S_w", figures.distinct(deny.s_w, deny.runs)))
-    rows.append(("speed here", f"{result.characters / 1e6:.2f} MB of text a second"))
+        yield from views.deniability(result.deniability)
+    yield "speed here", f"{result.characters / 1e6:.2f} MB of text a second"
     if result.seconds is not None:
         shown = progress.duration(max(result.seconds, 1.0))
-        rows.append(("time", f"about {shown} {result.counted}"))
-    return rows
+        yield "time", f"about {shown} {result.counted}"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import contextlib
 import math
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeGuard, TypeVar
+from typing import Any, TypeGuard
 
 import msgspec
 
@@ -23,7 +23,6 @@ from dptext.vectors import measures, release
 from dptext.vectors import settings as vector_settings
 from dptext.vectors.settings import Pool
 
-Done = TypeVar("Done")
 # Draws up the public report of a run, whose settings were made ready.
 _Stated = Callable[[Run], Document]
 # Parts of a report in the order in which they are compared.
@@ -69,6 +68,17 @@ class Outcome:
     risk: float | None = None
 
 
+class _EndedError(Exception):
+    """Nothing is left to compare: an outcome is known."""
+
+    def __init__(self, outcome: Outcome) -> None:
+        self.outcome = outcome
+
+
+def _gap(kind: Unverified, reason: str) -> _EndedError:
+    return _EndedError(Outcome(gap=Gap(kind, reason)))
+
+
 class Recomputer:
     """Draws up reports anew, once for all files with the same settings.
 
@@ -82,7 +92,7 @@ class Recomputer:
         self._say = say
         self._lexicons: dict[str, Lexicon | None] = {}
         self._lexicons.update({lexicon.digest: lexicon for lexicon in others})
-        self._done: dict[bytes, _Stated | Outcome] = {}
+        self._done: dict[bytes, _Stated | _EndedError] = {}
 
     def compare(self, document: Document, *, same_version: bool) -> Outcome:
         """Compare a report with what settings, lexicon and layout give.
@@ -90,23 +100,21 @@ class Recomputer:
         same_version: this version wrote it; the sentences of another may differ, which
         is a gap while no figure does.
         """
-        run = document.run
-        missing = _absent(run) or _changed_list(document)
-        if missing is not None:
-            return Outcome(gap=missing)
-        state = self._stated(document, same_version)
-        if isinstance(state, Outcome):
-            return state
-        wanted = _carried_out(lambda: state(run))
-        if isinstance(wanted, Outcome):
-            return wanted
+        try:
+            _check_parts(document)
+            state = self._stated(document, same_version)
+            with _carried_out():
+                wanted = state(document.run)
+        except _EndedError as ended:
+            return ended.outcome
         outcome = _compared(wanted, document, same_version)
         difference = (
             outcome.difference or _chosen(document) or _metric(wanted, document)
         )
         return Outcome(difference, outcome.gap, risk_of(wanted))
 
-    def _stated(self, document: Document, same_version: bool) -> _Stated | Outcome:
+    def _stated(self, document: Document, same_version: bool) -> _Stated:
+        """Return what draws up the report of settings. Raises _EndedError."""
         run, words = document.run, document.words
         measured = run.key != "seed"
         if words is not None:
@@ -116,78 +124,53 @@ class Recomputer:
         parts = (words is None, *what, measured, same_version)
         key = msgspec.json.encode(parts, order="deterministic")
         if key not in self._done:
-            with self._patience():
-                self._done[key] = make(*what, measured, same_version)
-        return self._done[key]
+            try:
+                with self._patience():
+                    self._done[key] = make(run, measured, same_version)
+            except _EndedError as ended:
+                self._done[key] = ended
+        done = self._done[key]
+        if isinstance(done, _EndedError):
+            raise done
+        return done
 
-    def _of_words(
-        self,
-        settings: Mapping[str, object],
-        name: str,
-        lexicon_name: str,
-        digest: str,
-        measured: bool,
-        same_version: bool,
-    ) -> _Stated | Outcome:
-        recipe = _taken(
-            lambda: profile.resolved(settings, name, lexicon_name), same_version
-        )
-        if isinstance(recipe, Outcome):
-            return recipe
-        lexicon = self._lexicon(digest, lexicon_name)
-        if isinstance(lexicon, Outcome):
-            return lexicon
-
-        def make() -> _Stated:
+    def _of_words(self, run: Run, measured: bool, same_version: bool) -> _Stated:
+        with _taken(same_version):
+            recipe = profile.resolved(run.settings, run.profile, run.lexicon)
+        lexicon = self._lexicon(run)
+        with _carried_out():
             ready = pipeline.build(recipe, lexicon)
             found = PublicMeasures.of(ready, measured)
-            return lambda run: build.stated(
-                ready, run.key, run.layout, found, run.recorded
-            )
+        return lambda run: build.stated(ready, run.key, run.layout, found, run.recorded)
 
-        return _carried_out(make)
-
-    def _of_vectors(
-        self,
-        settings: Mapping[str, object],
-        name: str,
-        lexicon_name: str,
-        digest: str,
-        measured: bool,
-        same_version: bool,
-    ) -> _Stated | Outcome:
-        chosen = _taken(
-            lambda: vector_settings.of_plain(settings, name, lexicon_name), same_version
-        )
-        if isinstance(chosen, Outcome):
-            return chosen
-        lexicon = None
-        if chosen.options.pool is not Pool.SENTENCE:
-            known = self._lexicon(digest, lexicon_name)
-            if isinstance(known, Outcome):
-                return known
-            lexicon = known
-
-        def make() -> _Stated:
+    def _of_vectors(self, run: Run, measured: bool, same_version: bool) -> _Stated:
+        with _taken(same_version):
+            chosen = vector_settings.of_plain(run.settings, run.profile, run.lexicon)
+        sentence = chosen.options.pool is Pool.SENTENCE
+        lexicon = None if sentence else self._lexicon(run)
+        with _carried_out():
             ready = release.of(chosen, lexicon=lexicon)
             found = measures.of(ready) if measured else None
-            return lambda run: build.stated_vectors(
-                ready, run.key, run.layout, measures=found
-            )
+        return lambda run: build.stated_vectors(
+            ready, run.key, run.layout, measures=found
+        )
 
-        return _carried_out(make)
-
-    def _lexicon(self, digest: str, name: str) -> Lexicon | Outcome:
+    def _lexicon(self, run: Run) -> Lexicon:
         """Return the lexicon of a digest, of this machine or of those given."""
+        digest = run.lexicon_digest
         if digest not in self._lexicons:
             self._lexicons[digest] = lexicons.by_digest(digest)
         found = self._lexicons[digest]
         if found is None:
-            return Outcome(gap=Gap(Unverified.LEXICON, _no_lexicon(digest)))
+            raise _gap(
+                Unverified.LEXICON,
+                f"its lexicon (digest {digest[:12]}...) is not on this machine; import "
+                "it (dptext lexicon import) or name it with --lexicon",
+            )
         if digest == lexicons.builtin_digest():
             return found
         # The digest covers the content; the name is whatever it was imported as.
-        return replace(found, name=name)
+        return replace(found, name=run.lexicon)
 
     @contextlib.contextmanager
     def _patience(self) -> Iterator[None]:
@@ -227,66 +210,59 @@ def _compared(wanted: Document, actual: Document, same_version: bool) -> Outcome
     return Outcome(gap=_of_version(worded[0]) if worded else None)
 
 
-def _taken(read: Callable[[], Done], same_version: bool) -> Done | Outcome:
-    """Return the settings that a report names, or why dptext does not take them."""
+@contextlib.contextmanager
+def _taken(same_version: bool) -> Iterator[None]:
+    """Raise _EndedError where dptext does not take the settings that a report names."""
     try:
-        return read()
+        yield
     except ImportError:
         reason = "a component that its settings name does not load"
-        return Outcome(gap=Gap(Unverified.PARTS, reason))
+        raise _gap(Unverified.PARTS, reason) from None
     except (UsageError, TypeError):
         if not same_version:
-            return Outcome(gap=_of_version("run.settings"))
-        return Outcome("its settings are none that dptext takes")
+            raise _EndedError(Outcome(gap=_of_version("run.settings"))) from None
+        line = "its settings are none that dptext takes"
+        raise _EndedError(Outcome(line)) from None
 
 
-def _carried_out(make: Callable[[], Done]) -> Done | Outcome:
-    """Return what settings make, or why they make nothing here."""
+@contextlib.contextmanager
+def _carried_out() -> Iterator[None]:
+    """Raise _EndedError where settings make nothing here."""
     try:
-        return make()
+        yield
     except UnprovenError as error:
-        return Outcome(f"it claims too much: {error}")
+        raise _EndedError(Outcome(f"it claims too much: {error}")) from None
     except DptextError as error:
-        return Outcome(gap=Gap(Unverified.PARTS, str(error)))
+        raise _gap(Unverified.PARTS, str(error)) from None
     except (ArithmeticError, ValueError, TypeError, AssertionError, MemoryError):
-        return Outcome("its settings cannot be carried out")
+        raise _EndedError(Outcome("its settings cannot be carried out")) from None
 
 
-def _absent(run: Run) -> Gap | None:
-    """Return which component that a report names is not installed here, if any."""
+def _check_parts(document: Document) -> None:
+    """Raise _EndedError for a component or a list that is not here as it was."""
+    run, absent = document.run, ""
     if run.layout.format not in (None, *registry.names("formats")):
-        return _not_here("format")
+        absent = "format"
     for stage, folder in profile.STAGES.items():
         part = run.settings.get(stage)
         name = part.get("name") if isinstance(part, dict) else None
-        if isinstance(name, str) and name not in registry.names(folder):
-            return _not_here(stage)
-    return None
-
-
-def _changed_list(document: Document) -> Gap | None:
-    """Return that a file of a list is not here as it was."""
+        if not absent and isinstance(name, str) and name not in registry.names(folder):
+            absent = stage
     files = {} if document.words is None else document.words.list_files
     for path, digest in files.items():
-        try:
-            if digest_of_path(path) == digest:
-                continue
-        except UsageError:
-            pass
-        return _not_here(f"file of a list ({path}, digest {digest[:12]}...)")
-    return None
+        if not absent and _digest(path) != digest:
+            absent = f"file of a list ({path}, digest {digest[:12]}...)"
+    if absent:
+        reason = f"the {absent} that it names is not on this machine"
+        raise _gap(Unverified.PARTS, reason)
 
 
-def _not_here(part: str) -> Gap:
-    reason = f"the {part} that it names is not on this machine"
-    return Gap(Unverified.PARTS, reason)
-
-
-def _no_lexicon(digest: str) -> str:
-    return (
-        f"its lexicon (digest {digest[:12]}...) is not on this machine; import it "
-        "(dptext lexicon import) or name it with --lexicon"
-    )
+def _digest(path: str) -> str:
+    """Return the digest of a file, "" where it cannot be read."""
+    try:
+        return digest_of_path(path)
+    except UsageError:
+        return ""
 
 
 def _of_version(path: str) -> Gap:

@@ -6,7 +6,7 @@ with white space between them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
@@ -24,10 +24,11 @@ def sections(name: str) -> list[tuple[str, list[str]]]:
     return parts
 
 
-def lines(name: str) -> list[str]:
-    """Return the lines of a file, comments left out."""
-    text = (_FOLDER / f"{name}.txt").read_text(encoding="utf-8")
-    return [line for line in text.splitlines() if not line.startswith("#")]
+def lines(name: str) -> Iterator[str]:
+    """Yield the lines of a file, comments left out."""
+    for line in (_FOLDER / f"{name}.txt").read_text(encoding="utf-8").splitlines():
+        if not line.startswith("#"):
+            yield line
 
 
 def stop_words(language: str) -> frozenset[str]:

@@ -50,7 +50,7 @@ def test_all_figures(files: tuple[str, str], tmp_path: Path) -> None:
     # One label in both parts: what utility loses, the attack loses, too.
     assert found["trade_off"] == pytest.approx(0.0)
     assert b"What a private file keeps" in page.read_bytes()
-    assert b"the Bayes risk&#x27;s figure" in page.read_bytes()
+    assert b"the Bayes risk&#39;s figure" in page.read_bytes()
     assert (found["original"], found["private"]) == ("in.jsonl", "out.jsonl")
     changed = "lexicon=words.vec, mechanism.k=8, epsilon=3, decoder=none"
     assert found["profile"] == f"balanced with {changed}"
@@ -66,7 +66,8 @@ def test_tables_for_people(files: tuple[str, str], tmp_path: Path) -> None:
     ran = here("evaluate", files[0], files[0], "--label", "label", *lexicon)
     assert ran.code == 0
     shown = " ".join(ran.out.decode().split())
-    assert "PP 0.0%: of the words" in shown
+    assert "PP 0.0%: share of the replaceable words" in shown
+    assert "original trained and tested on originals" in shown
     assert "owner of the text" in shown
 
 

@@ -18,7 +18,7 @@ def test_a_table_for_people(tmp_path: Path) -> None:
     assert (ran.code, ran.err) == (0, "")
     shown = ran.out.decode()
     assert WORDS[0] in shown
-    assert "epsilon of the words together: 6" in shown
+    assert "Epsilon of the words together  6" in shown
     assert "locally differentially private" in " ".join(shown.split())
 
 

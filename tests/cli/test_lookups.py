@@ -60,7 +60,7 @@ def test_a_mechanism_is_shown_in_full(name: str) -> None:
     assert whole["known_gaps"]
     assert whole["guarantee"].startswith("none") <= ("instead" in whole)
     for each in whole["parameters"]:
-        assert f"  {each['name']}=" in text
+        assert f"- {each['name']}=" in text
 
 
 @pytest.mark.parametrize("name", ["custext", "gumbel", "syntf", "vickrey"])

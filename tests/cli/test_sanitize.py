@@ -64,7 +64,7 @@ def test_report_goes_to_stderr_and_quiet_silences_it(
 ) -> None:
     """The panel is on standard error only; --quiet leaves nothing there."""
     ran = here("sanitize", "-f", "text", source, *options)
-    assert "dptext privacy report" in ran.err
+    assert "Privacy report" in ran.err
     assert b"privacy report" not in ran.out
     assert here("sanitize", "-f", "text", source, *options, "-q").err == ""
 
@@ -258,7 +258,7 @@ def test_internal_report_and_its_display(
     assert data["audience"] == "internal"
     assert data["private"]["records"] == 3
     shown = _ok(here("report", str(path))).decode()
-    assert "internal report" in shown
+    assert "Internal report" in shown
     assert "locally" in shown
 
 
@@ -388,7 +388,7 @@ def test_out_dir_writes_one_to_one(options: tuple[str, ...], tmp_path: Path) -> 
         *("--key-file", str(key), "--on-error", "skip"),
     )
     assert _ok(ran) == b""
-    assert ran.err.count("dptext privacy report") == 1
+    assert ran.err.count("Privacy report") == 1
     assert sorted(path.name for path in folder.iterdir()) == sorted(
         [*names, *(f"{name}.dptext.json" for name in names)]
     )

@@ -14,7 +14,7 @@ from dptext import pipeline, profile
 from dptext.guarantees import audit
 from dptext.pipeline import Pipeline
 from dptext.randomness import RandomBits
-from dptext.report import audit_draws
+from dptext.report import audit as audits
 from dptext.types import Eps, Ids, Lexicon
 
 # mechanism, ids, eps, bits and the honest method -> ids or points
@@ -41,9 +41,9 @@ def planted(made: Pipeline, fault: Fault, **members: Any) -> Pipeline:
     return replace(made, mechanism=mechanism)
 
 
-def audited(made: Pipeline, **effort: Any) -> audit.Finding:
+def audited(made: Pipeline, **effort: Any) -> audit.AuditResult:
     """Audit a pipeline at its epsilon."""
-    draws = audit_draws.of(made)
+    draws = audits.draws(made)
     return audit.audit(made.mechanism, made.budget.description.high, draws, **effort)
 
 

@@ -179,7 +179,7 @@ def quiet() -> Quiet:
 
 def test_samples_refute_a_mechanism_that_copies() -> None:
     """A mechanism without a formula that gives the word back is caught by its draws."""
-    draws = audit.Draws(lambda ids, eps: ids, None)
+    draws = audit.AuditDraws(lambda ids, eps: ids, None)
     found = audit.audit(quiet(), EPSILON, draws, runs=2000)
     assert found.refuted
     assert found.worst > EPSILON
@@ -197,7 +197,7 @@ def test_samples_do_not_refute_an_honest_mechanism() -> None:
         return np.where(kept, ids, rng.integers(0, 20, len(ids))).astype(np.int32)
 
     # P(x|x) = 0.24, P(x|x') = 0.04: a loss of 1.79 under a claim of 2.
-    found = audit.audit(quiet(), EPSILON, audit.Draws(draw, None))
+    found = audit.audit(quiet(), EPSILON, audit.AuditDraws(draw, None))
     assert not found.refuted
     assert 1.0 < found.worst < math.log(6.0)
 

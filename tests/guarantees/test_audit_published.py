@@ -12,7 +12,7 @@ from scipy import special
 
 from dptext.guarantees import audit
 from dptext.mechanisms import Aim, Mechanism, WordMechanism, santext, tem
-from dptext.report import audit_draws
+from dptext.report import audit as audits
 from dptext.types import Eps, Ids, Lexicon
 from tests import distributions, prepared, small
 from tests.conformance import components
@@ -20,7 +20,7 @@ from tests.conformance.components import PROMISING, built
 from tests.mechanisms.test_syntf import with_synonyms
 
 
-def draws(mechanism: Mechanism) -> audit.Draws:
+def draws(mechanism: Mechanism) -> audit.AuditDraws:
     """Return what draws by a mechanism, each call with other noise."""
     calls = iter(range(10_000))
     assert isinstance(mechanism, WordMechanism)
@@ -28,7 +28,7 @@ def draws(mechanism: Mechanism) -> audit.Draws:
     def draw(ids: Ids, eps: Eps) -> Ids:
         return mechanism.sample(ids, eps, distributions.bits(len(ids), next(calls)))
 
-    return audit.Draws(draw, None)
+    return audit.AuditDraws(draw, None)
 
 
 @pytest.mark.parametrize("path", PROMISING)
@@ -39,7 +39,7 @@ def test_every_claim_holds(
 ) -> None:
     """No pair of inputs of any mechanism that claims something loses more than that."""
     made = built(lexicon, *path, epsilon=epsilon)
-    draws = audit_draws.of(made)
+    draws = audits.draws(made)
     found = audit.audit(made.mechanism, epsilon, draws, runs=600, number=20_000)
     assert found.claims
     assert not found.refuted

@@ -15,7 +15,7 @@ from dptext.guarantees import sentences
 from dptext.guarantees.claims import Strengths
 from dptext.guarantees.policy import ExportPolicy
 from dptext.guarantees.statement import Statement
-from dptext.report import _badges, _plain, verify
+from dptext.report import meaning, verify
 from dptext.report.document import Document
 from dptext.report.recompute import risk_of
 from dptext.types import ONE, Guarantee, Metric, MetricKind, Notion
@@ -42,8 +42,7 @@ def plain(said: Statement) -> Statement:
 
 def verdicts(said: Statement) -> tuple[Strengths, list[str]]:
     """Return what a statement is worth, and the colours that show it."""
-    tones = [tone for tone, _ in (*_badges.badges(said), _plain.verdict(said))]
-    return said.strength, [str(tone) for tone in tones]
+    return said.strength, [str(badge.tone) for badge in meaning.badges(said)]
 
 
 def reword(monkeypatch: pytest.MonkeyPatch) -> None:

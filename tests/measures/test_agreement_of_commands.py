@@ -16,7 +16,7 @@ from dptext.evaluation.comparison import Cell, Sample
 from dptext.evaluation.rows import pairs
 from dptext.evaluation.run import Settings
 from dptext.measures.attacks import Aligner
-from dptext.measures.kept import Meter
+from dptext.measures.kept import PairMeter
 from dptext.randomness import RunKey
 from dptext.tokens.policy import Policy
 from dptext.types import Record, Selection
@@ -137,7 +137,7 @@ def test_policies_are_measured_alike(settings: tuple[str, ...], tmp_path: Path) 
     options += [part for each in settings for part in ("--set", each)]
     report = sanitized(tmp_path, rows, *options, "--no-bayes-risk")
     tokens = report["run"]["settings"]["tokens"]
-    meter = Meter(lexicons.find("builtin"), policy=Policy(**tokens))
+    meter = PairMeter(lexicons.find("builtin"), policy=Policy(**tokens))
     files = (str(tmp_path / "in.jsonl"), str(tmp_path / "out.jsonl"))
     for pair in pairs(*files, Selection(fields=("a", "b"))):
         meter.add(pair.before, pair.after)

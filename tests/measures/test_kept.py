@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dptext.measures.kept import Meter
+from dptext.measures.kept import PairMeter
 from dptext.tokens.policy import Policy
 from tests import small
 
@@ -13,7 +13,7 @@ LEXICON = small.english("the", "cat", "dog", "runs", "well", "don't")
 
 def test_counted_by_hand() -> None:
     """Of four words in texts with equal counts one changes; capitals do not matter."""
-    meter = Meter(LEXICON)
+    meter = PairMeter(LEXICON)
     meter.add(["cat dog, runs", "cat zq", "cat"], ["cat well, RUNS", "zq", "Cat"])
     kept = meter.result()
     assert (kept.texts, kept.compared, kept.words) == (3, 2, 4)
@@ -26,7 +26,7 @@ def test_counted_by_hand() -> None:
 
 def test_numbers_and_unknown_words_are_told_apart_by_their_letters() -> None:
     """All have no row of their own, so that rows alone would call them the same."""
-    meter = Meter(LEXICON)
+    meter = PairMeter(LEXICON)
     meter.add(["41 zq 7 qz"], ["42 zq 7 zq"])
     assert meter.result().perturbed == pytest.approx(2 / 4)
 
@@ -34,10 +34,10 @@ def test_numbers_and_unknown_words_are_told_apart_by_their_letters() -> None:
 def test_words_that_the_run_copies_or_leaves_out_are_not_counted() -> None:
     """PP speaks of the words that the policy replaces."""
     before, kept, dropped = ["the cat runs 7"], ["the dog runs 7"], ["dog runs 7"]
-    copied = Meter(LEXICON, policy=Policy(stop_word="keep", number="keep"))
+    copied = PairMeter(LEXICON, policy=Policy(stop_word="keep", number="keep"))
     copied.add(before, kept)
     assert (copied.result().words, copied.result().perturbed) == (2, 0.5)
-    left = Meter(LEXICON, policy=Policy(stop_word="drop"))
+    left = PairMeter(LEXICON, policy=Policy(stop_word="drop"))
     left.add(before, dropped)
     assert (left.result().compared, left.result().words) == (1, 3)
     assert left.result().perturbed == pytest.approx(1 / 3)
@@ -46,20 +46,20 @@ def test_words_that_the_run_copies_or_leaves_out_are_not_counted() -> None:
 def test_equal_texts_keep_everything() -> None:
     """Cosine 1, nothing perturbed; in one batch or several."""
     texts = ["the cat", "dog runs zq", "!"]
-    meter = Meter(LEXICON)
+    meter = PairMeter(LEXICON)
     for text in texts:
         meter.add([text], [text])
     kept = meter.result()
     assert (kept.perturbed, kept.low) == (0.0, 1.0)
     assert kept.similarity == pytest.approx(1.0)
-    whole = Meter(LEXICON)
+    whole = PairMeter(LEXICON)
     whole.add(texts, texts)
     assert whole.result() == kept
 
 
 def test_nothing_is_no_figure() -> None:
     """Without words the shares are null."""
-    meter = Meter(LEXICON)
+    meter = PairMeter(LEXICON)
     meter.add(["", "?"], ["", "?"])
     kept = meter.result()
     assert (kept.perturbed, kept.low, kept.similarity, kept.known) == (None,) * 4

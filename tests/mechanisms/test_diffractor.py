@@ -8,7 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 from dptext.mechanisms import Mechanism, diffractor
-from dptext.mechanisms.diffractor import Chains, Diffractor, Params
+from dptext.mechanisms.diffractor import Diffractor, Params, WordChains
 from dptext.noise import leading_zeros
 from dptext.randomness import RandomBits
 from tests import distributions, prepared, small
@@ -22,7 +22,7 @@ def chain_of(size: int) -> Diffractor:
     positions = np.append(words, [[1]], axis=1).astype(np.int32)
     space = prepared.space_of(small.line(*map(float, range(size))))
     noise = diffractor.Geometric(size, 1.0)
-    return Diffractor(Params(), space, Chains(words, positions), noise)
+    return Diffractor(Params(), space, WordChains(words, positions), noise)
 
 
 def distances(mechanism: Diffractor) -> NDArray[np.float64]:
@@ -98,7 +98,7 @@ def test_tem_is_the_exponential_mechanism_of_the_cut_distance() -> None:
 def test_a_chain_goes_to_the_nearest_word_that_is_left() -> None:
     """Step by step, also where all listed neighbours have been visited."""
     space = prepared.space_of(small.cloud(300, 4))
-    built = Chains.of(space, 2, seed=3)
+    built = WordChains.of(space, 2, seed=3)
     gaps = np.linalg.norm(space.vectors[:, None] - space.vectors[None, :-1], axis=2)
     assert built.words[0, 0] != built.words[1, 0]
     for chain, positions in zip(built.words, built.positions, strict=True):
@@ -113,7 +113,7 @@ def test_a_chain_goes_to_the_nearest_word_that_is_left() -> None:
 def test_chains_follow_their_public_seed() -> None:
     """The same seed gives the same chains, another seed others."""
     space = prepared.space_of(small.cloud(60, 3))
-    one, same, other = (Chains.of(space, 1, seed).words for seed in (1, 1, 2))
+    one, same, other = (WordChains.of(space, 1, seed).words for seed in (1, 1, 2))
     np.testing.assert_array_equal(one, same)
     assert (one != other).any()
 

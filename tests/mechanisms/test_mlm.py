@@ -276,11 +276,11 @@ def test_every_sequence_has_one_mask_and_fits(
     position %= length
     sizes = 1 + np.arange(length) % 3
     starts = np.concatenate(([0], np.cumsum(sizes)))
-    batch = mlm.Batch(
+    batch = mlm.TokenBatch(
         np.arange(100, 100 + starts[-1]), starts, np.array([0]), np.array([length])
     )
     one, two = np.array([[1], [1]]), np.array([[2], [2]])
-    frame = mlm.Frame(one, two if pair else None, two, 5, 6)
+    frame = mlm.ModelFrame(one, two if pair else None, two, 5, 6)
     (tokens, types), where = mlm.sequence(batch, 0, position, 9, frame, longest)
     assert tokens[where] == 9
     assert (tokens == 9).sum() == 1

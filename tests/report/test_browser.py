@@ -16,9 +16,11 @@ from typing import Any
 
 import pytest
 
-from dptext.report import _page, _svg, document, html
+from dptext.report import document, html
+from dptext.report.blocks import Axis, Chart, Column, Page, Point, Section, Table
+from dptext.report.figures import share, short
 from tests.report.test_document import made
-from tests.report.test_html import changed
+from tests.report.test_html import changed, rendered
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 DARK = "--blink-settings=preferredColorScheme=0"
@@ -111,27 +113,26 @@ def report(folder: Path) -> bytes:
         output__file=LONG,
         private__inputs=[LONG, LONG],
     )
-    return html.render(found)
+    return rendered(found)
 
 
 def comparison(folder: Path) -> bytes:
-    """Return a page with every kind of chart, many lines and wide tables."""
+    """Return a page with charts of many lines, bars and wide tables."""
     lines = [
-        _svg.Series(
+        (
             f"mechanism {n} {LONG if n == 3 else ''}",
-            tuple(_svg.Point(10.0**e, e * n / 20) for e in range(-2, 3)),
+            [Point(10.0**e, e * n / 20) for e in range(-2, 3)],
         )
         for n in range(8)
     ]
-    groups = [_svg.Group(each.name, (0.2, 0.5, 1.0)) for each in lines]
-    labels: dict[str, Any] = {"x_label": "epsilon", "y_label": LONG}
-    parts = (
-        _svg.lines(lines, title=LONG, **labels),
-        _svg.bars(groups, ("alpha 0.25", LONG, "alpha 0.75"), title="PUC"),
-        _svg.strip([(each.name, 3.0) for each in lines], title="Strip"),
-        _page.table([LONG] * 4, [[LONG] * 4, ["a few words"] * 4]),
+    axes = Axis("epsilon", short), Axis(LONG, short)
+    columns = [Column(LONG), *(Column(LONG, share, full=1.0) for _ in range(3))]
+    blocks = (
+        Chart(LONG, *axes, lines),
+        Table(columns, [(name, 0.2, 0.5, 1.0) for name, _ in lines], title="Bars"),
+        Table([Column(LONG)] * 4, [[LONG] * 4, ["a few words"] * 4]),
     )
-    return _page.page("Comparison", [_page.Section(LONG, parts)])
+    return html.render(Page("Comparison", [Section(LONG, blocks)]))
 
 
 @pytest.mark.parametrize("made_page", [report, comparison])
@@ -142,8 +143,7 @@ def test_pages_fit_and_can_be_read(made_page: Any, wide: int, tmp_path: Path) ->
     assert found["client"] == wide
     assert found["scroll"] == wide, found["out"]
     assert not found["out"]
-    assert found["charts"] >= 3
-    if wide >= 400:
+    if wide >= 400 and found["charts"]:
         assert found["text"] >= 10
 
 
@@ -171,10 +171,9 @@ def test_pages_follow_the_colours_of_the_reader(tmp_path: Path) -> None:
 
 def test_wide_tables_become_cards(tmp_path: Path) -> None:
     """At 400 pixels a row of many columns is a card: nothing scrolls to the side."""
-    columns = ("mechanism", *(f"a measure number {n}" for n in range(14)))
-    rows = [("rank", *("55.0% ± 7.1%",) * 14)] * 2
-    table = _page.table(columns, rows)
-    page = _page.page("Compared", [_page.Section("All figures", (table,))])
+    columns = [Column("mechanism"), *(Column(f"measure {n}", str) for n in range(14))]
+    table = Table(columns, [("rank", *("55.0% ± 7.1%",) * 14)] * 2)
+    page = html.render(Page("Compared", [Section("All figures", (table,))]))
     hidden = {}
     for wide in (400, 1000):
         frame = tmp_path / "frame.html"
@@ -194,7 +193,7 @@ def brightness(colour: str) -> float:
 def test_pages_draw_and_print(tmp_path: Path) -> None:
     """A page of a real run gives pictures at both widths, and a document on paper."""
     page = tmp_path / "page.html"
-    page.write_bytes(html.render(made("risk", tmp_path)))
+    page.write_bytes(rendered(made("risk", tmp_path)))
     for wide in (500, 1400):
         picture = tmp_path / f"{wide}.png"
         size = f"--window-size={wide},1200"

@@ -17,7 +17,7 @@ from dptext.engine.tally import Tally
 from dptext.errors import UsageError
 from dptext.measures.public import NoRisk, PublicMeasures
 from dptext.randomness import RunKey
-from dptext.report import build, document, terminal
+from dptext.report import build, document, terminal, views
 from dptext.types import Selection
 from tests import small
 from tests.engine import running
@@ -156,12 +156,12 @@ def test_panel_shows_what_matters(name: str, tmp_path: Path) -> None:
     """The panel has the sentence, what is not covered, conditions, the key's origin."""
     console = Console(record=True, width=100, file=open(tmp_path / "out", "w"))
     internal = made(name, tmp_path)
-    terminal.show(internal, console)
-    shown = " ".join(console.export_text().replace("│", " ").split())
+    terminal.show([views.report(internal)], console)
+    shown = " ".join(console.export_text().split())
     assert " ".join(internal.guarantee.sentence.split()) in shown
     for line in (*internal.guarantee.not_covered, *internal.guarantee.conditions):
         assert " ".join(line.split()) in shown
-    assert "key: system" in shown
+    assert "drawn by the operating system for this run" in shown
     console.file.close()
 
 
@@ -175,7 +175,8 @@ def test_panel_takes_names_as_they_are(tmp_path: Path) -> None:
     odd["private"]["words"]["treatment"] = {}
     odd["private"]["words"]["epsilon_per_text"] = {"max": 1.0}
     console = Console(record=True, width=100, file=open(tmp_path / "out", "w"))
-    terminal.show(document.decode(json.dumps(odd).encode(), "odd"), console)
+    page = views.report(document.decode(json.dumps(odd).encode(), "odd"))
+    terminal.show([page], console)
     assert "[/nonsense] [red]" in console.export_text()
     console.file.close()
 
@@ -185,8 +186,9 @@ def test_losses_of_a_seeded_run_are_not_shown_as_bounds(tmp_path: Path) -> None:
     odd = json.loads(document.encode(made("rank", tmp_path)))
     odd["guarantee"]["notion"] = "none"
     console = Console(record=True, width=100, file=open(tmp_path / "out", "w"))
-    terminal.show(document.decode(json.dumps(odd).encode(), "odd"), console)
-    assert "not bounded: no guarantee" in console.export_text()
+    page = views.report(document.decode(json.dumps(odd).encode(), "odd"))
+    terminal.show([page], console)
+    assert "Not bounded: there is no guarantee." in console.export_text()
     console.file.close()
 
 

@@ -24,11 +24,11 @@ import numpy as np
 
 from dptext.errors import UsageError
 from dptext.guarantees.audit import exact, noise, pairs, sampler
-from dptext.guarantees.audit.exact import Tally
+from dptext.guarantees.audit.exact import LossTally
 from dptext.guarantees.audit.findings import (
+    AuditDraws,
+    AuditResult,
     Deviation,
-    Draws,
-    Finding,
     MultipleTests,
     Power,
     Program,
@@ -45,9 +45,9 @@ from dptext.mechanisms import (
 
 __all__ = [
     "DRAWS",
+    "AuditDraws",
+    "AuditResult",
     "Deviation",
-    "Draws",
-    "Finding",
     "Power",
     "Program",
     "Published",
@@ -60,13 +60,13 @@ DRAWS = 4_000_000
 def audit(
     mechanism: Mechanism,
     epsilon: float,
-    draws: Draws | None,
+    draws: AuditDraws | None,
     *,
     inputs: int = 200,
     runs: int = 20000,
     number: int | None = None,
     progress: Progress = lambda line: None,
-) -> Finding:
+) -> AuditResult:
     """Audit a mechanism at an epsilon.
 
     draws runs the program by the path of a release; without it only formulas are
@@ -90,12 +90,12 @@ def audit(
 def _found(
     mechanism: Mechanism,
     epsilon: float,
-    draws: Draws | None,
+    draws: AuditDraws | None,
     inputs: int,
     runs: int,
     number: int | None,
     progress: Progress,
-) -> Finding:
+) -> AuditResult:
     if isinstance(mechanism, TextMechanism):
         program = Program(False, False, "a mechanism of whole texts is not drawn from")
         return replace(_of_texts(mechanism, epsilon), program=program)
@@ -139,11 +139,11 @@ def _found(
 def _of_noise(
     mechanism: NoiseMechanism,
     epsilon: float,
-    draws: Draws | None,
+    draws: AuditDraws | None,
     runs: int,
     number: int,
     progress: Progress,
-) -> Finding:
+) -> AuditResult:
     """Audit noise: the program first, then pairs of words."""
     if draws is None or draws.points is None:
         raise _undrawn(mechanism)
@@ -166,7 +166,7 @@ def _undrawn(mechanism: Mechanism) -> UsageError:
     return UsageError(f"audit: {mechanism.name} can only be judged by draws")
 
 
-def _of_texts(mechanism: TextMechanism, epsilon: float) -> Finding:
+def _of_texts(mechanism: TextMechanism, epsilon: float) -> AuditResult:
     """Audit the rows of public texts that a mechanism of whole texts offers."""
     log_probs = mechanism.example_log_probs(epsilon)
     if log_probs is None:
@@ -176,7 +176,7 @@ def _of_texts(mechanism: TextMechanism, epsilon: float) -> Finding:
             f"dptext list mechanisms {mechanism.name})"
         )
     bound = mechanism.guarantee(epsilon).worst(epsilon)
-    tally = Tally(mechanism, epsilon)
+    tally = LossTally(mechanism, epsilon)
     texts = np.arange(len(log_probs), dtype=np.int32)
     exact.compare(log_probs, texts, tally, bound)
     return tally.finding(
@@ -186,7 +186,7 @@ def _of_texts(mechanism: TextMechanism, epsilon: float) -> Finding:
     )
 
 
-def _proven(mechanism: Mechanism, epsilon: float, result: Finding) -> Finding:
+def _proven(mechanism: Mechanism, epsilon: float, result: AuditResult) -> AuditResult:
     """Take in what is proven of the worst loss of a mechanism."""
     proven = mechanism.least_loss()
     if proven is None:

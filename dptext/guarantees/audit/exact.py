@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from dptext.guarantees.audit.findings import (
     ROUNDING,
     TOLERANCE,
-    Finding,
+    AuditResult,
     Published,
     chosen,
     claims,
@@ -47,7 +47,7 @@ def excess(loss: NDArray[np.float64], bound: NDArray[np.float64]) -> float:
     return float(np.nan_to_num(above, nan=-math.inf, posinf=math.inf).max())
 
 
-class Tally:
+class LossTally:
     """The largest loss and the largest ratios met so far, of ordered pairs."""
 
     def __init__(self, mechanism: Mechanism, epsilon: float) -> None:
@@ -114,7 +114,7 @@ class Tally:
         *,
         named: Callable[[int], str] | None = None,
         by: str = "exact losses",
-    ) -> Finding:
+    ) -> AuditResult:
         """Draw up an audit; by says what the losses are."""
         mechanism = self._mechanism
 
@@ -123,7 +123,7 @@ class Tally:
 
         loss, x, other, output, claim = self.worst
         claiming = claims(mechanism, self._epsilon)
-        return Finding(
+        return AuditResult(
             method=method,
             inputs=inputs,
             pairs=self.pairs,
@@ -160,13 +160,13 @@ _ROWS, _COLUMNS = 256, 1024
 Tile = tuple[slice, slice, NDArray[np.float64]]
 
 
-def audit_all_pairs(mechanism: ExponentialMechanism, epsilon: float) -> Finding:
+def audit_all_pairs(mechanism: ExponentialMechanism, epsilon: float) -> AuditResult:
     """Audit all ordered pairs of the V + 1 inputs."""
     distribution = _Distribution(mechanism, epsilon, mechanism.scale(epsilon))
     size = mechanism.space.size
     unknown = -distribution.rows(np.array([-1]))[0]
     log_z, ahead, behind = _sums(distribution, unknown)
-    tally = Tally(mechanism, epsilon)
+    tally = LossTally(mechanism, epsilon)
     factor = 2.0 * epsilon / distribution.eta
     claim = unknown * factor
     top = -unknown.min()
@@ -238,7 +238,9 @@ def _sums(
     return np.log(sums), ahead, behind
 
 
-def _take(tally: Tally, tile: Tile, log_z: NDArray[np.float64], factor: float) -> None:
+def _take(
+    tally: LossTally, tile: Tile, log_z: NDArray[np.float64], factor: float
+) -> None:
     """Take in a tile; the claim is factor times eta t / 2.
 
     The larger loss of a pair is eta t / 2 + |ln Z - ln Z'|, whichever its order.
@@ -291,11 +293,11 @@ def _with_output(
     return loss, x, other, int((mine - theirs).argmax()), claim
 
 
-def audit_rows(mechanism: Mechanism, epsilon: float, count: int) -> Finding:
+def audit_rows(mechanism: Mechanism, epsilon: float, count: int) -> AuditResult:
     """Audit every ordered pair of about count inputs; all of V where it is as small."""
     inputs = chosen(mechanism, count)
     log_probs = mechanism.log_probs(inputs, np.full(len(inputs), epsilon))
-    tally = Tally(mechanism, epsilon)
+    tally = LossTally(mechanism, epsilon)
     compare(log_probs, inputs, tally)
     return tally.finding("exact: chosen inputs, all outputs", len(inputs))
 
@@ -303,7 +305,7 @@ def audit_rows(mechanism: Mechanism, epsilon: float, count: int) -> Finding:
 def compare(
     log_probs: NDArray[np.float64],
     inputs: Ids,
-    tally: Tally,
+    tally: LossTally,
     bound: float | None = None,
 ) -> None:
     """Take the losses of all pairs of rows of log-probabilities (n, V).

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
@@ -172,13 +173,12 @@ def tail(k: int, n: int, p: float) -> float:
 
 def excess(p: float, n: int, level: float) -> float:
     """Return the smallest d for which p + d is found with 95% power, 1 if none."""
-    low, high = int(n * p), n + 1
-    while low + 1 < high:
-        middle = (low + high) // 2
-        if binomial.at_least(middle, n, p) <= level:
-            high = middle
-        else:
-            low = middle
+    first = int(n * p) + 1
+
+    def shows(count: int) -> bool:
+        return binomial.at_least(count, n, p) <= level
+
+    high = first + bisect_left(range(first, n + 1), True, key=shows)
     if high > n:
         return 1.0
     least, most = p, 1.0
@@ -217,7 +217,7 @@ class Published:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class AuditResult:
     """What an audit found; losses in nats, inf for an output that only one input has.
 
     worst the largest loss (a lower bound when sampled) with its ordered pair of inputs
@@ -264,8 +264,8 @@ def claims(mechanism: Mechanism, epsilon: float) -> bool:
 
 
 def with_samples(
-    result: Finding, sampled: Finding, output: str, pairs: int = 0
-) -> Finding:
+    result: AuditResult, sampled: AuditResult, output: str, pairs: int = 0
+) -> AuditResult:
     """Take in what samples of some pairs alone show, and by which output."""
     return replace(
         result,
@@ -325,7 +325,7 @@ Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Draws:
+class AuditDraws:
     """Public randomness for a mechanism; every call draws anew, as one batch.
 
     words: ids (n,), eps (n,) -> (n,) words written; points, of noise mechanisms;

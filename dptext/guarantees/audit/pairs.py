@@ -22,14 +22,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext.errors import UsageError
-from dptext.guarantees.audit.exact import Tally
+from dptext.guarantees.audit.exact import LossTally
 from dptext.guarantees.audit.findings import (
     ALARM,
     BY_SAMPLES,
     CONFIDENCE,
+    AuditResult,
     DrawPoints,
     DrawWords,
-    Finding,
     MultipleTests,
     chosen,
     label,
@@ -137,13 +137,13 @@ def audit_pairs(
     draw: DrawPoints,
     runs: int,
     tests: MultipleTests,
-) -> Finding:
+) -> AuditResult:
     """Bound the loss of pairs from below; tests of ratios go into the tests."""
     if mechanism.space.size < 2:
         raise UsageError("audit: a lower bound from draws needs a lexicon of two words")
     pairs = _pairs(mechanism, epsilon, draw)
     share = ALARM / 4.0 / len(pairs)
-    tally = Tally(mechanism, epsilon)
+    tally = LossTally(mechanism, epsilon)
     for pair in pairs:
         first, second = (points_of(draw, row, epsilon, runs) for row in pair)
         _black_box(tally, mechanism, epsilon, pair, first, second, len(pairs))
@@ -164,8 +164,8 @@ def audit_pairs(
 
 
 def _by_formula(
-    mechanism: NoiseMechanism, epsilon: float, sampled: Finding
-) -> Finding | None:
+    mechanism: NoiseMechanism, epsilon: float, sampled: AuditResult
+) -> AuditResult | None:
     """Return the losses that the density itself says, where there is one."""
     if not mechanism.has_log_density or mechanism.guarantee(epsilon).delta > 0.0:
         return None
@@ -174,7 +174,7 @@ def _by_formula(
     eps = np.full(len(ids), epsilon)
     density = mechanism.log_density(vectors, eps, ids)
     losses = np.diag(density)[:, None] - density
-    tally = Tally(mechanism, epsilon)
+    tally = LossTally(mechanism, epsilon)
     for row in range(len(ids)):
         others = np.delete(np.arange(len(ids)), row)
         a, b = np.repeat(ids[row], len(others)), ids[others]
@@ -242,7 +242,7 @@ def _spread(
 
 
 def _black_box(
-    tally: Tally,
+    tally: LossTally,
     mechanism: NoiseMechanism,
     epsilon: float,
     pair: Pair,
@@ -306,7 +306,7 @@ def _best(
 
 def audit_samples(
     mechanism: Mechanism, epsilon: float, draw: DrawWords, runs: int
-) -> Finding:
+) -> AuditResult:
     """Bound the loss of a few near pairs from below (Clopper-Pearson, split samples).
 
     Half of the runs choose the output words that tell a pair apart most, the other
@@ -324,7 +324,7 @@ def audit_samples(
     eps = np.full(runs, epsilon)
     drawn = {row: draw(np.full(runs, row, np.int32), eps) for row in words}
     delta = mechanism.guarantee(epsilon).delta
-    tally = Tally(mechanism, epsilon)
+    tally = LossTally(mechanism, epsilon)
     for a, b in [*pairs, *((b, a) for a, b in pairs)]:
         loss, output = _lower_limit(
             drawn[a], drawn[b], mechanism.space.size, alpha, delta

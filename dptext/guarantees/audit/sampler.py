@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from dptext.guarantees.audit.findings import (
     ALARM,
     BATCH,
-    Draws,
+    AuditDraws,
     MultipleTests,
     Program,
     Progress,
@@ -46,7 +46,7 @@ _SMALL_BATCHES = 400
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class DrawnGroup:
     """Draws at one epsilon.
 
     inputs (n,) positions in the chosen words, outputs (n,) words, next_in_batch and
@@ -62,7 +62,9 @@ class Group:
     power: bool = field(default=False, kw_only=True)
 
 
-def standing_out(mechanism: Mechanism, draws: Draws, ladder: tuple[float, ...]) -> Ids:
+def standing_out(
+    mechanism: Mechanism, draws: AuditDraws, ladder: tuple[float, ...]
+) -> Ids:
     """Choose the inputs that are copied most, or are most often one other word."""
     every = all_inputs(mechanism)
     rng = np.random.default_rng(_SEED)
@@ -84,8 +86,8 @@ def standing_out(mechanism: Mechanism, draws: Draws, ladder: tuple[float, ...]) 
 
 
 def mixed(
-    ladder: tuple[float, ...], draws: Draws, ids: Ids, number: int
-) -> Iterator[Group]:
+    ladder: tuple[float, ...], draws: AuditDraws, ids: Ids, number: int
+) -> Iterator[DrawnGroup]:
     """Draw words at random from the chosen ones, epsilons mixed in each batch."""
     rng = np.random.default_rng(_SEED + 1)
     shares = np.array([part for _, part in PARTS[: len(ladder)]])
@@ -102,10 +104,10 @@ def mixed(
     for each, epsilon in enumerate(ladder):
         at = np.flatnonzero(which == each)
         parts = (column[at] for column in columns)
-        yield Group(f"epsilon {epsilon:.6g}", epsilon, *parts, power=True)
+        yield DrawnGroup(f"epsilon {epsilon:.6g}", epsilon, *parts, power=True)
 
 
-def few(ids: Ids, epsilon: float, draws: Draws) -> Group:
+def few(ids: Ids, epsilon: float, draws: AuditDraws) -> DrawnGroup:
     """Draw in batches of one to four words."""
     rng = np.random.default_rng(_SEED + 2)
     batches = []
@@ -117,10 +119,10 @@ def few(ids: Ids, epsilon: float, draws: Draws) -> Group:
         np.concatenate(each) for each in zip(*batches, strict=True)
     )
     name = f"epsilon {epsilon:.6g}, small batches"
-    return Group(name, epsilon, rows, outputs, following, following)
+    return DrawnGroup(name, epsilon, rows, outputs, following, following)
 
 
-def as_released(draws: Draws, ids: Ids, epsilon: float, number: int) -> Group:
+def as_released(draws: AuditDraws, ids: Ids, epsilon: float, number: int) -> DrawnGroup:
     """Draw as the strategy does, each word once for a record or a run."""
     assert draws.released is not None
     times = max(1, number // len(ids))
@@ -129,7 +131,7 @@ def as_released(draws: Draws, ids: Ids, epsilon: float, number: int) -> Group:
     following = np.roll(ids, -1)[rows]
     first = np.full(len(rows), ids[0])
     name = f"epsilon {epsilon:.6g}, strategy {draws.strategy}"
-    return Group(name, epsilon, rows, outputs.reshape(-1), following, first)
+    return DrawnGroup(name, epsilon, rows, outputs.reshape(-1), following, first)
 
 
 _LEVELS = -np.array([0.5, 1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 10.0, 12.0, 16.0])
@@ -139,7 +141,7 @@ _RARE_COPIES = "copies of the input where at most one in a thousand is due"
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class InputBlock:
     """Some of the chosen inputs (m,), and what a group has drawn of them.
 
     probs (m, V) exact; counts (m,) of draws; draws (n,) positions in the group, with
@@ -170,7 +172,7 @@ class Pooled:
     the outputs; below and below_hits of the levels.
     """
 
-    def __init__(self, mechanism: Mechanism, ids: Ids, group: Group) -> None:
+    def __init__(self, mechanism: Mechanism, ids: Ids, group: DrawnGroup) -> None:
         size = mechanism.space.size
         words = ids[group.inputs].astype(np.int64)
         orders = mechanism.space.lexicon.orders
@@ -194,7 +196,7 @@ class Pooled:
         self._below = np.zeros(len(_LEVELS))
         self._below_hits = np.zeros(len(_LEVELS), np.int64)
 
-    def take(self, block: Block) -> None:
+    def take(self, block: InputBlock) -> None:
         """Take in the exact rows of some inputs, and their draws."""
         probs, counts = block.probs, block.counts
         self._expected += counts @ probs
@@ -273,7 +275,7 @@ _LEAST_MORE, _MOST_MORE = 2**20, 2**25
 def audit_sampler(
     mechanism: Mechanism,
     epsilon: float,
-    draws: Draws,
+    draws: AuditDraws,
     inputs: int,
     number: int,
     progress: Progress,
@@ -330,7 +332,7 @@ def _further(
     mechanism: Mechanism,
     ids: Ids,
     epsilon: float,
-    draws: Draws,
+    draws: AuditDraws,
     alarm: float,
     progress: Progress,
 ) -> int:
@@ -363,7 +365,11 @@ def _epsilons(mechanism: Mechanism, epsilon: float) -> tuple[float, ...]:
 
 
 def _hold(
-    tests: MultipleTests, mechanism: Mechanism, ids: Ids, group: Group, alarm: float
+    tests: MultipleTests,
+    mechanism: Mechanism,
+    ids: Ids,
+    group: DrawnGroup,
+    alarm: float,
 ) -> None:
     """Hold the draws of a group against the exact distribution of each input."""
     size = mechanism.space.size
@@ -377,7 +383,7 @@ def _hold(
         inputs = ids[begin : begin + _ROWS]
         end = begin + len(inputs)
         draws = np.flatnonzero((group.inputs >= begin) & (group.inputs < end))
-        block = Block(
+        block = InputBlock(
             inputs,
             mechanism.probs(inputs, group.epsilon),
             counts[begin:end],
@@ -397,7 +403,11 @@ def _hold(
 
 
 def _test_pairs(
-    tests: MultipleTests, mechanism: Mechanism, group: Group, block: Block, alarm: float
+    tests: MultipleTests,
+    mechanism: Mechanism,
+    group: DrawnGroup,
+    block: InputBlock,
+    alarm: float,
 ) -> None:
     """Test every output of some inputs: those drawn, and those expected but not."""
     probs, size = block.probs, mechanism.space.size
@@ -416,7 +426,7 @@ def _test_pairs(
     tests.take(hits[looked], draws, chances, alarm, named, among=probs.size)
 
 
-def _method(mechanism: Mechanism, ids: Ids, screened: bool, draws: Draws) -> str:
+def _method(mechanism: Mechanism, ids: Ids, screened: bool, draws: AuditDraws) -> str:
     text = f"{len(ids):,} inputs against their exact output distributions"
     if screened:
         text += f", {SCREEN} draws of each of the {mechanism.space.size + 1:,} inputs"

@@ -36,8 +36,7 @@ from dptext.lexicons.english.wordnet import (
     read_database,
     used_in_glosses,
 )
-from dptext.tokens import inflections as spelling
-from dptext.tokens import kinds
+from dptext.tokens import inflections, kinds
 from dptext.tokens.numbers import NAMES
 from dptext.tokens.regex import key_of, kind_of, split
 from dptext.tokens.word_lists import lines, sections, vulgar_words
@@ -122,7 +121,7 @@ def quality(adjective: str) -> str:
 
 def _suffixed(adjective: str, suffix: str) -> str:
     """Add a suffix; a y after a consonant becomes i, as in "happily"."""
-    if spelling.CONSONANT_Y.search(adjective) and syllables(adjective) > 1:
+    if inflections.CONSONANT_Y.search(adjective) and syllables(adjective) > 1:
         adjective = adjective[:-1] + "i"
     return adjective + suffix
 
@@ -186,7 +185,7 @@ def _irregular(wordnet: WordNet) -> dict[tuple[str, str], list[str]]:
 def _plurals(wordnet: WordNet) -> frozenset[str]:
     """Return forms that are plurals of other nouns."""
     nouns = [lemma for lemma, pos in wordnet.senses if pos == "n"]
-    regular = {spelling.plural(noun) for noun in nouns}
+    regular = {inflections.plural(noun) for noun in nouns}
     odd = {form for form, base in wordnet.exceptions["n"] if form != base}
     return frozenset(regular | odd | {"cattle", "people", "police"})
 
@@ -234,15 +233,18 @@ def _regular(lemma: str, pos: str, synsets: Sequence[Synset]) -> dict[str, str]:
         name = any(pointer.symbol == "@i" for pointer in first.pointers)
         if name or (_capital(lemma, first) and first.file not in _COUNTED_FILES):
             return {}
-        return {"plural": spelling.plural(lemma)}
+        return {"plural": inflections.plural(lemma)}
     if pos == "v":
         return {
-            "third": spelling.third_person(lemma),
-            "past": spelling.past(lemma),
-            "ing": spelling.participle(lemma),
+            "third": inflections.third_person(lemma),
+            "past": inflections.past(lemma),
+            "ing": inflections.participle(lemma),
         }
     if pos == "a" and _has_degrees(lemma, synsets):
-        return {"er": spelling.comparative(lemma), "est": spelling.superlative(lemma)}
+        return {
+            "er": inflections.comparative(lemma),
+            "est": inflections.superlative(lemma),
+        }
     return {}
 
 
@@ -291,11 +293,11 @@ def _derived(lemma: str, pos: str) -> Iterator[tuple[str, str, float]]:
         yield quality(lemma), "ness", 0.3
         yield "un" + lemma, "un", 0.3
         return
-    agent = spelling.comparative(lemma)  # -er, as in "baker"
+    agent = inflections.comparative(lemma)  # -er, as in "baker"
     yield agent, "agent", 0.5
-    yield spelling.plural(agent), "agents", 0.5
+    yield inflections.plural(agent), "agents", 0.5
     again = "re" + lemma
-    for form in (again, spelling.past(again), spelling.participle(again)):
+    for form in (again, inflections.past(again), inflections.participle(again)):
         yield form, "re", 0.2
     able = lemma.removesuffix("e") + "able"
     yield able, "able", 0.2

@@ -434,7 +434,7 @@ def test_fitted_becomes_the_table_of_the_risk_of_its_own_prior() -> None:
     space, size = prepared.space_of(LARGE), len(LARGE.words)
     prior = np.random.default_rng(2).dirichlet(np.full(size, 0.5))
 
-    def risk_at(row: rank.Row) -> float:
+    def risk_at(row: rank.FittedTable) -> float:
         params = rank.Params(weights="steps", steps=row.steps)
         mechanism = params.prepare(space, Aim())
         best = mechanism.best_guesses(prior, row.epsilon, [(0, size)])

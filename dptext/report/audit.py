@@ -1,18 +1,84 @@
-"""An audit in words: the claim, the losses, the program, the verdicts."""
+"""Audits of a pipeline: public draws by the path of a release, findings in words."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from itertools import count
 
-from dptext.guarantees.audit import Finding, Power, Program
+import numpy as np
+from numpy.typing import NDArray
+
+from dptext.guarantees.audit import AuditResult, Power, Program
+from dptext.guarantees.audit.findings import BATCH, AuditDraws
 from dptext.guarantees.sentences import measured
+from dptext.mechanisms import NoiseMechanism
 from dptext.pipeline import Pipeline
-from dptext.types import Notion
+from dptext.randomness import Randomness, RunKey
+from dptext.report.blocks import Figures
+from dptext.types import Eps, Ids, Notion, Points, Record, Strategy
 
 
-def rows(finding: Finding, pipeline: Pipeline) -> Iterator[tuple[str, str]]:
-    """Yield what an audit has found, each with its name."""
+def draws(pipeline: Pipeline) -> AuditDraws:
+    """Return draws by public randomness: every call another record, or run."""
+    randomness = pipeline.randomness(RunKey.from_seed(0))
+    numbers, batches = count(), 0
+
+    def nonce(randomness: Randomness) -> bytes:
+        return randomness.nonce(Record(next(numbers), (), None))
+
+    def begin() -> None:
+        nonlocal batches
+        batches += 1
+
+    def words(ids: Ids, eps: Eps) -> Ids:
+        bits = randomness.of([nonce(randomness)], np.zeros(len(ids), np.int64))
+        begin()
+        return pipeline.draw(ids, eps, bits)
+
+    def points(ids: Ids, eps: Eps) -> Iterator[tuple[NDArray[np.int64], Points]]:
+        bits = randomness.of([nonce(randomness)], np.zeros(len(ids), np.int64))
+        begin()
+        return pipeline.points(ids, eps, bits)
+
+    def released(ids: Ids, epsilon: float, times: int) -> Ids:
+        if pipeline.profile.strategy is Strategy.DATA_SET:
+            runs = (RunKey.from_seed(next(numbers)) for _ in range(times))
+            streams = [pipeline.randomness(key) for key in runs]
+            return np.stack([_records(each, ids, epsilon, 1)[0] for each in streams])
+        step = max(1, BATCH // (2 * len(ids)))
+        parts = [min(step, times - begin) for begin in range(0, times, step)]
+        return np.concatenate(
+            [_records(randomness, ids, epsilon, part) for part in parts]
+        )
+
+    def _records(stream: Randomness, ids: Ids, epsilon: float, times: int) -> Ids:
+        """Draw for records that hold each word twice; return its second outputs."""
+        texts = np.tile(np.tile(ids, 2), times)
+        records = np.repeat(np.arange(times), 2 * len(ids))
+        bits = stream.of([nonce(stream) for _ in range(times)], records)
+        eps = np.full(len(texts), float(epsilon))
+        begin()
+        drawn = pipeline.replace(texts, eps, bits, records, stream)
+        return drawn.reshape(times, 2, len(ids))[:, 1]
+
+    noisy = isinstance(pipeline.mechanism, NoiseMechanism)
+    strategy = pipeline.profile.strategy
+    return AuditDraws(
+        words,
+        points if noisy else None,
+        None if strategy is Strategy.TOKEN or noisy else released,
+        strategy,
+        lambda: batches,
+    )
+
+
+def view(finding: AuditResult, pipeline: Pipeline) -> Figures:
+    """Return what an audit has found, each with its name."""
+    return Figures(list(_rows(finding, pipeline)))
+
+
+def _rows(finding: AuditResult, pipeline: Pipeline) -> Iterator[tuple[str, str]]:
     epsilon = pipeline.budget.description.high
     promise = pipeline.mechanism.guarantee(epsilon)
     claim = (
@@ -38,7 +104,7 @@ def rows(finding: Finding, pipeline: Pipeline) -> Iterator[tuple[str, str]]:
         yield "Not tested", "; ".join(program.untested)
 
 
-def _losses(finding: Finding) -> Iterator[tuple[str, str]]:
+def _losses(finding: AuditResult) -> Iterator[tuple[str, str]]:
     bound = "at least " if finding.confidence else ""
     proven = finding.proven is not None and finding.worst == finding.proven
     if not proven:
@@ -87,7 +153,7 @@ def _power(program: Program) -> list[str]:
     ]
 
 
-def _worst(finding: Finding) -> str:
+def _worst(finding: AuditResult) -> str:
     shown = f"{_nats(finding.worst)}: {_against(finding.worst_pair)}"
     claim = ""
     if finding.claims:
@@ -95,7 +161,7 @@ def _worst(finding: Finding) -> str:
     return f"{shown}, by the output {finding.worst_output!r}{claim}"
 
 
-def _verdict(finding: Finding) -> str:
+def _verdict(finding: AuditResult) -> str:
     if finding.refuted:
         return "REFUTED: a pair of words loses more than is claimed"
     if finding.claims and finding.confidence:

@@ -1,0 +1,229 @@
+"""What is shown to people, as data: a view makes blocks, a renderer shows any of them.
+
+Views (dptext.report.views and those of each subject) turn documents into blocks. The
+renderers, dptext.report.terminal and dptext.report.html, know blocks and nothing else,
+and make text of others harmless: strings in blocks are plain text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Literal
+
+Show = Callable[[Any], str]
+# What can happen to a token, in the order of their colours.
+TREATMENTS = (
+    *("replaced", "copied", "random digits", "random of its form", "masked"),
+    "left out",
+)
+
+
+class Tone(StrEnum):
+    """The colour of a verdict, which a badge also says in words."""
+
+    GOOD = "good"
+    FAIR = "fair"
+    BAD = "bad"
+
+
+@dataclass(frozen=True, slots=True)
+class Badge:
+    """A verdict in a few words, with its colour if it has one."""
+
+    text: str
+    tone: Tone | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """What a machine reads: a command, a digest, the name of a setting."""
+
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A token in the colour of its treatment, one of TREATMENTS."""
+
+    text: str
+    treatment: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+Cell = str | Code | Mark | Badge
+Rows = list[tuple[str | Code, Cell]]
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A title inside a section."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """A paragraph: lead is said louder, note is a remark, code stays on one line."""
+
+    text: str
+    kind: Literal["", "lead", "note", "code"] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Bullets:
+    """Lines, each with a bullet."""
+
+    lines: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """A text by its tokens, with a legend of their colours."""
+
+    tokens: Sequence[Mark]
+
+    @property
+    def legend(self) -> list[Mark]:
+        """Return the treatments that occur, in the order of the text."""
+        names = dict.fromkeys(token.treatment for token in self.tokens)
+        return [Mark(name, name) for name in names]
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """Names with their values."""
+
+    rows: Sequence[tuple[str | Code, Cell]]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a table: its name and how its values are written.
+
+    show writes a value that is no Cell yet; with it a column holds figures and is set
+    right. full is the value of a full bar behind a figure, None for a column without.
+    """
+
+    name: str
+    show: Show | None = None
+    full: float | None = None
+
+    def cell(self, value: Any) -> Cell:
+        """Return a value as it is written; "" where there is none."""
+        if value is None:
+            return ""
+        if self.show is None or isinstance(value, Cell):
+            return value if isinstance(value, Cell) else str(value)
+        return self.show(value)
+
+    def bar(self, value: Any) -> float | None:
+        """Return how much of a bar a value fills, from 0 to 1."""
+        if not self.full or not isinstance(value, int | float):
+            return None
+        return min(max(value / self.full, 0.0), 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows of values, one for each column; the first column names the rows."""
+
+    columns: Sequence[Column]
+    rows: Sequence[Sequence[Any]]
+    title: str = ""
+
+    def filled(self) -> Table:
+        """Return the table without the columns in which no row has a value."""
+        kept = [
+            number
+            for number in range(len(self.columns))
+            if not self.rows or any(row[number] is not None for row in self.rows)
+        ]
+        columns = [self.columns[number] for number in kept]
+        rows = [[row[number] for number in kept] for row in self.rows]
+        return Table(columns, rows, self.title)
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A point of a line; note is shown when it is pointed at."""
+
+    x: float
+    y: float
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """What an axis of a chart is of, and how its values are written."""
+
+    label: str
+    show: Show
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """Lines by their names, each through its points from left to right; pages only."""
+
+    title: str
+    across: Axis
+    up: Axis
+    lines: Sequence[tuple[str, Sequence[Point]]]
+
+
+@dataclass(frozen=True, slots=True)
+class More:
+    """Blocks that a page shows and a terminal leaves out."""
+
+    blocks: Sequence[Block]
+
+
+Block = Heading | Paragraph | Bullets | Tokens | Figures | Table | Chart | More
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A titled part of a page; the tone of its first badge colours it as a box."""
+
+    title: str
+    blocks: Sequence[Block]
+    badges: Sequence[Badge] = ()
+    boxed: bool = False
+
+    @property
+    def tone(self) -> Tone | None:
+        """Return the colour of the section."""
+        return self.badges[0].tone if self.badges else None
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Sections under a title; lead stands before them, footer at the end of a page."""
+
+    title: str
+    sections: Sequence[Section]
+    lead: Sequence[str] = ()
+    footer: str = ""
+
+
+def paragraphs(*lines: str, kind: Literal["", "lead", "note"] = "") -> list[Paragraph]:
+    """Return a paragraph for each line that is not empty."""
+    return [Paragraph(line, kind) for line in lines if line]
+
+
+def data(table: Table) -> list[dict[str, Any]]:
+    """Return the rows of a table for machines: values by the names of columns."""
+    names = [column.name for column in table.columns]
+    return [
+        {
+            name: str(value) if isinstance(value, Code | Mark) else value
+            for name, value in zip(names, row, strict=True)
+        }
+        for row in table.rows
+    ]
