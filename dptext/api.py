@@ -1,9 +1,4 @@
-"""The functions for Python programs: `dptext.privatize` and its parts.
-
-What Python programs call: `dptext.privatize` and what it is made of.
-
-One call of a program: settings made ready, a key, what was counted, the report.
-"""
+"""The functions for Python programs: `dptext.privatize`, `dptext.embed`, parts."""
 
 from __future__ import annotations
 

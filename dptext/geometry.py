@@ -1,12 +1,8 @@
 """Public distances between the words of a space: of pairs, nearest and farthest.
 
-Distances of pairs of words in a space, exact in float64.
-
-Public facts about near and far words that several mechanisms share.
-
-All of it depends on the lexicon and the space alone and is kept in the cache folder.
-Single precision only proposes candidates; float64 decides, and of equals the smaller id
-comes first.
+What several mechanisms share. All of it depends on the lexicon and the space alone and
+is kept in the cache folder. Single precision only proposes candidates; float64 decides,
+and of equals the smaller id comes first.
 """
 
 from __future__ import annotations
@@ -15,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext import cache
-from dptext.spaces import Space, lengths_from, some
+from dptext.spaces import Space, distances_of_pairs, lengths_from, some
 
 _CHUNK = 1024
 # Squared distances below this share of the largest square are computed directly.
@@ -50,13 +46,7 @@ def of_rows(
     space: Space, a: NDArray[np.int64], b: NDArray[np.int64]
 ) -> NDArray[np.float64]:
     """Return the distances of pairs of rows, (m,) float64."""
-    out = np.empty(len(a))
-    for begin in range(0, len(a), _CHUNK):
-        part = slice(begin, begin + _CHUNK)
-        gap = space.vectors[a[part]].astype(np.float64)
-        gap -= space.vectors[b[part]]
-        out[part] = np.sqrt(np.einsum("md,md->m", gap, gap))
-    return out
+    return distances_of_pairs(space.vectors, a, b)
 
 
 def squared_single(
@@ -143,14 +133,6 @@ def farthest(space: Space) -> NDArray[np.float64]:
     return cache.arrays(key, compute, holds, "seeking farthest words")["farthest"]
 
 
-def _slack(dimensions: int, max_distance: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Bound by how much two scores in single precision may stand in wrong order.
-
-    A score is half a squared distance, up to a constant.
-    """
-    return (dimensions + 8.0) * 2.0**-22 * max_distance**2
-
-
 def closest_pair(space: Space) -> float:
     """Return the smallest distance between two words of V; inf where V is 1."""
     if space.size < 2:
@@ -200,8 +182,9 @@ class Remaining:
         point = self._vectors[row]
         scores = self._halves - self._table @ point
         length = float(np.sqrt(np.einsum("d,d->", point, point, dtype=np.float64)))
-        max_distance = np.array([length + self._longest])
-        slack = float(_slack(len(point), max_distance)[0])
+        # By how much two scores, half a squared distance each but for a constant, may
+        # stand in wrong order in single precision.
+        slack = (len(point) + 8.0) * 2.0**-22 * (length + self._longest) ** 2
         cut = float(np.partition(scores, count - 1)[count - 1]) + slack
         known = self._ids[np.flatnonzero(scores <= cut)]
         lengths = lengths_from(self._vectors, row, known)

@@ -1,22 +1,19 @@
-"""The one-way path from records to records; the only module that knows all stages.
+"""The one-way path from records to private texts; no other module knows all stages.
 
-What decides a run's output besides key and input, as one digest for its nonces.
+`build` makes a profile ready; `Pipeline.privatize` draws, decodes and writes the words
+of a batch of records and returns all that others need to write, measure or charge it.
 
-Two runs share their random bits only where all of it is equal: the settings, with the
-content of the files that they name in place of the paths; the lexicon's content; the
-code, as dptext's version and ALGORITHM say it, and that of components of other
-packages. What a component computes from these (orders, chains, shipped tables) follows.
+identity_of: two runs share their random bits only where all that decides the output is
+equal: the settings, with the content of the files that they name in place of the paths;
+the lexicon's content; dptext's version and ALGORITHM, and the code of components of
+other packages.
 
-Strategies: how often a word is drawn.
-
-token: every word of a text anew. record: once for each distinct word of a record.
-data-set: once for each distinct word of a run, in whatever order the records come; the
-table holds one word for each row of the vocabulary, so that memory is bounded. The last
-two show which words are equal, and the statement says so. All words outside the
-vocabulary are one word, and so are all numbers of one element of it; a drawn element
-for numbers is written as a number of its own wherever it stands.
-
-From a profile made ready to what a reader of its releases knows.
+Strategies say how often a word is drawn. token: every word of a text anew. record: once
+for each distinct word of a record. data-set: once for each distinct word of a run, in
+whatever order the records come, from a table with one row for each word of the
+vocabulary. The last two show which words are equal, and the statement says so. All
+words outside the vocabulary are one word, and so are all numbers of one element; a
+drawn element is written as a number of its own wherever it stands.
 """
 
 from __future__ import annotations

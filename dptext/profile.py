@@ -1,7 +1,5 @@
 """Profiles: a recipe as YAML, checked key by key, becomes frozen settings.
 
-Profiles: a recipe as YAML, checked key by key, turned into frozen settings.
-
 name: balanced
 about: one line
 lexicon: builtin            # a name or a file
@@ -15,11 +13,9 @@ tokens: {unknown: perturb, number: perturb, stop_word: perturb,
          punctuation: keep, case: restore, agreement: inflect,
          keep: [], mask: [], forms: []}     # docs/files.md
 
-From the choices of a run (epsilon, risk, mechanism) to keys of a profile.
-
-The name of a profile of which something was changed: it says what.
-
-Which settings go together: mechanisms, strategies, budgets, languages.
+`overrides_of` turns the choices of a run (epsilon, risk, mechanism) into such keys,
+`load` lays them over a profile, whose name then says what was changed, and
+`check_compatibility` refuses settings that do not go together.
 """
 
 from __future__ import annotations
@@ -328,6 +324,8 @@ def load(name: str, overrides: Mapping[str, object] | None = None) -> Profile:
     path = path_of(name)
     data = read_yaml(path, "profile")
     recipe = parse(merged(data, overrides or {}), path.name)
+    if not overrides and path == folder() / f"{recipe.name}.yaml":
+        return recipe
     return dataclasses.replace(recipe, name=_name(recipe, data, path))
 
 

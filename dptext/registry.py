@@ -5,9 +5,8 @@ is found by the entry point group `dptext.<stage>`, the last part of the stage's
 A name of dptext is dptext's: an entry point that takes one is refused. A component of
 another package that cannot be used is refused when it is asked for, not before.
 
-Exceptions that nobody expected: whose they are and where they arose.
-
-Never what they say: their messages could hold the text of a record.
+What is said of unexpected exceptions is whose they are and where they arose, never
+their messages: these could hold the text of a record.
 """
 
 from __future__ import annotations
@@ -49,7 +48,7 @@ _MEMBERS: Mapping[str, tuple[str, ...]] = {
 @cache
 def names(stage: str) -> tuple[str, ...]:
     """Return the names of all components of a stage, sorted, with `_` as `-`."""
-    return tuple(sorted(_own(stage) | _outside(stage).keys()))
+    return tuple(sorted(_packaged(stage) | _outside(stage).keys()))
 
 
 def find(stage: str, name: str) -> ModuleType:
@@ -76,7 +75,7 @@ def find(stage: str, name: str) -> ModuleType:
 
 def _conflict(stage: str, name: str, entries: tuple[EntryPoint, ...]) -> str:
     """Say why a name cannot be an entry point's; "" where it can."""
-    if name in _own(stage):
+    if name in _packaged(stage):
         return "the name is that of a component of dptext; remove the package"
     if len(entries) > 1:
         return "the name is taken twice; remove all packages but one"
@@ -121,7 +120,7 @@ def _unfit_class(stage: str, name: str, kind: object) -> str:
 
 
 @cache
-def _own(stage: str) -> frozenset[str]:
+def _packaged(stage: str) -> frozenset[str]:
     """Return the names of dptext's own components."""
     package = importlib.import_module(f"dptext.{stage}")
     return frozenset(

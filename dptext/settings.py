@@ -1,13 +1,7 @@
-"""Plain data from YAML or JSON become settings; digests of files that they name.
+"""Plain data from YAML or JSON become settings (frozen dataclasses), and their digests.
 
-Plain data, as read from YAML or JSON, turned into settings: frozen dataclasses.
-
-Files of keys and values in YAML: profiles, policies.
-
-Digests of what settings name but do not hold: files, folders, models.
-
-A component made ready says by the name of a setting the digest of what it named at that
-time. The digest then stands for the setting in the nonce of every record
+Settings may name files, folders and models. A component made ready gives the digest of
+each (`Prepared.content`), which stands for the setting in the nonce of every record
 (dptext.pipeline): other content draws anew, and the same content at another path draws
 the same.
 """

@@ -1,11 +1,15 @@
-"""Every test run has its own folders for caches and stored lexicons."""
+"""Fixtures of all tests; a run has its own folders for caches and stored lexicons."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from dptext.lexicons.english.wordnet import WordNet
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -16,3 +20,12 @@ def own_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         for name in ("XDG_CACHE_HOME", "XDG_DATA_HOME", "DPTEXT_HOME"):
             patch.setenv(name, str(home / name.lower()))
         yield home
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> WordNet:
+    """Return the WordNet of a few synsets."""
+    from dptext.lexicons.english.wordnet import read_database
+    from tests.lexicons import wordnet_files
+
+    return read_database(wordnet_files.put(tmp_path))

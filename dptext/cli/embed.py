@@ -46,7 +46,7 @@ class Pooled:
         int,
         setting_option(
             parser=Number(int, 1, 1_000_000),
-            help="Most vectors of one subject: these share epsilon (delta, mu).",
+            help="Most vectors of one subject: these share epsilon (or mu).",
             hidden=True,
         ),
     ] = 1
@@ -75,15 +75,6 @@ class Noise:
         ),
     ] = None
     risk: options.Risk = None
-    delta: Annotated[
-        float | None,
-        setting_option(
-            parser=Number(float, 1e-12, 1),
-            metavar="NUMBER",
-            help="Delta of normal noise. Default: 0.00001.",
-            hidden=True,
-        ),
-    ] = None
     mu: Annotated[
         float | None,
         setting_option(
@@ -98,21 +89,6 @@ class Noise:
             parser=Number(float, 1e-6, 1e5),
             metavar="NUMBER",
             help="Length to which longer vectors are shortened. Default: 1.",
-        ),
-    ] = None
-    dimensions: Annotated[
-        int | None,
-        setting_option(
-            parser=Number(int, 1, 2**20), help="Dimensions of privemb.", hidden=True
-        ),
-    ] = None
-    beta: Annotated[
-        float | None,
-        setting_option(
-            parser=Number(float, 1e-6, 1e5),
-            help="Instead of --dimensions: how much longer than before distances may "
-            "become by privemb's projection, as in 0.9.",
-            hidden=True,
         ),
     ] = None
     lexicon: options.Lexicon = None
@@ -138,10 +114,7 @@ class Noise:
                 "subject": pooled.subject,
                 "most": pooled.most,
             },
-            delta=self.delta,
             clip=self.clip,
-            dimensions=self.dimensions,
-            beta=self.beta,
             mu=self.mu,
         )
 

@@ -10,7 +10,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Unpack
@@ -285,18 +285,8 @@ class Changes:
 
     def overrides(self) -> JsonObject:
         """Return the keys that are laid over. Raises UsageError on conflicts."""
-        return overrides(
-            self.set_,
-            epsilon=self.epsilon,
-            epsilon_per_text=self.epsilon_per_text,
-            risk=self.risk,
-            mechanism=self.mechanism,
-            decode=self.decode,
-            lexicon=self.lexicon,
-            keep_list=self.keep_list,
-            mask_list=self.mask_list,
-            form=self.form,
-        )
+        chosen = asdict(self)
+        return overrides(chosen.pop("set_"), **chosen)
 
 
 @dataclass(frozen=True, slots=True)

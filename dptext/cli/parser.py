@@ -36,6 +36,10 @@ REMOVED = {
     "setup": "dptext doctor shows what is missing, --install NAME fetches it",
     "lexicon build": "the English lexicon is built in a checkout of dptext: "
     "python -m tools.english --help",
+    **{
+        f"--{name}": f"write --set mechanism.{name}=NUMBER"
+        for name in ("delta", "dimensions", "beta")
+    },
     "--ruler": "this option is now --bayes-risk",
     "--no-ruler": "this option is now --no-bayes-risk",
     **dict.fromkeys(
@@ -227,8 +231,7 @@ def add(
     """
     function, rare = spread(command)
     name = name or command.__name__
-    path = " ".join(filter(None, ["dptext", app.info.name, name]))
-    path = path.replace("dptext dptext", "dptext")
+    path = " ".join(dict.fromkeys(("dptext", app.info.name or "dptext", name)))
     epilog = f"{rare} more options: {path} --help-all" if rare else None
     app.command(name, cls=Command, epilog=epilog)(function)
 

@@ -1,15 +1,9 @@
-"""The fields of a job's records, and copied fields that repeat private ones.
+"""Checks of the fields of records: whether they are there, whether copies repeat them.
 
-Which fields the records of a job have, beside their texts.
-
-A field that is in no record was mistyped: its texts would leave as they are.
-
-Which copied fields repeat what stands in the private ones: a look at a sample.
-
-A field is named when the words of it stand in the private text of the same record far
-more often than in that of the record before.
-
-Output that waits until no selected field can be a mistake.
+A selected field that is in no record was mistyped: its texts would leave as they are.
+Output that cannot be taken back waits until that is ruled out (`HeldBack`). A copied
+field is named in a warning where its words stand in the private text of the same record
+far more often than in that of the record before, in a sample of records (`Copies`).
 """
 
 from __future__ import annotations

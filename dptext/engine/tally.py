@@ -1,14 +1,7 @@
 """The counts of a run; everything here is a function of the private text.
 
-What a run counts; everything here is a function of the private text.
-
-Each batch is measured where it is privatized, in whatever process; what comes back is
+Each batch is measured where it is made private, in whatever process; what comes back is
 small and is added up here. Nothing that is counted depends on how texts were grouped.
-
-Epsilon spent: per text and in all.
-
-Kept as a histogram with steps of half a percent, so that memory does not grow with the
-number of texts; least, largest and total are exact.
 """
 
 from __future__ import annotations

@@ -261,9 +261,9 @@ def _computed(cell: Cell, sample: Sample, settings: Settings) -> Row:
     randomness = ready.randomness(RunKey.fresh())
     began = time.perf_counter()
     for batch in pipeline.batches(records):
-        made = ready.privatize(batch, randomness)
-        words += len(made.words.ids)
-        private += made.texts
+        done = ready.privatize(batch, randomness)
+        words += len(done.words.ids)
+        private += done.texts
     seconds = time.perf_counter() - began
     megabytes = _peak()
     statement = build.promised(ready)

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext import cache, geometry
+from dptext.mechanisms import at_each
 from dptext.spaces import Space
 from dptext.types import Eps, Ids
 
@@ -286,7 +287,7 @@ class DistanceDistribution:
 
     def rates(self, rows: NDArray[np.integer], eps: Eps) -> NDArray[np.float64]:
         """Return the rate of each row at its epsilon: (n,)."""
-        scales = _each(self.scale, eps)
+        scales = at_each(self.scale, eps)
         if self.spread is not None:
             spread, flat = self.spread[rows], np.zeros(len(rows))
             scales = np.divide(scales, spread, out=flat, where=spread > 0.0)
@@ -294,7 +295,7 @@ class DistanceDistribution:
 
     def truncations(self, eps: Eps) -> NDArray[np.float64]:
         """Return the truncation at each epsilon: (n,)."""
-        return _each(self.truncation, eps)
+        return at_each(self.truncation, eps)
 
     def measure(
         self, distances: NDArray[Float], truncation: NDArray[np.float64] | float
@@ -366,8 +367,3 @@ class Weights:
         logs = self.measure(geometry.of_rows(self.space, inputs, outputs))
         logs *= -self.rate[inputs]
         return np.exp(logs, out=logs)
-
-
-def _each(curve: Curve, eps: Eps) -> NDArray[np.float64]:
-    values, which = np.unique(eps, return_inverse=True)
-    return np.array([curve(value) for value in values.tolist()])[which]

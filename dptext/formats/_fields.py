@@ -1,13 +1,8 @@
-r"""Fields by name and by dotted path; the identity of a subject.
+r"""Fields by name or dotted path, and the subject that a field names.
 
-Fields by name: which there are, and which one was meant.
-
-Dotted paths to fields: `customer.note`; a literal dot is written `\.`.
-
-Whom a record is about: one spelling for each value, in every format.
-
-A number and the string of its digits are one subject, and so are two encodings of the
-same accent. The same person in JSON and in CSV is not taken for two.
+A path is `customer.note`; a literal dot is written `\.`. A subject has one spelling in
+every format: a number and the string of its digits are one subject, and so are two
+encodings of the same accent.
 """
 
 from __future__ import annotations

@@ -1,10 +1,6 @@
 """Formats whose records are lines: reading with a limit, cutting, writing.
 
-Formats whose records are lines: reading with a limit, and writing.
-
 A line ends at a line feed; carriage returns just before it belong to the line end.
-
-Writing records that are lines.
 """
 
 from __future__ import annotations

@@ -4,11 +4,8 @@ Types: string, large_string, string_view, dictionary of them, list and large_lis
 fields of structs by dotted path. Other columns keep value and type. Nothing of the
 file is copied that the selected texts may have a part in: no statistics, indexes,
 filters, sort orders or keys of its footer, and not the sizes of its row groups, which
-writers cut by bytes. The codec is that of another column; see _arrow for what is
-said of columns.
-Needs the extra "parquet".
-
-Writing rows back to a Parquet file.
+writers cut by bytes. The codec is that of another column; what is said of columns is
+left to dptext.formats._arrow. Needs the extra "parquet".
 """
 
 from __future__ import annotations

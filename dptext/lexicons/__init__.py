@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dptext.errors import LexiconError
+from dptext.lexicons import store
 from dptext.lexicons.store import (
     BUILTIN,
     ENGLISH,
+    META,
     cached_folder,
     is_name,
     packaged_folder,
@@ -50,8 +52,6 @@ def find(
     is being done and how far (0 to 1), by default dptext.progress; warn that the cache
     cannot be written.
     """
-    from dptext.lexicons import store
-
     folder = locate(name_or_path)
     if folder is not None:
         return store.load(folder)
@@ -67,8 +67,6 @@ def find(
 
 def locate(name_or_path: str) -> Path | None:
     """Return the folder of a stored lexicon; None for a file to be imported."""
-    from dptext.lexicons.store import META
-
     if name_or_path in (BUILTIN, ENGLISH):
         return packaged_folder()
     if is_name(name_or_path):
@@ -81,8 +79,6 @@ def locate(name_or_path: str) -> Path | None:
 
 def builtin_digest() -> str:
     """Return the digest of the built-in lexicon."""
-    from dptext.lexicons import store
-
     return store.read_meta(packaged_folder()).digest
 
 
@@ -91,8 +87,6 @@ def by_digest(digest: str) -> Lexicon | None:
 
     Its content is compared with the digest. None where there is no sound one.
     """
-    from dptext.lexicons import store
-
     folders = [packaged_folder()]
     for parent in (user_folder(), cached_folder()):
         folders += sorted(parent.iterdir()) if parent.is_dir() else []
@@ -115,8 +109,6 @@ def installed() -> list[Installed]:
 
 
 def _describe(name: str, folder: Path) -> Installed:
-    from dptext.lexicons import store
-
     try:
         _, digest, meta = store.read_meta(folder)
     except LexiconError as error:

@@ -1,21 +1,10 @@
-"""A lexicon from a file of vectors: words folded, arranged and ordered.
+"""A lexicon from a file of vectors: words folded, put in order, and listed.
 
-Make a lexicon of a file of vectors.
-
-Its entries are read (sources), folded (folding), put in order (arranging) and each
-listed with its best replacements (schemes). All of it is public: no private text.
-
-How the words of an imported lexicon are arranged and ordered: one class each.
-
-By distance; with a number of outputs by cosine less hubness and frequency
-(dptext.lexicons.substitutes); with WordNet as in the built-in lexicon
-(dptext.lexicons.english).
-
-Folded entries put in order, with the elements for numbers and the unknown word.
-
-All numbers become elements of dptext.tokens.numbers; unknown words get the mean.
-
-Entries of a file folded as words are looked up; what is no one word is dropped.
+Entries of a file are folded as words are looked up; what is no one word is dropped, and
+all numbers become the elements of dptext.tokens.numbers. A scheme says in which order
+words stand and which replacements are listed for each: by distance; with a number of
+outputs by cosine less hubness and frequency (dptext.lexicons.orders); with WordNet as
+in the built-in lexicon (dptext.lexicons.english). All of it is public: no private text.
 """
 
 from __future__ import annotations
@@ -34,8 +23,14 @@ from numpy.typing import NDArray
 
 from dptext import cache
 from dptext.errors import LexiconError, OutputError, UsageError
-from dptext.lexicons import numbers, sources, store, substitutes
-from dptext.lexicons.orders import build_orders, check_coordinates, far_of, measure
+from dptext.lexicons import numbers, sources, store
+from dptext.lexicons.orders import (
+    build_orders,
+    check_coordinates,
+    far_of,
+    measure,
+    orders_by_cosine,
+)
 from dptext.lexicons.search import Progress, silent
 from dptext.lexicons.store import cached_folder
 from dptext.lexicons.vector_lines import RawVectors
@@ -137,9 +132,7 @@ class ByCosine(Scheme):
         barred = numbers.barred(words)
         outputs = min(self.outputs, outputs)
         listed = min(listed, outputs - len(barred))
-        orders = substitutes.orders_by_cosine(
-            vectors, counts, outputs, listed, barred, progress
-        )
+        orders = orders_by_cosine(vectors, counts, outputs, listed, barred, progress)
         numbers.list_first(orders, words)
         return Ordered(orders, meta={"outputs": outputs, "orders": _BY_COSINE})
 

@@ -1,8 +1,11 @@
 """Public orders: for each word its best replacements, and what lies beyond them.
 
-An order lists the word itself, then other words by ascending Euclidean distance; of
-equals the smaller id comes first. Only words are listed, never the row of unknown
-words. The vectors and these rules are public, so an order holds nothing of any text.
+An order by distance lists the word itself, then other words by ascending Euclidean
+distance. An order by cosine lists, of the most frequent words, those that stand best
+for it: their cosine, less how near y is to everybody (hubness; Dinu, Lazaridou and
+Baroni 2015, arXiv:1412.6568), less what y is rarer than x. Of equals the smaller id
+comes first. Only words are listed, never the row of unknown words. Vectors, counts and
+these rules are public, so an order holds nothing of any text and serves any language.
 """
 
 from __future__ import annotations
@@ -14,10 +17,13 @@ from numpy.typing import NDArray
 
 from dptext.errors import LexiconError
 from dptext.lexicons.search import (
+    GRID,
     Nearest,
     Progress,
+    best,
     diameter,
     in_blocks,
+    largest,
     lengths_of,
     silent,
 )
@@ -72,7 +78,7 @@ def build_orders(
     last = np.zeros(size, bool)
     last[list(barred)] = True
     inputs = len(vectors) if inputs is None else inputs
-    orders = np.empty((inputs, listed), np.uint16 if size < 2**16 else np.uint32)
+    orders = empty_orders(inputs, listed, size)
     far = np.empty(inputs, np.float32)
     rows = np.ascontiguousarray(vectors, dtype=np.float32)
     width = min(listed + _SPARE + len(barred), size)
@@ -84,6 +90,11 @@ def build_orders(
 
     in_blocks(inputs, work, progress)
     return orders, far
+
+
+def empty_orders(rows: int, listed: int, words: int) -> NDArray[np.integer]:
+    """Make room for orders of so many words: (rows, listed) uint16 or uint32."""
+    return np.empty((rows, listed), np.uint16 if words < 2**16 else np.uint32)
 
 
 def far_of(
@@ -180,13 +191,13 @@ def _ordered(
         keys[part : part + _PART] = np.sqrt(np.einsum("bij,bij->bi", gap, gap))
     keys[known == inputs] = -1.0
     ranked = np.where(last[known] & (known != inputs), np.inf, keys)
-    best = np.argsort(ranked, axis=1, kind="stable")  # known is sorted: ties go by id
+    order = np.argsort(ranked, axis=1, kind="stable")  # known is sorted: ties go by id
     bound = beyond
     if known.shape[1] > listed:
-        rest = np.take_along_axis(keys, best[:, listed:], axis=1)
+        rest = np.take_along_axis(keys, order[:, listed:], axis=1)
         bound = np.minimum(beyond, rest.min(axis=1))
     far = np.array([_down(float(one)) for one in bound])
-    return np.take_along_axis(known, best[:, :listed], axis=1), far
+    return np.take_along_axis(known, order[:, :listed], axis=1), far
 
 
 def _with_itself(ids: NDArray[np.int64], begin: int, size: int) -> NDArray[np.int64]:
@@ -247,3 +258,108 @@ def _median(rows: NDArray[np.float32]) -> float:
         gap = rows[part[:, 0]].astype(np.float64) - rows[part[:, 1]]
         distances[begin : begin + 100_000] = np.sqrt(np.einsum("ij,ij->i", gap, gap))
     return float(np.median(distances))
+
+
+# What hubness counts, and each nat by which y is rarer.
+_HUB, _RARER = 0.7, 0.2
+_NEAR = 10  # neighbours whose mean cosine says how much everybody's neighbour a word is
+_MORE = 16  # proposed beyond the listed ones, so that single precision decides little
+_ROWS, _FEW = 512, 16
+NEVER = -100.0  # the score of what is not to be listed
+
+
+class _Scoring:
+    """Unit vectors of the outputs and what each is worth; logs of counts (V,)."""
+
+    def __init__(
+        self,
+        vectors: NDArray[np.floating],
+        logs: NDArray[np.float64],
+        outputs: int,
+        barred: Sequence[int],
+    ) -> None:
+        words = unit(vectors[:outputs])
+        self._wide, self._logs = words.astype(np.float64), logs[:outputs]
+        self._worth = -_HUB * hubs(self._wide, barred)
+        self._worth[list(barred)] = 2 * NEVER
+        self._table = np.column_stack((words, self._worth)).astype(np.float32)
+
+    def of_outputs(
+        self, points: NDArray[np.float32], rows: NDArray[np.intp], listed: int
+    ) -> NDArray[np.intp]:
+        """Return the best outputs for some that are outputs, themselves last."""
+        scores = points.astype(np.float64) @ self._wide.T + self._worth
+        rarer = self._logs[rows][:, None] - self._logs
+        scores -= _RARER * np.maximum(rarer, 0.0, out=rarer)
+        scores[np.arange(len(rows)), rows] = 2 * NEVER
+        return largest(scores, listed)
+
+    def of_others(self, points: NDArray[np.float32], listed: int) -> NDArray[np.intp]:
+        """Return the best outputs for words rarer than all of them: (b, listed)."""
+        if not len(points):
+            return np.empty((0, listed), np.intp)
+        ones = np.ones((len(points), 1), np.float32)
+        width = min(listed + _MORE, len(self._wide))
+        words, _ = best(np.hstack((points, ones)), self._table, width)
+        scores = self._worth[words]
+        for begin in range(0, len(points), _FEW):
+            part = slice(begin, begin + _FEW)
+            wide = points[part, :, None].astype(np.float64)
+            scores[part] += (self._wide[words[part]] @ wide)[:, :, 0]
+        order = np.lexsort((words, -np.rint(scores * GRID)), axis=1)
+        return np.take_along_axis(words, order, axis=1)[:, :listed].astype(np.intp)
+
+
+def hubs(vectors: NDArray[np.float64], barred: Sequence[int]) -> NDArray[np.float64]:
+    """Return the mean cosine of each output with its nearest others: (outputs,).
+
+    barred words are nobody's neighbours.
+    """
+    outputs = len(vectors)
+    hubness = np.zeros(outputs)
+    near = min(_NEAR, outputs - 1 - len(barred))
+
+    def work(block: slice) -> None:
+        cosines = vectors[block] @ vectors.T
+        cosines[np.arange(len(cosines)), np.arange(outputs)[block]] = -2.0
+        cosines[:, list(barred)] = -2.0
+        top = -np.partition(-cosines, near - 1, axis=1)[:, :near]
+        hubness[block] = top.mean(axis=1)
+
+    if near > 0:
+        in_blocks(outputs, work, rows=_ROWS)
+    return hubness
+
+
+def orders_by_cosine(
+    vectors: NDArray[np.floating],
+    counts: NDArray[np.float64],
+    outputs: int,
+    listed: int,
+    barred: Sequence[int] = (),
+    progress: Progress = silent,
+) -> NDArray[np.integer]:
+    """Return for each word itself, then the outputs that stand best: (V + 1, listed).
+
+    vectors (V + 1, d), the last row for unknown words, whose order is of outputs alone;
+    counts (V,) descending; only the first `outputs` words are listed, none of them
+    barred. listed <= outputs - len(barred). uint16 where V < 65536, else uint32. Equals
+    stand by id.
+    """
+    size = len(counts)
+    orders_of_rows = empty_orders(size + 1, listed, size)
+    scoring = _Scoring(vectors, np.log(counts), outputs, barred)
+
+    def work(block: slice) -> None:
+        rows = np.arange(block.start, block.stop)
+        points = unit(vectors[block])
+        few = max(0, min(outputs, block.stop) - block.start)
+        others = np.empty((len(rows), listed), np.intp)
+        others[:few] = scoring.of_outputs(points[:few], rows[:few], listed)
+        others[few:] = scoring.of_others(points[few:], listed)
+        orders_of_rows[block, 0], orders_of_rows[block, 1:] = rows, others[:, :-1]
+        if block.stop > size:
+            orders_of_rows[size] = others[-1]
+
+    in_blocks(size + 1, work, progress, _ROWS)
+    return orders_of_rows

@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 Progress = Callable[[float], None]  # the share that is done, 0 to 1
 Block = Callable[[slice], None]
 
+# Scores are rounded to this, so that the last bits of a product decide nothing.
+GRID = 2.0**20
 _ROWS = 1024
 _HOPEFUL = 1024  # words by which a lower bound on the farthest is set
 _TOP = 8
@@ -73,6 +75,18 @@ def best(
     faiss.cvar.distance_compute_blas_threshold = 1
     scores, words = faiss.knn(points, table, width, metric=faiss.METRIC_INNER_PRODUCT)
     return Proposed(words, scores[:, -1].astype(np.float64))
+
+
+def largest(scores: NDArray[np.float64], width: int) -> NDArray[np.intp]:
+    """Return the columns of the largest scores, of equals the first: (b, width).
+
+    scores (b, n), of absolute values below 1,000, are rounded; n < 2^17.
+    """
+    # One whole number for score and column, so that a partition meets no ties.
+    ranked = np.rint(scores * -GRID) * 2.0**17 + np.arange(scores.shape[1])
+    best = np.argpartition(ranked, width - 1, axis=1)[:, :width]
+    order = np.argsort(np.take_along_axis(ranked, best, axis=1), axis=1)
+    return np.take_along_axis(best, order, axis=1)
 
 
 class Nearest:

@@ -1,7 +1,5 @@
 """A lexicon on disk: one folder of memory-mapped arrays with a digest.
 
-A lexicon on disk: one folder of memory-mapped arrays, with a digest.
-
     meta.json                {"format": 2, "name", "digest", "meta": {...}}
     words.txt                one word a line, UTF-8, by descending count
     vectors.npy orders.npy far.npy counts.npy
@@ -10,9 +8,7 @@ A lexicon on disk: one folder of memory-mapped arrays, with a digest.
 The digest is the sha256 over the name and the sha256 of every file but meta.json,
 sorted by name, and the canonical JSON of meta. The name of the lexicon and the name of
 its source file (meta["file"]) are not in it: the same content has the same digest under
-any name.
-
-Where lexicons lie: in the package, in the user's store, in the cache.
+any name. Lexicons lie in the package, in the user's store and in the cache.
 """
 
 from __future__ import annotations
@@ -189,16 +185,7 @@ def _claims(lexicon: Lexicon) -> Iterator[tuple[bool, str]]:
 
 
 def _arrays_of(lexicon: Lexicon) -> dict[str, Array]:
-    arrays = {
-        "vectors": lexicon.vectors,
-        "counts": lexicon.counts,
-        "orders": lexicon.orders,
-        "far": lexicon.far,
-        "synonym_ends": lexicon.synonym_ends,
-        "synonyms": lexicon.synonyms,
-        "information_content": lexicon.information_content,
-        "parts": lexicon.parts,
-    }
+    arrays = {name: getattr(lexicon, name) for name in _ARRAYS}
     return {name: array for name, array in arrays.items() if array is not None}
 
 

@@ -1,22 +1,12 @@
-"""Vectors as text, GloVe's and word2vec's, and word2vec's binary form.
+"""Files of a word and its numbers an entry: GloVe, word2vec, fastText.
 
-What every reader of vector files returns, and the checks that all of them share.
-
-One line of vectors as text, divided into its word and its numbers.
-
-Vectors as text: a word and d numbers a line, parted by spaces.
-
-A word may hold spaces and no-break spaces (GloVe 840B has both), so a line is divided
-from the right. Bytes are divided, not text: Python counts no-break spaces as blanks.
-
-GloVe files are such lines, without a header, by descending frequency (Pennington et
-al., EMNLP 2014; nlp.stanford.edu/projects/glove).
-
-word2vec: a header `words dimensions`, then the vectors as text or as binary.
-
-In binary an entry is the word, a space, d little-endian float32, and sometimes a line
-feed.
-Source: Mikolov et al., 2013, and the C program `word2vec` that they published.
+Text has a word and d numbers a line, parted by spaces. A word may hold spaces and
+no-break spaces (GloVe 840B has both), so a line is divided from the right; bytes are
+divided, not text, since Python counts no-break spaces as blanks. GloVe files are such
+lines, without a header, by descending frequency (Pennington et al., EMNLP 2014;
+nlp.stanford.edu/projects/glove). word2vec has a header `words dimensions`, then text or
+binary: the word, a space, d little-endian float32, and sometimes a line feed (Mikolov
+et al., 2013, and the C program `word2vec` that they published).
 """
 
 from __future__ import annotations

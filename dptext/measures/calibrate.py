@@ -18,6 +18,7 @@ where that is above the target the search is made again.
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -223,14 +224,11 @@ def _between(
 
 def _goal(target: float) -> float:
     """Return the share of wins of the last check's draws whose limit is the target."""
-    low, high = 0, sampled_risk.DRAWS
-    while high - low > 1:
-        middle = (low + high) // 2
-        upper = sampled_risk.limits_of(
-            middle, sampled_risk.DRAWS, sampled_risk.CONFIDENCE
-        )[1]
-        low, high = (middle, high) if upper <= target else (low, middle)
-    return low / sampled_risk.DRAWS
+    draws, confidence = sampled_risk.DRAWS, sampled_risk.CONFIDENCE
+    fewer = range(1, draws)
+    limits_of = sampled_risk.limits_of
+    won = bisect_right(fewer, target, key=lambda n: limits_of(n, draws, confidence)[1])
+    return won / draws
 
 
 @dataclass(frozen=True, slots=True)

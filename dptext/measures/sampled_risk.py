@@ -1,24 +1,16 @@
 """Limits on the best attack from sampled games, without exact log-probabilities.
 
-Limits on the best attack without exact log-probabilities, from public draws.
-
 Above: an attacker who sees what the mechanism gives to its mapping, the noisy vector,
 guesses argmax_x prior(x) density(z|x), which is Bayes optimal; whatever a mapping makes
 of z is no easier to guess from. Below: a rule from output to guess that is fixed on
 draws of its own. Both are games that are won or lost, so that exact binomial limits
-(Clopper and Pearson) bound the best attack on the output: docs/guarantees.md, 6.
-Words and noise are public: results depend on no text.
+(Clopper and Pearson) bound the best attack on the output: docs/guarantees.md, 6. Words
+and noise are public, the same each time: results depend on no text.
 
-A rule from an output word to a guess of the input word, fixed before it is tested.
-
-Candidates score prior(x) exp(-s d(x, y)^p), d the distance in the space, for several
-sharpnesses s and p = 1, 2; for an output that was often seen in training, the input
-that was then most frequent may be guessed instead. Training draws give the counts and
-the scale of s, validation draws choose the rule, test draws count its wins.
-
-The best guess of a word from its noisy vector: which plays it wins.
-
-Plays of a guessing game: words and noise that are public, the same each time.
+Of the rule: candidates score prior(x) exp(-s d(x, y)^p), d the distance in the space,
+for several sharpnesses s and p = 1, 2; for an output that was often seen in training,
+the input that was then most frequent may be guessed instead. Training draws give the
+counts and the scale of s, validation draws choose the rule, test draws count its wins.
 """
 
 from __future__ import annotations
@@ -35,6 +27,7 @@ from dptext import cache
 from dptext.guarantees import binomial
 from dptext.mechanisms import Mechanism
 from dptext.randomness import RandomBits, Randomness, RunKey
+from dptext.spaces import distances_of_pairs
 from dptext.types import Eps, Ids
 
 _TRAINED, _VALIDATED = 20_000, 4000
@@ -62,7 +55,7 @@ def wins_of_rule(
     train = plays(prior, _TRAINED, "train")
     written = outputs(train)
     counted, times = _counted(train.ids, written, len(prior))
-    distances = _between(vectors, train.ids, written)
+    distances = distances_of_pairs(vectors, train.ids, written)
     positive = distances[distances > 0.0]
     typical = float(np.median(positive)) if len(positive) else 1.0
 
@@ -93,11 +86,6 @@ def _counted(ids: Ids, written: Ids, size: int) -> tuple[Ids, NDArray[np.int64]]
     guess[pairs[order] // size] = pairs[order] % size
     times[pairs[order] // size] = often[order]
     return guess, times
-
-
-def _between(vectors: NDArray[np.float32], one: Ids, two: Ids) -> NDArray[np.float64]:
-    gap = vectors[one].astype(np.float64) - vectors[two]
-    return np.asarray(np.sqrt(np.einsum("nd,nd->n", gap, gap)))
 
 
 def _near(

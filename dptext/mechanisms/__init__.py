@@ -10,7 +10,8 @@ A mechanism is a module (or package) with
   `NoiseMechanism` (vectors out, a mapping finds words) or `TextMechanism` (words out,
   each drawn by a look at its whole text).
 
-What a mechanism must say is abstract in these classes; all else has a default.
+What a mechanism must say is abstract in these classes; all else has a default. A
+`NoiseMechanism` gives `noise`, or else `sample`.
 In all of them:
 - space, a `dptext.spaces.Space`: `size` is V, the number of words that can be written;
   `vectors` (V + 1, d) float32, the last row for unknown words; `lexicon.counts` (V,);
@@ -59,6 +60,12 @@ def of_known_words(
 ) -> NDArray[np.float64]:
     """Return a published bound; inf for the unknown word: papers say nothing of it."""
     return np.where((a < 0) | (b < 0), np.inf, bound)
+
+
+def at_each(curve: Callable[[float], float], eps: Eps) -> NDArray[np.float64]:
+    """Return a function's value at each epsilon, computed once for equal ones: (n,)."""
+    values, which = np.unique(eps, return_inverse=True)
+    return np.array([curve(value) for value in values.tolist()])[which]
 
 
 def log_normalised(log_weights: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -307,9 +314,16 @@ class WordMechanism(Mechanism):
 class NoiseMechanism(Mechanism):
     """Words in, noisy vectors out; a mapping finds words for them."""
 
-    @abstractmethod
     def sample(self, ids: Ids, eps: Eps, bits: RandomBits) -> Points:
-        """Move the vector of each word: ids (n,), eps (n,) -> (n, d) float32."""
+        """Move the vector of each word: ids (n,), eps (n,) -> (n, d) float32.
+
+        By `noise`; a mechanism whose noise is not the same for all words overrides it.
+        """
+        return noise.moved(self.centres(ids, eps), self.noise(eps, bits))
+
+    def centres(self, ids: Ids, eps: Eps) -> NDArray[np.floating]:
+        """Return what noise is added to: ids (n,), eps (n,) -> (n, d)."""
+        return self.output_vectors[ids]
 
     @property
     def output_vectors(self) -> NDArray[np.float32]:

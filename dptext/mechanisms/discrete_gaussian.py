@@ -21,14 +21,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext import noise
 from dptext.errors import UsageError
 from dptext.mechanisms import Aim, gaussian
-from dptext.mechanisms.gaussian import Gaussian
+from dptext.mechanisms.gaussian import Discrete, Gaussian
 from dptext.noise import NORMAL_REST, NORMAL_SLACK, WIDTH, mu_of, normal
 from dptext.randomness import RandomBits
 from dptext.spaces import Space
-from dptext.types import Eps, Ids, Points
 
 # Normal noise of which the discrete one is a rounding has less variance by 1/12 step.
 _SHEPPARD = 1.0 - 1.0 / (12.0 * WIDTH**2)
@@ -48,7 +46,7 @@ class Params(gaussian.Params):
 
 
 @dataclass(frozen=True, eq=False)
-class DiscreteGaussian(Gaussian):
+class DiscreteGaussian(Discrete, Gaussian):
     """Gaussian noise of whole steps."""
 
     def _rest(self, epsilon: float) -> float:
@@ -89,27 +87,6 @@ class DiscreteGaussian(Gaussian):
             return math.inf
         return 2.0 * self.width * NORMAL_SLACK
 
-    def centres(self, ids: Ids, eps: Eps) -> NDArray[np.floating]:
-        """Return the clipped vectors of words on the grid: (n, d)."""
-        steps = self._sigmas(eps) / WIDTH
-        centres: NDArray[np.floating] = self.on_grid(ids, steps) * steps[:, None]
-        return centres
-
-    def sample(self, ids: Ids, eps: Eps, bits: RandomBits) -> Points:
-        """Move each word's clipped vector: ids (n,), eps (n,) nats -> (n, d)."""
-        return noise.moved(self.centres(ids, eps), self.noise(eps, bits))
-
-    def noise(self, eps: Eps, bits: RandomBits) -> NDArray[np.float64]:
-        """Return whole steps of discrete Gaussian noise: eps (n,) -> (n, d)."""
-        steps = self._sigmas(eps)[:, None] / WIDTH
-        drawn: NDArray[np.float64] = normal(bits, self.width) * steps
-        return drawn
-
-    def release(
-        self, positions: NDArray[np.floating], epsilon: float, bits: RandomBits
-    ) -> NDArray[np.float32]:
-        """Release vectors at one epsilon: (n, d) -> (n, d) float32 on the grid."""
-        step = self.step(epsilon)
-        steps = noise.whole_steps(positions, step)
-        multiples = steps + normal(bits, self.width)
-        return noise.on_grid(multiples, step)
+    def steps(self, bits: RandomBits) -> NDArray[np.int64]:
+        """Draw discrete Gaussian noise in steps: (n, d)."""
+        return normal(bits, self.width)

@@ -24,14 +24,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext import noise
 from dptext.errors import UsageError
 from dptext.mechanisms import Aim
-from dptext.mechanisms.gaussian import Clipped, ClippedParams
+from dptext.mechanisms.gaussian import ClippedParams, Discrete
 from dptext.noise import LAPLACE_SLACK, WIDTH, laplace
 from dptext.randomness import RandomBits
 from dptext.spaces import Space
-from dptext.types import Eps, Guarantee, Ids, Points
+from dptext.types import Guarantee
 
 # Nats that one step is worth.
 _RATE = math.log(2.0) / WIDTH
@@ -51,7 +50,7 @@ class Params(ClippedParams):
 
 
 @dataclass(frozen=True, eq=False)
-class DiscreteLaplace(Clipped):
+class DiscreteLaplace(Discrete):
     """Laplace noise of whole steps."""
 
     params: Params
@@ -86,10 +85,6 @@ class DiscreteLaplace(Clipped):
             )
             raise UsageError(msg)
 
-    def _steps(self, eps: Eps) -> NDArray[np.float64]:
-        values, which = np.unique(eps, return_inverse=True)
-        return np.array([self.step(float(value)) for value in values])[which]
-
     def spread(self, epsilon: float) -> float:
         """Return about sqrt(2) steps over ln 2 / 4096."""
         return math.sqrt(2.0) * self.step(epsilon) / _RATE
@@ -102,24 +97,6 @@ class DiscreteLaplace(Clipped):
         """Return what the table of the noise may add, in nats."""
         return 2.0 * self.width * LAPLACE_SLACK
 
-    def sample(self, ids: Ids, eps: Eps, bits: RandomBits) -> Points:
-        """Move each word's clipped vector: ids (n,), eps (n,) nats -> (n, d)."""
-        steps = self._steps(eps)
-        centres = self.on_grid(ids, steps) * steps[:, None]
-        return noise.moved(centres, self.noise(eps, bits))
-
-    def noise(self, eps: Eps, bits: RandomBits) -> NDArray[np.float64]:
-        """Return whole steps of discrete Laplace noise: eps (n,) -> (n, d)."""
-        drawn: NDArray[np.float64] = (
-            laplace(bits, self.width) * self._steps(eps)[:, None]
-        )
-        return drawn
-
-    def release(
-        self, positions: NDArray[np.floating], epsilon: float, bits: RandomBits
-    ) -> NDArray[np.float32]:
-        """Release vectors at one epsilon: (n, d) -> (n, d) float32 on the grid."""
-        step = self.step(epsilon)
-        steps = noise.whole_steps(positions, step)
-        multiples = steps + laplace(bits, self.width)
-        return noise.on_grid(multiples, step)
+    def steps(self, bits: RandomBits) -> NDArray[np.int64]:
+        """Draw discrete Laplace noise in steps: (n, d)."""
+        return laplace(bits, self.width)

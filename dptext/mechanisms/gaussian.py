@@ -19,6 +19,7 @@ Example: dptext sanitize reviews.jsonl --field text --mechanism gaussian --epsil
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Annotated, ClassVar, Literal
@@ -28,7 +29,7 @@ from msgspec import Meta
 from numpy.typing import NDArray
 
 from dptext import mechanisms, noise
-from dptext.mechanisms import Aim, Family, NoiseMechanism
+from dptext.mechanisms import Aim, Family, NoiseMechanism, at_each
 from dptext.noise import mu_of
 from dptext.randomness import RandomBits
 from dptext.spaces import Geometry, Space, geometry_of
@@ -138,11 +139,31 @@ class Clipped(NoiseMechanism):
         """
         return self.longest * 2.0**-51 if self.longest > step * 2.0**22 else 0.0
 
-    def on_grid(
-        self, ids: NDArray[np.integer], steps: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
-        """Round the clipped vectors of words to whole steps (n,): (n, d) of these."""
-        return noise.whole_steps(self.clipped[ids], steps[:, None])
+
+@dataclass(frozen=True, eq=False)
+class Discrete(Clipped):
+    """Noise of whole steps of a grid, to which the clipped vectors are rounded."""
+
+    @abstractmethod
+    def steps(self, bits: RandomBits) -> NDArray[np.int64]:
+        """Draw noise in steps: (n, d)."""
+
+    def centres(self, ids: Ids, eps: Eps) -> NDArray[np.floating]:
+        """Return the clipped vectors of words on the grid: (n, d)."""
+        steps = at_each(self.step, eps)[:, None]
+        return noise.whole_steps(self.clipped[ids], steps) * steps
+
+    def noise(self, eps: Eps, bits: RandomBits) -> NDArray[np.float64]:
+        """Return whole steps of noise: eps (n,) -> (n, d)."""
+        return self.steps(bits) * at_each(self.step, eps)[:, None]
+
+    def release(
+        self, positions: NDArray[np.floating], epsilon: float, bits: RandomBits
+    ) -> NDArray[np.float32]:
+        """Release vectors at one epsilon: (n, d) -> (n, d) float32 on the grid."""
+        step = self.step(epsilon)
+        steps = noise.whole_steps(positions, step)
+        return noise.on_grid(steps + self.steps(bits), step)
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,33 +207,20 @@ class Gaussian(Clipped):
         """Return the standard deviation of the noise in each coordinate."""
         return self.sensitivity / mu_of(epsilon, self.params.delta)
 
-    def _sigmas(self, eps: Eps) -> NDArray[np.float64]:
-        values, which = np.unique(eps, return_inverse=True)
-        return np.array([self.sigma(float(value)) for value in values])[which]
-
-    def sample(self, ids: Ids, eps: Eps, bits: RandomBits) -> Points:
-        """Move each word's clipped vector: ids (n,), eps (n,) nats -> (n, d)."""
-        return noise.moved(self.clipped[ids], self.noise(eps, bits))
-
     def noise(self, eps: Eps, bits: RandomBits) -> NDArray[np.float64]:
         """Return normal noise: eps (n,) nats -> (n, d)."""
-        normal = bits.normal(0, self.clipped.shape[1])
-        return normal * self._sigmas(eps)[:, None]
+        return bits.normal(0, self.width) * at_each(self.sigma, eps)[:, None]
 
     def spread(self, epsilon: float) -> float:
         """Return sigma."""
         return self.sigma(epsilon)
-
-    def centres(self, ids: Ids, eps: Eps) -> NDArray[np.floating]:
-        """Return what noise is added to: ids (n,), eps (n,) -> (n, d)."""
-        return self.clipped[ids]
 
     def standard_noise(
         self, ids: Ids, points: Points, eps: Eps
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
         """Return unit directions and Gamma(d / 2) amounts |z|^2 / 2 sigma^2."""
         drawn = points.astype(np.float64) - self.centres(ids, eps)
-        directions, lengths = noise.directed(drawn / self._sigmas(eps)[:, None])
+        directions, lengths = noise.directed(drawn / at_each(self.sigma, eps)[:, None])
         return directions, lengths**2 / 2.0, drawn.shape[1] / 2.0
 
     def log_density(
@@ -223,4 +231,4 @@ class Gaussian(Clipped):
         centres = self.centres(words, np.repeat(eps[:1], len(words)))
         squares = noise.squared_distances(observed, centres)
         with np.errstate(divide="ignore"):
-            return noise.fallen(squares, 0.5 / self._sigmas(eps) ** 2)
+            return noise.fallen(squares, 0.5 / at_each(self.sigma, eps) ** 2)

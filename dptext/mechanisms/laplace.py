@@ -111,10 +111,6 @@ class Laplace(NoiseMechanism):
         """Return nearest, median and largest distance in the guarantee's own metric."""
         return self.measured.geometry
 
-    def sample(self, ids: Ids, eps: Eps, bits: RandomBits) -> Points:
-        """Move each word's vector: ids (n,), eps (n,) 1/distance -> (n, d) float32."""
-        return noise.moved(self.space.vectors[ids], self.noise(eps, bits))
-
     def noise(self, eps: Eps, bits: RandomBits) -> NDArray[np.float64]:
         """Return noise of density exp(-eps |z| / stretch): eps (n,) -> (n, d)."""
         width = self.space.vectors.shape[1]

@@ -145,10 +145,6 @@ class Mahalanobis(NoiseMechanism):
             stretch=factor,
         )
 
-    def sample(self, ids: Ids, eps: Eps, bits: RandomBits) -> Points:
-        """Move each word's vector: ids (n,), eps (n,) 1/distance -> (n, d) float32."""
-        return noise.moved(self.space.vectors[ids], self.noise(eps, bits))
-
     def noise(self, eps: Eps, bits: RandomBits) -> NDArray[np.float64]:
         """Return elliptical noise: eps (n,) -> (n, d)."""
         return noise.product(noise.radial(bits, len(self.root), eps), self.root)

@@ -1,6 +1,4 @@
-"""The channel: for each drawn word its likeliest inputs; the unigram reader.
-
-The channel: for each drawn word the likeliest inputs, and how likely each gives it.
+"""The channel: for each drawn word its likeliest inputs; and the unigram reader.
 
 P(y|x) at the epsilon of each word, as far as that epsilon is public (docs/decoding.md).
 By the kind of budget a reader goes by
@@ -11,8 +9,6 @@ By the kind of budget a reader goes by
 - free: an equal part of what a text may spend, since the parts depend on the text.
 Epsilons that differ from word to word are rounded to steps of 10%: a reader that is a
 little wrong about the channel reads a little worse, and nothing else.
-
-The reader who does not read: the best guess of each word from its own draw.
 """
 
 from __future__ import annotations

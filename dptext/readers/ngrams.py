@@ -1,6 +1,4 @@
-"""A back-off bigram model over a lexicon: its file, where it lies, its look-up.
-
-A model of pairs of words: a back-off bigram model over a lexicon, a few MB on disk.
+"""A back-off bigram model over a lexicon: its folder, where it lies, its look-up.
 
 p(x'|x) = p(x') b(x) g(x, x'), where p is the probability of a word alone, b the
 back-off weight of the context x, and g, the gain of the pair, is 1 for pairs that were
@@ -9,14 +7,11 @@ not seen (Katz 1987). Gains are kept as codes of one byte: a pair takes three by
 A folder: meta.json, and as memory-mapped arrays alone, backoff, ends, following, gains.
 Rows are those of the lexicon that it was made for, whose words stand in words.txt; row
 V is any other word, row V + 1 the beginning of a sentence as a context and its end as
-what follows.
+what follows. Models lie in the package and in the user's store.
 
-Where n-gram models lie: in the package, in the user's store.
-
-Gains of pairs by one look-up: a table over the likeliest words of an n-gram model.
-
-Pairs with a word outside of the table count as not seen. The table takes SLOTS^2 bytes
-of memory, of which the machine needs those parts that are looked at.
+`Gains` looks pairs up in one table over the likeliest words. Pairs with another word
+count as not seen. The table takes SLOTS^2 bytes of memory, of which the machine needs
+those parts that are looked at.
 """
 
 from __future__ import annotations

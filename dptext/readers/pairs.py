@@ -1,21 +1,15 @@
 """The reader with an n-gram model and a topic: the posterior of each drawn word.
 
-A reader with an n-gram model: who each drawn word may have been, by all around it.
+A word is read by the words before and after it, and by what its whole text is about.
+Decoders write by the posterior, and the attack guesses by it.
 
-By the words before and after, and by what the whole text is about.
-
-One posterior for two uses: decoders write by it, and the attack guesses by it.
-
-What a text is about: words near in meaning to its other draws are likelier.
-
-Of a candidate x of word i, p(x) becomes p(x) e^(power cos(x, t_i)): t_i is the mean
-direction of all other drawn words of the text, rare ones weighing more, shorter where
-there are few of them. Function words, of languages of which they are known, have no
-direction. It follows from the draws.
+The topic: of a candidate x of word i, p(x) becomes p(x) e^(power cos(x, t_i)); t_i is
+the mean direction of all other drawn words of the text, rare ones weighing more,
+shorter where there are few of them. Function words, of languages of which they are
+known, have no direction. It follows from the draws. Directions are whole numbers, so
+that sums are exact in any order and on any machine.
 Source: language models with a latent semantic part (Bellegarda 2000, Exploiting latent
 semantic information in statistical language modeling).
-
-Directions are whole numbers, so that sums are exact in any order and on any machine.
 """
 
 from __future__ import annotations
@@ -26,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext.lexicons import vulgar
+from dptext.lexicons import lists
 from dptext.noise import unit
 from dptext.readers import posterior
 from dptext.readers.channel import Channel
@@ -199,7 +193,7 @@ class PairReader:
         self._backoff_scores = scores_of(backoff)
         alone = weight * model.alone[:size].astype(np.float64)
         self._alone_scores = scores_of(alone)
-        self._vulgar = vulgar.rows(lexicon)
+        self._vulgar = lists.vulgar_rows(lexicon)
         self._topic = Topic(channel.lexicon, topic) if topic else None
         self.table = lru_cache(maxsize=_TABLES)(self._table)
 

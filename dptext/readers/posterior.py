@@ -1,30 +1,20 @@
 """Forward-backward and Viterbi over chains of drawn words: posterior and best path.
 
-Released texts as chains of drawn words, each chain between two known contexts.
+A chain lies between two known contexts: it ends where a sentence ends or a kept word
+stands; given that word, what is left of it says nothing of what is right of it to a
+model of pairs. Other marks are passed over, as in the texts that such models are made
+from. A word that is masked, left out or outside the vocabulary is a context that is
+known to be some other word. Chains of a block lie side by side along the last axis.
 
-A chain ends where a sentence ends or a kept word stands: given that word, what is left
-of it says nothing of what is right of it to a model of pairs. Other marks are passed
-over, as in the texts that such models are made from. A word that is masked, left out or
-outside the vocabulary is a context that is known to be some other word.
-
-The gains of a block of chains, step by step, as codes: sums and maxima go over them.
-
-Chains lie side by side along the last axis.
-
-The posterior of each drawn word given all that is released: forward-backward.
-
-p(x | y) ~ L(x) * product of P(y_i | x_i) over a chain between known contexts, for a
-back-off bigram model L and the candidates of each word (Rabiner 1989, III A and B).
-L has the gains of pairs as their table holds them, which rounds
-(dptext.readers.ngrams).
-
+Posterior (`marginals`): p(x | y) ~ L(x) * product of P(y_i | x_i) over a chain, for a
+back-off bigram model L and the candidates of each word (Rabiner 1989, III A and B). L
+has the gains of pairs as their table holds them, which rounds (dptext.readers.ngrams).
 Every sum over candidates is made one candidate after the other (`summed`): a chain has
 the same bits alone and beside others, on every machine.
 
-The text of the largest score among candidates (Viterbi 1967).
-
-Scores are logarithms in whole numbers, so that every sum is exact, and no grouping of
-chains, no machine and no library changes which text is the best.
+Best path (`viterbi`, Viterbi 1967): scores are logarithms in whole numbers, so that
+every sum is exact, and no grouping of chains, no machine and no library changes which
+text is the best.
 """
 
 from __future__ import annotations

@@ -39,6 +39,8 @@ _LOOKED, _QUICK = 24, 2**18
 # Numbers that are held at once, so that they stay in a cache of the processor.
 _HELD = 2**16
 _ALL = slice(None)
+# Pairs of rows that are measured at once.
+_PAIRS = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,6 +301,19 @@ def lengths_from(
     return np.sqrt(squares, out=squares)
 
 
+def distances_of_pairs(
+    vectors: NDArray[np.floating], a: NDArray[np.integer], b: NDArray[np.integer]
+) -> NDArray[np.float64]:
+    """Return the distances of pairs of rows, by direct differences: (m,) float64."""
+    squares = np.empty(len(a))
+    for begin in range(0, len(a), _PAIRS):
+        part = slice(begin, begin + _PAIRS)
+        gap = vectors[a[part]].astype(np.float64)
+        gap -= vectors[b[part]]
+        np.einsum("md,md->m", gap, gap, out=squares[part])
+    return np.sqrt(squares, out=squares)
+
+
 def stretched(before: NDArray[np.floating], after: NDArray[np.floating]) -> float:
     """Return the largest ratio of distances after and before, from a few rows."""
     most = 0.0
@@ -370,11 +385,6 @@ class _Table:
         """Return the largest squared length among some rows."""
         return float(max(self.squares[part].max() for part in parts))
 
-    def distances(self, rows: NDArray[np.int64], others: NDArray[np.int64]) -> Wide:
-        """Return distances by direct differences: (m,)."""
-        gap = self.vectors[rows].astype(np.float64) - self.vectors[others]
-        return np.asarray(np.sqrt(np.einsum("ij,ij->i", gap, gap)))
-
 
 def lipschitz_constant(
     before: NDArray[np.floating], after: NDArray[np.floating]
@@ -430,7 +440,8 @@ def _largest(
     largest = 0.0
     for begin in range(0, len(rows), _CHUNK):
         one, other = rows[begin : begin + _CHUNK], others[begin : begin + _CHUNK]
-        old, new = before.distances(one, other), after.distances(one, other)
+        old = distances_of_pairs(before.vectors, one, other)
+        new = distances_of_pairs(after.vectors, one, other)
         ratios = np.divide(new, old, out=np.zeros_like(old), where=old > 0)
         largest = max(largest, float(ratios.max()))
     return largest

@@ -18,6 +18,7 @@ The upper tail of the chi-square distribution, also where it underflows.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
@@ -121,12 +122,12 @@ def least_dimensions(rows: int, beta: float, delta: float, most: int = 2**31) ->
         return 1
     target = math.log(delta) - math.log(pairs)
     low, high = 0, 1
-    while log_tail(high, high * (1.0 + beta) ** 2) > target:
+
+    def enough(dimensions: int) -> bool:
+        return log_tail(dimensions, dimensions * (1.0 + beta) ** 2) <= target
+
+    while not enough(high):
         if high >= most:
             return high
         low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        enough = log_tail(middle, middle * (1.0 + beta) ** 2) <= target
-        low, high = (low, middle) if enough else (middle, high)
-    return high
+    return low + 1 + bisect_left(range(low + 1, high), True, key=enough)

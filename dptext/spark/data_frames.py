@@ -1,8 +1,6 @@
 """DataFrames of Spark: text columns become private in place, row by row.
 
-DataFrames of Spark: text columns become private where they lie, row by row.
-
-Rows of a partition of a DataFrame, made private by the task that reads them.
+The rows of a partition are made private by the task that reads them.
 """
 
 from __future__ import annotations
@@ -28,7 +26,6 @@ if TYPE_CHECKING:
 
     from dptext.formats import _arrow
     from dptext.report.document import Document
-    from dptext.types import Selection
 
 try:
     from pyspark.accumulators import AccumulatorParam

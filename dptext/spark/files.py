@@ -1,9 +1,5 @@
 """Files of folders with Spark: each a task, the reports put together from all.
 
-Files of folders by Spark: each a task, the reports put together from all.
-
-What workers do with files: count their records, make them private.
-
 A file is one task. It writes its output and sidecar as one machine does: under hidden
 names, renamed when complete; so that a task that is killed, or run twice, leaves the
 same bytes.

@@ -1,9 +1,4 @@
-"""Sessions of Spark: the driver's side, and the pipeline that each worker keeps.
-
-The driver's side of Spark: a session, and what becomes of its errors.
-
-What a worker process keeps from one task to the next: the pipeline, made once.
-"""
+"""Sessions of Spark: the driver's side, and the pipeline that each worker keeps."""
 
 from __future__ import annotations
 
@@ -173,8 +168,8 @@ def check_answers(master: str) -> None:
     for part in master.removeprefix("spark://").split(","):
         try:
             url = urllib.parse.urlsplit(f"spark://{part}")
-            place = url.hostname or "", url.port or 7077
-            socket.create_connection(place, _PATIENCE).close()
+            address = url.hostname or "", url.port or 7077
+            socket.create_connection(address, _PATIENCE).close()
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or str(error)
         else:

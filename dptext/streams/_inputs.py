@@ -1,7 +1,4 @@
-"""Inputs: files and standard input, decompressed; trouble becomes one line.
-
-Whether two names mean one file.
-"""
+"""Inputs: files and standard input, decompressed; trouble becomes one line."""
 
 from __future__ import annotations
 

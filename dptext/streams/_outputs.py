@@ -1,9 +1,8 @@
 """Outputs: complete files at their targets, or none; several appear together.
 
-Hidden files in which outputs grow until they are complete.
-
-A part is locked by the process that writes it. A process that was killed leaves its
-part behind without a lock; the next run to the same output clears it.
+An output grows in a hidden file beside its target, locked by the process that writes
+it. A process that was killed leaves its part behind without a lock; the next run to the
+same output clears it.
 """
 
 from __future__ import annotations

@@ -1,9 +1,4 @@
-"""Compressed data: known from a name's suffix or from the first bytes.
-
-Compressed data: known by a name's suffix or by its first bytes.
-
-Which compression data have: known by a name's suffix or by their first bytes.
-"""
+"""Compressed data: known from the suffix of a name or from the first bytes."""
 
 from __future__ import annotations
 

@@ -1,17 +1,14 @@
 """Agreement: a drawn word is written in the form that its neighbours ask for.
 
-Agreement: a drawn word is written in the form that the words beside it ask for.
-
 "he walk" becomes "he walks", "these dog" "these dogs", "to went" "to go", "me is" "I
-am", "a apple" "an apple". The tables are public (dptext.tokens.agreement), so
-that what is written is a function of what was drawn and of what was kept. A stream is
-a row of words as they will stand in texts: ids (n,) int32, V for a word of no
-vocabulary; beside (n - 1,) whether a word has the one after right behind it; free (n,)
-which words may be rewritten, None for all; "a" and "an" also right before one of these:
-left as it stood, an article would show how the word that is gone began.
+am", "a apple" "an apple". The rules are public, those of
+dptext/data/words/english_agreement.txt, so that what is written is a function of what
+was drawn and of what was kept.
 
-The rules are those of dptext/data/words/english_agreement.txt, which says how to read
-them.
+A stream is a row of words as they will stand in texts: ids (n,) int32, V for a word of
+no vocabulary; beside (n - 1,) whether a word has the one after right behind it; free
+(n,) which words may be rewritten, None for all; "a" and "an" also right before one of
+these: left as it stood, an article would show how the word that is gone began.
 """
 
 from __future__ import annotations

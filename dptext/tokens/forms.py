@@ -1,20 +1,14 @@
 """Identifiers known from their form, dates too, and random ones of the same layout.
 
-Identifiers that are known by their form, and random ones of the same layout.
-
 A layout is all that is shown of one: the writer is given a layout and random bits and
 never the identifier, and the statement says of each form what its layouts hold
 (dptext.guarantees.not_covered). An e-mail address has no layout: it becomes one of a
 name that nobody can own (".example", RFC 2606).
 
-Dates by their layout, and random ones of the same layout.
-
-A layout is a row of fields, d or dd for a day (dth for one with an ending), n or nn for
-a month, mmm for a short name of one and mmmm for any longer one, in capitals as it has
-them, yy or yyyy, and what stands between them. Of "May" nobody can tell which it is: a
-name of three letters is a short one.
-
-Random integers for what is written anew, from 64 bits each.
+The layout of a date is a row of fields, d or dd for a day (dth for one with an ending),
+n or nn for a month, mmm for a short name of one and mmmm for any longer one, in
+capitals as it has them, yy or yyyy, and what stands between them. Of "May" nobody can
+tell which it is: a name of three letters is a short one.
 """
 
 from __future__ import annotations
@@ -279,7 +273,7 @@ def _phone(shown: str, draws: Integers) -> str:
     return _filled(shown, first + draws.of(_DIGITS, len(digits) - 1))
 
 
-def _found(*patterns: str) -> tuple[re.Pattern[str], ...]:
+def _standing_alone(*patterns: str) -> tuple[re.Pattern[str], ...]:
     """Compile patterns; nothing that a form might go on with stands beside them."""
     return tuple(
         re.compile(rf"(?<![\w@])(?:{each})(?![\w@]|[-.,/:][0-9])", re.IGNORECASE)
@@ -295,7 +289,7 @@ RULES = {
         _places,
         _card,
         is_card,
-        _found(
+        _standing_alone(
             r"[0-9]{13,19}",
             r"[0-9]{4}([ -])(?:[0-9]{4}\1[0-9]{4}\1[0-9]{4}|[0-9]{6}\1[0-9]{4,5})",
         ),
@@ -307,7 +301,7 @@ RULES = {
         _places,
         _iban,
         is_iban,
-        _found(
+        _standing_alone(
             r"[A-Z]{2}[0-9]{2}[A-Z0-9]{11,27}",
             r"[A-Z]{2}[0-9]{2}(?: [A-Z0-9]{4}){2,6}(?: [A-Z0-9]{1,4})?",
         ),
@@ -318,7 +312,7 @@ RULES = {
         lambda text: "",
         _email,
         lambda text: True,
-        _found(EMAIL),
+        _standing_alone(EMAIL),
     ),
     Form.DATE: FormRule(
         "dates (of day, month and year)",
@@ -326,7 +320,7 @@ RULES = {
         shown,
         written_date,
         is_date,
-        _found(*(each.pattern for each in PATTERNS)),
+        _standing_alone(*(each.pattern for each in PATTERNS)),
     ),
     Form.PHONE: FormRule(
         "telephone numbers (8 to 15 digits in the layout of such)",
@@ -335,7 +329,7 @@ RULES = {
         _phone_shown,
         _phone,
         _is_phone,
-        _found(
+        _standing_alone(
             r"\+[0-9]{1,3}(?:[ .-]?(?:\([0-9]{1,4}\)|[0-9]{1,4})){2,6}",
             r"(?:\(0[0-9]{1,4}\)|0[0-9]{1,4})(?:[ -]?[0-9]{2,4}){2,4}",
             r"(?:\([0-9]{3}\) ?|[0-9]{3}[-. ])[0-9]{3}[-. ][0-9]{4}",

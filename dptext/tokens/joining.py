@@ -1,7 +1,5 @@
 """Words back to texts, and the view of a decoder: functions of draws and kept pieces.
 
-Words back to texts: a public function of the drawn words and of what was kept.
-
 Nothing here looks at a word that was replaced, so this is post-processing:
 - between two words that stand side by side with one space or none, the space is left
   out before a clitic ("n't", "'s") and after a drawn elision ("l'"), and put before
@@ -17,12 +15,11 @@ Nothing here looks at a word that was replaced, so this is post-processing:
   (dptext.tokens.numbers).
 Policy `case: copy` and `number: digits` do look at the input; the statement says so.
 
-What a decoder may see of a batch: a public function of draws and of what is kept.
-
-Everything here is among what a statement's texts have in common under the policy
-(dptext.guarantees.not_covered). What is not is blanked: kind, capitals and spacing of a
-word that is replaced, the body of one that is masked or left out, and marks that are
-dropped. Capital letters that `case: copy` keeps are no help to a decoder and stay out.
+`Releaser` gives what a decoder may see of a batch. Everything in it is among what a
+statement's texts have in common under the policy (dptext.guarantees.not_covered). What
+is not is blanked: kind, capitals and spacing of a word that is replaced, the body of
+one that is masked or left out, and marks that are dropped. Capital letters that `case:
+copy` keeps are no help to a decoder and stay out.
 """
 
 from __future__ import annotations

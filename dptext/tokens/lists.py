@@ -1,12 +1,9 @@
 """Public lists of words, phrases and patterns, and the parts of a text that they name.
 
-Public lists of words, phrases and patterns: read from settings, found in texts.
-
 A word or phrase is found in any case where no letter, digit or mark of a letter stands
 beside it; spaces in it stand for any spacing. A pattern is a regular expression of
-Python, found where it matches, as it is written.
-
-Which parts of a text lists and forms name, before it is divided into words.
+Python, found where it matches, as it is written. Parts are found before a text is
+divided into words.
 """
 
 from __future__ import annotations

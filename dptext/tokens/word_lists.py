@@ -6,7 +6,7 @@ with white space between them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
@@ -16,12 +16,19 @@ _FOLDER = Path(__file__).parents[1] / "data" / "words"
 def sections(name: str) -> list[tuple[str, list[str]]]:
     """Return the headings of a file, in order, each with its words."""
     parts: list[tuple[str, list[str]]] = []
-    for line in (_FOLDER / f"{name}.txt").read_text(encoding="utf-8").splitlines():
+    for line in lines(name):
         if line.startswith("["):
             parts.append((line[1:-1], []))
-        elif not line.startswith("#"):
+        else:
             parts[-1][1].extend(line.split())
     return parts
+
+
+def lines(name: str) -> Iterator[str]:
+    """Yield the lines of a file, comments left out."""
+    for line in (_FOLDER / f"{name}.txt").read_text(encoding="utf-8").splitlines():
+        if not line.startswith("#"):
+            yield line
 
 
 def stop_words(language: str) -> frozenset[str]:

@@ -189,7 +189,11 @@ def test_check_computes_the_report_anew(source: str, tmp_path: Path) -> None:
         (("--mechanism", "rank"), 2, "mechanism rank draws words, not vectors"),
         (("--mechanism", "laplace", "--mu", "1"), 2, "--mu is of normal noise"),
         (("--mu", "1", "--epsilon", "1"), 2, "not both"),
-        (("--mechanism", "laplace", "--delta", "0.1"), 2, "mechanism.delta: unknown"),
+        (
+            ("--mechanism", "laplace", "--set", "mechanism.delta=0.1"),
+            2,
+            "mechanism.delta: unknown",
+        ),
         (("--subject", "who", "--id", "n"), 2, "give --id or --subject, not both"),
         (("--most", "3"), 2, "name its --subject"),
         (("--subject", "who", "--most", "3"), 3, 'a value of "who" has more than 3'),

@@ -12,6 +12,7 @@ from dptext import profile, registry
 from dptext.lexicons import store
 from dptext.report import document
 from dptext.report.components import phrase, section
+from tests import language_models
 from tests.cli.running import here
 from tests.conformance.components import MECHANISMS, complete
 from tests.mechanisms import masked
@@ -76,7 +77,7 @@ def test_every_example_runs(
     example = json.loads(here("list", "mechanisms", name, "--json").out)["example"]
     lexicon = complete(cloud(120, 8))
     if "=DIR" in example:
-        masked.roberta(tmp_path / "DIR")
+        language_models.roberta(tmp_path / "DIR")
         lexicon = masked.LEXICON
     store.save(lexicon, tmp_path / "words")
     (tmp_path / "reviews.jsonl").write_text('{"text": "a1x or b1x."}\n' * 3)

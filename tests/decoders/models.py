@@ -7,7 +7,7 @@ from pathlib import Path
 from dptext.decoders import Params, causal_lm, ngram, none
 from dptext.readers import ngrams
 from dptext.types import Lexicon
-from tests import causal
+from tests import language_models
 from tests.readers import models
 
 
@@ -26,7 +26,7 @@ def settings(name: str, lexicon: Lexicon, folder: Path) -> list[Params]:
             for mode, weight in (("mbr", 0.8), ("posterior", 1.0), ("viterbi", 1.0))
         ]
     if name == "causal-lm":
-        path = causal.llama(folder / "llama")
+        path = language_models.llama(folder / "llama")
         return [
             causal_lm.Params(mode=mode, model=path, candidates=5, beam=2)
             for mode in ("mbr", "posterior", "beam")

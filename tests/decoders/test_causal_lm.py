@@ -15,7 +15,7 @@ from dptext.randomness import RunKey
 from dptext.readers import ngrams
 from dptext.tokens.policy import Policy
 from dptext.types import Record
-from tests import causal
+from tests import language_models
 from tests.cli.running import here, small
 from tests.readers import models as pairs
 from tests.readers.test_posterior import ENGLISH, SIZE, channel_of, release
@@ -26,7 +26,7 @@ TEXTS = ["cat dog, the runs. of cat", "the 42 cat of!\nzq", "dog zq of the cat r
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
     """Return the folder of a small model."""
-    return causal.llama(tmp_path_factory.mktemp("llama"))
+    return language_models.llama(tmp_path_factory.mktemp("llama"))
 
 
 def params(folder: str, **given: Any) -> causal_lm.Params:
@@ -58,7 +58,7 @@ def test_settings_and_content_change_what_is_written(
     """Another weight, other n-grams and another model write other words."""
     channel, batch = channel_of(Policy()), release(Policy(), TEXTS * 4)
     ngrams.save(pairs.model(ENGLISH), tmp_path / "pairs")
-    other = causal.llama(tmp_path / "other", seed=5)
+    other = language_models.llama(tmp_path / "other", seed=5)
     several = [
         params(folder, mode="posterior"),
         params(folder, mode="posterior", weight=0.01),
@@ -111,7 +111,7 @@ def test_what_cannot_be_read_is_refused(folder: str, tmp_path: Path) -> None:
     if models.has("gguf") and models.has("accelerate"):
         refused("no file", model=str(tmp_path / "absent.gguf"))
     headless = tmp_path / "headless"
-    causal.llama(headless)
+    language_models.llama(headless)
     config = json.loads((headless / "config.json").read_text())
     config["architectures"] = ["LlamaModel"]
     (headless / "config.json").write_text(json.dumps(config))
@@ -124,7 +124,7 @@ def test_what_cannot_be_read_is_refused(folder: str, tmp_path: Path) -> None:
 
 def test_a_broken_model_is_refused_in_one_line(tmp_path: Path) -> None:
     """Weights that are no weights give one line when the first text comes."""
-    path = causal.llama(tmp_path / "broken")
+    path = language_models.llama(tmp_path / "broken")
     (tmp_path / "broken" / "model.safetensors").write_bytes(b"no weights")
     decoder = params(path).prepare(channel_of(Policy()))
     with pytest.raises(
@@ -156,7 +156,7 @@ def test_a_real_model_reads_english() -> None:
     from dptext import open_pipeline
     from dptext.readers.channel import UnigramReader
 
-    decoder = {"name": "causal-lm", "model": causal.real()}
+    decoder = {"name": "causal-lm", "model": language_models.real()}
     ready = open_pipeline("balanced", {"decoder": decoder})
     texts = [
         "The president of the United States said on Monday that he would not go.",

@@ -10,8 +10,7 @@ import pytest
 from dptext.errors import UsageError
 from dptext.evaluation import classify
 from dptext.evaluation.classify import Baseline, Linear, make_classifier
-from tests import small
-from tests.lexicons.files import real
+from tests import language_models, small
 
 LEXICON = small.cloud(30, 3)
 WORDS = LEXICON.words
@@ -109,18 +108,7 @@ def test_no_classifier_of_this_name() -> None:
 
 def test_a_hugging_face_model(tmp_path: Path) -> None:
     """A tiny BERT of random weights is fine-tuned from its folder."""
-    transformers = pytest.importorskip("transformers")
-    source = real("tokenizers/bert-base-uncased")
-    tokenizer = transformers.AutoTokenizer.from_pretrained(str(source))
-    config = transformers.BertConfig(
-        vocab_size=len(tokenizer),
-        hidden_size=16,
-        num_hidden_layers=1,
-        num_attention_heads=2,
-        intermediate_size=32,
-    )
-    transformers.BertModel(config).save_pretrained(tmp_path)
-    tokenizer.save_pretrained(tmp_path)
+    language_models.bert(tmp_path, head=False)
     before, labels = texts(64, 2)
     make = make_classifier(str(tmp_path), LEXICON)
     ready = Baseline.of("label", before, labels, "bert", make, 1)

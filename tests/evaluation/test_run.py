@@ -18,7 +18,7 @@ from dptext.measures.attacks import Aligner, Guesses, _hidden
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
 from dptext.types import Record
-from tests import small
+from tests import language_models, small
 from tests.mechanisms import masked
 
 LEXICON = small.cloud(40, 3)
@@ -142,7 +142,7 @@ def test_texts_without_a_value_have_no_part_in_its_task() -> None:
 
 def test_a_masked_model_attacks_every_word(tmp_path: Path) -> None:
     """A tiny model of random weights, on texts whose words are known to it."""
-    folder = masked.bert(tmp_path / "model")
+    folder = language_models.bert(tmp_path / "model")
     settings = Settings(masked_model=folder)
     pair = Pair(("The cat, of Paris!",), ("The dog, was good!",))
     found = evaluate(iter([pair]), masked.LEXICON, settings).masked_word

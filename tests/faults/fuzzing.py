@@ -23,8 +23,7 @@ from dptext import formats, profile, settings, streams
 from dptext.errors import DptextError
 from dptext.guarantees import policy
 from dptext.guarantees.policy import ExportPolicy
-from dptext.lexicons.npz import read as read_npz
-from dptext.lexicons.sources import opened
+from dptext.lexicons.sources import opened, read_npz
 from dptext.lexicons.vector_lines import read as read_word2vec
 from dptext.lexicons.vector_lines import read_lines
 from dptext.report import verify

@@ -335,7 +335,7 @@ def _vectors() -> Iterator[tuple[str, Case]]:
             partial(vectors, "in.jsonl", "npz", *given, *SEED),
         )
         for name in EMBEDDED:
-            size = ("--dimensions", "4") if name == "privemb" else ()
+            size = settings("mechanism.dimensions=4") if name == "privemb" else ()
             yield (
                 f"embed {pool} {name}",
                 partial(

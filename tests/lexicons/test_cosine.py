@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dptext.lexicons import substitutes
+from dptext.lexicons import orders
 
 
 def test_orders_are_those_of_the_rule() -> None:
@@ -26,7 +26,7 @@ def test_orders_are_those_of_the_rule() -> None:
     scores[:, barred] = -np.inf
     scores[np.arange(outputs), np.arange(outputs)] = -np.inf
     expected = np.argsort(-scores, axis=1, kind="stable")
-    found = substitutes.orders_by_cosine(vectors, counts, outputs, listed, barred)
+    found = orders.orders_by_cosine(vectors, counts, outputs, listed, barred)
     assert (found[:size, 0] == np.arange(size)).all()
     assert (found[:size, 1:] == expected[:size, : listed - 1]).mean() > 0.999
     assert found[size].tolist() == expected[size, :listed].tolist()

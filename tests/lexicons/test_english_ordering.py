@@ -9,23 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dptext.lexicons.english import figures as known
-from dptext.lexicons.english import grammar, ordering
-from dptext.lexicons.english.forms import candidates
-from dptext.lexicons.english.ordering import Figures, Weights
-from dptext.lexicons.english.polarity import of_words
-from dptext.lexicons.english.vocabulary import arranged
-from dptext.lexicons.english.wordnet import WordNet, lemma_weights, read_database
+from dptext.lexicons.english import orders, wordnet, words
+from dptext.lexicons.english.orders import Figures, Weights
+from dptext.lexicons.english.wordnet import WordNet, lemma_weights
+from dptext.lexicons.english.words import arranged, candidates
 from tests.lexicons import wordnet_files
 
 SIZE = 40
 ONLY_COSINE = Weights(0, 0, 0, 0, 0, 0, 0)
-
-
-@pytest.fixture
-def database(tmp_path: Path) -> WordNet:
-    """Return the small database."""
-    return read_database(wordnet_files.put(tmp_path))
 
 
 def figures(seed: int = 0) -> Figures:
@@ -49,7 +40,7 @@ def figures(seed: int = 0) -> Figures:
 @pytest.mark.parametrize("outputs", [13, SIZE])
 def test_a_word_comes_first_then_outputs_only(outputs: int) -> None:
     """Every order begins with its word; then different words below outputs."""
-    found = ordering.orders(figures(), outputs, 12).astype(int)
+    found = orders.orders(figures(), outputs, 12).astype(int)
     assert found.shape == (SIZE, 13)
     assert (found[:, 0] == np.arange(SIZE)).all()
     assert found[:, 1:].max() < outputs
@@ -59,7 +50,7 @@ def test_a_word_comes_first_then_outputs_only(outputs: int) -> None:
 def test_with_cosines_alone_the_order_is_by_cosine() -> None:
     """Without the other figures the nearest by angle come first."""
     given = figures()
-    found = ordering.orders(given, SIZE, 10, ONLY_COSINE)
+    found = orders.orders(given, SIZE, 10, ONLY_COSINE)
     cosines = given.vectors[:SIZE] @ given.vectors[:SIZE].T
     np.fill_diagonal(cosines, -2)
     best = np.argsort(-cosines, axis=1, kind="stable")[:, :10]
@@ -69,7 +60,7 @@ def test_with_cosines_alone_the_order_is_by_cosine() -> None:
 def test_equals_stand_by_id() -> None:
     """Words that no figure tells apart stand in the order of the vocabulary."""
     same = replace(figures(), vectors=np.ones((SIZE + 1, 6)) / np.sqrt(6))
-    found = ordering.orders(same, SIZE, 5)
+    found = orders.orders(same, SIZE, 5)
     assert found[0].tolist() == [0, 1, 2, 3, 4, 5]
     assert found[3].tolist() == [3, 0, 1, 2, 4, 5]
 
@@ -78,16 +69,16 @@ def test_what_belongs_together_comes_forward() -> None:
     """A word of the same group stands before equally near words."""
     linked = [[30] if row == 0 else [] for row in range(SIZE)]
     given = replace(figures(), vectors=np.ones((SIZE + 1, 6)) / np.sqrt(6))
-    found = ordering.orders(replace(given, groups=linked), SIZE, 5)
+    found = orders.orders(replace(given, groups=linked), SIZE, 5)
     assert found[0, 1] == 30
 
 
 def test_antonyms_are_listed_nowhere_near() -> None:
     """The nearest word is not listed if it means the opposite."""
     given = figures()
-    nearest = int(ordering.orders(given, SIZE, 1, ONLY_COSINE)[0, 1])
+    nearest = int(orders.orders(given, SIZE, 1, ONLY_COSINE)[0, 1])
     opposite = [[nearest] if row == 0 else [] for row in range(SIZE)]
-    found = ordering.orders(replace(given, antonyms=opposite), SIZE, SIZE - 2)
+    found = orders.orders(replace(given, antonyms=opposite), SIZE, SIZE - 2)
     assert nearest not in found[0, 1:]
 
 
@@ -98,7 +89,7 @@ def test_words_of_a_kind_come_first(name: str) -> None:
     kind[np.arange(SIZE), np.arange(SIZE) % 2] = 1.0
     same = replace(figures(), vectors=np.ones((SIZE + 1, 6)) / np.sqrt(6))
     given: dict[str, Any] = {name: kind}
-    found = ordering.orders(replace(same, **given), SIZE, 19)
+    found = orders.orders(replace(same, **given), SIZE, 19)
     assert (found % 2 == (np.arange(SIZE) % 2)[:, None]).all()
 
 
@@ -106,7 +97,7 @@ def test_good_words_stand_for_good_words() -> None:
     """Of equally near words those of the same polarity come first."""
     polarity = np.where(np.arange(SIZE) % 2, 1.0, -1.0)
     same = replace(figures(), vectors=np.ones((SIZE + 1, 6)) / np.sqrt(6))
-    found = ordering.orders(replace(same, polarity=polarity), SIZE, 19)
+    found = orders.orders(replace(same, polarity=polarity), SIZE, 19)
     assert (found % 2 == (np.arange(SIZE) % 2)[:, None]).all()
 
 
@@ -114,7 +105,7 @@ def test_rarer_words_fall_back() -> None:
     """Of equally near words the more frequent come first, to whatever word."""
     counts = np.exp(-np.arange(SIZE, dtype=float))
     same = replace(figures(), vectors=np.ones((SIZE + 1, 6)) / np.sqrt(6))
-    found = ordering.orders(replace(same, counts=counts), SIZE, 6)
+    found = orders.orders(replace(same, counts=counts), SIZE, 6)
     assert found[4, 1:].tolist() == [0, 1, 2, 3, 5, 6]
 
 
@@ -127,7 +118,7 @@ def test_everybodys_neighbour_is_listed_less() -> None:
     given = replace(figures(), vectors=rows)
 
     def most(hub: float) -> int:
-        listed = ordering.orders(given, SIZE, 4, replace(ONLY_COSINE, hub=hub))
+        listed = orders.orders(given, SIZE, 4, replace(ONLY_COSINE, hub=hub))
         return int(np.bincount(listed[:, 1:].ravel()).max())
 
     assert most(0.7) < most(0.0)
@@ -136,13 +127,13 @@ def test_everybodys_neighbour_is_listed_less() -> None:
 def test_antonyms_are_those_of_the_lemmas(database: WordNet) -> None:
     """All forms of the one stand against all forms of the other."""
     keys = ("happy", "happier", "sad", "dog", "glad")
-    found = ordering.antonyms(database, keys, candidates(database))
+    found = wordnet.antonyms(database, keys, candidates(database))
     assert found == [[2], [2], [0, 1], [], []]
 
 
 def test_groups_name_the_others() -> None:
     """A word has the others of its groups, each once."""
-    found = ordering.grouped(("he", "she", "who"), (("he", "she"), ("she", "he", "x")))
+    found = orders.grouped(("he", "she", "who"), (("he", "she"), ("she", "he", "x")))
     assert found == [[1], [0], []]
 
 
@@ -150,24 +141,20 @@ def test_polarity_follows_seeds_and_turns_at_antonyms(database: WordNet) -> None
     """A seed is good, its synonym too, its antonym bad, an animal neither."""
     links, weights = candidates(database), lemma_weights(database)
     keys = ("happy", "glad", "sad", "dog")
-    happy, glad, sad, dog = of_words(database, keys, links, weights)
+    happy, glad, sad, dog = wordnet.polarity(database, keys, links, weights)
     assert happy == glad > 0.5
     assert sad < -0.5
     assert abs(dog) < 0.3
 
 
-def test_kinds_of_words_share_what_they_have_in_common(database: WordNet) -> None:
+def test_kinds_of_words_share_what_they_have_in_common(tmp_path: Path) -> None:
     """Inflection, closed class and kind of name decide the products of profiles."""
-    links, weights = candidates(database), lemma_weights(database)
-    words = ("cat", "hound", "hounds", "he", "she", "of", "London", "Mary", "Linda")
-    keys = [word.lower() for word in words]
-    rows, subjects, _ = grammar.profiles(
-        *(database, words, keys, links, weights),
-        *(frozenset({"he", "she", "of"}), np.eye(len(words))),
-    )
+    english = words.load(wordnet_files.put(tmp_path))
+    written = ("cat", "hound", "hounds", "he", "she", "of", "London", "Mary", "Linda")
+    rows, subjects, _ = orders.profiles(english, written, np.eye(len(written)))
     assert np.allclose(np.linalg.norm(rows, axis=1), 1.0)
     assert np.allclose(np.linalg.norm(subjects, axis=1), 1.0)
-    alike = dict(zip(words, rows @ rows[0], strict=True))
+    alike = dict(zip(written, rows @ rows[0], strict=True))
     assert alike["hound"] > 0.99
     assert alike["hounds"] == alike["he"] == alike["London"] == 0
     assert rows[3] @ rows[4] > 0.99 > rows[3] @ rows[5] > 0
@@ -185,7 +172,7 @@ def test_outputs_stand_first_and_count_no_less() -> None:
 
 def test_synonyms_share_synset_and_inflection(database: WordNet) -> None:
     """A plural has plurals as synonyms; a word is none of its own."""
-    words = ("dog", "dogs", "hound", "hounds", "happy", "glad", "sad")
-    ends, ids = known.synonyms(database, words, candidates(database))
+    keys = ("dog", "dogs", "hound", "hounds", "happy", "glad", "sad")
+    ends, ids = wordnet.synonyms(database, keys, candidates(database))
     of = [ids[a:b].tolist() for a, b in zip([0, *ends[:-1]], ends, strict=True)]
     assert of == [[2], [3], [0], [1], [5], [4], []]

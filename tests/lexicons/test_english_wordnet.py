@@ -7,19 +7,8 @@ from pathlib import Path
 import pytest
 
 from dptext.errors import LexiconError
-from dptext.lexicons.english import figures, wordnet
-from dptext.lexicons.english.wordnet import (
-    DEFINITION_WEIGHT,
-    EXAMPLE_WEIGHT,
-    gather_evidence,
-)
+from dptext.lexicons.english import wordnet
 from tests.lexicons import wordnet_files
-
-
-@pytest.fixture
-def database(tmp_path: Path) -> wordnet.WordNet:
-    """Return the small database."""
-    return wordnet.read_database(wordnet_files.put(tmp_path))
 
 
 def test_synsets_carry_lemmas_as_written(database: wordnet.WordNet) -> None:
@@ -76,21 +65,13 @@ def test_senses_must_fit_the_data(tmp_path: Path) -> None:
 
 def test_examples_weigh_more_than_definitions(database: wordnet.WordNet) -> None:
     """A gloss word counts once in a definition and twice in an example."""
-    found = gather_evidence(database)
-    assert found.used["tame"] == 2 * DEFINITION_WEIGHT
-    assert found.used["dogs"] == EXAMPLE_WEIGHT
-
-
-def test_the_commoner_casing_is_shown(database: wordnet.WordNet) -> None:
-    """Names keep their capital; a capital in one example does not make one."""
-    found = gather_evidence(database)
-    assert found.display("london") == "London"
-    assert found.display("thing") == "thing"
-    assert found.display("never-seen") == "never-seen"
+    used = wordnet.used_in_glosses(database)
+    assert used["tame"] == 2 * wordnet.DEFINITION_WEIGHT
+    assert used["dogs"] == wordnet.EXAMPLE_WEIGHT
 
 
 def test_information_grows_downwards(database: wordnet.WordNet) -> None:
     """A synset says more than the one above it; the root of all nouns says nothing."""
-    content = figures.of_synsets(database)
+    content = wordnet.content_of_synsets(database)
     assert content[0] == pytest.approx(0.0)
     assert (content[1:4] > 0).all()

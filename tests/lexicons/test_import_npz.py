@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from dptext.errors import LexiconError
-from dptext.lexicons import npz
+from dptext.lexicons.sources import read_npz
 from dptext.lexicons.vector_lines import RawVectors
 from tests.lexicons import files
 
@@ -17,7 +17,7 @@ _TABLE = np.array(files.rows(5), np.float32)
 
 
 def _read(content: bytes, limit: int | None = None) -> RawVectors:
-    return npz.read(io.BytesIO(content), "v.npz", limit=limit)
+    return read_npz(io.BytesIO(content), "v.npz", limit=limit)
 
 
 @pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64])

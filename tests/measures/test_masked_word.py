@@ -3,37 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from dptext.errors import UsageError
 from dptext.measures import attacks
 from dptext.measures.attacks import Hidden
-from tests.lexicons.files import real
+from tests import language_models
 
 
 @pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> Any:
+def model(tmp_path_factory: pytest.TempPathFactory) -> str:
     """Build a tiny BERT that prefers one word whatever it sees."""
-    transformers = pytest.importorskip("transformers")
-    torch = pytest.importorskip("torch")
-    source = real("tokenizers/bert-base-uncased")
-    tokenizer = transformers.AutoTokenizer.from_pretrained(str(source))
-    config = transformers.BertConfig(
-        vocab_size=len(tokenizer),
-        hidden_size=16,
-        num_hidden_layers=1,
-        num_attention_heads=2,
-        intermediate_size=32,
-    )
-    made = transformers.BertForMaskedLM(config)
-    with torch.no_grad():
-        made.cls.predictions.bias[tokenizer.convert_tokens_to_ids("house")] = 50.0
-    folder = tmp_path_factory.mktemp("model")
-    made.save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
-    return str(folder)
+    return language_models.bert(tmp_path_factory.mktemp("model"), always="house")
 
 
 def test_guesses_are_counted(model: str) -> None:

@@ -28,10 +28,7 @@ def made(name: str, **params: Any) -> Any:
 def on_grid(mechanism: Any, epsilon: float) -> NDArray[np.float64]:
     """Return the words in whole steps of the grid."""
     ids = np.arange(-1, 120, dtype=np.int32)
-    whole: NDArray[np.float64] = mechanism.on_grid(
-        ids, np.full(len(ids), mechanism.step(epsilon))
-    )
-    return whole
+    return noise.whole_steps(mechanism.clipped[ids], mechanism.step(epsilon))
 
 
 @pytest.mark.parametrize("sensitivity", ["vocabulary", "worst"])

@@ -18,7 +18,7 @@ from dptext.mechanisms import mlm
 from dptext.mechanisms.mlm import Mlm
 from dptext.randomness import RunKey
 from dptext.types import Record
-from tests import distributions, prepared, small
+from tests import distributions, language_models, prepared, small
 from tests.cli.running import here
 from tests.mechanisms import masked
 
@@ -40,8 +40,8 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """Return the folders of a tiny BERT and a tiny RoBERTa."""
     home = tmp_path_factory.mktemp("models")
     return {
-        "bert": masked.bert(home / "bert"),
-        "roberta": masked.roberta(home / "roberta"),
+        "bert": language_models.bert(home / "bert"),
+        "roberta": language_models.roberta(home / "roberta"),
     }
 
 
@@ -339,7 +339,7 @@ def test_weights_of_both_kinds_are_read(
     folders: dict[str, str], tmp_path: Path
 ) -> None:
     """pytorch_model.bin and model.safetensors of one network say the same."""
-    other = ready(masked.bert(tmp_path / "bin", safe=False))
+    other = ready(language_models.bert(tmp_path / "bin", safe=False))
     text = "the cat saw him"
     np.testing.assert_array_equal(
         scores(other, text), scores(ready(folders["bert"]), text)
@@ -374,13 +374,13 @@ def test_a_missing_model_is_one_line(tmp_path: Path, folders: dict[str, str]) ->
 
 def test_a_model_without_its_head_is_refused(tmp_path: Path) -> None:
     """An encoder alone would get random scores: it is named, not used."""
-    encoder = masked.bert(tmp_path / "encoder", head=False)
+    encoder = language_models.bert(tmp_path / "encoder", head=False)
     assert "masked-language-model head" in str(refusal(model=encoder))
 
 
 def test_a_tokenizer_without_a_mask_is_refused(tmp_path: Path) -> None:
     """So is one that shares no word with the lexicon."""
-    bare = Path(masked.roberta(tmp_path / "bare"))
+    bare = Path(language_models.roberta(tmp_path / "bare"))
     for name in ("tokenizer_config.json", "special_tokens_map.json"):
         (bare / name).unlink(missing_ok=True)
     (bare / "tokenizer_config.json").write_text(

@@ -20,7 +20,7 @@ from dptext.randomness import RunKey
 from dptext.report import build, document, terminal, views
 from dptext.types import Selection
 from tests import small
-from tests.engines import running
+from tests.engine import running
 
 SCHEMA = Path(dptext.report.__file__).with_name("schema.json")
 RECIPES: dict[str, dict[str, Any]] = {

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from dptext.lexicons.english import lists
+from dptext.lexicons import lists
 from dptext.tokens.regex import key_of
 from tests.lexicons import wordnet_files
 from tools.english import Sources
@@ -58,7 +58,7 @@ def put(folder: Path) -> Sources:
     wordnet.mkdir(exist_ok=True)
     wordnet_files.put(wordnet)
     words = [*map(key_of, lists.frequencies()), *OPEN.split()]
-    words += [key_of(name) for group in lists.names() for name in group]
+    words += lists.names()
     words = list(dict.fromkeys(words))
     rows = np.random.default_rng(5).standard_normal((len(words), 8)).round(3)
     lines = (

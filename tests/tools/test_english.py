@@ -10,27 +10,19 @@ import numpy as np
 import pytest
 
 from dptext.errors import LexiconError
-from dptext.lexicons import store
+from dptext.lexicons import lists, store
+from dptext.lexicons.english.wordnet import WordNet, lemma_weights
 from dptext.tokens.regex import key_of
-from tests.lexicons import wordnet_files
 from tests.tools import build_sources
 from tools.english import build_english, frequencies, sphinx, words
 from tools.english.vectors import fitted, unit
 
 pytest.importorskip("scipy.sparse")
 
-from dptext.lexicons.english import lists, vocabulary
-from dptext.lexicons.english.forms import candidates
-from dptext.lexicons.english.wordnet import WordNet, lemma_weights, read_database
+from dptext.lexicons.english.words import candidates, load
 from tools.english.vectors import near_pairs, places_in_wordnet
 
 SIZES: dict[str, Any] = {"size": 900, "outputs": 700, "listed": 60}
-
-
-@pytest.fixture
-def database(tmp_path: Path) -> WordNet:
-    """Return the small database."""
-    return read_database(wordnet_files.put(tmp_path))
 
 
 def test_a_small_build_is_sound_and_repeats(tmp_path: Path) -> None:
@@ -116,10 +108,17 @@ def test_names_are_written_as_names(key: str, written: str) -> None:
     assert words.name_of(key) == written
 
 
+def test_the_commoner_casing_is_shown(database: WordNet) -> None:
+    """Names keep their capital; a capital in one example does not make one."""
+    forms = words.forms_of(database)
+    assert words.commonest(forms["london"]) == "London"
+    assert words.commonest(forms["thing"]) == "thing"
+
+
 def test_a_word_of_no_list_is_written_as_its_neighbours(tmp_path: Path) -> None:
     """Among names it is a name, among common words a common word."""
     given = build_sources.put(tmp_path)
-    english = vocabulary.load(given.wordnet)
+    english = load(given.wordnet)
     keys = ["kevin", "london", "acme", "dog", "cat", "run", "beckham", "zyxq"]
     vectors = np.eye(2)[[0, 0, 0, 1, 1, 1, 0, 1]]
     cases = words.Cases(english, given.scowl)

@@ -12,9 +12,17 @@ from numpy.typing import NDArray
 
 from dptext import settings
 from dptext.errors import LexiconError
-from dptext.lexicons import numbers, sources
-from dptext.lexicons.english import ORDERS, OUTPUTS, figures, lists, ordering
-from dptext.lexicons.english.vocabulary import English, Vocabulary, arranged, load
+from dptext.lexicons import lists, numbers, sources
+from dptext.lexicons.english import ORDERS, OUTPUTS
+from dptext.lexicons.english.orders import figures_of
+from dptext.lexicons.english.orders import orders as orders_of
+from dptext.lexicons.english.words import (
+    English,
+    Vocabulary,
+    arranged,
+    load,
+    only_names,
+)
 from dptext.lexicons.orders import far_of_all, measure
 from dptext.lexicons.store import digest_in_memory
 from dptext.progress import Shares
@@ -158,17 +166,16 @@ def _assembled(
     english: English, words: _Words, listed: int, build_sources: Sources
 ) -> Lexicon:
     written, outputs = tuple(words.written), words.outputs
-    names = figures.only_names(english, written[:outputs])
+    names = only_names(english, written[:outputs])
     if len(names) < listed:
         msg = f"only {len(names)} names for an order of {listed}; take more outputs"
         raise LexiconError(msg)
     stand_ins = np.array(names[:listed], np.int64)
     glove = _with_unknown(words.glove, stand_ins)
-    known = figures.tell(english, written, glove, words.counts, words.fitted)
-    polarity = known.figures.polarity
-    joined = _with_unknown(beside(words.glove, words.fitted, polarity), stand_ins)
+    known, arrays = figures_of(english, written, glove, words.counts, words.fitted)
+    joined = _with_unknown(beside(words.glove, words.fitted, known.polarity), stand_ins)
     vectors = joined.astype(np.float16)
-    listing = ordering.orders(known.figures, outputs, listed - 1)
+    listing = orders_of(known, outputs, listed - 1)
     numbers.list_first(listing, written)
     orders = np.vstack((listing, stand_ins.astype(listing.dtype)))
     meta = {
@@ -197,10 +204,7 @@ def _assembled(
         far=far_of_all(vectors, orders),
         digest="",
         meta=meta,
-        synonym_ends=known.synonym_ends,
-        synonyms=known.synonyms,
-        information_content=known.information_content,
-        parts=known.parts,
+        **arrays,
     )
     return replace(lexicon, digest=digest_in_memory(lexicon))
 

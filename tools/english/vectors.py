@@ -20,10 +20,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext.lexicons.english import figures, lists, ordering
-from dptext.lexicons.english.forms import Link
-from dptext.lexicons.english.vocabulary import English
-from dptext.lexicons.english.wordnet import WordNet
+from dptext.lexicons import lists
+from dptext.lexicons.english.wordnet import (
+    LemmaWeights,
+    Link,
+    Links,
+    WordNet,
+    antonyms,
+    synonyms,
+)
+from dptext.lexicons.english.words import English
+from dptext.lexicons.search import largest
 from dptext.tokens.regex import key_of
 
 if TYPE_CHECKING:
@@ -112,8 +119,8 @@ _BLOCK = 512
 def places_in_wordnet(
     wordnet: WordNet,
     keys: Sequence[str],
-    links: Mapping[str, tuple[Link, ...]],
-    weights: Mapping[tuple[str, str], float],
+    links: Links,
+    weights: LemmaWeights,
 ) -> csr_matrix:
     """Return rows of length 1, or 0 for words outside WordNet: (V, synsets)."""
     from scipy import sparse
@@ -141,7 +148,7 @@ def places_in_wordnet(
 def _senses(
     wordnet: WordNet,
     ties: Sequence[Link],
-    weights: Mapping[tuple[str, str], float],
+    weights: LemmaWeights,
 ) -> list[tuple[int, float]]:
     """Return the synsets of a word with its share of each."""
     uses = [tie.share * weights[tie.lemma, tie.pos] for tie in ties]
@@ -183,9 +190,7 @@ def near_pairs(matrix: csr_matrix, first: int) -> list[tuple[int, int]]:
         cosines = (rows[begin : begin + _BLOCK] @ columns).toarray()
         here = begin + np.arange(len(cosines))
         cosines[np.arange(len(cosines)), here] = 0.0
-        ranked = -np.rint(cosines * 2.0**20) * 2.0**17 + np.arange(first)
-        most = min(NEAREST, first)
-        best = np.argpartition(ranked, most - 1, axis=1)[:, :most]
+        best = largest(cosines, min(NEAREST, first))
         for word, others in zip(here.tolist(), best, strict=True):
             close = others[cosines[word - begin, others] > NEAR].tolist()
             pairs.update((min(word, other), max(word, other)) for other in close)
@@ -216,14 +221,12 @@ def of_words(
     centred = _centred(_with_classes(keys, rows, seed))
     stands = places_in_wordnet(english.wordnet, keys, english.ties, english.weights)
     together = set(near_pairs(stands, min(_FIRST, len(keys))))
-    ends, others = figures.synonyms(english.wordnet, keys, english.ties)
+    ends, others = synonyms(english.wordnet, keys, english.ties)
     for row, alike in enumerate(np.split(others, ends[:-1])):
         together.update((row, other) for other in alike.tolist() if row < other)
     opposed = [
         (row, other)
-        for row, opposites in enumerate(
-            ordering.antonyms(english.wordnet, keys, english.ties)
-        )
+        for row, opposites in enumerate(antonyms(english.wordnet, keys, english.ties))
         for other in opposites
         if row < other
     ]

@@ -9,15 +9,17 @@ among names.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dptext.errors import LexiconError
-from dptext.lexicons.english import lists
-from dptext.lexicons.english.vocabulary import English
+from dptext.lexicons import lists
+from dptext.lexicons.english.wordnet import WordNet, gloss_words, words_of
+from dptext.lexicons.english.words import English
+from dptext.lexicons.search import largest
 from dptext.tokens.numbers import NAMES
 from dptext.tokens.regex import key_of
 
@@ -55,7 +57,8 @@ class Cases:
         self._english = english
         self._closed = {key_of(word): word for word in lists.frequencies()}
         self._closed |= {name: name for name in NAMES}
-        self._named = {key_of(name): name for group in lists.names() for name in group}
+        self._named = lists.names()
+        self._forms = forms_of(english.wordnet)
         self._listed: dict[str, str] = {}
         for line in lines:
             if not line.endswith("'s") and key_of(line) not in self.common:
@@ -67,12 +70,12 @@ class Cases:
             return self._closed[key]
         if key in self._listed and key not in self._english.links:
             return self._listed[key]
-        if key in self._named or key in self._english.evidence.written:
-            # A name is written as one unless it is common too ("bill", "rose").
-            evidence = self._english.evidence
-            common = evidence.written.get(key, Counter[str]())[key] >= _COMMON
-            named = key in self._named and not common
-            return self._named[key] if named else evidence.display(key)
+        # A name is written as one unless it is common too ("bill", "rose").
+        forms = self._forms.get(key, Counter())
+        if key in self._named and forms[key] < _COMMON:
+            return self._named[key]
+        if forms:
+            return commonest(forms)
         known = key in self.common or key in self._english.links
         return self._listed.get(key, key if known else None)
 
@@ -89,7 +92,8 @@ class Cases:
         asking = [row for row, word in enumerate(known) if word is None]
         for begin in range(0, len(asking), _BLOCK):
             rows = asking[begin : begin + _BLOCK]
-            near = _nearest(vectors[rows] @ vectors[voters].T)
+            cosines = vectors[rows] @ vectors[voters].T
+            near = largest(cosines, min(_NEAREST, len(voters)))
             for row, others in zip(rows, near, strict=True):
                 acronym = capitals[others].mean() > _IN_CAPITALS
                 if acronym and len(keys[row]) <= _ACRONYM:
@@ -101,14 +105,36 @@ class Cases:
         ]
 
 
-def _nearest(cosines: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Return the columns of the largest cosines: (b, _NEAREST).
+def forms_of(wordnet: WordNet) -> dict[str, Counter[str]]:
+    """Count how glosses, lemmas and tagged senses write each key."""
+    forms: dict[str, Counter[str]] = {}
+    for form, weight in (*_in_synsets(wordnet), *_tagged(wordnet)):
+        forms.setdefault(key_of(form), Counter())[form] += weight  # type: ignore[assignment]
+    return forms
 
-    They are rounded, so that the last bits of a product decide nothing.
-    """
-    ranked = -np.rint(cosines * 2.0**20) * 2.0**17 + np.arange(cosines.shape[1])
-    most = min(_NEAREST, cosines.shape[1])
-    return np.asarray(np.argpartition(ranked, most - 1, axis=1)[:, :most])
+
+def _in_synsets(wordnet: WordNet) -> Iterator[tuple[str, float]]:
+    """Yield written forms and weights; words that begin an example are left out."""
+    for synset in wordnet.synsets:
+        for word, weight, begins in gloss_words(synset):
+            if not begins:
+                yield word, weight
+        for lemma in synset.lemmas:
+            yield from ((word, 1.0) for word in words_of(lemma))
+
+
+def _tagged(wordnet: WordNet) -> Iterator[tuple[str, float]]:
+    for (lemma, pos), senses in wordnet.senses.items():
+        if " " in lemma or not any(count for _, count in senses):
+            continue
+        for position, meaning in enumerate(wordnet.named(lemma, pos)):
+            same = (form for form in meaning.lemmas if form.lower() == lemma)
+            yield next(same, lemma), 3.0 * senses[position][1] + (position == 0)
+
+
+def commonest(forms: Counter[str]) -> str:
+    """Return the commonest form; of equals the first in the alphabet."""
+    return min(forms, key=lambda form: (-forms[form], form))
 
 
 def name_of(key: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
@@ -172,13 +173,12 @@ def tail(k: int, n: int, p: float) -> float:
 
 def excess(p: float, n: int, level: float) -> float:
     """Return the smallest d for which p + d is found with 95% power, 1 if none."""
-    low, high = int(n * p), n + 1
-    while low + 1 < high:
-        middle = (low + high) // 2
-        if binomial.at_least(middle, n, p) <= level:
-            high = middle
-        else:
-            low = middle
+    first = int(n * p) + 1
+
+    def shows(count: int) -> bool:
+        return binomial.at_least(count, n, p) <= level
+
+    high = first + bisect_left(range(first, n + 1), True, key=shows)
     if high > n:
         return 1.0
     least, most = p, 1.0

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from dptext.errors import LexiconError, UsageError
 from dptext.lexicons import numbers, store
-from dptext.lexicons.english import figures, ordering, vocabulary
-from dptext.lexicons.english.vocabulary import Vocabulary, arranged
+from dptext.lexicons.english import orders
+from dptext.lexicons.english.words import Vocabulary, arranged, load, only_names
 from dptext.lexicons.importing import Arrangement, Entries, Ordered, Scheme
 from dptext.lexicons.orders import unit
 from dptext.lexicons.search import Progress, silent
@@ -58,7 +58,7 @@ class ByWordNet(Scheme):
         if outputs == 0:
             msg = "orders by WordNet are not by distance; give other outputs than 0"
             raise UsageError(msg)
-        self._english = vocabulary.load(wordnet)
+        self._english = load(wordnet)
         builtin = store.words_of(packaged_folder())
         self._written = {key_of(word): word for word in builtin}
         self._vocabulary = Vocabulary(self._english, frozenset(builtin[:OUTPUTS]))
@@ -84,22 +84,22 @@ class ByWordNet(Scheme):
         """List the words that stand best for each by WordNet; set the unknown row."""
         words, vectors, counts, outputs = entries
         english, size = self._english, len(words)
-        names = figures.only_names(english, words[:outputs])[:listed]
+        names = only_names(english, words[:outputs])[:listed]
         if names:
             vectors[size] = _middle(vectors[names].astype(np.float64))
-        known = figures.tell(english, words, unit(vectors), counts)
-        barred = len(known.figures.barred)
-        few = min(listed, outputs - barred - _opposites(known.figures, outputs))
+        figures, arrays = orders.figures_of(english, words, unit(vectors), counts)
+        # No word lists its opposites.
+        opposites = max(sum(y < outputs for y in rows) for rows in figures.antonyms)
+        few = min(listed, outputs - len(figures.barred) - opposites)
         if few <= 1:
             msg = (
                 f"{outputs} English words of the file and --listed {listed} make no "
                 "orders; take more of both"
             )
             raise LexiconError(msg)
-        listing = ordering.orders(known.figures, outputs, few - 1)
+        listing = orders.orders(figures, outputs, few - 1, progress=progress)
         numbers.list_first(listing, words)
-        last = ordering.order_of_unknown(known.figures, outputs, few, first=names[:few])
-        orders = np.vstack((listing, last.astype(listing.dtype)))
+        last = orders.order_of_unknown(figures, outputs, few, first=names[:few])
         meta = {
             "language": ENGLISH,
             "licence": _LICENCES,
@@ -110,15 +110,7 @@ class ByWordNet(Scheme):
             "outputs": outputs,
         }
         return Ordered(
-            orders,
-            None,
-            meta,
-            {
-                "synonym_ends": known.synonym_ends,
-                "synonyms": known.synonyms,
-                "information_content": known.information_content,
-                "parts": known.parts,
-            },
+            np.vstack((listing, last.astype(listing.dtype))), None, meta, arrays
         )
 
 
@@ -128,8 +120,3 @@ def _middle(rows: NDArray[np.float64]) -> NDArray[np.float64]:
     mean = (rows / np.maximum(lengths, np.finfo(float).tiny)[:, None]).mean(axis=0)
     length = np.linalg.norm(mean)
     return np.asarray(mean * (lengths.mean() / length) if length else mean)
-
-
-def _opposites(known: ordering.Figures, outputs: int) -> int:
-    """Return how many outputs are opposites of one word at most: none is listed."""
-    return max(sum(row < outputs for row in rows) for rows in known.antonyms)

@@ -1,23 +1,15 @@
 """A causal language model that reads trees of tokens of several texts at once.
 
-A causal language model that reads trees of tokens, some texts side by side.
-
 Every pass has one shape, with padding where there is less to read, and runs on one
 thread. So the sums of a token are made in the same way whatever stands beside it, and
 what a model says of a text does not depend on other texts (tests hold it to that).
 
-Attention for passes that read tokens of several texts as one line.
+A text's beams share what they have in common: each token is read once, at a free entry
+of the text's part of the cache, and attends to the entries of its ancestors.
 
-All but attention treats each token by itself, so tokens of many texts can stand side by
-side without padding. Attention is done text by text, each with the keys of its own.
+All but attention treats each token by itself, so tokens of many texts can stand in one
+line without padding. Attention is done text by text, each with the keys of its own.
 Only models that take their attention from Hugging Face's register can read so.
-
-Passes of a model over the trees of some texts, with one cache of their keys.
-
-The tree of tokens that a model has read of one text, and where their keys lie.
-
-All beams of a text share what they have in common: each token is read once, at a free
-entry of the text's part of the cache, and attends to the entries of its ancestors.
 """
 
 from __future__ import annotations

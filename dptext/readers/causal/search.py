@@ -1,7 +1,5 @@
 """Beam search over the candidates of drawn words, many texts side by side.
 
-Beam search over the candidates of drawn words, and the posterior on its tree.
-
 score = weight * ln L(x_1 ... x_i with the known pieces) + the evidence of each word. A
 beam's word of several tokens is first weighed by what its later tokens are worth on
 average, then by what the model says of them. The posterior of each word is that of the
@@ -10,17 +8,11 @@ beam was followed by, forward as they were weighed, backward by what became of t
 those that were not followed count as much less or more as all others did. With beams
 for all texts both are exact.
 
-Run the searches of many texts side by side, each to its own end.
-
-Released texts as a language model reads them: candidates between known pieces.
-
 What stands around drawn words is written as the joiner writes it: a capital letter
 where a text begins or a sentence has ended, a space between words but before clitics.
 Whether a space stands between a mark and a drawn word after it is not released; a mark
 that opens something has none. A word that is masked is some word, one that is left out
 is none.
-
-Words and marks as tokens of a language model, each piece by itself.
 
 A piece has the same tokens wherever it stands, so that those of all candidates are
 known beforehand. Most tokenizers divide running text in this way, at spaces and marks.

@@ -18,7 +18,7 @@ from dptext.tokens.joining import Releaser
 from dptext.tokens.policy import Policy
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import Released
-from tests import causal
+from tests import language_models
 from tests.readers import models as pairs
 from tests.readers.test_posterior import EPSILON, POLICIES, SIZE, channel_of, release
 
@@ -28,7 +28,7 @@ TEXTS = ["cat dog, the runs.", "", "zq the", "(the 42 cat!\nzq", "... cat", "the
 @pytest.fixture(scope="module")
 def source(tmp_path_factory: pytest.TempPathFactory) -> ModelSource:
     """Return a small model."""
-    path = causal.llama(tmp_path_factory.mktemp("llama"))
+    path = language_models.llama(tmp_path_factory.mktemp("llama"))
     return ModelSource(path, settings.digest_of_path(path))
 
 
@@ -157,10 +157,10 @@ def test_long_texts_go_on_with_what_they_ended_in(source: ModelSource) -> None:
 @pytest.mark.parametrize(
     ("make", "packed", "by_trees"),
     [
-        (causal.llama, True, True),
-        (causal.gpt2, True, True),
-        (causal.gptj, False, True),
-        (causal.bloom, False, False),
+        (language_models.llama, True, True),
+        (language_models.gpt2, True, True),
+        (language_models.gptj, False, True),
+        (language_models.bloom, False, False),
     ],
 )
 def test_families_are_read_exactly_each_in_its_way(

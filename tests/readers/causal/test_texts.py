@@ -4,14 +4,14 @@ import pytest
 
 from dptext.readers.causal.search import Speller, texts_of
 from dptext.tokens.policy import Policy
-from tests import causal
+from tests import language_models
 from tests.readers.test_posterior import ENGLISH, release
 
 
 @pytest.fixture(scope="module")
 def speller() -> Speller:
     """Return the tokens of a small tokenizer."""
-    return Speller(causal._tokenizer(), ENGLISH.words, ENGLISH.prior)
+    return Speller(language_models.byte_tokenizer(), ENGLISH.words, ENGLISH.prior)
 
 
 @pytest.mark.parametrize(
@@ -42,13 +42,13 @@ def test_a_text_is_read_as_it_would_be_written(
 
 
 def _text(known: object) -> str:
-    return str(causal._tokenizer().decode(known.tokens))  # type: ignore[attr-defined]
+    return str(language_models.byte_tokenizer().decode(known.tokens))  # type: ignore[attr-defined]
 
 
 def test_pieces_are_divided_as_they_stand(speller: Speller) -> None:
     """A word has one spelling for each place; what it is worth sums to one."""
     cat = ENGLISH.words.index("cat")
-    split = causal._tokenizer()
+    split = language_models.byte_tokenizer()
     assert split.decode(speller.word(cat, True, False)) == " cat"
     assert split.decode(speller.word(cat, False, True)) == "Cat"
     assert split.decode(speller.of(",")) == ","

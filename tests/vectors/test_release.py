@@ -12,7 +12,7 @@ from dptext import models
 from dptext.errors import UsageError
 from dptext.randomness import RunKey
 from dptext.vectors import encoders, release, settings
-from tests.embedding.made import MECHANISMS, TEXTS, made, records
+from tests.vectors.made import MECHANISMS, TEXTS, made, records
 
 KEY = RunKey.from_seed(1)
 POOLS = ("word", "mean", "sif")

@@ -24,7 +24,7 @@ from dptext.randomness import RunKey
 from dptext.report import build, document
 from dptext.types import Record, Selection
 from tests.cli import running as command_line
-from tests.engines import running
+from tests.engine import running
 
 KEY = RunKey.from_seed(11)
 

@@ -16,7 +16,7 @@ from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
 from dptext.types import Selection
 from tests import small
-from tests.engines import running
+from tests.engine import running
 
 KEY = RunKey(b"k" * 32, "key-file")
 TEXT = "a0x b1x c2x d3x e4x f5x g6x h7x"

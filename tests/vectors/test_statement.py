@@ -16,7 +16,7 @@ from dptext.types import Inputs
 from dptext.vectors import measures, release, settings, statement
 from dptext.vectors.release import Release
 from tests.cli.running import lexicon
-from tests.embedding.made import MECHANISMS, made
+from tests.vectors.made import MECHANISMS, made
 
 
 def said(ready: Release, key: str = "system", **more: Any) -> Statement:
