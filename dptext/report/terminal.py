@@ -104,8 +104,8 @@ def _table(block: Table) -> Grid:
     grid.title_justify = "left"
     for number, column in enumerate(block.columns):
         # Headings and texts may break, figures and short names not.
-        cells = [str(column.cell(row[number])) for row in block.rows]
-        widest = max(map(len, cells), default=0)
+        widths = [len(str(column.cell(row[number]))) for row in block.rows]
+        widest = max(widths, default=0)
         kept = column.show is not None or widest <= _SHORT
         grid.add_column(
             Text(column.name),
