@@ -49,6 +49,8 @@ class Params(gaussian.Params):
 class DiscreteGaussian(Discrete, Gaussian):
     """Gaussian noise of whole steps."""
 
+    params: Params
+
     def _rest(self, epsilon: float) -> float:
         """Return what the end and the rounding of the table may add to delta."""
         odds = 1.0 + math.exp(min(epsilon, 700.0))
