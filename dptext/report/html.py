@@ -122,7 +122,7 @@ class Scale:
         return self.start + share * (self.stop - self.start)
 
 
-class Line(NamedTuple):
+class Curve(NamedTuple):
     """A line as it is drawn: number of its series, path, and a note at each marker."""
 
     name: str
@@ -137,7 +137,7 @@ class Drawn(NamedTuple):
     across: tuple[tuple[float, str], ...]
     up: tuple[tuple[float, str], ...]
     labels: tuple[str, str]
-    lines: tuple[Line, ...]
+    lines: tuple[Curve, ...]
 
 
 def drawn(chart: Chart) -> Drawn:
@@ -147,14 +147,14 @@ def drawn(chart: Chart) -> Drawn:
     across = Scale.of([point.x for point in points], LEFT, RIGHT)
     up = Scale.of([point.y for point in points], BOTTOM, TOP)
 
-    def line(number: int, name: str, points: Sequence[Point]) -> Line:
+    def line(number: int, name: str, points: Sequence[Point]) -> Curve:
         marks = []
         for each in points:
             shown = f"{chart.across.show(each.x)}, {chart.up.show(each.y)} {each.note}"
             x, y = round(across.at(each.x), 1), round(up.at(each.y), 1)
             marks.append((x, y, f"{name}: {shown}".rstrip()))
         path = " ".join(f"{x:g},{y:g}" for x, y, _ in marks)
-        return Line(name, number % SERIES, path, tuple(marks))
+        return Curve(name, number % SERIES, path, tuple(marks))
 
     return Drawn(
         _ticks(across, chart.across),
