@@ -28,7 +28,7 @@ LAYERS = (
         *("noise", "ledger", "settings"),
     ),
     (
-        *("tokens.kinds", "tokens.policy", "tokens.regex", "tokens.word_lists"),
+        *("tokens.kinds", "tokens.policy", "tokens.regex", "tokens.language_data"),
         *("tokens.inflections", "tokens.numbers", "tokens.forms"),
     ),
     (

@@ -12,8 +12,8 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
+from dptext.tokens.language_data import lines, sections, vulgar_words
 from dptext.tokens.regex import key_of
-from dptext.tokens.word_lists import lines, sections, vulgar_words
 from dptext.types import ENGLISH, Lexicon
 
 
