@@ -155,10 +155,11 @@ class Folded(NamedTuple):
 
 def zipf(size: int) -> NDArray[np.float64]:
     """Return counts (size,) after Zipf and Mandelbrot, the last one 1."""
-    ranks = np.arange(1, size + 1, dtype=np.float64)
-    counts = ((size + _OFFSET) / (ranks + _OFFSET)) ** _EXPONENT
-    # Processors differ in the last bits of a power, and a digest would show it.
-    return counts.astype(np.float32).astype(np.float64)
+    # One by one, by the C library: numpy's powers differ in their last bits between
+    # processors (AVX-512), and the digest of a lexicon would show it.
+    largest = size + _OFFSET
+    ranks = range(1, size + 1)
+    return np.array([(largest / (rank + _OFFSET)) ** _EXPONENT for rank in ranks])
 
 
 def fold(words: list[str], counts: NDArray[np.float64]) -> Folded:
