@@ -20,7 +20,7 @@ from dptext.errors import UsageError
 from dptext.measures import sampled_risk
 from dptext.measures.sampled_risk import BAND_NAMES, bands_of
 from dptext.mechanisms import Mechanism
-from dptext.tokens import numbers, word_lists
+from dptext.tokens import language_data, numbers
 from dptext.tokens.lists import Spans
 from dptext.tokens.policy import Policy
 from dptext.tokens.regex import key_of
@@ -245,7 +245,7 @@ def replaced(lexicon: Lexicon, policy: Policy) -> Floats:
     """
     prior = np.array(lexicon.counts, np.float64)
     if policy.stop_word != "perturb":
-        kept = word_lists.stop_words(lexicon.language)
+        kept = language_data.stop_words(lexicon.language)
         prior[[row for row, w in enumerate(lexicon.words) if key_of(w) in kept]] = 0.0
     if policy.number != "perturb":
         prior[numbers.rows(lexicon)] = 0.0

@@ -29,7 +29,7 @@ from dptext.measures.sampled_risk import BAND_NAMES, bands_of
 from dptext.readers import Reader, ngrams
 from dptext.readers.channel import UnigramReader
 from dptext.readers.pairs import PairReader
-from dptext.tokens.word_lists import stop_words
+from dptext.tokens.language_data import stop_words
 from dptext.types import ENGLISH, Ids, Ints, Record
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from msgspec import Meta
 from dptext import models
 from dptext.budgets import scores
 from dptext.errors import UsageError
-from dptext.tokens.word_lists import stop_words
+from dptext.tokens.language_data import stop_words
 from dptext.types import ENGLISH, Floats, Lexicon, Words
 
 WHAT = "the score ic from NLTK"
