@@ -56,12 +56,16 @@ def shipped_file() -> Path:
 
 def shipped(key: str) -> Numbers | None:
     """Return the numbers of a key that ship with the package; None without any."""
-    path = shipped_file()
+    known = shipped_entry(shipped_file(), key)
+    return dict(known) if known else None
+
+
+def shipped_entry(path: Path, key: str) -> Any:
+    """Return what a JSON file that ships has for a key; None where it has nothing."""
     try:
-        known = _shipped(path, path.stat().st_mtime_ns).get(key)
+        return _read(path, path.stat().st_mtime_ns).get(key)
     except OSError:
         return None
-    return dict(known) if known else None
 
 
 def shipped_tables() -> Path:
@@ -69,8 +73,8 @@ def shipped_tables() -> Path:
     return Path(__file__).parent / "data" / "tables"
 
 
-@lru_cache(maxsize=1)
-def _shipped(path: Path, changed: int) -> Mapping[str, Numbers]:
+@lru_cache(maxsize=2)
+def _read(path: Path, changed: int) -> Mapping[str, Any]:
     data = json.loads(path.read_bytes())
     return data if isinstance(data, dict) else {}
 

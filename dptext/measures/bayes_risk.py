@@ -18,7 +18,7 @@ from msgspec import Meta
 from dptext import cache
 from dptext.errors import UsageError
 from dptext.measures import sampled_risk
-from dptext.measures.sampled_risk import bands_of
+from dptext.measures.sampled_risk import BAND_NAMES, bands_of
 from dptext.mechanisms import Mechanism
 from dptext.tokens import language_data, numbers
 from dptext.tokens.lists import Spans
@@ -30,7 +30,6 @@ from dptext.types import Floats, Lexicon
 Share = Annotated[float, Meta(ge=0.0, le=1.0 + 1e-9)]
 # Inputs by which kept best guesses are looked at.
 _LOOKED = 300
-_NAMES = ("100 most frequent words", "next 900 words", "all other words")
 LIMITS = (
     "The attacker has the public word frequencies and one output word, but no context: "
     "with a language model, several releases or knowledge of the text, an attacker can "
@@ -228,7 +227,7 @@ def _band(prior: Floats, number: int, success: float, known: float) -> Band:
     begin, end = bands_of(len(prior))[number]
     share = float(prior[begin:end].sum())
     return Band(
-        name=_NAMES[number],
+        name=BAND_NAMES[number],
         words=end - begin,
         share=share,
         baseline=float(prior[begin:end].max()) / (share or 1.0),

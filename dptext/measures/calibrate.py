@@ -379,7 +379,7 @@ def epsilon_for(mechanism: Mechanism, target: float, prior: Floats) -> float:
     any output achieves or above what any gives away, and for a mechanism that has
     neither exact log-probabilities nor an upper limit.
     """
-    if not mechanism.has_log_probs and not sampled_risk.bounded(mechanism):
+    if not mechanism.has_log_probs and not mechanism.has_log_density:
         raise UsageError(
             f"{mechanism.name} has no exact output distribution of a word here and no "
             "upper limit of the risk; give --epsilon instead of a risk"

@@ -12,10 +12,8 @@ and which words are replaced; the decoder has no part in them. Other settings ha
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -27,12 +25,12 @@ from numpy.typing import NDArray
 from dptext import cache
 from dptext.errors import UsageError
 from dptext.measures.bayes_risk import Share
-from dptext.measures.sampled_risk import bands_of
+from dptext.measures.sampled_risk import BAND_NAMES, bands_of
 from dptext.readers import Reader, ngrams
 from dptext.readers.channel import UnigramReader
 from dptext.readers.pairs import PairReader
 from dptext.tokens.language_data import stop_words
-from dptext.types import ENGLISH, Ids, Ints, JsonObject, Record
+from dptext.types import ENGLISH, Ids, Ints, Record
 
 if TYPE_CHECKING:
     from dptext.pipeline import Pipeline
@@ -40,7 +38,6 @@ if TYPE_CHECKING:
 
 Count = Annotated[int, Meta(ge=0)]
 ALL, CONTENT = "all words", "content words"
-_NAMES = ("100 most frequent words", "next 900 words", "all other words")
 # Of a normal distribution, what holds 95% to both sides.
 _WIDE = 1.959964
 
@@ -122,7 +119,7 @@ class ContextAttack:
         words = np.concatenate(self._words) if self._words else np.zeros((0, 5), int)
         if not words[:, 0].any():
             return ()
-        names = (ALL, CONTENT, *_NAMES)
+        names = (ALL, CONTENT, *BAND_NAMES)
         readings = []
         for reader, parts in zip(self._readers, self._right, strict=True):
             right = np.concatenate(parts)
@@ -231,15 +228,5 @@ def key_of(pipeline: Pipeline) -> str:
 
 def shipped(pipeline: Pipeline) -> tuple[InContext, ...]:
     """Return what readers were found to find under the same settings, if measured."""
-    path = shipped_file()
-    try:
-        known = _read(path, path.stat().st_mtime_ns)
-    except OSError:
-        return ()
-    return msgspec.convert(known.get(key_of(pipeline), []), tuple[InContext, ...])
-
-
-@lru_cache(maxsize=1)
-def _read(path: Path, changed: int) -> JsonObject:
-    data = json.loads(path.read_bytes())
-    return data if isinstance(data, dict) else {}
+    known = cache.shipped_entry(shipped_file(), key_of(pipeline)) or []
+    return msgspec.convert(known, tuple[InContext, ...])

@@ -149,11 +149,15 @@ def risk_of(pipeline: Pipeline) -> tuple[bayes_risk.Risk | None, NoRisk | None]:
     return risk, None
 
 
+def _draws_alone(pipeline: Pipeline) -> bool:
+    """Tell whether every word is drawn alone, and at one epsilon."""
+    of_text = isinstance(pipeline.mechanism, TextMechanism)
+    return pipeline.budget.description.kind is BudgetKind.WORD and not of_text
+
+
 def deniability_of(pipeline: Pipeline) -> Deniability | None:
     """Measure N_w and S_w where one epsilon holds for every word."""
-    if pipeline.budget.description.kind is not BudgetKind.WORD or isinstance(
-        pipeline.mechanism, TextMechanism
-    ):
+    if not _draws_alone(pipeline):
         return None
     epsilon = pipeline.budget.description.high
     draw = public_draw(pipeline, epsilon)
@@ -162,9 +166,7 @@ def deniability_of(pipeline: Pipeline) -> Deniability | None:
 
 def changed_of(pipeline: Pipeline) -> float | None:
     """Return the share of words of the prior that change, from public draws."""
-    if pipeline.budget.description.kind is not BudgetKind.WORD or isinstance(
-        pipeline.mechanism, TextMechanism
-    ):
+    if not _draws_alone(pipeline):
         return None
     weights = bayes_risk.replaced(pipeline.lexicon, pipeline.profile.tokens)
     # Evenly spaced quantiles: the same words each time, in proportion to the prior.

@@ -137,6 +137,7 @@ def _search(
 Bands = Sequence[tuple[int, int]]
 # Words by descending frequency: the 100 most frequent, the next 900, the rest.
 _EDGES = (100, 1000)
+BAND_NAMES = ("100 most frequent words", "next 900 words", "all other words")
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,11 +279,6 @@ class Limits:
     bands: list[tuple[float, float]]
 
 
-def bounded(mechanism: Mechanism) -> bool:
-    """Tell whether an upper limit can be had."""
-    return mechanism.has_log_density
-
-
 def limits(wins: Wins) -> tuple[float, float]:
     """Return the limits of a success rate, each wrong at half the stated rate."""
     return limits_of(int(wins.sum()), len(wins), CONFIDENCE)
@@ -318,7 +314,7 @@ class Played:
         """Play; draw runs mechanism and mapping."""
         won = (
             measured_wins(mechanism, epsilon, prior, draws)
-            if bounded(mechanism)
+            if mechanism.has_log_density
             else None
         )
         right = None
@@ -333,7 +329,7 @@ class Played:
         if self.right is not None and self.right.shape != (DRAWS,):
             return False
         if self.won is None:
-            return not bounded(mechanism)
+            return not mechanism.has_log_density
         some = np.random.default_rng().choice(DRAWS, _REPLAYED, replace=False)
         sample = sampled_games(prior, DRAWS, "test").take(some)
         won = wins_of_points(mechanism, epsilon, prior, sample, bands_of(len(prior)))
