@@ -59,7 +59,7 @@ def hold_draws(
             distributions.assert_follows(mine, exact[row], alarm)
 
 
-def hold_batches(mechanism: Mechanism, ids: Ids, eps: NDArray[np.float64]) -> None:
+def hold_batches(mechanism: Any, ids: Ids, eps: NDArray[np.float64]) -> None:
     """Hold what is drawn alone and in parts against all together, to the last bit."""
     bits = distributions.bits(len(ids))
     whole = mechanism.sample(ids, eps, bits)
