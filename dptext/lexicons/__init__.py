@@ -24,7 +24,7 @@ from dptext.lexicons.store import (
     user_folder,
 )
 from dptext.progress import Shares, shares
-from dptext.tokens.word_lists import vulgar_words
+from dptext.tokens.language_data import vulgar_words
 from dptext.types import ENGLISH as IN_ENGLISH
 
 if TYPE_CHECKING:

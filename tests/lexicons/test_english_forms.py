@@ -10,8 +10,8 @@ from dptext.lexicons.english import words
 from dptext.lexicons.english.wordnet import WordNet
 from dptext.lexicons.english.words import candidates
 from dptext.tokens import kinds
+from dptext.tokens.language_data import stop_words
 from dptext.tokens.regex import key_of, kind_of, split
-from dptext.tokens.word_lists import stop_words
 
 
 @pytest.mark.parametrize(

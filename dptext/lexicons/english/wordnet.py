@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 
 from dptext.errors import LexiconError
 from dptext.tokens import kinds
+from dptext.tokens.language_data import sections
 from dptext.tokens.regex import key_of, kind_of, split
-from dptext.tokens.word_lists import sections
 
 # Part of speech -> the ending of its files, in the order in which synsets are numbered.
 FILES = {"n": "noun", "v": "verb", "a": "adj", "r": "adv"}

@@ -37,9 +37,9 @@ from dptext.lexicons.english.wordnet import (
     used_in_glosses,
 )
 from dptext.tokens import inflections, kinds
+from dptext.tokens.language_data import lines, sections, vulgar_words
 from dptext.tokens.numbers import NAMES
 from dptext.tokens.regex import key_of, kind_of, split
-from dptext.tokens.word_lists import lines, sections, vulgar_words
 from dptext.types import ENGLISH
 
 

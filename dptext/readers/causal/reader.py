@@ -40,7 +40,7 @@ _TABLES = 64
 
 
 @dataclass(frozen=True, slots=True)
-class ModelSource:
+class CausalModel:
     """Where a model is: its path, the digest of its content, the device it runs on."""
 
     path: str
@@ -93,7 +93,7 @@ class CausalReader:
     def __init__(
         self,
         channel: Channel,
-        source: ModelSource,
+        source: CausalModel,
         settings: SearchSettings,
         pairs: PairReader | None = None,
     ) -> None:
