@@ -141,8 +141,7 @@ def read(path: str) -> tuple[str, ...]:
         lines: Sequence[str] = Path(path).read_text("utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "no UTF-8 text"
-        msg = f"--public {path}: {reason}"
-        raise UsageError(msg) from None
+        raise UsageError(f"--public {path}: {reason}") from None
     texts = tuple(dict.fromkeys(line for line in lines if line.strip()))[:_TEXTS]
     if len(texts) < 2:
         msg = f"--public {path}: needs at least two different texts, one a line"
@@ -166,11 +165,10 @@ def weighted(lexicon: Lexicon, a: float) -> Lexicon:
     longest = np.abs(rows).max(initial=0.0)
     rows -= (rows @ common)[:, None] * common
     if np.abs(rows).max(initial=0.0) <= 1e-9 * longest:
-        msg = (
+        raise LexiconError(
             f"lexicon {lexicon.name}: its vectors lie in one direction, which "
             "--pool sif takes off; use --pool mean"
         )
-        raise LexiconError(msg)
     digest = settings.digest_of_data([lexicon.digest, "sif", a])
     return _table(lexicon, rows.astype(np.float32), digest)
 
