@@ -1,12 +1,8 @@
 """Vectors of texts without noise, and the public tables that they come from.
 
-From texts to vectors without noise: words of a lexicon, means of them, a model's.
-
-Public tables of vectors: a lexicon, weighted for SIF, or public texts of a model.
-
-A table is a lexicon in form, so that spaces and mechanisms take it as one.
-
-Public texts, by whose vectors noisy ones are judged.
+A vector is that of a word of a lexicon, a mean of such, or that of a sentence model. A
+table is a lexicon in form, so that spaces and mechanisms take it as one: a lexicon,
+weighted for SIF, or public texts under a model, by which noisy vectors are judged.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A job: read, embed, write, batch after batch."""
+"""Embed a file: read, encode, release, write, batch after batch."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """All public work for a release of vectors, and the vectors of records.
 
-A noise layer for any vectors, without texts or public words.
+`ready` makes a mechanism ready for any vectors, without texts or public words.
 """
 
 from __future__ import annotations
