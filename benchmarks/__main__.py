@@ -20,15 +20,15 @@ def known() -> dict[str, tuple[str, str]]:
     A folder is run by the name of the folder. What does not say how it is run is part
     of something else.
     """
-    found = {}
+    modules = {}
     for path in sorted(HERE.rglob("*.py")):
         parts = path.relative_to(HERE).with_suffix("").parts
         name = ".".join(part for part in parts if part != "__main__")
         doc = ast.get_docstring(ast.parse(path.read_text("utf-8"))) or ""
         if name and f"python -m benchmarks {name}" in doc:
             module = ".".join(("benchmarks", *parts))
-            found[name] = module, doc.partition("\n")[0]
-    return found
+            modules[name] = module, doc.partition("\n")[0]
+    return modules
 
 
 def main() -> None:

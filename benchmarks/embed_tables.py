@@ -61,10 +61,10 @@ def table(words: list[str], vectors: Wide, name: str) -> Space:
 
 def ready(name: str, space: Space, **params: Any) -> NoiseMechanism:
     """Make a mechanism ready."""
-    made: NoiseMechanism = (
+    mechanism: NoiseMechanism = (
         registry.find("mechanisms", name).Params(**params).prepare(space, Aim())
     )
-    return made
+    return mechanism
 
 
 def released(
@@ -112,10 +112,10 @@ def mechanisms(space: Space) -> Iterator[tuple[str, NoiseMechanism]]:
             continue
         for constant in ("published", "vocabulary"):
             params = {"dimensions": m, "beta": beta, "constant": constant}
-            made = ready("privemb", space, **params)
-            scale = f"{made.stretch:.2f}"  # type: ignore[attr-defined]
+            mechanism = ready("privemb", space, **params)
+            scale = f"{mechanism.stretch:.2f}"  # type: ignore[attr-defined]
             label = "M2" if constant == "published" else "exact"
-            yield f"{label}: beta {beta}, m = {m}, scale {scale}", made
+            yield f"{label}: beta {beta}, m = {m}, scale {scale}", mechanism
 
 
 def distortion(space: Space) -> None:
@@ -139,11 +139,11 @@ def distortion(space: Space) -> None:
             errors = []
             for run in range(RUNS):
                 after = released(mechanism, before, epsilon, run)
-                found = noise.squared_distances(after[:100], after[100:]) ** 0.5
+                distances = noise.squared_distances(after[:100], after[100:]) ** 0.5
                 noisy = after[:100] @ after[100:].T
                 added = 2.0 * after.shape[1] * mechanism.spread(epsilon) ** 2
-                known = np.sqrt(np.maximum(found**2 - added, 0.0))
-                gaps = found - true, known - true, noisy - product
+                known = np.sqrt(np.maximum(distances**2 - added, 0.0))
+                gaps = distances - true, known - true, noisy - product
                 errors.append([np.abs(gap).mean() for gap in gaps])
             cells += [f"{each:,.1f}" for each in np.mean(errors, axis=0)]
         print(f"| {label} |", " | ".join(cells), "|", flush=True)
@@ -185,12 +185,12 @@ def word_sentiment(space: Space, words: Path) -> None:
     def row(label: str, release: Any) -> None:
         cells = []
         for epsilon in epsilons:
-            found = []
+            scores = []
             for run, order in enumerate(splits):
                 z = release(epsilon, run)
                 test, train = order[:fifth], order[fifth:]
-                found.append(score(z[train], labels[train], z[test], labels[test]))
-            accuracy, auc = np.mean(found, axis=0)
+                scores.append(score(z[train], labels[train], z[test], labels[test]))
+            accuracy, auc = np.mean(scores, axis=0)
             cells.append(f"{accuracy:.3f} / {auc:.3f}")
         print(f"| {label} |", " | ".join(cells), "|", flush=True)
 
@@ -257,8 +257,8 @@ def pooled_words(space: Space, data: Path) -> None:
                         ]
                     )
                 )
-            found = score(means[0], parts[0][1], means[1], parts[1][1])[0]
-            cells.append(f"{found:.3f}")
+            scores = score(means[0], parts[0][1], means[1], parts[1][1])[0]
+            cells.append(f"{scores:.3f}")
         print(f"| {label} |", " | ".join(cells * (3 // len(cells))), "|", flush=True)
 
 
@@ -327,18 +327,18 @@ def layers(data: Path) -> None:
     print("| --- | --- | --- | --- | --- |")
     for longest in (1.0, 0.9, 0.7, 0.5, 0.3, 0.1):
         sigma = 0.75 * longest
-        found = []
+        scores = []
         for run in range(LAYER_RUNS):
             rng = np.random.default_rng(run)
             a, b = (
                 clip(v, longest) + sigma * rng.normal(size=v.shape)
                 for v in (train, test)
             )
-            found.append(score(a, labels, b, truth)[0])
-        told = [curve.epsilon_of(side * longest / sigma, delta) for side in (1, 2)]
+            scores.append(score(a, labels, b, truth)[0])
+        losses = [curve.epsilon_of(side * longest / sigma, delta) for side in (1, 2)]
         print(
-            f"| {longest} | {sigma:.3f} | {np.mean(found):.3f} | {told[0]:.2f} | "
-            f"{told[1]:.2f} |",
+            f"| {longest} | {sigma:.3f} | {np.mean(scores):.3f} | {losses[0]:.2f} | "
+            f"{losses[1]:.2f} |",
             flush=True,
         )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -11,7 +10,8 @@ from types import ModuleType
 import pytest
 
 from dptext import registry
-from tests.cli.running import Ran, lexicon, there
+from tests.cli.running import Ran, lexicon
+from tests.outside import install, run
 
 LINE = b'{"text":"the film was good"}\n'
 BARE = "from dataclasses import dataclass\n@dataclass\nclass Params:\n    pass\n"
@@ -32,24 +32,6 @@ BROKEN = {
     ),
     "params": (BARE, UNFIT),
 }
-
-
-def install(site: Path, package: str, group: str, entries: str, **modules: str) -> None:
-    """Lay a package into a folder for packages, as an installer does."""
-    facts = site / f"{package}-1.0.dist-info"
-    facts.mkdir(parents=True)
-    (facts / "METADATA").write_text(
-        f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n"
-    )
-    (facts / "entry_points.txt").write_text(f"[{group}]\n{entries}\n")
-    for name, text in modules.items():
-        (site / f"{name}.py").write_text(text)
-
-
-def run(site: Path, *arguments: str, given: bytes = b"") -> Ran:
-    """Run a command that sees the packages of a folder."""
-    root = str(Path(__file__).parents[1])
-    return there(*arguments, given=given, PYTHONPATH=os.pathsep.join([str(site), root]))
 
 
 def refused(ran: Ran, *said: str) -> None:
@@ -96,7 +78,7 @@ def test_broken_mechanisms_break_no_other(tmp_path: Path) -> None:
     modules = {f"bad_{name}": text for name, (text, _) in BROKEN.items()}
     entries += "\nprinter = bad_empty:print\nodd = 5 $"
     install(tmp_path, "brokenpack", "dptext.mechanisms", entries, **modules)
-    ran = run(tmp_path, "mechanisms", "--json")
+    ran = run(tmp_path, "list", "mechanisms", "--json")
     assert ran.code == 0, ran.err
     rows = {row["mechanism"]: row for row in json.loads(ran.out)}
     assert rows["rank"]["family"] == "words"
@@ -106,11 +88,15 @@ def test_broken_mechanisms_break_no_other(tmp_path: Path) -> None:
         assert "\n" not in rows[name]["broken"]
     assert "brokenpack" in rows["printer"]["broken"]
     assert "brokenpack" in rows["odd"]["broken"]
-    ran = run(tmp_path, "mechanisms")
+    ran = run(tmp_path, "list", "mechanisms")
     assert ran.code == 0, ran.err
     assert b"laplace" in ran.out
     assert b"brokenpack" in ran.out
-    refused(run(tmp_path, "mechanisms", "raises"), "brokenpack", "cannot be imported")
+    refused(
+        run(tmp_path, "list", "mechanisms", "raises"),
+        "brokenpack",
+        "cannot be imported",
+    )
     small = ("--lexicon", lexicon(tmp_path), "--epsilon", "3", "-q")
     assert run(tmp_path, "sanitize", "-f", "text", *small, given=LINE).code == 0
     ran = run(
@@ -131,7 +117,7 @@ def test_names_of_dptext_are_taken(tmp_path: Path) -> None:
         tmp_path, "sanitize", "-f", "text", *small, "--mechanism", "santext", given=LINE
     )
     assert ran.code == 0, ran.err
-    ran = run(tmp_path, "mechanisms", "--json")
+    ran = run(tmp_path, "list", "mechanisms", "--json")
     rows = {row["mechanism"]: row for row in json.loads(ran.out)}
     assert "thief" in rows["rank"]["broken"]
     assert "santext" in rows
@@ -141,7 +127,7 @@ def test_a_name_taken_twice_is_nobodys(tmp_path: Path) -> None:
     """Of two packages with one name neither is used; both are named."""
     for name in ("one", "two"):
         install(tmp_path, name, "dptext.mechanisms", "mine = x")
-    ran = run(tmp_path, "mechanisms", "mine")
+    ran = run(tmp_path, "list", "mechanisms", "mine")
     refused(ran, "one and two", "taken twice")
 
 
@@ -150,7 +136,7 @@ def test_metadata_that_cannot_be_read_is_passed_over(tmp_path: Path) -> None:
     """A package whose entry points are no such file breaks nothing."""
     install(tmp_path, "odd", "dptext.mechanisms", "no equals sign")
     install(tmp_path, "fine", "dptext.formats", "jsonl = x")
-    assert run(tmp_path, "mechanisms", "rank").code == 0
+    assert run(tmp_path, "list", "mechanisms", "rank").code == 0
     small = ("--lexicon", lexicon(tmp_path), "--epsilon", "3", "-q")
     refused(
         run(tmp_path, "sanitize", "-f", "text", *small, given=LINE),
@@ -185,7 +171,8 @@ def test_a_metric_of_another_package_is_measured(tmp_path: Path) -> None:
         options = (*small, "--report", str(report), "--jobs", jobs)
         ran = run(tmp_path, "sanitize", "-f", "text", *options, given=LINES)
         assert ran.code == 0, ran.err
-        assert "Length (from private text)" in ran.err
+        assert "How much changed" in ran.err
+        assert "Length" in ran.err.partition("How much changed")[2]
         shown.append(json.loads(report.read_bytes())["private"]["words"]["metrics"])
     assert shown[0]["Length"] == {"mean": 4.0, "texts": 30}
     assert shown[0].keys() == {"PP", "LOW", "CS", "Length"}

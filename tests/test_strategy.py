@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 from dptext import pipeline, profile
 from dptext.errors import UsageError
+from dptext.guarantees import statement
+from dptext.guarantees.statement import Statement
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
 from dptext.types import Record
@@ -126,21 +128,23 @@ def test_each_draw_follows_the_law(strategy: str) -> None:
     assert (np.abs(counts - runs * law) <= spread).all()
 
 
-@pytest.mark.parametrize("strategy", ["record", "data-set"])
-def test_what_a_strategy_shows_is_said(strategy: str) -> None:
-    """The statement compares equal patterns only and counts distinct words."""
-    from dptext.guarantees import statement
-
-    made = built(strategy)
-    told = statement.statement_of(
-        made.profile,
-        made.mechanism,
-        made.budget.description,
+def stated(ready: Pipeline) -> Statement:
+    """Draw up the statement of a run with a key file."""
+    return statement.statement_of(
+        ready.profile,
+        ready.mechanism,
+        ready.budget.description,
         key="key-file",
         lexicon_is_custom=False,
         identified=False,
         fields=None,
     )
+
+
+@pytest.mark.parametrize("strategy", ["record", "data-set"])
+def test_what_a_strategy_shows_is_said(strategy: str) -> None:
+    """The statement compares equal patterns only and counts distinct words."""
+    told = stated(built(strategy))
     assert told.strategy == strategy
     assert any("pattern of equal words" in line for line in told.adjacency)
     assert "pattern of equal words" in told.sentence
@@ -157,18 +161,7 @@ def test_forms_are_spoken_of_where_they_may_change(
     strategy: str, agreement: str
 ) -> None:
     """One replacement may be written in several forms, but not without agreement."""
-    from dptext.guarantees import statement
-
-    made = built(strategy, tokens={"agreement": agreement})
-    told = statement.statement_of(
-        made.profile,
-        made.mechanism,
-        made.budget.description,
-        key="key-file",
-        lexicon_is_custom=False,
-        identified=False,
-        fields=None,
-    )
+    told = stated(built(strategy, tokens={"agreement": agreement}))
     lines = (*told.not_covered, *told.conditions)
     said = " ".join(lines)
     assert ("its form follows the words beside it" in said) == (agreement == "inflect")

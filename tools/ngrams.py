@@ -111,15 +111,15 @@ def main() -> None:
     path = package() / "model" / "en-us" / "en-us.lm.bin"
     trie = sphinx.read(path)
     compare(trie, path)
-    made = model(trie, lexicons.find(arguments.lexicon))
-    digest = ngrams.save(made, arguments.out)
+    built = model(trie, lexicons.find(arguments.lexicon))
+    digest = ngrams.save(built, arguments.out)
     (arguments.out / "LICENSE.sphinx").write_text(notice(), encoding="utf-8")
     text = PROVENANCE.format(
         version=importlib.metadata.version("pocketsphinx"),
         sha256=settings.digest_of_path(path),
-        pairs=len(made.gains),
-        words=made.size,
-        known=np.isin([word.lower() for word in made.words], trie.words).mean(),
+        pairs=len(built.gains),
+        words=built.size,
+        known=np.isin([word.lower() for word in built.words], trie.words).mean(),
     )
     (arguments.out / "PROVENANCE.md").write_text(text, encoding="utf-8")
     size = sum(file.stat().st_size for file in arguments.out.iterdir())

@@ -44,14 +44,14 @@ def figures(pipeline: Pipeline, most: int) -> list[JsonObject]:
     for corpus, file in CORPORA.items():
         texts = [str(row["text"]) for row in rows_of(file)[:most]]
         batches = (texts[n : n + _BATCH] for n in range(0, len(texts), _BATCH))
-        found = context_risk.measure(
+        readings = context_risk.measure(
             pipeline,
             context_risk.available(pipeline),
             batches,
             pipeline.randomness(RunKey.from_seed(0)),
         )
-        rows.append(asdict(InContext(corpus, model, found)))
-        for each in found:
+        rows.append(asdict(InContext(corpus, model, readings)))
+        for each in readings:
             every = each.classes[0]
             print(f"  {corpus}: {each.reader} {every.success:.1%}", flush=True)
     return rows

@@ -95,8 +95,7 @@ def _only(folder: Path, patterns: tuple[str, ...], what: str, location: str) -> 
                 raise LexiconError(msg)
             if paths:
                 return paths[0]
-    msg = f"{location}: no {what} in it"
-    raise LexiconError(msg)
+    raise LexiconError(f"{location}: no {what} in it")
 
 
 def _read_text(path: Path, location: str) -> list[str]:

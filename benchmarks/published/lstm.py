@@ -118,9 +118,9 @@ def main() -> None:
         lambda: Recurrent(given.epochs),
         given.trainings,
     )
-    found = baseline.against([row[given.field] for row in after])
-    print(f"originals {baseline.original}, perturbed {found.private}, ", end="")
-    print(f"trained on originals, tested on perturbed {found.static}")
+    task = baseline.against([row[given.field] for row in after])
+    print(f"originals {baseline.original}, perturbed {task.private}, ", end="")
+    print(f"trained on originals, tested on perturbed {task.static}")
 
 
 if __name__ == "__main__":

@@ -68,7 +68,10 @@ def _show_lists(kinds: Sequence[str], as_json: bool) -> None:
     from dptext.report import components
     from dptext.report.blocks import Block, Column, Table
 
-    profiles = [profile.load(each) for each in profile.shipped()]
+    # Profiles only where they are asked for: one whose mechanism is taken by another
+    # package cannot be loaded, and the list of mechanisms says why.
+    shipped = profile.shipped() if "profiles" in kinds else ()
+    profiles = [profile.load(each) for each in shipped]
     names = registry.names("mechanisms") if "mechanisms" in kinds else ()
     mechanisms = [components.row(each) for each in names]
     if as_json:

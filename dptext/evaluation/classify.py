@@ -1,11 +1,7 @@
-"""Accuracy of classifiers on private texts: utility, and attacks on an attribute.
+"""Classifiers on private texts: utility, and attacks on an attribute.
 
-How well a classifier does on private texts: utility, and attacks on an attribute.
-
-Splits are stratified and the same for original and private texts; MEANINGS says what is
-trained and tested on what.
-
-Classifiers, by the name that --classifier takes.
+A classifier is named as --classifier takes it. Splits are stratified and the same for
+original and private texts; MEANINGS says what is trained and tested on what.
 """
 
 from __future__ import annotations

@@ -1,11 +1,8 @@
-"""Mechanisms compared on the user's texts: a grid of cells, one row for each.
+"""Mechanisms compared on one's own texts: a grid of cells, one row for each.
 
-Mechanisms against each other on one's own texts: a grid of cells, one row for each.
-
-Every cell runs in a process of its own, which alone takes its time and memory; a few
-run at once. Rows that are done can be kept and are then not computed again.
-
-What a comparison reads and keeps: a sample of texts, finished rows.
+Texts are a sample of a file. Every cell runs in a process of its own, which alone takes
+its time and memory; a few run at once. Rows that are done can be kept and are then not
+computed again.
 """
 
 from __future__ import annotations

@@ -46,8 +46,7 @@ def calibrated(
             ready, [context_risk.named(ready, reader)], [texts], randomness
         )
         if not results:
-            msg = f"{text}: no words of the lexicon to read"
-            raise InputError(msg)
+            raise InputError(f"{text}: no words of the lexicon to read")
         return results[0]
 
     ready = pipeline.build(recipe, lexicon)

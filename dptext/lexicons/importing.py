@@ -219,8 +219,7 @@ def arranged(
     counts = zipf(len(raw.words)) if raw.counts is None else raw.counts
     folded = fold(raw.words, counts)
     if not len(folded.rows):
-        msg = f"{location}: no entry in it is a word"
-        raise LexiconError(msg)
+        raise LexiconError(f"{location}: no entry in it is a word")
     words = [normalize("NFC", raw.words[row]) for row in folded.rows.tolist()]
     names = numbers.names(language)
     counts = _number_counts(folded, scheme.outputs, names)
@@ -311,15 +310,13 @@ class Settings:
     def __post_init__(self) -> None:
         for name, value in asdict(self).items():
             if isinstance(value, int) and value < 1 and name != "outputs":
-                msg = f"{name.replace('_', '-')} must be 1 or more"
-                raise UsageError(msg)
+                raise UsageError(f"{name.replace('_', '-')} must be 1 or more")
         if self.language is not None and not _CODE.fullmatch(self.language):
             msg = "language must be a code of two or three small letters, as in de"
             raise UsageError(msg)
         few = self.outputs is not None and min(self.outputs, self.listed) == 1
         if few or (self.outputs or 0) < 0:
-            msg = "outputs and listed must be 2 or more: a word and another"
-            raise UsageError(msg)
+            raise UsageError("outputs and listed must be 2 or more: a word and another")
 
     def key(self) -> str:
         """Write the settings and VERSION in one line, the same for the same lexicon."""

@@ -49,11 +49,10 @@ def check_coordinates(vectors: NDArray[np.floating], what: str) -> None:
     most = max(float(vectors.max(initial=0)), -float(vectors.min(initial=0)))
     if most == 0.0 or _LEAST <= most <= _MOST:
         return
-    msg = (
+    raise LexiconError(
         f"{what}: the largest coordinate is {most:.3g}, and distances can be trusted "
         f"for {_LEAST:g} to {_MOST:g}; multiply all vectors by one factor"
     )
-    raise LexiconError(msg)
 
 
 def build_orders(

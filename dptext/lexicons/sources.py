@@ -51,8 +51,7 @@ def opened(path: Path, progress: Shares = quiet) -> Iterator[io.BufferedReader]:
         msg = f"{path}: the packed file is damaged or truncated"
         raise LexiconError(msg) from error
     except OSError as error:
-        msg = f"{path}: {error.strerror or error}"
-        raise LexiconError(msg) from error
+        raise LexiconError(f"{path}: {error.strerror or error}") from error
 
 
 class _Watched(io.FileIO):
@@ -121,8 +120,7 @@ def read_npz(
         raise LexiconError(msg) from None
     for name in ("words", "vectors"):
         if name not in arrays:
-            msg = f"{location}: no array named {name!r} in it"
-            raise LexiconError(msg)
+            raise LexiconError(f"{location}: no array named {name!r} in it")
     words = words_of(arrays["words"], location)
     return assemble(
         words, arrays["vectors"], arrays.get("counts"), location, limit=limit
@@ -140,8 +138,7 @@ def words_of(words: Array, location: str) -> list[str]:
             for word in words.tolist()
         ]
     except UnicodeDecodeError:
-        msg = f"{location}: words are not UTF-8"
-        raise LexiconError(msg) from None
+        raise LexiconError(f"{location}: words are not UTF-8") from None
 
 
 def assemble(
@@ -154,14 +151,12 @@ def assemble(
 ) -> RawVectors:
     """Check that the arrays of a source fit each other; float16 stays float16."""
     if vectors.ndim != 2 or vectors.dtype.kind != "f" or not vectors.shape[1]:
-        msg = (
+        raise LexiconError(
             f"{location}: vectors must be a matrix of floats, found "
             f"{vectors.dtype.name}"
         )
-        raise LexiconError(msg)
     if len(words) != len(vectors):
-        msg = f"{location}: {len(words)} words but {len(vectors)} vectors"
-        raise LexiconError(msg)
+        raise LexiconError(f"{location}: {len(words)} words but {len(vectors)} vectors")
     if not all(words):
         msg = f"{location}, entry {words.index('') + 1}: the word is empty"
         raise LexiconError(msg)
@@ -220,18 +215,16 @@ def sha256(path: Path) -> str:
         with open(path, "rb", buffering=0) as stream:
             return hashlib.file_digest(stream, "sha256").hexdigest()
     except OSError as error:
-        msg = f"{path}: {error.strerror}"
-        raise LexiconError(msg) from None
+        raise LexiconError(f"{path}: {error.strerror}") from None
 
 
 def _check_file(path: Path) -> None:
     streams.check_ends(path, "vectors")
     if path.is_dir():
-        msg = (
+        raise LexiconError(
             f"{path}: a folder; give one file of vectors, such as an .npz with the "
             "arrays words and vectors"
         )
-        raise LexiconError(msg)
 
 
 def detect(path: Path, stream: io.BufferedReader) -> str:
@@ -241,8 +234,7 @@ def detect(path: Path, stream: io.BufferedReader) -> str:
     if head.startswith(ZIP) or suffix == ".npz":
         return "npz"
     if not head:
-        msg = f"{path}: the file is empty"
-        raise LexiconError(msg)
+        raise LexiconError(f"{path}: the file is empty")
     first = head.partition(b"\n")[0][:64] + b"\n"
     if vector_lines.header_of(first) is None:
         return "glove"

@@ -116,11 +116,10 @@ def read_meta(folder: Path) -> Described:
         raise LexiconError(msg) from None
     format = document.get("format") if isinstance(document, dict) else None
     if format != FORMAT:
-        msg = (
+        raise LexiconError(
             f"{folder}: lexicon format {format!r}, this version reads {FORMAT}; import "
             "the lexicon again"
         )
-        raise LexiconError(msg)
     meta = document.get("meta")
     if not {"name", "digest"} <= document.keys() or not isinstance(meta, dict):
         msg = f"{folder / META}: name, digest or meta is missing; import it again"
@@ -148,14 +147,12 @@ def check(lexicon: Lexicon) -> None:
     """Raise LexiconError unless the arrays are what dptext.types.Lexicon says."""
     size = len(lexicon.words)
     if not size:
-        msg = f"lexicon {lexicon.name!r} has no words"
-        raise LexiconError(msg)
+        raise LexiconError(f"lexicon {lexicon.name!r} has no words")
     for name, array in _arrays_of(lexicon).items():
         _check_shape(f"lexicon {lexicon.name!r}, {name}", name, array, size)
     for fits, claim in _claims(lexicon):
         if not fits:
-            msg = f"lexicon {lexicon.name!r}: {claim}"
-            raise LexiconError(msg)
+            raise LexiconError(f"lexicon {lexicon.name!r}: {claim}")
 
 
 def _claims(lexicon: Lexicon) -> Iterator[tuple[bool, str]]:
@@ -200,11 +197,10 @@ def _check_shape(location: str, name: str, array: Array, size: int) -> None:
     if not fits or array.dtype.name not in types:
         sides = " x ".join(str(lengths.get(side, side)) for side in shape)
         have = " x ".join(map(str, array.shape))
-        msg = (
+        raise LexiconError(
             f"{location}: expected {sides} of {' or '.join(types)}, "
             f"found {have} of {array.dtype.name}"
         )
-        raise LexiconError(msg)
 
 
 def _present(folder: Path) -> list[str]:
@@ -352,8 +348,7 @@ def _canonical(meta: Meta) -> bytes:
 def _plain(value: object) -> object:
     if isinstance(value, np.generic | np.ndarray):
         return value.tolist()
-    msg = f"meta holds a {type(value).__name__}, which JSON cannot carry"
-    raise LexiconError(msg)
+    raise LexiconError(f"meta holds a {type(value).__name__}, which JSON cannot carry")
 
 
 BUILTIN = "builtin"

@@ -51,8 +51,7 @@ def checked(
     is, because a file given by mistake may be a private text.
     """
     if not raw.words:
-        msg = f"{location}: no words in it"
-        raise LexiconError(msg)
+        raise LexiconError(f"{location}: no words in it")
     if len(raw.words) != len(set(raw.words)):
         _refuse_duplicate(raw.words, location, first, unit)
     for start in range(0, len(raw.words), _ROWS):
@@ -68,11 +67,10 @@ def _refuse_duplicate(words: list[str], location: str, first: int, unit: str) ->
     first_row: dict[str, int] = {}
     for row, word in enumerate(words):
         if word in first_row:
-            msg = (
+            raise LexiconError(
                 f"{location}, {unit} {first + row}: the same word as {unit} "
                 f"{first + first_row[word]}; remove one of them"
             )
-            raise LexiconError(msg)
         first_row[word] = row
 
 
@@ -117,11 +115,9 @@ def _divide_slowly(line: bytes, d: int, where: str) -> tuple[bytes, list[float]]
     word = fields[0]
     # A word that ends in a decimal fraction is a line with a number too many.
     if b"." in (tail := word.rpartition(b" ")[2]) and tail != word and _is_number(tail):
-        msg = f"{where}: expected a word and {d} numbers, found more"
-        raise LexiconError(msg)
+        raise LexiconError(f"{where}: expected a word and {d} numbers, found more")
     if not word:
-        msg = f"{where}: no word before the numbers"
-        raise LexiconError(msg)
+        raise LexiconError(f"{where}: no word before the numbers")
     wrong = [
         at for at, field in enumerate(fields, 1) if at > 1 and not _is_number(field)
     ]
@@ -185,14 +181,12 @@ def _not_blank(stream: BinaryIO, location: str, first: int) -> Iterator[bytes]:
     blank = 0
     for number, line in enumerate(_limited(stream), first):
         if len(line) > _LONGEST:
-            msg = f"{location}, line {number}: longer than 64 MiB"
-            raise LexiconError(msg)
+            raise LexiconError(f"{location}, line {number}: longer than 64 MiB")
         if line.isspace():
             blank = blank or number
             continue
         if blank:
-            msg = f"{location}, line {blank}: the line is empty"
-            raise LexiconError(msg)
+            raise LexiconError(f"{location}, line {blank}: the line is empty")
         yield line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
 
 
@@ -227,11 +221,10 @@ def read_header(stream: BinaryIO, location: str) -> tuple[int, int]:
     """Read the first line: the numbers of words and of dimensions."""
     header = header_of(stream.readline(64))
     if header is None:
-        msg = (
+        raise LexiconError(
             f"{location}, line 1: expected a header, the numbers of words and "
             "dimensions"
         )
-        raise LexiconError(msg)
     return header
 
 
@@ -292,11 +285,9 @@ def _word(field: bytes, location: str, number: int) -> str:
     try:
         word = field.removeprefix(b"\n").decode()
     except UnicodeDecodeError:
-        msg = f"{location}, word {number}: not UTF-8"
-        raise LexiconError(msg) from None
+        raise LexiconError(f"{location}, word {number}: not UTF-8") from None
     if not word:
-        msg = f"{location}, word {number}: the word is empty"
-        raise LexiconError(msg)
+        raise LexiconError(f"{location}, word {number}: the word is empty")
     return word
 
 

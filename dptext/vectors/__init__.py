@@ -2,9 +2,9 @@
 
 settings -> Release (`release.of`): all public work, the mechanism made ready
 records  -> `Release.rows`: encode (encoders) -> position -> noise, on a grid
-rows     -> `columns`: .npy, .npz, .parquet or .arrow
-beside the path: `claims` (figures), `statement` (sentences), `measures` (on public
-words or texts), `document`, `panel` and `page` (the report), `verify` (for check).
+rows     -> `columns`: .npy, .npz, .parquet or .arrow (`job` for files)
+beside the path: `statement` (figures and sentences of the promise) and `measures` (on
+public words or texts); both go into the report of dptext.report.
 """
 
 from __future__ import annotations

@@ -220,8 +220,7 @@ def suffix(path: str) -> str:
 def find(path: str | None) -> type[Writer]:
     """Return what writes a file of this name. Raises UsageError and MissingExtra."""
     if path is None or path == "-" or suffix(path) not in WRITERS:
-        msg = f"give -o a name that ends in {', '.join(WRITERS)}"
-        raise UsageError(msg)
+        raise UsageError(f"give -o a name that ends in {', '.join(WRITERS)}")
     writer = WRITERS[suffix(path)]
     if issubclass(writer, ArrowWriter):
         try:

@@ -1,12 +1,8 @@
 """Vectors of texts without noise, and the public tables that they come from.
 
-From texts to vectors without noise: words of a lexicon, means of them, a model's.
-
-Public tables of vectors: a lexicon, weighted for SIF, or public texts of a model.
-
-A table is a lexicon in form, so that spaces and mechanisms take it as one.
-
-Public texts, by whose vectors noisy ones are judged.
+A vector is that of a word of a lexicon, a mean of such, or that of a sentence model. A
+table is a lexicon in form, so that spaces and mechanisms take it as one: a lexicon,
+weighted for SIF, or public texts under a model, by which noisy vectors are judged.
 """
 
 from __future__ import annotations
@@ -141,8 +137,7 @@ def read(path: str) -> tuple[str, ...]:
         lines: Sequence[str] = Path(path).read_text("utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "no UTF-8 text"
-        msg = f"--public {path}: {reason}"
-        raise UsageError(msg) from None
+        raise UsageError(f"--public {path}: {reason}") from None
     texts = tuple(dict.fromkeys(line for line in lines if line.strip()))[:_TEXTS]
     if len(texts) < 2:
         msg = f"--public {path}: needs at least two different texts, one a line"
@@ -166,11 +161,10 @@ def weighted(lexicon: Lexicon, a: float) -> Lexicon:
     longest = np.abs(rows).max(initial=0.0)
     rows -= (rows @ common)[:, None] * common
     if np.abs(rows).max(initial=0.0) <= 1e-9 * longest:
-        msg = (
+        raise LexiconError(
             f"lexicon {lexicon.name}: its vectors lie in one direction, which "
             "--pool sif takes off; use --pool mean"
         )
-        raise LexiconError(msg)
     digest = settings.digest_of_data([lexicon.digest, "sif", a])
     return _table(lexicon, rows.astype(np.float32), digest)
 

@@ -1,4 +1,4 @@
-"""A job: read, embed, write, batch after batch."""
+"""Embed a file: read, encode, release, write, batch after batch."""
 
 from __future__ import annotations
 
@@ -156,11 +156,10 @@ def _count(counts: Counts, ready: Release, batch: Sequence[Record], rows: Rows) 
         value = (record.subject or "").encode("utf-8", "surrogatepass")
         counts.subjects[hashlib.blake2b(value, digest_size=16).digest()] += int(count)
     if options.most > 1 and max(counts.subjects.values(), default=0) > options.most:
-        msg = (
+        raise RefusedError(
             f'a value of "{options.subject}" has more than {options.most} vectors, '
             "among which epsilon is shared; give a larger --most"
         )
-        raise RefusedError(msg)
 
 
 def _table(job: Job, ready: Release, batch: Sequence[Record], rows: Rows) -> Table:

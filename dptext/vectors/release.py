@@ -1,6 +1,6 @@
 """All public work for a release of vectors, and the vectors of records.
 
-A noise layer for any vectors, without texts or public words.
+`ready` makes a mechanism ready for any vectors, without texts or public words.
 """
 
 from __future__ import annotations
@@ -247,7 +247,6 @@ def ready(
     space = spaces.prepare(encoders.axes(width, longest), "identity", Identity())
     mechanism = for_inputs(params, options).prepare(space, Aim())
     if isinstance(mechanism, Mahalanobis) or not isinstance(mechanism, NoiseMechanism):
-        msg = f"mechanism {name} needs public vectors, or releases none"
-        raise UsageError(msg)
+        raise UsageError(f"mechanism {name} needs public vectors, or releases none")
     check(mechanism, epsilon, Inputs.VECTORS)
     return mechanism

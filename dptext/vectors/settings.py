@@ -156,8 +156,7 @@ def _with_mu(recipe: Profile, mu: float, *, has_budget: bool) -> Profile:
         msg = f"--mu is of normal noise, and {recipe.mechanism.name} has other noise"
         raise UsageError(msg)
     if has_budget:
-        msg = "give --mu or an epsilon or risk, not both"
-        raise UsageError(msg)
+        raise UsageError("give --mu or an epsilon or risk, not both")
     # Rounded down, so that mu is no more than was asked for.
     epsilon = epsilon_of(mu, params.delta) * (1.0 - 1e-9)
     if not epsilon:
@@ -181,8 +180,7 @@ def check_text(name: str, value: object) -> None:
         str(value).encode()
     except UnicodeEncodeError:
         shown = str(value).encode("utf-8", "backslashreplace").decode()
-        msg = f"{name} {shown[:40]}: not UTF-8 text"
-        raise UsageError(msg) from None
+        raise UsageError(f"{name} {shown[:40]}: not UTF-8 text") from None
 
 
 def _agree(settings: Settings) -> None:
@@ -191,17 +189,15 @@ def _agree(settings: Settings) -> None:
     for name, value in asdict(options).items():
         check_text(f"--{name}", value)
     if recipe.mechanism.params.family != "noise":
-        msg = (
+        raise UsageError(
             f"mechanism {recipe.mechanism.name} draws words, not vectors; `dptext "
             "mechanisms` lists those of the family noise"
         )
-        raise UsageError(msg)
     if not isinstance(recipe.budget.params, uniform.Params):
-        msg = (
+        raise UsageError(
             f"budget {recipe.budget.name}: all vectors have one epsilon; use the "
             "budget uniform"
         )
-        raise UsageError(msg)
     if options.pool is not Pool.WORD and recipe.budget.params.risk is not None:
         msg = "a risk is that of one word: give it with --pool word, or an epsilon"
         raise UsageError(msg)

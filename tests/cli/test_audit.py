@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 import pytest
 
-from tests.cli.running import Ran, lexicon, small, there
+from tests.cli.running import Ran, lexicon, small
 from tests.cli.running import here as run_here
+from tests.outside import install, run
 
 QUICK = ("--draws", "50000", "--runs", "500")
 
@@ -93,16 +93,9 @@ class Copies(rank.Rank):
 
 def test_a_program_that_is_not_its_formula_ends_with_1(tmp_path: Path) -> None:
     """A mechanism of another package, by name; the verdict says what it does."""
-    site = tmp_path / "site"
-    facts = site / "copies-1.0.dist-info"
-    facts.mkdir(parents=True)
-    (site / "copies.py").write_text(COPIES)
-    (facts / "METADATA").write_text("Metadata-Version: 2.1\nName: copies\nVersion: 1\n")
-    (facts / "entry_points.txt").write_text("[dptext.mechanisms]\nmine = copies\n")
-    paths = os.pathsep.join(filter(None, [str(site), os.environ.get("PYTHONPATH")]))
-    root = str(Path(__file__).parents[2])
+    install(tmp_path, "copies", "dptext.mechanisms", "mine = copies", copies=COPIES)
     options = ("--epsilon", "2", "--lexicon", lexicon(tmp_path), *QUICK, "--json")
-    ran = there("audit", "mine", *options, PYTHONPATH=os.pathsep.join([paths, root]))
+    ran = run(tmp_path, "audit", "mine", *options)
     assert ran.code == 1, ran.err
     found = json.loads(ran.out)
     assert not found["refuted"]

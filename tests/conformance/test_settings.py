@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import shutil
 import typing
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -21,6 +20,7 @@ from dptext.settings import Prepared, convert, digest_of_path
 from dptext.tokens.policy import Policy
 from dptext.types import Record
 from tests.conformance.components import ENGLISH
+from tests.outside import install
 from tests.readers import models as pair_models
 
 STAGES = (*profile.STAGES.values(), "budgets.scores")
@@ -367,14 +367,9 @@ def test_components_of_other_packages_count_with_their_code(
 ) -> None:
     """A changed file of an outside mechanism draws anew, whatever its settings say."""
     site = tmp_path / "site"
-    facts = site / "outsider-1.0.dist-info"
-    facts.mkdir(parents=True)
-    source = Path(registry.find("mechanisms", "santext").__file__ or "")
-    shutil.copy(source, site / "outsider_words.py")
-    (facts / "METADATA").write_text("Metadata-Version: 2.1\nName: outsider\n")
-    (facts / "entry_points.txt").write_text(
-        "[dptext.mechanisms]\noutsider = outsider_words\n"
-    )
+    source = Path(registry.find("mechanisms", "santext").__file__ or "").read_text()
+    entry = "outsider = outsider_words"
+    install(site, "outsider", "dptext.mechanisms", entry, outsider_words=source)
     monkeypatch.syspath_prepend(str(site))
     forget()
     try:

@@ -107,11 +107,10 @@ def build_english(
     sources give the same digest. Raises LexiconError if one is missing.
     """
     if not 1 < listed < outputs <= size < 2**16:
-        msg = (
+        raise LexiconError(
             "the English lexicon takes at most 65535 words, and orders of 2 words or "
             "more, fewer than there are outputs"
         )
-        raise LexiconError(msg)
     progress("reading WordNet", 0.0)
     english = load(build_sources.wordnet)
     progress("choosing words", 0.1)

@@ -75,13 +75,11 @@ def read_counts(path: Path) -> dict[str, float]:
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        msg = f"{path}: no list of words and counts ({error})"
-        raise LexiconError(msg) from None
+        raise LexiconError(f"{path}: no list of words and counts ({error})") from None
     for number, line in enumerate(lines, 1):
         word, _, count = line.strip().partition(" ")
         if not count.isdigit():
-            msg = f"{path}, line {number}: expected a word and its count"
-            raise LexiconError(msg)
+            raise LexiconError(f"{path}, line {number}: expected a word and its count")
         counts[key_of(word)] = float(count)
     return counts
 

@@ -51,8 +51,7 @@ class Cases:
         try:
             lines = word_list.read_text(encoding="utf-8").splitlines()
         except (OSError, UnicodeDecodeError) as error:
-            msg = f"{word_list}: no list of words ({error})"
-            raise LexiconError(msg) from None
+            raise LexiconError(f"{word_list}: no list of words ({error})") from None
         self.common = frozenset(line for line in lines if line == line.lower())
         self._english = english
         self._closed = {key_of(word): word for word in lists.frequencies()}

@@ -92,11 +92,10 @@ class ByWordNet(Scheme):
         opposites = max(sum(y < outputs for y in rows) for rows in figures.antonyms)
         few = min(listed, outputs - len(figures.barred) - opposites)
         if few <= 1:
-            msg = (
+            raise LexiconError(
                 f"{outputs} English words of the file and --listed {listed} make no "
                 "orders; take more of both"
             )
-            raise LexiconError(msg)
         listing = orders.orders(figures, outputs, few - 1, progress=progress)
         numbers.list_first(listing, words)
         last = orders.order_of_unknown(figures, outputs, few, first=names[:few])

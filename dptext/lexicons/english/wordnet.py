@@ -114,14 +114,12 @@ def _lines(path: Path) -> Iterator[str]:
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
-        msg = (
+        raise LexiconError(
             f"{path}: {error.strerror}; give the folder of the WordNet 3.0 database "
             "(Debian packages wordnet-base and wordnet-sense-index)"
-        )
-        raise LexiconError(msg) from None
+        ) from None
     except UnicodeDecodeError:
-        msg = f"{path}: not a WordNet 3.0 file"
-        raise LexiconError(msg) from None
+        raise LexiconError(f"{path}: not a WordNet 3.0 file") from None
     return iter(text.splitlines())
 
 
