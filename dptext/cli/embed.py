@@ -190,4 +190,4 @@ def command(
         view = views.report(result, signatures.of_signer(reports.key))
         internal.write(result, lambda: html.render(view))
         opened.commit()
-    screen.show(view, console=console)
+    screen.show(view, on=console)

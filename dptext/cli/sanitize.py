@@ -349,4 +349,4 @@ def command(
             release.complete()
             charging.leave()
             release.commit()
-    screen.show(view, console=console)
+    screen.show(view, on=console)

@@ -65,7 +65,7 @@ def test_report_goes_to_stderr_and_quiet_silences_it(
     """The panel is on standard error only; --quiet leaves nothing there."""
     ran = here("sanitize", "-f", "text", source, *options)
     assert "Privacy report" in ran.err
-    assert b"privacy report" not in ran.out
+    assert b"Privacy report" not in ran.out
     assert here("sanitize", "-f", "text", source, *options, "-q").err == ""
 
 
