@@ -40,7 +40,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.private_rows import rows_of
-from dptext.models import causal
+from dptext.models import language
 from dptext.tokens import kinds
 from dptext.tokens.regex import kind_of, split
 
@@ -148,8 +148,9 @@ def packaged_network() -> str:
 
 @functools.cache
 def _loaded(path: str) -> tuple[Any, Any]:
-    tokenizer = causal.load_tokenizer(path, "--measure")
-    return tokenizer, causal.load_network(path, "--measure", "cpu")
+    tokenizer = language.load_tokenizer(path, "--measure", language.CAUSAL)
+    network = language.load_network(path, "--measure", "cpu", language.CAUSAL)
+    return tokenizer, network
 
 
 def by_network(texts: Sequence[str], path: str) -> float:

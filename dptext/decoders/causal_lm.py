@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from dptext import decoders
 from dptext.errors import UsageError
-from dptext.models import causal
+from dptext.models import language
 from dptext.noise import unit
 from dptext.readers import pairs as topics
 from dptext.readers.causal import network
@@ -72,7 +72,7 @@ class Params(decoders.Params):
                 "folder or a GGUF file of a causal language model"
             )
             raise UsageError(msg)
-        path = causal.need(self.model, network.SETTING, WHAT)
+        path = language.need(self.model, network.SETTING, WHAT, language.CAUSAL)
         source = CausalModel(path, digest_of_path(path), self.device)
         pairs, digests = None, {"model": source.digest}
         if self.ngrams:

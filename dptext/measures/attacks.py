@@ -31,7 +31,7 @@ from dptext.measures.public import risk_of
 from dptext.mechanisms import Mechanism
 from dptext.metrics import Batch
 from dptext.models import package
-from dptext.models.masked import load_network, load_tokenizer, need
+from dptext.models.language import MASKED, load_network, load_tokenizer, need
 from dptext.tokens import kinds
 from dptext.tokens.policy import DROP, PERTURB, Policy
 from dptext.tokens.tokenizer import Tokenizer
@@ -142,9 +142,9 @@ def attack(folder: str, texts: Sequence[Hidden], most: int = 2000) -> Guessed | 
     """
     torch = package("torch", "the masked-word attack", "semantic")
     folder = need_model(folder)
-    tokenizer = load_tokenizer(folder, _SETTING)
+    tokenizer = load_tokenizer(folder, _SETTING, MASKED)
     device = "cuda" if torch.cuda.is_available() else "cpu"
-    model = load_network(folder, _SETTING, device)
+    model = load_network(folder, _SETTING, device, MASKED)
     asked = list(_questions(tokenizer.mask_token, texts, most))
     asked.sort(key=lambda item: len(item[0]))
     first = five = 0
@@ -162,7 +162,7 @@ def attack(folder: str, texts: Sequence[Hidden], most: int = 2000) -> Guessed | 
 
 def need_model(folder: str) -> str:
     """Return the folder of a model; UsageError where none could be."""
-    return need(folder, _SETTING, "the masked-word attack")
+    return need(folder, _SETTING, "the masked-word attack", MASKED)
 
 
 def _questions(

@@ -49,7 +49,7 @@ from numpy.typing import NDArray
 from dptext import mechanisms, models
 from dptext.errors import UsageError
 from dptext.mechanisms import Aim, Family, TextMechanism
-from dptext.models import masked
+from dptext.models import language
 from dptext.randomness import RandomBits
 from dptext.settings import digest_of_path
 from dptext.spaces import Space
@@ -218,7 +218,7 @@ class Model:
 @cache
 def tokenizer(folder: str, digest: str = "") -> Tokenizer:
     """Load the tokenizer of a model, once for a digest of its folder."""
-    loaded = masked.load_tokenizer(folder, SETTING)
+    loaded = language.load_tokenizer(folder, SETTING, language.MASKED)
     if not loaded.is_fast:
         raise UsageError(f"{SETTING}: {folder} has no fast tokenizer (tokenizer.json)")
     return loaded
@@ -227,7 +227,7 @@ def tokenizer(folder: str, digest: str = "") -> Tokenizer:
 @cache
 def load(folder: str, device: str, digest: str = "") -> Model:
     """Load a model, once for a digest of its folder."""
-    network = masked.load_network(folder, SETTING, device)
+    network = language.load_network(folder, SETTING, device, language.MASKED)
     split = tokenizer(folder, digest)
     positions = getattr(network.config, "max_position_embeddings", None) or 2**30
     longest = min(int(split.model_max_length), positions - _RESERVED)
@@ -397,7 +397,7 @@ class Params(mechanisms.Params):
                 f"{what} needs a model: --set mechanism.model=DIR, a Hugging Face "
                 "folder"
             )
-        folder = masked.need(self.model, SETTING, what)
+        folder = language.need(self.model, SETTING, what, language.MASKED)
         source = ModelSource(
             folder=folder,
             digest=digest_of_path(folder),
@@ -431,7 +431,7 @@ class Mlm(TextMechanism):
 
     def guarantee(self, epsilon: float) -> Guarantee:
         """Return epsilon-LDP of each word for any two texts; no model is loaded."""
-        model = masked.describe(self.source.folder)
+        model = language.describe(self.source.folder)
         return Guarantee.ldp(
             f"Meisenbacher et al. 2024, arXiv:2407.00637; model {model}",
             gaps=(

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext import models
-from dptext.models import Library, causal
+from dptext.models import Library, language
 
 _NAME = "dptext_packed"
 # What attention may be told that is not done here.
@@ -384,13 +384,14 @@ _PACKED, _APART, _ON_GPU = (
 @cache
 def tokenizer(path: str, digest: str) -> Library:
     """Load the tokenizer of a model, once for a digest."""
-    return causal.load_tokenizer(path, SETTING)
+    return language.load_tokenizer(path, SETTING, language.CAUSAL)
 
 
 @cache
 def load(path: str, digest: str, device: str) -> Network:
     """Load a model, once for a digest."""
-    return Network(causal.load_network(path, SETTING, device), device)
+    loaded = language.load_network(path, SETTING, device, language.CAUSAL)
+    return Network(loaded, device)
 
 
 class Network:

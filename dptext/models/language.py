@@ -1,0 +1,162 @@
+"""Language models on this machine: Hugging Face folders, and GGUF files of causal ones.
+
+Nothing is downloaded. Every error begins with the setting that named the model.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import warnings
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from dptext import models, progress
+from dptext.errors import MissingExtra, UsageError
+from dptext.models import Library
+
+
+class Head(NamedTuple):
+    """What a model is to predict: for messages, and for transformers."""
+
+    model: str
+    named: str
+    loader: str
+
+
+MASKED = Head(
+    "a masked language model", "masked-language-model head", "AutoModelForMaskedLM"
+)
+CAUSAL = Head("a causal language model", "causal head", "AutoModelForCausalLM")
+# What the names of architectures with a causal head end in.
+_CAUSAL = ("ForCausalLM", "LMHeadModel", "ForConditionalGeneration")
+_TOKENIZERS = (
+    *("tokenizer.json", "vocab.txt", "vocab.json"),
+    *("sentencepiece.bpe.model", "spiece.model", "tokenizer.model"),
+)
+# Files of which one must be there, and what is said where none is.
+_FILES = (
+    (("config.json",), "config.json; give a model's folder"),
+    (_TOKENIZERS, "tokenizer; save it beside the model"),
+    (
+        ("*.safetensors", "pytorch_model*.bin"),
+        "weights; model.safetensors or pytorch_model.bin should lie there",
+    ),
+)
+
+
+def need(path: str, setting: str, what: str, head: Head) -> str:
+    """Return the absolute path of a model, without loading it; what needs it.
+
+    Raises UsageError where there is none, MissingExtra without the packages for it.
+    """
+    for name in ("transformers", "torch"):
+        if not models.has(name):
+            raise MissingExtra.of(what, "semantic")
+    file = Path(path).expanduser()
+    if head is CAUSAL and file.suffix.lower() == ".gguf":
+        for name in ("gguf", "accelerate"):
+            if not models.has(name):
+                raise MissingExtra.of(f"{what} with a GGUF file", "gguf")
+        if not file.is_file():
+            raise UsageError(f"{setting}: no file {path} (nothing is downloaded)")
+    else:
+        _check_folder(file, setting)
+        if head is CAUSAL:
+            _check_causal(file, setting)
+    return str(file.resolve())
+
+
+def _check_folder(folder: Path, setting: str) -> None:
+    """Raise UsageError for a folder that lacks a part of a model."""
+    if not folder.is_dir():
+        raise UsageError(
+            f"{setting}: no folder {folder}; give that of a Hugging Face model on this "
+            "machine (nothing is downloaded)"
+        )
+    for patterns, absent in _FILES:
+        if not any(any(folder.glob(pattern)) for pattern in patterns):
+            raise UsageError(f"{setting}: {folder} has no {absent}")
+
+
+def _check_causal(folder: Path, setting: str) -> None:
+    """Raise UsageError where a folder says that its model predicts no next token."""
+    try:
+        config = json.loads((folder / "config.json").read_bytes())
+    except (OSError, ValueError):
+        config = None
+    if not isinstance(config, dict):
+        raise UsageError(f"{setting}: config.json in {folder} cannot be read")
+    names = [str(name) for name in config.get("architectures") or ()]
+    if names and not any(name.endswith(_CAUSAL) for name in names):
+        raise UsageError(
+            f"{setting}: the model in {folder} is a {names[0]}, which has no causal "
+            "head; take one that predicts the next token (...ForCausalLM)"
+        )
+
+
+def describe(folder: str) -> str:
+    """Name a model and the digest of its weights."""
+    digest = models.weights_digest(folder)
+    return Path(folder).name + (f" (weights sha256 {digest[:12]})" if digest else "")
+
+
+def load_tokenizer(path: str, setting: str, head: Head) -> Library:
+    """Load the tokenizer of a model.
+
+    Raises UsageError where one of a masked model has no mask token.
+    """
+    loaded = _loaded(path, setting, "AutoTokenizer", head, {})
+    if head is MASKED and loaded.mask_token_id is None:
+        raise UsageError(f"{setting}: the tokenizer in {path} has no mask token")
+    return loaded
+
+
+def load_network(path: str, setting: str, device: str, head: Head) -> Library:
+    """Load a model with its head, for inference in float32."""
+    options: dict[str, object] = {"output_loading_info": True}
+    if head is CAUSAL:
+        options["dtype"] = "float32"
+    if Path(path).is_file():
+        progress.say(f"reading the weights of {Path(path).name}, up to a minute")
+    # Bars of files that are unpacked cannot be switched off.
+    with contextlib.redirect_stderr(io.StringIO()):
+        loaded, info = _loaded(path, setting, head.loader, head, options)
+    missing = [key for key in info["missing_keys"] if not key.endswith("position_ids")]
+    if missing:
+        raise UsageError(
+            f"{setting}: the weights in {path} lack {min(missing)}; take a model that "
+            f"was saved with its {head.named}"
+        )
+    return _quietly(path, setting, lambda: loaded.float().eval().to(device))
+
+
+def _loaded(
+    path: str, setting: str, loader: str, head: Head, given: Mapping[str, object]
+) -> Library:
+    """Load what is in a folder or a GGUF file, and look nowhere else."""
+    library = models.package("transformers", head.model, "semantic")
+    library.utils.logging.disable_progress_bar()
+    library.utils.logging.set_verbosity_error()
+    options = {**given, "local_files_only": True, "trust_remote_code": False}
+    folder = path
+    if Path(path).is_file():
+        folder, options["gguf_file"] = str(Path(path).parent), Path(path).name
+    return _quietly(
+        path,
+        setting,
+        lambda: getattr(library, loader).from_pretrained(folder, **options),
+    )
+
+
+def _quietly(path: str, setting: str, load: Callable[[], Library]) -> Library:
+    """Call load without warnings; what goes wrong is one line."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return load()
+        except Exception as error:  # a broken file may raise anything
+            reason = str(error).strip().partition("\n")[0]
+            raise UsageError(f"{setting}: {path} cannot be loaded: {reason}") from None
