@@ -42,7 +42,6 @@ LAYERS = (
     (
         "evaluation",
         "api",
-        "vectors.api",
         "frames",
         "integrations",
         "spark",

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext.lexicons import lists
+from dptext import lexicons
 from dptext.noise import unit
 from dptext.readers import posterior
 from dptext.readers.channel import Channel
@@ -193,7 +193,7 @@ class PairReader:
         self._backoff_scores = scores_of(backoff)
         alone = weight * model.alone[:size].astype(np.float64)
         self._alone_scores = scores_of(alone)
-        self._vulgar = lists.vulgar_rows(lexicon)
+        self._vulgar = lexicons.vulgar_rows(lexicon)
         self._topic = Topic(channel.lexicon, topic) if topic else None
         self.table = lru_cache(maxsize=_TABLES)(self._table)
 

@@ -13,8 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext import progress
-from dptext.lexicons import lists
+from dptext import lexicons, progress
 from dptext.readers.causal import network
 from dptext.readers.causal.search import (
     DrawnWord,
@@ -101,7 +100,7 @@ class CausalReader:
         channel.check()
         self.channel, self._source, self._settings = channel, source, settings
         self.pairs = pairs
-        self._vulgar = lists.vulgar_rows(channel.lexicon)
+        self._vulgar = lexicons.vulgar_rows(channel.lexicon)
         self._clitic = np.array([*map(is_clitic, channel.lexicon.words)])
         self._table = lru_cache(maxsize=_TABLES)(self._candidates_at)
 
