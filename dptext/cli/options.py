@@ -390,7 +390,9 @@ class Work:
     json: Annotated[
         bool,
         output_option(
-            "--json", help="The short answer as JSON, for machines.", hidden=True
+            "--json",
+            help="Print JSON, for machines: the short answer, on standard error.",
+            hidden=True,
         ),
     ] = False
     progress: Annotated[

@@ -29,12 +29,13 @@ from dptext.types import JsonObject, Level, Notion
 from dptext.vectors.measures import Measures
 
 RARE = "all other words"  # the band of words beyond the thousand most frequent
-_REPEATABLE = "whoever knows the seed can repeat every draw"
+_SEEDED = "not measured: with the seed, every draw can be repeated"
 _OWN = "private figures: do not publish"
 _ADD_UP = "losses of all words and records add up"
 _NAMES = 110  # characters of names of fields in the sentence
 _LONGEST = 30  # characters of one name
-_REASON = 200  # characters
+_LONG_PATH = 40  # characters
+_REASON = 140  # characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,9 +140,8 @@ def _done(document: Document, private: Private, released: Released) -> Line:
         figures |= {"vectors": vectors.vectors, "words": vectors.words}
     where = ""
     if layout.fields:
-        where = (" in " if words is not None else " of ") + " and ".join(
-            f'"{_name(each)}"' for each in layout.fields
-        )
+        named = " and ".join(f'"{_name(each)}"' for each in layout.fields)
+        where = f" {'of' if words is None else 'in'} {named}"
     figures |= {
         "fields": layout.fields,
         "outputs": [each or "-" for each in released.outputs],
@@ -153,7 +153,8 @@ def _where(released: Released) -> str:
     """Name the outputs."""
     paths = released.outputs
     if len(paths) == 1:
-        return paths[0] or "standard output"
+        path = paths[0] or "standard output"
+        return path if len(path) <= _LONG_PATH else f".../{Path(path).name}"
     files = f"{count(len(paths))} files"
     if released.folder is not None:
         return f"{files} in {released.folder}"
@@ -229,13 +230,18 @@ def _finite(nats: float) -> float | None:
 def _no_guarantee(document: Document) -> str:
     """Say why there is no guarantee."""
     if document.run.key == "seed":
-        return f"no guarantee: the run was seeded, and {_REPEATABLE}"
+        return "no guarantee: whoever knows or guesses the seed can repeat every draw"
     said = document.guarantee.sentence
-    if len(said) > _REASON:
-        cut = said[:_REASON]
-        said = cut[: max(cut.rfind(end) for end in (". ", "; ", ": ", ", ", " "))]
-        said = said.rstrip(" .;:,") + " ..."
-    return said[:1].lower() + said[1:]
+    return _cut(said[:1].lower() + said[1:], _REASON)
+
+
+def _cut(said: str, most: int) -> str:
+    """Cut a long sentence where a part of it ends; the report has the whole."""
+    if len(said) <= most:
+        return said
+    ends = [said.rfind(end, 0, most) for end in (". ", "; ", ": ", ", ")]
+    end = max(ends) if max(ends) > most // 3 else said.rfind(" ", 0, most)
+    return f"{said[:end]} ..."
 
 
 def _guaranteed(promise: Statement, of: str) -> str:
@@ -245,19 +251,17 @@ def _guaranteed(promise: Statement, of: str) -> str:
     if promise.level is Level.TEXT and of == "word":
         epsilon += " for a whole text"
     if promise.notion is Notion.METRIC:
-        weak = "no meaningful protection; " * (loss.nearest > MAX_MEANINGFUL_LOSS)
         if loss.nearest == loss.farthest:
+            weak = "no meaningful protection: " * (loss.nearest > MAX_MEANINGFUL_LOSS)
             return (
                 f"{weak}no output is more than {_times(loss.farthest)} as likely for "
                 f"one {of} as for another (metric DP, {epsilon} per unit of distance)"
             )
-        far = _times(loss.farthest)
-        if loss.farthest > MAX_MEANINGFUL_LOSS:
-            far += ", no meaningful protection"
+        near, far = map(_metric_times, (loss.nearest, loss.farthest))
         return (
-            f"{weak}no output is more than {_times(loss.nearest)} as likely as for the "
-            f"nearest other {of}, for half of all {of}s; for the farthest two "
-            f"{far} (metric DP, {epsilon} per unit of distance)"
+            f"for half of all {of}s, no output is more than {near} as likely as for "
+            f"the nearest other {of}; for the farthest two, {far} (metric DP, "
+            f"{epsilon} per unit of distance)"
         )
     if promise.level is Level.WORDS:
         return (
@@ -266,14 +270,14 @@ def _guaranteed(promise: Statement, of: str) -> str:
             f"as for another ({_short(promise.notion)}, {epsilon} for each word)"
         )
     weak = "no meaningful protection: " * (loss.farthest > MAX_MEANINGFUL_LOSS)
-    name, rare = _short(promise.notion), ""
+    rare, terms = "", f"{promise.notion}, {epsilon}"
     if promise.notion is Notion.APPROXIMATE:
-        parts = " for each replaced word" * promise.equal_parts
-        rare = f", apart from exceptions that delta, {number(promise.delta)}{parts}, "
-        rare += "allows"
+        rare = ", except as delta allows"
+        terms = f"{epsilon}, delta {number(promise.delta)}"
+        terms += " for each replaced word" * promise.equal_parts
     return (
         f"{weak}no output is more than {_times(loss.farthest)} as likely for one {of} "
-        f"as for another{rare} ({name}, {epsilon})"
+        f"as for another{rare} ({terms})"
     )
 
 
@@ -284,6 +288,11 @@ def _short(notion: Notion) -> str:
 def _times(nats: float) -> str:
     """Write a bound of nats as a factor."""
     return "any number of times" if math.isinf(nats) else f"{factor(nats)} times"
+
+
+def _metric_times(nats: float) -> str:
+    weak = " (no meaningful protection)" * (nats > MAX_MEANINGFUL_LOSS)
+    return _times(nats) + weak
 
 
 def _person(document: Document) -> Line:
@@ -309,14 +318,14 @@ def _person(document: Document) -> Line:
         return Line("a person", said, figures)
     said = f"not protected as a whole: {_ADD_UP}"
     if total is not None and total <= MAX_MEANINGFUL_TEXT_LOSS:
-        rare = ", apart from what delta allows" * bool(promise.delta)
+        rare = ", except as delta allows" * bool(promise.delta)
         said = (
             f"one text loses at most {bound(total)} nats{rare}; losses of all texts "
             "and records add up"
         )
     vectors = None if document.private is None else document.private.vectors
     if vectors is not None and vectors.epsilon_of_one is not None:
-        rare = ", apart from what delta allows" * bool(promise.delta)
+        rare = ", except as delta allows" * bool(promise.delta)
         figures |= {"most_of_one": vectors.most_of_one}
         figures |= {"loss_of_one": _finite(vectors.epsilon_of_one)}
         said += (
@@ -330,22 +339,21 @@ def _readers(document: Document, words: WordSection) -> Line:
     """Say what the strongest measured reader finds, then what a single guess finds."""
     figures, said = _in_context(words.in_context)
     if document.run.key == "seed":
-        return Line("a reader", _REPEATABLE, figures | {"one_word": None})
-    alone = f"one word alone: {words.risk_note}"
+        return Line("a reader", _SEEDED, figures | {"one_word": None})
     risk = words.risk
-    if risk is not None:
+    if risk is None:
+        alone = f"one word alone: {_cut(words.risk_note, 90)}"
+    elif said:
+        alone = f"the best guess from one word alone {_success(risk)}"
+    else:
         alone = (
-            f"the best guess from one word alone {_success(risk)}"
-            if said
-            else f"the best guess from one word alone finds {_success(risk)} of words "
-            f"in public text ({share(risk.baseline)} without it)"
+            f"the best guess from one word alone finds {_success(risk)} of words in "
+            f"public text ({share(risk.baseline)} without it)"
         )
-    if len(alone) > _REASON:
-        alone = "one word alone: not measured"
     figures["one_word"] = None if risk is None else risk.success
     figures["without_output"] = None if risk is None else risk.baseline
     if not said:
-        said = "not measured for readers of whole texts"
+        said = "whole texts: not measured"
     return Line("a reader", f"{said}; {alone}", figures)
 
 
@@ -393,14 +401,14 @@ def _between(limits: Sequence[float]) -> str:
 def _ruler(measures: Measures | None) -> Line:
     """Say how often the original of a vector is found."""
     if measures is None:
-        return Line("a reader", _REPEATABLE, {"found": None})
+        return Line("a reader", _SEEDED, {"found": None})
     ruler = measures.ruler
     best = max(ruler.nearest, ruler.best or 0.0)
     return Line(
         "a reader",
-        f"finds {share(best)} or more of originals ({share(ruler.baseline)} without "
-        f"the vector) among {count(ruler.choices)} {ruler.of}; the nearest of them "
-        f"is right for {share(ruler.nearest)}",
+        f"finds {share(best)} or more of originals among {count(ruler.choices)} "
+        f"{ruler.of} (without the vector {share(ruler.baseline)}; the nearest one "
+        f"{share(ruler.nearest)})",
         {
             "found": best,
             "nearest": ruler.nearest,
@@ -420,13 +428,13 @@ def _kept(private: Private) -> Line:
     changed, near = values.get("PP"), values.get("CS")
     said = []
     if isinstance(changed, float):
-        said.append(f"{share(changed)} of the replaceable words changed")
+        said.append(f"{share(changed)} of replaced words differ")
     if isinstance(near, float):
-        said.append(f"similarity of meaning {score(near)} of 1")
+        said.append(f"{score(near)} similar in meaning")
     return Line(
         "kept",
-        f"{', '.join(said)} ({_OWN})" if said else "there was no word to replace",
-        {"changed": changed, "similarity": near},
+        f"{'; '.join(said)} (private)" if said else "there was no word to replace",
+        {"changed": changed, "similarity": near, "private": True},
     )
 
 
@@ -435,9 +443,8 @@ def _distances(measures: Measures) -> Line:
     errors = measures.distortion
     return Line(
         "kept",
-        f"distances between public vectors, {short(errors.distance)} on average, are "
-        f"wrong by {short(errors.distance_error)} on average, by "
-        f"{short(errors.corrected_error)} if the noise's known part is taken off",
+        f"distances between public vectors: mean {short(errors.distance)}, mean error "
+        f"{short(errors.distance_error)}",
         {
             "distance": errors.distance,
             "distance_error": errors.distance_error,
@@ -465,11 +472,11 @@ def _report(released: Released) -> Line:
         said.append(f"{_shown(public)} (public{also})")
     if not said:
         return Line(
-            "full report",
-            "nowhere: with --report FILE a run writes it, with --verbose prints it",
+            "report",
+            "not written: --report FILE writes it, --verbose prints it",
             figures,
         )
-    return Line("full report", "; ".join(said), figures)
+    return Line("report", "; ".join(said), figures)
 
 
 def _file(path: str) -> str:
