@@ -319,7 +319,7 @@ def test_settings_of_a_file_do_not_spoil_the_data(
     source: Path, options: tuple[str, ...]
 ) -> None:
     """With --json standard error is JSON, though settings come from a file."""
-    Path(".dptext.yaml").write_text("field: [text]\n")
+    Path(".dptext.yaml").write_text("sanitize:\n  field: [text]\n")
     assert data("sanitize", str(source), *options)["private"]["records"] == 3
     assert "field" in here("sanitize", str(source), *options).err.splitlines()[0]
 
