@@ -38,7 +38,7 @@ from dptext.decoders import Decoder
 from dptext.pipeline import Draws, Pipeline
 from dptext.randomness import RunKey
 from dptext.settings import convert, digest_of_path
-from dptext.tokens.word_lists import stop_words
+from dptext.tokens.language_data import stop_words
 from dptext.types import Ids, Record
 
 # Files with their rows for training and testing, and the label.

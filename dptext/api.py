@@ -1,14 +1,21 @@
-"""The functions for Python programs: `dptext.privatize`, `dptext.embed`, parts."""
+"""The functions for Python programs: `dptext.privatize`, `dptext.embed`, their parts.
+
+A call makes settings and a key ready, counts what it does, and has a report.
+"""
 
 from __future__ import annotations
 
 import os
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal, TypedDict, TypeVar, Unpack, overload
 
+import numpy as np
+from numpy.typing import NDArray
+
 from dptext import lexicons, pipeline
-from dptext import profile as choices_
 from dptext import profile as profiles
 from dptext.engine.tally import Tally
 from dptext.errors import UsageError
@@ -20,10 +27,12 @@ from dptext.types import Record, Selection
 
 if TYPE_CHECKING:
     from dptext.report.document import Document
-    from dptext.vectors.api import Vectors
+    from dptext.vectors.release import Release
 
 Path = str | os.PathLike[str]
 Missing = Literal["fail", "pass"]
+FloatRows = NDArray[np.float32]
+_RECORDS = 1024  # texts of which vectors are made at once
 
 
 class CallChoices(TypedDict, total=False):
@@ -247,6 +256,27 @@ def privatize(
     return (private, call.report(Selection())) if report else private
 
 
+@dataclass(frozen=True)
+class Vectors:
+    """Released vectors; values is what a program works with.
+
+    values: of a text (m,), of several (r, m) float32; with pool="word" of a text (n,
+    m), n its words, and of several a list of such.
+    """
+
+    values: FloatRows | list[FloatRows]
+    release: Release
+    key: str
+
+    @cached_property
+    def report(self) -> Document:
+        """Draw up the public report, which looks at no text."""
+        from dptext.report import build
+
+        shape = build.layout(Selection(), {"text"})
+        return build.stated_vectors(self.release, self.key, shape)
+
+
 def embed(
     texts: str | Iterable[str],
     overrides: Mapping[str, object] | None = None,
@@ -272,11 +302,11 @@ def embed(
     m), and several texts a list of such. The result's `report` says what is promised.
     Randomness and errors are those of `privatize`.
     """
-    from dptext.vectors import api
+    from dptext.vectors import release
     from dptext.vectors import settings as settings_
 
     run_key = open_key(key)
-    over = choices_.overrides_of(
+    over = overrides_of(
         overrides,
         epsilon=epsilon,
         risk=risk,
@@ -292,7 +322,30 @@ def embed(
         beta=beta,
         mu=mu,
     )
-    return api.of(_checked(texts), chosen, run_key, alone=isinstance(texts, str))
+    ready = release.of(chosen)
+    values = _vectors(ready, _checked(texts), run_key)
+    return Vectors(
+        values[0] if isinstance(texts, str) else values, ready, run_key.origin
+    )
+
+
+def _vectors(
+    ready: Release, texts: Iterable[str], key: RunKey
+) -> FloatRows | list[FloatRows]:
+    """Return the vectors of texts: (r, m), or a list of (n, m) for words."""
+    records = (Record(number, (text,), None) for number, text in enumerate(texts))
+    randomness = ready.randomness(key)
+    blocks: list[FloatRows] = [np.empty((0, ready.dimensions), np.float32)]
+    counts: list[int] = []
+    for batch in pipeline.batches(records, _RECORDS):
+        rows = ready.rows(batch, randomness)
+        blocks.append(rows.vectors)
+        within = rows.records - batch[0].ordinal
+        counts += np.bincount(within, minlength=len(batch)).tolist()
+    vectors = np.concatenate(blocks)
+    if ready.pool != "word":
+        return vectors
+    return np.split(vectors, np.cumsum(counts)[:-1]) if counts else []
 
 
 def _checked(texts: object) -> Iterator[str]:

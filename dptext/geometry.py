@@ -12,18 +12,17 @@ from numpy.typing import NDArray
 
 from dptext import cache
 from dptext.spaces import Space, distances_of_pairs, lengths_from, some
+from dptext.types import Floats, Ints
 
 _CHUNK = 1024
 # Squared distances below this share of the largest square are computed directly.
 _TINY = 1e-6
 
 
-def to_words(
-    space: Space, rows: NDArray[np.int64], begin: int, end: int
-) -> NDArray[np.float64]:
+def to_words(space: Space, rows: Ints, begin: int, end: int) -> Floats:
     """Return the distances of some rows to the words begin to end: (n, end - begin)."""
     vectors, squares = space.precise
-    distances: NDArray[np.float64] = (-2.0 * vectors[rows]) @ vectors[begin:end].T
+    distances: Floats = (-2.0 * vectors[rows]) @ vectors[begin:end].T
     distances += squares[None, begin:end]
     distances += squares[rows][:, None]
     # Tiny distances are lost in the sums of squares: those by direct differences.
@@ -34,24 +33,18 @@ def to_words(
     return distances
 
 
-def of_ids(
-    space: Space, a: NDArray[np.integer], b: NDArray[np.integer]
-) -> NDArray[np.float64]:
+def of_ids(space: Space, a: NDArray[np.integer], b: NDArray[np.integer]) -> Floats:
     """Return the distances of pairs of inputs, -1 the unknown word: (n,) float64."""
     rows = space.size + 1
     return of_rows(space, a.astype(np.int64) % rows, b.astype(np.int64) % rows)
 
 
-def of_rows(
-    space: Space, a: NDArray[np.int64], b: NDArray[np.int64]
-) -> NDArray[np.float64]:
+def of_rows(space: Space, a: Ints, b: Ints) -> Floats:
     """Return the distances of pairs of rows, (m,) float64."""
     return distances_of_pairs(space.vectors, a, b)
 
 
-def squared_single(
-    space: Space, a: NDArray[np.int64], b: NDArray[np.int64]
-) -> NDArray[np.float64]:
+def squared_single(space: Space, a: Ints, b: Ints) -> Floats:
     """Return the squared distances of pairs of rows, in single precision: (m,)."""
     width = space.vectors.shape[1]
     out = np.empty(len(a))
@@ -111,7 +104,7 @@ def nearest_of_all(space: Space, row: int) -> tuple[int, float]:
     return nearest, float(lengths[nearest])
 
 
-def farthest(space: Space) -> NDArray[np.float64]:
+def farthest(space: Space) -> Floats:
     """Return the distance of each row to the farthest word: (V + 1,) float64."""
     from dptext.lexicons import search
 
@@ -164,7 +157,7 @@ class Remaining:
         """Return how many words are left."""
         return self._count
 
-    def take(self, ids: NDArray[np.int64]) -> None:
+    def take(self, ids: Ints) -> None:
         """Take words away that are still there."""
         self.alive[ids] = False
         self._halves[np.searchsorted(self._ids, ids)] = np.inf
@@ -174,7 +167,7 @@ class Remaining:
             self._ids, self._halves = self._ids[kept], self._halves[kept]
             self._table = self._table[kept]
 
-    def nearest(self, row: int, count: int) -> NDArray[np.int64]:
+    def nearest(self, row: int, count: int) -> Ints:
         """Return the count nearest words that are left, fewer where fewer are."""
         count = min(count, self._count)
         if not count:

@@ -1,14 +1,9 @@
 """Noise: multivariate Laplace, discrete Gaussian and Laplace, Gaussian privacy curve.
 
-What the noise mechanisms share: multivariate Laplace noise, products of noise.
-
-Vectors by their directions alone.
-
-Whole numbers as noise, drawn exactly: discrete Gaussian and discrete Laplace.
-
-Both have one fixed width, 4096 steps of a grid; whoever adds them to a vector chooses
-how long a step is. A draw compares random bits with a table of whole numbers that is
-computed with whole numbers, so that no rounding of floats has a part in it.
+Whole numbers as noise are drawn exactly. Both kinds have one fixed width, 4096 steps of
+a grid; whoever adds them to a vector chooses how long a step is. A draw compares random
+bits with a table of whole numbers that is computed with whole numbers, so that no
+rounding of floats has a part in it.
 
 normal: P(k) ~ exp(-k^2 / 2 s^2), s = 4096 (Canonne, Kamath and Steinke 2020,
 arXiv:2004.00010). It is normal noise of variance s^2 - 1/12 rounded to whole numbers
@@ -18,13 +13,10 @@ which is rounding, post-processing, of noise on whole numbers (docs/embed.md).
 laplace: P(k) ~ 2^(-|k| / 4096), without bounds, each probability within
 e^(+-LAPLACE_SLACK) of that.
 
-Tables that discrete noise is drawn by, computed with whole numbers alone.
-
-The exact privacy curve of Gaussian noise: delta from epsilon and mu, and back.
-
-Two inputs at distance D under noise of standard deviation sigma differ by mu = D /
-sigma (Gaussian DP), and delta(epsilon; mu) = Phi(mu/2 - epsilon/mu) - e^epsilon
-Phi(-mu/2 - epsilon/mu). Source: Balle and Wang 2018, theorem 8, arXiv:1805.06530.
+The privacy curve: two inputs at distance D under noise of standard deviation sigma
+differ by mu = D / sigma (Gaussian DP), and delta(epsilon; mu) = Phi(mu/2 - epsilon/mu)
+- e^epsilon Phi(-mu/2 - epsilon/mu). Source: Balle and Wang 2018, theorem 8,
+arXiv:1805.06530.
 """
 
 from __future__ import annotations
@@ -38,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext.randomness import RandomBits
-from dptext.types import Eps, Points
+from dptext.types import Eps, Floats, Ints, Points
 
 # Matrix products are only ever made of whole blocks of this many rows, so that a
 # word's noise does not depend on the batch it came in.
@@ -51,7 +43,7 @@ _LONGEST = 1e100
 _STEEP = 1e30
 
 
-def radial(bits: RandomBits, width: int, eps: Eps) -> NDArray[np.float64]:
+def radial(bits: RandomBits, width: int, eps: Eps) -> Floats:
     """Return noise with density proportional to exp(-eps |z|): eps (n,) -> (n, d).
 
     A uniform direction and a Gamma(d, 1 / eps) length, drawn as sqrt(2 G) / eps times
@@ -71,17 +63,13 @@ def radial(bits: RandomBits, width: int, eps: Eps) -> NDArray[np.float64]:
     return np.asarray(normal[:, :width] * scale[:, None])
 
 
-def directed(
-    noise: NDArray[np.float64],
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def directed(noise: Floats) -> tuple[Floats, Floats]:
     """Split noise (n, d) into unit directions (n, d), 0 for none, and lengths (n,)."""
     lengths = np.linalg.norm(noise, axis=1)
     return noise / np.where(lengths > 0.0, lengths, 1.0)[:, None], lengths
 
 
-def product(
-    rows: NDArray[np.floating], matrix: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def product(rows: NDArray[np.floating], matrix: Floats) -> Floats:
     """Multiply rows by a matrix, the same in any batch: (n, d), (d, j) -> (n, j)."""
     out = np.empty((len(rows), matrix.shape[1]))
     block = np.zeros((_BLOCK, rows.shape[1]))
@@ -116,19 +104,17 @@ def fallen(values: NDArray[np.floating], rates: Eps) -> NDArray[np.floating]:
     return values
 
 
-def whole_steps(
-    vectors: NDArray[np.floating], step: float | NDArray[np.float64]
-) -> NDArray[np.float64]:
+def whole_steps(vectors: NDArray[np.floating], step: float | Floats) -> Floats:
     """Round vectors to whole steps: (n, d) of these.
 
     In double precision, whatever that of the vectors: proofs allow each coordinate half
     a step, and in single precision the quotient of many steps is off by more.
     """
-    steps: NDArray[np.float64] = np.divide(vectors, step, dtype=np.float64)
+    steps: Floats = np.divide(vectors, step, dtype=np.float64)
     return np.rint(steps, out=steps)
 
 
-def on_grid(steps: NDArray[np.float64], step: float) -> NDArray[np.float32]:
+def on_grid(steps: Floats, step: float) -> NDArray[np.float32]:
     """Round points (n, d), given in steps, to whole ones, kept within `moved`'s limits.
 
     Not in single precision, which the result has: it holds 24 bits of each coordinate.
@@ -138,7 +124,7 @@ def on_grid(steps: NDArray[np.float64], step: float) -> NDArray[np.float32]:
     return np.clip(steps, -_FAR, _FAR, out=steps).astype(np.float32)
 
 
-def moved(vectors: NDArray[np.floating], noise: NDArray[np.float64]) -> Points:
+def moved(vectors: NDArray[np.floating], noise: Floats) -> Points:
     """Add noise to vectors, both (n, d), kept within what a mapping can compare.
 
     The limit is post-processing, so that an absurdly small epsilon still finds a word.
@@ -188,7 +174,7 @@ class Lookup:
 
     def searchsorted(
         self, numbers: NDArray[np.uint64], side: Literal["left", "right"]
-    ) -> NDArray[np.int64]:
+    ) -> Ints:
         """Return what np.searchsorted does: (n,) uint64 -> (n,)."""
         first_bits = (numbers >> _REST).view(np.int64)
         places = self.firsts[first_bits].astype(np.int64)
@@ -262,10 +248,8 @@ NORMAL_SLACK = 1e-13
 NORMAL_REST = 2.0**-100
 LAPLACE_SLACK = 2.0**-51
 
-Whole = NDArray[np.int64]
 
-
-def normal(bits: RandomBits, width: int) -> Whole:
+def normal(bits: RandomBits, width: int) -> Ints:
     """Draw discrete Gaussians of standard deviation 4096: (n, width) int64."""
     drawn = bits.integers(0, width)
     high, low = drawn[:, 0::2].ravel(), drawn[:, 1::2].ravel()
@@ -280,7 +264,7 @@ def normal(bits: RandomBits, width: int) -> Whole:
     return _signed(size, low).reshape(len(bits), width)
 
 
-def laplace(bits: RandomBits, width: int) -> Whole:
+def laplace(bits: RandomBits, width: int) -> Ints:
     """Draw discrete Laplace noise, P(k) ~ 2^(-|k| / 4096): (n, width) int64.
 
     A fair sign and a geometric size 4096 H + L; -0 is drawn anew, as 0 would come
@@ -312,17 +296,17 @@ def laplace(bits: RandomBits, width: int) -> Whole:
         lane += width
 
 
-def _signed(size: Whole, low: NDArray[np.uint64]) -> Whole:
+def _signed(size: Ints, low: NDArray[np.uint64]) -> Ints:
     """Give sizes the sign that the lowest bit says."""
     return np.where(low & np.uint64(1) == 1, -size, size).astype(np.int64)
 
 
-def leading_zeros(integers: NDArray[np.uint64]) -> Whole:
+def leading_zeros(integers: NDArray[np.uint64]) -> Ints:
     """Count the zeros before the first one of each, 64 where there is none: (n,)."""
     # Halves of 32 bits are exact as float64, so frexp counts their digits.
     high = np.frexp((integers >> np.uint64(32)).astype(np.float64))[1].astype(np.int64)
     low = (integers & np.uint64(0xFFFFFFFF)).astype(np.float64)
-    zeros: Whole = np.where(high > 0, 32 - high, 64 - np.frexp(low)[1].astype(np.int64))
+    zeros: Ints = np.where(high > 0, 32 - high, 64 - np.frexp(low)[1].astype(np.int64))
     return zeros
 
 

@@ -85,7 +85,7 @@ def identity_of(
             _remove(settings[key], path.split("."))
         named[key] = {"content": digests, "code": code, "used": used if code else ()}
     # Files of lists count by their content, wherever they lie.
-    settings["tokens"] = lists.without_paths(recipe.tokens).settings()
+    settings["tokens"] = lists.by_content(recipe.tokens)
     return digest_of_data(
         {
             "algorithm": ALGORITHM.decode(),

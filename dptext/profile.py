@@ -26,12 +26,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar, Unpack
 
+import msgspec
+
 from dptext import registry
 from dptext.budgets import AnyBudget, SequentialBudget, uniform
 from dptext.errors import UsageError
 from dptext.mechanisms import Family
 from dptext.settings import convert, digest_of_data, read_yaml, share
-from dptext.tokens import lists, word_lists
+from dptext.tokens import language_data, lists
 from dptext.tokens.policy import Policy
 from dptext.types import ENGLISH, JsonObject, Lexicon, Strategy
 
@@ -260,7 +262,7 @@ class Profile:
         """Return everything that decides the output, as plain data."""
         settings: JsonObject = {}
         for key, part in self.parts().items():
-            params = _lists(dataclasses.asdict(part.params))
+            params: JsonObject = msgspec.json.decode(msgspec.json.encode(part.params))
             if key == "mapping":
                 del params["device"]  # it decides no word
             settings[key] = {"name": part.name, **params}
@@ -279,13 +281,6 @@ class Profile:
         assert isinstance(self.budget.params, uniform.Params)
         params = dataclasses.replace(self.budget.params, epsilon=float(epsilon))
         return dataclasses.replace(self, budget=Part(self.budget.name, params))
-
-
-def _lists(value: Any) -> Any:
-    """Return data with lists for tuples, as it is read from JSON."""
-    if isinstance(value, dict):
-        return {key: _lists(each) for key, each in value.items()}
-    return [_lists(each) for each in value] if isinstance(value, tuple) else value
 
 
 def folder() -> Path:
@@ -476,7 +471,7 @@ def in_language(recipe: Profile, lexicon: Lexicon) -> Profile:
     language, policy = lexicon.language, recipe.tokens
     if language == ENGLISH:
         return recipe
-    if policy.stop_word != "perturb" and not word_lists.stop_words(language):
+    if policy.stop_word != "perturb" and not language_data.stop_words(language):
         msg = (
             f"tokens.stop_word: no function words are known of language {language!r} "
             f"(lexicon {lexicon.name}); set it to perturb, or import the lexicon with "

@@ -12,6 +12,7 @@ import dataclasses
 import hashlib
 import math
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -111,8 +112,9 @@ def decode_yaml(text: bytes, name: str, kind: str) -> JsonObject:
 
     try:
         plain = text.decode()
-        _check_size(plain, yaml)
-        data = yaml.load(plain, Loader=_loader(yaml))  # noqa: S506
+        loader = _loader()
+        _check_size(plain, loader)
+        data = yaml.load(plain, Loader=loader)  # noqa: S506
     except UnicodeDecodeError:
         raise UsageError(f"{kind} {name}: not UTF-8 text") from None
     except (yaml.YAMLError, ValueError) as error:  # ValueError: a date that is none
@@ -129,10 +131,13 @@ def decode_yaml(text: bytes, name: str, kind: str) -> JsonObject:
     return data
 
 
-def _check_size(text: str, yaml: Any) -> None:
+def _check_size(text: str, loader: Any) -> None:
     """Refuse what is small in the file and large, or endless, when it is read."""
+    import yaml
+
+    event: Any
     depth = 0
-    for event in yaml.parse(text, Loader=_base(yaml)):
+    for event in yaml.parse(text, Loader=loader):
         depth += isinstance(event, yaml.CollectionStartEvent)
         depth -= isinstance(event, yaml.CollectionEndEvent)
         alias = isinstance(event, yaml.AliasEvent)
@@ -144,14 +149,12 @@ def _check_size(text: str, yaml: Any) -> None:
             )
 
 
-def _base(yaml: Any) -> Any:
-    return getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-
-
-def _loader(yaml: Any) -> Any:
+@cache
+def _loader() -> Any:
     """Return a safe loader that refuses a key given twice."""
+    import yaml
 
-    class Loader(_base(yaml)):  # type: ignore[misc]
+    class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
         pass
 
     def mapping(loader: Any, node: Any) -> dict[Any, Any]:

@@ -17,8 +17,11 @@ from numpy.typing import NDArray
 
 from dptext.errors import UnprovenError
 
+# Arrays of any shape, which docstrings say.
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 Ids = NDArray[np.int32]  # (n,) row in the vocabulary; -1 = unknown
-Eps = NDArray[np.float64]  # (n,) > 0; unit given by Guarantee.metric
+Eps = Floats  # (n,) > 0; unit given by Guarantee.metric
 Points = NDArray[np.float32]  # (n, d) points in the space
 JsonObject = dict[str, object]  # keys and values, as in YAML and JSON
 

@@ -10,6 +10,7 @@ import pytest
 
 if TYPE_CHECKING:
     from dptext.lexicons.english.wordnet import WordNet
+    from dptext.types import Lexicon
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -29,3 +30,11 @@ def database(tmp_path: Path) -> WordNet:
     from tests.lexicons import wordnet_files
 
     return read_database(wordnet_files.put(tmp_path))
+
+
+@pytest.fixture(scope="session")
+def builtin() -> Lexicon:
+    """Return the built-in lexicon."""
+    from dptext.lexicons import store
+
+    return store.load(store.packaged_folder(), verify=False)

@@ -57,3 +57,39 @@ def hold_draws(
             input_id = row if row < size else -1
             mine = drawn[(eps == epsilon) & (ids == input_id)]
             distributions.assert_follows(mine, exact[row], alarm)
+
+
+def hold_batches(mechanism: Any, ids: Ids, eps: NDArray[np.float64]) -> None:
+    """Hold what is drawn alone and in parts against all together, to the last bit."""
+    bits = distributions.bits(len(ids))
+    whole = mechanism.sample(ids, eps, bits)
+    size = len(ids)
+    ends = [(at, at + 1) for at in (*range(0, size, -(-size // 25)), size - 1)]
+    for begin, end in (*ends, (size // 3, 14 * size // 15), (1, 7 * size // 8)):
+        part = np.arange(begin, end)
+        again = mechanism.sample(ids[part], eps[part], bits.take(part))
+        np.testing.assert_array_equal(again, whole[part])
+
+
+def hold_spherical(noise: NDArray[np.float64], epsilon: float) -> None:
+    """Hold noise (n, d): length ~ Gamma(d, 1 / epsilon), direction uniform (1e-6)."""
+    from scipy import stats
+
+    width = noise.shape[1]
+    lengths = np.linalg.norm(noise, axis=1)
+    alarm = distributions.ALARM / 4
+    assert stats.kstest(lengths * epsilon, stats.gamma(width).cdf).pvalue > alarm
+    directions = noise / lengths[:, None]
+    if width == 1:
+        signs = (directions[:, 0] > 0).astype(int)
+        distributions.assert_follows(signs, np.full(2, 0.5), alarm)
+        return
+    # (u . axis + 1) / 2 of a uniform direction is Beta((d - 1) / 2, (d - 1) / 2).
+    half = (width - 1) / 2.0
+    for axis in (np.eye(width)[0], np.eye(width)[-1], np.full(width, width**-0.5)):
+        shares = (directions @ axis + 1.0) / 2.0
+        assert stats.kstest(shares, stats.beta(half, half).cdf).pvalue > alarm
+    # Length and direction are independent.
+    fast = lengths > np.median(lengths)
+    found = stats.ks_2samp(directions[fast, 0], directions[~fast, 0])
+    assert found.pvalue > alarm

@@ -16,7 +16,7 @@ import dptext
 ROOT = Path(dptext.__file__).parent
 HEAVY = (
     *("numpy", "spacy", "nltk", "torch", "sentence_transformers", "faiss", "pyarrow"),
-    *("scipy", "cryptography", "pandas", "sklearn", "pyspark"),
+    *("scipy", "cryptography", "pandas", "sklearn", "pyspark", "jinja2"),
 )
 # Each layer may import the layers above it in this list. The rules of tokens, plain
 # functions of characters, stand above the stages; stages (the fourth layer) do not
@@ -28,7 +28,7 @@ LAYERS = (
         *("noise", "ledger", "settings"),
     ),
     (
-        *("tokens.kinds", "tokens.policy", "tokens.regex", "tokens.word_lists"),
+        *("tokens.kinds", "tokens.policy", "tokens.regex", "tokens.language_data"),
         *("tokens.inflections", "tokens.numbers", "tokens.forms"),
     ),
     (
@@ -42,7 +42,6 @@ LAYERS = (
     (
         "evaluation",
         "api",
-        "vectors.api",
         "frames",
         "integrations",
         "spark",

@@ -39,7 +39,7 @@ def _mechanism(lexicon: Any, k: int, mapping: str) -> Any:
 def rows(data: Path) -> Iterator[Row]:
     """Yield what can be met of Tables 3.1 and 3.3 to 3.6."""
     from dptext.lexicons.importing import Settings
-    from dptext.tokens.word_lists import stop_words
+    from dptext.tokens.language_data import stop_words
 
     folder = data / "embeddings" / "counterfitted-wiki-imdb-300d"
     settings = Settings(max_words=VOCABULARY, outputs=0)

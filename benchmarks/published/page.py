@@ -111,6 +111,19 @@ def of(rows: Rows, dataset: str, kind: str) -> dict[tuple[str, str], Row]:
     }
 
 
+def original(rows: Rows, dataset: str) -> Row | None:
+    """Return the row of a corpus without noise, if it was measured."""
+    return next(
+        (
+            row
+            for row in rows
+            if row["part"] == "comparative"
+            and (row["dataset"], row["kind"]) == (dataset, "original")
+        ),
+        None,
+    )
+
+
 def _cell(row: Row | None, metric: str) -> str:
     if row is None or metric not in row:
         return ""
@@ -176,16 +189,10 @@ def english(rows: Rows) -> str:
     )
     body = []
     for dataset in CORPORA:
-        originals = [
-            row
-            for row in rows
-            if row["part"] == "comparative"
-            and row["dataset"] == dataset
-            and row["kind"] == "original"
-        ]
-        if not originals:
+        originals = original(rows, dataset)
+        if originals is None:
             continue
-        plain = f"{originals[0]['english']:.1f}"
+        plain = f"{originals['english']:.1f}"
         body.append(
             [
                 dataset,
@@ -211,22 +218,15 @@ def scores(rows: Rows) -> str:
     """Give accuracy and PUC of what was measured."""
     body = []
     for dataset in CORPORA:
-        originals = [
-            row
-            for row in rows
-            if row["part"] == "comparative"
-            and row["dataset"] == dataset
-            and row["kind"] == "original"
-        ]
-        if not originals:
+        originals = original(rows, dataset)
+        if originals is None:
             continue
-        (plain,) = originals
         line = [
             dataset,
             "originals",
             "",
-            f"{plain['tfidf']:.1f}",
-            f"{plain['means']:.1f}",
+            f"{originals['tfidf']:.1f}",
+            f"{originals['means']:.1f}",
         ]
         body.append([*line, *[""] * 5])
         for row in rows:
@@ -235,7 +235,7 @@ def scores(rows: Rows) -> str:
                 continue
             parts = {name: row[name] for name in puc.PARTS}
             values = [
-                puc.puc(row["means"], plain["means"], parts, alpha)
+                puc.puc(row["means"], originals["means"], parts, alpha)
                 for alpha in (0.75, 0.5, 0.25)
             ]
             published_value = ""

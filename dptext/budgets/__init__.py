@@ -20,12 +20,12 @@ from numpy.typing import NDArray
 
 from dptext.randomness import RandomBits
 from dptext.settings import Prepared
-from dptext.types import BudgetDescription, Eps, Ids, Lexicon, Words
+from dptext.types import BudgetDescription, Eps, Ids, Ints, Lexicon, Words
 
 # Far above the lanes of any mechanism or mapping, below those of the joiner.
 BUDGET_LANE = 1 << 28
 # Draws the words at these positions of a batch, (m,) int64, with an epsilon each.
-Draw = Callable[[NDArray[np.int64], Eps], Ids]
+Draw = Callable[[Ints, Eps], Ids]
 Epsilon = Annotated[float, Meta(gt=0, le=1e6)]
 
 
@@ -81,7 +81,7 @@ class SequentialBudget(DescribedBudget):
 AnyBudget = Budget | SequentialBudget
 
 
-def positions_in_text(words: Words) -> NDArray[np.int64]:
+def positions_in_text(words: Words) -> Ints:
     """Return the position of each word among the replaced words of its text, from 0."""
     first = np.searchsorted(words.texts, words.texts, side="left")
     return np.arange(len(words.texts)) - first

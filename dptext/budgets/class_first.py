@@ -11,12 +11,19 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 from msgspec import Meta
-from numpy.typing import NDArray
 
 from dptext import budgets
 from dptext.budgets import declared
 from dptext.randomness import RandomBits
-from dptext.types import BudgetDescription, BudgetKind, Eps, Lexicon, Words
+from dptext.types import (
+    BudgetDescription,
+    BudgetKind,
+    Eps,
+    Floats,
+    Ints,
+    Lexicon,
+    Words,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +45,7 @@ class Params(declared.ClassParams):
 class ClassFirst(declared.ByClass, budgets.Budget):
     """epsilons of the classes, (c,); used, where these come from."""
 
-    epsilons: NDArray[np.float64]
+    epsilons: Floats
     first: float
     used: str
 
@@ -50,7 +57,7 @@ class ClassFirst(declared.ByClass, budgets.Budget):
             BudgetKind.CLASS, low, high, first=self.first, used=(self.used,)
         )
 
-    def released(self, words: Words, bits: RandomBits) -> NDArray[np.int64]:
+    def released(self, words: Words, bits: RandomBits) -> Ints:
         """Draw the class of each word by randomised response over c classes: (n,).
 
         The true class has e^first times the weight of any other.

@@ -16,14 +16,22 @@ from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dptext import budgets
 from dptext.errors import UsageError
 from dptext.randomness import RandomBits
 from dptext.settings import Prepared, digest_of_bytes
 from dptext.tokens import numbers
-from dptext.types import PARTS, BudgetDescription, BudgetKind, Eps, Lexicon, Words
+from dptext.types import (
+    PARTS,
+    BudgetDescription,
+    BudgetKind,
+    Eps,
+    Floats,
+    Ints,
+    Lexicon,
+    Words,
+)
 
 BY = ("frequency", "part-of-speech", "table")
 OTHER = "other"
@@ -67,10 +75,10 @@ class Classes:
     """
 
     names: tuple[str, ...]
-    of: NDArray[np.int64]
+    of: Ints
     content: Mapping[str, str]
 
-    def epsilons(self, by_name: Mapping[str, float]) -> NDArray[np.float64]:
+    def epsilons(self, by_name: Mapping[str, float]) -> Floats:
         """Return the epsilon of each class: (c,) float64; "other" for the rest.
 
         Raises UsageError for a class that does not exist and one without epsilon.
@@ -193,7 +201,7 @@ class Params(ClassParams):
 class Declared(ByClass, budgets.Budget):
     """epsilons of the rows, (V + 1,) float64; used, where they come from."""
 
-    epsilons: NDArray[np.float64]
+    epsilons: Floats
     used: str
 
     @property

@@ -27,14 +27,21 @@ from dptext.budgets.scores import Score
 from dptext.errors import UsageError
 from dptext.randomness import RandomBits
 from dptext.settings import convert
-from dptext.types import BudgetDescription, BudgetKind, Eps, Lexicon, Words
+from dptext.types import (
+    BudgetDescription,
+    BudgetKind,
+    Eps,
+    Floats,
+    Ints,
+    Lexicon,
+    Words,
+)
 
-Column = NDArray[np.float64]
 # What is never given away, so that rounded sums stay below the total.
 _HELD_BACK = 2.0**-40
 
 
-def normalized(values: Column, texts: NDArray[np.int64], count: int) -> Column:
+def normalized(values: Floats, texts: Ints, count: int) -> Floats:
     """Return values that sum to 1 over each of count texts; equal ones where all are 0.
 
     values (n,) >= 0; texts (n,) the text of each.
@@ -47,8 +54,8 @@ def normalized(values: Column, texts: NDArray[np.int64], count: int) -> Column:
 
 
 def fill(
-    weights: Column, texts: NDArray[np.int64], totals: Column, low: Column, high: Column
-) -> Column:
+    weights: Floats, texts: Ints, totals: Floats, low: Floats, high: Floats
+) -> Floats:
     """Return clip(factor * weight, low, high), one factor a text, that sum to totals.
 
     weights (n,) > 0; totals, low, high (r,), low <= high. Where low is too much for
@@ -104,7 +111,7 @@ class WeightedScore:
         """Say name, weight and what it rests on."""
         return f"{self.name} (weight {self.weight:g}): {self.score.description}"
 
-    def values(self, words: Words) -> Column:
+    def values(self, words: Words) -> Floats:
         """Return the score of each word, (n,). Raises UsageError for what is none."""
         values = self.score.values(words)
         fits = values.shape == words.ids.shape
@@ -137,10 +144,10 @@ def ready_scores(
 
 def combined(
     weighted: tuple[WeightedScore, ...], words: Words
-) -> tuple[Column, dict[str, Column]]:
+) -> tuple[Floats, dict[str, Floats]]:
     """Return the final score, (n,) sums to 1 over each text, and a column by score."""
     count = len(words.ends)
-    columns: dict[str, Column] = {}
+    columns: dict[str, Floats] = {}
     final, weights = np.zeros(len(words.ids)), 0.0
     factor = np.ones(len(words.ids))
     for each in weighted:
@@ -217,14 +224,14 @@ class Params(budgets.Params):
             index = lexicon.row_of
         return Linguistic(self, ready_scores(self.scores, lexicon), index)
 
-    def totals(self, sizes: Column | NDArray[np.int64]) -> Column:
+    def totals(self, sizes: Floats | Ints) -> Floats:
         """Return the epsilon of texts with so many replaced words, (r,)."""
         if self.epsilon is not None:
             return np.full(len(sizes), self.epsilon)
         assert self.epsilon_per_word is not None
         return np.asarray(self.epsilon_per_word * sizes)
 
-    def bounds(self, sizes: Column | NDArray[np.int64]) -> tuple[Column, Column]:
+    def bounds(self, sizes: Floats | Ints) -> tuple[Floats, Floats]:
         """Return the least and the greatest epsilon of a word in such texts, (r,)."""
         totals = self.totals(sizes)
         if self.variant == "published":
@@ -295,7 +302,7 @@ class Linguistic(budgets.Budget):
             **columns,
         }
 
-    def _shares(self, words: Words) -> tuple[Eps, Words, dict[str, Column]]:
+    def _shares(self, words: Words) -> tuple[Eps, Words, dict[str, Floats]]:
         """Return the epsilons of the words, all words that share, and their columns."""
         params = self.params
         count = len(words.ends)

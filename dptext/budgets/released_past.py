@@ -12,12 +12,11 @@ from itertools import pairwise
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dptext import budgets
 from dptext.budgets import Draw, Epsilon, declared, positions_in_text
 from dptext.randomness import RandomBits
-from dptext.types import BudgetDescription, BudgetKind, Eps, Ids, Lexicon, Words
+from dptext.types import BudgetDescription, BudgetKind, Eps, Floats, Ids, Lexicon, Words
 
 _LONGEST_TEXT = 1e9
 
@@ -52,7 +51,7 @@ class ReleasedPast(declared.ByClass, budgets.SequentialBudget):
     """The settings; after (V + 1,), the epsilon of a word after each row."""
 
     params: Params
-    after: NDArray[np.float64]
+    after: Floats
 
     @property
     def description(self) -> BudgetDescription:

@@ -20,7 +20,7 @@ from dptext.report.findings import Judged
 
 if TYPE_CHECKING:
     from dptext.guarantees.policy import ExportPolicy
-    from dptext.report.exports import Export, Index
+    from dptext.report.exports import Export, GitIndex
     from dptext.report.findings import Finding
     from dptext.report.recompute import Recomputer
     from dptext.report.signatures import Key
@@ -124,7 +124,7 @@ def command(
     one line for each finding otherwise; never prints content.
     """
     from dptext import lexicons
-    from dptext.report.exports import Index
+    from dptext.report.exports import GitIndex
     from dptext.report.recompute import Recomputer
 
     def note(line: str) -> None:
@@ -144,7 +144,7 @@ def command(
     shown = "" if quiet else format
     results: list[Judged] = []
     with contextlib.ExitStack() as stack:
-        index = stack.enter_context(Index()) if staged else None
+        index = stack.enter_context(GitIndex()) if staged else None
         configured = _configured(context, policy, index)
         accepted = _policy(configured, asked)
         keys = keys_of(verify_key, accepted, configured, index)
@@ -205,7 +205,7 @@ def _unreadable(error: OSError) -> Export:
 
 
 def _in_index(
-    index: Index, folders: Iterable[str], accepted: ExportPolicy
+    index: GitIndex, folders: Iterable[str], accepted: ExportPolicy
 ) -> Iterator[Named]:
     for name in index.exports(list(folders), accepted):
         yield name, partial(index.export, name)
@@ -221,7 +221,7 @@ def _policy(configured: Configuration, asked: Mapping[str, object]) -> ExportPol
 
 
 def _configured(
-    context: typer.Context, path: Path | None, index: Index | None
+    context: typer.Context, path: Path | None, index: GitIndex | None
 ) -> Configuration:
     """Return the file with the policy: one that is named, else the nearest.
 
@@ -301,7 +301,7 @@ def keys_of(
     paths: Sequence[Path] | None,
     accepted: ExportPolicy,
     configured: Configuration,
-    index: Index | None,
+    index: GitIndex | None,
 ) -> tuple[Key, ...]:
     """Return the keys of options, else those that the policy names from its folder."""
     from dptext.report import signatures

@@ -451,7 +451,7 @@ class Answer:
         from dptext.report import answer
 
         if self._work.verbose:
-            screen.show(report, console=self.console)
+            screen.show(report, on=self.console)
             return
         lines = answer.answer(document, released)
         warnings, self._waiting = list(self._waiting), {}
@@ -459,7 +459,7 @@ class Answer:
             plain = answer.data(lines, warnings)
             print(screen.to_json(plain), file=sys.stderr)  # noqa: T201
         else:
-            screen.show(*answer.blocks(lines, warnings), console=self.console)
+            screen.show(*answer.blocks(lines, warnings), on=self.console)
 
     def _leave(self) -> None:
         for line in self._waiting:

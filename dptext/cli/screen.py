@@ -205,16 +205,13 @@ def console(*, stderr: bool = False, quiet: bool = False, width: int = 0) -> Con
     return shown
 
 
-_console = console
-
-
 def show(
-    *blocks: Block | Section | Page, console: Console | None = None, width: int = 0
+    *blocks: Block | Section | Page, on: Console | None = None, width: int = 0
 ) -> None:
     """Print blocks, sections and pages on standard output, or on another console."""
     from dptext.report import terminal
 
-    terminal.show(blocks, console or _console(width=width))
+    terminal.show(blocks, on or console(width=width))
 
 
 def show_data(plain: JsonObject, as_json: bool) -> None:

@@ -25,9 +25,9 @@ from dptext.noise import unit
 from dptext.readers import pairs as topics
 from dptext.readers.causal import network
 from dptext.readers.causal.reader import (
+    CausalModel,
     CausalReader,
     CausalReading,
-    ModelSource,
     SearchSettings,
 )
 from dptext.readers.channel import Channel
@@ -73,7 +73,7 @@ class Params(decoders.Params):
             )
             raise UsageError(msg)
         path = causal.need(self.model, network.SETTING, WHAT)
-        source = ModelSource(path, digest_of_path(path), self.device)
+        source = CausalModel(path, digest_of_path(path), self.device)
         pairs, digests = None, {"model": source.digest}
         if self.ngrams:
             model = find_model(self.ngrams, channel)

@@ -34,7 +34,7 @@ from dptext.report.signatures import Key
 from dptext.types import Fault, Verbatim
 
 
-def carry_out(
+def run_job(
     job: Job,
     pipeline: Pipeline,
     key: RunKey,
@@ -197,7 +197,7 @@ class Run:
         warn: Callable[[str], None],
         progress: Callable[[], AbstractContextManager[Progress | None]] = nullcontext,
     ) -> None:
-        """Begin; warn and what progress yields during a job are those of `carry_out`.
+        """Begin; warn and what progress yields during a job are those of `run_job`.
 
         account is the ledger that each output is recorded in, if one is; measures are
         those of the pipeline, where they are known; start is what comes before.
@@ -263,7 +263,7 @@ class Run:
         """Carry out a job and write its public report."""
         self._token = charging.token
         with self._progress() as progress:
-            written = carry_out(
+            written = run_job(
                 job,
                 self.pipeline,
                 self.key,

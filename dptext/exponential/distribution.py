@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from dptext import cache, geometry
 from dptext.mechanisms import at_each
 from dptext.spaces import Space
-from dptext.types import Eps, Ids
+from dptext.types import Eps, Floats, Ids, Ints
 
 # Numbers that are held at once, so that they stay in a cache of the processor.
 _HELD = 2**18
@@ -51,8 +51,8 @@ class Lists:
 
     vectors: NDArray[np.float32] = field(repr=False)
     listed: NDArray[np.integer]
-    far: NDArray[np.float64]
-    distances: NDArray[np.float64] = field(repr=False)
+    far: Floats
+    distances: Floats = field(repr=False)
     known: NDArray[np.bool_] = field(repr=False)
     learned: NDArray[np.bool_] = field(repr=False)
     identity: str = ""
@@ -90,7 +90,7 @@ class Lists:
         """Return m."""
         return len(self.known)
 
-    def rows(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+    def rows(self, rows: Ints) -> Floats:
         """Return the distances to the listed words of some rows: (j,) -> (j, k)."""
         new = np.unique(rows[~self.known[rows]])
         self.distances[new] = self._computed(new)
@@ -127,7 +127,7 @@ class Lists:
             self.keys[block.start] = key
         return self.keys[block.start]
 
-    def _kept(self, block: slice, key: str) -> NDArray[np.float64]:
+    def _kept(self, block: slice, key: str) -> Floats:
         """Return the distances of a block, computed once, then from the cache."""
         rows = np.arange(block.start, block.stop)
         listed = self.listed[block]
@@ -147,7 +147,7 @@ class Lists:
             "measuring distances of nearest words",
         )["distances"]
 
-    def _computed(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+    def _computed(self, rows: Ints) -> Floats:
         listed, width = self.listed.shape[1], self.vectors.shape[1]
         distances = np.empty((len(rows), listed))
         count = max(1, _HELD // (listed * width))
@@ -178,15 +178,13 @@ class Product:
     """
 
     space: Space
-    outputs: NDArray[np.int64]
+    outputs: Ints
     left: NDArray[np.floating]
     right: NDArray[np.floating]
     tiny: float
 
     @classmethod
-    def of(
-        cls, space: Space, outputs: NDArray[np.int64], kind: type = np.float64
-    ) -> Product:
+    def of(cls, space: Space, outputs: Ints, kind: type = np.float64) -> Product:
         """Take the vectors of the outputs, in a precision."""
         vectors, squares = space.precise
         size = space.size
@@ -204,7 +202,7 @@ class Product:
         """Take all words as outputs."""
         return cls.of(space, np.arange(space.size), kind)
 
-    def distances(self, inputs: NDArray[np.int64], part: slice) -> NDArray[np.floating]:
+    def distances(self, inputs: Ints, part: slice) -> NDArray[np.floating]:
         """Return the distances of inputs to the outputs of a slice: (n, m)."""
         tile: NDArray[np.floating] = self.left[inputs] @ self.right[:, part]
         if tile.min(initial=np.inf) >= self.tiny:
@@ -265,12 +263,10 @@ class DistanceDistribution:
     lists: Lists
     scale: Curve = epsilon_itself
     truncation: Curve = never
-    spread: NDArray[np.float64] | None = None
+    spread: Floats | None = None
     squared: bool = False
     # The last sums of weights and what followed from them (`sums`, `best_guesses`).
-    kept: dict[tuple[object, ...], NDArray[np.float64]] = field(
-        default_factory=dict, repr=False
-    )
+    kept: dict[tuple[object, ...], Floats] = field(default_factory=dict, repr=False)
 
     @cached_property
     def frequent(self) -> Lists:
@@ -278,14 +274,14 @@ class DistanceDistribution:
         return Lists.of_frequent(self.space)
 
     @cached_property
-    def squares(self) -> NDArray[np.float64]:
+    def squares(self) -> Floats:
         """Return the squared length of each row: (V + 1,)."""
         vectors = self.space.vectors
         return np.asarray(
             np.einsum("vd,vd->v", vectors, vectors, dtype=np.float64, casting="safe")
         )
 
-    def rates(self, rows: NDArray[np.integer], eps: Eps) -> NDArray[np.float64]:
+    def rates(self, rows: NDArray[np.integer], eps: Eps) -> Floats:
         """Return the rate of each row at its epsilon: (n,)."""
         scales = at_each(self.scale, eps)
         if self.spread is not None:
@@ -293,12 +289,12 @@ class DistanceDistribution:
             scales = np.divide(scales, spread, out=flat, where=spread > 0.0)
         return scales / 2.0
 
-    def truncations(self, eps: Eps) -> NDArray[np.float64]:
+    def truncations(self, eps: Eps) -> Floats:
         """Return the truncation at each epsilon: (n,)."""
         return at_each(self.truncation, eps)
 
     def measure(
-        self, distances: NDArray[Float], truncation: NDArray[np.float64] | float
+        self, distances: NDArray[Float], truncation: Floats | float
     ) -> NDArray[Float]:
         """Return min(t, truncation) of distances, in place."""
         if self.squared:
@@ -307,7 +303,7 @@ class DistanceDistribution:
             np.minimum(distances, truncation, out=distances)
         return distances
 
-    def log_weights(self, ids: Ids, eps: Eps) -> NDArray[np.float64]:
+    def log_weights(self, ids: Ids, eps: Eps) -> Floats:
         """Return ln P(y|x) up to a constant for each word: (n, V)."""
         rows = ids.astype(np.int64)
         logs = geometry.to_words(self.space, rows, 0, self.space.size)
@@ -338,7 +334,7 @@ class Weights:
 
     distribution: DistanceDistribution
     epsilon: float
-    rate: NDArray[np.float64]
+    rate: Floats
     truncation: float
 
     @property
@@ -360,9 +356,7 @@ class Weights:
         """Return min(t, truncation) of distances, in place."""
         return self.distribution.measure(distances, self.truncation)
 
-    def of_pairs(
-        self, inputs: NDArray[np.int64], outputs: NDArray[np.int64]
-    ) -> NDArray[np.float64]:
+    def of_pairs(self, inputs: Ints, outputs: Ints) -> Floats:
         """Return the weights of pairs: (n,)."""
         logs = self.measure(geometry.of_rows(self.space, inputs, outputs))
         logs *= -self.rate[inputs]

@@ -1,24 +1,15 @@
 """Exact losses of all pairs of inputs, and how far they let the scale be raised.
 
-The exact losses of all pairs of inputs where P(y|x) ~ exp(-scale t(x, y) / 2).
+P(y|x) ~ exp(-scale t(x, y) / 2) with a metric t = min(d, truncation) is promised scale
+t, but the loss of two words is exactly scale t / 2 + |ln Z - ln Z'|, often near half of
+that; the unknown word is an input but no output. Distances, sums and losses are
+float64.
 
-t = min(d, truncation). Of two words the loss is scale t / 2 + |ln Z - ln Z'|; the
-unknown word is an input but no output. Distances, sums and losses are float64.
-
-The exact losses of a few inputs, quick at any scale.
-
-Z(x), the sum of the weights of all outputs, by one look at all pairs of words.
-
-How far the scale of an exponential mechanism may be raised without more loss.
-
-P(y|x) ~ exp(-scale t(x, y) / 2) with a metric t is promised scale t, but the loss of
-two words is exactly scale t / 2 + |ln Z - ln Z'|, often near half of that. The scale of
-an epsilon lies in [epsilon, 2 epsilon], and no pair of the V + 1 inputs loses more than
-epsilon t at it. All of it is public: lexicon, space, truncation and epsilon decide.
-
-The loss over t need not grow with the scale. So nothing rests on the search: words that
-matter propose a scale, and it is taken only if the losses of all pairs hold at it;
-otherwise the pairs that failed join the words and propose again.
+The raised scale of an epsilon lies in [epsilon, 2 epsilon], and no pair of the V + 1
+inputs loses more than epsilon t at it. All of it is public: lexicon, space, truncation
+and epsilon decide. The loss over t need not grow with the scale. So nothing rests on
+the search: words that matter propose a scale, and it is taken only if the losses of all
+pairs hold at it; otherwise the pairs that failed join the words and propose again.
 """
 
 from __future__ import annotations
@@ -35,9 +26,10 @@ from dptext.errors import UsageError
 from dptext.exponential import distribution
 from dptext.exponential.distribution import DistanceDistribution, Lists, Weights
 from dptext.spaces import Space
+from dptext.types import Floats, Ints
 
 
-def sums_of_all_words(weights: Weights, kind: type = np.float64) -> NDArray[np.float64]:
+def sums_of_all_words(weights: Weights, kind: type = np.float64) -> Floats:
     """Return Z of all words: (V,), the last result kept.
 
     kind is the precision of distances and weights.
@@ -50,7 +42,7 @@ def sums_of_all_words(weights: Weights, kind: type = np.float64) -> NDArray[np.f
     return kept[key]
 
 
-def _sums(weights: Weights, kind: type) -> NDArray[np.float64]:
+def _sums(weights: Weights, kind: type) -> Floats:
     rate: NDArray[np.floating] = weights.rate.astype(kind)
     sums = np.zeros(weights.size)
     for rows, columns, tile in distribution.of_pairs(weights.space, kind):
@@ -86,21 +78,21 @@ class Losses:
             truncation=lambda _scale: self.truncation,
         )
 
-    def rows(self, ids: NDArray[np.int64]) -> NDArray[np.float64]:
+    def rows(self, ids: Ints) -> Floats:
         """Return t from some inputs to all outputs: (n, V)."""
         distances = geometry.to_words(self.space, ids, 0, self.space.size)
         return np.minimum(distances, self.truncation, out=distances)
 
     @cached_property
-    def unknown(self) -> NDArray[np.float64]:
+    def unknown(self) -> Floats:
         """Return t of the unknown word to all words: (V,)."""
         return np.asarray(self.rows(np.array([self.space.size]))[0])
 
     @cached_property
-    def _beyond(self) -> NDArray[np.float64]:
+    def _beyond(self) -> Floats:
         return np.full(self.space.size, np.nan)
 
-    def beyond(self, ids: NDArray[np.int64]) -> NDArray[np.float64]:
+    def beyond(self, ids: Ints) -> Floats:
         """Return max over y of t(x, y) - t(unknown, y), (n,), kept once computed.
 
         The unknown word is no output, so that this may be less than t(x, unknown).
@@ -111,7 +103,7 @@ class Losses:
             self._beyond[part] = (self.rows(part) - self.unknown).max(axis=1)
         return self._beyond[ids]
 
-    def worst(self, scale: float, few: int) -> tuple[float, NDArray[np.int64]]:
+    def worst(self, scale: float, few: int) -> tuple[float, Ints]:
         """Return the largest loss over t of any ordered pair, and the worst few words.
 
         Pairs with t = 0 have one distribution and lose nothing.
@@ -129,9 +121,7 @@ class Losses:
         words = np.append(np.unique(np.append(top, other[top])), word)
         return max(worst, with_unknown), words.astype(np.int64)
 
-    def _steepest(
-        self, log_z: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    def _steepest(self, log_z: Floats) -> tuple[Floats, Ints]:
         """Return max of |ln Z - ln Z'| / t for each word, and the other word: (V,)."""
         size = self.space.size
         steepest, other = np.zeros(size), np.zeros(size, np.int64)
@@ -149,7 +139,7 @@ class Losses:
         return steepest, other
 
     def _worst_unknown(
-        self, scale: float, log_z: NDArray[np.float64], floor: float
+        self, scale: float, log_z: Floats, floor: float
     ) -> tuple[float, int]:
         """Return the largest loss over t between the unknown word and a word.
 
@@ -170,7 +160,7 @@ class Losses:
         return float(loss[position]), int(words[position])
 
 
-def log_sums(rows: NDArray[np.float64], scale: float) -> NDArray[np.float64]:
+def log_sums(rows: Floats, scale: float) -> Floats:
     """Return ln of the sum of exp(-scale t / 2) of each row: (n, V) -> (n,)."""
     sums_of_rows = np.empty(len(rows))
     for begin in range(0, len(rows), _AT_ONCE):
@@ -185,7 +175,7 @@ def log_sums(rows: NDArray[np.float64], scale: float) -> NDArray[np.float64]:
 class LossesAmong:
     """The losses over t of a few inputs, the unknown one last, quick at any scale."""
 
-    def __init__(self, losses: Losses, ids: NDArray[np.int64]) -> None:
+    def __init__(self, losses: Losses, ids: Ints) -> None:
         self.ids = np.unique(ids)
         self._rows = losses.rows(np.append(self.ids, losses.space.size))
         # (n + 1, n): from each of them to those that are words.
@@ -326,7 +316,7 @@ def _proposed(words: LossesAmong, epsilon: float, top: float) -> float:
     return below
 
 
-def _first(losses: Losses) -> NDArray[np.int64]:
+def _first(losses: Losses) -> Ints:
     """Choose frequent and random words, and those next to the unknown word."""
     size = losses.space.size
     count = min(_FIRST, size)

@@ -35,7 +35,7 @@ from dptext.exponential.losses import Scales, describe
 from dptext.exponential.sampling import Sampler
 from dptext.mechanisms import Bands, ExponentialMechanism, WordMechanism, log_normalised
 from dptext.randomness import RandomBits
-from dptext.types import Eps, Guarantee, Ids
+from dptext.types import Eps, Floats, Guarantee, Ids, Ints
 
 # Words tried together, and outputs whose lists are looked at together.
 _BLOCK, _LISTED = 128, 4096
@@ -43,9 +43,7 @@ _BLOCK, _LISTED = 128, 4096
 _BELOW = 1.0 - 1e-6
 
 
-def best_guesses(
-    weights: Weights, prior: NDArray[np.float64], bands: Bands
-) -> NDArray[np.float64]:
+def best_guesses(weights: Weights, prior: Floats, bands: Bands) -> Floats:
     """Return max of prior(x) P(y|x) over the x of each band: (bands, V), kept."""
     kept = weights.distribution.kept
     key = (weights.epsilon, hash(prior.tobytes()), tuple(bands))
@@ -54,9 +52,7 @@ def best_guesses(
     return kept[key].copy()
 
 
-def _search(
-    weights: Weights, worth: NDArray[np.float64], bands: Bands
-) -> NDArray[np.float64]:
+def _search(weights: Weights, worth: Floats, bands: Bands) -> Floats:
     best = np.zeros((len(bands), weights.size))
     for row, (begin, end) in enumerate(bands):
         # A word is at distance 0 of itself, and words of other bands are worth nothing.
@@ -68,9 +64,7 @@ def _search(
     return best
 
 
-def _try_listed(
-    weights: Weights, worth: NDArray[np.float64], best: NDArray[np.float64]
-) -> None:
+def _try_listed(weights: Weights, worth: Floats, best: Floats) -> None:
     """Try the words listed for each y."""
     listed = weights.distribution.lists.listed
     for start in range(0, weights.size, _LISTED):
@@ -83,9 +77,7 @@ def _try_listed(
         np.maximum.at(best, outputs, value)
 
 
-def _try_others(
-    weights: Weights, worth: NDArray[np.float64], best: NDArray[np.float64]
-) -> None:
+def _try_others(weights: Weights, worth: Floats, best: Floats) -> None:
     """Try all words by falling worth, until no y can gain by one."""
     order = np.argsort(-worth, kind="stable")
     # With all of V listed nothing is far; infinity is no number to reckon with.
@@ -123,9 +115,7 @@ _MOST = 1e15
 class DistanceEstimate:
     """An estimate of the success of the best guess, for a prior (V,)."""
 
-    def __init__(
-        self, distribution: DistanceDistribution, prior: NDArray[np.float64]
-    ) -> None:
+    def __init__(self, distribution: DistanceDistribution, prior: Floats) -> None:
         self._distribution = distribution
         self._prior = prior
         space, size = distribution.space, distribution.space.size
@@ -185,9 +175,7 @@ class DistanceEstimate:
         exact = losses.sums_of_all_words(weights, np.float32)
         self._factor = exact / self._sums(weights)[1]
 
-    def _sums(
-        self, weights: Weights
-    ) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
+    def _sums(self, weights: Weights) -> tuple[NDArray[np.float32], Floats]:
         """Return the weights of the listed words, (V, k), and about Z, (V,)."""
         rows = np.arange(weights.size)[:, None]
         near = _of_table(weights, self._near, rows)
@@ -202,7 +190,7 @@ def _parts(size: int) -> list[slice]:
 
 
 def _of_table(
-    weights: Weights, table: NDArray[np.float32], inputs: NDArray[np.int64]
+    weights: Weights, table: NDArray[np.float32], inputs: Ints
 ) -> NDArray[np.float32]:
     """Return the weights of a table of t, the rates those of the inputs."""
     rates = weights.rate[:1] if weights.symmetric else weights.rate[inputs]
@@ -231,17 +219,15 @@ class DistanceMechanism(WordMechanism):
         """Draw a word for each word, exactly."""
         return self._sampler.sample(ids, eps, bits)
 
-    def log_probs(self, ids: Ids, eps: Eps) -> NDArray[np.float64]:
+    def log_probs(self, ids: Ids, eps: Eps) -> Floats:
         """Return ln P(y|x) of all outputs: (n, V)."""
         return log_normalised(self.distribution.log_weights(ids, eps))
 
-    def best_guesses(
-        self, prior: NDArray[np.float64], epsilon: float, bands: Bands
-    ) -> NDArray[np.float64]:
+    def best_guesses(self, prior: Floats, epsilon: float, bands: Bands) -> Floats:
         """Return max of prior(x) P(y|x) over the x of each band: (bands, V)."""
         return best_guesses(self.distribution.at(epsilon), prior, bands)
 
-    def risk_estimate(self, prior: NDArray[np.float64]) -> DistanceEstimate:
+    def risk_estimate(self, prior: Floats) -> DistanceEstimate:
         """Return an estimate of the Bayes risk at any epsilon, to search by."""
         return DistanceEstimate(self.distribution, prior)
 
@@ -271,14 +257,12 @@ class TruncatedMetricMechanism(DistanceMechanism, ExponentialMechanism):
         """Return what words are drawn from."""
         return DistanceDistribution(self.space, self.lists, self.scale, self.truncation)
 
-    def metric(
-        self, epsilon: float, ids: NDArray[np.int64], begin: int, end: int
-    ) -> NDArray[np.float64]:
+    def metric(self, epsilon: float, ids: Ints, begin: int, end: int) -> Floats:
         """Return t from inputs to the words begin to end: (n, end - begin)."""
         distances = geometry.to_words(self.space, ids, begin, end)
         return np.minimum(distances, self.truncation(epsilon), out=distances)
 
-    def claimed_loss(self, a: Ids, b: Ids, epsilon: float) -> NDArray[np.float64]:
+    def claimed_loss(self, a: Ids, b: Ids, epsilon: float) -> Floats:
         """Return epsilon t for pairs of inputs: (n,) nats."""
         distances = geometry.of_ids(self.space, a, b)
         return epsilon * np.minimum(distances, self.truncation(epsilon))

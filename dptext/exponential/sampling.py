@@ -1,6 +1,4 @@
-"""Exact draws from an exponential distribution, and the tables behind them.
-
-Exact draws from an exponential distribution over distances.
+"""Exact draws from an exponential distribution over distances, and their tables.
 
 No row over the whole vocabulary is needed: the nearest k words of x are listed, and
 every other word is at least far[x] away. With c the weight at far[x] the weights divide
@@ -13,8 +11,6 @@ into
 A refused proposal starts the draw anew, so that words follow w / sum(w) exactly, with
 relative accuracy also for rare words, for any epsilon per word, without a row over V
 per word. Distances and weights are float64.
-
-What draws of words at an epsilon are made by: weights of their listed words.
 
 A table holds pairs of a row and an epsilon. Where a batch has one epsilon, the usual
 case, its table holds every row, each filled in when its word occurs for the first time,
@@ -31,7 +27,7 @@ from numpy.typing import NDArray
 from dptext import geometry
 from dptext.exponential.distribution import DistanceDistribution, Lists
 from dptext.randomness import RandomBits
-from dptext.types import Eps, Ids
+from dptext.types import Eps, Floats, Ids, Ints
 
 _STEP = 32
 # Rows that are filled in together.
@@ -49,21 +45,17 @@ class WeightTable:
 
     distribution: DistanceDistribution
     lists: Lists
-    rows: NDArray[np.int64]
-    rate: NDArray[np.float64]
-    truncation: NDArray[np.float64]
-    ceiling: NDArray[np.float64]
-    cumulative: NDArray[np.float64]
-    inside: NDArray[np.float64]
-    total: NDArray[np.float64]
+    rows: Ints
+    rate: Floats
+    truncation: Floats
+    ceiling: Floats
+    cumulative: Floats
+    inside: Floats
+    total: Floats
 
     @classmethod
     def of(
-        cls,
-        distribution: DistanceDistribution,
-        lists: Lists,
-        rows: NDArray[np.int64],
-        eps: Eps,
+        cls, distribution: DistanceDistribution, lists: Lists, rows: Ints, eps: Eps
     ) -> WeightTable:
         """Take pairs, rows (m,) and eps (m,); no weight is computed yet."""
         return cls(
@@ -74,7 +66,7 @@ class WeightTable:
             *(np.empty(len(rows)), np.empty(len(rows))),
         )
 
-    def fill(self, filled: NDArray[np.int64], distances: NDArray[np.float64]) -> None:
+    def fill(self, filled: Ints, distances: Floats) -> None:
         """Compute the weights of some pairs, (j,), from their distances (j, k)."""
         size, measure = self.distribution.space.size, self.distribution.measure
         rate, truncation = self.rate[filled], self.truncation[filled]
@@ -97,9 +89,7 @@ class WeightTable:
         self.inside[filled] = weights[:, -1]
         self.total[filled] = weights[:, -1] + size * floor
 
-    def attempt(
-        self, kind: NDArray[np.int64], integers: NDArray[np.uint64]
-    ) -> NDArray[np.int64]:
+    def attempt(self, kind: Ints, integers: NDArray[np.uint64]) -> Ints:
         """Make one attempt for each row of bits (n, 4): a word, or -1 if refused.
 
         kind (n,) says by which pair.
@@ -120,12 +110,7 @@ class WeightTable:
         words[listed] = self.lists.listed[self.rows[kind[listed]], ranks]
         return words
 
-    def _accepts(
-        self,
-        kind: NDArray[np.int64],
-        words: NDArray[np.int64],
-        uniform: NDArray[np.float64],
-    ) -> NDArray[np.bool_]:
+    def _accepts(self, kind: Ints, words: Ints, uniform: Floats) -> NDArray[np.bool_]:
         """Tell which proposals are accepted: uniform < min(w(y), c) / c, exactly.
 
         Single precision decides where its error bound leaves no doubt, float64
@@ -146,9 +131,7 @@ class WeightTable:
         accepted[doubt] = uniform[doubt] < self._chance(kind[doubt], exact)
         return accepted
 
-    def _chance(
-        self, kind: NDArray[np.int64], distances: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def _chance(self, kind: Ints, distances: Floats) -> Floats:
         """Return min(w, c) / c at distances, in place: (n,)."""
         excess = self.distribution.measure(distances, self.truncation[kind])
         excess *= -self.rate[kind]
@@ -174,9 +157,7 @@ class WeightTables:
         """Take what pays once so many words were drawn, whichever they are."""
         self._lists.learn(words, self._begin)
 
-    def of(
-        self, rows: NDArray[np.int64], eps: Eps
-    ) -> tuple[WeightTable, NDArray[np.int64]]:
+    def of(self, rows: Ints, eps: Eps) -> tuple[WeightTable, Ints]:
         """Return a table of words, rows (n,) at eps (n,), and which pair is of each."""
         if (eps == eps[:1]).all():
             return self._of_one(rows, float(eps[0])), rows
@@ -186,7 +167,7 @@ class WeightTables:
         table.fill(np.arange(len(distinct)), self._lists.rows(distinct))
         return table, kind
 
-    def _of_one(self, rows: NDArray[np.int64], epsilon: float) -> WeightTable:
+    def _of_one(self, rows: Ints, epsilon: float) -> WeightTable:
         if self._table is None or self._epsilon != epsilon:
             every = np.arange(len(self._lists))
             eps = np.full(len(every), epsilon)
@@ -203,11 +184,7 @@ class WeightTables:
         return self._table
 
 
-def _count(
-    cumulative: NDArray[np.float64],
-    which: NDArray[np.int64],
-    target: NDArray[np.float64],
-) -> NDArray[np.int64]:
+def _count(cumulative: Floats, which: Ints, target: Floats) -> Ints:
     """Count the entries of each word's row that are at most its target: (n,).
 
     Most words are near their inputs: first one entry, then _STEP entries are looked at,
@@ -230,12 +207,7 @@ def _count(
     return ranks
 
 
-def _within(
-    cumulative: NDArray[np.float64],
-    which: NDArray[np.int64],
-    target: NDArray[np.float64],
-    start: NDArray[np.int64] | int,
-) -> NDArray[np.int64]:
+def _within(cumulative: Floats, which: Ints, target: Floats, start: Ints | int) -> Ints:
     """Count the entries at most the target among _STEP entries of each row: (n,)."""
     counts = np.empty(len(which), np.int64)
     starts = np.broadcast_to(start, counts.shape)
@@ -247,9 +219,7 @@ def _within(
     return counts
 
 
-def _distinct(
-    rows: NDArray[np.int64], eps: Eps, inputs: int
-) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64]]:
+def _distinct(rows: Ints, eps: Eps, inputs: int) -> tuple[Ints, Floats, Ints]:
     """Return the distinct (row, epsilon) pairs and the pair of each word."""
     values, code = np.unique(eps, return_inverse=True)
     keys = code.astype(np.int64) * inputs + rows
@@ -298,9 +268,7 @@ class Sampler:
         return drawn
 
 
-def _draw(
-    table: WeightTable, kind: NDArray[np.int64], bits: RandomBits
-) -> NDArray[np.int64]:
+def _draw(table: WeightTable, kind: Ints, bits: RandomBits) -> Ints:
     """Attempt until every word is drawn: (n,); kind (n,) its pair in the table."""
     drawn = np.full(len(bits), -1)
     left = np.arange(len(bits))

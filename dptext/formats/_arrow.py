@@ -38,7 +38,7 @@ Value = str | None | list["Value"]
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class ArrowColumn:
     """A selected field: the column's number, then the child's in each struct below."""
 
     path: str
@@ -46,7 +46,9 @@ class Column:
     steps: tuple[int, ...]
 
 
-def column(schema: Schema, path: str, location: str, *, is_text: bool = True) -> Column:
+def column(
+    schema: Schema, path: str, location: str, *, is_text: bool = True
+) -> ArrowColumn:
     """Find a field by its path; lists on the way are gone through.
 
     Raises InputError when there is no such field or it cannot hold what is asked.
@@ -76,16 +78,18 @@ def column(schema: Schema, path: str, location: str, *, is_text: bool = True) ->
         raise InputError(
             f"{location}: field {path!r} is of type {_shown(kind)}, not text"
         )
-    return Column(path, at, tuple(steps))
+    return ArrowColumn(path, at, tuple(steps))
 
 
-def columns(schema: Schema, paths: Iterable[str], location: str) -> tuple[Column, ...]:
+def columns(
+    schema: Schema, paths: Iterable[str], location: str
+) -> tuple[ArrowColumn, ...]:
     """Find the fields of texts, each once, in the order of the file."""
     selected = {column(schema, path, location) for path in paths}
     return tuple(sorted(selected, key=lambda column: (column.index, column.steps)))
 
 
-def identity(schema: Schema, path: str | None, location: str) -> Column | None:
+def identity(schema: Schema, path: str | None, location: str) -> ArrowColumn | None:
     """Find the field that names records, where there is one."""
     return None if path is None else column(schema, path, location, is_text=False)
 
@@ -263,13 +267,13 @@ class Head:
     """What all rows of a file share; schema is that of the output."""
 
     schema: Schema
-    columns: tuple[Column, ...]
+    columns: tuple[ArrowColumn, ...]
     codec: str
     int96: bool
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Page:
+class RowPage:
     """Some rows in a row, and their selected values: one list per column."""
 
     head: Head
@@ -282,7 +286,7 @@ class Page:
 class PageRow(NamedTuple):
     """Where a record came from."""
 
-    page: Page
+    page: RowPage
     row: int
 
 
@@ -295,19 +299,19 @@ def other_paths(schema: Schema, fields: tuple[str, ...]) -> Iterator[str]:
 def page_of(
     head: Head,
     batch: Batch,
-    identity: Column | None,
+    identity: ArrowColumn | None,
     location: str,
-    subject: Column | None = None,
-) -> Page:
+    subject: ArrowColumn | None = None,
+) -> RowPage:
     """Take the selected values of some rows. Raises InputError for broken UTF-8."""
 
-    def of(column: Column) -> list[Value]:
+    def of(column: ArrowColumn) -> list[Value]:
         return values(batch.column(column.index), column.steps)
 
     try:
         identities = None if identity is None else of(identity)
         subjects = None if subject is None else of(subject)
-        return Page(head, batch, [of(c) for c in head.columns], identities, subjects)
+        return RowPage(head, batch, [of(c) for c in head.columns], identities, subjects)
     except UnicodeDecodeError:
         raise InputError(
             f"{location}: not valid UTF-8; write the file again with strings as UTF-8"
@@ -315,7 +319,7 @@ def page_of(
 
 
 def row_of(
-    page: Page, row: int, selection: Selection
+    page: RowPage, row: int, selection: Selection
 ) -> tuple[tuple[str, ...], str | None]:
     """Return the texts and the identity of a row. Raises Unreadable for a null."""
     every: list[str] = []
@@ -354,7 +358,7 @@ _PANDAS = b"pandas"
 _COPIED = ("index_columns", "column_indexes", "creator", "pandas_version")
 
 
-def released(schema: Schema, columns: Sequence[Column]) -> Schema:
+def released(schema: Schema, columns: Sequence[ArrowColumn]) -> Schema:
     """Return the schema of the output: without what may tell of the selected texts."""
     for column in columns:
         field = schema.field(column.index)

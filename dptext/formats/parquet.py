@@ -17,7 +17,7 @@ from typing import BinaryIO, ClassVar
 from dptext import formats
 from dptext.errors import InputError, MissingExtra
 from dptext.formats import Item, _arrow, _fields
-from dptext.formats._arrow import ROWS, Head, Page, PageRow, page_of, row_of
+from dptext.formats._arrow import ROWS, Head, PageRow, RowPage, page_of, row_of
 from dptext.formats._lines import Unreadable
 from dptext.types import Fault, Record, Selection, Verbatim
 
@@ -50,7 +50,7 @@ class Writer(formats.Writer):
         self._private = selection.fields
         self._head: Head | None = None
         self._file: _arrow.File = None
-        self._page: Page | None = None
+        self._page: RowPage | None = None
         self._kept: list[int] = []  # rows of the page
         self._batches: list[_arrow.Batch] = []  # rows with their old texts, and
         self._new: list[list[_arrow.Value]] = []  # the new values of each column
@@ -185,7 +185,7 @@ class Format(formats.Format):
         head = _head(file, selection, location)
         schema = file.schema_arrow
 
-        def named(path: str | None) -> _arrow.Column | None:
+        def named(path: str | None) -> _arrow.ArrowColumn | None:
             if path is None:
                 return None
             return _arrow.column(schema, path, location, is_text=False)
@@ -307,7 +307,7 @@ def _batches(file: _arrow.File, location: str) -> Iterator[_arrow.Batch]:
         ) from None
 
 
-def _subject(page: Page, row: int, selection: Selection) -> str | None:
+def _subject(page: RowPage, row: int, selection: Selection) -> str | None:
     """Return whom a row is about, where a field says it."""
     if page.subjects is None:
         return None

@@ -9,7 +9,7 @@ from dptext import pipeline as pipelines
 from dptext.engine.tally import Tally
 from dptext.errors import InputError, MissingExtra
 from dptext.formats import _arrow
-from dptext.formats._arrow import ROWS, Head, Page, PageRow, page_of, row_of
+from dptext.formats._arrow import ROWS, Head, PageRow, RowPage, page_of, row_of
 from dptext.formats._lines import Unreadable
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
@@ -58,7 +58,7 @@ class Columns:
             self._tally.fields.update(counts)
         return pa.Table.from_batches(batches, schema=released).unify_dictionaries()
 
-    def selected(self, schema: _arrow.Schema) -> tuple[_arrow.Column, ...]:
+    def selected(self, schema: _arrow.Schema) -> tuple[_arrow.ArrowColumn, ...]:
         """Return where the texts stand in a table. Raises InputError."""
         return _arrow.columns(schema, self._selection.fields, _LOCATION)
 
@@ -72,7 +72,7 @@ class Columns:
     ) -> Iterator[_arrow.Batch]:
         """Give the rows with new texts, a page at a time."""
         records = self._records(head, table, start)
-        page: Page | None = None
+        page: RowPage | None = None
         new: list[list[_arrow.Value]] = []
         for batch in pipelines.batches(records):
             private = self._pipeline.privatize(batch, self._randomness)

@@ -72,11 +72,7 @@ def covered(policy: Policy) -> tuple[str, ...]:
 
 def shown(policy: Policy) -> tuple[str, ...]:
     """Return one sentence for each thing that the output shows of the text."""
-    return (
-        said("shown.tokens"),
-        *_by_setting("shown", policy),
-        *_listed_shown(policy),
-    )
+    return (said("shown.tokens"), *_by_setting("shown", policy), *_listed_shown(policy))
 
 
 def always(notion: Notion, terms: Terms) -> Iterator[str]:

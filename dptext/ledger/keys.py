@@ -1,18 +1,15 @@
 """The secret of a ledger: keyed hashes of subjects and records, and seals.
 
-The secret of a ledger: subjects and records stand in it as keyed hashes.
-
 It lies beside the ledger, FILE.key, for its owner only. The ledger alone does not allow
 trying out names; ledger and key together do. The key file also counts the transactions
 of its ledger up to the last release, which shows that a ledger is an older copy.
 
-The seal of a ledger: edits without its key are found.
-
-Every row has a keyed hash, and the seal keeps their sum, hidden and authenticated. A
-transaction verifies the seal, takes away the hashes of old rows and adds those of new
-ones, at a cost that does not grow with the ledger. What other programs do to rows is
-never added, which the sum over all rows then shows (AdHash of Bellare and Micciancio,
-EUROCRYPT 1997, with a keyed hash; the sum is encrypted as in SIV, RFC 5297).
+Edits without the key are found by the seal. Every row has a keyed hash, and the seal
+keeps their sum, hidden and authenticated. A transaction verifies the seal, takes away
+the hashes of old rows and adds those of new ones, at a cost that does not grow with the
+ledger. What other programs do to rows is never added, which the sum over all rows then
+shows (AdHash of Bellare and Micciancio, EUROCRYPT 1997, with a keyed hash; the sum is
+encrypted as in SIV, RFC 5297).
 """
 
 from __future__ import annotations

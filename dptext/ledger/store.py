@@ -1,7 +1,5 @@
 """The file of a ledger: SQLite in WAL mode, exact amounts, one transaction at a time.
 
-The file of a ledger: SQLite in WAL mode, one transaction at a time.
-
 Its table of entries has one row for each release: its state, its limit, a digest of its
 settings. Its table of charges says what each release costs each subject: one row for
 each record where a key file makes the run repeatable, else one for each subject.
@@ -11,14 +9,9 @@ before the first transaction of a run, and again when another program changed th
 While other runs write the seal alone is verified; an edit at such a time is found by
 the next run at the latest.
 
-Losses as integers, so that sums are exact: a bound is never rounded down.
-
-Whether the run that reserved something still goes on.
-
-A run holds a lock on a file of its own beside the ledger, FILE.run-N. The operating
-system takes the lock back when the process ends, however it ends.
-
-What a ledger says: sums of subjects, its entries, and whether it is sound.
+Losses are integers, so that sums are exact: a bound is never rounded down. A run holds
+a lock on a file of its own beside the ledger, FILE.run-N, as long as it goes on. The
+operating system takes the lock back when the process ends, however it ends.
 """
 
 from __future__ import annotations
@@ -480,6 +473,18 @@ _OF_SUBJECTS = (
     "SELECT subject, SUM(nats), SUM(delta), SUM(records), COUNT(DISTINCT entry) "
     "FROM charges GROUP BY subject ORDER BY 2 DESC, 1"
 )
+_OF_ENTRIES = (
+    "SELECT token AS entry, state, began, settings, entries.nats AS limit_nats, "
+    "entries.delta AS limit_delta, COUNT(DISTINCT subject) AS subjects, "
+    "COALESCE(SUM(records), 0) AS records, COALESCE(SUM(charges.nats), 0) AS nats "
+    "FROM entries LEFT JOIN charges ON entry = number GROUP BY number ORDER BY number"
+)
+_OF_CHARGES = (
+    "SELECT token AS entry, state, began, subject, SUM(records) AS records, "
+    "SUM(charges.nats) AS nats, SUM(charges.delta) AS delta "
+    "FROM charges JOIN entries ON entry = number "
+    "GROUP BY number, subject ORDER BY number, subject"
+)
 
 
 class SubjectSum(NamedTuple):
@@ -492,12 +497,9 @@ class SubjectSum(NamedTuple):
 
     def plain(self) -> dict[str, object]:
         """Return it for machines."""
-        return {
-            "subject": self.subject,
-            **self.amount.plain(),
-            "records": self.records,
-            "entries": self.entries,
-        }
+        rest = self._asdict()
+        subject, amount = rest.pop("subject"), rest.pop("amount")
+        return {"subject": subject, **amount.plain(), **rest}
 
 
 def subjects(ledger: Ledger) -> Iterator[SubjectSum]:
@@ -509,55 +511,38 @@ def subjects(ledger: Ledger) -> Iterator[SubjectSum]:
 
 def spent_by(ledger: Ledger, value: str) -> SubjectSum:
     """Return what the subject of a value is charged."""
-    hashed = ledger.key.subject(value)
-    for each in subjects(ledger):
-        if each.subject == hashed.hex():
-            return each
-    return SubjectSum(hashed.hex(), Amount(0, 0), 0, 0)
+    name = ledger.key.subject(value).hex()
+    known = (each for each in subjects(ledger) if each.subject == name)
+    return next(known, SubjectSum(name, Amount(0, 0), 0, 0))
+
+
+def _rows(ledger: Ledger, sql: str) -> Iterator[dict[str, Any]]:
+    """Yield rows by the names of their columns."""
+    with reported(ledger.path):
+        cursor = ledger.data.execute(sql)
+        names = [name for name, *_ in cursor.description]
+        for row in cursor:
+            yield dict(zip(names, row, strict=True))
 
 
 def entries(ledger: Ledger) -> list[dict[str, Any]]:
     """Return all entries in order, for machines."""
-    sql = (
-        "SELECT COUNT(DISTINCT subject), COALESCE(SUM(records), 0), "
-        "COALESCE(SUM(nats), 0) FROM charges WHERE entry = ?"
-    )
-    listed: list[dict[str, Any]] = []
-    with reported(ledger.path):
-        for row in ledger.entries():
-            people, records, nats = ledger.data.execute(sql, (row.number,)).fetchone()
-            listed.append(
-                {
-                    "entry": row.token,
-                    "state": row.state,
-                    "began": row.began,
-                    "settings": row.settings,
-                    "limit": Amount(row.nats, row.delta).plain(),
-                    "subjects": people,
-                    "records": records,
-                    "nats": Amount(nats, 0).plain()["nats"],
-                }
-            )
+    listed = []
+    for row in _rows(ledger, _OF_ENTRIES):
+        limit = Amount(row.pop("limit_nats"), row.pop("limit_delta")).plain()
+        people, records, nats = (
+            row.pop(key) for key in ("subjects", "records", "nats")
+        )
+        sums = {"subjects": people, "records": records, "nats": nats / _NAT}
+        listed.append({**row, "limit": limit, **sums})
     return listed
 
 
-def charges(ledger: Ledger) -> Iterator[dict[str, object]]:
+def charges(ledger: Ledger) -> Iterator[dict[str, Any]]:
     """Yield what each entry costs each subject, for machines."""
-    sql = (
-        "SELECT token, state, began, subject, SUM(records), SUM(charges.nats), "
-        "SUM(charges.delta) FROM charges JOIN entries ON entry = number "
-        "GROUP BY number, subject ORDER BY number, subject"
-    )
-    with reported(ledger.path):
-        for token, state, began, who, records, nats, delta in ledger.data.execute(sql):
-            yield {
-                "entry": token,
-                "state": state,
-                "began": began,
-                "subject": who.hex(),
-                "records": records,
-                **Amount(nats, delta).plain(),
-            }
+    for row in _rows(ledger, _OF_CHARGES):
+        amount = Amount(row.pop("nats"), row.pop("delta")).plain()
+        yield {**row, "subject": row["subject"].hex(), **amount}
 
 
 def findings(ledger: Ledger, tokens: Sequence[tuple[str, str]] = ()) -> Iterator[str]:

@@ -9,6 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+
 from dptext.errors import LexiconError
 from dptext.lexicons import store
 from dptext.lexicons.store import (
@@ -21,6 +24,8 @@ from dptext.lexicons.store import (
     user_folder,
 )
 from dptext.progress import Shares, shares
+from dptext.tokens.language_data import vulgar_words
+from dptext.types import ENGLISH as IN_ENGLISH
 
 if TYPE_CHECKING:
     from dptext.lexicons.importing import Settings
@@ -124,3 +129,15 @@ def _unknown(name: str) -> str:
         f"no lexicon and no file named {name!r}; {hint}"
         f"known: {', '.join(known) or 'none'} (`dptext lexicon import` adds one)"
     )
+
+
+def vulgar_rows(lexicon: Lexicon) -> NDArray[np.bool_]:
+    """Tell which words of a lexicon, and the unknown word, are vulgar: (V + 1,).
+
+    The built-in lexicon, and imports with English orders, know them and never draw
+    them; a decoder does not write them. They remain candidates of what a word was.
+    """
+    rows = np.zeros(len(lexicon.words) + 1, bool)
+    row_of = lexicon.row_of
+    rows[[row_of[word] for word in vulgar_words(IN_ENGLISH) & row_of.keys()]] = True
+    return rows

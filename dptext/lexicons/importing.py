@@ -139,7 +139,7 @@ class ByCosine(Scheme):
 
 # Zipf-Mandelbrot (Mandelbrot 1953): with this exponent the commonest of 50,000
 # words is 5% of a text, as in English. An exponent of 1 makes it 3%, and risks look
-# smaller than they are (`python -m benchmarks imported risks`).
+# smaller than they are (docs/rank.md).
 _EXPONENT, _OFFSET = 1.13, 2.73
 
 

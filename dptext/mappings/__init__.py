@@ -25,7 +25,7 @@ from dptext import models
 from dptext.errors import UsageError
 from dptext.randomness import RandomBits
 from dptext.settings import Prepared
-from dptext.types import Ids, Points
+from dptext.types import Floats, Ids, Ints, Points
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +60,8 @@ _WORDS = 384
 class CandidatePairs(NamedTuple):
     """Pairs of a point and a word, (m,) each: by point, then by id."""
 
-    rows: NDArray[np.int64]
-    ids: NDArray[np.int64]
+    rows: Ints
+    ids: Ints
 
 
 class Search(Protocol):
@@ -85,7 +85,7 @@ def table_of(vectors: NDArray[np.float32], begin: int, end: int) -> NDArray[np.f
     return table
 
 
-def squares(vectors: NDArray[np.float32]) -> NDArray[np.float64]:
+def squares(vectors: NDArray[np.float32]) -> Floats:
     """Return the squared lengths of rows: (n,) float64."""
     return np.asarray(np.einsum("vd,vd->v", vectors, vectors, dtype=np.float64))
 
@@ -151,8 +151,8 @@ class Tiles:
 
 
 def by_point(
-    rows: Sequence[NDArray[np.int64]],
-    ids: Sequence[NDArray[np.int64]],
+    rows: Sequence[Ints],
+    ids: Sequence[Ints],
     scores: Sequence[NDArray[np.float32]],
     least: NDArray[np.float32],
 ) -> CandidatePairs:
@@ -199,7 +199,7 @@ class Index:
 
         return OnDevice(self._vectors, self._size, self._device)
 
-    def nearest(self, points: Points, count: int) -> NDArray[np.int64]:
+    def nearest(self, points: Points, count: int) -> Ints:
         """Return the `count` nearest words of each point, nearest first: (n, count).
 
         argmin |v - z| = argmax <v, z> - |v|^2 / 2; of equals the smaller id comes
@@ -225,9 +225,7 @@ class Index:
         slack = terms * (2.0**-23 * sizes + np.finfo(np.float32).tiny)
         return np.asarray(slack, np.float32)
 
-    def _best(
-        self, points: Points, candidates: CandidatePairs, count: int
-    ) -> NDArray[np.int64]:
+    def _best(self, points: Points, candidates: CandidatePairs, count: int) -> Ints:
         """Return the nearest of the candidates of each point: (n, count)."""
         rows, ids = candidates
         counts = np.bincount(rows, minlength=len(points))
@@ -240,20 +238,18 @@ class Index:
         firsts = np.cumsum(counts) - counts
         return np.asarray(ranked[firsts[:, None] + np.arange(count)])
 
-    def _scores(self, points: Points, ids: NDArray[np.int64]) -> NDArray[np.float64]:
+    def _scores(self, points: Points, ids: Ints) -> Floats:
         """Return <v, z> - |v|^2 / 2 of each point and one word each: (n,) float64."""
         vectors = self._vectors[ids].astype(np.float64)
         products = np.einsum("nd,nd->n", vectors, points.astype(np.float64))
         return np.asarray(products - self._halves[ids])
 
-    def distances(self, points: Points, ids: NDArray[np.int64]) -> NDArray[np.float64]:
+    def distances(self, points: Points, ids: Ints) -> Floats:
         """Return the distance of each point to one word each: (n,) float64."""
         gap = points.astype(np.float64) - self._vectors[ids]
         return np.asarray(np.sqrt(np.einsum("nd,nd->n", gap, gap)))
 
-    def chance_of_first(
-        self, points: Points, two: NDArray[np.int64], t: float
-    ) -> NDArray[np.float64]:
+    def chance_of_first(self, points: Points, two: Ints, t: float) -> Floats:
         """Return Vickrey's probability of the first of two words a point: (n,).
 
         (1 - t) d2 / (t d1 + (1 - t) d2), their distances to the point d1 and d2.

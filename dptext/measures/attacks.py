@@ -1,6 +1,4 @@
-"""Attacks on words of a released text: aligned words, guesses, masked words.
-
-Attacks on single words of a released text, and how often they are right.
+"""Attacks on single words of a released text, and how often they are right.
 
 nearest guess: the original is the word that was written. Bayes: the likeliest original
 under the public word frequencies and the mechanism's exact output distribution, the
@@ -8,16 +6,10 @@ attacker of the Bayes risk. Both take words to be replaced one by one, in order;
 uses context. Words outside the vocabulary are not attacked, and all numbers of an
 element are one word.
 
-Attacks on the words of pairs of texts, collected batch by batch.
-
-Masked-word inference: a language model guesses each original word from its context.
-
-The model sees the released text with one word masked, and its guesses are compared with
-the original word there. It assumes that words are replaced one by one, and a public
-masked language model; it does not know the mechanism, and does not look at the released
-word: a lower limit of what context gives away.
-
-Which word of a private text stands for which word of its original.
+masked words: a language model sees the released text with one word masked, and its
+guesses are compared with the original word there. It assumes that words are replaced
+one by one, and a public masked language model; it does not know the mechanism, and does
+not look at the released word: a lower limit of what context gives away.
 
 Words are replaced one for one, so they are paired in order, in texts with equally many
 words before and after. Where other words came out (two output words that read as one),
@@ -43,7 +35,7 @@ from dptext.models.masked import load_network, load_tokenizer, need
 from dptext.tokens import kinds
 from dptext.tokens.policy import DROP, PERTURB, Policy
 from dptext.tokens.tokenizer import Tokenizer
-from dptext.types import BudgetKind, Ids, Lexicon, Words
+from dptext.types import BudgetKind, Floats, Ids, Ints, Lexicon, Words
 
 if TYPE_CHECKING:
     from dptext.pipeline import Pipeline
@@ -73,7 +65,7 @@ def nearest(same: int, words: int) -> Attack:
 def bayes(
     mechanism: Mechanism,
     epsilon: float,
-    prior: NDArray[np.float64],
+    prior: Floats,
     before: Ids,
     after: Ids,
     predicted: float | None = None,
@@ -85,9 +77,7 @@ def bayes(
     return Attack("Bayes", right, len(before), BAYES, predicted)
 
 
-def best(
-    mechanism: Mechanism, epsilon: float, prior: NDArray[np.float64], outputs: Ids
-) -> Ids:
+def best(mechanism: Mechanism, epsilon: float, prior: Floats, outputs: Ids) -> Ids:
     """Return the likeliest original of each output: (m,) int32, in O(V^2)."""
     size = len(prior)
     top = np.full(len(outputs), -np.inf)
@@ -218,9 +208,6 @@ def _answers(
         yield decoded if masked else []
 
 
-Rows = NDArray[np.int64]
-
-
 @dataclass(frozen=True, slots=True)
 class Aligned:
     """A batch of texts before and after, with all of their words.
@@ -231,8 +218,8 @@ class Aligned:
 
     before: Words
     after: Words
-    rows_before: Rows
-    rows_after: Rows
+    rows_before: Ints
+    rows_after: Ints
     compared: int
 
     def batch(self, first_text: int) -> Batch:
@@ -288,7 +275,7 @@ def kinds_of(words: Words) -> NDArray[np.uint8]:
     return words.flags[words.positions] & np.uint8(kinds.KIND)
 
 
-def spelled(words: Words, rows: Rows) -> Iterator[str]:
+def spelled(words: Words, rows: Ints) -> Iterator[str]:
     """Yield words as they stand in their texts, in lower case."""
     for position in words.positions[rows].tolist():
         yield words.pieces[position].strip(" ").lower()

@@ -1,13 +1,10 @@
-"""Bayes vulnerability: the success of the best guess of one word, from a prior.
+"""Bayes vulnerability: the success of the best possible guess of one word.
 
-Bayes vulnerability: the success of the best possible guess of one word.
-
-The attacker knows the mechanism, epsilon and the public unigram prior over V, sees one
-output word y, and guesses argmax_x prior(x) P(y|x). Exact for every mechanism that
-gives its output distribution, between limits for the others
-(dptext.measures.sampled_risk). Mechanisms are compared by it (docs/guarantees.md, 6).
-
-The attacker's prior: public frequencies of the words that are replaced.
+The attacker knows the mechanism, epsilon and the public frequencies of the words that
+are replaced (the prior over V), sees one output word y, and guesses argmax_x prior(x)
+P(y|x). Exact for every mechanism that gives its output distribution, between limits for
+the others (dptext.measures.sampled_risk). Mechanisms are compared by it
+(docs/guarantees.md, 6).
 """
 
 from __future__ import annotations
@@ -17,18 +14,17 @@ from typing import Annotated
 
 import numpy as np
 from msgspec import Meta
-from numpy.typing import NDArray
 
 from dptext import cache
 from dptext.errors import UsageError
 from dptext.measures import sampled_risk
 from dptext.measures.sampled_risk import bands_of
 from dptext.mechanisms import Mechanism
-from dptext.tokens import numbers, word_lists
+from dptext.tokens import language_data, numbers
 from dptext.tokens.lists import Spans
 from dptext.tokens.policy import Policy
 from dptext.tokens.regex import key_of
-from dptext.types import Lexicon
+from dptext.types import Floats, Lexicon
 
 # Sums of probabilities may end a rounding error above 1.
 Share = Annotated[float, Meta(ge=0.0, le=1.0 + 1e-9)]
@@ -81,7 +77,7 @@ class Risk:
 def measure(
     mechanism: Mechanism,
     epsilon: float,
-    prior: NDArray[np.float64],
+    prior: Floats,
     draw: sampled_risk.Drawing | None = None,
     mapping: object = None,
 ) -> Risk:
@@ -103,11 +99,7 @@ def measure(
 
 
 def risk_key(
-    mechanism: Mechanism,
-    epsilon: float,
-    prior: NDArray[np.float64],
-    drawn: bool,
-    mapping: object,
+    mechanism: Mechanism, epsilon: float, prior: Floats, drawn: bool, mapping: object
 ) -> str:
     """Return the key under which `measure` keeps its result; drawn: there is a draw."""
     what: list[object] = ["bayes", 1, *mechanism.identity, cache.digest(prior), epsilon]
@@ -116,7 +108,7 @@ def risk_key(
     return cache.key_of(*what)
 
 
-def success(mechanism: Mechanism, epsilon: float, prior: NDArray[np.float64]) -> float:
+def success(mechanism: Mechanism, epsilon: float, prior: Floats) -> float:
     """Return what no guess succeeds more often than, measured now; sampled as measured.
 
     Raises UsageError where the mechanism is not defined at epsilon.
@@ -131,11 +123,11 @@ def success(mechanism: Mechanism, epsilon: float, prior: NDArray[np.float64]) ->
 
 
 def _kept_guesses(
-    key: str, mechanism: Mechanism, prior: NDArray[np.float64], epsilon: float
-) -> NDArray[np.float64]:
+    key: str, mechanism: Mechanism, prior: Floats, epsilon: float
+) -> Floats:
     """Return `best_guesses` of all inputs, from the cache where they take long."""
 
-    def compute() -> NDArray[np.float64]:
+    def compute() -> Floats:
         return best_guesses(mechanism, prior, epsilon, len(prior))
 
     def holds(kept: cache.Arrays) -> bool:
@@ -148,12 +140,7 @@ def _kept_guesses(
     return cache.arrays(key, lambda: {"best": compute()}, holds, what)["best"]
 
 
-def _covers(
-    best: NDArray[np.float64],
-    mechanism: Mechanism,
-    prior: NDArray[np.float64],
-    epsilon: float,
-) -> bool:
+def _covers(best: Floats, mechanism: Mechanism, prior: Floats, epsilon: float) -> bool:
     """Tell whether no guess of some inputs succeeds more often than best says.
 
     Inputs are drawn by the prior. Best guesses that leave out a success of s leave out
@@ -175,8 +162,8 @@ def _covers(
 
 
 def best_guesses(
-    mechanism: Mechanism, prior: NDArray[np.float64], epsilon: float, inputs: int
-) -> NDArray[np.float64]:
+    mechanism: Mechanism, prior: Floats, epsilon: float, inputs: int
+) -> Floats:
     """Return max of prior(x) P(y|x) over each band's x: (bands, V).
 
     Where there is no closed form only x < inputs are looked at.
@@ -191,7 +178,7 @@ def _sampled_risk(
     key: str,
     mechanism: Mechanism,
     epsilon: float,
-    prior: NDArray[np.float64],
+    prior: Floats,
     draw: sampled_risk.Drawing | None,
 ) -> Risk:
     def compute() -> cache.Arrays:
@@ -224,7 +211,7 @@ def _sampled_risk(
     )
 
 
-def _risk(prior: NDArray[np.float64], best: NDArray[np.float64]) -> Risk:
+def _risk(prior: Floats, best: Floats) -> Risk:
     guess = best.argmax(axis=0)
     top = best.max(axis=0)
     bands = []
@@ -236,9 +223,7 @@ def _risk(prior: NDArray[np.float64], best: NDArray[np.float64]) -> Risk:
     return Risk(float(prior.max()), float(top.sum()), shown)
 
 
-def _band(
-    prior: NDArray[np.float64], number: int, success: float, known: float
-) -> Band:
+def _band(prior: Floats, number: int, success: float, known: float) -> Band:
     """Describe the attack on a band; its share is 0 where nothing is replaced."""
     begin, end = bands_of(len(prior))[number]
     share = float(prior[begin:end].sum())
@@ -252,7 +237,7 @@ def _band(
     )
 
 
-def replaced(lexicon: Lexicon, policy: Policy) -> NDArray[np.float64]:
+def replaced(lexicon: Lexicon, policy: Policy) -> Floats:
     """Return the unigram prior over V given that a word is replaced: (V,), sums to 1.
 
     Stop words, numbers and words of lists that are copied, masked or left out are no
@@ -261,7 +246,7 @@ def replaced(lexicon: Lexicon, policy: Policy) -> NDArray[np.float64]:
     """
     prior = np.array(lexicon.counts, np.float64)
     if policy.stop_word != "perturb":
-        kept = word_lists.stop_words(lexicon.language)
+        kept = language_data.stop_words(lexicon.language)
         prior[[row for row, w in enumerate(lexicon.words) if key_of(w) in kept]] = 0.0
     if policy.number != "perturb":
         prior[numbers.rows(lexicon)] = 0.0

@@ -24,7 +24,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dptext import cache
 from dptext.errors import UsageError
@@ -32,6 +31,7 @@ from dptext.measures import bayes_risk, sampled_risk
 from dptext.measures.context_risk import Reading
 from dptext.measures.sampled_risk import Wins, bands_of, sampled_games, wins_of_points
 from dptext.mechanisms import Mechanism, RiskEstimate
+from dptext.types import Floats, Ints
 
 Success = Callable[[float], float]
 # No smaller epsilon is searched for with exact log-probabilities.
@@ -138,9 +138,7 @@ _LEAST, _MOST = 1e-6, 1e6
 SETTINGS = (_SEARCH_DRAWS, _TRIED, _TRIED_NEAR, _FEW, _WIDER)
 
 
-def search_by_samples(
-    mechanism: Mechanism, target: float, prior: NDArray[np.float64]
-) -> float:
+def search_by_samples(mechanism: Mechanism, target: float, prior: Floats) -> float:
     """Return about the largest epsilon whose risk is at most target.
 
     Raises UsageError where none is.
@@ -149,7 +147,7 @@ def search_by_samples(
     sample = sampled_games(prior, _SEARCH_DRAWS, "search")
     goal = _goal(target)
 
-    def won(epsilon: float, plays: NDArray[np.int64]) -> Wins:
+    def won(epsilon: float, plays: Ints) -> Wins:
         part = sample.take(plays)
         return np.asarray(wins_of_points(mechanism, epsilon, prior, part, bands)[0])
 
@@ -209,10 +207,7 @@ def _bracket(
 
 
 def _between(
-    won: Callable[[float, NDArray[np.int64]], Wins],
-    epsilon: float,
-    low: _End,
-    high: _End,
+    won: Callable[[float, Ints], Wins], epsilon: float, low: _End, high: _End
 ) -> _End:
     """Play what is not the same at both ends."""
     wins: Wins = low.wins.copy()
@@ -244,7 +239,7 @@ class _Crossing:
 
     @classmethod
     def of(
-        cls, won: Callable[[float, NDArray[np.int64]], Wins], goal: float, draws: int
+        cls, won: Callable[[float, Ints], Wins], goal: float, draws: int
     ) -> _Crossing | None:
         """Look with a few plays where to search; None beyond the largest epsilon.
 
@@ -377,9 +372,7 @@ _TURNS, _ENOUGH = 4, 1e-3
 _GRID = np.geomspace(1e-2, 400.0, 60)
 
 
-def epsilon_for(
-    mechanism: Mechanism, target: float, prior: NDArray[np.float64]
-) -> float:
+def epsilon_for(mechanism: Mechanism, target: float, prior: Floats) -> float:
     """Return about the largest epsilon up to which the success stays at most target.
 
     Raises UsageError when no epsilon meets the target, be it below what a guess without
@@ -410,7 +403,7 @@ def epsilon_for(
     return float(kept["epsilon"])
 
 
-def _search(mechanism: Mechanism, target: float, prior: NDArray[np.float64]) -> float:
+def _search(mechanism: Mechanism, target: float, prior: Floats) -> float:
     size = len(prior)
     grid = [point for point in _GRID.tolist() if mechanism.is_defined(point)]
 
@@ -451,7 +444,7 @@ def _largest(
     mechanism: Mechanism,
     success: Callable[[int], Success],
     target: float,
-    prior: NDArray[np.float64],
+    prior: Floats,
     grid: list[float],
 ) -> float | None:
     """Search by what the mechanism offers; success, that with so many inputs."""

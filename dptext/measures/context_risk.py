@@ -1,13 +1,9 @@
-"""Risk in context: the share of words that readers of whole texts find.
-
-Risk in context: how often readers guess words of texts, from new draws of them.
+"""Risk in context: how often readers guess words of texts, from new draws of them.
 
 A reader knows the mechanism, a public language model and all that is released of a
 text, and guesses each word. Words are drawn anew, and what is read are the draws: who
 decodes them can find no more in what is written (docs/guarantees.md, 6). Words outside
 the vocabulary are not attacked. A better reader finds more: a figure is a lower limit.
-
-Which readers can read what a pipeline releases; what they found in public texts.
 
 Figures that ship are looked up by all that decides them: mechanism, lexicon, epsilon
 and which words are replaced; the decoder has no part in them. Other settings have none:
@@ -35,8 +31,8 @@ from dptext.measures.sampled_risk import bands_of
 from dptext.readers import Reader, ngrams
 from dptext.readers.channel import UnigramReader
 from dptext.readers.pairs import PairReader
-from dptext.tokens.word_lists import stop_words
-from dptext.types import ENGLISH, Ids, JsonObject, Record
+from dptext.tokens.language_data import stop_words
+from dptext.types import ENGLISH, Ids, Ints, JsonObject, Record
 
 if TYPE_CHECKING:
     from dptext.pipeline import Pipeline
@@ -95,8 +91,8 @@ class ContextAttack:
             band[begin:end] = True
             self._classes.append(band)
         # Of each text the words of each class, and for each reader those guessed.
-        self._words: list[NDArray[np.int64]] = []
-        self._right: list[list[NDArray[np.int64]]] = [[] for _ in readers]
+        self._words: list[Ints] = []
+        self._right: list[list[Ints]] = [[] for _ in readers]
 
     def add(self, records: Sequence[Record], randomness: Randomness) -> None:
         """Attack the texts of a batch of records."""
@@ -111,12 +107,7 @@ class ContextAttack:
             self._count(right, words.ids, words.texts, len(words.ends), guess)
 
     def _count(
-        self,
-        sums: list[NDArray[np.int64]],
-        ids: Ids,
-        texts: NDArray[np.int64],
-        count: int,
-        guess: Ids,
+        self, sums: list[Ints], ids: Ids, texts: Ints, count: int, guess: Ids
     ) -> None:
         """Count in each text the known words that are guessed: (count, classes)."""
         right = (ids == guess) & (ids >= 0)

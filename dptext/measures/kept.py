@@ -1,14 +1,9 @@
 """What pairs of texts keep: PP, LOW, CS and the share of known words.
 
-By the meters of a run (dptext.metrics), from the words that stand for one another; only
-what no run measures is measured here. Memory does not grow with the number of texts but
-by 8 bytes for each text where an encoder is given.
-
-All metrics that the registry finds, as one: what a run and `evaluate` measure by.
-
-Known words: of the words of texts, the share that the lexicon holds.
-
-Numbers and identifiers are no words here.
+By the metrics of a run (dptext.metrics), from the words that stand for one another;
+only what no run measures is measured here. Memory does not grow with the number of
+texts but by 8 bytes for each text where an encoder is given. Known words are the words
+of texts that the lexicon holds; numbers and identifiers are no words here.
 """
 
 from __future__ import annotations
@@ -17,7 +12,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dptext import metrics, models, registry
 from dptext.errors import ComponentError, UsageError
@@ -25,7 +19,7 @@ from dptext.measures.attacks import Aligned, Aligner
 from dptext.metrics import Batch, Figure, perturbation, rare_words, similarity
 from dptext.tokens import kinds
 from dptext.tokens.policy import Policy
-from dptext.types import Lexicon, Words
+from dptext.types import Floats, Lexicon, Words
 
 # What each meter counts, in the order of the meters; only the meter knows its type.
 Partials = tuple[object, ...]
@@ -178,7 +172,7 @@ def _number(figure: Figure) -> float | None:
     return figure
 
 
-def _encoded(encoder: str, texts: Sequence[str]) -> NDArray[np.float64]:
+def _encoded(encoder: str, texts: Sequence[str]) -> Floats:
     folder = models.need_sentence_model(encoder, "CS")
     encode = models.sentence_model(folder, "cpu").encode
     return np.asarray(encode(list(texts), show_progress_bar=False), np.float64)

@@ -28,7 +28,7 @@ from dptext.guarantees import binomial
 from dptext.mechanisms import Mechanism
 from dptext.randomness import RandomBits, Randomness, RunKey
 from dptext.spaces import distances_of_pairs
-from dptext.types import Eps, Ids
+from dptext.types import Eps, Floats, Ids, Ints
 
 _TRAINED, _VALIDATED = 20_000, 4000
 # Sharpnesses in units of 1 / (typical distance)^p; 0 guesses the most frequent word.
@@ -42,10 +42,10 @@ _OUTPUTS, _WORDS = 256, 4096
 def wins_of_rule(
     vectors: NDArray[np.float32],
     epsilon: float,
-    prior: NDArray[np.float64],
+    prior: Floats,
     draw: Callable[[Ids, Eps, RandomBits], Ids],
     test: SampledGames,
-    plays: Callable[[NDArray[np.float64], int, str], SampledGames],
+    plays: Callable[[Floats, int, str], SampledGames],
 ) -> NDArray[np.bool_]:
     """Train and choose a rule on draws of its own; tell which test plays it wins."""
 
@@ -77,7 +77,7 @@ def wins_of_rule(
     return np.asarray(guess == test.ids)
 
 
-def _counted(ids: Ids, written: Ids, size: int) -> tuple[Ids, NDArray[np.int64]]:
+def _counted(ids: Ids, written: Ids, size: int) -> tuple[Ids, Ints]:
     """Return the most frequent input of each output and how often it was: (V,) each."""
     pairs, often = np.unique(written.astype(np.int64) * size + ids, return_counts=True)
     # Among equally frequent inputs the last one written wins: the most frequent word.
@@ -90,7 +90,7 @@ def _counted(ids: Ids, written: Ids, size: int) -> tuple[Ids, NDArray[np.int64]]
 
 def _near(
     vectors: NDArray[np.float32],
-    prior: NDArray[np.float64],
+    prior: Floats,
     outputs: Ids,
     typical: float,
     options: tuple[tuple[float, int], ...],
@@ -146,12 +146,12 @@ class SampledGames:
     ids: Ids
     bits: RandomBits
 
-    def take(self, positions: NDArray[np.int64]) -> SampledGames:
+    def take(self, positions: Ints) -> SampledGames:
         """Return some of the plays, with the same bits."""
         return SampledGames(self.ids[positions], self.bits.take(positions))
 
 
-def sampled_games(prior: NDArray[np.float64], count: int, name: str) -> SampledGames:
+def sampled_games(prior: Floats, count: int, name: str) -> SampledGames:
     """Draw words from the prior by public randomness; each name is another sample."""
     alone = np.zeros(count, np.int64)
 
@@ -182,7 +182,7 @@ _DOUBT = 0.5
 def wins_of_points(
     mechanism: Mechanism,
     epsilon: float,
-    prior: NDArray[np.float64],
+    prior: Floats,
     sample: SampledGames,
     bands: Bands,
 ) -> Wins:
@@ -210,7 +210,7 @@ class _Game:
     """A block of plays: what an attacker sees of each, and the words to be guessed."""
 
     mechanism: Mechanism
-    prior: NDArray[np.float64]
+    prior: Floats
     ids: Ids
     eps: Eps
     points: NDArray[np.floating]
@@ -311,7 +311,7 @@ class Played:
         cls,
         mechanism: Mechanism,
         epsilon: float,
-        prior: NDArray[np.float64],
+        prior: Floats,
         draw: Drawing | None,
         draws: int = DRAWS,
     ) -> Played:
@@ -328,9 +328,7 @@ class Played:
             right = wins_of_rule(vectors, epsilon, prior, draw, sample, sampled_games)
         return cls(won, right)
 
-    def holds(
-        self, mechanism: Mechanism, epsilon: float, prior: NDArray[np.float64]
-    ) -> bool:
+    def holds(self, mechanism: Mechanism, epsilon: float, prior: Floats) -> bool:
         """Tell whether plays chosen now at random come out as they did."""
         if self.right is not None and self.right.shape != (DRAWS,):
             return False
@@ -341,7 +339,7 @@ class Played:
         won = wins_of_points(mechanism, epsilon, prior, sample, bands_of(len(prior)))
         return bool(self.won.shape == (2, DRAWS) and (self.won[:, some] == won).all())
 
-    def limits(self, prior: NDArray[np.float64]) -> Limits:
+    def limits(self, prior: Floats) -> Limits:
         """Bound the success of the best attack on the output.
 
         Without a rule there is no lower limit but the prior's; without an upper limit
@@ -368,7 +366,7 @@ class Played:
 
 
 def measured_wins(
-    mechanism: Mechanism, epsilon: float, prior: NDArray[np.float64], draws: int = DRAWS
+    mechanism: Mechanism, epsilon: float, prior: Floats, draws: int = DRAWS
 ) -> Wins:
     """Return `wins` of the draws by which a risk is measured; the last ones are kept.
 

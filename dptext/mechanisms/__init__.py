@@ -46,29 +46,29 @@ from dptext.spaces import Geometry, Space
 from dptext.types import (
     Constant,
     Eps,
+    Floats,
     Guarantee,
     Ids,
     Inputs,
+    Ints,
     Notion,
     Points,
     Words,
 )
 
 
-def of_known_words(
-    bound: NDArray[np.float64] | float, a: Ids, b: Ids
-) -> NDArray[np.float64]:
+def of_known_words(bound: Floats | float, a: Ids, b: Ids) -> Floats:
     """Return a published bound; inf for the unknown word: papers say nothing of it."""
     return np.where((a < 0) | (b < 0), np.inf, bound)
 
 
-def at_each(curve: Callable[[float], float], eps: Eps) -> NDArray[np.float64]:
+def at_each(curve: Callable[[float], float], eps: Eps) -> Floats:
     """Return a function's value at each epsilon, computed once for equal ones: (n,)."""
     values, which = np.unique(eps, return_inverse=True)
     return np.array([curve(value) for value in values.tolist()])[which]
 
 
-def log_normalised(log_weights: NDArray[np.float64]) -> NDArray[np.float64]:
+def log_normalised(log_weights: Floats) -> Floats:
     """Return logarithms of weights with rows that sum to 1, in place: (n, V)."""
     log_weights -= log_weights.max(axis=1, keepdims=True)
     log_weights -= np.log(np.exp(log_weights).sum(axis=1, keepdims=True))
@@ -95,7 +95,7 @@ class Aim:
     """What a word is meant to have: a risk for a prior (V,), or an epsilon."""
 
     risk: float | None = None
-    prior: NDArray[np.float64] | None = None
+    prior: Floats | None = None
     epsilon: float | None = None
 
 
@@ -190,7 +190,7 @@ class Mechanism(Prepared, ABC):
         """Return the public distances over V in the guarantee's own metric."""
         return self.space.geometry
 
-    def claimed_loss(self, a: Ids, b: Ids, epsilon: float) -> NDArray[np.float64]:
+    def claimed_loss(self, a: Ids, b: Ids, epsilon: float) -> Floats:
         """Return the promised bound on the loss of pairs of inputs: (n,).
 
         epsilon times the distance of the space where that is the metric, else what no
@@ -202,9 +202,7 @@ class Mechanism(Prepared, ABC):
         most = promise.worst(epsilon) if promise.notion is not Notion.NONE else np.inf
         return np.full(len(a), most)
 
-    def published_loss(
-        self, a: Ids, b: Ids, epsilon: float
-    ) -> NDArray[np.float64] | None:
+    def published_loss(self, a: Ids, b: Ids, epsilon: float) -> Floats | None:
         """Return the bound that the paper states where nothing is promised: (n,).
 
         inf where the paper says nothing; None where the promise is the paper's own.
@@ -227,14 +225,14 @@ class Mechanism(Prepared, ABC):
     def _lacks(self, what: str) -> TypeError:
         return TypeError(f"mechanism {self.name} has no {what} to ask for")
 
-    def log_probs(self, ids: Ids, eps: Eps) -> NDArray[np.float64]:
+    def log_probs(self, ids: Ids, eps: Eps) -> Floats:
         """Return ln P(y|x) of each word and output, normalised: (n, V) float64.
 
         -inf for what is never written. Asked for only where `has_log_probs`.
         """
         raise self._lacks("output distribution")
 
-    def probs(self, ids: Ids, epsilon: float) -> NDArray[np.float64]:
+    def probs(self, ids: Ids, epsilon: float) -> Floats:
         """Return P(y|x) of each word and output at one epsilon: (n, V)."""
         log_probs = self.log_probs(ids, np.full(len(ids), epsilon))
         return np.exp(log_probs, out=log_probs)
@@ -256,9 +254,7 @@ class Mechanism(Prepared, ABC):
         """
         raise self._lacks("density")
 
-    def best_guesses(
-        self, prior: NDArray[np.float64], epsilon: float, bands: Bands
-    ) -> NDArray[np.float64]:
+    def best_guesses(self, prior: Floats, epsilon: float, bands: Bands) -> Floats:
         """Return max of prior(x) P(y|x) over the x of each band: (bands, V).
 
         By rows of `log_probs`; a mechanism with a closed form overrides this.
@@ -275,8 +271,8 @@ class Mechanism(Prepared, ABC):
         return best
 
     def likeliest_inputs(
-        self, prior: NDArray[np.float64], eps: Eps, count: int
-    ) -> tuple[Ids, NDArray[np.float64]]:
+        self, prior: Floats, eps: Eps, count: int
+    ) -> tuple[Ids, Floats]:
         """Return for each output the inputs x of largest prior(x) P(y|x), best first.
 
         prior and eps (V + 1,), the last for the unknown word, which is row V -> rows
@@ -291,7 +287,7 @@ class Mechanism(Prepared, ABC):
         """Tell whether `best_guesses` is a closed form, not made of all rows."""
         return type(self).best_guesses is not Mechanism.best_guesses
 
-    def risk_estimate(self, prior: NDArray[np.float64]) -> RiskEstimate | None:
+    def risk_estimate(self, prior: Floats) -> RiskEstimate | None:
         """Return an estimate to search by, where `best_guesses` takes seconds."""
         return None
 
@@ -335,7 +331,7 @@ class NoiseMechanism(Mechanism):
         """Return the rows whose means `position` takes as well: (V + 1, d)."""
         return self.space.vectors
 
-    def position(self, vectors: NDArray[np.float64]) -> NDArray[np.float64]:
+    def position(self, vectors: Floats) -> Floats:
         """Return where vectors lie before noise: (n, d) -> (n, m) float64."""
         return vectors
 
@@ -348,7 +344,7 @@ class NoiseMechanism(Mechanism):
         Constant(1.0, Inputs.WORDS).over(inputs)
         return self.guarantee(epsilon)
 
-    def noise(self, eps: Eps, bits: RandomBits) -> NDArray[np.float64]:
+    def noise(self, eps: Eps, bits: RandomBits) -> Floats:
         """Return noise that is the same for all words: eps (n,) -> (n, m).
 
         Asked for only where `has_noise`: then any vector can be released, not only
@@ -397,7 +393,7 @@ class NoiseMechanism(Mechanism):
 
     def standard_noise(
         self, ids: Ids, points: Points, eps: Eps
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64], float] | None:
+    ) -> tuple[Floats, Floats, float] | None:
         """Return the noise in drawn points (n, d) in a standard form, for audits.
 
         Directions (n, d), uniform unit vectors; amounts (n,), a Gamma(shape) variable;
@@ -414,7 +410,7 @@ class TextMechanism(Mechanism):
     def sample(self, words: Words, eps: Eps, bits: RandomBits) -> Ids:
         """Draw a word for each word of a batch of texts: eps (n,) -> (n,) int32."""
 
-    def example_log_probs(self, epsilon: float) -> NDArray[np.float64] | None:
+    def example_log_probs(self, epsilon: float) -> Floats | None:
         """Return ln P(y|text) of one word in each of a few public texts: (m, V).
 
         None where there are none to audit.
@@ -434,9 +430,7 @@ class ExponentialMechanism(WordMechanism):
         """Return the scale of the distances, epsilon itself where nothing raises it."""
 
     @abstractmethod
-    def metric(
-        self, epsilon: float, ids: NDArray[np.int64], begin: int, end: int
-    ) -> NDArray[np.float64]:
+    def metric(self, epsilon: float, ids: Ints, begin: int, end: int) -> Floats:
         """Return t from inputs (n,) to the words begin to end: (n, end - begin)."""
 
 
@@ -445,11 +439,8 @@ _WAITING = 2**22
 
 
 def _by_rows(
-    log_probs: Callable[[Ids, Eps], NDArray[np.float64]],
-    prior: NDArray[np.float64],
-    eps: Eps,
-    count: int,
-) -> tuple[Ids, NDArray[np.float64]]:
+    log_probs: Callable[[Ids, Eps], Floats], prior: Floats, eps: Eps, count: int
+) -> tuple[Ids, Floats]:
     """Return what `Mechanism.likeliest_inputs` says, from rows of ln P(y|x)."""
     size = len(prior) - 1
     likeliest = Likeliest(size, min(count, len(prior)))
@@ -472,12 +463,7 @@ class Likeliest:
         self._pairs = [(none.astype(np.int64), none.astype(np.int64), none, none)]
         self._waiting = 0
 
-    def add(
-        self,
-        rows: NDArray[np.int64],
-        prior: NDArray[np.float64],
-        log_probs: NDArray[np.float64],
-    ) -> None:
+    def add(self, rows: Ints, prior: Floats, log_probs: Floats) -> None:
         """Take in inputs: rows (n,), prior (n,) > 0, log_probs (n, size)."""
         worth = log_probs + np.log(prior)[:, None]
         inputs, outputs = np.nonzero(worth > self._least)
@@ -486,11 +472,7 @@ class Likeliest:
         )
 
     def add_pairs(
-        self,
-        outputs: NDArray[np.int64],
-        rows: NDArray[np.int64],
-        worth: NDArray[np.float64],
-        log_probs: NDArray[np.float64],
+        self, outputs: Ints, rows: Ints, worth: Floats, log_probs: Floats
     ) -> None:
         """Take in pairs (m,) of output and input, worth ln prior(x) P(y|x)."""
         self._pairs.append((outputs, rows, worth, log_probs))
@@ -498,7 +480,7 @@ class Likeliest:
         if self._waiting >= _WAITING:
             self._choose()
 
-    def result(self) -> tuple[Ids, NDArray[np.float64]]:
+    def result(self) -> tuple[Ids, Floats]:
         """Return rows (size, count) int32 by falling worth, and their log_probs."""
         position = self._choose()
         outputs, rows, _, log_probs = self._pairs[0]
@@ -508,7 +490,7 @@ class Likeliest:
         logs[outputs, position] = log_probs
         return table, logs
 
-    def _choose(self) -> NDArray[np.int64]:
+    def _choose(self) -> Ints:
         """Keep the best pairs of each output; return the position of each, best 0."""
         parts = zip(*self._pairs, strict=True)
         outputs, rows, worth, log_probs = (np.concatenate(part) for part in parts)

@@ -4,23 +4,8 @@ P(y|x) ~ exp(eps u(x, y) / 2) for y in the output set of x, where u = 1 - (d - m
 (max - min) falls from 1 at the nearest word of the set to 0 at the farthest (u = 1
 where all are equally far).
 
-Guarantee: with mapping one_set, where the output set of every word is all of V,
-epsilon-LDP over V and over unknown words: u lies in [0, 1] whatever x is. With the
-published mappings (aggressive, balanced, conservative) none over V: a word outside a
-set is never written for a word inside it. What holds there is epsilon-LDP among the
-words of one published class; which class a word is in is disclosed.
-Instead: mapping one_set, the same formula over one output set, all of V; or rank.
-Source: Chen et al., Findings of ACL 2023, algorithms 1 and 2, arXiv:2207.01193.
-Known gaps: the published mappings as above; keeping stop words or unknown words, as the
-published code does, is a setting of the tokens; numbers are words here, not a number
-plus noise.
-Example: dptext sanitize reviews.jsonl --field text --mechanism custext --epsilon 12
-
-One output set for all words: all of V.
-
-CusText's output sets, from public order and public vocabulary alone.
-
-Words are taken by descending public frequency, the order of the lexicon.
+Published output sets follow from public order and public vocabulary alone: words
+are taken by descending public frequency, the order of the lexicon.
 
 aggressive: every word has its own set, the k words nearest to it. Each word is alone in
     its class (but for chance: two words with the same k nearest words).
@@ -35,7 +20,17 @@ of the word nearest to their row (balanced, conservative).
 Published code walks over the words of the private corpus instead, and over what it
 has counted there.
 
-The published mappings: a small output set for each class of words.
+Guarantee: with mapping one_set, where the output set of every word is all of V,
+epsilon-LDP over V and over unknown words: u lies in [0, 1] whatever x is. With the
+published mappings (aggressive, balanced, conservative) none over V: a word outside a
+set is never written for a word inside it. What holds there is epsilon-LDP among the
+words of one published class; which class a word is in is disclosed.
+Instead: mapping one_set, the same formula over one output set, all of V; or rank.
+Source: Chen et al., Findings of ACL 2023, algorithms 1 and 2, arXiv:2207.01193.
+Known gaps: the published mappings as above; keeping stop words or unknown words, as the
+published code does, is a setting of the tokens; numbers are words here, not a number
+plus noise.
+Example: dptext sanitize reviews.jsonl --field text --mechanism custext --epsilon 12
 """
 
 from __future__ import annotations
@@ -54,7 +49,7 @@ from dptext.exponential.mechanism import DistanceMechanism
 from dptext.mechanisms import Aim, Bands, WordMechanism, log_normalised, of_known_words
 from dptext.randomness import RandomBits
 from dptext.spaces import Space, unit
-from dptext.types import Eps, Guarantee, Ids, VaryingEpsilon
+from dptext.types import Eps, Floats, Guarantee, Ids, Ints, VaryingEpsilon
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +63,7 @@ class OneSet(DistanceMechanism):
     measured: Space
     squared: bool
     lists: Lists
-    spread: NDArray[np.float64]
+    spread: Floats
 
     @cached_property
     def distribution(self) -> DistanceDistribution:
@@ -89,7 +84,7 @@ class OneSet(DistanceMechanism):
         return self.distribution.numerical_slack(epsilon)
 
 
-def spread_of(space: Space, squared: bool) -> NDArray[np.float64]:
+def spread_of(space: Space, squared: bool) -> Floats:
     """Return max - min of the distances of each row, or of their squares: (V + 1,)."""
     power = 2 if squared else 1
     spread = geometry.farthest(space) ** power
@@ -112,16 +107,16 @@ class OutputSets:
 
     vectors: NDArray[np.float32] = field(repr=False)
     sets: NDArray[np.int32]
-    classes: NDArray[np.int64]
+    classes: Ints
     squared: bool
-    utilities: NDArray[np.float64] = field(repr=False)
+    utilities: Floats = field(repr=False)
     known: NDArray[np.bool_] = field(repr=False)
 
-    def members(self, rows: NDArray[np.int64]) -> NDArray[np.int32]:
+    def members(self, rows: Ints) -> NDArray[np.int32]:
         """Return the words of each row's set: (m,) -> (m, k)."""
         return self.sets[self.classes[rows]]
 
-    def utility(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+    def utility(self, rows: Ints) -> Floats:
         """Return u = 1 - (d - min) / (max - min) of each row's set: (m,) -> (m, k).
 
         1 where max = min; -inf where a set is smaller than k.
@@ -133,7 +128,7 @@ class OutputSets:
             self.known[part] = True
         return self.utilities[rows]
 
-    def _utility(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+    def _utility(self, rows: Ints) -> Floats:
         members = self.members(rows)
         gap = self.vectors[members].astype(np.float64)
         gap -= self.vectors[rows].astype(np.float64)[:, None, :]
@@ -180,9 +175,7 @@ def build(space: Space, mapping: str, k: int, squared: bool) -> OutputSets:
     )
 
 
-def _sound(
-    space: Space, k: int, sets: NDArray[np.int32], classes: NDArray[np.int64]
-) -> bool:
+def _sound(space: Space, k: int, sets: NDArray[np.int32], classes: Ints) -> bool:
     """Tell whether sets hold different words, and every input has one."""
     ordered = np.sort(sets, axis=1)
     same = (ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] >= 0)
@@ -191,14 +184,14 @@ def _sound(
     return bool(inside and served and not same.any() and classes.max() < len(sets))
 
 
-def _aggressive(space: Space, k: int) -> tuple[NDArray[np.integer], NDArray[np.int64]]:
+def _aggressive(space: Space, k: int) -> tuple[NDArray[np.integer], Ints]:
     # Sets are compared as sets: the same k words in another order are the same set.
     nearest = np.sort(geometry.nearest_words(space, k).astype(np.int32), axis=1)
     sets, classes = np.unique(nearest, axis=0, return_inverse=True)
     return sets, classes.reshape(-1).astype(np.int64)
 
 
-def _balanced(space: Space, k: int) -> tuple[NDArray[np.integer], NDArray[np.int64]]:
+def _balanced(space: Space, k: int) -> tuple[NDArray[np.integer], Ints]:
     near = geometry.nearest_words(space, k).astype(np.int64)
     classes = np.full(space.size + 1, -1, np.int64)
     leaders: list[int] = []
@@ -211,9 +204,7 @@ def _balanced(space: Space, k: int) -> tuple[NDArray[np.integer], NDArray[np.int
     return near[leaders], classes
 
 
-def _conservative(
-    space: Space, k: int
-) -> tuple[NDArray[np.integer], NDArray[np.int64]]:
+def _conservative(space: Space, k: int) -> tuple[NDArray[np.integer], Ints]:
     left = geometry.Remaining(space.vectors, space.size)
     classes = np.full(space.size + 1, -1, np.int64)
     sets = np.full((-(-space.size // k), k), -1, np.int64)
@@ -258,7 +249,7 @@ class PublishedSets(WordMechanism):
         )
         return Guarantee.nothing(reason, source="Chen et al. 2023, algorithms 1 and 2")
 
-    def published_loss(self, a: Ids, b: Ids, epsilon: float) -> NDArray[np.float64]:
+    def published_loss(self, a: Ids, b: Ids, epsilon: float) -> Floats:
         """Return what the paper claims of any two words, epsilon: (n,) nats."""
         return of_known_words(epsilon, a, b)
 
@@ -278,11 +269,11 @@ class PublishedSets(WordMechanism):
             drawn[part] = self.sets.sets[self.sets.classes[rows[part]], positions]
         return drawn
 
-    def _exponents(self, rows: NDArray[np.int64], eps: Eps) -> NDArray[np.float64]:
+    def _exponents(self, rows: Ints, eps: Eps) -> Floats:
         """Return eps (u - 1) / 2 of the words of each row's set: (n, k), at most 0."""
         return eps[:, None] * (self.sets.utility(rows) - 1.0) / 2.0
 
-    def log_probs(self, ids: Ids, eps: Eps) -> NDArray[np.float64]:
+    def log_probs(self, ids: Ids, eps: Eps) -> Floats:
         """Return ln P(y|x) of all outputs, -inf outside of the set: (n, V)."""
         rows = ids.astype(np.int64) % (self.space.size + 1)
         logs = np.full((len(ids), self.space.size), -np.inf)
@@ -291,9 +282,7 @@ class PublishedSets(WordMechanism):
         logs[inside[0], members[inside]] = self._exponents(rows, eps)[inside]
         return log_normalised(logs)
 
-    def best_guesses(
-        self, prior: NDArray[np.float64], epsilon: float, bands: Bands
-    ) -> NDArray[np.float64]:
+    def best_guesses(self, prior: Floats, epsilon: float, bands: Bands) -> Floats:
         """Return max of prior(x) P(y|x) over the x of each band: (bands, V)."""
         best = np.zeros((len(bands), len(prior)))
         for number, (begin, end) in enumerate(bands):

@@ -5,6 +5,17 @@ geometric: what is written stands at i plus two-sided geometric noise, cut at th
     P ~ exp(-eps |i - j| / scale), and the ends take what lies beyond them.
 tem: P(j|i) ~ exp(-eps min(|i - j| / scale, gamma) / 2).
 
+A chain starts at a word drawn by a public seed and goes on to the nearest word that it
+has not visited; where all listed neighbours are visited, all words that are left are
+searched. So each step is the nearest one left, but a chain must jump where it has used
+up a region: positions on it are no measure of meaning. An unknown word stands where the
+word nearest to its row does.
+
+Geometric noise K is 0 with probability tanh(rate / 2); else its sign is a fair bit and
+its size 1 + floor(E / rate), E a standard exponential. So each outcome keeps its
+probability to about 2^-50 of it for each step on the way: no two large numbers are
+subtracted, and a size beyond the line is the same end whatever it is.
+
 Guarantee: epsilon * D (metric DP), D the distance of the positions over `scale`, the
 largest over all chains; with tem epsilon * min(D, gamma). D is a number of places on a
 greedy chain, not a distance in meaning. Unknown words have a position, so they are
@@ -14,28 +25,6 @@ Known gaps: words near in meaning may stand far apart on a chain, and then the l
 between them is large. The published code keeps stop words and unknown words (here a
 setting of the tokens) and is seeded with 42 by default.
 Example: dptext sanitize reviews.jsonl --field text --mechanism diffractor --epsilon 1
-
-Greedy one-dimensional chains of the vocabulary.
-
-A chain starts at a word drawn by a public seed and goes on to the nearest word that it
-has not visited; where all listed neighbours are visited, all words that are left are
-searched. So each step is the nearest one left, but a chain must jump where it has used
-up a region: positions on it are no measure of meaning. An unknown word stands where the
-word nearest to its row does.
-
-Two-sided geometric noise on a line with two ends, whatever the rate is.
-
-P(K = k) ~ exp(-rate |k|). K is 0 with probability tanh(rate / 2); else its sign is a
-fair bit and its size 1 + floor(E / rate), E a standard exponential. So each outcome
-keeps its probability to about 2^-50 of it for each step on the way: no two large
-numbers are subtracted, and a size beyond the line is the same end whatever it is.
-
-The truncated exponential mechanism on a chain, in closed form.
-
-P(j|i) ~ exp(-eps min(|i - j| / scale, gamma) / 2): a floor for every position, and what
-exceeds it near i.
-
-The weights of the truncated exponential mechanism on a chain.
 """
 
 from __future__ import annotations
@@ -54,7 +43,17 @@ from dptext.mechanisms import Aim, Bands, WordMechanism
 from dptext.noise import leading_zeros
 from dptext.randomness import RandomBits
 from dptext.spaces import Geometry, Space
-from dptext.types import Eps, Guarantee, Ids, Metric, MetricKind, Notion, VaryingEpsilon
+from dptext.types import (
+    Eps,
+    Floats,
+    Guarantee,
+    Ids,
+    Ints,
+    Metric,
+    MetricKind,
+    Notion,
+    VaryingEpsilon,
+)
 
 _LISTED = 64
 _AROUND = 8
@@ -84,14 +83,12 @@ class WordChains:
         """Return V."""
         return int(self.words.shape[1])
 
-    def distances(
-        self, a: NDArray[np.integer], b: NDArray[np.integer]
-    ) -> NDArray[np.int64]:
+    def distances(self, a: NDArray[np.integer], b: NDArray[np.integer]) -> Ints:
         """Return the largest distance over the chains, in positions, of pairs: (n,)."""
         gap = self.positions[:, a].astype(np.int64) - self.positions[:, b]
         return np.asarray(np.abs(gap).max(axis=0))
 
-    def nearest(self) -> NDArray[np.int64]:
+    def nearest(self) -> Ints:
         """Bound the distance of each word to its nearest other word: (V,).
 
         Exact for one chain; for several the neighbours on each are looked at.
@@ -145,7 +142,6 @@ def _build(space: Space, seed: int, number: int) -> NDArray[np.int32]:
     return chain
 
 
-Positions = NDArray[np.int64]
 # exp(-rate) of a larger rate has lost digits.
 _STEEPEST = 700.0
 
@@ -157,19 +153,19 @@ class Geometric:
     size: int
     scale: float
 
-    def rate(self, eps: Eps) -> NDArray[np.float64]:
+    def rate(self, eps: Eps) -> Floats:
         """Return epsilon: (n,)."""
         return eps
 
-    def cut(self, eps: Eps) -> NDArray[np.float64]:
+    def cut(self, eps: Eps) -> Floats:
         """Return that every distance counts: (n,)."""
         return np.full(len(eps), np.inf)
 
-    def log_totals(self, inputs: Positions, eps: Eps) -> NDArray[np.float64]:
+    def log_totals(self, inputs: Ints, eps: Eps) -> Floats:
         """Return 0: all normalising is done by the outputs: (n,)."""
         return np.zeros(len(inputs))
 
-    def log_outputs(self, outputs: Positions, eps: Eps) -> NDArray[np.float64]:
+    def log_outputs(self, outputs: Ints, eps: Eps) -> Floats:
         """Return ln of what is the same for all inputs, larger at the ends: (n, m)."""
         rate = eps / self.scale
         ends = -np.log1p(np.exp(-rate)) if self.size > 1 else np.zeros(len(eps))
@@ -178,8 +174,8 @@ class Geometric:
         return np.where(at_end[None, :], ends[:, None], inside[:, None])
 
     def moved(
-        self, positions: Positions, eps: Eps, up: NDArray[np.bool_], bits: RandomBits
-    ) -> Positions:
+        self, positions: Ints, eps: Eps, up: NDArray[np.bool_], bits: RandomBits
+    ) -> Ints:
         """Add noise and cut it at the ends: (n,); up (n,) are fair bits."""
         rate = eps / self.scale
         if (rate == rate[:1]).all():
@@ -202,16 +198,16 @@ class Geometric:
         return 2.0**-48 * (self.size + 128.0)
 
 
-def log_of_moves(rate: NDArray[np.float64]) -> NDArray[np.float64]:
+def log_of_moves(rate: Floats) -> Floats:
     """Return -ln tanh(rate / 2), exact to a few roundings for small and large rates."""
     few = np.exp(-rate)
     with np.errstate(divide="ignore"):
         small, large = np.log(-np.expm1(-rate)), np.log1p(-few)
-    stays: NDArray[np.float64] = np.where(rate < 0.5, small, large)
+    stays: Floats = np.where(rate < 0.5, small, large)
     return np.log1p(few) - stays
 
 
-def exponential(bits: RandomBits, lane: int) -> NDArray[np.float64]:
+def exponential(bits: RandomBits, lane: int) -> Floats:
     """Draw -ln(u), u uniform: (n,), from lanes lane, lane + 2, ...
 
     With w = 2^-(z + 2) (1 + m), z the zeros before the first one in a stream of bits, m
@@ -244,13 +240,13 @@ class Window:
     """
 
     size: int
-    rate: NDArray[np.float64]
-    floor: NDArray[np.float64]
-    left: Positions
-    right: Positions
+    rate: Floats
+    floor: Floats
+    left: Ints
+    right: Ints
 
     @classmethod
-    def of(cls, tem: Tem, positions: Positions, eps: Eps) -> Window:
+    def of(cls, tem: Tem, positions: Ints, eps: Eps) -> Window:
         """Return those of some positions: (n,)."""
         gamma, last = tem.cut(eps), tem.size - 1
         inside = np.minimum(np.floor(gamma * tem.scale), last).astype(np.int64)
@@ -262,21 +258,21 @@ class Window:
             right=np.minimum(last - positions, inside),
         )
 
-    def excess(self, count: Positions) -> NDArray[np.float64]:
+    def excess(self, count: Ints) -> Floats:
         """Return the sum of exp(-rate k) - floor over k = 1 ... count."""
         sums = np.expm1(-self.rate * count) / np.expm1(-self.rate)
         return np.maximum(sums * np.exp(-self.rate) - count * self.floor, 0.0)
 
-    def total(self) -> NDArray[np.float64]:
+    def total(self) -> Floats:
         """Return the normaliser of each row."""
         itself = 1.0 - self.floor
         sides = self.excess(self.left) + self.excess(self.right)
         return self.size * self.floor + itself + sides
 
-    def steps(self, target: NDArray[np.float64], most: Positions) -> Positions:
+    def steps(self, target: Floats, most: Ints) -> Ints:
         """Return the first count whose excess is above the target, by halving: (n,)."""
-        low: Positions = np.minimum(1, most)
-        high: Positions = most.copy()
+        low: Ints = np.minimum(1, most)
+        high: Ints = most.copy()
         for _ in range(int(most.max(initial=0)).bit_length()):
             middle = (low + high) // 2
             enough = self.excess(middle) > target
@@ -305,27 +301,27 @@ class Tem:
         """Return what no two words lose more than at any epsilon, in nats."""
         return self.product if self.gamma is None else math.inf
 
-    def rate(self, eps: Eps) -> NDArray[np.float64]:
+    def rate(self, eps: Eps) -> Floats:
         """Return half of epsilon, the other half is for the normaliser: (n,)."""
         return eps / 2.0
 
-    def cut(self, eps: Eps) -> NDArray[np.float64]:
+    def cut(self, eps: Eps) -> Floats:
         """Return gamma: (n,)."""
         if self.gamma is None:
             return self.product / eps
         return np.full(len(eps), self.gamma)
 
-    def log_totals(self, inputs: Positions, eps: Eps) -> NDArray[np.float64]:
+    def log_totals(self, inputs: Ints, eps: Eps) -> Floats:
         """Return ln of the normaliser: inputs (n,), eps (n,) or (1,) -> (n,)."""
         return np.asarray(np.log(Window.of(self, inputs, eps).total()))
 
-    def log_outputs(self, outputs: Positions, eps: Eps) -> NDArray[np.float64]:
+    def log_outputs(self, outputs: Ints, eps: Eps) -> Floats:
         """Return 0: all normalising is done by the inputs: (n, m)."""
         return np.zeros((len(eps), len(outputs)))
 
     def moved(
-        self, positions: Positions, eps: Eps, up: NDArray[np.bool_], bits: RandomBits
-    ) -> Positions:
+        self, positions: Ints, eps: Eps, up: NDArray[np.bool_], bits: RandomBits
+    ) -> Ints:
         """Draw any position at all, or itself, or one to its left or right."""
         window = Window.of(self, positions, eps)
         integers = bits.integers(1)
@@ -427,7 +423,7 @@ class Diffractor(WordMechanism):
         gamma = self.params.gamma if self.params.noise == "tem" else None
         return largest if gamma is None else min(largest, gamma)
 
-    def claimed_loss(self, a: Ids, b: Ids, epsilon: float) -> NDArray[np.float64]:
+    def claimed_loss(self, a: Ids, b: Ids, epsilon: float) -> Floats:
         """Return the bound on the loss of pairs of inputs, (n,) nats."""
         distances = self.chains.distances(a, b) / self.params.scale
         cut = self.noise.cut(np.array([epsilon]))
@@ -449,7 +445,7 @@ class Diffractor(WordMechanism):
         moved = self.noise.moved(positions, eps, up, bits)
         return np.asarray(self.chains.words[chain, moved])
 
-    def log_probs(self, ids: Ids, eps: Eps) -> NDArray[np.float64]:
+    def log_probs(self, ids: Ids, eps: Eps) -> Floats:
         """Return ln P(y|x), the mean over the chains: (n, V) float64."""
         noise = self.noise
         cut, rate = noise.cut(eps)[:, None], noise.rate(eps)[:, None]
@@ -465,9 +461,7 @@ class Diffractor(WordMechanism):
         log_sums -= math.log(self.params.chains)
         return log_sums
 
-    def best_guesses(
-        self, prior: NDArray[np.float64], epsilon: float, bands: Bands
-    ) -> NDArray[np.float64]:
+    def best_guesses(self, prior: Floats, epsilon: float, bands: Bands) -> Floats:
         """Return max of prior(x) P(y|x) over the x of each band: (bands, V).
 
         For one chain in O(V), by running maxima from either end of it; for several row
@@ -493,9 +487,7 @@ class Diffractor(WordMechanism):
             best[number] = np.exp(top)[positions]
         return best
 
-    def _best_of_several(
-        self, prior: NDArray[np.float64], eps: Eps, bands: Bands
-    ) -> NDArray[np.float64]:
+    def _best_of_several(self, prior: Floats, eps: Eps, bands: Bands) -> Floats:
         noise, size = self.noise, self.space.size
         line = np.arange(size)
         distances = np.minimum(line / self.params.scale, noise.cut(eps))

@@ -18,15 +18,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
 from dptext.errors import UsageError
 from dptext.mechanisms import Aim, gaussian
 from dptext.mechanisms.gaussian import Discrete, Gaussian
 from dptext.noise import NORMAL_REST, NORMAL_SLACK, WIDTH, mu_of, normal
 from dptext.randomness import RandomBits
 from dptext.spaces import Space
+from dptext.types import Ints
 
 # Normal noise of which the discrete one is a rounding has less variance by 1/12 step.
 _SHEPPARD = 1.0 - 1.0 / (12.0 * WIDTH**2)
@@ -48,6 +46,8 @@ class Params(gaussian.Params):
 @dataclass(frozen=True, eq=False)
 class DiscreteGaussian(Discrete, Gaussian):
     """Gaussian noise of whole steps."""
+
+    params: Params
 
     def _rest(self, epsilon: float) -> float:
         """Return what the end and the rounding of the table may add to delta."""
@@ -87,6 +87,6 @@ class DiscreteGaussian(Discrete, Gaussian):
             return math.inf
         return 2.0 * self.width * NORMAL_SLACK
 
-    def steps(self, bits: RandomBits) -> NDArray[np.int64]:
+    def steps(self, bits: RandomBits) -> Ints:
         """Draw discrete Gaussian noise in steps: (n, d)."""
         return normal(bits, self.width)

@@ -22,7 +22,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dptext.errors import UsageError
 from dptext.mechanisms import Aim
@@ -30,7 +29,7 @@ from dptext.mechanisms.gaussian import ClippedParams, Discrete
 from dptext.noise import LAPLACE_SLACK, WIDTH, laplace
 from dptext.randomness import RandomBits
 from dptext.spaces import Space
-from dptext.types import Guarantee
+from dptext.types import Guarantee, Ints
 
 # Nats that one step is worth.
 _RATE = math.log(2.0) / WIDTH
@@ -97,6 +96,6 @@ class DiscreteLaplace(Discrete):
         """Return what the table of the noise may add, in nats."""
         return 2.0 * self.width * LAPLACE_SLACK
 
-    def steps(self, bits: RandomBits) -> NDArray[np.int64]:
+    def steps(self, bits: RandomBits) -> Ints:
         """Draw discrete Laplace noise in steps: (n, d)."""
         return laplace(bits, self.width)

@@ -33,7 +33,18 @@ from dptext.mechanisms import Aim, Family, NoiseMechanism, at_each
 from dptext.noise import mu_of
 from dptext.randomness import RandomBits
 from dptext.spaces import Geometry, Space, geometry_of
-from dptext.types import ONE, Constant, Eps, Guarantee, Ids, Inputs, Notion, Points
+from dptext.types import (
+    ONE,
+    Constant,
+    Eps,
+    Floats,
+    Guarantee,
+    Ids,
+    Inputs,
+    Ints,
+    Notion,
+    Points,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +65,10 @@ class ClippedParams(mechanisms.Params):
         return clip(space.vectors.astype(np.float64), self.clip).astype(np.float32)
 
 
-def clip(vectors: NDArray[np.float64], longest: float) -> NDArray[np.float64]:
+def clip(vectors: Floats, longest: float) -> Floats:
     """Return c(v) = v min(1, C / |v|) of each row: (n, d)."""
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    clipped: NDArray[np.float64] = vectors / np.maximum(1.0, lengths / longest)
+    clipped: Floats = vectors / np.maximum(1.0, lengths / longest)
     return clipped
 
 
@@ -86,17 +97,14 @@ class Clipped(NoiseMechanism):
         """Return the clipped vectors: means of them are no farther apart."""
         return self.clipped
 
-    def position(self, vectors: NDArray[np.float64]) -> NDArray[np.float64]:
+    def position(self, vectors: Floats) -> Floats:
         """Return c of vectors: (n, d)."""
         return clip(vectors, self.params.clip)
 
     @cached_property
     def _geometry(self) -> Geometry:
         return geometry_of(
-            self.space,
-            lambda: self.clipped,
-            "gaussian",
-            float(self.params.clip),
+            self.space, lambda: self.clipped, "gaussian", float(self.params.clip)
         )
 
     def geometry(self, epsilon: float) -> Geometry:
@@ -145,7 +153,7 @@ class Discrete(Clipped):
     """Noise of whole steps of a grid, to which the clipped vectors are rounded."""
 
     @abstractmethod
-    def steps(self, bits: RandomBits) -> NDArray[np.int64]:
+    def steps(self, bits: RandomBits) -> Ints:
         """Draw noise in steps: (n, d)."""
 
     def centres(self, ids: Ids, eps: Eps) -> NDArray[np.floating]:
@@ -153,7 +161,7 @@ class Discrete(Clipped):
         steps = at_each(self.step, eps)[:, None]
         return noise.whole_steps(self.clipped[ids], steps) * steps
 
-    def noise(self, eps: Eps, bits: RandomBits) -> NDArray[np.float64]:
+    def noise(self, eps: Eps, bits: RandomBits) -> Floats:
         """Return whole steps of noise: eps (n,) -> (n, d)."""
         return self.steps(bits) * at_each(self.step, eps)[:, None]
 
@@ -207,7 +215,7 @@ class Gaussian(Clipped):
         """Return the standard deviation of the noise in each coordinate."""
         return self.sensitivity / mu_of(epsilon, self.params.delta)
 
-    def noise(self, eps: Eps, bits: RandomBits) -> NDArray[np.float64]:
+    def noise(self, eps: Eps, bits: RandomBits) -> Floats:
         """Return normal noise: eps (n,) nats -> (n, d)."""
         return bits.normal(0, self.width) * at_each(self.sigma, eps)[:, None]
 
@@ -217,7 +225,7 @@ class Gaussian(Clipped):
 
     def standard_noise(
         self, ids: Ids, points: Points, eps: Eps
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
+    ) -> tuple[Floats, Floats, float]:
         """Return unit directions and Gamma(d / 2) amounts |z|^2 / 2 sigma^2."""
         drawn = points.astype(np.float64) - self.centres(ids, eps)
         directions, lengths = noise.directed(drawn / at_each(self.sigma, eps)[:, None])

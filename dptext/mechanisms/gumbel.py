@@ -16,8 +16,6 @@ Known gaps: as above. b exists only for epsilon above (5 + 2 ln V) / Delta_min;
 low_epsilon: true does below it what published code does, the real part of W0 alone,
 where a smaller epsilon may mean less noise.
 Example: dptext sanitize reviews.jsonl --field text --mechanism gumbel --epsilon 250
-
-The numbers of truncated Gumbel: its scale, its candidates, its probabilities.
 """
 
 from __future__ import annotations
@@ -34,7 +32,7 @@ from dptext.exponential.distribution import Lists
 from dptext.mechanisms import Aim, WordMechanism
 from dptext.randomness import RandomBits
 from dptext.spaces import Space
-from dptext.types import Eps, Guarantee, Ids
+from dptext.types import Eps, Floats, Guarantee, Ids
 
 _NODES = 24
 # 2 Delta_max over the largest scale: exp of less cannot be told from 1.
@@ -68,14 +66,12 @@ def lambert(z: NDArray[np.complex128]) -> NDArray[np.complex128]:
     return w
 
 
-def alpha(eps: NDArray[np.float64], size: int, closest: float) -> NDArray[np.float64]:
+def alpha(eps: Floats, size: int, closest: float) -> Floats:
     """Return alpha = (eps - 2 (1 + ln W) / Delta_min) / 3 of each epsilon."""
     return (eps - 2.0 * (1.0 + math.log(size)) / closest) / 3.0
 
 
-def scale(
-    eps: NDArray[np.float64], size: int, closest: float, widest: float
-) -> NDArray[np.float64]:
+def scale(eps: Floats, size: int, closest: float, widest: float) -> Floats:
     """Return b = 2 Delta_max / min(W0(2 alpha Delta_max), ln(alpha Delta_min)).
 
     Where the logarithm is not positive, the published code's 2 Delta_max over the real
@@ -92,7 +88,7 @@ def scale(
     return np.where(positive, 2.0 * widest / np.where(positive, divisor, 1.0), np.nan)
 
 
-def poisson(size: int, most: int) -> NDArray[np.float64]:
+def poisson(size: int, most: int) -> Floats:
     """Return P(k) for k = 1 ... most of Poisson(ln W) restricted to 1 ... W."""
     rate = math.log(size)
     logs = np.arange(1, size + 1) * math.log(rate)
@@ -101,18 +97,16 @@ def poisson(size: int, most: int) -> NDArray[np.float64]:
     return np.asarray(weights[:most] / weights.sum())
 
 
-def draw(
-    uniform: NDArray[np.float64], b: NDArray[np.float64], widest: float
-) -> NDArray[np.float64]:
+def draw(uniform: Floats, b: Floats, widest: float) -> Floats:
     """Turn uniforms into Gumbel(0, b) noise truncated to [-widest, widest]."""
     low, high = (np.exp(-np.exp(end / b)) for end in (widest, -widest))
-    noise: NDArray[np.float64] = -b * np.log(-np.log(low + uniform * (high - low)))
+    noise: Floats = -b * np.log(-np.log(low + uniform * (high - low)))
     return np.clip(noise, -widest, widest)
 
 
 def truncated_log_probs(
-    distances: NDArray[np.float64], b: float, widest: float, shares: NDArray[np.float64]
-) -> NDArray[np.float64]:
+    distances: Floats, b: float, widest: float, shares: Floats
+) -> Floats:
     """Return ln of the probability of each candidate, nearest first: (W,).
 
     Sums are taken in logarithms: far candidates are rarer than a float64 can say.
@@ -179,7 +173,7 @@ class Gumbel(WordMechanism):
 
     params: Params
     lists: Lists
-    cumulative: NDArray[np.float64]
+    cumulative: Floats
     closest: float
     widest: float
 
@@ -214,7 +208,7 @@ class Gumbel(WordMechanism):
         last = size - 1 - int(distances[::-1].argmax())
         return self._least_loss, (last, word)
 
-    def published_loss(self, a: Ids, b: Ids, epsilon: float) -> NDArray[np.float64]:
+    def published_loss(self, a: Ids, b: Ids, epsilon: float) -> Floats:
         """Return what the paper claims of pairs of words, epsilon d: (n,) nats."""
         bound = epsilon * geometry.of_ids(self.space, a, b)
         return mechanisms.of_known_words(bound, a, b)
@@ -228,7 +222,7 @@ class Gumbel(WordMechanism):
         """Raise UsageError for an epsilon at which the mechanism is not defined."""
         self._scales(np.array([epsilon]))
 
-    def _scales(self, eps: Eps) -> NDArray[np.float64]:
+    def _scales(self, eps: Eps) -> Floats:
         """Return b for each epsilon, (n,)."""
         values, kind = np.unique(eps, return_inverse=True)
         low = values[0] if len(values) else math.inf
@@ -271,7 +265,7 @@ class Gumbel(WordMechanism):
         """Tell whether probabilities are enumerated: for at most 200 words."""
         return self.space.size <= _ENUMERATED
 
-    def log_probs(self, ids: Ids, eps: Eps) -> NDArray[np.float64]:
+    def log_probs(self, ids: Ids, eps: Eps) -> Floats:
         """Return ln P(y|x) by quadrature: (n, V) float64."""
         size = self.space.size
         shares = poisson(size, size)

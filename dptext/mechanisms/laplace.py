@@ -30,6 +30,7 @@ from dptext.spaces import Geometry, Space
 from dptext.types import (
     Constant,
     Eps,
+    Floats,
     Guarantee,
     Ids,
     Inputs,
@@ -103,7 +104,7 @@ class Laplace(NoiseMechanism):
         """Tell whether the metric is a multiple of the distance of the space."""
         return self.measured is self.space or inputs is Inputs.VECTORS
 
-    def claimed_loss(self, a: Ids, b: Ids, epsilon: float) -> NDArray[np.float64]:
+    def claimed_loss(self, a: Ids, b: Ids, epsilon: float) -> Floats:
         """Return epsilon d for pairs of inputs, (n,) nats."""
         return epsilon * of_ids(self.measured, a, b)
 
@@ -111,7 +112,7 @@ class Laplace(NoiseMechanism):
         """Return nearest, median and largest distance in the guarantee's own metric."""
         return self.measured.geometry
 
-    def noise(self, eps: Eps, bits: RandomBits) -> NDArray[np.float64]:
+    def noise(self, eps: Eps, bits: RandomBits) -> Floats:
         """Return noise of density exp(-eps |z| / stretch): eps (n,) -> (n, d)."""
         width = self.space.vectors.shape[1]
         return noise.radial(bits, width, eps) * self.stretch
@@ -122,7 +123,7 @@ class Laplace(NoiseMechanism):
 
     def standard_noise(
         self, ids: Ids, points: Points, eps: Eps
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
+    ) -> tuple[Floats, Floats, float]:
         """Return the noise as unit directions and Gamma(d) amounts."""
         drawn = points.astype(np.float64) - self.space.vectors[ids]
         directions, lengths = noise.directed(drawn / self.stretch)

@@ -31,6 +31,7 @@ from dptext.spaces import Geometry, Space, geometry_of, lipschitz_of
 from dptext.types import (
     Constant,
     Eps,
+    Floats,
     Guarantee,
     Ids,
     Inputs,
@@ -76,8 +77,8 @@ class Mahalanobis(NoiseMechanism):
     has_log_density = True
 
     params: Params
-    root: NDArray[np.float64] = field(repr=False)
-    inverse: NDArray[np.float64] = field(repr=False)
+    root: Floats = field(repr=False)
+    inverse: Floats = field(repr=False)
     least: float
 
     @property
@@ -85,7 +86,7 @@ class Mahalanobis(NoiseMechanism):
         """Return what decides the metric besides lexicon and space."""
         return ("mahalanobis", self.params.lam)
 
-    def whitened(self) -> NDArray[np.float64]:
+    def whitened(self) -> Floats:
         """Return the vectors whose Euclidean distance is d_RM: (V + 1, d)."""
         vectors = self.space.vectors
         out = np.empty(vectors.shape)
@@ -145,7 +146,7 @@ class Mahalanobis(NoiseMechanism):
             stretch=factor,
         )
 
-    def noise(self, eps: Eps, bits: RandomBits) -> NDArray[np.float64]:
+    def noise(self, eps: Eps, bits: RandomBits) -> Floats:
         """Return elliptical noise: eps (n,) -> (n, d)."""
         return noise.product(noise.radial(bits, len(self.root), eps), self.root)
 
@@ -155,7 +156,7 @@ class Mahalanobis(NoiseMechanism):
 
     def standard_noise(
         self, ids: Ids, points: Points, eps: Eps
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
+    ) -> tuple[Floats, Floats, float]:
         """Return the noise as unit directions and Gamma(d) amounts."""
         drawn = points.astype(np.float64) - self.space.vectors[ids]
         directions, lengths = noise.directed(drawn @ self.inverse)
@@ -171,7 +172,7 @@ class Mahalanobis(NoiseMechanism):
         return noise.fallen(np.sqrt(squares, out=squares), eps)
 
 
-def covariance(vectors: NDArray[np.float32]) -> NDArray[np.float64]:
+def covariance(vectors: NDArray[np.float32]) -> Floats:
     """Return the covariance of the rows, (n, d) -> (d, d), in float64."""
     mean = vectors.mean(axis=0, dtype=np.float64)
     total = np.zeros((len(mean), len(mean)))

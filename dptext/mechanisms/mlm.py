@@ -6,6 +6,17 @@ outputs y are a fixed public set: the words of the lexicon that begin a word wit
 exactly one token of the model. The model reads the original text and the masked one
 (context pair, as published) or the masked text alone (context masked).
 
+Each piece is turned into tokens by itself, with a space in front where it begins the
+text or stands after a space, so that the tokens of a word never reach into another
+piece. Spaces themselves are left out. A masked word is one mask token, however many
+tokens it had. A text that is longer than the model reads is cut to a window with the
+mask in its middle, or as near to the middle as the ends of the text allow.
+
+What is computed together is of one text: blocks of at most `batch` of its words, padded
+to the longest of them, each on one thread, several blocks at a time. So the scores of a
+text follow from it and from `batch`, to the last bit on one machine with the same
+packages, whatever stands beside it and however many processors there are.
+
 Guarantee: epsilon-LDP of each output word for any two texts with equally many replaced
 words, n epsilon for a text of n: the scores keep their range whatever the text and the
 model are. It is n epsilon as well when one word changes, since every word is drawn
@@ -20,21 +31,6 @@ With one key the output is the same on one machine whatever the batches, jobs an
 processors; other hardware or packages, or another mechanism.batch, round the model's
 sums in another way and may now and then give another word, by the same guarantee.
 Example: dptext sanitize reviews.jsonl -f text -p dp-mlm --set mechanism.model=DIR
-
-A masked language model from a folder, asked for the scores of masked words.
-
-What is computed together is of one text: blocks of at most `batch` of its words, padded
-to the longest of them, each on one thread, several blocks at a time. So the scores of a
-text follow from it and from `batch`, to the last bit on one machine with the same
-packages, whatever stands beside it and however many processors there are.
-
-Words to what a masked language model reads: tokens, one mask, a window around it.
-
-Each piece is turned into tokens by itself, with a space in front where it begins the
-text or stands after a space, so that the tokens of a word never reach into another
-piece. Spaces themselves are left out. A masked word is one mask token, however many
-tokens it had. A text that is longer than the model reads is cut to a window with the
-mask in its middle, or as near to the middle as the ends of the text allow.
 """
 
 from __future__ import annotations
@@ -58,12 +54,11 @@ from dptext.randomness import RandomBits
 from dptext.settings import digest_of_path
 from dptext.spaces import Space
 from dptext.tokens import kinds, numbers
-from dptext.types import Eps, Guarantee, Ids, VaryingEpsilon, Words
+from dptext.types import Eps, Floats, Guarantee, Ids, Ints, VaryingEpsilon, Words
 
-Tokens = NDArray[np.int64]
 Tokenizer = Any  # Hugging Face's, which has no types
 # Tokens and their types (2, n), and where the mask is.
-Sequence = tuple[Tokens, int]
+Sequence = tuple[Ints, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +69,9 @@ class ModelFrame:
     the texts' own tokens.
     """
 
-    before: Tokens
-    between: Tokens | None
-    after: Tokens
+    before: Ints
+    between: Ints | None
+    after: Ints
     first: int
     second: int
 
@@ -94,10 +89,10 @@ class TokenBatch:
     begins (r,) and ends (r,): where the pieces of each text begin and end.
     """
 
-    tokens: Tokens
-    starts: Tokens
-    begins: Tokens
-    ends: Tokens
+    tokens: Ints
+    starts: Ints
+    begins: Ints
+    ends: Ints
 
 
 def masked_frame(tokenizer: Tokenizer, pair: bool) -> ModelFrame:
@@ -179,7 +174,7 @@ def sequence(
     return np.concatenate(parts, axis=1), where
 
 
-def _typed(tokens: Tokens, kind: int) -> Tokens:
+def _typed(tokens: Ints, kind: int) -> Ints:
     return np.stack((tokens, np.full(len(tokens), kind)))
 
 
@@ -255,7 +250,7 @@ def _only_masks(network: Untyped) -> threading.local:
 
 def outputs(
     source: ModelSource, words: tuple[str, ...]
-) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+) -> tuple[NDArray[np.int32], Ints]:
     """Return the words that are one token where a word begins: rows, tokens (m,).
 
     Of several words with one token the first, the most frequent; an element for numbers
@@ -276,10 +271,7 @@ def outputs(
 
 
 def ask(
-    source: ModelSource,
-    words: Words,
-    tokens: NDArray[np.int64],
-    use: Callable[[NDArray[np.int64], Logits], None],
+    source: ModelSource, words: Words, tokens: Ints, use: Callable[[Ints, Logits], None]
 ) -> None:
     """Mask each word in turn and call use with the scores of the tokens (m,).
 
@@ -296,7 +288,7 @@ def ask(
     mask = int(model.tokenizer.mask_token_id)
     wanted = torch.from_numpy(tokens).to(source.device)
 
-    def one(block: NDArray[np.int64]) -> None:
+    def one(block: Ints) -> None:
         texts, positions = words.texts[block].tolist(), words.positions[block].tolist()
         sequences = [
             sequence(batch, text, position, mask, frame, longest)
@@ -314,9 +306,9 @@ def ask(
         torch.set_num_threads(threads)
 
 
-def _blocks(words: Words, most: int) -> list[NDArray[np.int64]]:
+def _blocks(words: Words, most: int) -> list[Ints]:
     """Return the words of each block: neighbours in one text, at most so many."""
-    blocks: list[NDArray[np.int64]] = []
+    blocks: list[Ints] = []
     begin = 0
     ends = np.searchsorted(words.texts, np.arange(len(words.ends)), side="right")
     for end in ends.tolist():
@@ -416,7 +408,7 @@ class Params(mechanisms.Params):
         )
         return Mlm(self, space, source)
 
-    def scores(self, logits: Logits) -> NDArray[np.float64]:
+    def scores(self, logits: Logits) -> Floats:
         """Cut logits to their range and move it to [0, 1]; no number is its foot."""
         scores = np.nan_to_num(logits.astype(np.float64), nan=self.c_min)
         np.clip(scores, self.c_min, self.c_max, out=scores)
@@ -459,7 +451,7 @@ class Mlm(TextMechanism):
             )
 
     @cached_property
-    def _outputs(self) -> tuple[Ids, NDArray[np.int64]]:
+    def _outputs(self) -> tuple[Ids, Ints]:
         return outputs(self.source, self.space.lexicon.words)
 
     @property
@@ -467,12 +459,12 @@ class Mlm(TextMechanism):
         """Return the rows of the words that can be written, (m,); loads a tokenizer."""
         return self._outputs[0]
 
-    def scores(self, words: Words) -> NDArray[np.float64]:
+    def scores(self, words: Words) -> Floats:
         """Return s of every output for each word, all in memory: (n, m) in [0, 1]."""
         rows, tokens = self._outputs
         scores = np.empty((len(words.positions), len(rows)))
 
-        def keep(block: NDArray[np.int64], logits: Logits) -> None:
+        def keep(block: Ints, logits: Logits) -> None:
             scores[block] = self.params.scores(logits)
 
         ask(self.source, words, tokens, keep)
@@ -486,14 +478,14 @@ class Mlm(TextMechanism):
         rows, tokens = self._outputs
         uniform = bits.uniform(0)[:, 0]
 
-        def draw(block: NDArray[np.int64], logits: Logits) -> None:
+        def draw(block: Ints, logits: Logits) -> None:
             scores = self.params.scores(logits)
             drawn[block] = rows[pick(scores, eps[block], uniform[block])]
 
         ask(self.source, words, tokens, draw)
         return drawn
 
-    def example_log_probs(self, epsilon: float) -> NDArray[np.float64]:
+    def example_log_probs(self, epsilon: float) -> Floats:
         """Return ln P(y|text) of one word in each of EXAMPLES, (m, V)."""
         log_weights = epsilon * self.scores(_examples()) / 2.0
         log_probs = np.full((len(EXAMPLES), self.space.size), -np.inf)
@@ -511,9 +503,7 @@ class Mlm(TextMechanism):
         return float(2.0**-49 / rarest + (size + epsilon) * 2.0**-50)
 
 
-def pick(
-    scores: NDArray[np.float64], eps: Eps, uniform: NDArray[np.float64]
-) -> NDArray[np.int64]:
+def pick(scores: Floats, eps: Eps, uniform: Floats) -> Ints:
     """Draw a column of each row by exp(eps s / 2): scores (n, m), uniform (n,) -> (n,).
 
     The inverse transform, one uniform a row.

@@ -30,7 +30,7 @@ from dptext import cache, mechanisms, noise
 from dptext.mechanisms import Aim, Family
 from dptext.mechanisms.laplace import Laplace
 from dptext.spaces import Geometry, Space, jl, lipschitz_of
-from dptext.types import Constant, Ids, Inputs
+from dptext.types import Constant, Floats, Ids, Inputs
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ def constant(space: Space, projected: Space) -> Constant:
     return lipschitz_of(key, "constant", space.vectors, lambda: projected.vectors)
 
 
-def spectral(matrix: NDArray[np.float64]) -> Constant:
+def spectral(matrix: Floats) -> Constant:
     """Return the largest factor by which any vector is made longer, rounded up."""
     norm = float(np.linalg.norm(matrix, 2)) * (1.0 + 1e-9)
     return Constant(norm, Inputs.VECTORS)
@@ -91,14 +91,14 @@ class PrivEmb(Laplace):
     source: ClassVar[str] = "PrivEmb, section 3"
 
     params: Params
-    matrix: NDArray[np.float64] = field(repr=False)
+    matrix: Floats = field(repr=False)
 
     @property
     def inputs(self) -> NDArray[np.float32]:
         """Return the vectors before the projection, which is linear: (V + 1, d)."""
         return self.measured.vectors
 
-    def position(self, vectors: NDArray[np.float64]) -> NDArray[np.float64]:
+    def position(self, vectors: Floats) -> Floats:
         """Project vectors: (n, d) -> (n, m)."""
         return noise.product(vectors, self.matrix)
 
@@ -123,6 +123,6 @@ class PrivEmb(Laplace):
             before.nearest * times, before.median * times, before.diameter * times
         )
 
-    def claimed_loss(self, a: Ids, b: Ids, epsilon: float) -> NDArray[np.float64]:
+    def claimed_loss(self, a: Ids, b: Ids, epsilon: float) -> Floats:
         """Return the bound on the loss of pairs of inputs, (n,) nats."""
         return super().claimed_loss(a, b, epsilon) * self.factor(Inputs.WORDS)

@@ -5,6 +5,11 @@ unknown word, has a public order of O, its best replacements first, and P(y|x) =
 of y in the order of x) / Z with the same non-increasing w and the same Z for every x.
 A word of O is first in its own order; no other word is ever written.
 
+Weights are tables of (last rank, ln w / epsilon) pairs: up to this rank, from the one
+before on. The first value is 1; beyond the last rank stands the floor, 0. dptext/data/
+rank_weights.json holds one for each of a grid of risks, for all words and for all but
+stop words (docs/rank.md); "fitted" takes the one that serves a lexicon and an aim.
+
 Guarantee: epsilon-LDP over all of V and over unknown words, exactly: Z does not depend
 on x and ln w(1)/w(|O|) <= epsilon (docs/rank.md).
 Source: dptext's own. Related: staircase mechanisms (Kairouz, Oh and Viswanath 2016,
@@ -12,23 +17,6 @@ arXiv:1407.1338), k-subset mechanisms (Ye and Barg 2018, arXiv:1702.00610).
 Known gaps: no smoothness in meaning beyond epsilon: near words are not promised more
 than far ones.
 Example: dptext sanitize reviews.jsonl --field text --mechanism rank --epsilon 8
-
-Weights fitted: the tables that ship, and which of them serves a lexicon and an aim.
-
-dptext/data/rank_weights.json holds one for each of a grid of risks, for all words and
-for all but stop words (docs/rank.md).
-
-The inverse of rank: for each output the inputs that it is likeliest drawn for.
-
-An input that does not list y gives it the weight 1, so that of these only the first by
-prior(x) / Z(x) can be among the likeliest; the others are those that list y.
-
-The lists of the rank mechanism: of each order the first words that are outputs.
-
-Tables of weights over ranks: how ln w falls, step by step.
-
-A table is a tuple of (last rank, ln w / epsilon) pairs: up to this rank, from the one
-before on. The first value is 1; beyond the last rank stands the floor, 0.
 """
 
 from __future__ import annotations
@@ -52,12 +40,10 @@ from dptext.errors import UsageError
 from dptext.mechanisms import Aim, Bands, Likeliest, WordMechanism
 from dptext.randomness import RandomBits
 from dptext.spaces import Space
-from dptext.types import Eps, Guarantee, Ids, VaryingEpsilon
+from dptext.types import Eps, Floats, Guarantee, Ids, Ints, VaryingEpsilon
 
 
-def likeliest(
-    rank: Rank, prior: NDArray[np.float64], eps: Eps, count: int
-) -> tuple[Ids, NDArray[np.float64]]:
+def likeliest(rank: Rank, prior: Floats, eps: Eps, count: int) -> tuple[Ids, Floats]:
     """Return rows (V, c) and ln P(y|x), as `Mechanism.likeliest_inputs` says."""
     count = min(count, len(prior))
     values, which = np.unique(eps, return_inverse=True)
@@ -189,7 +175,7 @@ def check(table: Table) -> None:
         rank, before = last, value
 
 
-def values(table: Table, listed: int) -> NDArray[np.float64]:
+def values(table: Table, listed: int) -> Floats:
     """Return the values of the first ranks: (listed,), all within the table."""
     ends, steps = zip(*cut(table, listed), strict=True)
     return np.repeat(np.array(steps, np.float64), np.diff((0, *ends)))
@@ -270,7 +256,7 @@ def params(settings: Params, space: Space, aim: Aim) -> Params:
 
 
 def _for_risk(
-    settings: Params, space: Space, risk: float, prior: NDArray[np.float64]
+    settings: Params, space: Space, risk: float, prior: Floats
 ) -> FittedTable:
     """Return the first row of each prior that is enough, of these the nearest risk."""
 
@@ -299,9 +285,7 @@ def _cut(settings: Params, row: FittedTable, space: Space) -> Params:
     return replace(settings, weights="steps", steps=table, k=table[-1][0])
 
 
-def _success(
-    cut: Params, space: Space, row: FittedTable, prior: NDArray[np.float64]
-) -> float:
+def _success(cut: Params, space: Space, row: FittedTable, prior: Floats) -> float:
     """Return the success of the best guess of a word, as the Bayes risk has it."""
     digest = cache.digest(prior)
     what = (space.lexicon.digest, space.identity, asdict(cut), digest, row.epsilon)
@@ -359,7 +343,7 @@ class Params(mechanisms.Params):
             return self.k or _K
         return min(self.k or self.steps[-1][0], self.steps[-1][0])
 
-    def exponents(self, listed: int) -> NDArray[np.float64]:
+    def exponents(self, listed: int) -> Floats:
         """Return ln w(r) / epsilon of the listed ranks, from 1 down: (listed,)."""
         if self.weights == "steps":
             return values(self.steps, listed)
@@ -406,7 +390,7 @@ class Rank(WordMechanism):
         return int(self.orders.shape[1])
 
     @cached_property
-    def exponents(self) -> NDArray[np.float64]:
+    def exponents(self) -> Floats:
         """Return ln w(r) / epsilon of the listed ranks: (k,)."""
         return self.params.exponents(self.listed)
 
@@ -425,7 +409,7 @@ class Rank(WordMechanism):
                 f"epsilon: {epsilon:g} is beyond any meaning; rank takes up to 500"
             )
 
-    def weights(self, eps: Eps) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def weights(self, eps: Eps) -> tuple[Floats, Floats]:
         """Return w of the listed ranks, (m, k), 1 beyond, and Z, for each epsilon (m,).
 
         Raises UsageError for an epsilon beyond 500.
@@ -456,7 +440,7 @@ class Rank(WordMechanism):
         drawn[listed] = self.orders[ids[listed], ranks[listed]]
         return drawn
 
-    def log_probs(self, ids: Ids, eps: Eps) -> NDArray[np.float64]:
+    def log_probs(self, ids: Ids, eps: Eps) -> Floats:
         """Return ln P(y|x) of each word and output: (n, V), -inf outside O."""
         weights, totals = self.weights(eps)
         log_probs = np.full((len(ids), self.space.size), -np.inf)
@@ -465,9 +449,7 @@ class Rank(WordMechanism):
         log_probs[rows, self.orders[ids]] = np.log(weights / totals[:, None])
         return log_probs
 
-    def best_guesses(
-        self, prior: NDArray[np.float64], epsilon: float, bands: Bands
-    ) -> NDArray[np.float64]:
+    def best_guesses(self, prior: Floats, epsilon: float, bands: Bands) -> Floats:
         """Return max of prior(x) P(y|x) over the x of each band: (bands, V), O(V k)."""
         weights, totals = self.weights(np.array([epsilon]))
         best = np.zeros((len(bands), self.space.size))
@@ -485,8 +467,8 @@ class Rank(WordMechanism):
         return best
 
     def likeliest_inputs(
-        self, prior: NDArray[np.float64], eps: Eps, count: int
-    ) -> tuple[Ids, NDArray[np.float64]]:
+        self, prior: Floats, eps: Eps, count: int
+    ) -> tuple[Ids, Floats]:
         """Return for each output the inputs x of largest prior(x) P(y|x), O(V k)."""
         return likeliest(self, prior, eps, count)
 
@@ -500,11 +482,7 @@ class Rank(WordMechanism):
         return float((self.listed + 8) * 2.0**-51 * totals[0])
 
 
-def _ranks(
-    cumulative: NDArray[np.float64],
-    row_of: NDArray[np.intp],
-    target: NDArray[np.float64],
-) -> NDArray[np.int64]:
+def _ranks(cumulative: Floats, row_of: NDArray[np.intp], target: Floats) -> Ints:
     """Count the entries of each word's row that are at most its target: (n,).
 
     cumulative (m, k), a row for each epsilon; row_of (n,) the row of each word.

@@ -29,7 +29,7 @@ from dptext.errors import UsageError
 from dptext.mechanisms import Aim, Bands, WordMechanism
 from dptext.randomness import RandomBits
 from dptext.spaces import Space
-from dptext.types import Eps, Guarantee, Ids, VaryingEpsilon
+from dptext.types import Eps, Floats, Guarantee, Ids, Ints, VaryingEpsilon
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +59,8 @@ class SynTF(WordMechanism):
     """Those of row x: synonyms[begins[x] : begins[x] + counts[x]]; both (V + 1,)."""
 
     params: Params
-    begins: NDArray[np.int64]
-    counts: NDArray[np.int64]
+    begins: Ints
+    counts: Ints
     synonyms: NDArray[np.int32]
 
     def guarantee(self, epsilon: float) -> Guarantee:
@@ -77,17 +77,13 @@ class SynTF(WordMechanism):
             source, varying_epsilon=VaryingEpsilon(word=1.0, total=1.0, drift=0.5)
         )
 
-    def published_loss(
-        self, a: Ids, b: Ids, epsilon: float
-    ) -> NDArray[np.float64] | None:
+    def published_loss(self, a: Ids, b: Ids, epsilon: float) -> Floats | None:
         """Return what is claimed of any two words of the published form, epsilon."""
         if not self.params.published:
             return None
         return mechanisms.of_known_words(epsilon, a, b)
 
-    def _weights(
-        self, rows: NDArray[np.int64], eps: Eps
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    def _weights(self, rows: Ints, eps: Eps) -> tuple[Floats, Floats, Floats]:
         """Return weights over exp(eps / 2) of the word, a synonym, any word: (n,) each.
 
         The first two in excess of the third, which every word has.
@@ -124,7 +120,7 @@ class SynTF(WordMechanism):
         drawn[some] = self.synonyms[self.begins[rows[some]] + positions]
         return drawn
 
-    def log_probs(self, ids: Ids, eps: Eps) -> NDArray[np.float64]:
+    def log_probs(self, ids: Ids, eps: Eps) -> Floats:
         """Return ln P(y|x), -inf where y is no candidate: (n, V) float64."""
         size = self.space.size
         rows = ids.astype(np.int64) % (size + 1)
@@ -141,9 +137,7 @@ class SynTF(WordMechanism):
         log_weights[known, rows[known]] = 0.0
         return mechanisms.log_normalised(log_weights)
 
-    def best_guesses(
-        self, prior: NDArray[np.float64], epsilon: float, bands: Bands
-    ) -> NDArray[np.float64]:
+    def best_guesses(self, prior: Floats, epsilon: float, bands: Bands) -> Floats:
         """Return max of prior(x) P(y|x) over the x of each band: (bands, V).
 
         In O(V): every y has the best word at the weight of any word, then itself and

@@ -31,7 +31,7 @@ from dptext.errors import UsageError
 from dptext.mechanisms import Aim, WordMechanism, laplace
 from dptext.randomness import RandomBits
 from dptext.spaces import Space
-from dptext.types import Eps, Guarantee, Ids, Points
+from dptext.types import Eps, Floats, Guarantee, Ids, Ints, Points
 
 if TYPE_CHECKING:
     from dptext.mappings import Index
@@ -95,7 +95,7 @@ class Vickrey(WordMechanism):
         """Return inf, of any two words x, x': x' may become x, x never does."""
         return math.inf, (1, 0)
 
-    def published_loss(self, a: Ids, b: Ids, epsilon: float) -> NDArray[np.float64]:
+    def published_loss(self, a: Ids, b: Ids, epsilon: float) -> Floats:
         """Return what the paper claims of pairs of words, epsilon d: (n,) nats."""
         bound = epsilon * geometry.of_ids(self.space, a, b)
         return mechanisms.of_known_words(bound, a, b)
@@ -111,9 +111,7 @@ class Vickrey(WordMechanism):
             drawn[part] = self._written(ids[part], points, three, bits_of_part)
         return drawn
 
-    def _written(
-        self, ids: Ids, points: Points, three: NDArray[np.int64], bits: RandomBits
-    ) -> NDArray[np.int64]:
+    def _written(self, ids: Ids, points: Points, three: Ints, bits: RandomBits) -> Ints:
         """Choose between the two nearest words but for the input: (n,)."""
         # Two are left when the input word, if it is among the three, is taken out.
         others = three != ids[:, None]
@@ -122,9 +120,7 @@ class Vickrey(WordMechanism):
         second = bits.uniform(_LANE)[:, 0] >= self._chance_of_first(points, two)
         return np.asarray(np.where(second, two[:, 1], two[:, 0]))
 
-    def _chance_of_first(
-        self, points: Points, two: NDArray[np.int64]
-    ) -> NDArray[np.float64]:
+    def _chance_of_first(self, points: Points, two: Ints) -> Floats:
         """Return the probability of the first of two words at each point: (n,)."""
         return self._index.chance_of_first(points, two, self.params.t)
 

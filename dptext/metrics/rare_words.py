@@ -11,12 +11,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dptext import metrics
 from dptext.metrics import Batch, Figures
 from dptext.tokens import numbers
-from dptext.types import Lexicon
+from dptext.types import Ints, Lexicon
 
 NAME = "LOW"
 _RARE = 1000
@@ -30,9 +29,9 @@ class WordCounts:
     written (m,) int64 rows of the words after.
     """
 
-    rows: NDArray[np.int64]
-    times: NDArray[np.int64]
-    written: NDArray[np.int64]
+    rows: Ints
+    times: Ints
+    written: Ints
 
 
 class Meter(metrics.Meter[WordCounts]):

@@ -13,11 +13,10 @@ from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dptext import metrics
 from dptext.metrics import Batch, Figures
-from dptext.types import Ids, Lexicon
+from dptext.types import Floats, Ids, Ints, Lexicon
 
 NAME = "CS"
 # A mean over so many is exact to a few thousandths; all of them take half of a run.
@@ -28,8 +27,7 @@ _AT_ONCE = 1024
 ENCODER = "frequency-weighted mean of the lexicon's vectors"
 
 # Of each text that has a meaning before and after, in order.
-Cosines = NDArray[np.float64]
-Wide = NDArray[np.float64]
+Cosines = Floats
 
 
 class Meter(metrics.Meter[Cosines]):
@@ -82,7 +80,7 @@ class Weighted:
         if not self._shared:
             self._vectors *= self._weights
 
-    def of_texts(self, texts: NDArray[np.int64], ids: Ids, count: int) -> Wide:
+    def of_texts(self, texts: Ints, ids: Ids, count: int) -> Floats:
         """Return the sum of each text's words: (count, d), 0 without words.
 
         texts (n,) which text each word belongs to, non-decreasing; ids (n,), -1 the
@@ -107,7 +105,7 @@ class Weighted:
         return sums
 
 
-def cosines(one: Wide, other: Wide) -> Cosines:
+def cosines(one: Floats, other: Floats) -> Cosines:
     """Return the cosine of each pair of rows, (r, d) both, neither of which is 0."""
     lengths = np.linalg.norm(one, axis=1) * np.linalg.norm(other, axis=1)
     both = lengths > 0

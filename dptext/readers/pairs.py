@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext.lexicons import lists
+from dptext import lexicons
 from dptext.noise import unit
 from dptext.readers import posterior
 from dptext.readers.channel import Channel
@@ -34,7 +34,7 @@ from dptext.readers.posterior import (
     scores_of,
     viterbi,
 )
-from dptext.tokens import word_lists
+from dptext.tokens import language_data
 from dptext.types import NUMBER, Ids, Lexicon, Released
 
 # Chosen on training rows of AG News and SST-2 (docs/decoding.md).
@@ -60,7 +60,7 @@ class Topic:
         rows = unit(rows)
         rows = unit(rows - rows[:_FREQUENT].mean(axis=0))
         row_of = lexicon.row_of
-        function = word_lists.stop_words(lexicon.language)
+        function = language_data.stop_words(lexicon.language)
         grammar = [row_of[word] for word in function & row_of.keys()]
         rows[grammar] = 0.0
         self._directions = np.rint(rows * _LENGTH).astype(np.float32)
@@ -193,7 +193,7 @@ class PairReader:
         self._backoff_scores = scores_of(backoff)
         alone = weight * model.alone[:size].astype(np.float64)
         self._alone_scores = scores_of(alone)
-        self._vulgar = lists.vulgar_rows(lexicon)
+        self._vulgar = lexicons.vulgar_rows(lexicon)
         self._topic = Topic(channel.lexicon, topic) if topic else None
         self.table = lru_cache(maxsize=_TABLES)(self._table)
 

@@ -215,15 +215,3 @@ class Page:
 def paragraphs(*lines: str, kind: Literal["", "lead", "note"] = "") -> list[Paragraph]:
     """Return a paragraph for each line that is not empty."""
     return [Paragraph(line, kind) for line in lines if line]
-
-
-def data(table: Table) -> list[dict[str, Any]]:
-    """Return the rows of a table for machines: values by the names of columns."""
-    names = [column.name for column in table.columns]
-    return [
-        {
-            name: str(value) if isinstance(value, Code | Mark) else value
-            for name, value in zip(names, row, strict=True)
-        }
-        for row in table.rows
-    ]

@@ -27,7 +27,7 @@ _SCANS, _TIMED = 25, 64
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class Calibration:
     """A mechanism at its epsilon, or why it has none: skipped.
 
     worst_loss in nats, epsilon times the largest distance; null where there is no bound
@@ -61,7 +61,7 @@ def risk_of(recipe: Profile) -> float:
     return params.risk
 
 
-def calibrated(recipe: Profile, lexicon: Lexicon) -> Row:
+def calibrated(recipe: Profile, lexicon: Lexicon) -> Calibration:
     """Calibrate a profile."""
     began = time.perf_counter()
     ready = pipeline.build(recipe, lexicon)
@@ -71,7 +71,7 @@ def calibrated(recipe: Profile, lexicon: Lexicon) -> Row:
     risk, _ = public.risk_of(ready)
     deniability = public.deniability_of(ready)
     loss = promise.worst(epsilon)
-    return Row(
+    return Calibration(
         mechanism=mechanism.name,
         parameters=dataclasses.asdict(mechanism.params),
         space=recipe.space.name,
@@ -91,7 +91,7 @@ def calibrated(recipe: Profile, lexicon: Lexicon) -> Row:
 
 def every_mechanism(
     name: str, over: Mapping[str, object], lexicon: Lexicon
-) -> Iterator[Row]:
+) -> Iterator[Calibration]:
     """Calibrate each mechanism in place of a profile's, or say why it has no epsilon.
 
     name is the profile's; over is laid over its keys.
@@ -113,7 +113,7 @@ def every_mechanism(
                 )
             yield calibrated(profile.load(name, keys), lexicon)
         except UsageError as error:
-            yield Row(each, {}, skipped=str(error))
+            yield Calibration(each, {}, skipped=str(error))
 
 
 def _scan(lexicon: Lexicon) -> float:
@@ -124,7 +124,7 @@ def _scan(lexicon: Lexicon) -> float:
     return (time.perf_counter() - began) / min(_TIMED, len(vectors))
 
 
-def view(recipe: Profile, target: float, rows: Sequence[Row]) -> list[Block]:
+def view(recipe: Profile, target: float, rows: Sequence[Calibration]) -> list[Block]:
     """Return calibrated mechanisms as a table, and why others are not."""
     calibrated = [row for row in rows if row.skipped is None]
     columns = [
@@ -155,7 +155,7 @@ def view(recipe: Profile, target: float, rows: Sequence[Row]) -> list[Block]:
     ]
 
 
-def line(row: Row) -> str:
+def line(row: Calibration) -> str:
     """Write a row in one line, as it is done."""
     if row.skipped is not None:
         return _reason(row)
@@ -165,18 +165,18 @@ def line(row: Row) -> str:
     )
 
 
-def _reason(row: Row) -> str:
+def _reason(row: Calibration) -> str:
     """Say why a mechanism has no epsilon, or no guarantee; "" if it has both."""
     if row.skipped is not None:
         return f"{row.mechanism}: not calibrated: {row.skipped}"
     return f"{row.mechanism}: no guarantee: {row.reason}" if row.reason else ""
 
 
-def _epsilon(row: Row) -> str:
+def _epsilon(row: Calibration) -> str:
     return f"{row.epsilon:g} {row.unit}"
 
 
-def _risk(row: Row) -> str:
+def _risk(row: Calibration) -> str:
     if row.risk is None:
         return "not measured"
     if row.risk.low is None:
@@ -184,12 +184,12 @@ def _risk(row: Row) -> str:
     return figures.between(row.risk.low, row.risk.success)
 
 
-def _loss(row: Row) -> str:
+def _loss(row: Calibration) -> str:
     loss = "unbounded" if row.worst_loss is None else above(row.worst_loss)
     return f"{loss}, but for delta {row.delta:g}" if row.delta else loss
 
 
-def _settings(row: Row) -> str:
+def _settings(row: Calibration) -> str:
     """Name the parameters that are set; of a table only how long it is."""
     settings = [
         f"{key}={len(value)} pairs" if isinstance(value, tuple) else f"{key}={value}"

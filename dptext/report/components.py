@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import NoneType, UnionType
-from typing import Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from dptext import registry
 from dptext.errors import UsageError
@@ -39,25 +39,6 @@ class Parameter:
 
 
 @dataclass(frozen=True, slots=True)
-class Broken:
-    """A mechanism that cannot be used, and why."""
-
-    mechanism: str
-    broken: str
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A mechanism as a row of the list."""
-
-    mechanism: str
-    family: str
-    guarantee: str
-    parameters: tuple[Parameter, ...]
-    source: str
-
-
-@dataclass(frozen=True, slots=True)
 class Description:
     """All that a mechanism says of itself; sections are those present, by title."""
 
@@ -66,6 +47,16 @@ class Description:
     about: str
     sections: Mapping[str, str]
     parameters: tuple[Parameter, ...]
+
+    def row(self) -> JsonObject:
+        """Return it as a row of the list: the first phrase of its guarantee."""
+        return {
+            "mechanism": self.mechanism,
+            "family": self.family,
+            "guarantee": phrase(self.sections.get("Guarantee", "")),
+            "parameters": self.parameters,
+            "source": self.sections.get("Source", ""),
+        }
 
     def as_json(self) -> JsonObject:
         """Return it with the sections as keys: "Known gaps" as known_gaps."""
@@ -82,19 +73,12 @@ class Description:
         }
 
 
-def row(name: str) -> Row | Broken:
-    """Return a mechanism as a row of the list, or the reason why it is broken."""
+def row(name: str) -> JsonObject:
+    """Return a mechanism as a row of the list, or why it is broken."""
     try:
-        described = description(name)
+        return description(name).row()
     except UsageError as error:
-        return Broken(name, str(error))
-    return Row(
-        name,
-        described.family,
-        phrase(described.sections.get("Guarantee", "")),
-        described.parameters,
-        described.sections.get("Source", ""),
-    )
+        return {"mechanism": name, "broken": str(error)}
 
 
 def description(name: str) -> Description:
@@ -162,23 +146,20 @@ def section(text: str, title: str) -> str:
     return " ".join(lines)
 
 
-def listed(rows: Sequence[Row | Broken]) -> list[Block]:
+def listed(rows: Sequence[Mapping[str, Any]]) -> list[Block]:
     """Return mechanisms as a table, and those that are broken."""
     names = ("mechanism", "family", "guarantee", "parameters", "source")
     cells = [
         (
-            *(row.mechanism, row.family, row.guarantee),
-            "\n".join(map(_setting, row.parameters)) or "none",
-            phrase(row.source),
+            *(row["mechanism"], row["family"], row["guarantee"]),
+            "\n".join(map(_setting, row["parameters"])) or "none",
+            phrase(row["source"]),
         )
         for row in rows
-        if isinstance(row, Row)
+        if "broken" not in row
     ]
-    broken = [row.broken for row in rows if isinstance(row, Broken)]
-    return [
-        Table(list(map(Column, names)), cells),
-        *paragraphs(*(f"broken: {each}" for each in broken)),
-    ]
+    broken = (f"broken: {row['broken']}" for row in rows if "broken" in row)
+    return [Table([*map(Column, names)], cells), *paragraphs(*broken)]
 
 
 def view(described: Description) -> list[Block]:

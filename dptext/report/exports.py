@@ -165,7 +165,7 @@ class _Blob:
     pointer: bool
 
 
-class Index:
+class GitIndex:
     """The staged files of the working folder and below; a context manager."""
 
     def __init__(self) -> None:
@@ -179,7 +179,7 @@ class Index:
         assert self._reader.stdout is not None
         self._sink, self._source = self._reader.stdin, self._reader.stdout
 
-    def __enter__(self) -> Index:
+    def __enter__(self) -> GitIndex:
         return self
 
     def __exit__(self, *error: object) -> None:

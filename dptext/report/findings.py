@@ -83,27 +83,17 @@ def as_sarif(judged: Sequence[Judged], trust: str, version: str) -> JsonObject:
         {
             "ruleId": str(finding.rule),
             "ruleIndex": order.index(finding.rule),
-            "level": "error",
-            "message": {"text": finding.message},
-            "locations": [_location(each.name)],
+            **_said("error", finding.message, each.name),
         }
         for each in judged
         for finding in each.findings
     ]
-    notes = [
-        {
-            "level": "note",
-            "message": {"text": note},
-            "locations": [_location(each.name)],
-        }
-        for each in judged
-        for note in each.notes
-    ]
+    notes = [_said("note", note, each.name) for each in judged for note in each.notes]
     rules = [
         {"id": str(rule), "shortDescription": {"text": MEANINGS[rule]}}
         for rule in order
     ]
-    trusted = [{"level": "note", "message": {"text": trust}}] if trust else []
+    trusted = [_said("note", trust)] if trust else []
     invocation = {
         "executionSuccessful": True,
         "toolExecutionNotifications": [*trusted, *notes],
@@ -118,9 +108,13 @@ def as_sarif(judged: Sequence[Judged], trust: str, version: str) -> JsonObject:
     return {"$schema": _SARIF, "version": "2.1.0", "runs": [run]}
 
 
-def _location(name: str) -> JsonObject:
+def _said(level: str, text: str, name: str = "") -> JsonObject:
+    """Return a message on a file, if on one."""
     from urllib.parse import quote
 
-    uri = quote(name.replace("\\", "/"), safe="/", errors="surrogateescape")
-    location = {"artifactLocation": {"uri": uri}, "region": {"startLine": 1}}
-    return {"physicalLocation": location}
+    said: JsonObject = {"level": level, "message": {"text": text}}
+    if name:
+        uri = quote(name.replace("\\", "/"), safe="/", errors="surrogateescape")
+        place = {"artifactLocation": {"uri": uri}, "region": {"startLine": 1}}
+        said["locations"] = [{"physicalLocation": place}]
+    return said

@@ -39,6 +39,7 @@ _TREATMENTS = {
 }
 _KINDS = {"": "", "lead": "bold", "note": "dim"}
 _BAR = 16  # characters of a full bar
+_SHORT = 20  # characters of a name
 
 
 def show(blocks: Iterable[Block | Section | Page], console: Console) -> None:
@@ -102,14 +103,15 @@ def _table(block: Table) -> Grid:
     grid = Grid(box=None, padding=(0, 1), title=block.title or None)
     grid.title_justify = "left"
     for number, column in enumerate(block.columns):
-        if column.show is None:
-            grid.add_column(Text(column.name), overflow="fold")
-            continue
-        # Headings may break, figures not.
+        # Headings and texts may break, figures and short names not.
         widths = [len(str(column.cell(row[number]))) for row in block.rows]
-        least = max(widths, default=0)
+        widest = max(widths, default=0)
+        kept = column.show is not None or widest <= _SHORT
         grid.add_column(
-            Text(column.name), justify="right", overflow="fold", min_width=least
+            Text(column.name),
+            justify="left" if column.show is None else "right",
+            overflow="fold",
+            min_width=widest if kept else None,
         )
     full = [number for number, column in enumerate(block.columns) if column.full]
     if len(full) == 1:

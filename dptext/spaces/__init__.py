@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from dptext import cache
 from dptext.lexicons.search import squared_error
-from dptext.types import Constant, Inputs, Lexicon, Metric, MetricKind
+from dptext.types import Constant, Floats, Inputs, Ints, Lexicon, Metric, MetricKind
 
 # The most frequent words carry most of a text: their lists are longer.
 _WIDE_INPUTS = 4096
@@ -174,7 +174,7 @@ class Space:
         )
 
     @cached_property
-    def precise(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def precise(self) -> tuple[Floats, Floats]:
         """Return the vectors in float64, (V + 1, d), and their squared lengths."""
         vectors = self.vectors.astype(np.float64)
         return vectors, np.einsum("vd,vd->v", vectors, vectors)
@@ -286,8 +286,8 @@ def some(count: int) -> list[int]:
 
 
 def lengths_from(
-    vectors: NDArray[np.floating], row: int, others: slice | NDArray[np.int64] = _ALL
-) -> NDArray[np.float64]:
+    vectors: NDArray[np.floating], row: int, others: slice | Ints = _ALL
+) -> Floats:
     """Return the distances of a row to others, by direct differences: (n,) float64."""
     rows, point = vectors[others], vectors[row].astype(np.float64)
     squares = np.empty(len(rows))
@@ -303,7 +303,7 @@ def lengths_from(
 
 def distances_of_pairs(
     vectors: NDArray[np.floating], a: NDArray[np.integer], b: NDArray[np.integer]
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return the distances of pairs of rows, by direct differences: (m,) float64."""
     squares = np.empty(len(a))
     for begin in range(0, len(a), _PAIRS):
@@ -352,15 +352,13 @@ _ROWS = 512
 _COLUMNS = 2048
 _CHUNK = 8192
 
-Wide = NDArray[np.float64]
-
 
 @dataclass(frozen=True, slots=True)
 class _Table:
     """Vectors (n, d) and their squared lengths (n,)."""
 
     vectors: NDArray[np.floating]
-    squares: Wide
+    squares: Floats
 
     @classmethod
     def of(cls, vectors: NDArray[np.floating]) -> _Table:
@@ -371,12 +369,12 @@ class _Table:
         ]
         return cls(vectors, np.concatenate(parts))
 
-    def rows(self, part: slice) -> Wide:
+    def rows(self, part: slice) -> Floats:
         """Return rows whose products with columns are squared distances."""
         squares = self.squares[part, None]
         return np.hstack((-2.0 * self.vectors[part], squares, np.ones_like(squares)))
 
-    def columns(self, part: slice) -> Wide:
+    def columns(self, part: slice) -> Floats:
         """Return the other side of the products."""
         squares = self.squares[part, None]
         return np.hstack((self.vectors[part], np.ones_like(squares), squares))
@@ -411,7 +409,7 @@ def _start(before: _Table, after: _Table) -> float:
 
 def _beyond(
     before: _Table, after: _Table, begin: int, column: int, best: float
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+) -> tuple[Ints, Ints]:
     """Return the pairs of a tile that may be beyond the best: two (m,) arrays."""
     # Pairs beyond by less than half the margin are as good as the best.
     scale = (best * (1.0 + _MARGIN / 2.0)) ** 2
@@ -433,9 +431,7 @@ def _beyond(
     return rows + begin, columns + column
 
 
-def _largest(
-    before: _Table, after: _Table, rows: NDArray[np.int64], others: NDArray[np.int64]
-) -> float:
+def _largest(before: _Table, after: _Table, rows: Ints, others: Ints) -> float:
     """Return the largest ratio of some pairs."""
     largest = 0.0
     for begin in range(0, len(rows), _CHUNK):
@@ -452,7 +448,7 @@ def nearer(
     size: int,
     rows: Sequence[int],
     bounds: NDArray[np.floating],
-) -> Iterator[NDArray[np.int64]]:
+) -> Iterator[Ints]:
     """Yield the words nearer to each row than its bound.
 
     vectors (V + 1, d), of which the first size are words; rows of n inputs; bounds (n,)

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext import spaces
+from dptext.types import Floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,7 @@ class Params(spaces.Params):
         return stretched(vectors).astype(np.float32)
 
 
-def stretched(vectors: NDArray[np.float32]) -> NDArray[np.float64]:
+def stretched(vectors: NDArray[np.float32]) -> Floats:
     """Return the same in float64."""
     wide = vectors.astype(np.float64)
     low = wide.min(axis=1, keepdims=True)

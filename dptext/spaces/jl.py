@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 from dptext import noise, spaces
 from dptext.randomness import Randomness, RunKey
 from dptext.spaces import unit
+from dptext.types import Floats
 
 _TERMS = 10_000
 
@@ -105,7 +106,7 @@ class Params(spaces.Params):
         return noise.product(vectors, drawn).astype(np.float32)
 
 
-def matrix(seed: int, width: int, dimensions: int) -> NDArray[np.float64]:
+def matrix(seed: int, width: int, dimensions: int) -> Floats:
     """Draw the matrix of a seed: (d, m), entries N(0, 1/m)."""
     public = Randomness(RunKey.from_seed(seed), "jl")
     bits = public.of([bytes(16)], np.zeros(width, np.int64))

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext.tokens import inflections as form
-from dptext.tokens import word_lists
+from dptext.tokens import language_data
 from dptext.tokens.numbers import WITH_AN
 from dptext.types import PARTS, Ids, Lexicon
 
@@ -59,7 +59,7 @@ def rules() -> Rules:
     """Read the rules of English."""
     shared: dict[str, list[str]] = {}
     read = Rules({}, {}, {})
-    for heading, parts in word_lists.sections("english_agreement"):
+    for heading, parts in language_data.sections("english_agreement"):
         parts = list(chain.from_iterable(shared.get(each, [each]) for each in parts))
         side, _, name = heading.partition(" ")
         words = [part for part in parts if ">" not in part]

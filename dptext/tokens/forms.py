@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from typing import NamedTuple
 
-from dptext.tokens import word_lists
+from dptext.tokens import language_data
 from dptext.tokens.policy import Form
 from dptext.tokens.regex import EMAIL
 
@@ -228,7 +228,7 @@ def _card(shown: str, draws: Integers) -> str:
 @cache
 def _iban_countries() -> Mapping[int, list[str]]:
     """Return the countries whose IBANs have so many characters."""
-    rows = word_lists.sections("iban_lengths")
+    rows = language_data.sections("iban_lengths")
     return {int(length): countries for length, countries in rows}
 
 

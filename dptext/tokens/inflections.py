@@ -16,7 +16,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext.tokens import word_lists
+from dptext.tokens import language_data
 from dptext.types import PARTS, Lexicon
 
 # The forms of a word; a word may be several of them.
@@ -112,7 +112,7 @@ def _adjectives(part_of: Mapping[str, str]) -> Iterator[_Family]:
 @cache
 def _irregular() -> Mapping[str, list[str]]:
     """Return the irregular forms by their kind."""
-    return dict(word_lists.sections("english_inflections"))
+    return dict(language_data.sections("english_inflections"))
 
 
 _SIBILANT = re.compile(r"(?:s|x|z|ch|sh)$")

@@ -81,8 +81,11 @@ class Joiner:
         # Each word as it is written, then each with a space in front.
         self._shown = np.array([*shown, *(" " + word for word in shown)], dtype=object)
         self._numbers = Numbers(lexicon)
-        self._clitic = np.array([_is_clitic(word) for word in shown])
-        self._elision = np.array([is_elision(word) for word in shown])
+        self._clitic, self._elision = np.zeros((2, len(shown)), bool)
+        for row, word in enumerate(shown):
+            if "'" in word or "’" in word:  # few
+                self._clitic[row] = _is_clitic(word)
+                self._elision[row] = is_elision(word)
         rows = lexicon.row_of
         # Of stop words as they are spelt: few strings.
         self._row_of = cache(partial(_row, rows))

@@ -11,15 +11,16 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain, repeat
 
 from dptext import streams
 from dptext.errors import UsageError
 from dptext.settings import convert, digest_of_bytes
 from dptext.tokens import forms, kinds
-from dptext.tokens.policy import Listed, Policy
+from dptext.tokens.policy import NOTHING, Listed, Policy
 from dptext.tokens.regex import LETTERS, split
+from dptext.types import JsonObject
 
 _LONGEST = 1000  # characters of an entry
 _RUN = re.compile(rf"[{LETTERS}]+")
@@ -39,6 +40,8 @@ def read(data: object, location: str) -> Listed:
 
     Words alone may stand for {words: ...}. Raises UsageError.
     """
+    if not data:
+        return NOTHING
     if isinstance(data, str | list | tuple):
         data = {"words": [data] if isinstance(data, str) else data}
     settings = convert(data, _Settings, location)
@@ -66,15 +69,14 @@ def digests(policy: Policy) -> dict[str, str]:
     }
 
 
-def without_paths(policy: Policy) -> Policy:
-    """Return the policy with the digests of files for their paths and contents."""
-    known = digests(policy)
-
-    def by_content(listed: Listed) -> Listed:
-        files = tuple(sorted(known[path] for path in listed.files))
-        return replace(listed, files=files, contents=())
-
-    return replace(policy, keep=by_content(policy.keep), mask=by_content(policy.mask))
+def by_content(policy: Policy) -> JsonObject:
+    """Return a policy's settings with the digests of files for their paths."""
+    settings, known = policy.settings(), digests(policy)
+    for name, listed in (("keep", policy.keep), ("mask", policy.mask)):
+        if listed.files:
+            files = sorted(known[path] for path in listed.files)
+            settings[name] = {**listed.settings(), "files": files}
+    return settings
 
 
 class Finder:

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext.randomness import RandomBits
-from dptext.tokens import word_lists
+from dptext.tokens import language_data
 from dptext.types import ENGLISH, NUMBER, Ids, Lexicon
 
 # Far above any lane of a mechanism.
@@ -111,7 +111,7 @@ def _filled(form: tuple[NumberPart, ...], numbers: Sequence[int]) -> str:
 
 
 def _elements() -> Iterator[Element]:
-    sections = word_lists.sections("number_elements")
+    sections = language_data.sections("number_elements")
     rows = [(heading.split(), specs) for heading, specs in sections]
     total = sum(int(share) for (_, share), _ in rows)
     for (kind, share), specs in rows:

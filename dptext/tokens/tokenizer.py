@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext.tokens import kinds, word_lists
+from dptext.tokens import kinds, language_data
 from dptext.tokens.lists import Spans
 from dptext.tokens.numbers import NAMES, Numbers
 from dptext.tokens.policy import PERTURB, Policy
@@ -38,7 +38,7 @@ class Tokenizer:
         # "dont" is read as "don't" where it is no word itself.
         for word in [key for key in self._index if "'" in key[1:-1]]:
             self._index.setdefault(word.replace("'", ""), self._index[word])
-        self._stop_words = word_lists.stop_words(lexicon.language)
+        self._stop_words = language_data.stop_words(lexicon.language)
         self._codes = _Memory(self._code)
         self._parts: dict[str, list[tuple[str, int]]] = {}
         self._long: dict[str, list[tuple[str, int]]] = {}

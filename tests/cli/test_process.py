@@ -271,7 +271,7 @@ def test_terminal_shows_progress_and_no_color_is_kept(
         os.close(master)
         assert running.returncode == 0
         shown[name] = b"".join(parts).decode()
-    assert "records," in shown["colour"].split("privacy report")[0]
+    assert "records," in shown["colour"].split("Privacy report")[0]
     assert "\x1b[32m" in shown["colour"]
     assert "\x1b[32m" not in shown["plain"]
     assert "\x1b[31m" not in shown["plain"]

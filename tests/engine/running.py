@@ -18,7 +18,7 @@ def run(
     """Open the outputs of a job, carry it out, and publish them."""
     with streams.Release() as release:
         sinks = Sinks.of(job, release)
-        written = runs.carry_out(
+        written = runs.run_job(
             job, pipeline, key, tally, sinks, warn=lambda line: None, **more
         )
         release.commit()

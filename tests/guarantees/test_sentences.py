@@ -44,7 +44,7 @@ WRONG = (
     r"protection times",
     r"protection\.? as likely",
     r"farthest words is above",
-    r"promised no more than that",
+    r"has no better bound than that",
     r"gets the same replacement",
     r"\{|\}|  |\.\.|,,| \.|nan|inf\b|None",
 )
@@ -138,7 +138,7 @@ def test_no_statement_contradicts_itself() -> None:
     """Of one changed word either a bound of its own is told or that there is none."""
     for said in every():
         told = f"{said.sentence} {said.text_level}"
-        assert not ("(n - 1) times" in told and "promised no more" in told)
+        assert not ("(n - 1) times" in told and "has no better bound" in told)
         weak = said.sentence.startswith("No meaningful protection.")
         assert weak == (said.strength.word is Strength.NOT_MEANINGFUL) or (
             said.equal_parts or said.notion == "metric-DP"
@@ -181,9 +181,9 @@ def test_a_total_for_a_text_is_judged_as_a_text(total: float) -> None:
 def test_how_many_words_are_too_many_for_a_text() -> None:
     """Bounds for single words say from where on whole texts are not protected."""
     told = statement("rank", spent("word", 4.0)).text_level
-    assert "differ in 3 words or more may so lose more than 10 nats" in told
+    assert "differ in 3 words or more may lose more than 10 nats" in told
     told = statement("rank", spent("word", 12.0)).text_level
-    assert "differ in a single word may so lose more than 10 nats" in told
+    assert "differ in a single word may lose more than 10 nats" in told
     told = statement("rank", spent("rate", 4.0)).text_level
     assert "From n = 3 on that is above 10 nats" in told
     assert "from n = 8 on a change of one word may lose more than 30" in told

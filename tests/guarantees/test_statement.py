@@ -328,4 +328,4 @@ def test_copied_articles_that_are_rewritten_are_said(agreement: str) -> None:
     """Only where the joiner may rewrite them."""
     policy = Policy(stop_word="keep", agreement=agreement)  # type: ignore[arg-type]
     told = " ".join(not_covered.shown(policy))
-    assert ("suit a new word" in told) == (agreement != "none")
+    assert ("suit the new word" in told) == (agreement != "none")

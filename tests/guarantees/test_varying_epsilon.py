@@ -295,5 +295,5 @@ def test_a_law_that_looks_at_the_text_promises_nothing_better_for_one_word(
     made = statement.build(promise, terms)
     assert made.level == ("text" if total else "words")
     assert made.epsilon == (6.0 if total else 2.0)
-    assert "one word is promised no more than a change of all" in made.text_level
+    assert "One changed word has no better bound than a change" in made.text_level
     assert "word" in made.sentence

@@ -22,104 +22,98 @@ FOLDER = Path(dptext.__file__).parent / "data" / "english"
 CLOSED = ("the", "I", "don't", "n't", "'s", "can", "because", "wo", "ca")
 
 
-@pytest.fixture(scope="module")
-def english() -> Lexicon:
-    """Return the shipped lexicon."""
-    return store.load(FOLDER, verify=False)
-
-
 def test_the_data_match_their_digest() -> None:
     """Nobody changed the files after the build."""
     assert store.load(FOLDER, verify=True).digest == store.read_meta(FOLDER).digest
 
 
-def test_the_size_is_as_promised(english: Lexicon) -> None:
+def test_the_size_is_as_promised(builtin: Lexicon) -> None:
     """65,500 words, GloVe's 50 dimensions twice and polarity, in less than 30 MB."""
-    assert len(english.words) == 65_500
-    assert english.vectors.shape == (len(english.words) + 1, 2 * 50 + 1)
-    assert english.vectors.dtype == np.float16
+    assert len(builtin.words) == 65_500
+    assert builtin.vectors.shape == (len(builtin.words) + 1, 2 * 50 + 1)
+    assert builtin.vectors.dtype == np.float16
     assert sum(path.stat().st_size for path in FOLDER.iterdir()) < 30e6
 
 
-def test_every_word_is_a_word(english: Lexicon) -> None:
+def test_every_word_is_a_word(builtin: Lexicon) -> None:
     """The splitter yields each word whole, without digits, under its own key."""
     clitics = {*NAMES, "n't"}
-    words = [word for word in english.words if word not in clitics]
+    words = [word for word in builtin.words if word not in clitics]
     assert all(split(word) == [word] for word in words)
     assert all(kind_of(word) == kinds.WORD for word in words)
     assert not any(any(map(str.isdigit, word)) for word in words)
-    assert len({key_of(word) for word in english.words}) == len(english.words)
+    assert len({key_of(word) for word in builtin.words}) == len(builtin.words)
 
 
-def test_numbers_and_closed_words_are_known(english: Lexicon) -> None:
+def test_numbers_and_closed_words_are_known(builtin: Lexicon) -> None:
     """Elements for numbers, contractions and clitics are words of their own."""
-    assert set(NAMES) <= set(english.words)
-    assert set(CLOSED) <= set(english.words)
+    assert set(NAMES) <= set(builtin.words)
+    assert set(CLOSED) <= set(builtin.words)
     assert {"London", "Monday", "American", "went", "colour", "color"} <= {
-        *english.words
+        *builtin.words
     }
 
 
-def test_counts_are_positive_and_descend(english: Lexicon) -> None:
+def test_counts_are_positive_and_descend(builtin: Lexicon) -> None:
     """Words stand by descending count."""
-    assert (english.counts > 0).all()
-    assert (np.diff(english.counts) <= 0).all()
-    assert english.prior.sum() == pytest.approx(1.0)
-    assert english.words[0] == "the"
+    assert (builtin.counts > 0).all()
+    assert (np.diff(builtin.counts) <= 0).all()
+    assert builtin.prior.sum() == pytest.approx(1.0)
+    assert builtin.words[0] == "the"
 
 
-def test_vectors_have_length_one(english: Lexicon) -> None:
+def test_vectors_have_length_one(builtin: Lexicon) -> None:
     """Every row lies on the unit sphere, to 16-bit accuracy."""
-    lengths = np.linalg.norm(english.vectors.astype(np.float64), axis=1)
+    lengths = np.linalg.norm(builtin.vectors.astype(np.float64), axis=1)
     assert np.abs(lengths - 1).max() < 2e-3
 
 
-def test_orders_list_different_words(english: Lexicon) -> None:
+def test_orders_list_different_words(builtin: Lexicon) -> None:
     """Each order begins with its word, repeats none and names words only."""
-    size = len(english.words)
-    assert (english.orders[:size, 0] == np.arange(size)).all()
-    ascending = np.sort(english.orders.astype(np.int64), axis=1)
+    size = len(builtin.words)
+    assert (builtin.orders[:size, 0] == np.arange(size)).all()
+    ascending = np.sort(builtin.orders.astype(np.int64), axis=1)
     assert (np.diff(ascending, axis=1) > 0).all()
     assert ascending.max() < size
 
 
-def test_far_is_a_bound(english: Lexicon) -> None:
+def test_far_is_a_bound(builtin: Lexicon) -> None:
     """On sampled rows no word outside the order is nearer than far."""
-    size = len(english.words)
+    size = len(builtin.words)
     rng = np.random.default_rng(5)
-    sample = [*rng.integers(0, size, 40).tolist(), english.words.index(NUMBER), size]
-    words = english.vectors[:size].astype(np.float64)
+    sample = [*rng.integers(0, size, 40).tolist(), builtin.words.index(NUMBER), size]
+    words = builtin.vectors[:size].astype(np.float64)
     for row in sample:
         distances = np.linalg.norm(
-            words - english.vectors[row].astype(np.float64), axis=1
+            words - builtin.vectors[row].astype(np.float64), axis=1
         )
-        distances[english.orders[row].astype(np.int64)] = np.inf
-        assert float(english.far[row]) <= distances.min()
+        distances[builtin.orders[row].astype(np.int64)] = np.inf
+        assert float(builtin.far[row]) <= distances.min()
 
 
-def test_the_geometry_is_that_of_the_vectors(english: Lexicon) -> None:
+def test_the_geometry_is_that_of_the_vectors(builtin: Lexicon) -> None:
     """The diameter covers sampled pairs, and no two words coincide."""
-    geometry = english.meta["geometry"]
+    geometry = builtin.meta["geometry"]
     rng = np.random.default_rng(6)
-    left, right = rng.integers(0, len(english.words), (2, 20_000))
-    gap = english.vectors[left].astype(float) - english.vectors[right].astype(float)
+    left, right = rng.integers(0, len(builtin.words), (2, 20_000))
+    gap = builtin.vectors[left].astype(float) - builtin.vectors[right].astype(float)
     assert np.linalg.norm(gap, axis=1).max() <= geometry["diameter"]
     assert 0 < geometry["nearest_min"] <= geometry["nearest_median"]
 
 
-def test_the_order_of_unknown_words_reads_naturally(english: Lexicon) -> None:
+def test_the_order_of_unknown_words_reads_naturally(builtin: Lexicon) -> None:
     """Unknown words have names of persons and places as stand-ins."""
-    stand_ins = [english.words[row] for row in english.orders[-1]]
+    stand_ins = [builtin.words[row] for row in builtin.orders[-1]]
     assert all(word[:1].isupper() for word in stand_ins)
     assert {"John", "London"} <= set(stand_ins)
 
 
-def test_neighbours_are_of_a_kind(english: Lexicon) -> None:
+def test_neighbours_are_of_a_kind(builtin: Lexicon) -> None:
     """Function words list function words, content words their synonyms first."""
-    row_of = {word: row for row, word in enumerate(english.words)}
+    row_of = {word: row for row, word in enumerate(builtin.words)}
 
     def first(word: str) -> set[str]:
-        return {english.words[row] for row in english.orders[row_of[word], 1:12]}
+        return {builtin.words[row] for row in builtin.orders[row_of[word], 1:12]}
 
     assert {"he", "she", "they"} <= first("I") | first("we")
     assert {"a", "an"} <= first("the")
@@ -127,9 +121,9 @@ def test_neighbours_are_of_a_kind(english: Lexicon) -> None:
     assert "awful" in first("terrible")
 
 
-def test_synonyms_are_words_and_sorted_by_ends(english: Lexicon) -> None:
+def test_synonyms_are_words_and_sorted_by_ends(builtin: Lexicon) -> None:
     """The synonyms of each word are other words of the vocabulary."""
-    ends, ids = english.synonym_ends, english.synonyms
+    ends, ids = builtin.synonym_ends, builtin.synonyms
     assert ends is not None
     assert ids is not None
     assert (np.diff(ends) >= 0).all()
@@ -137,25 +131,25 @@ def test_synonyms_are_words_and_sorted_by_ends(english: Lexicon) -> None:
     owners = np.repeat(np.arange(len(ends)), np.diff(ends, prepend=0))
     assert (owners != ids).all()
     assert ids.min() >= 0
-    assert ids.max() < len(english.words)
+    assert ids.max() < len(builtin.words)
 
 
-def test_information_content_is_finite(english: Lexicon) -> None:
+def test_information_content_is_finite(builtin: Lexicon) -> None:
     """Every word has an information content; a rare one says more than "the"."""
-    content = english.information_content
+    content = builtin.information_content
     assert content is not None
     assert np.isfinite(content).all()
     assert content.min() >= 0
-    assert content[english.words.index("poodles")] > content[0]
+    assert content[builtin.words.index("poodles")] > content[0]
 
 
-def test_vectors_agree_with_people(english: Lexicon) -> None:
+def test_vectors_agree_with_people(builtin: Lexicon) -> None:
     """Spearman on SimLex-999 by cosine is at least 0.55."""
     path = real("wordsim/SimLex-999.txt")
-    row_of = {word.lower(): row for row, word in enumerate(english.words)}
+    row_of = {word.lower(): row for row, word in enumerate(builtin.words)}
     pairs = [line.split("\t") for line in path.read_text().splitlines()[1:]]
     known = [pair for pair in pairs if {pair[0], pair[1]} <= row_of.keys()]
-    vectors = english.vectors.astype(np.float64)
+    vectors = builtin.vectors.astype(np.float64)
     cosines = [vectors[row_of[a]] @ vectors[row_of[b]] for a, b, *_ in known]
     scores = [float(pair[3]) for pair in known]
     ours, theirs = (np.argsort(np.argsort(v)) for v in (cosines, scores))
@@ -173,11 +167,11 @@ def test_vectors_agree_with_people(english: Lexicon) -> None:
     ],
 )
 def test_real_texts_have_few_unknown_words(
-    english: Lexicon, name: str, most: float
+    builtin: Lexicon, name: str, most: float
 ) -> None:
     """Of the words of each corpus at most this share is unknown (first 1000 texts)."""
     path = real(f"text/{name}.jsonl.gz")
-    row_of = {word.lower(): row for row, word in enumerate(english.words)}
+    row_of = {word.lower(): row for row, word in enumerate(builtin.words)}
     pieces: Counter[str] = Counter()
     with gzip.open(path, "rt", encoding="utf-8") as stream:
         for _, line in zip(range(1000), stream, strict=False):

@@ -6,23 +6,22 @@ from collections.abc import Callable
 
 import pytest
 
-from dptext.lexicons import lists
-from dptext.lexicons.english import words as forms
+from dptext.lexicons.english import words
 from dptext.lexicons.english.wordnet import WordNet
 from dptext.lexicons.english.words import candidates
 from dptext.tokens import kinds
+from dptext.tokens.language_data import stop_words
 from dptext.tokens.regex import key_of, kind_of, split
-from dptext.tokens.word_lists import stop_words
 
 
 @pytest.mark.parametrize(
     ("rule", "word", "form"),
     [
-        (forms.adverb, "happy", "happily"),
-        (forms.adverb, "gentle", "gently"),
-        (forms.adverb, "basic", "basically"),
-        (forms.adverb, "full", "fully"),
-        (forms.quality, "happy", "happiness"),
+        (words.adverb, "happy", "happily"),
+        (words.adverb, "gentle", "gently"),
+        (words.adverb, "basic", "basically"),
+        (words.adverb, "full", "fully"),
+        (words.quality, "happy", "happiness"),
     ],
 )
 def test_derivations(rule: Callable[[str], str], word: str, form: str) -> None:
@@ -44,13 +43,13 @@ def test_derivations(rule: Callable[[str], str], word: str, form: str) -> None:
 )
 def test_spelling_variants(word: str, other: str) -> None:
     """British and American spellings lead to each other."""
-    assert other in forms.variants(word)
+    assert other in words.variants(word)
 
 
 @pytest.mark.parametrize("word", ["four", "size", "seize", "wise", "fence", "rogue"])
 def test_words_without_a_variant(word: str) -> None:
     """Words that only look like the pattern stay alone."""
-    assert forms.variants(word) == []
+    assert words.variants(word) == []
 
 
 def test_candidates_have_irregular_forms_only(database: WordNet) -> None:
@@ -74,30 +73,30 @@ def test_a_form_of_two_lemmas_has_two_links(database: WordNet) -> None:
 
 def test_closed_words_are_single_words() -> None:
     """Every closed-class word is one word to the splitter, clitics included."""
-    words = [word for word in lists.frequencies() if word != "n't"]
-    assert all(split(w) == [w] and kind_of(w) == kinds.WORD for w in words)
+    closed = [word for word in words.frequencies() if word != "n't"]
+    assert all(split(w) == [w] and kind_of(w) == kinds.WORD for w in closed)
 
 
 def test_closed_classes_have_the_stop_words() -> None:
     """Everything that a policy may keep as a stop word is known."""
-    assert stop_words("en") <= {key_of(word) for word in lists.frequencies()}
+    assert stop_words("en") <= {key_of(word) for word in words.frequencies()}
 
 
 def test_closed_words_leave_room_for_others() -> None:
     """Closed classes take between half and three quarters of running English."""
-    figures = lists.frequencies().values()
+    figures = words.frequencies().values()
     assert min(figures) > 0
     assert 450 < sum(figures) < 750
 
 
 def test_groups_hold_closed_words_only() -> None:
     """Every word of a group has a frequency; a misspelt one would be lost."""
-    known = {key_of(word) for word in lists.frequencies()}
-    grouped = {word for group in lists.groups() for word in group}
+    known = {key_of(word) for word in words.frequencies()}
+    grouped = {word for group in words.groups() for word in group}
     assert grouped <= known
 
 
 def test_names_are_words() -> None:
     """Every name is one capitalised word."""
-    every = lists.names().values()
+    every = words.names().values()
     assert all(name.istitle() and split(name) == [name] for name in every)

@@ -7,14 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import dptext
 from dptext.lexicons import importing, numbers, store
 from dptext.lexicons.importing import Settings, make
 from dptext.tokens.numbers import ELEMENTS, NAMES
 from dptext.types import NUMBER, Lexicon
 from tests.lexicons import files
-
-ENGLISH = Path(dptext.__file__).parent / "data" / "english"
 
 
 def content(size: int = 2_500, width: int = 8) -> bytes:
@@ -30,12 +27,6 @@ def content(size: int = 2_500, width: int = 8) -> bytes:
         vectors=rows.astype(np.float32),
         counts=np.array([*np.arange(size, 0, -1.0) ** 2, 9e4, 1e4]),
     )
-
-
-@pytest.fixture(scope="module")
-def english() -> Lexicon:
-    """Return the shipped lexicon."""
-    return store.load(ENGLISH, verify=False)
 
 
 @pytest.mark.parametrize("outputs", [None, 2_100])
@@ -81,23 +72,23 @@ def test_many_words_of_one_count(tmp_path: Path) -> None:
     assert max(imported.words.index(name) for name in NAMES) < 2_000
 
 
-def test_the_built_in_lexicon_has_all_elements(english: Lexicon) -> None:
+def test_the_built_in_lexicon_has_all_elements(builtin: Lexicon) -> None:
     """All are outputs, lists of numbers hold numbers alone, no vector is doubled."""
-    rows = np.array([english.words.index(name) for name in NAMES])
-    assert rows.max() < english.meta["outputs"]
-    np.testing.assert_allclose(english.counts[rows].sum(), 12_000.0)
-    assert set(english.orders[rows].ravel().tolist()) == set(rows.tolist())
-    vectors = english.vectors[rows].astype(np.float64)
+    rows = np.array([builtin.words.index(name) for name in NAMES])
+    assert rows.max() < builtin.meta["outputs"]
+    np.testing.assert_allclose(builtin.counts[rows].sum(), 12_000.0)
+    assert set(builtin.orders[rows].ravel().tolist()) == set(rows.tolist())
+    vectors = builtin.vectors[rows].astype(np.float64)
     gaps = np.linalg.norm(vectors[:, None] - vectors[None], axis=2)
     assert gaps[np.triu_indices(len(rows), 1)].min() > 0.1
-    _assert_orders(english)
+    _assert_orders(builtin)
 
 
-def test_mechanisms_that_go_by_distance_write_numbers_too(english: Lexicon) -> None:
+def test_mechanisms_that_go_by_distance_write_numbers_too(builtin: Lexicon) -> None:
     """SanText, P ~ e^(-epsilon d / 2), at 30: 47 becomes a number most of the time."""
-    rows = [english.words.index(name) for name in NAMES]
-    vectors = english.vectors[:-1].astype(np.float64)
-    middle = vectors[english.words.index("<number 40-49>")]
+    rows = [builtin.words.index(name) for name in NAMES]
+    vectors = builtin.vectors[:-1].astype(np.float64)
+    middle = vectors[builtin.words.index("<number 40-49>")]
     weights = np.exp(-15.0 * np.linalg.norm(vectors - middle, axis=1))
     assert weights[rows].sum() / weights.sum() > 0.5
 

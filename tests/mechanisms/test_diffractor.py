@@ -264,9 +264,4 @@ def test_a_draw_does_not_depend_on_the_batch(settings: dict[str, object]) -> Non
     mechanism = prepared.ready("diffractor", small.cloud(30, 4), chains=2, **settings)
     ids = prepared.repeated(30, 9)
     eps = np.linspace(0.5, 9.0, len(ids))
-    bits = distributions.bits(len(ids))
-    whole = mechanism.sample(ids, eps, bits)
-    for position in range(0, len(ids), 11):
-        only = np.array([position])
-        alone = mechanism.sample(ids[only], eps[only], bits.take(only))
-        assert alone[0] == whole[position]
+    prepared.hold_batches(mechanism, ids, eps)

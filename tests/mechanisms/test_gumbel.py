@@ -205,20 +205,6 @@ def test_words_with_the_same_vector_are_refused() -> None:
         prepared.ready("gumbel", small.line(0.0))
 
 
-def test_a_draw_does_not_depend_on_the_batch() -> None:
-    """Words drawn alone are the words drawn together."""
-    mechanism = prepared.ready("gumbel", small.cloud(30, 4))
-    ids = prepared.repeated(30, 9)
-    least = mechanism.least_epsilon
-    eps = np.linspace(1.01 * least, 9 * least, len(ids))
-    bits = distributions.bits(len(ids))
-    whole = mechanism.sample(ids, eps, bits)
-    for position in range(0, len(ids), 11):
-        only = np.array([position])
-        alone = mechanism.sample(ids[only], eps[only], bits.take(only))
-        assert alone[0] == whole[position]
-
-
 def test_settings_are_frozen() -> None:
     """A mechanism cannot be changed after preparation."""
     mechanism = prepared.ready("gumbel", LINE)

@@ -109,26 +109,7 @@ def test_the_length_is_gamma_and_the_direction_uniform(width: int) -> None:
     moved = plain(space).sample(ids, np.full(size, epsilon), distributions.bits(size))
     assert moved.shape == (size, width)
     assert moved.dtype == np.float32
-    bits = moved.astype(np.float64)
-    lengths = np.linalg.norm(bits, axis=1)
-    alarm = distributions.ALARM / 4
-    assert stats.kstest(lengths * epsilon, stats.gamma(width).cdf).pvalue > alarm
-    directions = bits / lengths[:, None]
-    if width == 1:
-        distributions.assert_follows(
-            (directions[:, 0] > 0).astype(int), np.full(2, 0.5), alarm
-        )
-        return
-    # (u . axis + 1) / 2 of a uniform direction is Beta((d - 1) / 2, (d - 1) / 2).
-    half = (width - 1) / 2.0
-    axes = [np.eye(width)[0], np.eye(width)[-1], np.ones(width) / np.sqrt(width)]
-    for axis in axes:
-        shares = (directions @ axis + 1.0) / 2.0
-        assert stats.kstest(shares, stats.beta(half, half).cdf).pvalue > alarm
-    # Length and direction are independent.
-    fast = lengths > np.median(lengths)
-    found = stats.ks_2samp(directions[fast, 0], directions[~fast, 0])
-    assert found.pvalue > alarm
+    prepared.hold_spherical(moved.astype(np.float64), epsilon)
 
 
 @pytest.mark.parametrize(
@@ -172,13 +153,7 @@ def test_noise_is_the_same_to_the_last_bit_in_any_batch(width: int) -> None:
     """A word's noisy vector does not depend on the words drawn with it."""
     space = prepared.space_of(small.cloud(9, width))
     ids = np.arange(-1, 9, dtype=np.int32)
-    eps = np.linspace(0.5, 5.0, 10)
-    bits = distributions.bits(10)
-    whole = plain(space).sample(ids, eps, bits)
-    for position in range(10):
-        only = np.array([position])
-        alone = plain(space).sample(ids[only], eps[only], bits.take(only))
-        np.testing.assert_array_equal(whole[only], alone)
+    prepared.hold_batches(plain(space), ids, np.linspace(0.5, 5.0, 10))
 
 
 def test_noise_is_added_to_the_vector_of_the_word() -> None:

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from scipy import linalg, stats
+from scipy import linalg
 from scipy.spatial.distance import pdist
 
 from dptext import noise
@@ -123,20 +123,7 @@ def test_the_length_in_the_metric_is_gamma_and_the_direction_uniform(
     assert moved.dtype == np.float32
     drawn = moved.astype(np.float64) - mechanism.space.vectors[-1]
     drawn = drawn @ linalg.inv(linalg.sqrtm(matrix(mechanism.space.lexicon, 0.7)).real)
-    lengths = np.linalg.norm(drawn, axis=1)
-    alarm = distributions.ALARM / 4
-    assert stats.kstest(lengths * epsilon, stats.gamma(width).cdf).pvalue > alarm
-    directions = drawn / lengths[:, None]
-    if width == 1:
-        distributions.assert_follows(
-            (directions[:, 0] > 0).astype(int), np.full(2, 0.5), alarm
-        )
-        return
-    # (u . axis + 1) / 2 of a uniform direction is Beta((d - 1) / 2, (d - 1) / 2).
-    half = (width - 1) / 2.0
-    for axis in (np.eye(width)[0], np.eye(width)[-1], np.full(width, width**-0.5)):
-        shares = (directions @ axis + 1.0) / 2.0
-        assert stats.kstest(shares, stats.beta(half, half).cdf).pvalue > alarm
+    prepared.hold_spherical(drawn, epsilon)
 
 
 def test_lambda_zero_is_laplace() -> None:
@@ -171,13 +158,7 @@ def test_noise_is_the_same_to_the_last_bit_in_any_batch() -> None:
     """A word's noisy vector does not depend on the words drawn with it."""
     mechanism = made(stretched(width=50))
     ids = np.arange(-1, 299, dtype=np.int32)
-    eps = np.linspace(0.5, 9.0, 300)
-    bits = distributions.bits(300)
-    whole = mechanism.sample(ids, eps, bits)
-    for begin, end in ((0, 1), (299, 300), (100, 280), (3, 260)):
-        part = np.arange(begin, end)
-        again = mechanism.sample(ids[part], eps[part], bits.take(part))
-        np.testing.assert_array_equal(again, whole[part])
+    prepared.hold_batches(mechanism, ids, np.linspace(0.5, 9.0, 300))
 
 
 def test_words_that_all_coincide_get_plain_noise() -> None:

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from dptext import lexicons
-from dptext.lexicons import lists
 from dptext.readers.pairs import PairReader
 from dptext.tokens.policy import Policy
+from dptext.types import Lexicon
 from tests.readers import models
 from tests.readers.test_posterior import ENGLISH, SIZE, channel_of, release
 
@@ -18,7 +18,7 @@ def test_what_is_vulgar_may_be_guessed_and_is_not_written(
     channel, model = channel_of(Policy()), models.model(ENGLISH)
     batch = release(Policy(), ["cat dog, the runs. of cat"])
     before = PairReader(channel, model, SIZE + 1)
-    monkeypatch.setattr(lists, "vulgar_words", lambda language: frozenset(["cat"]))
+    monkeypatch.setattr(lexicons, "vulgar_words", lambda language: frozenset(["cat"]))
     after = PairReader(channel, model, SIZE + 1)
     rows, likely = before.posterior(batch)
     for left, right in zip((rows, likely), after.posterior(batch), strict=True):
@@ -32,9 +32,8 @@ def test_what_is_vulgar_may_be_guessed_and_is_not_written(
     )
 
 
-def test_the_built_in_lexicon_draws_none() -> None:
+def test_the_built_in_lexicon_draws_none(builtin: Lexicon) -> None:
     """It knows vulgar words, and none is among the words that are written."""
-    lexicon = lexicons.find("builtin")
-    bad = np.flatnonzero(lists.vulgar_rows(lexicon))
+    bad = np.flatnonzero(lexicons.vulgar_rows(builtin))
     assert len(bad) > 20
-    assert bad.min() >= int(lexicon.meta["outputs"])
+    assert bad.min() >= int(builtin.meta["outputs"])

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 
 import numpy as np
+import pytest
 
 from dptext.tokens import inflections
 from dptext.types import PARTS, Lexicon
@@ -87,3 +89,23 @@ def test_other_languages_and_unknown_parts_have_none() -> None:
     """Rules of English speak of English alone."""
     assert not families(lexicon("de"))
     assert not families(dataclasses.replace(lexicon(), parts=None))
+
+
+REGULAR: dict[Callable[[str], str], str] = {
+    inflections.plural: "dog dogs city cities box boxes photo photos hero heroes "
+    "day days boy boys",
+    inflections.third_person: "go goes try tries",
+    inflections.past: "walk walked try tried stop stopped hope hoped open opened love "
+    "loved",
+    inflections.participle: "lie lying see seeing try trying be being panic "
+    "panicking die dying make making",
+    inflections.comparative: "big bigger",
+    inflections.superlative: "dry driest nice nicest",
+}
+
+
+@pytest.mark.parametrize("rule", REGULAR, ids=lambda rule: rule.__name__)
+def test_regular_forms(rule: Callable[[str], str]) -> None:
+    """Each rule gives the forms that usage has."""
+    words = REGULAR[rule].split()
+    assert [rule(word) for word in words[::2]] == words[1::2]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from dptext.lexicons import lists
+from dptext.lexicons.english import words as lists
 from dptext.tokens.regex import key_of
 from tests.lexicons import wordnet_files
 from tools.english import Sources

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from dptext.errors import LexiconError
-from dptext.lexicons import lists, store
+from dptext.lexicons import store
+from dptext.lexicons.english import words as lists
 from dptext.lexicons.english.wordnet import WordNet, lemma_weights
 from dptext.tokens.regex import key_of
 from tests.tools import build_sources

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from dptext import settings
 from dptext.errors import LexiconError
-from dptext.lexicons import lists, numbers, sources
+from dptext.lexicons import numbers, sources
 from dptext.lexicons.english import ORDERS, OUTPUTS
+from dptext.lexicons.english import words as lists
 from dptext.lexicons.english.orders import figures_of
 from dptext.lexicons.english.orders import orders as orders_of
 from dptext.lexicons.english.words import (

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext.lexicons import lists
+from dptext.lexicons.english import words as lists
 from dptext.lexicons.english.wordnet import (
     LemmaWeights,
     Link,

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext.errors import LexiconError
-from dptext.lexicons import lists
+from dptext.lexicons.english import words as lists
 from dptext.lexicons.english.wordnet import WordNet, gloss_words, words_of
 from dptext.lexicons.english.words import English
 from dptext.lexicons.search import largest

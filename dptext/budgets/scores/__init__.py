@@ -18,13 +18,10 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dptext.settings import Prepared
 from dptext.tokens import kinds
-from dptext.types import Lexicon, Words
-
-Values = NDArray[np.float64]
+from dptext.types import Floats, Ints, Lexicon, Words
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +48,7 @@ class Score(Prepared, ABC):
         """Say what the score rests on, for reports."""
 
     @abstractmethod
-    def values(self, words: Words) -> Values:
+    def values(self, words: Words) -> Floats:
         """Return the score of each of words.positions, (n,) float64 >= 0.
 
         A score follows from the word's own text and public data alone: no other text of
@@ -66,11 +63,11 @@ class ByRow(Score):
     by_row (V + 1,) float64, the last that of an unknown word, the greatest of all.
     """
 
-    by_row: Values
+    by_row: Floats
     source: str
 
     @classmethod
-    def of(cls, words: Values, source: str) -> ByRow:
+    def of(cls, words: Floats, source: str) -> ByRow:
         """Take the scores of the V words."""
         return cls(np.append(words, words.max()), source)
 
@@ -79,12 +76,11 @@ class ByRow(Score):
         """Say what the score rests on."""
         return self.source
 
-    def values(self, words: Words) -> Values:
+    def values(self, words: Words) -> Floats:
         """Return the score of each word."""
         return np.asarray(self.by_row[words.ids])
 
 
-Offsets = NDArray[np.int64]
 Spacy = Any  # pipelines and documents of spaCy
 _PIECES = 2000  # of one text that spaCy gets at a time
 
@@ -99,13 +95,13 @@ def bodies(words: Words) -> list[str]:
     ]
 
 
-def offsets(words: Words) -> Offsets:
+def offsets(words: Words) -> Ints:
     """Return where each piece begins, and the end: (p + 1,) int64."""
     lengths = np.fromiter(map(len, words.pieces), np.int64, len(words.pieces))
     return np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths)))
 
 
-def spans(words: Words) -> tuple[Offsets, Offsets]:
+def spans(words: Words) -> tuple[Ints, Ints]:
     """Return begin and end of each word, (n,) each, the space in front left out."""
     at = offsets(words)
     lead = (words.flags[words.positions] & kinds.LEAD) != 0
@@ -118,7 +114,7 @@ def greatest(
     ends: Sequence[int],
     values: Sequence[float],
     default: float,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return the greatest value of the tokens that each word overlaps.
 
     begins, ends, values (m,) are those of another splitter's tokens in order; default
@@ -184,7 +180,7 @@ def windows(words: Words, most: int) -> Iterator[tuple[int, int, int, int]]:
         begin_piece, begin = end_piece, begin + count
 
 
-def every_token(words: Words, index: Mapping[str, int]) -> tuple[Words, Offsets]:
+def every_token(words: Words, index: Mapping[str, int]) -> tuple[Words, Ints]:
     """Return the batch with every word of its texts, kept ones too, as in positions.
 
     index: rows by lower-case word, for the kept ones. Also returns which of them are
@@ -204,7 +200,7 @@ def every_token(words: Words, index: Mapping[str, int]) -> tuple[Words, Offsets]
     return replace(wide, ids=ids), replaced
 
 
-def _parts(words: Words, cuts: Offsets) -> Iterator[tuple[int, str]]:
+def _parts(words: Words, cuts: Ints) -> Iterator[tuple[int, str]]:
     at = offsets(words)
     begin = 0
     for end in cuts.tolist():

@@ -7,8 +7,6 @@ synset's share in each of the files, over all files; a synset counted less than 
 counts as once. A word without such synsets gets neutral, and so do function words,
 whose synsets are of other words ("at": astatine). measure count is what the published
 code takes instead: the mean raw noun count of any word; common words score high by it.
-
-Information content, or counts, from NLTK's WordNet.
 """
 
 from __future__ import annotations
@@ -23,10 +21,9 @@ from msgspec import Meta
 
 from dptext import models
 from dptext.budgets import scores
-from dptext.budgets.scores import Values
 from dptext.errors import UsageError
-from dptext.tokens.word_lists import stop_words
-from dptext.types import ENGLISH, Lexicon, Words
+from dptext.tokens.language_data import stop_words
+from dptext.types import ENGLISH, Floats, Lexicon, Words
 
 WHAT = "the score ic from NLTK"
 Untyped = Any  # of NLTK
@@ -51,7 +48,7 @@ class FromNltk(scores.Score):
         kind = "mean noun count" if counts else "information content"
         return f"WordNet {kind} from {', '.join(self.params.files)}"
 
-    def values(self, words: Words) -> Values:
+    def values(self, words: Words) -> Floats:
         """Return the information content of each word, or its count."""
         params = self.params
         values = [

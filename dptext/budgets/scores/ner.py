@@ -14,9 +14,8 @@ from msgspec import Meta
 
 from dptext import models
 from dptext.budgets import scores
-from dptext.budgets.scores import Values
 from dptext.settings import digest_of_path
-from dptext.types import Lexicon, Words
+from dptext.types import Floats, Lexicon, Words
 
 Factor = Annotated[float, Meta(gt=0, le=1e6)]
 
@@ -59,7 +58,7 @@ class NamedEntities(scores.Score):
         labels = "".join(f", {label} {by:g}" for label, by in params.labels.items())
         return f"named entities by spaCy's {name}, times {params.multiplier:g}{labels}"
 
-    def values(self, words: Words) -> Values:
+    def values(self, words: Words) -> Floats:
         """Return the factor of each word, 1 outside entities."""
         params = self.params
         pipeline = models.pipeline(params.pipeline, "ner", self.digest)

@@ -18,9 +18,8 @@ from msgspec import Meta
 
 from dptext import models
 from dptext.budgets import scores
-from dptext.budgets.scores import Values
 from dptext.settings import digest_of_path
-from dptext.types import Lexicon, Words
+from dptext.types import Floats, Lexicon, Words
 
 Weight = Annotated[float, Meta(ge=0, le=1e6)]
 # The weights of the epsilon-distributor thesis.
@@ -75,7 +74,7 @@ class PartsOfSpeech(scores.Score):
         by = "NLTK's perceptron" if nltk else f"spaCy's {name}"
         return f"weights of parts of speech, tagged by {by}"
 
-    def values(self, words: Words) -> Values:
+    def values(self, words: Words) -> Floats:
         """Return the weight of each word's tag."""
         nltk = self.params.tagger == "nltk"
         begins, ends, weights = [], [], []

@@ -27,12 +27,10 @@ from numpy.typing import NDArray
 
 from dptext import models
 from dptext.budgets import scores
-from dptext.budgets.scores import Values
 from dptext.noise import unit
 from dptext.settings import digest_of_path
-from dptext.types import Lexicon, Words
+from dptext.types import Floats, Lexicon, Words
 
-Rows = NDArray[np.float64]
 GRID = 1e-5
 LEXICON = "lexicon"
 _AT_ONCE = 64  # texts of one block
@@ -86,7 +84,7 @@ class Similarity(scores.Score):
     folder: str
     digest: str
     lexicon: str
-    vectors: Rows
+    vectors: Floats
 
     @property
     def content(self) -> Mapping[str, str]:
@@ -108,7 +106,7 @@ class Similarity(scores.Score):
         window = self.params.window
         return f"the sentence model {name}{weights}, {window} words at a time"
 
-    def values(self, words: Words) -> Rows:
+    def values(self, words: Words) -> Floats:
         """Return the score of each word, in steps of the grid."""
         if not len(words.ids):
             return np.empty(0)
@@ -116,21 +114,21 @@ class Similarity(scores.Score):
         return np.asarray(np.round(np.maximum(values, 0.0) / GRID) * GRID)
 
     @abstractmethod
-    def _by_model(self, words: Words) -> Rows:
+    def _by_model(self, words: Words) -> Floats:
         """Return the scores by the sentence model."""
 
     @abstractmethod
-    def _by_lexicon(self, words: Words) -> Rows:
+    def _by_lexicon(self, words: Words) -> Floats:
         """Return the scores by the lexicon's vectors."""
 
-    def of_lexicon(self, words: Words) -> tuple[Rows, Rows]:
+    def of_lexicon(self, words: Words) -> tuple[Floats, Floats]:
         """Return the lexicon's vector of each word and the sum of its text: (n, d)."""
         vectors = self.vectors[words.ids]
         sums = np.zeros((len(words.ends), vectors.shape[1]))
         np.add.at(sums, words.texts, vectors)
         return vectors, sums[words.texts]
 
-    def encode(self, groups: Sequence[Sequence[str]]) -> list[Rows]:
+    def encode(self, groups: Sequence[Sequence[str]]) -> list[Floats]:
         """Return the unit vectors of the texts of each group: (m, d) float64 each.
 
         What is encoded together is of one group: short and long texts of it separately.
@@ -151,7 +149,7 @@ class Similarity(scores.Score):
             by_group.append(unit(vectors))
         return by_group
 
-    def of_words(self, words: Sequence[str]) -> Rows:
+    def of_words(self, words: Sequence[str]) -> Floats:
         """Return the unit vector of each word, encoded alone and remembered: (m, d)."""
         memory = _MEMORIES.setdefault((self.digest, self.params.device), {})
         if len(memory) > _REMEMBERED:
@@ -162,7 +160,7 @@ class Similarity(scores.Score):
         return np.array([memory[word] for word in words], np.float64)
 
 
-def cosines(one: Rows, two: Rows) -> Rows:
+def cosines(one: Floats, two: Floats) -> Floats:
     """Return the cosine of each pair of rows, 0 where one has no length."""
     dots = np.einsum("ij,ij->i", one, two)
     sizes = np.linalg.norm(one, axis=1) * np.linalg.norm(two, axis=1)
@@ -182,11 +180,11 @@ class SentenceSimilarity(Similarity):
     __slots__ = ()
     what = "1 - cos of text and text without the word"
 
-    def _by_lexicon(self, words: Words) -> Values:
+    def _by_lexicon(self, words: Words) -> Floats:
         vectors, sums = self.of_lexicon(words)
         return np.asarray(1.0 - cosines(sums - vectors, sums))
 
-    def _by_model(self, words: Words) -> Values:
+    def _by_model(self, words: Words) -> Floats:
         parts = list(scores.windows(words, self.params.window))
         # A window has as many texts as words: a few at a time keep memory bounded.
         values = [
@@ -198,7 +196,7 @@ class SentenceSimilarity(Similarity):
 
     def _of_windows(
         self, words: Words, parts: list[tuple[int, int, int, int]]
-    ) -> list[Values]:
+    ) -> list[Floats]:
         """Return 1 - cos of each window and the window without each of its words."""
         groups, rows = [], []
         for begin, end, low, high in parts:
@@ -216,7 +214,7 @@ class SentenceSimilarity(Similarity):
         return [_unlike(vectors, at) for vectors, at in zip(encoded, rows, strict=True)]
 
 
-def _unlike(vectors: Values, rows: list[int]) -> Values:
+def _unlike(vectors: Floats, rows: list[int]) -> Floats:
     """Return 1 - cos of row 0 and each of the rows, 1 for none."""
     alike = cosines(vectors[rows], vectors[[0] * len(rows)])
     return np.where(np.array(rows) == _NOTHING, 1.0, 1.0 - alike)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from dptext.budgets import scores
-from dptext.budgets.scores import Values, sentence_similarity
+from dptext.budgets.scores import sentence_similarity
 from dptext.budgets.scores.sentence_similarity import Similarity, cosines
-from dptext.types import Lexicon, Words
+from dptext.types import Floats, Lexicon, Words
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +27,10 @@ class WordSimilarity(Similarity):
     __slots__ = ()
     what = "|cos| of word and text"
 
-    def _by_lexicon(self, words: Words) -> Values:
+    def _by_lexicon(self, words: Words) -> Floats:
         return np.abs(cosines(*self.of_lexicon(words)))
 
-    def _by_model(self, words: Words) -> Values:
+    def _by_model(self, words: Words) -> Floats:
         parts = list(scores.windows(words, self.params.window))
         texts = [["".join(words.pieces[begin:end])] for begin, end, _, _ in parts]
         vectors = np.concatenate(self.encode(texts))

@@ -29,17 +29,17 @@ from dptext.guarantees.audit.findings import (
     label,
 )
 from dptext.mechanisms import ExponentialMechanism, Mechanism
-from dptext.types import Ids
+from dptext.types import Floats, Ids, Ints
 
 
-def over(loss: NDArray[np.float64], bound: NDArray[np.float64]) -> NDArray[np.float64]:
+def over(loss: Floats, bound: Floats) -> Floats:
     """Return loss / bound; 0 under no bound, inf for a loss where none is allowed."""
     none = np.where(loss > ROUNDING, math.inf, 0.0)
     real = (bound > 0.0) & np.isfinite(bound)
     return np.divide(loss, bound, out=np.where(bound <= 0.0, none, 0.0), where=real)
 
 
-def excess(loss: NDArray[np.float64], bound: NDArray[np.float64]) -> float:
+def excess(loss: Floats, bound: Floats) -> float:
     """Return the nats by which a loss is above its bound, more than rounding allows."""
     with np.errstate(invalid="ignore"):
         above = loss - bound * (1.0 + TOLERANCE) - ROUNDING
@@ -65,9 +65,9 @@ class LossTally:
         self,
         a: NDArray[np.integer],
         b: NDArray[np.integer],
-        loss: NDArray[np.float64],
+        loss: Floats,
         output: NDArray[np.integer],
-        claim: NDArray[np.float64] | None = None,
+        claim: Floats | None = None,
     ) -> None:
         """Take in pairs (n,): losses, and the outputs that show them.
 
@@ -157,7 +157,7 @@ class LossTally:
 
 _ROWS, _COLUMNS = 256, 1024
 # Rows, columns and eta t / 2 between them.
-Tile = tuple[slice, slice, NDArray[np.float64]]
+Tile = tuple[slice, slice, Floats]
 
 
 def audit_all_pairs(mechanism: ExponentialMechanism, epsilon: float) -> AuditResult:
@@ -192,7 +192,7 @@ class _Distribution:
     epsilon: float
     eta: float
 
-    def rows(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+    def rows(self, rows: Ints) -> Floats:
         """Return -eta t / 2 from some inputs to all outputs: (n, V)."""
         size = self.mechanism.space.size
         return -0.5 * self.eta * self.mechanism.metric(self.epsilon, rows, 0, size)
@@ -212,8 +212,8 @@ class _Distribution:
 
 
 def _sums(
-    distribution: _Distribution, unknown: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    distribution: _Distribution, unknown: Floats
+) -> tuple[Floats, Floats, Floats]:
     """Return ln Z of the words, and max over y of ln w(y|x) / w(y|unknown) and back.
 
     unknown (V,) is eta t / 2 of the unknown word; all returned are (V,).
@@ -238,9 +238,7 @@ def _sums(
     return np.log(sums), ahead, behind
 
 
-def _take(
-    tally: LossTally, tile: Tile, log_z: NDArray[np.float64], factor: float
-) -> None:
+def _take(tally: LossTally, tile: Tile, log_z: Floats, factor: float) -> None:
     """Take in a tile; the claim is factor times eta t / 2.
 
     The larger loss of a pair is eta t / 2 + |ln Z - ln Z'|, whichever its order.
@@ -279,7 +277,7 @@ def _take(
         tally.worst = (float(loss[row, column]), *pair, pair[0], claim)
 
 
-def _ordered(x: int, other: int, log_z: NDArray[np.float64]) -> tuple[int, int]:
+def _ordered(x: int, other: int, log_z: Floats) -> tuple[int, int]:
     """Return the pair in the order of the larger loss: ln Z' - ln Z >= 0."""
     return (x, other) if log_z[other] >= log_z[x] else (other, x)
 
@@ -303,10 +301,7 @@ def audit_rows(mechanism: Mechanism, epsilon: float, count: int) -> AuditResult:
 
 
 def compare(
-    log_probs: NDArray[np.float64],
-    inputs: Ids,
-    tally: LossTally,
-    bound: float | None = None,
+    log_probs: Floats, inputs: Ids, tally: LossTally, bound: float | None = None
 ) -> None:
     """Take the losses of all pairs of rows of log-probabilities (n, V).
 
@@ -328,12 +323,8 @@ def compare(
 
 
 def _losses(
-    log_probs: NDArray[np.float64],
-    possible: NDArray[np.bool_],
-    full: bool,
-    row: int,
-    others: NDArray[np.int64],
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    log_probs: Floats, possible: NDArray[np.bool_], full: bool, row: int, others: Ints
+) -> tuple[Floats, Ints]:
     """Return the losses of a row against others and the outputs that show them."""
     if full:
         gaps = log_probs[row] - log_probs[others]

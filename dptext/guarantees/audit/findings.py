@@ -7,11 +7,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dptext.guarantees import binomial
 from dptext.mechanisms import Mechanism
-from dptext.types import Eps, Ids, Notion, Points
+from dptext.types import Eps, Floats, Ids, Ints, Notion, Points
 
 # The chance that the program is called wrong although it follows its formula, for all
 # tests of an audit together.
@@ -86,9 +85,9 @@ class MultipleTests:
 
     def take(
         self,
-        counts: NDArray[np.int64],
-        draws: NDArray[np.int64] | int,
-        chances: NDArray[np.float64],
+        counts: Ints,
+        draws: Ints | int,
+        chances: Floats,
         alarm: float,
         named: Callable[[int], str],
         *,
@@ -139,12 +138,7 @@ class MultipleTests:
         )
 
 
-def _suspects(
-    counts: NDArray[np.int64],
-    n: NDArray[np.int64],
-    p: NDArray[np.float64],
-    level: float,
-) -> list[int]:
+def _suspects(counts: Ints, n: Ints, p: Floats, level: float) -> list[int]:
     """Return the events whose tails may be below the level, by Chernoff's bound.
 
     exp(-n KL(k/n, p)) is at most sqrt(8 n) times the tail and never below it.
@@ -307,7 +301,7 @@ def chosen(mechanism: Mechanism, count: int) -> Ids:
 
 def shuffled(
     count: int, times: int, batch: int, rng: np.random.Generator
-) -> Iterator[tuple[int, NDArray[np.int64]]]:
+) -> Iterator[tuple[int, Ints]]:
     """Yield the positions of all inputs so many times, in batches: (turn, (m,))."""
     for turn in range(times):
         order = rng.permutation(count)
@@ -319,7 +313,7 @@ def shuffled(
 BATCH = 2**17
 DrawWords = Callable[[Ids, Eps], Ids]
 # Noisy vectors, with the positions in the batch that they are of.
-DrawPoints = Callable[[Ids, Eps], Iterator[tuple[NDArray[np.int64], Points]]]
+DrawPoints = Callable[[Ids, Eps], Iterator[tuple[Ints, Points]]]
 # Tells people what is being done.
 Progress = Callable[[str], None]
 

@@ -18,7 +18,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dptext.guarantees.audit.findings import (
     ALARM,
@@ -33,7 +32,7 @@ from dptext.guarantees.audit.findings import (
     shuffled,
 )
 from dptext.mechanisms import NoiseMechanism
-from dptext.types import Eps, Ids, Points
+from dptext.types import Eps, Floats, Ids, Ints, Points
 
 LEVELS = np.array(
     [1e-3, 0.01, 0.05, *np.arange(0.1, 0.95, 0.1).round(1), 0.95, 0.99, 0.999]
@@ -41,7 +40,7 @@ LEVELS = np.array(
 _POINTS = 200_001
 
 
-def gamma(shape: float) -> NDArray[np.float64]:
+def gamma(shape: float) -> Floats:
     """Return the quantiles at LEVELS of Gamma(shape, 1), shape at least 1/2.
 
     By the density 2 s^(2 shape - 1) exp(-s^2) of the square root, which is smooth.
@@ -54,7 +53,7 @@ def gamma(shape: float) -> NDArray[np.float64]:
     return _quantiles(s, log) ** 2
 
 
-def projection(width: int) -> NDArray[np.float64]:
+def projection(width: int) -> Floats:
     """Return the quantiles of a coordinate of a direction in so many dimensions.
 
     In one dimension the coordinate is -1 or 1: the one quantile that is left is 0. With
@@ -68,14 +67,12 @@ def projection(width: int) -> NDArray[np.float64]:
     return np.sin(_quantiles(phi, log))
 
 
-def turns_below(count: int) -> NDArray[np.float64]:
+def turns_below(count: int) -> Floats:
     """Return the chances that belong to so many quantiles of a coordinate."""
     return LEVELS if count == len(LEVELS) else np.array([0.5])
 
 
-def _quantiles(
-    points: NDArray[np.float64], log: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _quantiles(points: Floats, log: Floats) -> Floats:
     density = np.exp(log - log.max())
     steps = np.diff(points) * (density[1:] + density[:-1]) / 2.0
     below = np.concatenate(([0.0], np.cumsum(steps)))
@@ -92,11 +89,11 @@ class _Below:
     """How many values of some variables lay below known quantiles: hits (m, levels)."""
 
     event: str
-    quantiles: NDArray[np.float64]
-    hits: NDArray[np.int64]
+    quantiles: Floats
+    hits: Ints
     draws: int = 0
 
-    def take(self, values: NDArray[np.float64]) -> None:
+    def take(self, values: Floats) -> None:
         """Take in values of each variable: (n, m)."""
         self.draws += len(values)
         for level, quantile in enumerate(self.quantiles):
@@ -129,18 +126,14 @@ class NoiseCounts:
                 )
             )
 
-    def take_amounts(
-        self, rows: NDArray[np.int64], amounts: NDArray[np.float64]
-    ) -> None:
+    def take_amounts(self, rows: Ints, amounts: Floats) -> None:
         """Take in words and amounts of their noise: (n,) each."""
         self._draws += np.bincount(rows, minlength=len(self._draws))
         for level, step in enumerate(self._steps):
             below = rows[amounts <= step]
             self._amounts[:, level] += np.bincount(below, minlength=len(self._draws))
 
-    def take_directions(
-        self, directions: NDArray[np.float64], amounts: NDArray[np.float64]
-    ) -> None:
+    def take_directions(self, directions: Floats, amounts: Floats) -> None:
         """Take in directions (n, d) and amounts (n,) of noise."""
         projections = np.hstack([directions, directions @ self._axes])
         median = self._steps[len(self._steps) // 2]
@@ -160,7 +153,7 @@ class NoiseCounts:
         at = f"epsilon {self.epsilon:.6g}"
         exact = mechanism.has_standard_noise
 
-        def capped(hits: NDArray[np.int64], n: NDArray[np.int64]) -> NDArray[np.int64]:
+        def capped(hits: Ints, n: Ints) -> Ints:
             # A bound from above: fewer short lengths than at most is no deviation.
             return hits if exact else np.maximum(hits, np.floor(n * levels).astype(int))
 
@@ -254,7 +247,7 @@ def dominated(mechanism: NoiseMechanism, epsilon: float) -> bool:
 
 def _standard(
     mechanism: NoiseMechanism, ids: Ids, points: Points, eps: Eps
-) -> tuple[NDArray[np.float64] | None, NDArray[np.float64], float]:
+) -> tuple[Floats | None, Floats, float]:
     """Return directions (n, d) if they are known, amounts (n,) and their shape."""
     standard = mechanism.standard_noise(ids, points, eps)
     if standard is not None:

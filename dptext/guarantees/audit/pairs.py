@@ -38,7 +38,7 @@ from dptext.guarantees.audit.findings import (
 )
 from dptext.guarantees.binomial import log_ratio
 from dptext.mechanisms import Mechanism, NoiseMechanism
-from dptext.types import Ids, Points
+from dptext.types import Floats, Ids, Ints, Points
 
 _BINS = 32
 _SEED = 5
@@ -80,7 +80,7 @@ def check_ratios(
 
 def _beyond(
     tests: MultipleTests,
-    losses: NDArray[np.float64],
+    losses: Floats,
     epsilon: float,
     delta: float,
     alarm: float,
@@ -100,9 +100,7 @@ def _beyond(
         )
 
 
-def _shares(
-    logs: NDArray[np.float64], edges: NDArray[np.float64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+def _shares(logs: Floats, edges: Floats) -> tuple[Ints, Ints, Floats]:
     """Count the draws from x', all draws, and the share that is due, bin by bin.
 
     logs (2 n,), those of x' in the second half; of all bins below an edge together as
@@ -226,7 +224,7 @@ def _pairs(mechanism: NoiseMechanism, epsilon: float, draw: DrawPoints) -> list[
 
 def _spread(
     mechanism: NoiseMechanism, epsilon: float, draw: DrawPoints, row: int, others: Ids
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return how far the spread of ln p'/p is from one nat, or else the distance."""
     vectors = mechanism.output_vectors
     if not mechanism.has_log_density:
@@ -264,9 +262,7 @@ def _black_box(
         tally.take_pair((x, other), loss, x)
 
 
-def _lower(
-    mine: NDArray[np.float64], theirs: NDArray[np.float64], alpha: float, delta: float
-) -> float:
+def _lower(mine: Floats, theirs: Floats, alpha: float, delta: float) -> float:
     """Return ln((p - delta) / q) of the best event {side >= t}, limits of each."""
     half = len(mine) // 2
     steps = np.unique(

@@ -35,7 +35,7 @@ from dptext.guarantees.audit.findings import (
     shuffled,
 )
 from dptext.mechanisms import Mechanism
-from dptext.types import Ids
+from dptext.types import Floats, Ids, Ints
 
 _SEED = 2
 # Parts of the epsilon that is audited, and of the draws that each gets.
@@ -55,7 +55,7 @@ class DrawnGroup:
 
     name: str
     epsilon: float
-    inputs: NDArray[np.int64]
+    inputs: Ints
     outputs: Ids
     next_in_batch: Ids
     first_in_batch: Ids
@@ -149,10 +149,10 @@ class InputBlock:
     """
 
     inputs: Ids
-    probs: NDArray[np.float64]
-    counts: NDArray[np.int64]
+    probs: Floats
+    counts: Ints
     draws: NDArray[np.intp]
-    rows: NDArray[np.int64]
+    rows: Ints
     outputs: Ids
 
 

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext.lexicons import lists, numbers
+from dptext.lexicons import numbers
 from dptext.lexicons.english.wordnet import (
     LemmaWeights,
     Link,
@@ -31,7 +31,7 @@ from dptext.lexicons.english.wordnet import (
     polarity,
     synonyms,
 )
-from dptext.lexicons.english.words import English
+from dptext.lexicons.english.words import English, classes, groups, kinds_of_names
 from dptext.lexicons.orders import NEVER, empty_orders, hubs
 from dptext.lexicons.search import GRID, Progress, in_blocks, largest, silent
 from dptext.tokens.numbers import NAMES
@@ -185,7 +185,7 @@ def figures_of(
         subject=kinds.subject,
         polarity=polarity(database, keys, ties, english.weights),
         counts=counts,
-        groups=grouped(keys, lists.groups()),
+        groups=grouped(keys, groups()),
         antonyms=antonyms(database, keys, ties),
         barred=numbers.barred(words),
     )
@@ -201,11 +201,11 @@ def figures_of(
     }
 
 
-def grouped(keys: Sequence[str], groups: Sequence[tuple[str, ...]]) -> list[list[int]]:
+def grouped(keys: Sequence[str], alike: Sequence[tuple[str, ...]]) -> list[list[int]]:
     """Return for each word the others of its hand-written groups."""
     row_of = {key: row for row, key in enumerate(keys)}
     others_of: list[dict[int, None]] = [{} for _ in keys]
-    for group in groups:
+    for group in alike:
         rows = [row_of[key] for key in group if key in row_of]
         for row in rows:
             others_of[row] |= dict.fromkeys(rows)
@@ -257,7 +257,7 @@ def profiles(english: English, words: Sequence[str], vectors: NDArray[Any]) -> P
     vectors (V or more, d) of length 1: names that no list has are of the kinds that
     their nearest names are of.
     """
-    classes, named = _closed_classes(), lists.kinds_of_names()
+    closed, named = _closed_classes(), kinds_of_names()
     grammar: list[Shares] = []
     subjects: list[Shares] = []
     named_rows: dict[int, list[str]] = {}
@@ -265,9 +265,9 @@ def profiles(english: English, words: Sequence[str], vectors: NDArray[Any]) -> P
     for row, word in enumerate(words):
         key = key_of(word)
         ties = english.ties.get(key, ())
-        if key in english.grammatical or "number word" in classes.get(key, ()):
-            grammar.append(_of_closed(classes[key]))
-            subjects.append(dict.fromkeys(classes[key], 1.0))
+        if key in english.grammatical or "number word" in closed.get(key, ()):
+            grammar.append(_of_closed(closed[key]))
+            subjects.append(dict.fromkeys(closed[key], 1.0))
             continue
         name = word[:1].isupper()
         kinds = name and (named.get(key) or _name_kinds(english.wordnet, ties))
@@ -300,14 +300,14 @@ def _part(shares: Shares) -> str:
 
 def _closed_classes() -> dict[str, list[str]]:
     classes_of: dict[str, list[str]] = {key_of(name): ["number word"] for name in NAMES}
-    for name, pairs in lists.classes().items():
+    for name, pairs in classes().items():
         for word in pairs:
             classes_of.setdefault(key_of(word), []).append(name)
     return classes_of
 
 
-def _of_closed(classes: Sequence[str]) -> Shares:
-    shares = {name: (1.0 - _CLOSED) / len(classes) for name in classes}
+def _of_closed(names: Sequence[str]) -> Shares:
+    shares = {name: (1.0 - _CLOSED) / len(names) for name in names}
     return {"closed": _CLOSED, **shares}
 
 

@@ -23,7 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext.errors import LexiconError
-from dptext.tokens import kinds, word_lists
+from dptext.tokens import kinds
+from dptext.tokens.language_data import sections
 from dptext.tokens.regex import key_of, kind_of, split
 
 # Part of speech -> the ending of its files, in the order in which synsets are numbered.
@@ -413,7 +414,7 @@ def polarity(
 def _polarity_of_synsets(wordnet: WordNet, links: Links) -> NDArray[np.float64]:
     """Spread the seeds: (s,), near 0 for meanings that no seed reaches."""
     seeds = np.zeros(len(wordnet.synsets))
-    for name, lemmas in word_lists.sections("english_polarity"):
+    for name, lemmas in sections("english_polarity"):
         sign, pos = name.split()
         for lemma in lemmas:
             senses = wordnet.senses.get((lemma, pos), ())

@@ -19,12 +19,12 @@ import re
 from collections import Counter
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext.lexicons import lists
 from dptext.lexicons.english.wordnet import (
     LemmaWeights,
     Link,
@@ -37,10 +37,49 @@ from dptext.lexicons.english.wordnet import (
     used_in_glosses,
 )
 from dptext.tokens import inflections, kinds
+from dptext.tokens.language_data import lines, sections, vulgar_words
 from dptext.tokens.numbers import NAMES
 from dptext.tokens.regex import key_of, kind_of, split
-from dptext.tokens.word_lists import vulgar_words
 from dptext.types import ENGLISH
+
+
+@cache
+def classes() -> dict[str, dict[str, float]]:
+    """Return class -> word -> tokens per thousand of running English."""
+    return {
+        name: dict(zip(parts[::2], map(float, parts[1::2]), strict=True))
+        for name, parts in sections("english_classes")
+    }
+
+
+def frequencies() -> dict[str, float]:
+    """Return word -> tokens per thousand, over all classes; the first class wins."""
+    merged: dict[str, float] = {}
+    for pairs in classes().values():
+        merged |= {word: share for word, share in pairs.items() if word not in merged}
+    return merged
+
+
+def groups() -> tuple[tuple[str, ...], ...]:
+    """Return groups of closed-class words that stand for each other, in lower case."""
+    return tuple(tuple(line.lower().split()) for line in lines("english_groups"))
+
+
+def names() -> dict[str, str]:
+    """Return key -> name, for common names of men, women and families."""
+    return {
+        key_of(name): name for _, group in sections("english_names") for name in group
+    }
+
+
+def kinds_of_names() -> dict[str, list[str]]:
+    """Return key -> man, woman or family, or several of them."""
+    kinds: dict[str, list[str]] = {}
+    for kind, group in sections("english_names"):
+        for name in group:
+            kinds.setdefault(key_of(name), []).append(kind)
+    return kinds
+
 
 _VOWELS = re.compile(r"[aeiouy]+")
 # -our words of British English whose American form has -or.
@@ -228,7 +267,7 @@ def _counts(lemma: str, synsets: Sequence[Synset]) -> bool:
     Such words are not compared, and nobody does them ("fourer", "tenner").
     """
     numerals = any(any(map(str.isdigit, other)) for other in synsets[0].lemmas)
-    return numerals or lemma in lists.classes()["number word"]
+    return numerals or lemma in classes()["number word"]
 
 
 def _add_derived(wordnet: WordNet, links: dict[str, list[Link]]) -> None:
@@ -285,8 +324,7 @@ _GRAMMAR = (
 
 def grammatical() -> frozenset[str]:
     """Return the keys of the words that are grammar only."""
-    classes = lists.classes()
-    return frozenset(key_of(word) for name in _GRAMMAR for word in classes[name])
+    return frozenset(key_of(word) for name in _GRAMMAR for word in classes()[name])
 
 
 def fits(word: str) -> bool:
@@ -343,10 +381,10 @@ class Vocabulary:
     def __init__(self, english: English, also: Container[str] = frozenset()) -> None:
         self._english = english
         self._also = also
-        closed = set(map(key_of, lists.frequencies())) | set(NAMES)
+        closed = set(map(key_of, frequencies())) | set(NAMES)
         letters = {key for key in closed if len(key) == 1} - _LETTERS
         self._never = letters | _only_particles() | vulgar_words(ENGLISH)
-        self._listed = closed | lists.names().keys()
+        self._listed = closed | names().keys()
 
     def may_be_written(self, word: str) -> bool:
         """Tell whether a word, as it is written, may be an output."""
@@ -366,9 +404,8 @@ class Vocabulary:
 
 
 def _only_particles() -> set[str]:
-    classes = {name: set(map(key_of, pairs)) for name, pairs in lists.classes().items()}
-    particles = classes.pop("particle")
-    return particles.difference(*classes.values())
+    keys_of = {name: set(map(key_of, pairs)) for name, pairs in classes().items()}
+    return keys_of.pop("particle").difference(*keys_of.values())
 
 
 def arranged(
@@ -394,7 +431,7 @@ def arranged(
 
 def only_names(english: English, words: Sequence[str]) -> list[int]:
     """Return which words only name a person or a place, in their order."""
-    database, named = english.wordnet, lists.names()
+    database, named = english.wordnet, names()
     rows = []
     for row, word in enumerate(words):
         key = key_of(word)

@@ -332,7 +332,7 @@ def _cache_class() -> Library:
     """Return the class of a cache whose entries are written where they are told to."""
     dynamic: Library = models.package("transformers", "", "semantic").DynamicCache
 
-    class Keys(dynamic):  # type: ignore[misc]
+    class TokenKeys(dynamic):  # type: ignore[misc]
         """Keys and values of each layer: (rows, heads, capacity, d) each.
 
         written: which slots of a pass go to which rows and entries, (m,) each.
@@ -367,7 +367,7 @@ def _cache_class() -> Library:
         def get_seq_length(self, *_: Library, **__: Library) -> int:
             return 0
 
-    return Keys
+    return TokenKeys
 
 
 SETTING = "decoder.model"

@@ -13,8 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext import progress
-from dptext.lexicons import lists
+from dptext import lexicons, progress
 from dptext.readers.causal import network
 from dptext.readers.causal.search import (
     DrawnWord,
@@ -41,7 +40,7 @@ _TABLES = 64
 
 
 @dataclass(frozen=True, slots=True)
-class ModelSource:
+class CausalModel:
     """Where a model is: its path, the digest of its content, the device it runs on."""
 
     path: str
@@ -94,14 +93,14 @@ class CausalReader:
     def __init__(
         self,
         channel: Channel,
-        source: ModelSource,
+        source: CausalModel,
         settings: SearchSettings,
         pairs: PairReader | None = None,
     ) -> None:
         channel.check()
         self.channel, self._source, self._settings = channel, source, settings
         self.pairs = pairs
-        self._vulgar = lists.vulgar_rows(channel.lexicon)
+        self._vulgar = lexicons.vulgar_rows(channel.lexicon)
         self._clitic = np.array([*map(is_clitic, channel.lexicon.words)])
         self._table = lru_cache(maxsize=_TABLES)(self._candidates_at)
 

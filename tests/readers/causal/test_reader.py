@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dptext import models, settings
 from dptext.readers.causal import network
-from dptext.readers.causal.reader import CausalReader, ModelSource, SearchSettings
+from dptext.readers.causal.reader import CausalModel, CausalReader, SearchSettings
 from dptext.readers.causal.search import texts_of
 from dptext.readers.pairs import PairReader
 from dptext.tokens.joining import Releaser
@@ -26,10 +26,10 @@ TEXTS = ["cat dog, the runs.", "", "zq the", "(the 42 cat!\nzq", "... cat", "the
 
 
 @pytest.fixture(scope="module")
-def source(tmp_path_factory: pytest.TempPathFactory) -> ModelSource:
+def source(tmp_path_factory: pytest.TempPathFactory) -> CausalModel:
     """Return a small model."""
     path = language_models.llama(tmp_path_factory.mktemp("llama"))
-    return ModelSource(path, settings.digest_of_path(path))
+    return CausalModel(path, settings.digest_of_path(path))
 
 
 def line_of(reader: CausalReader, text: Any, words: dict[int, int]) -> tuple[Any, Any]:
@@ -50,7 +50,7 @@ def line_of(reader: CausalReader, text: Any, words: dict[int, int]) -> tuple[Any
 
 
 def brute(
-    reader: CausalReader, source: ModelSource, batch: Released, weight: float
+    reader: CausalReader, source: CausalModel, batch: Released, weight: float
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Return posteriors (n, V) and the likeliest texts (n,), by reading all texts."""
     torch = models.package("torch", "the test", "semantic")
@@ -91,7 +91,7 @@ def brute(
     ids=str,
 )
 def test_with_beams_for_all_texts_both_are_exact(
-    policy: Policy, together: bool, source: ModelSource
+    policy: Policy, together: bool, source: CausalModel
 ) -> None:
     """The likeliest text and the posterior are those of reading every text."""
     channel = channel_of(policy)
@@ -109,7 +109,7 @@ def test_with_beams_for_all_texts_both_are_exact(
     assert (wanted[np.arange(len(guess)), guess] > wanted.max(axis=1) - 1e-4).all()
 
 
-def test_a_narrow_beam_finds_good_texts(source: ModelSource) -> None:
+def test_a_narrow_beam_finds_good_texts(source: CausalModel) -> None:
     """A few beams find the likeliest text more often than one, and one than none."""
     channel, right = channel_of(Policy()), np.zeros(2)
     for seed in range(3):
@@ -122,7 +122,7 @@ def test_a_narrow_beam_finds_good_texts(source: ModelSource) -> None:
 
 
 @pytest.mark.parametrize("length", [3, 150])
-def test_texts_are_read_by_themselves(length: int, source: ModelSource) -> None:
+def test_texts_are_read_by_themselves(length: int, source: CausalModel) -> None:
     """Alone, in any batch and any order, a text is read to the same last bit."""
     policy = Policy(stop_word="keep")
     rng = np.random.default_rng(1)
@@ -143,7 +143,7 @@ def test_texts_are_read_by_themselves(length: int, source: ModelSource) -> None:
         np.testing.assert_array_equal(alone.best, together.best[mine])
 
 
-def test_long_texts_go_on_with_what_they_ended_in(source: ModelSource) -> None:
+def test_long_texts_go_on_with_what_they_ended_in(source: CausalModel) -> None:
     """A text longer than what is read at once is read in parts that overlap."""
     policy = Policy(unknown="keep")
     text = "zq " * 700 + "cat dog, the runs. " * 150 + "zq " * 300 + "cat"
@@ -168,7 +168,7 @@ def test_families_are_read_exactly_each_in_its_way(
 ) -> None:
     """A GPT-2 by its learnt positions; a Bloom, which reads no trees, line by line."""
     path = make(tmp_path)
-    source = ModelSource(path, settings.digest_of_path(path))
+    source = CausalModel(path, settings.digest_of_path(path))
     reader = CausalReader(channel_of(Policy()), source, SearchSettings(100, 3))
     batch = release(Policy(), TEXTS[:3])
     np.testing.assert_array_equal(
@@ -179,7 +179,7 @@ def test_families_are_read_exactly_each_in_its_way(
 
 
 def test_a_word_without_candidates_stays(
-    source: ModelSource, monkeypatch: pytest.MonkeyPatch
+    source: CausalModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where only unknown words are likely, what was drawn is left as it is."""
     channel = channel_of(Policy())

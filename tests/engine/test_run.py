@@ -1,4 +1,4 @@
-"""The serial engine: ordinals, faults, formats, and nothing left by a failed run."""
+"""The jobs of a run: ordinals, faults, formats, and nothing left by a failed one."""
 
 from __future__ import annotations
 
