@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from dptext.cli import options, outputs, screen
+import typer
+
+from dptext.cli import options, outputs
 from dptext.cli.options import setting_option
 from dptext.cli.values import Number, one_of
 from dptext.errors import UsageError
@@ -120,6 +122,7 @@ class Noise:
 
 
 def command(
+    context: typer.Context,
     files: options.Files = None,
     *,
     output: Annotated[
@@ -128,8 +131,8 @@ def command(
             "-o",
             "--output",
             metavar="FILE",
-            help="File to write, with its public report beside it: .npy (the vectors "
-            "alone), .npz, .parquet or .arrow.",
+            help="File to write: .npy (vectors alone), .npz, .parquet or .arrow; its "
+            "report beside it.",
         ),
     ] = None,
     records: options.Records,
@@ -141,7 +144,7 @@ def command(
 ) -> None:
     """Release noisy vectors of words or texts instead of words, to train models on.
 
-    The privacy report goes to standard error.
+    A short answer goes to standard error: what is private, copied and protected.
 
     Example: dptext embed tickets.jsonl -f text --epsilon 8 -o tickets.npy
     """
@@ -154,7 +157,8 @@ def command(
     if pooled.subject is not None and records.id is not None:
         raise UsageError("give --id or --subject, not both: an id names one record")
     settings = noise.settings(pooled)
-    progress.on(not work.quiet)
+    told = options.Answer(work, context)
+    progress.on(work.says_steps)
     check_text("--delimiter", records.delimiter)
     columns.find(output)
     chosen = Job(
@@ -170,7 +174,6 @@ def command(
     reports = reported.reports(keys.key_file)
     outputs.planned(chosen, None, reports)
     key = keys.key()
-    console = work.console()
     with streams.Release() as opened:
         # All is opened before anything is read, the data first: they appear last.
         sink = opened.open(output)
@@ -180,8 +183,8 @@ def command(
         aside = None
         if chosen.on_error == "quarantine" and records.quarantine is not None:
             aside = opened.aside(records.quarantine)
-        ready = release.of(settings, work.warn(console))
-        with work.bar(console) as bar:
+        ready = release.of(settings, told.warn)
+        with told.bar() as bar:
             writer, counts = job.run(chosen, ready, key, sink, aside, progress=bar)
         result = build.finished_vectors(ready, key.origin, chosen, counts, writer, sink)
         if sidecar is not None:
@@ -190,4 +193,5 @@ def command(
         view = views.report(result, signatures.of_signer(reports.key))
         internal.write(result, lambda: html.render(view))
         opened.commit()
-    screen.show(view, on=console)
+    copied = [name for name in (records.id,) if name is not None]
+    told.show(result, view, outputs.released([chosen], reports, copied))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, replace
 from functools import partial
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from dptext.evaluation.run import Settings
     from dptext.profile import Choices
     from dptext.randomness import RunKey
+    from dptext.report.answer import Released
+    from dptext.report.blocks import Page
+    from dptext.report.document import Document
     from dptext.types import JsonObject, Selection
 
 # Options by the panels of the help.
@@ -134,6 +137,10 @@ Jobs = Annotated[
 Quiet = Annotated[
     bool,
     output_option("-q", "--quiet", help="Only errors on standard error."),
+]
+Verbose = Annotated[
+    bool,
+    output_option("-v", "--verbose", help="The whole report, not a short answer."),
 ]
 
 
@@ -379,6 +386,15 @@ class Work:
         ),
     ] = 4096
     quiet: Quiet = False
+    verbose: Verbose = False
+    json: Annotated[
+        bool,
+        output_option(
+            "--json",
+            help="Print JSON, for machines: the short answer, on standard error.",
+            hidden=True,
+        ),
+    ] = False
     progress: Annotated[
         bool | None,
         output_option(
@@ -388,18 +404,69 @@ class Work:
         ),
     ] = None
 
-    def console(self) -> Console:
-        """Return the console for people: standard error."""
-        return screen.console(stderr=True, quiet=self.quiet)
+    def check(self) -> None:
+        """Refuse options that do not go together."""
+        if self.quiet + self.verbose + self.json > 1:
+            raise UsageError("give one of --quiet, --verbose and --json")
 
-    def warn(self, console: Console) -> Callable[[str], None]:
-        """Return what prints a line for people."""
-        return lambda line: console.print(f"dptext: {line}", soft_wrap=True)
+    @property
+    def says_steps(self) -> bool:
+        """Tell whether steps that take long are named on standard error."""
+        return not (self.quiet or self.json)
 
     def bar(self, console: Console) -> AbstractContextManager[Progress | None]:
         """Show records and words so far for a block, if that is wanted."""
         shown = sys.stderr.isatty() if self.progress is None else self.progress
-        return screen.progress_bar(console, shown and not self.quiet)
+        return screen.progress_bar(console, shown and self.says_steps)
+
+
+class Answer:
+    """What a run says on standard error: at its end, in a few lines, warnings last.
+
+    With --verbose that is the whole report, below warnings that come at once. Where a
+    run ends without an answer, its warnings are written all the same.
+    """
+
+    def __init__(self, work: Work, context: typer.Context) -> None:
+        """Begin inside of a command. Raises UsageError."""
+        work.check()
+        self.console = screen.console(stderr=True, quiet=work.quiet)
+        self._work = work
+        self._waiting: dict[str, None] = {}
+        context.call_on_close(self._leave)
+
+    def warn(self, line: str) -> None:
+        """Take a line for people, which is shown once."""
+        if self._work.verbose:
+            self._print(line)
+        else:
+            self._waiting[line] = None
+
+    def bar(self) -> AbstractContextManager[Progress | None]:
+        """Show records and words so far for a block, if that is wanted."""
+        return self._work.bar(self.console)
+
+    def show(self, document: Document, report: Page, released: Released) -> None:
+        """Say what was done."""
+        from dptext.report import answer
+
+        if self._work.verbose:
+            screen.show(report, on=self.console)
+            return
+        lines = answer.answer(document, released)
+        warnings, self._waiting = list(self._waiting), {}
+        if self._work.json:
+            plain = answer.data(lines, warnings)
+            print(screen.to_json(plain), file=sys.stderr)  # noqa: T201
+        else:
+            screen.show(*answer.blocks(lines, warnings), on=self.console)
+
+    def _leave(self) -> None:
+        for line in self._waiting:
+            self._print(line)
+
+    def _print(self, line: str) -> None:
+        self.console.print(f"dptext: {line}", soft_wrap=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from dptext.errors import DptextError, InputError, OutputError, UsageError
 if TYPE_CHECKING:
     from dptext.engine.job import Job, Written
     from dptext.engine.run import Reports
+    from dptext.report.answer import Released
     from dptext.report.document import Document
 
 _PATH = str | Path
@@ -94,6 +95,27 @@ def of_all(
         warn(f"{passed} of {len(jobs)} files are done already{rest}")
     inputs = tuple(name for each, _ in released for name in each.inputs)
     return replace(job, inputs=inputs), [written for _, written in released]
+
+
+def released(
+    jobs: Sequence[Job], reports: Reports, copied: Iterable[str], first: int = 0
+) -> Released:
+    """Say where a run wrote, and the names of copied fields in its first records."""
+    from dptext.report.answer import Released
+
+    paths = [job.output for job in jobs]
+    folders = [str(Path(path or "").parent) for path in paths]
+    in_place = [job.output for job in jobs] == [*(job.inputs[0] for job in jobs)]
+    beside = [reports.beside(job) for job in jobs]
+    return Released(
+        paths,
+        folder=None if in_place else os.path.commonpath(folders),
+        public=None if beside[0] is None else str(beside[0]),
+        internal=None if reports.internal is None else str(reports.internal),
+        page=None if reports.page is None else str(reports.page),
+        copied=tuple(copied),
+        first=first,
+    )
 
 
 def _is_private(path: Path) -> bool:

@@ -78,7 +78,9 @@ class Command(TyperCommand):
         """Run the command, none of whose outputs may be a file that it reads."""
         reads = configuration.reads(self.name or "")
         outputs.check_named(ctx.params, of_run(ctx).path if reads else None)
-        if ctx.meta[_SETTINGS] and not ctx.params.get("quiet"):
+        # With --json a run writes nothing else on standard error.
+        silent = ctx.params.get("json") and "verbose" in ctx.params
+        if ctx.meta[_SETTINGS] and not (silent or ctx.params.get("quiet")):
             faults.say("; ".join(_by_source(ctx.meta[_SETTINGS])))
         return super().invoke(ctx)
 

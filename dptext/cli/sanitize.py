@@ -5,11 +5,12 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from dptext.cli import options, outputs, preview, screen
+import typer
+
+from dptext.cli import options, outputs, preview
 from dptext.cli.options import output_option, setting_option
 from dptext.cli.values import Number, one_of
 from dptext.errors import UsageError
@@ -237,6 +238,7 @@ class Cluster:
 
 
 def command(
+    context: typer.Context,
     files: options.Files = None,
     *,
     records: options.Records,
@@ -261,18 +263,21 @@ def command(
 ) -> None:
     """Privatize the text fields of records; all else passes through unchanged.
 
-    The privacy report goes to standard error.
+    A short answer goes to standard error: what is private, copied and protected.
 
     Example: dptext sanitize tickets.jsonl --field body -o tickets.private.jsonl
     """
     from dptext import lexicons, pipeline, progress, streams
     from dptext import profile as profiles
+    from dptext.engine.fields import SAMPLE
     from dptext.engine.job import Job
     from dptext.engine.run import Opened, Run
     from dptext.report import html, signatures, views
 
     over = changes.overrides()
-    progress.on(not work.quiet)
+    told = options.Answer(work, context)
+    warn = told.warn
+    progress.on(work.says_steps)
     outs.check(work.jobs)
     budget.check(line_buffered=outs.line_buffered, seed=keys.seed)
     cluster.check(
@@ -297,8 +302,6 @@ def command(
         resume=outs.resume,
     )
     reports = reported.reports(keys.key_file)
-    console = work.console()
-    warn = work.warn(console)
     planned = outputs.planned(
         job, outs.out_dir, reports, in_place=outs.in_place, warn=warn
     )
@@ -331,7 +334,7 @@ def command(
             bayes_risk=bayes_risk,
             account=account,
             warn=warn,
-            progress=partial(work.bar, console),
+            progress=told.bar,
         )
         with run.charging(opened) as charging:
             if opened is not None:
@@ -349,4 +352,6 @@ def command(
             release.complete()
             charging.leave()
             release.commit()
-    screen.show(view, on=console)
+    exact = all(each.copied is not None for each in written)
+    most = 0 if exact or run.tally.records <= SAMPLE else SAMPLE
+    told.show(result, view, outputs.released(planned, reports, run.tally.copied, most))

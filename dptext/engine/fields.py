@@ -38,7 +38,8 @@ class Copies:
     def add(self, texts: Sequence[str], others: Iterable[tuple[str, str]]) -> None:
         """Take in a record: its private texts, and the fields that are copied."""
         private = set().union(*map(_words, texts)) if texts else set()
-        for number, (name, text) in enumerate(others):
+        holding = (pair for pair in others if pair[1])
+        for number, (name, text) in enumerate(holding):
             if number >= _FIELDS:
                 break
             words = _words(text)
@@ -73,6 +74,7 @@ class Fields:
         self._present: Counter[tuple[str, ...] | None] = Counter()
         self._format = format
         self._copies = Copies()
+        self._others: dict[str, None] = {}
         self._warn = warn
 
     def add(self, record: Record) -> None:
@@ -82,6 +84,7 @@ class Fields:
         if self.records <= SAMPLE:
             others = list(self._format.others(record, self._selection))
             self._copies.add(record.texts, others)
+            self._others.update(dict.fromkeys(name for name, _ in others))
             if self.records == SAMPLE:
                 self._warn_of_copies()
 
@@ -100,6 +103,13 @@ class Fields:
             for name in present or ():
                 counts[name] += count
         return counts
+
+    @property
+    def copied(self) -> list[str]:
+        """Return the names of the copied fields in the sample of records, in order."""
+        named = (self._selection.id_field, self._selection.subject_field)
+        used = (name for name in named if name is not None)
+        return list(dict.fromkeys([*used, *self._others]))
 
     def absent(self) -> list[str]:
         """Return the selected fields that were in no record so far."""

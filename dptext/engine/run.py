@@ -92,6 +92,8 @@ def run_job(
     output.complete()
     tally.faults += source.faults
     tally.fields.update(fields.counts)
+    copied = fields.copied if writer.copied is None else writer.copied
+    tally.copied.update(dict.fromkeys(copied))
     tally.seconds += time.monotonic() - began
     return Written(chosen, output.size, output.digest or "", writer.copied)
 

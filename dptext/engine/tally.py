@@ -154,6 +154,7 @@ class Totals(NamedTuple):
     records: int
     faults: int
     fields: Counter[str]
+    copied: dict[str, None]
 
 
 @dataclass(slots=True)
@@ -168,6 +169,8 @@ class Tally:
     seconds: float = 0.0
     # In how many records each selected field is, null or not.
     fields: Counter[str] = field(default_factory=Counter)
+    # Names of copied fields: all that a header or schema names, else of first records.
+    copied: dict[str, None] = field(default_factory=dict)
 
     @classmethod
     def of(cls, lexicon: Lexicon, start: Start = BEGIN) -> Tally:
@@ -193,7 +196,7 @@ class Tally:
     @property
     def totals(self) -> Totals:
         """Return what was counted, for `merge` in another process."""
-        return Totals(self.counted, self.records, self.faults, self.fields)
+        return Totals(self.counted, self.records, self.faults, self.fields, self.copied)
 
     def merge(self, totals: Totals) -> None:
         """Add what another process has counted of what comes next."""
@@ -201,6 +204,7 @@ class Tally:
         self.records += totals.records
         self.faults += totals.faults
         self.fields.update(totals.fields)
+        self.copied.update(totals.copied)
 
     def add(self, counted: Counted) -> None:
         """Add what was counted in the texts that come next."""

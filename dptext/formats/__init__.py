@@ -133,7 +133,8 @@ class Format(ABC):
     def others(self, record: Record, selection: Selection) -> Iterator[tuple[str, str]]:
         """Give name and text of each field of a record that is copied.
 
-        A warning names those that repeat private text.
+        A warning names those that repeat private text, the answer of a run all of them;
+        the text of what holds none may be "".
         """
         return iter(())
 

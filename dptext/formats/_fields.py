@@ -105,17 +105,24 @@ def strings(record: object) -> Iterator[tuple[str, str]]:
 
     At most a thousand values are looked at.
     """
+    for path, value in values(record):
+        if isinstance(value, str):
+            yield path, value
+
+
+def values(record: object) -> Iterator[tuple[str, object]]:
+    """Give the same of each value that holds no others, null among them."""
     waiting: list[tuple[str, object]] = [("", record)]
     for _ in range(_VISITED):
         if not waiting:
             return
         path, value = waiting.pop()
-        if isinstance(value, dict):
+        if isinstance(value, dict) and value:
             parts = [(below(path, str(name)), each) for name, each in value.items()]
             waiting += parts[:_VISITED][::-1]
-        elif isinstance(value, list):
+        elif isinstance(value, list) and value:
             waiting += [(path, each) for each in value[:_VISITED][::-1]]
-        elif isinstance(value, str):
+        else:
             yield path, value
 
 

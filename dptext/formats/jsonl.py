@@ -95,11 +95,12 @@ class Format(formats.Format):
         return []
 
     def others(self, record: Record, selection: Selection) -> Iterator[tuple[str, str]]:
-        """Give the strings of a record that are copied, with their paths."""
+        """Give the values of a record that are copied, by paths; no strings as ""."""
         assert isinstance(record.rest, LineRest)
-        for path, text in _fields.strings(msgspec.json.decode(record.rest.line)):
+        values = _fields.values(msgspec.json.decode(record.rest.line))
+        for path, value in values:
             if path not in selection.named:
-                yield path, text
+                yield path, value if isinstance(value, str) else ""
 
 
 class _Parser:

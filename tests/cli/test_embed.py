@@ -115,7 +115,7 @@ def test_without_a_key_every_run_differs(source: str, tmp_path: Path) -> None:
 def test_the_panel_and_the_internal_report(source: str, tmp_path: Path) -> None:
     """Shown on standard error, like that of sanitize; standard output stays empty."""
     out, internal, page = (tmp_path / name for name in ("o.npy", "r.json", "r.html"))
-    more = ("--report", str(internal), "--html", str(page), "--subject", "who")
+    more = ("--report", str(internal), "--html", str(page), "--subject", "who", "-v")
     ran = embed(source, out, *more)
     assert (ran.code, ran.out) == (0, b"")
     for part in (

@@ -1,0 +1,337 @@
+"""The short answer of a run on standard error: its size, and that it is true."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import struct
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dptext import profile
+from tests.cli.running import WORDS, Ran, command, environment, here, lexicon
+
+LINES = 12
+COLUMNS = 80
+GIVEN = b'{"id":1,"text":"the film was good","who":{"name":"A B","age":7}}\n' * 3
+NAMES = ("private", "copied", "one word", "a person", "a reader", "kept", "report")
+# What a model is needed for cannot run everywhere.
+PROFILES = [name for name in profile.shipped() if name != "dp-mlm"]
+
+
+@pytest.fixture
+def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Write three records as JSON lines into the current folder."""
+    monkeypatch.chdir(tmp_path)
+    path = Path("in.jsonl")
+    path.write_bytes(GIVEN)
+    return path
+
+
+def fits(err: str) -> None:
+    """Check the size of an answer."""
+    lines = err.splitlines()
+    assert 0 < len(lines) <= LINES, err
+    assert all(len(line) <= COLUMNS for line in lines), err
+
+
+def rows(ran: Ran) -> dict[str, str]:
+    """Return the sentences of an answer by their names."""
+    assert ran.code == 0, ran.err
+    parts: dict[str, str] = {}
+    last = ""
+    for line in ran.err.splitlines():
+        name, said = line[1:11].strip(), line[11:].strip()
+        last = name or last
+        parts[last] = f"{parts.get(last, '')} {said}".strip()
+    return parts
+
+
+def data(*arguments: str, given: bytes = b"") -> dict[str, Any]:
+    """Return the answer of a run as JSON."""
+    ran = here(*arguments, "--json", given=given)
+    assert ran.code == 0, ran.err
+    plain = json.loads(ran.err)
+    assert isinstance(plain, dict)
+    return plain
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PROFILES)
+def test_every_profile_is_answered_on_one_screen(name: str, source: Path) -> None:
+    """At most 12 lines of 80 columns; data for machines says the same."""
+    run = ("sanitize", "-f", "text", str(source), "-p", name, "--no-bayes-risk")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("COLUMNS", str(COLUMNS))
+        ran = here(*run)
+    said = [line for line in ran.err.splitlines() if not line.startswith("dptext: ")]
+    fits("\n".join(said))
+    parts = rows(ran._replace(err="\n".join(said)))
+    assert tuple(parts) == NAMES
+    plain = data(*run)
+    claims = plain["one_word"]["notion"] != "none"
+    assert ("no guarantee" in parts["one word"]) != claims
+    assert ("no guarantee" in parts["a person"]) != claims
+
+
+@pytest.mark.parametrize("pool", ["word", "mean"])
+def test_vectors_are_answered_on_one_screen(pool: str, source: Path) -> None:
+    """The same of embed, whatever a vector is of."""
+    out = source.with_name("o.npy")
+    words = lexicon(source.parent)
+    run = ("embed", "-f", "text", str(source), "--lexicon", words, "--pool", pool)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("COLUMNS", str(COLUMNS))
+        ran = here(*run, "-o", str(out))
+    fits(ran.err)
+    named = "one word" if pool == "word" else "one text"
+    assert tuple(rows(ran)) == tuple(
+        named if each == "one word" else each for each in NAMES
+    )
+    plain = data(*run, "-o", str(out), "--seed", "1")
+    assert plain["private"]["vectors"] == (12 if pool == "word" else 3)
+    assert "no guarantee" in plain[named.replace(" ", "_")]["sentence"]
+    assert plain["a_reader"]["found"] is None
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs a pseudo-terminal")
+@pytest.mark.parametrize("name", ["sanitize", "embed"])
+def test_a_terminal_shows_no_more(
+    name: str, source: Path, options: tuple[str, ...]
+) -> None:
+    """In a terminal of 80 columns it is the same, progress gone when it ends."""
+    import fcntl
+    import pty
+    import termios
+
+    upper, lower = pty.openpty()
+    fcntl.ioctl(lower, termios.TIOCSWINSZ, struct.pack("HHHH", 24, COLUMNS, 0, 0))
+    suffix = "jsonl" if name == "sanitize" else "npy"
+    chosen = options if name == "sanitize" else ("--lexicon", lexicon(source.parent))
+    out = str(source.with_name(f"o.{suffix}"))
+    run = command(name, "-f", "text", str(source), *chosen, "-o", out)
+    set_ = environment(TERM="xterm", COLUMNS="", LINES="")
+    set_ = {key: value for key, value in set_.items() if value}
+    with subprocess.Popen(run, stdin=lower, stdout=lower, stderr=lower, env=set_) as on:
+        os.close(lower)
+        shown = b""
+        try:
+            while part := os.read(upper, 65_536):
+                shown += part
+        except OSError:  # the end, on Linux
+            pass
+        assert on.wait(60) == 0, shown
+    os.close(upper)
+    plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown.decode())
+    after = plain[plain.rindex(" private  ") :].replace("\r\n", "\n")
+    fits(after)
+    assert after.rstrip().splitlines()[-1].startswith(" report ")
+
+
+def test_copied_fields_are_named(source: Path, options: tuple[str, ...]) -> None:
+    """Those of JSON, too: of any type, at any depth, from the records that are read."""
+    run = ("sanitize", "-f", "text", str(source), *options)
+    parts = rows(here(*run))
+    assert parts["copied"].startswith("id, who.name, who.age; in the texts: ")
+    assert parts["private"] == '3 records, 12 words replaced in "text": standard output'
+    assert data(*run)["copied"]["fields"] == ["id", "who.name", "who.age"]
+    with_id = data(*run, "--id", "who.age", "--on-error", "skip")
+    assert set(with_id["copied"]["fields"]) == {"id", "who.name", "who.age"}
+
+
+def test_only_first_records_are_looked_at_and_that_is_said(
+    source: Path, options: tuple[str, ...]
+) -> None:
+    """A field of record 201 is not named; the answer says which records it is of."""
+    source.write_bytes(b'{"text":"the film","a":1}\n' * 200 + b'{"text":"old","b":1}\n')
+    for jobs in ("1", "2"):
+        run = ("sanitize", "-f", "text", str(source), *options, "-j", jobs)
+        assert rows(here(*run))["copied"].startswith("a (in the first 200 records)")
+        assert data(*run)["copied"]["of_first_records"] == 200
+
+
+def test_many_and_strange_names_stay_on_two_lines(
+    source: Path, options: tuple[str, ...]
+) -> None:
+    """Names are cut, their number is said; line feeds in them are written out."""
+    fields = {f"a_rather_long_name_{number}" * 3: number for number in range(50)}
+    record = {"text": "the film", "line\nfeed": 1, **fields}
+    source.write_text(json.dumps(record) + "\n")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("COLUMNS", str(COLUMNS))
+        ran = here("sanitize", "-f", "text", str(source), *options)
+    fits(ran.err)
+    copied = rows(ran)["copied"]
+    assert copied.startswith("line\\nfeed, a_rather_long")
+    assert re.search(r" and \d+ more", copied)
+
+
+def test_readers_and_the_guarantee_of_the_default_profile(source: Path) -> None:
+    """The strongest measured reader comes first, the single guess second."""
+    out = source.with_name("o.jsonl")
+    run = ("sanitize", "-f", "text", str(source), "-o", str(out))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("COLUMNS", str(COLUMNS))
+        ran = here(*run)
+    fits(ran.err)
+    parts = rows(ran)
+    report = json.loads(Path(f"{out}.dptext.json").read_bytes())
+    risk = report["words"]["risk"]["success"]
+    reader = parts["a reader"]
+    assert reader.index("finds") < reader.index(f"one word alone {risk:.1%}")
+    plain = data(*run)
+    readings = [
+        reading["classes"][0]["success"]
+        for each in report["words"]["in_context"]
+        for reading in each["readings"]
+        if reading["reader"] == plain["a_reader"]["reader"]
+    ]
+    assert plain["a_reader"]["found"] == [min(readings), max(readings)]
+    assert plain["one_word"]["epsilon"] == report["guarantee"]["epsilon"]
+    assert "13,347 times" in parts["one word"]
+    assert parts["a person"].startswith("not protected as a whole")
+    assert parts["kept"].endswith("(private)")
+
+
+@pytest.mark.parametrize(
+    ("more", "name", "said"),
+    [
+        (("--seed", "1"), "one word", "no guarantee: whoever knows or guesses the"),
+        (("--seed", "1"), "a person", "no guarantee"),
+        (("--seed", "1"), "a reader", "not measured: with the seed"),
+        (("--epsilon", "31"), "one word", "no guarantee: these settings allow"),
+        (
+            ("--mechanism", "gaussian", "--epsilon", "31"),
+            "one word",
+            "no meaningful protection: no output",
+        ),
+        (("--epsilon-per-text", "2"), "one word", "more than 7.39 times"),
+        (("--epsilon-per-text", "2"), "a person", "one text loses at most 2 nats"),
+        (("--epsilon-per-text", "12"), "a person", "not protected as a whole"),
+        (("--no-bayes-risk",), "a reader", "one word alone: not measured (--no-"),
+        (("--mechanism", "vickrey"), "one word", "no guarantee: the input word is"),
+        (("--mechanism", "santext"), "one word", "(metric DP, epsilon 3 per unit"),
+        (
+            ("--mechanism", "gaussian"),
+            "one word",
+            "except as delta allows (epsilon 3, delta",
+        ),
+    ],
+)
+def test_sentences_follow_the_settings(
+    more: tuple[str, ...], name: str, said: str, source: Path
+) -> None:
+    """Seeds, noise, budgets of texts and each notion have sentences of their own."""
+    given = () if {"--epsilon", "--epsilon-per-text"} & {*more} else ("--epsilon", "3")
+    words = lexicon(source.parent)
+    ran = here(
+        *("sanitize", "-f", "text", str(source), "--lexicon", words), *given, *more
+    )
+    assert said in rows(ran)[name]
+
+
+def test_where_outputs_and_reports_lie(source: Path, options: tuple[str, ...]) -> None:
+    """One file, several, the originals' places, standard output; and the reports."""
+    other = Path("b c.jsonl")
+    other.write_bytes(GIVEN)
+    run = ("sanitize", "-f", "text", *options)
+    for more, where, report in (
+        (("-",), ": standard output", "not written: --report FILE writes it, "),
+        (
+            (str(source), "-o", "o"),
+            ": o",
+            "dptext report o.dptext.json (public)",
+        ),
+        (
+            (str(source), "-o", "o", "--no-sidecar"),
+            ": o",
+            "not written: --report FILE",
+        ),
+        (
+            (str(source), "-o", "o", "--report", "r.json"),
+            ": o",
+            "dptext report r.json (private figures: do not publish); "
+            "dptext report o.dptext.json (public)",
+        ),
+        (
+            (str(other), str(source), "--out-dir", "out"),
+            ": 2 files in out",
+            "dptext report 'out/b c.jsonl.dptext.json' (public, one beside "
+            "each of 2 files)",
+        ),
+        (
+            (str(other), str(source), "--in-place"),
+            ": 2 files, in the place of the originals",
+            "dptext report 'b c.jsonl.dptext.json' (public, one beside ",
+        ),
+    ):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("COLUMNS", "1000")
+            parts = rows(here(*run, *more, given=GIVEN))
+        assert parts["private"].endswith(where)
+        assert parts["report"].startswith(report)
+
+
+def test_what_in_a_text_is_not_replaced(tmp_path: Path) -> None:
+    """Copied and masked words are counted, and the copied ones named by class."""
+    run = ("sanitize", "--lexicon", lexicon(tmp_path), "--epsilon", "3")
+    over = ("--set", "tokens.stop_word=keep", "--set", "tokens.number=mask")
+    said = rows(here(*run, *over, given=b"the film, 12 scenes\n"))
+    assert said["copied"] == "in the texts: punctuation, stop words"
+    assert said["private"].startswith("1 line, ")
+    assert "1 copied" in said["private"]
+    assert "1 masked" in said["private"]
+
+
+def test_warnings_come_last_and_once(
+    source: Path, options: tuple[str, ...], tmp_path: Path
+) -> None:
+    """They stay on the screen; a run that fails says them all the same."""
+    lines = []
+    for number in range(20):
+        words = [WORDS[(number * 7 + k) % len(WORDS)] + "word" for k in range(8)]
+        record = {"text": " ".join(words), "title": " ".join(words[:4])}
+        lines.append(json.dumps(record) + "\n")
+    for name in ("a.jsonl", "b.jsonl"):
+        (tmp_path / name).write_text("".join(lines))
+    run = ("sanitize", "-f", "text", "a.jsonl", "b.jsonl", *options, "--out-dir", "o")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("COLUMNS", str(COLUMNS))
+        ran = here(*run)
+    fits(ran.err)
+    assert list(rows(ran))[-1] == "warning"
+    assert " ".join(ran.err.split()).count("copies of 'title'") == 1
+    plain = data(*run)
+    assert len(plain["warnings"]) == 1
+    assert "copies of 'title'" in plain["warnings"][0]
+    assert "dptext: the output will hold copies" in here(*run, "-v").err
+    (tmp_path / "b.jsonl").write_text("{broken\n")
+    failed = here(*run)
+    assert failed.code != 0
+    assert failed.err.splitlines()[0].startswith("dptext: the output will hold copies")
+
+
+def test_settings_of_a_file_do_not_spoil_the_data(
+    source: Path, options: tuple[str, ...]
+) -> None:
+    """With --json standard error is JSON, though settings come from a file."""
+    Path(".dptext.yaml").write_text("sanitize:\n  field: [text]\n")
+    assert data("sanitize", str(source), *options)["private"]["records"] == 3
+    assert "field" in here("sanitize", str(source), *options).err.splitlines()[0]
+
+
+def test_how_much_is_said_is_chosen_once(
+    source: Path, options: tuple[str, ...]
+) -> None:
+    """--quiet says nothing, --verbose all; two of three are refused."""
+    run = ("sanitize", "-f", "text", str(source), *options)
+    assert here(*run, "--quiet").err == ""
+    assert "Privacy report" in here(*run, "--verbose").err
+    for pair in (("-q", "-v"), ("-v", "--json"), ("--json", "-q")):
+        ran = here(*run, *pair)
+        assert (ran.code, ran.out) == (2, b"")
+        assert ran.err == "dptext: give one of --quiet, --verbose and --json\n"
