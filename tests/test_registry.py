@@ -169,7 +169,7 @@ def test_a_metric_of_another_package_is_measured(tmp_path: Path) -> None:
         report = tmp_path / "report.json"
         small = ("--lexicon", lexicon(tmp_path), "--epsilon", "3", "--batch-size", "7")
         options = (*small, "--report", str(report), "--jobs", jobs)
-        ran = run(tmp_path, "sanitize", "-f", "text", *options, given=LINES)
+        ran = run(tmp_path, "sanitize", "-vf", "text", *options, given=LINES)
         assert ran.code == 0, ran.err
         assert "How much changed" in ran.err
         assert "Length" in ran.err.partition("How much changed")[2]

@@ -70,7 +70,8 @@ def test_hooks_call_commands_that_there_are() -> None:
     """Each hook's entry is a command with options that it has."""
     for hook in yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text()):
         _, command, *options = hook["entry"].split()
-        shown = here(command, "--help").out.decode()
+        pages = (here(command, name) for name in ("--help", "--help-all"))
+        shown = "".join(page.out.decode() for page in pages)
         assert all(option in shown for option in options)
 
 

@@ -98,7 +98,8 @@ def _install(name: str) -> None:
 
     absent = [each.name for each in fetching.items() if each.usable and not each.path]
     for each in absent if name == "all" else [name]:
-        faults.say(f"fetching {each}")
+        if each in absent:
+            faults.say(f"fetching {each}")
         fetching.install(each)
 
 

@@ -101,6 +101,7 @@ def released(
     jobs: Sequence[Job], reports: Reports, copied: Iterable[str], first: int = 0
 ) -> Released:
     """Say where a run wrote, and the names of copied fields in its first records."""
+    from dptext.report import signatures
     from dptext.report.answer import Released
 
     paths = [job.output for job in jobs]
@@ -115,6 +116,7 @@ def released(
         page=None if reports.page is None else str(reports.page),
         copied=tuple(copied),
         first=first,
+        signed=None if reports.key is None else signatures.of_signer(reports.key),
     )
 
 

@@ -45,7 +45,8 @@ class Released:
     outputs are paths, None for standard output; folder, where several are, None
     where they took the place of the originals; public, the public report of the first;
     internal and page, the files of the internal report; copied, the names of the copied
-    fields in the records that were looked at: all where first is 0, else so many.
+    fields in the records that were looked at: all where first is 0, else so many;
+    signed, by which key public reports are signed, None where they are not.
     """
 
     outputs: Sequence[str | None]
@@ -55,6 +56,7 @@ class Released:
     page: str | None = None
     copied: Sequence[str] = ()
     first: int = 0
+    signed: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -460,6 +462,7 @@ def _report(released: Released) -> Line:
         "public": public,
         "internal": released.internal,
         "page": released.page,
+        "signed": released.signed,
     }
     said = []
     if released.internal is not None:
@@ -469,7 +472,8 @@ def _report(released: Released) -> Line:
     if public is not None:
         several = len(released.outputs) > 1
         also = f", one beside each of {count(len(released.outputs))} files" * several
-        said.append(f"{_shown(public)} (public{also})")
+        by = f", signed {released.signed}" * bool(released.signed)
+        said.append(f"{_shown(public)} (public{also}{by})")
     if not said:
         return Line(
             "report",

@@ -207,7 +207,7 @@ def test_reports_show_who_signed(keys: None, options: tuple[str, ...]) -> None:
         side.write_text(side.read_text().replace('"missing"', ' "missing"'))
         assert "does not hold: the report was changed" in _shown(side)
         assert "verified" not in _shown(side)
-        assert "not signed" in _flat(here(*run).err)
+        assert "not signed" in _flat(here(*run, "--verbose").err)
         assert "not signed" in _shown(side)
 
 

@@ -8,7 +8,8 @@ import lzma
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
@@ -153,14 +154,21 @@ def test_bombs_are_refused_at_the_limit(format: str, tmp_path: Path) -> None:
         assert counted.bytes > 2**24
 
 
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """Make a folder that every user reaches, which folders of pytest are not."""
+    with tempfile.TemporaryDirectory() as name:
+        Path(name).chmod(0o755)
+        yield Path(name)
+
+
 @pytest.mark.skipif(not hasattr(os, "seteuid"), reason="POSIX rights")
-def test_folder_that_cannot_be_read(tmp_path: Path) -> None:
+def test_folder_that_cannot_be_read(open_folder: Path) -> None:
     """A folder without rights in an input folder ends the run, and so does a link."""
+    tmp_path = open_folder
     inside = tmp_path / "x" / "y"
     inside.mkdir(parents=True)
     (tmp_path / "x" / "a.txt").write_text("the\n")
-    for folder in (*tmp_path.parents[:2], tmp_path, tmp_path / "x"):
-        folder.chmod(0o755)
     given = ([str(tmp_path / "x")], str(tmp_path / "o"), None, print)
     assert len(outputs.outputs_of(*given)) == 1
     inside.chmod(0)
