@@ -166,11 +166,13 @@ def main() -> None:
     for kind, words in ((whole, 400_000), (kinds.add_parser("reading"), 20_000)):
         kind.add_argument("--words", type=int, default=words)
         kind.add_argument("--dimensions", type=int, default=300)
-    given = parser.parse_args()
-    if given.what == "large":
-        large(given.folder, given.words, given.dimensions, given.options)
+    arguments = parser.parse_args()
+    if arguments.what == "large":
+        large(
+            arguments.folder, arguments.words, arguments.dimensions, arguments.options
+        )
     else:
-        reading(given.words, given.dimensions)
+        reading(arguments.words, arguments.dimensions)
 
 
 if __name__ == "__main__":

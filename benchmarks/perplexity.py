@@ -182,14 +182,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("files", nargs="*", type=Path)
     parser.add_argument("--model", default=packaged_network())
-    given = parser.parse_args()
-    for path in given.files:
+    arguments = parser.parse_args()
+    for path in arguments.files:
         texts = path.read_text(encoding="utf-8").splitlines()
         shown = f"{path}: {by_pairs(texts):,.0f} by pairs"
-        if given.model:
-            shown += f", {by_network(texts, given.model):,.0f} by a causal model"
+        if arguments.model:
+            shown += f", {by_network(texts, arguments.model):,.0f} by a causal model"
         print(shown)
-    if given.files:
+    if arguments.files:
         return
     rng = np.random.default_rng(0)
     names = list(model().ids)[:50_000]

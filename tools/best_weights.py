@@ -273,21 +273,21 @@ def main() -> None:
     parser.add_argument("--utility", choices=UTILITIES, default=UTILITIES[0])
     parser.add_argument("--cap", type=float, help="the largest epsilon, in nats")
     parser.add_argument("--lexicon")
-    given = parser.parse_args()
-    over: JsonObject = {"budget": {"risk": given.risk, "epsilon": None}}
-    if given.lexicon:
-        over["lexicon"] = given.lexicon
-    recipe = profile.load(given.profile, over)
+    arguments = parser.parse_args()
+    over: JsonObject = {"budget": {"risk": arguments.risk, "epsilon": None}}
+    if arguments.lexicon:
+        over["lexicon"] = arguments.lexicon
+    recipe = profile.load(arguments.profile, over)
     if recipe.mechanism.name != "rank":
-        sys.exit(f"{given.profile}: its mechanism is not rank")
+        sys.exit(f"{arguments.profile}: its mechanism is not rank")
     lexicon = lexicons.find(recipe.lexicon)
-    recipe, changed = for_profile(recipe, lexicon, given.utility, given.cap)
+    recipe, changed = for_profile(recipe, lexicon, arguments.utility, arguments.cap)
     ready = pipeline.build(recipe, lexicon)
     assert isinstance(ready.mechanism, Rank)
     words = bayes_risk.replaced(lexicon, recipe.tokens)
     epsilon = ready.budget.description.high
-    reached = achieved(ready.mechanism, words, epsilon, given.utility)
-    print(f"# {given.utility} {reached:.4f} at epsilon {epsilon:g}")
+    reached = achieved(ready.mechanism, words, epsilon, arguments.utility)
+    print(f"# {arguments.utility} {reached:.4f} at epsilon {epsilon:g}")
     print(as_yaml(changed))
 
 

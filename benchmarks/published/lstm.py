@@ -105,20 +105,20 @@ def main() -> None:
     parser.add_argument("--label", required=True)
     parser.add_argument("--epochs", type=int, default=30)
     parser.add_argument("--trainings", type=int, default=5)
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     before, after = (
         [json.loads(line) for line in path.read_text("utf-8").splitlines()]
-        for path in (given.original, given.perturbed)
+        for path in (arguments.original, arguments.perturbed)
     )
     baseline = Baseline.of(
-        given.label,
-        [row[given.field] for row in before],
-        [str(row[given.label]) for row in before],
+        arguments.label,
+        [row[arguments.field] for row in before],
+        [str(row[arguments.label]) for row in before],
         "lstm",
-        lambda: Recurrent(given.epochs),
-        given.trainings,
+        lambda: Recurrent(arguments.epochs),
+        arguments.trainings,
     )
-    task = baseline.against([row[given.field] for row in after])
+    task = baseline.against([row[arguments.field] for row in after])
     print(f"originals {baseline.original}, perturbed {task.private}, ", end="")
     print(f"trained on originals, tested on perturbed {task.static}")
 

@@ -191,12 +191,12 @@ def _in_folder(
     """Give the exports in a folder, and what cannot be read of it."""
     from dptext.report import exports
 
-    found = False
+    failed = False
     for path, error in exports.inside(folder, accepted):
-        found = True
+        failed = True
         read = partial(exports.on_disk, path)
         yield str(path), read if error is None else partial(_unreadable, error)
-    if not found:
+    if not failed:
         note(f"{folder}: no exports in this folder")
 
 

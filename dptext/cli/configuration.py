@@ -380,21 +380,25 @@ def check_layout(values: Mapping[str, Any], named: Container[str]) -> None:
     """
     from dptext import formats, streams
 
-    given = [name for name, usual in _TABLE.items() if values.get(name, usual) != usual]
-    given = [name for name in given if name in named]
+    changed = [
+        name for name, usual in _TABLE.items() if values.get(name, usual) != usual
+    ]
+    changed = [name for name in changed if name in named]
     one = (values.get(name) for name in ("original", "private", "file"))
     names: list[str] = [*filter(None, one), *(values.get("files") or ())] or ["-"]
-    if not given or any(map(os.path.isdir, names)):
+    if not changed or any(map(os.path.isdir, names)):
         return
     if values.get("format") is not None:
-        found = [formats.find(None, values["format"])]
+        layouts = [formats.find(None, values["format"])]
     else:
         output: str = values.get("output") or ""
         paths = [output if streams.is_standard(name) else name for name in names]
-        found = [each for path in paths if (each := formats.by_suffix(path))]
-        if len(found) < len(paths) and not all(map(streams.is_standard, names)):
+        layouts = [each for path in paths if (each := formats.by_suffix(path))]
+        if len(layouts) < len(paths) and not all(map(streams.is_standard, names)):
             return  # refused where the formats of files are looked at
-    if not any(hasattr(each, "DELIMITER") for each in found):
-        option = f"--{'' if given[0] == 'delimiter' else 'no-'}{given[0]}"
-        kind = f"the input is {found[0].name}" if found else "give --format csv, too"
+    if not any(hasattr(each, "DELIMITER") for each in layouts):
+        option = f"--{'' if changed[0] == 'delimiter' else 'no-'}{changed[0]}"
+        kind = (
+            f"the input is {layouts[0].name}" if layouts else "give --format csv, too"
+        )
         raise UsageError(f"{option}: this option is for CSV and TSV; {kind}")

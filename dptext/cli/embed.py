@@ -157,7 +157,7 @@ def command(
     if pooled.subject is not None and records.id is not None:
         raise UsageError("give --id or --subject, not both: an id names one record")
     settings = noise.settings(pooled)
-    told = options.Answer(work, context)
+    answer = options.Answer(work, context)
     progress.on(work.says_steps)
     check_text("--delimiter", records.delimiter)
     columns.find(output)
@@ -183,8 +183,8 @@ def command(
         aside = None
         if chosen.on_error == "quarantine" and records.quarantine is not None:
             aside = opened.aside(records.quarantine)
-        ready = release.of(settings, told.warn)
-        with told.bar() as bar:
+        ready = release.of(settings, answer.warn)
+        with answer.bar() as bar:
             writer, counts = job.run(chosen, ready, key, sink, aside, progress=bar)
         result = build.finished_vectors(ready, key.origin, chosen, counts, writer, sink)
         if sidecar is not None:
@@ -194,4 +194,4 @@ def command(
         internal.write(result, lambda: html.render(view))
         opened.commit()
     copied = [name for name in (records.id,) if name is not None]
-    told.show(result, view, outputs.released([chosen], reports, copied))
+    answer.show(result, view, outputs.released([chosen], reports, copied))

@@ -209,7 +209,7 @@ def _inside(folder: Path, out_dir: Path) -> Iterator[Path]:
     def refuse(error: OSError) -> None:
         raise InputError(f"{error.filename}: {error.strerror}; its files are not read")
 
-    found: list[Path] = []
+    files: list[Path] = []
     for parent, folders, names in os.walk(folder, onerror=refuse):
         folders[:] = filter(_is_shown, folders)
         for name in folders:
@@ -218,8 +218,8 @@ def _inside(folder: Path, out_dir: Path) -> Iterator[Path]:
                     f"{os.path.join(parent, name)}: a link to a folder, which is not "
                     "followed; name that folder"
                 )
-        found += (Path(parent, name) for name in filter(_is_shown, names))
-    for path in sorted(found):
+        files += (Path(parent, name) for name in filter(_is_shown, names))
+    for path in sorted(files):
         report = path.name.endswith(".dptext.json")
         mine = written != folder.resolve() and written in path.resolve().parents
         if not (report or mine):

@@ -275,8 +275,8 @@ def command(
     from dptext.report import html, signatures, views
 
     over = changes.overrides()
-    told = options.Answer(work, context)
-    warn = told.warn
+    answer = options.Answer(work, context)
+    warn = answer.warn
     progress.on(work.says_steps)
     outs.check(work.jobs)
     budget.check(line_buffered=outs.line_buffered, seed=keys.seed)
@@ -334,7 +334,7 @@ def command(
             bayes_risk=bayes_risk,
             account=account,
             warn=warn,
-            progress=told.bar,
+            progress=answer.bar,
         )
         with run.charging(opened) as charging:
             if opened is not None:
@@ -354,4 +354,6 @@ def command(
             release.commit()
     exact = all(each.copied is not None for each in written)
     most = 0 if exact or run.tally.records <= SAMPLE else SAMPLE
-    told.show(result, view, outputs.released(planned, reports, run.tally.copied, most))
+    answer.show(
+        result, view, outputs.released(planned, reports, run.tally.copied, most)
+    )

@@ -116,6 +116,7 @@ def _write(
         source.fault(fault)
     fields.merge(done.records, done.present)
     if done.data:
+        assert isinstance(writer, formats.PieceWriter)
         writer.piece(done.data)
 
 

@@ -56,16 +56,17 @@ class Writer(ABC):
     def verbatim(self, item: Verbatim) -> None:
         """Write what stands between records as it is."""
 
-    def piece(self, data: bytes) -> None:
-        """Write what another writer has written for some records, without its head.
-
-        Of a format that says how it is cut (`Format.regular`).
-        """
-        raise NotImplementedError
-
     @abstractmethod
     def close(self) -> None:
         """Write what is held back; the stream stays open."""
+
+
+class PieceWriter(Writer):
+    """A writer of a format that says how it is cut (`Format.regular`)."""
+
+    @abstractmethod
+    def piece(self, data: bytes) -> None:
+        """Write what another writer has written for some records, without its head."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +112,7 @@ class Format(ABC):
     def regular(self, selection: Selection) -> Regular | None:
         """Return what finds records in bytes without reading them.
 
-        None where that cannot be done; else the writer has the method `piece`.
+        None where that cannot be done; else the writer is a PieceWriter.
         """
         return None
 

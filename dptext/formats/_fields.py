@@ -199,8 +199,8 @@ def of_text(text: str, path: str) -> str:
 
 def spelled(text: str) -> str:
     """Write a subject in one way: 7.0 is 7, and text is in Unicode's form NFC."""
-    whole = _WHOLE.fullmatch(text)
-    return whole[1] if whole else unicodedata.normalize("NFC", text)
+    match = _WHOLE.fullmatch(text)
+    return match[1] if match else unicodedata.normalize("NFC", text)
 
 
 def _number(spelled: str) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import BinaryIO
 
 from dptext.errors import InputError
-from dptext.formats import BOM, Item, Regular, Writer
+from dptext.formats import BOM, Item, PieceWriter, Regular
 from dptext.types import Fault, Record, Verbatim
 
 _CHUNK = 2**16  # bytes read at once while a record that is too long is skipped
@@ -125,7 +125,7 @@ def regular_lines(blank: bytes | None) -> Regular:
     return regular
 
 
-class LineWriter(Writer):
+class LineWriter(PieceWriter):
     """Writes lines; each but the last gets a line end, even between two inputs."""
 
     def __init__(self, stream: BinaryIO) -> None:

@@ -310,9 +310,9 @@ def _person(document: Document) -> Line:
         return Line("a person", "no guarantee", figures)
     if recorded is not None:
         limit = recorded.limits
-        whole = limit.nats <= MAX_MEANINGFUL_TEXT_LOSS and not limit.delta
-        figures |= {"limit": limit.nats, "protected_as_a_whole": whole}
-        above = "" if whole else "; not protected as a whole"
+        protected = limit.nats <= MAX_MEANINGFUL_TEXT_LOSS and not limit.delta
+        figures |= {"limit": limit.nats, "protected_as_a_whole": protected}
+        above = "" if protected else "; not protected as a whole"
         said = (
             f'losses add up to at most {bound(limit.nats)} nats for each "'
             f'{_name(limit.field)}" in all releases that the ledger records{above}'

@@ -148,9 +148,9 @@ def stated_vectors(
         layout=layout,
     )
     # Whoever knows the seed needs no guess.
-    found = None if key == "seed" else measures or vector_measures.of(release)
+    measured = None if key == "seed" else measures or vector_measures.of(release)
     section = VectorSection(
-        measures=found,
+        measures=measured,
         dimensions=release.dimensions,
         epsilon_each=release.epsilon,
         step=release.mechanism.step(release.epsilon),

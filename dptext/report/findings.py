@@ -115,6 +115,6 @@ def _said(level: str, text: str, name: str = "") -> JsonObject:
     said: JsonObject = {"level": level, "message": {"text": text}}
     if name:
         uri = quote(name.replace("\\", "/"), safe="/", errors="surrogateescape")
-        place = {"artifactLocation": {"uri": uri}, "region": {"startLine": 1}}
-        said["locations"] = [{"physicalLocation": place}]
+        location = {"artifactLocation": {"uri": uri}, "region": {"startLine": 1}}
+        said["locations"] = [{"physicalLocation": location}]
     return said

@@ -140,8 +140,10 @@ class Recomputer:
         lexicon = self._lexicon(run)
         with _carried_out():
             ready = pipeline.build(recipe, lexicon)
-            found = PublicMeasures.of(ready, measured)
-        return lambda run: build.stated(ready, run.key, run.layout, found, run.recorded)
+            figures = PublicMeasures.of(ready, measured)
+        return lambda run: build.stated(
+            ready, run.key, run.layout, figures, run.recorded
+        )
 
     def _of_vectors(self, run: Run, measured: bool, same_version: bool) -> _Stated:
         with _taken(same_version):
@@ -150,9 +152,9 @@ class Recomputer:
         lexicon = None if sentence else self._lexicon(run)
         with _carried_out():
             ready = release.of(chosen, lexicon=lexicon)
-            found = measures.of(ready) if measured else None
+            figures = measures.of(ready) if measured else None
         return lambda run: build.stated_vectors(
-            ready, run.key, run.layout, measures=found
+            ready, run.key, run.layout, measures=figures
         )
 
     def _lexicon(self, run: Run) -> Lexicon:
@@ -160,17 +162,17 @@ class Recomputer:
         digest = run.lexicon_digest
         if digest not in self._lexicons:
             self._lexicons[digest] = lexicons.by_digest(digest)
-        found = self._lexicons[digest]
-        if found is None:
+        lexicon = self._lexicons[digest]
+        if lexicon is None:
             raise _gap(
                 Unverified.LEXICON,
                 f"its lexicon (digest {digest[:12]}...) is not on this machine; import "
                 "it (dptext lexicon import) or name it with --lexicon",
             )
         if digest == lexicons.builtin_digest():
-            return found
+            return lexicon
         # The digest covers the content; the name is whatever it was imported as.
-        return replace(found, name=run.lexicon)
+        return replace(lexicon, name=run.lexicon)
 
     @contextlib.contextmanager
     def _patience(self) -> Iterator[None]:
@@ -193,8 +195,8 @@ def risk_of(document: Document) -> float | None:
     if document.words is not None:
         risk = document.words.risk
         return None if risk is None else risk.success
-    found = None if document.vectors is None else document.vectors.measures
-    return None if found is None else found.ruler.high
+    stated = None if document.vectors is None else document.vectors.measures
+    return None if stated is None else stated.ruler.high
 
 
 def _compared(wanted: Document, actual: Document, same_version: bool) -> Outcome:

@@ -169,10 +169,10 @@ def _of_vectors(report: Document, export: Export) -> Iterator[str]:
         return
     wanted = Shape.of(names, output.rows, section.dimensions)
     with export.open() as plain:
-        found = columns.shape(plain, export.name)
-    if found.columns != wanted.columns:
+        shape = columns.shape(plain, export.name)
+    if shape.columns != wanted.columns:
         yield "its report was changed: the file has other columns than it names"
-    elif found.rows != wanted.rows:
+    elif shape.rows != wanted.rows:
         yield "its report was changed: the file has another number of rows"
 
 
@@ -214,8 +214,8 @@ def _copied(report: Document, export: Export) -> Iterable[str]:
     if report.words is not None:
         return exports.copied(layout, export)
     with export.open() as plain:
-        found = columns.shape(plain, export.name).columns
-    return [layout.id_field or "id"] if "id" in found else []
+        names = columns.shape(plain, export.name).columns
+    return [layout.id_field or "id"] if "id" in names else []
 
 
 def _edited(

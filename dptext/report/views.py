@@ -171,7 +171,7 @@ def _risk(words: WordSection) -> Section:
     risk, title = words.risk, "Risk: how often a word is guessed"
     if risk is None:
         return Section(title, (Paragraph(f"Risk: {words.risk_note}"),))
-    found = meaning.found(words.in_context)
+    reading = meaning.found(words.in_context)
     names = ("in context", "from output", "knowing the band", "without output")
     table = Table(
         [
@@ -180,11 +180,11 @@ def _risk(words: WordSection) -> Section:
             *(Column(name, share, full=1.0) for name in names),
         ],
         [
-            (ALL, None, found.get(ALL), risk.success, None, risk.baseline),
+            (ALL, None, reading.get(ALL), risk.success, None, risk.baseline),
             *(
                 (
                     *(f"{band.name} ({count(band.words)})", band.share),
-                    *(found.get(band.name), band.success),
+                    *(reading.get(band.name), band.success),
                     *(band.success_band_known, band.baseline),
                 )
                 for band in risk.bands
@@ -209,9 +209,9 @@ def _risk(words: WordSection) -> Section:
     return Section(
         title,
         (
-            *(readers if found else ()),
+            *(readers if reading else ()),
             table.filled(),
-            More(paragraphs(context if found else "", legend, kind="note")),
+            More(paragraphs(context if reading else "", legend, kind="note")),
             Paragraph(f"Method: {risk.method}.{_limits(risk)}", "note"),
             Paragraph(words.risk_note, "note"),
             Heading("What this risk is good for"),
@@ -392,16 +392,18 @@ def _private_vectors(private: Private | None) -> Iterator[Section]:
     """Yield functions of texts that became vectors, marked."""
     if private is None or private.vectors is None:
         return
-    made = private.vectors
+    counts = private.vectors
     rows = [
         ("Records", f"{count(private.records)}, {count(private.faults)} set aside"),
-        ("Texts", f"{count(private.texts)}, {count(made.words)} words"),
-        ("Vectors", f"{count(made.vectors)} in {private.seconds:.1f} s"),
+        ("Texts", f"{count(private.texts)}, {count(counts.words)} words"),
+        ("Vectors", f"{count(counts.vectors)} in {private.seconds:.1f} s"),
     ]
-    if made.most_of_one is not None:
-        together = made.epsilon_of_one
+    if counts.most_of_one is not None:
+        together = counts.epsilon_of_one
         lost = "" if together is None else f", together at most {above(together)} nats"
-        rows.append(("Most vectors of one subject", f"{count(made.most_of_one)}{lost}"))
+        rows.append(
+            ("Most vectors of one subject", f"{count(counts.most_of_one)}{lost}")
+        )
     yield Section("What was read", (Figures(rows),), (Badge(OWNER),))
 
 

@@ -250,8 +250,8 @@ def lipschitz_of(
     def holds(kept: cache.Numbers) -> bool:
         return stretched(before, after()) <= float(kept[name])
 
-    found = float(cache.numbers(key, compute, holds)[name])
-    return Constant(found, Inputs.WORDS)
+    constant = float(cache.numbers(key, compute, holds)[name])
+    return Constant(constant, Inputs.WORDS)
 
 
 def geometry_of(

@@ -38,11 +38,11 @@ def main() -> None:
         parser.add_argument(f"--{name}", type=Path, required=True, help=HELP[name])
     parser.add_argument("--out", type=Path, required=True, help="folder to write")
     parser.add_argument("--size", type=int, default=SIZE, help="words")
-    given = vars(parser.parse_args())
-    out, size = given.pop("out"), given.pop("size")
+    arguments = vars(parser.parse_args())
+    out, size = arguments.pop("out"), arguments.pop("size")
     try:
         with shares() as progress:
-            lexicon = build_english(Sources(**given), size=size, progress=progress)
+            lexicon = build_english(Sources(**arguments), size=size, progress=progress)
             print(store.save(lexicon, out))
     except (DptextError, ImportError) as error:
         sys.exit(f"{error}")

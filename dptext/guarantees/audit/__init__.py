@@ -77,14 +77,14 @@ def audit(
     UsageError for a mechanism of whole texts that offers no rows of any, and for one
     that can only be drawn from where draws is None.
     """
-    found = _found(mechanism, epsilon, draws, inputs, runs, number, progress)
+    losses = _found(mechanism, epsilon, draws, inputs, runs, number, progress)
     batches = 0 if draws is None else draws.batches()
-    if found.program is None or not batches:
-        return found
+    if losses.program is None or not batches:
+        return losses
     later = f"a fault that begins after the first {batches:,} batches of words"
-    untested = (*found.program.untested, later)
-    program = replace(found.program, batches=batches, untested=untested)
-    return replace(found, program=program)
+    untested = (*losses.program.untested, later)
+    program = replace(losses.program, batches=batches, untested=untested)
+    return replace(losses, program=program)
 
 
 def _found(

@@ -304,8 +304,8 @@ def audit_sampler(
     for group in groups:
         _hold(tests, mechanism, ids, group, alarm)
     more = 0
-    found = (each.smallest for each in tests.power if each.event.startswith(COPIES))
-    if until_copies_show and min(found, default=1.0) > _SHOWS:
+    smallest = (each.smallest for each in tests.power if each.event.startswith(COPIES))
+    if until_copies_show and min(smallest, default=1.0) > _SHOWS:
         more = _further(tests, mechanism, ids, ladder[-1], draws, alarm, progress)
     return tests.concluded(
         Program(
