@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     Named = tuple[str, Callable[[], Export]]
 
 TRUST = (
-    "reports are trusted, whoever wrote them: to have forged ones refused, sign "
-    "reports with --sign-key and check them with --verify-key"
+    "reports are trusted without a signature: to refuse forged ones, sign reports "
+    "with --sign-key and check them with --verify-key"
 )
 
 

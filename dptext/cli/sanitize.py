@@ -139,8 +139,8 @@ class Budget:
             )
         if seed is not None:
             raise UsageError(
-                "--seed: whoever knows it can repeat every draw, so that there is "
-                "nothing for a ledger to count; use --key-file"
+                "--seed: anyone who knows it can repeat every draw, so a ledger has "
+                "nothing to count; use --key-file"
             )
 
     @contextlib.contextmanager

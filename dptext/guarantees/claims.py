@@ -212,13 +212,17 @@ def _allowed(promise: Guarantee, terms: Terms) -> float:
     return spent.first + promise.worst(high)
 
 
+def undrawn(slack: float | None, nats: float) -> bool:
+    """Tell whether so large a loss may not be drawn with its exact probability."""
+    return (slack or 0.0) > _MAX_SLACK and nats > MAX_MEANINGFUL_LOSS
+
+
 def _no_claim(promise: Guarantee, terms: Terms, allowed: float) -> NoClaim | None:
     if terms.key == "seed":
         return NoClaim.SEEDED
     if promise.notion is Notion.NONE:
         return NoClaim.MECHANISM
-    slack = terms.numerical_slack or 0.0
-    if slack > _MAX_SLACK and allowed > MAX_MEANINGFUL_LOSS:
+    if undrawn(terms.numerical_slack, allowed):
         return NoClaim.NOT_DRAWN
     if terms.kind in (BudgetKind.WORD, BudgetKind.TEXT) and not promise.context:
         return None

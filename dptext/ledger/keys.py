@@ -35,7 +35,7 @@ class LedgerKey:
 
     def __repr__(self) -> str:
         """Show nothing of the secret."""
-        return "Key()"
+        return "LedgerKey()"
 
     def _hash(self, purpose: bytes, data: bytes, size: int = SIZE) -> bytes:
         return hashlib.blake2b(

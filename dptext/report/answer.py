@@ -232,7 +232,9 @@ def _finite(nats: float) -> float | None:
 def _no_guarantee(document: Document) -> str:
     """Say why there is no guarantee."""
     if document.run.key == "seed":
-        return "no guarantee: whoever knows or guesses the seed can repeat every draw"
+        return (
+            "no guarantee: anyone who knows or guesses the seed can repeat every draw"
+        )
     said = document.guarantee.sentence
     return _cut(said[:1].lower() + said[1:], _REASON)
 

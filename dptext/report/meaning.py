@@ -168,7 +168,7 @@ def meaning(
     """Say what the guarantee means, for readers who do not know the notions."""
     if promise.notion is Notion.NONE:
         lines = [
-            "dptext promises nothing here: it sets no limit to how well whoever has "
+            "dptext promises nothing here: it sets no limit to how well a reader of "
             "the output can tell which words stood in the original."
         ]
     else:
@@ -256,8 +256,8 @@ def good_for(risk: Risk) -> tuple[str, str, str]:
         f"alone is right {success} of the time, without it {share(risk.baseline)}, for "
         "words as frequent as in public text. The lower the first figure, the better a "
         "single word can be denied.",
-        "Not for a person's whole file: its words tell of each other, so that whoever "
-        "looks at several at once may be right more often than this risk says, and a "
+        "Not for a person's whole file: its words tell of each other, so a reader of "
+        "several may be right more often than this risk says, and a "
         "few right guesses may be enough to know the person.",
         "Not alone for health data or other data that can do harm: there, also take "
         "names and identifiers out, limit who gets the output, and let somebody who "

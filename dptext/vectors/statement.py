@@ -72,7 +72,6 @@ def claimed(release: Release, key: str) -> VectorClaim:
         loss = Loss(epsilon * geometry.nearest, epsilon * geometry.median, far)
     exact = isinstance(mechanism, DiscreteGaussian | DiscreteLaplace)
     slack = mechanism.numerical_slack(epsilon) if exact else None
-    undrawn = slack is not None and slack > 0.01 and far > MAX_MEANINGFUL_LOSS
     return VectorClaim(
         promise=promise,
         epsilon=epsilon,
@@ -81,7 +80,9 @@ def claimed(release: Release, key: str) -> VectorClaim:
         text_loss=TextLoss(None, far) if is_word else TextLoss(far, None),
         exact=exact,
         slack=slack,
-        none=key == "seed" or promise.notion is Notion.NONE or undrawn,
+        none=key == "seed"
+        or promise.notion is Notion.NONE
+        or claims.undrawn(slack, far),
     )
 
 

@@ -200,7 +200,7 @@ def test_readers_and_the_guarantee_of_the_default_profile(source: Path) -> None:
 @pytest.mark.parametrize(
     ("more", "name", "said"),
     [
-        (("--seed", "1"), "one word", "no guarantee: whoever knows or guesses the"),
+        (("--seed", "1"), "one word", "no guarantee: anyone who knows or guesses"),
         (("--seed", "1"), "a person", "no guarantee"),
         (("--seed", "1"), "a reader", "not measured: with the seed"),
         (("--epsilon", "31"), "one word", "no guarantee: these settings allow"),

@@ -325,7 +325,7 @@ def test_seeded_run_has_no_guarantee(source: str, options: tuple[str, ...]) -> N
         for _ in range(2)
     ]
     assert runs[0].out == runs[1].out
-    assert "no guarantee: whoever knows" in runs[0].err
+    assert "no guarantee: anyone who knows" in runs[0].err
     whole = here("sanitize", "-f", "text", source, *options, "--seed", "4", "-v").err
     assert "No guarantee: this run was seeded" in " ".join(whole.split())
 

@@ -97,7 +97,7 @@ def test_nothing_is_claimed_with_a_seed_or_beyond_what_is_drawn(tmp_path: Path) 
     found = said(made(tmp_path), key="seed")
     assert found.notion == "none"
     assert found.worst_loss is None
-    assert found.sentence.startswith("No guarantee: whoever knows the seed")
+    assert found.sentence.startswith("No guarantee: anyone who knows the seed")
     assert not found.conditions
     weak = said(made(tmp_path, "laplace", epsilon=400.0, pool="word"))
     assert weak.sentence.startswith("No meaningful protection. ")
