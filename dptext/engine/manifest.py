@@ -97,7 +97,7 @@ class Manifest:
         lines = []
         with contextlib.suppress(FileNotFoundError):
             for data in self._path.read_bytes().splitlines():
-                with contextlib.suppress(msgspec.DecodeError):
+                with contextlib.suppress(msgspec.DecodeError, UnicodeDecodeError):
                     lines.append(msgspec.json.decode(data, type=ManifestLine))
         return lines
 

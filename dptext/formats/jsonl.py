@@ -26,6 +26,8 @@ from dptext.formats._scan import Absent, Scan
 from dptext.types import Record, Selection
 
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+# Numbers beyond those of a float are copied as they stand, so they are no error here.
+_values = msgspec.json.Decoder(float_hook=float).decode
 
 
 class LineRest(NamedTuple):
@@ -97,7 +99,7 @@ class Format(formats.Format):
     def others(self, record: Record, selection: Selection) -> Iterator[tuple[str, str]]:
         """Give the values of a record that are copied, by paths; no strings as ""."""
         assert isinstance(record.rest, LineRest)
-        values = _fields.values(msgspec.json.decode(record.rest.line))
+        values = _fields.values(_values(record.rest.line))
         for path, value in values:
             if path not in selection.named:
                 yield path, value if isinstance(value, str) else ""
@@ -133,7 +135,7 @@ class _Parser:
 
 def _advice(line: str, absent: PathNode) -> str:
     """Say which fields there are, where the first record lacks one."""
-    named = [name for name, _ in _fields.strings(msgspec.json.decode(line))]
+    named = [name for name, _ in _fields.strings(_values(line))]
     advice = _fields.advice(absent.path, named)
     if absent.is_name:
         return advice

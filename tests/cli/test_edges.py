@@ -384,3 +384,18 @@ def test_a_limit_beyond_all_numbers(options: tuple[str, ...]) -> None:
     )
     assert ran.code == 2
     assert "--max-record-bytes" in ran.err
+
+
+@pytest.mark.parametrize("number", ["1e999", "-1e400", "9" * 400])
+def test_numbers_beyond_floats_are_copied(
+    number: str, options: tuple[str, ...], tmp_path: Path
+) -> None:
+    """A copied number keeps its digits; a field that it hides is named in the error."""
+    source, private = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    source.write_text(f'{{"a":{number},"text":"the film"}}\n')
+    run = ("sanitize", str(source), *options, "-q")
+    ran = here(*run, "-f", "text", "-o", str(private))
+    assert ran.code == 0, ran.err
+    assert private.read_text().startswith(f'{{"a":{number},"text":"')
+    ran = here(*run, "-f", "body")
+    assert (ran.code, "'text'" in ran.err or '"text"' in ran.err) == (4, True), ran.err
