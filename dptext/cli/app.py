@@ -17,6 +17,7 @@ from dptext.cli import (
     embed,
     evaluate,
     explain,
+    init,
     ledger,
     lexicon,
     list,
@@ -40,7 +41,7 @@ app = typer.Typer(
 )
 # In the order of the help; a command has the name of its module.
 for module in (
-    *(sanitize, embed, evaluate, compare, plan, explain, calibrate, audit, check),
+    *(init, sanitize, embed, evaluate, compare, plan, explain, calibrate, audit, check),
     *(report, list, doctor),
 ):
     add(app, module.command, module.__name__.rpartition(".")[2])

@@ -18,6 +18,7 @@ from dptext.engine import charging
 from dptext.engine.charging import FREE, Account, Charging
 from dptext.engine.fields import Fields, HeldBack
 from dptext.engine.job import Job, Progress, Sinks, Warn, Written
+from dptext.engine.language import Language
 from dptext.engine.manifest import Manifest
 from dptext.engine.source import Source
 from dptext.engine.tally import BEGIN, Start, Tally
@@ -52,7 +53,8 @@ def run_job(
     The output is complete then, and the owner of the sinks lets it appear. Raises
     InputError at the first faulty record when on_error is "fail", when no record could
     be read, and when a selected field is in none; RefusedError when a subject would
-    lose too much; UsageError when input and output do not go together.
+    lose too much; UsageError when input and output do not go together, or lexicon and
+    script.
     """
     began = time.monotonic()
     output = sinks.output
@@ -73,7 +75,10 @@ def run_job(
         parts = job.jobs > 1 and charging.entry is None
         tasks = source.tasks(module, parts=parts)
         before = tally.records
+        tokenizer = None if job.any_language else pipeline.tokenizer
+        language = Language(tokenizer, pipeline.lexicon.name, warn)
         for task, done in _done(pipeline, tasks, key, job.jobs, tally):
+            language.look(task.records)
             charging.charge(task.records, done.replaced)
             _write(writer, fields, task, done, source)
             tally.add(done.counted)
@@ -86,6 +91,7 @@ def run_job(
         source.check_read(fields.records)
         source.check_unchanged()
         fields.check()
+        language.close()
         writer.close()
         if held is not None:
             held.release()
@@ -94,6 +100,7 @@ def run_job(
     tally.fields.update(fields.counts)
     copied = fields.copied if writer.copied is None else writer.copied
     tally.copied.update(dict.fromkeys(copied))
+    tally.identifying.update(fields.identifying(copied))
     tally.seconds += time.monotonic() - began
     return Written(chosen, output.size, output.digest or "", writer.copied)
 
