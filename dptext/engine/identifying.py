@@ -136,10 +136,7 @@ def warning(kinds: Mapping[str, Kind], option: str = "--field") -> str:
     option is what names private fields.
     """
     named = ", ".join(f"{name!r} ({kind})" for name, kind in kinds.items())
-    return (
-        f"copied fields that look identifying: {named}; make them private too "
-        f"({option}), or leave them out"
-    )
+    return f"copied, and looks identifying: {named}; add {option}, or leave it out"
 
 
 def _kinds(value: str) -> Iterable[Kind]:

@@ -89,10 +89,8 @@ class Language:
         if self._pieces[kinds.UNKNOWN] < _FEWEST or self._share <= _UNKNOWN:
             return
         self._warn(
-            "more than a third of the words of the first records are unknown to the "
-            f"lexicon {self._lexicon}: another language, or many names and codes? "
-            "For another language: dptext lexicon import, then --lexicon NAME (a "
-            "private figure: do not publish)"
+            f"over a third of the first words are unknown to lexicon {self._lexicon}: "
+            "another language? Then give its own, dptext lexicon import (private)"
         )
 
 

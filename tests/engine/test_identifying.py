@@ -123,7 +123,7 @@ def test_runs_name_identifying_copies_last(tmp_path: Path) -> None:
         last = " ".join(ran.err.split())[-200:]
         assert ran.code == 0
         assert said in last
-        assert last.endswith("or leave them out")
+        assert last.endswith("or leave it out")
         assert "Raman" not in ran.err
     assert (
         said in json.loads(here(*sanitize, "--json", given=_rows()).err)["warnings"][-1]
