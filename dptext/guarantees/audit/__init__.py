@@ -31,7 +31,7 @@ from dptext.guarantees.audit.findings import (
     Deviation,
     MultipleTests,
     Power,
-    Program,
+    ProgramTest,
     Progress,
     Published,
     label,
@@ -49,7 +49,7 @@ __all__ = [
     "AuditResult",
     "Deviation",
     "Power",
-    "Program",
+    "ProgramTest",
     "Published",
     "audit",
 ]
@@ -97,7 +97,9 @@ def _found(
     progress: Progress,
 ) -> AuditResult:
     if isinstance(mechanism, TextMechanism):
-        program = Program(False, False, "a mechanism of whole texts is not drawn from")
+        program = ProgramTest(
+            False, False, "a mechanism of whole texts is not drawn from"
+        )
         return replace(_of_texts(mechanism, epsilon), program=program)
     if isinstance(mechanism, NoiseMechanism):
         points = (number or DRAWS) // 10
@@ -107,7 +109,7 @@ def _found(
         if draws is None:
             raise _undrawn(mechanism)
         result = pairs.audit_samples(mechanism, epsilon, draws.words, runs)
-        program = Program(
+        program = ProgramTest(
             False,
             False,
             "there is no exact output distribution of a vocabulary of this size",
