@@ -62,7 +62,7 @@ class Params(mechanisms.Params):
         scaled = spread * (width / trace) if trace > 0.0 else np.eye(width)
         mixed = self.lam * scaled + (1.0 - self.lam) * np.eye(width)
         values, axes = np.linalg.eigh(mixed)
-        # The scaled covariance has no negative eigenvalue, but for rounding.
+        # The scaled covariance has a negative eigenvalue by rounding alone.
         values = np.maximum(values, 1.0 - self.lam)
         root = (axes * np.sqrt(values)) @ axes.T
         inverse = (axes / np.sqrt(values)) @ axes.T

@@ -61,7 +61,7 @@ class VectorWriter(ABC):
         self._waiting = [joined.part(filled, len(joined))]
 
     def close(self) -> None:
-        """Write what is left, be it no row; the stream stays open."""
+        """Write the last rows, even none; the stream stays open."""
         self._put(self._joined())
         self.end()
 

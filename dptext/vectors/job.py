@@ -98,7 +98,7 @@ def run(
     has more vectors than share epsilon.
     """
     began, counts = time.monotonic(), Counts()
-    # What is read has another format than what is written.
+    # The input has another format than the output.
     source = Source(replace(job, output=None), aside, 0)
     with contextlib.ExitStack() as stack:
         counts.format = source.open(stack)

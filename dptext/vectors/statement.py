@@ -1,4 +1,4 @@
-"""What is promised of released vectors: figures, sentences, and their limits.
+"""The promise of released vectors: figures, sentences, and their limits.
 
 docs/embed.md has the proofs. Sentences are templates of guarantees/sentences.toml, in
 its tables that begin with vectors; each is true alone.

@@ -11,8 +11,8 @@ The claim against the formula, the first that fits:
 The program against the formula, by draws: sampler where the output distribution is
 exact, noise for noise mechanisms.
 
-Beside the mechanism's own claim the one of its paper is looked at, where the mechanism
-promises nothing (`published`), and what is proven of it (`least_loss`).
+Where the mechanism promises nothing, the claim of its paper is audited as well
+(`published`), beside the loss that is proven (`least_loss`).
 """
 
 from __future__ import annotations
@@ -189,7 +189,7 @@ def _of_texts(mechanism: TextMechanism, epsilon: float) -> AuditResult:
 
 
 def _proven(mechanism: Mechanism, epsilon: float, result: AuditResult) -> AuditResult:
-    """Take in what is proven of the worst loss of a mechanism."""
+    """Take in the proven lower bound on the worst loss of a mechanism."""
     proven = mechanism.least_loss()
     if proven is None:
         return result

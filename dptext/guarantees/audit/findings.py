@@ -314,7 +314,7 @@ BATCH = 2**17
 DrawWords = Callable[[Ids, Eps], Ids]
 # Noisy vectors, with the positions in the batch that they are of.
 DrawPoints = Callable[[Ids, Eps], Iterator[tuple[Ints, Points]]]
-# Tells people what is being done.
+# Tells people about each step.
 Progress = Callable[[str], None]
 
 

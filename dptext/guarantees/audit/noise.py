@@ -1,4 +1,4 @@
-"""The program of a noise mechanism: the noise itself, held against what is known.
+"""The program of a noise mechanism: the noise against its known distribution.
 
 Points are drawn by the path of a release, words and epsilons mixed in one batch.
 - standard: where the mechanism gives its noise as a direction and an amount
@@ -101,7 +101,7 @@ class _Below:
 
 
 class NoiseCounts:
-    """Counts below the quantiles of what is known, at one epsilon.
+    """Counts below known quantiles, at one epsilon.
 
     amounts (words, levels) of draws (words,); directions of a width, 0: not known.
     """

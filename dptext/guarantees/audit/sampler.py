@@ -166,7 +166,7 @@ class _Relation:
 
 
 class PooledCounts:
-    """Events over all chosen inputs together: counts, and what is expected.
+    """Events over all chosen inputs together: counts and expectations.
 
     The outputs that a mistake or a leak would show, one relation each; expected (V,) of
     the outputs; below and below_hits of the levels.
