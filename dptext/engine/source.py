@@ -86,8 +86,7 @@ def check_fields(
     if selection.fields or format.name == _TEXT:
         return
     if format.name != "parquet":
-        head, _ = streams.first_lines(stream, _ROWS)
-        stream = cast(io.BufferedReader, io.BytesIO(head))
+        stream = cast(io.BufferedReader, io.BytesIO(stream.read(streams.AHEAD)))
     names = format.candidates(stream, selection)
     raise UsageError(f"{location}: {_fields.unnamed(names)}")
 

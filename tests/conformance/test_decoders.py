@@ -70,9 +70,7 @@ def test_a_decoder_is_made_of_its_settings(name: str) -> None:
 
 @pytest.mark.parametrize("policy", POLICIES, ids=str)
 @pytest.mark.parametrize("name", NAMES)
-def test_equal_draws_give_equal_words(
-    name: str, policy: Policy, folder: Path
-) -> None:
+def test_equal_draws_give_equal_words(name: str, policy: Policy, folder: Path) -> None:
     """Texts that a statement compares are decoded alike once they are drawn alike."""
     # A causal model takes its time: a third as many texts, of every policy.
     texts = TEXTS[:: 24 if name == "causal-lm" else 8]
