@@ -88,7 +88,8 @@ class RadialNoise(NoiseMechanism):
     ) -> tuple[Floats, Floats, float]:
         """Return the noise as unit directions and Gamma(d) amounts."""
         drawn = points.astype(np.float64) - self.space.vectors[ids]
-        directions, lengths = noise.directed(self.whitened(drawn) / self.stretch)
+        wide = np.asarray(self.whitened(drawn), np.float64)
+        directions, lengths = noise.directed(wide / self.stretch)
         return directions, eps * lengths, float(drawn.shape[1])
 
     def log_density(
