@@ -21,14 +21,13 @@ from dptext.guarantees.rounding import (
 )
 from dptext.guarantees.statement import Statement
 from dptext.measures.bayes_risk import Risk
-from dptext.measures.context_risk import ALL, InContext, Reading
+from dptext.measures.context_risk import ALL, ALONE, RARE, InContext, Reading
 from dptext.report.blocks import Badge, Block, Cell, Figures, Tone
 from dptext.report.document import Document, Private, WordSection
 from dptext.report.figures import bound, count, score, share, short
 from dptext.types import JsonObject, Level, Notion
 from dptext.vectors.measures import Measures
 
-RARE = "all other words"  # the band of words beyond the thousand most frequent
 _SEEDED = "not measured: with the seed, every draw can be repeated"
 _OWN = "private figures: do not publish"
 _ADD_UP = "losses of all words and records add up"
@@ -373,7 +372,7 @@ def _in_context(measured: Sequence[InContext]) -> tuple[JsonObject, str]:
         (each.corpus, reading)
         for each in measured
         for reading in each.readings
-        if reading.reader != "alone"
+        if reading.reader != ALONE
     ]
     if not readings:
         return {"reader": None, "found": None, "found_of_rare_words": None}, ""
