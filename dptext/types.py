@@ -388,7 +388,7 @@ class Guarantee:
         return min(epsilon * min(distance, self.max_distance), self.max_loss)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Lexicon:
     """A public vocabulary, its vectors, frequencies and orders.
 
@@ -405,6 +405,8 @@ class Lexicon:
     meta: provenance and public geometry; see dptext.lexicons.store. meta["outputs"],
     where present: after the word itself only the first so many words are listed in
     orders; meta["language"]: see language.
+
+    Two are equal where they are one object, so that tables of one can be kept by it.
     """
 
     name: str
@@ -431,7 +433,7 @@ class Lexicon:
     @property
     def row_of(self) -> Mapping[str, int]:
         """Return the row of each word in lower case; made once for a vocabulary."""
-        return _row_of(self.words)
+        return _row_of(self)
 
     @property
     def prior(self) -> NDArray[np.float64]:
@@ -440,6 +442,7 @@ class Lexicon:
 
 
 @lru_cache(maxsize=2)
-def _row_of(words: tuple[str, ...]) -> Mapping[str, int]:
+def _row_of(lexicon: Lexicon) -> Mapping[str, int]:
+    words = lexicon.words
     lower = "\n".join(words).lower().split("\n") if words else ()
     return {word: row for row, word in enumerate(lower)}
