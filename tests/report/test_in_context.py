@@ -41,7 +41,7 @@ def test_who_has_text_of_the_kind_finds_most() -> None:
     """Of news, reviews and sentences alike, and a rare guess never stands alone."""
     words = measured().words
     assert words is not None
-    best = meaning.strongest(words.in_context)
+    best = meaning.by_corpus(words.in_context)
     assert {each.kind for each, _ in best} >= {"news", "reviews", "sentences"}
     assert {reading.reader for _, reading in best} == {"same-kind"}
     for _, line in meaning.in_context(words.in_context):
