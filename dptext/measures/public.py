@@ -123,7 +123,7 @@ class PublicMeasures:
         risk, why = risk_of(pipeline) if with_risk else (None, NoRisk.SWITCHED_OFF)
         note = _RISK_NOTES[why].format(mechanism=pipeline.mechanism.name)
         return cls(
-            risk, why, note, deniability_of(pipeline), context_risk.shipped(pipeline)
+            risk, why, note, deniability_of(pipeline), context_risk.measured(pipeline)
         )
 
     def seeded(self) -> PublicMeasures:
