@@ -15,7 +15,7 @@ from dptext.errors import UsageError
 
 if TYPE_CHECKING:
     from dptext.types import JsonObject
-    from dptext.vectors.settings import Settings
+    from dptext.vectors.settings import VectorSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,11 +106,11 @@ class Noise:
             lexicon=self.lexicon,
         )
 
-    def settings(self, pooled: Pooled) -> Settings:
+    def settings(self, pooled: Pooled) -> VectorSettings:
         """Return the settings of a release. Raises UsageError."""
         from dptext.vectors import settings
 
-        return settings.chosen(
+        return settings.parse(
             self.overrides(),
             {
                 "pool": pooled.pool,
