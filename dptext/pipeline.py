@@ -32,7 +32,7 @@ from dptext.errors import UsageError
 from dptext.guarantees import statement
 from dptext.guarantees.rounding import MAX_MEANINGFUL_LOSS
 from dptext.mappings import Index
-from dptext.measures import bayes_risk
+from dptext.measures import bayes_risk, calibrate
 from dptext.mechanisms import (
     Aim,
     Mechanism,
@@ -504,8 +504,6 @@ def _with_epsilon(
             "the risk is that of one draw; a word that is drawn once for all its "
             "places shows more: give --epsilon instead"
         )
-    from dptext.measures import calibrate
-
     epsilon = calibrate.epsilon_for(mechanism, risk, words)
     promise = mechanism.guarantee(epsilon)
     if promise.notion is Notion.LDP and promise.worst(epsilon) > MAX_MEANINGFUL_LOSS:

@@ -14,7 +14,7 @@ out, and a list of one may be a plain word:
     copy: [id, stars]            # fields that may be copied; absent: any
     unverified: [lexicon]        # what need not be recomputed: see UNVERIFIED
     verify_key: [team.pub]       # files of keys, one of which must have signed
-    include: ["*.json"]          # files that are exports, beside those of the formats
+    include: ["*.json"]          # files that are exports, beside those of other formats
     exclude: ["samples/*"]       # files that are none
 """
 

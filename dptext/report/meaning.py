@@ -6,7 +6,8 @@ for a word and say nothing of a text of many words, so that both have a badge.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 from dptext.guarantees.claims import Strength
 from dptext.guarantees.rounding import (
@@ -20,8 +21,10 @@ from dptext.guarantees.rounding import (
 from dptext.guarantees.statement import Statement
 from dptext.measures.bayes_risk import Risk
 from dptext.measures.context_risk import ALL, CONTENT, InContext, Reading
+from dptext.measures.sampled_risk import BAND_NAMES
 from dptext.report.blocks import Badge, Rows, Tone
-from dptext.report.figures import between, count, share
+from dptext.report.figures import between as limits_of
+from dptext.report.figures import count, share, whole
 from dptext.types import Level, Notion, Strategy
 
 _STEPS = (
@@ -283,10 +286,46 @@ def in_context(measured: Iterable[InContext]) -> Rows:
         shown = f"at least {share(every.success)} of words"
         if content is not None:
             shown += f", {share(content.success)} of content words"
-        shown += f" (95%: {between(every.low, every.high)}; "
+        shown += f" (95%: {limits_of(every.low, every.high)}; "
         shown += f"{count(every.words)} words of {corpus})"
         rows.append((every.success, (f"risk in context, {reading.reader}", shown)))
     return [row for _, row in sorted(rows, key=lambda row: -row[0])]
+
+
+@dataclass(frozen=True, slots=True)
+class Strongest:
+    """What the reader that finds most finds of words, and of those beyond a thousand.
+
+    The least and the largest share over the public corpora.
+    """
+
+    reader: str
+    words: list[float]
+    rare_words: list[float]
+
+
+def strongest(measured: Iterable[InContext]) -> Strongest | None:
+    """Return the reader that finds most in any corpus, None where none is known."""
+    readings = [reading for each in measured for reading in each.readings]
+    if not readings:
+        return None
+    name = max(readings, key=lambda reading: reading.success).reader
+    every, rare = (
+        sorted(
+            one.success
+            for reading in readings
+            for one in reading.classes
+            if reading.reader == name and one.name == wanted
+        )
+        for wanted in (ALL, BAND_NAMES[-1])
+    )
+    return Strongest(name, every[:1] + every[-1:], rare[:1] + rare[-1:])
+
+
+def between(limits: Sequence[float]) -> str:
+    """Write the least and the largest of some shares."""
+    low, high = whole(limits[0]), whole(limits[-1])
+    return low if low == high else f"{low} to {high}"
 
 
 def _readings(measured: Iterable[InContext]) -> Iterator[tuple[str, Reading]]:

@@ -28,6 +28,8 @@ from dptext import cache
 from dptext.lexicons.search import squared_error
 from dptext.types import Constant, Floats, Inputs, Ints, Lexicon, Metric, MetricKind
 
+# What distances of the lexicon's own vectors are called.
+ORIGINAL = "Euclidean distance of the lexicon's vectors"
 # The most frequent words carry most of a text: their lists are longer.
 _WIDE_INPUTS = 4096
 _WIDE = 768
@@ -191,10 +193,8 @@ class Space:
         """Return the space of the lexicon's vectors as they are."""
         if self._same:
             return self
-        from dptext.spaces import identity
-
         vectors = np.asarray(self.lexicon.vectors, dtype=np.float32)
-        return Space(self.lexicon, "identity", identity.Params.METRIC, vectors)
+        return Space(self.lexicon, "identity", ORIGINAL, vectors)
 
     @cached_property
     def lipschitz(self) -> Constant:

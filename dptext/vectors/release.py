@@ -19,7 +19,7 @@ from dptext import lexicons, models, pipeline, registry, spaces
 from dptext.budgets import uniform
 from dptext.errors import UsageError
 from dptext.guarantees import statement
-from dptext.measures import bayes_risk
+from dptext.measures import bayes_risk, calibrate
 from dptext.mechanisms import Aim, NoiseMechanism
 from dptext.mechanisms import Params as MechanismParams
 from dptext.mechanisms.gaussian import Gaussian
@@ -177,8 +177,6 @@ def _with_mechanism(
     budget = recipe.budget.params
     assert isinstance(budget, uniform.Params)
     if budget.epsilon is None and budget.risk is not None:
-        from dptext.measures import calibrate
-
         words = bayes_risk.replaced(space.lexicon, recipe.tokens)
         epsilon = calibrate.epsilon_for(mechanism, budget.risk, words)
         recipe = recipe.with_epsilon(epsilon)

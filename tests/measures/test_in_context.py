@@ -12,8 +12,8 @@ import pytest
 
 from dptext import pipeline, profile
 from dptext.errors import UsageError
+from dptext.evaluation.readers import search_by_reader
 from dptext.measures import attacks, context_risk
-from dptext.measures.calibrate import search_by_reader
 from dptext.measures.context_risk import Reading, Success
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
