@@ -130,8 +130,18 @@ class Ngram(decoders.Decoder):
 
     def _expected(self, released: Released, weighed: Weighed, likely: Floats) -> Floats:
         """Return the expected closeness of each candidate: (k, n)."""
-        if kernel.library is not None:
-            return self._expected_by_kernel(released, weighed, likely)
+        if (library := kernel.library) is not None:
+            columns, weights = by_word(weighed.columns), by_word(likely)
+            sums = np.empty(weights.shape, np.float32)
+            for epsilon, positions in self._reader.channel.groups(released.eps):
+                closeness = self._closeness(epsilon)
+                closeness.compute(released.drawn[positions])
+                library.expected_closeness(
+                    *(len(positions), positions, released.drawn),
+                    *(closeness.width, columns.shape[1], columns, closeness.codes),
+                    *(weights, float(_STEPS), sums),
+                )
+            return sums.T
         expected = np.empty_like(likely)
         for epsilon, positions in self._reader.channel.groups(released.eps):
             closeness = self._closeness(epsilon)
@@ -141,21 +151,6 @@ class Ngram(decoders.Decoder):
                 expected[:, part] = summed(near * likely[:, None, part])
         expected /= np.float32(_STEPS)
         return expected
-
-    def _expected_by_kernel(
-        self, released: Released, weighed: Weighed, likely: Floats
-    ) -> Floats:
-        columns, likely = by_word(weighed.columns), by_word(likely)
-        expected = np.empty_like(likely)
-        for epsilon, positions in self._reader.channel.groups(released.eps):
-            closeness = self._closeness(epsilon)
-            closeness.compute(released.drawn[positions])
-            kernel.library.expected_closeness(
-                *(len(positions), positions, released.drawn),
-                *(closeness.width, columns.shape[1], columns, closeness.codes),
-                *(likely, float(_STEPS), expected),
-            )
-        return expected.T
 
 
 class _Closeness:
@@ -167,7 +162,7 @@ class _Closeness:
         self._known = np.zeros(len(rows), bool)
         self.codes = np.zeros(len(rows) * self.width**2, np.int8)
 
-    def of(self, outputs: Ids, columns: NDArray[np.int64]) -> NDArray[np.int8]:
+    def of(self, outputs: Ids, columns: NDArray[np.integer]) -> NDArray[np.int8]:
         """Return those of some columns (k, n) of n outputs: (k, k, n)."""
         self.compute(outputs)
         first = outputs * np.int64(self.width**2) + columns * self.width
@@ -176,6 +171,7 @@ class _Closeness:
         return closeness
 
     def compute(self, outputs: Ids) -> None:
+        """Make `codes` (O * width * width,) ready for some outputs."""
         wanted = np.zeros(len(self._known), bool)
         wanted[outputs] = True
         new = np.flatnonzero(wanted & ~self._known)

@@ -44,7 +44,16 @@ _ARGUMENTS = {
         *(_NUMBER, _NUMBER, _SCORES, _SCORES, _SCORES, _SCORES, _SCORES, _SCORES),
         *(_CODES, _NUMBER, _BYTES, _PLACES),
     ),
-    "topic_sums": (_NUMBER, _NUMBER, _SCORES, _PLACES, _SHORTS, _FLOATS, _SUMS, _PLACES),
+    "topic_sums": (
+        _NUMBER,
+        _NUMBER,
+        _SCORES,
+        _PLACES,
+        _SHORTS,
+        _FLOATS,
+        _SUMS,
+        _PLACES,
+    ),
     "weigh": (
         *(_NUMBER, _PLACES, _SCORES, _PLACES, _NUMBER, _NUMBER),
         *(_SCORES, _FLAGS, _FLOATS),
@@ -57,7 +66,15 @@ _ARGUMENTS = {
         *(ctypes.c_float, _FLOATS),
     ),
     "closest": (
-        *(_NUMBER, _NUMBER, _NUMBER, _FLOATS, _SCORES, ctypes.c_double, ctypes.c_double),
+        *(
+            _NUMBER,
+            _NUMBER,
+            _NUMBER,
+            _FLOATS,
+            _SCORES,
+            ctypes.c_double,
+            ctypes.c_double,
+        ),
         *(_SCORES, _SCORES, _SCORES, _SCORES, _SCORES, _SCORES, _SCORES),
     ),
 }

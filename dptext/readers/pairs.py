@@ -31,8 +31,6 @@ from dptext.readers.posterior import (
     Floats,
     Lattice,
     PathCandidates,
-    Scores,
-    Slots,
     WordCandidates,
     by_word,
     scores_of,
@@ -183,7 +181,7 @@ class Weighed(NamedTuple):
     """
 
     rows: Ids
-    columns: NDArray[np.int32]
+    columns: NDArray[np.integer]
     writable: NDArray[np.bool_]
     words: WordCandidates
     chains: Chains
@@ -326,7 +324,9 @@ class PairReader:
         writable = np.empty(shape, np.bool_)
         topic = kernel_arguments(self._topic, released)
         for epsilon, positions in self.channel.groups(released.eps):
-            table = self.table(epsilon)
+            table, drawn = self.table(epsilon), released.drawn[positions]
+            if drawn.min() < 0 or drawn.max() >= len(table.rows):
+                raise IndexError("a word that the mechanism does not draw")
             kernel.library.weigh(
                 *(len(positions), positions, released.drawn, released.texts),
                 *(self._count, self._kept, *table, *topic),

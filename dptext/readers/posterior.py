@@ -174,9 +174,7 @@ class BigramLookup:
         self.codes = [_looked_up(slots, gains, *pair) for pair in self.pairs]
 
 
-def _looked_up(
-    slots: Slots, gains: Gains, earlier: slice, now: slice
-) -> Codes:
+def _looked_up(slots: Slots, gains: Gains, earlier: slice, now: slice) -> Codes:
     """Return the codes of g of the candidates of neighbours: (c, c, chains)."""
     # Chain by chain, since what one context looks up lies together in the table.
     contexts = np.ascontiguousarray(slots[:, earlier].T)
@@ -209,7 +207,7 @@ def marginals(chains: Chains, words: WordCandidates, gains: Gains) -> Floats:
     if kernel.library is None:
         return _marginals(chains, words, gains)
     slots, weights, backoff = map(by_word, words)
-    posterior = np.empty_like(weights)
+    posterior = np.empty(weights.shape, np.float32)
     width = weights.shape[1]
     kernel.library.marginals(
         *(*weights.shape, *chains.slots(gains), slots, weights, backoff),
