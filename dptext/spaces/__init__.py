@@ -18,7 +18,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import ClassVar
 
 import numpy as np
@@ -324,8 +324,9 @@ def stretched(before: NDArray[np.floating], after: NDArray[np.floating]) -> floa
     return most
 
 
+@lru_cache(maxsize=2)
 def prepare(lexicon: Lexicon, name: str, params: Params) -> Space:
-    """Apply a space's transform to a lexicon's vectors.
+    """Apply a space's transform to a lexicon's vectors, once for all that ask for it.
 
     Raises LexiconError where vectors are too long or too short to be measured.
     """

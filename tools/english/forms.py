@@ -119,7 +119,7 @@ def quality(adjective: str) -> str:
 
 def _suffixed(adjective: str, suffix: str) -> str:
     """Add a suffix; a y after a consonant becomes i, as in "happily"."""
-    if inflections.CONSONANT_Y.search(adjective) and syllables(adjective) > 1:
+    if inflections.after_consonant(adjective, "y") and syllables(adjective) > 1:
         adjective = adjective[:-1] + "i"
     return adjective + suffix
 
