@@ -13,6 +13,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import msgspec
+
 from dptext.guarantees.rounding import (
     MAX_MEANINGFUL_LOSS,
     MAX_MEANINGFUL_TEXT_LOSS,
@@ -23,8 +25,15 @@ from dptext.guarantees.statement import Statement
 from dptext.measures.bayes_risk import Risk
 from dptext.measures.context_risk import ALL, InContext, Reading
 from dptext.report.blocks import Badge, Block, Cell, Figures, Tone
-from dptext.report.document import Document, Private, WordSection
-from dptext.report.figures import bound, count, score, share, short
+from dptext.report.document import Document, Private, WordCounts, WordSection
+from dptext.report.figures import (
+    bound,
+    count,
+    of_third_party,
+    score,
+    share,
+    short,
+)
 from dptext.types import JsonObject, Level, Notion
 from dptext.vectors.measures import Measures
 
@@ -102,7 +111,7 @@ def answer(document: Document, released: Released) -> list[Line]:
         lines += [_one(document, of), _person(document)]
         lines.append(_ruler(document.vectors.measures))
     if private is not None and private.words is not None:
-        lines.append(_kept(private))
+        lines += [*_third_party(private.words), _kept(private)]
     elif document.vectors is not None and document.vectors.measures is not None:
         lines.append(_distances(document.vectors.measures))
     lines.append(_report(released))
@@ -431,6 +440,8 @@ def _kept(private: Private) -> Line:
     }
     changed, near = values.get("PP"), values.get("CS")
     said = []
+    if private.words.describes == "rewritten texts":
+        said.append("not measured: no word of a rewritten text stands for another")
     if isinstance(changed, float):
         said.append(f"{share(changed)} of replaced words differ")
     if isinstance(near, float):
@@ -440,6 +451,19 @@ def _kept(private: Private) -> Line:
         f"{'; '.join(said)} (private)" if said else "there was no word to replace",
         {"changed": changed, "similarity": near, "private": True},
     )
+
+
+def _third_party(words: WordCounts) -> Iterator[Line]:
+    """Say to whom draws were sent, and what came of it."""
+    used = words.used
+    if used is None:
+        return
+    said = (
+        f"{of_third_party(used)}; {_some(used.requests, 'request')}, "
+        f"{_some(used.tokens_sent, 'token')} sent, {count(used.tokens_received)} "
+        "received"
+    )
+    yield Line("third party", said, msgspec.to_builtins(used))
 
 
 def _distances(measures: Measures) -> Line:
