@@ -22,11 +22,14 @@ import pkgutil
 import traceback
 from collections.abc import Iterator, Mapping
 from functools import cache
-from importlib.metadata import EntryPoint, distributions, entry_points
 from pathlib import Path
 from types import FrameType, ModuleType
+from typing import TYPE_CHECKING
 
 from dptext.errors import ComponentError, DptextError, InternalError, UsageError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 STAGES = (
     *("formats", "spaces", "budgets", "budgets.scores", "mechanisms", "mappings"),
@@ -143,6 +146,8 @@ def _outside(stage: str) -> Mapping[str, tuple[EntryPoint, ...]]:
 @cache
 def _entries() -> tuple[EntryPoint, ...]:
     """Return the entry points of all packages for dptext, read once."""
+    from importlib.metadata import entry_points
+
     try:
         every = entry_points()
         return tuple(each for s in STAGES for each in every.select(group=_group(s)))
@@ -152,6 +157,8 @@ def _entries() -> tuple[EntryPoint, ...]:
 
 def _readable() -> Iterator[EntryPoint]:
     """Yield the entry points of each package whose metadata can be read."""
+    from importlib.metadata import distributions
+
     known: set[str] = set()
     for package in distributions():
         with contextlib.suppress(Exception):

@@ -517,6 +517,45 @@ def _no_link(one: object, two: object) -> None:
     raise PermissionError(1, "no links here")
 
 
+def test_the_earlier_output_is_never_away(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without links the earlier output stands at its name until the new one does."""
+    save(tmp_path, "out", b"old")
+    os.chmod(tmp_path / "out", 0o640)
+    seen: list[list[bytes]] = []
+    replace = os.replace
+
+    def watched(part: Path, target: Path) -> None:
+        seen.append(sorted(path.read_bytes() for path in tmp_path.iterdir()))
+        assert Path(target).read_bytes() == b"old"
+        replace(part, target)
+
+    monkeypatch.setattr(os, "link", _no_link)
+    monkeypatch.setattr(os, "replace", watched)
+    with open_output(str(tmp_path / "out")) as output:
+        output.stream.write(b"new")
+    assert seen == [[b"new", b"old", b"old"]]
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {
+        "out": b"new"
+    }
+    assert (tmp_path / "out").stat().st_mode & 0o777 == 0o640
+
+
+def test_what_is_put_aside_is_on_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file that grows is synced before any output appears."""
+    synced: list[int] = []
+    monkeypatch.setattr(os, "fsync", lambda file: synced.append(os.fstat(file).st_ino))
+    with Release() as release:
+        release.open(str(tmp_path / "out"))
+        release.aside(str(tmp_path / "aside")).add(b"bad")
+        release.complete()
+        assert synced[0] == (tmp_path / "aside").stat().st_ino
+        release.commit()
+
+
 def test_data_appear_after_their_report(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

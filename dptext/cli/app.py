@@ -2,34 +2,63 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Iterator, Mapping
+from importlib import import_module
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.main import get_command, get_group
 
 from dptext import __version__
-from dptext.cli import (
-    audit,
-    calibrate,
-    check,
-    compare,
-    doctor,
-    embed,
-    evaluate,
-    explain,
-    ledger,
-    lexicon,
-    list,
-    plan,
-    report,
-    sanitize,
-)
 from dptext.cli.parser import Program, add
 from dptext.errors import UsageError
 
+# In the order of the help; a command is the module of its name.
+NAMES = (
+    *("sanitize", "embed", "evaluate", "compare", "plan", "explain", "calibrate"),
+    *("audit", "check", "report", "list", "doctor", "lexicon", "ledger"),
+)
+
+
+class Commands(Mapping[str, Any]):
+    """The commands by their names, each imported when it is asked for."""
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in NAMES:
+            raise KeyError(name)
+        return _command(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(NAMES)
+
+    def __len__(self) -> int:
+        return len(NAMES)
+
+
+class _Dptext(Program):
+    """The command `dptext`, which loads no command but the one that runs."""
+
+    def __init__(self, **named: Any) -> None:
+        super().__init__(**named)
+        self.commands: Any = Commands()
+
+
+@functools.cache
+def _command(name: str) -> Any:
+    """Import a command, or a group of commands, and build its parser."""
+    module = import_module(f"dptext.cli.{name}")
+    if hasattr(module, "app"):
+        return get_group(module.app)
+    single = typer.Typer(add_completion=False)
+    add(single, module.command, name)
+    return get_command(single)
+
+
 app = typer.Typer(
     name="dptext",
-    cls=Program,
+    cls=_Dptext,
     help=(
         "Replace the words of texts under word-level differential privacy, and say "
         "truthfully what that protects."
@@ -38,14 +67,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-# In the order of the help; a command has the name of its module.
-for module in (
-    *(sanitize, embed, evaluate, compare, plan, explain, calibrate, audit, check),
-    *(report, list, doctor),
-):
-    add(app, module.command, module.__name__.rpartition(".")[2])
-app.add_typer(lexicon.app, name="lexicon")
-app.add_typer(ledger.app, name="ledger")
 
 
 def _version(asked: bool) -> None:

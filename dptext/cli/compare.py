@@ -14,7 +14,6 @@ import typer
 from dptext.cli import options, screen
 from dptext.cli.values import MOST_JOBS, Number
 from dptext.errors import UsageError
-from dptext.settings import share
 
 if TYPE_CHECKING:
     from dptext.evaluation.comparison import Cell, Row, Sample
@@ -142,6 +141,8 @@ def _levels(
         return [
             (f"epsilon {value:g}", {**budget, "epsilon": value}) for value in epsilons
         ]
+    from dptext.settings import share
+
     shares = [share(value, "--risk") for value in risks or _RISKS]
     return [(f"risk {value:.3g}", {**budget, "risk": value}) for value in shares]
 

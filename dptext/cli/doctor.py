@@ -8,7 +8,6 @@ import os
 import platform
 import re
 from collections.abc import Iterator, Sequence
-from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
@@ -104,6 +103,8 @@ def _install(name: str) -> None:
 
 
 def _versions() -> Iterator[Line]:
+    from importlib import metadata
+
     yield Line("Python", _OK, f"{platform.python_version()} on {platform.platform()}")
     try:
         yield Line("dptext", _OK, metadata.version("dptext"))

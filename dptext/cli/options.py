@@ -67,7 +67,7 @@ Fields = Annotated[
 Format = Annotated[
     str | None,
     input_option(
-        help="jsonl, csv, tsv, text or parquet; else by suffix.",
+        help="jsonl, json, csv, tsv, text or parquet; else by suffix.",
         parser=known_format,
         metavar="NAME",
     ),

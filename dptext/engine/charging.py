@@ -73,7 +73,7 @@ class Charging:
         if record.subject is None:
             raise UsageError(
                 f"--subject {self.subject}: the input has no fields, so that nothing "
-                "says whom a record is about; give JSONL, CSV, TSV or Parquet"
+                "says whom a record is about; give JSON, CSV, TSV or Parquet"
             )
         total = Amount(0, 0)
         for amount in amounts:

@@ -91,7 +91,9 @@ class Manifest:
             raise OutputError(f"{self._path}: {error.strerror}") from None
 
     def _name(self, job: Job) -> str:
-        return os.path.relpath(job.output or "", self._folder)
+        """Return the path of an output in the folder, as UTF-8, which JSON is."""
+        path = os.path.relpath(job.output or "", self._folder)
+        return os.fsencode(path).decode("utf-8", "backslashreplace")
 
     def _read(self) -> list[ManifestLine]:
         lines = []

@@ -19,7 +19,7 @@ from dptext.engine.charging import FREE, Account, Charging
 from dptext.engine.fields import Fields, HeldBack
 from dptext.engine.job import Job, Progress, Sinks, Warn, Written
 from dptext.engine.manifest import Manifest
-from dptext.engine.source import Source
+from dptext.engine.source import Source, location
 from dptext.engine.tally import BEGIN, Start, Tally
 from dptext.engine.worker import Done, Task, Worker
 from dptext.errors import InputError
@@ -94,6 +94,9 @@ def run_job(
             if job.flush:
                 stream.flush()
         source.check_read(fields.records)
+        if not fields.records:
+            names = ", ".join(map(location, job.inputs))
+            warn(f"{names}: no record in it, so the output has none either")
         source.check_unchanged()
         fields.check()
         writer.close()

@@ -86,8 +86,7 @@ def check_fields(
     if selection.fields or format.name == _TEXT:
         return
     if format.name != "parquet":
-        head, _ = streams.first_lines(stream, _ROWS)
-        stream = cast(io.BufferedReader, io.BytesIO(head))
+        stream = cast(io.BufferedReader, io.BytesIO(stream.read(streams.AHEAD)))
     names = format.candidates(stream, selection)
     raise UsageError(f"{location}: {_fields.unnamed(names)}")
 
@@ -215,7 +214,7 @@ class Source:
         stream = stack.enter_context(streams.open_input(first))
         chosen, stream = detect_format(self._job, stream)
         format = formats.find(None, chosen)
-        check_fields(format, self._job.selection, stream, _location(first))
+        check_fields(format, self._job.selection, stream, location(first))
         self._first = stream
         return chosen
 
@@ -296,20 +295,20 @@ class Source:
         name: str,
         regular: Regular | None,
     ) -> Iterator[Record | FilePart]:
-        location, selection = _location(name), self._job.selection
+        where, selection = location(name), self._job.selection
         if regular is None:
-            for item in module.read(stream, selection, location, self._next):
+            for item in module.read(stream, selection, where, self._next):
                 yield from self._taken(item)
             return
         counted, before = _Counted(stream), list[Verbatim]()
-        for item in module.read(counted, selection, location, self._next):  # type: ignore[arg-type]
+        for item in module.read(counted, selection, where, self._next):  # type: ignore[arg-type]
             if isinstance(item, Verbatim):
                 before.append(item)
             yield from self._taken(item)
             if not isinstance(item, Verbatim) and self._has_begun():
                 head = module.head(before)
                 line, start = counted.lines, self._next
-                part = FilePart(module.name, selection, location, head, line, start)
+                part = FilePart(module.name, selection, where, head, line, start)
                 yield from self._parts(module, stream, regular, part)
                 return
 
@@ -390,7 +389,8 @@ def _status(path: str | None) -> tuple[int, ...] | None:
     return status.st_ino, status.st_size, status.st_mtime_ns
 
 
-def _location(name: str) -> str:
+def location(name: str) -> str:
+    """Return the name of an input in messages."""
     return "standard input" if streams.is_standard(name) else name
 
 

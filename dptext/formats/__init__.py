@@ -22,12 +22,10 @@ from dptext.streams import plain_name
 from dptext.types import Fault, Record, Selection, Verbatim
 
 BOM = b"\xef\xbb\xbf"
-# An array of objects is no JSON lines, but is best told so by their reader.
-_JSON = re.compile(rb"\s*(\{|\[\s*\{)")
+_ARRAY = re.compile(rb"\[\s*(?:\{|\]|\Z)")  # text may begin with a bracket, too
 _LINES = "--format text, which takes each line as a text"
 _FITTING = {
-    ".json": "--format jsonl if each line is an object",
-    ".geojson": "--format jsonl if each line is an object",
+    ".geojson": "--format json, which takes each object of an array as a record",
     ".log": _LINES,
     ".md": _LINES,
     ".rst": _LINES,
@@ -194,6 +192,20 @@ def sniff(head: bytes) -> str | None:
     """Return the format's name if the first bytes of an input tell it."""
     if head.startswith(b"PAR1"):
         return "parquet"
-    if _JSON.match(head.removeprefix(BOM)):
-        return "jsonl"
-    return None
+    text = head.removeprefix(BOM).lstrip()
+    if _ARRAY.match(text):
+        return "json"
+    if not text.startswith(b"{"):
+        return None
+    first, end, _ = text.partition(b"\n")
+    return "json" if end and not _is_json(first) else "jsonl"
+
+
+def _is_json(line: bytes) -> bool:
+    import msgspec
+
+    try:
+        msgspec.json.decode(line, type=msgspec.Raw)
+    except msgspec.DecodeError:
+        return False
+    return True

@@ -13,7 +13,7 @@ from dptext.formats import BOM, Item, PieceWriter, Regular
 from dptext.types import Fault, Record, Verbatim
 
 _CHUNK = 2**16  # bytes read at once while a record that is too long is skipped
-_SKIPPED = 2**30  # bytes of one record that are passed over: a device never ends
+SKIPPED = 2**30  # bytes of one record that are passed over: a device never ends
 
 # Turns a line into a record with an ordinal; raises Unreadable.
 Parse = Callable[[str, int], Record]
@@ -58,12 +58,17 @@ def skipped(stream: BinaryIO, location: str) -> Iterator[bytes]:
     size = 0
     while part := stream.readline(_CHUNK):
         size += len(part)
-        if size > _SKIPPED:
-            raise InputError(
-                f"{location}: a record longer than {_SKIPPED >> 30} GiB, which is not "
-                "passed over; is this text?"
-            )
+        if size > SKIPPED:
+            raise endless(location)
         yield part
+
+
+def endless(location: str) -> InputError:
+    """Return the error for a record that is too long to be passed over."""
+    return InputError(
+        f"{location}: a record longer than {SKIPPED >> 30} GiB, which is not passed "
+        "over; is this text?"
+    )
 
 
 def lines(stream: BinaryIO, limit: int, location: str) -> Iterator[bytes | None]:

@@ -18,7 +18,7 @@ _COLON = re.compile(r"[ \t\r\n]*:[ \t\r\n]*")
 _KEY = re.compile(r'[ \t\r\n]*"([^"\\]*)"[ \t\r\n]*:[ \t\r\n]*')
 _BRACKET = re.compile(r'["{}\[\]]')
 _SCALAR = re.compile(r"[^,\]} \t\r\n]+")
-_ARRAY = "write one object on each line, as jq -c '.[]' does"
+_ARRAY = "--format json reads an array of objects"
 _KINDS = {"{": "object", "[": "array", "t": "boolean", "f": "boolean", "n": "null"}
 
 
@@ -49,7 +49,7 @@ class Scan:
         at = _after_space(line, 0)
         if line[at] != "{":
             raise Unreadable(
-                f"the line holds a JSON {kind(line[at])}, not an object",
+                f"the record is a JSON {kind(line[at])}, not an object",
                 _ARRAY if line[at] == "[" else "",
             )
         self._object(at, root)

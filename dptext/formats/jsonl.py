@@ -9,9 +9,11 @@ occurs twice in one object is a fault: the copy that is not read would leak.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from json.encoder import encode_basestring
 from typing import BinaryIO, ClassVar, NamedTuple
 
@@ -26,21 +28,23 @@ from dptext.formats._scan import Absent, Scan
 from dptext.types import Record, Selection
 
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+_LOOKED_AT = 2**16  # bytes of a record that is looked at for its fields
 # Numbers beyond those of a float are copied as they stand, so they are no error here.
 _values = msgspec.json.Decoder(float_hook=float).decode
 
 
 class LineRest(NamedTuple):
-    """What is kept of a line: itself, and where its texts stand in it."""
+    """What is kept of a record: its JSON, where its texts stand, and what is before."""
 
     line: str
     spans: list[tuple[int, int]]
+    before: str = ""
 
 
 class Format(formats.Format):
     """One record per line that is not blank."""
 
-    SUFFIXES: ClassVar = (".jsonl", ".ndjson")
+    SUFFIXES: ClassVar[tuple[str, ...]] = (".jsonl", ".ndjson")
 
     def read(
         self,
@@ -51,7 +55,7 @@ class Format(formats.Format):
         line: int = 1,
     ) -> Iterator[Item]:
         """Read one record per line that is not blank."""
-        parse = _Parser(selection, advises=line == 1)
+        parse = Parser(selection, advises=line == 1)
         limit = selection.max_record_bytes
         return _lines.read(stream, limit, location, start, parse, line=line)
 
@@ -59,26 +63,25 @@ class Format(formats.Format):
         """Return a writer of lines."""
         return Writer(stream)
 
-    def regular(self, selection: Selection) -> Regular:
+    def regular(self, selection: Selection) -> Regular | None:
         """Return what finds lines that are not blank."""
         return _lines.regular_lines(None)
 
     def copied(self, stream: BinaryIO, selection: Selection) -> Iterator[str]:
         """Give the paths of all values that are not selected, as `--field` names them.
 
-        Raises InputError for a line that is no JSON.
+        Raises InputError for a record that is no JSON.
         """
         texts = {_fields.parse(path) for path in selection.fields}
         above = {path[:end] for path in texts for end in range(1, len(path))}
         yielded: set[tuple[str, ...]] = set()
-        for number, line in enumerate(stream, 1):
-            if not line.removeprefix(BOM).strip():
-                continue
+        limit = selection.max_record_bytes
+        for number, raw in enumerate(self.raw_records(stream, limit), 1):
             try:
-                record = _decode(line.removeprefix(BOM).decode())
+                record = _decode(raw.decode())
             except (ValueError, RecursionError):
                 raise InputError(
-                    f"line {number} is not JSON, or nested too deeply"
+                    f"record {number} is not JSON, or nested too deeply"
                 ) from None
             for path, empty in _leaves(record):
                 selected = path in texts or (empty and path in above)
@@ -86,14 +89,20 @@ class Format(formats.Format):
                     yielded.add(path)
                     yield _fields.joined(path)
 
+    def raw_records(self, stream: BinaryIO, limit: int) -> Iterator[bytes]:
+        """Give the bytes of each record, for a look at its fields."""
+        lines = (line.removeprefix(BOM) for line in stream)
+        return (line for line in lines if line.strip())
+
     def candidates(self, stream: BinaryIO, selection: Selection) -> list[str]:
         """Return the paths of the strings of the first record that is whole."""
-        for line in stream:
-            try:
-                record = msgspec.json.decode(line.removeprefix(BOM))
-            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-                continue
-            return [path for path, _ in _fields.strings(record) if path]
+        with contextlib.suppress(InputError):
+            for raw in islice(self.raw_records(stream, _LOOKED_AT), 3):
+                with contextlib.suppress(
+                    msgspec.DecodeError, UnicodeDecodeError, RecursionError
+                ):
+                    strings = _fields.strings(msgspec.json.decode(raw))
+                    return [path for path, _ in strings if path]
         return []
 
     def others(self, record: Record, selection: Selection) -> Iterator[tuple[str, str]]:
@@ -105,7 +114,7 @@ class Format(formats.Format):
                 yield path, value if isinstance(value, str) else ""
 
 
-class _Parser:
+class Parser:
     """Turns lines into records; where the first lacks a field, it says which are."""
 
     def __init__(self, selection: Selection, advises: bool) -> None:
@@ -115,8 +124,8 @@ class _Parser:
         self._validate = msgspec.json.Decoder(msgspec.Raw).decode
         self._is_first = advises
 
-    def __call__(self, line: str, ordinal: int) -> Record:
-        """Return the record of a line. Raises Unreadable."""
+    def __call__(self, line: str, ordinal: int, before: str = "") -> Record:
+        """Return the record of an object. Raises Unreadable."""
         first, self._is_first = self._is_first, False
         try:
             self._validate(line)
@@ -129,7 +138,7 @@ class _Parser:
             if first:
                 raise Unreadable(str(error), _advice(line, error.node)) from None
             raise
-        texts, rest = tuple(scan.texts), LineRest(line, scan.spans)
+        texts, rest = tuple(scan.texts), LineRest(line, scan.spans, before)
         return Record(ordinal, texts, rest, scan.identity, scan.present, scan.subject)
 
 
@@ -155,14 +164,17 @@ class Writer(LineWriter):
     def write(self, record: Record, texts: Sequence[str]) -> None:
         """Write a record."""
         assert isinstance(record.rest, LineRest)
-        line, spans = record.rest
-        parts: list[str] = []
-        at = 0
-        for (begin, end), text in zip(spans, texts, strict=True):
-            parts += (line[at:begin], encode_basestring(text))
-            at = end
-        parts.append(line[at:])
-        self.put("".join(parts).encode())
+        self.put(filled(record.rest, texts).encode())
+
+
+def filled(rest: LineRest, texts: Sequence[str]) -> str:
+    """Return the JSON of a record with new texts in it."""
+    line, parts, at = rest.line, list[str](), 0
+    for (begin, end), text in zip(rest.spans, texts, strict=True):
+        parts += (line[at:begin], encode_basestring(text))
+        at = end
+    parts.append(line[at:])
+    return "".join(parts)
 
 
 class _Pairs(list[tuple[str, object]]):

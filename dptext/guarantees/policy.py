@@ -15,7 +15,7 @@ out, and a list of one may be a plain word:
     third_parties: []            # hosts that draws may be sent to; absent: any
     unverified: [lexicon]        # what need not be recomputed: see UNVERIFIED
     verify_key: [team.pub]       # files of keys, one of which must have signed
-    include: ["*.json"]          # files that are exports, beside those of the formats
+    include: ["*.json"]          # files that are exports, beside those of other formats
     exclude: ["samples/*"]       # files that are none
 """
 

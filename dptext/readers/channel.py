@@ -33,6 +33,8 @@ _STEP = 0.1
 _UNKNOWN = 0.03
 # Tables of epsilons that are held at once.
 _TABLES = 64
+# The name of the reader who sees one output word.
+ALONE = "alone"
 
 
 class Candidates(NamedTuple):
@@ -182,7 +184,7 @@ class UnigramReader:
     """Guesses argmax prior(x) P(y|x), the attacker of the Bayes risk."""
 
     channel: Channel
-    name: str = "alone"
+    name: str = ALONE
     assumes: str = (
         "knows mechanism, epsilon and public word frequencies; sees one word, no "
         "context"

@@ -146,8 +146,12 @@ def is_document(path: PurePath) -> bool:
 
 
 def has_suffix(name: str) -> bool:
-    """Tell whether a name ends as those of a format's files do."""
-    return formats.by_suffix(name) is not None
+    """Tell whether a name ends as those of a format's files do, and of records alone.
+
+    What ends in .json holds settings as often as records.
+    """
+    format = formats.by_suffix(name)
+    return format is not None and format.name != "json"
 
 
 def _matches(path: PurePath, patterns: Iterable[str]) -> bool:
@@ -346,7 +350,7 @@ def copied(layout: Layout, export: Export) -> Iterator[str]:
     Raises InputError and UsageError when they cannot be read.
     """
     with _opened(layout, export) as (module, stream, selection):
-        if has_suffix(export.name) and formats.find(export.name) != module:
+        if formats.by_suffix(export.name) not in (None, module):
             raise UsageError("the file's name says another format")
         yield from module.copied(stream, selection)
 

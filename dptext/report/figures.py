@@ -40,6 +40,13 @@ def share(value: float | None) -> str:
     return ">99.9%" if 0.9995 <= value < 1.0 else f"{value:.1%}"
 
 
+def whole(value: float) -> str:
+    """Write a share in whole percent, as it is said; what is not 0 is not made 0."""
+    if 0.0 < value < 0.01:
+        return "under 1%"
+    return "over 99%" if 0.99 < value < 1.0 else f"{value:.0%}"
+
+
 def percent(value: float) -> str:
     """Write a share at an axis, as short as it is."""
     return f"{100 * value:.4g}%"
@@ -113,8 +120,8 @@ def of_third_party(used: ServerUse) -> str:
     """Say to whom draws were sent, and how much was written without an answer."""
     texts = f"{count(used.texts)} text" + "s" * (used.texts != 1)
     return (
-        f"draws of {texts} were sent to {used.host} (model {used.model}); of these, "
-        f"{count(used.unanswered)} in part or in all decoded by dptext instead"
+        f"draws of {texts} sent to {used.host} (model {used.model}); "
+        f"{count(used.unanswered)} of them decoded by dptext, in part or in all"
     )
 
 

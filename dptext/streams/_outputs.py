@@ -14,6 +14,7 @@ import io
 import os
 import re
 import secrets
+import shutil
 import stat
 import sys
 import tempfile
@@ -36,6 +37,7 @@ try:
 except ImportError:  # no such locks on this system
     fcntl = None
 
+_BUFFER = 2**18
 _FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 
 
@@ -52,18 +54,37 @@ def create(target: Path, mode: int) -> tuple[Path, BinaryIO]:
 
 
 def backup(target: Path) -> tuple[Path, BinaryIO] | None:
-    """Give a file a second, hidden, locked name; None when there is no such file."""
-    kept = _beside(target)
+    """Give a file a second, hidden, locked name; None when there is no such file.
+
+    On a file system without links the name is that of a copy: the target itself is
+    never away.
+    """
     try:
         file = target.open("rb")
     except FileNotFoundError:
         return None
     _lock(file)
+    kept = _beside(target)
     try:
         os.link(target, kept)
-    except OSError:  # a file system without links
-        os.rename(target, kept)
+    except OSError:
+        with file:
+            return _copy(file, target)
     return kept, file
+
+
+def _copy(file: BinaryIO, target: Path) -> tuple[Path, BinaryIO]:
+    """Copy an open file into a hidden one beside it, which is on the disk then."""
+    kept, copy = create(target, 0o600)
+    try:
+        shutil.copyfileobj(file, copy, _BUFFER)
+        os.chmod(kept, stat.S_IMODE(os.fstat(file.fileno()).st_mode))
+        os.fsync(copy.fileno())
+    except OSError:
+        copy.close()
+        kept.unlink()
+        raise
+    return kept, copy
 
 
 def _beside(target: Path) -> Path:
@@ -104,9 +125,6 @@ def _remove_dead(part: Path) -> None:
             if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 part.unlink()
-
-
-_BUFFER = 2**18
 
 
 class Output:
@@ -335,9 +353,11 @@ class Aside:
             self._file.write(data)
 
     def complete(self) -> None:
-        """Write out all that is held back."""
+        """Write out all that is held back; a file's bytes are then on the disk."""
         with reported(str(self._path)):
             self._file.flush()
+            if self._path.is_file():
+                os.fsync(self._file.fileno())
 
     def close(self, stays: bool) -> None:
         """Keep what was added, or take it back."""

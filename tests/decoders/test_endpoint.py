@@ -435,7 +435,7 @@ def test_no_private_marker_is_ever_sent(mode: str, tmp_path: Path) -> None:
     path = tmp_path / f"{MARKER}.jsonl"
     path.write_text(json.dumps(record) + "\n" + f'{{"text": 7, "{MARKER}": 1}}\n')
     key = tmp_path / "key"
-    key.write_bytes(MARKER.encode() * 4)
+    key.write_bytes(bytes(range(32)) + MARKER.encode())
     key.chmod(0o600)
     masked = tmp_path / "mask.txt"
     masked.write_text(MARKER + "\n")

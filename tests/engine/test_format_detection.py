@@ -107,3 +107,17 @@ def test_plain_text_needs_no_field(given: str, options: tuple[str, ...]) -> None
         ran = here("sanitize", *options, "-f", "text", given=given.encode())
         _refused(ran, "looks like plain text, which has no fields")
     assert here("sanitize", *options, "--format", "text", given=CSV).code == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "data"), [("a.jsonl", b"\n"), ("a.csv", b"id,body\n"), ("a.csv", b"")]
+)
+def test_an_input_without_records_is_copied_and_said(
+    name: str, data: bytes, options: tuple[str, ...]
+) -> None:
+    """An export of an empty day is no error; one line says that nothing was in it."""
+    Path(name).write_bytes(data)
+    settings = tuple(each for each in options if each != "-q")
+    ran = here("sanitize", name, *settings, "-f", "body", "-o", f"o.{name}")
+    assert (ran.code, Path(f"o.{name}").read_bytes()) == (0, data)
+    assert f"{name}: no record in it" in ran.err

@@ -174,6 +174,7 @@ _CSV = b'id,text\n1,"the ""film"", good"\r\n2,bad\n'
 TARGETS: dict[str, tuple[Target, Callable[[], bytes]]] = {
     "split": (split, _TEXT.encode),
     "jsonl": (read("jsonl"), lambda: _ROWS),
+    "json": (read("json"), lambda: b"[" + _ROWS.replace(b"}\n{", b"},\n{") + b"]"),
     "csv": (read("csv"), lambda: _CSV),
     "tsv": (read("tsv"), lambda: _CSV.replace(b",", b"\t")),
     "text": (read("text"), _TEXT.encode),

@@ -109,7 +109,7 @@ def test_outcomes_agree(
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="needs /dev/zero")
-@pytest.mark.parametrize("format", ["jsonl", "csv", "tsv", "text", "parquet"])
+@pytest.mark.parametrize("format", ["jsonl", "json", "csv", "tsv", "text", "parquet"])
 @pytest.mark.parametrize("field", [(), ("-f", "a")])
 def test_endless_record(
     format: str, field: tuple[str, ...], options: tuple[str, ...]

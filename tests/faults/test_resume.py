@@ -101,3 +101,16 @@ def test_what_cannot_go_on_says_so(
     assert ran.code == 2
     assert reason in ran.err
     assert ran.err.count("\n") == 1
+
+
+def test_folders_of_any_name_go_on(key: str, tmp_path: Path) -> None:
+    """A folder whose name is no UTF-8 has a manifest, and what is done stays."""
+    source = tmp_path / "in" / os.fsdecode(b"caf\xe9")
+    source.mkdir(parents=True)
+    (source / "a.jsonl").write_text('{"text":"the film"}\n')
+    options = ("-f", "text", str(tmp_path / "in"), *small(tmp_path), "--resume")
+    keyed = ("--key-file", key, "--out-dir", str(tmp_path / "out"))
+    assert here("sanitize", *options, *keyed).code == 0
+    ran = here("sanitize", *options, *keyed)
+    assert ran.code == 0
+    assert "1 of 1 files are done already" in ran.err

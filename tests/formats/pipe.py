@@ -55,6 +55,11 @@ def through(
     return out.getvalue()
 
 
+def copied_names(name: str, data: bytes, selection: Selection = TEXT) -> list[str]:
+    """Return the names of the fields that are copied."""
+    return list(find(None, name).copied(io.BytesIO(data), selection))
+
+
 class Endless(io.RawIOBase):
     """A stream of a repeated byte that never stands in memory, then a tail."""
 

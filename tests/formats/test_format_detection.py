@@ -15,6 +15,7 @@ from dptext.formats import find, sniff
         ("A.NDJSON.GZ", "jsonl"),
         ("x/y.csv.zst", "csv"),
         ("t.tab", "tsv"),
+        ("a.json.gz", "json"),
         ("notes.txt.xz", "text"),
         ("p.parquet", "parquet"),
     ],
@@ -42,10 +43,10 @@ def test_unknown_names_the_option(path: str | None, name: str | None) -> None:
     ("name", "said"),
     [
         ("folder", "folder is a directory; name the files in it"),
-        ("folder.json", "folder.json is a directory"),
+        ("folder.geojson", "folder.geojson is a directory"),
         ("absent", "absent: No such file or directory"),
         ("plain", "a name without suffix; choose one with --format"),
-        ("a.json", "'.json' of .*give --format jsonl if each line is an object"),
+        ("a.geojson", "'.geojson' of .*give --format json"),
         ("a.log.gz", "'.log' of .*give --format text"),
         ("a.MD", "give --format text"),
         ("a.psv", r"give --format csv --delimiter '\|'"),
@@ -53,7 +54,7 @@ def test_unknown_names_the_option(path: str | None, name: str | None) -> None:
 )
 def test_the_way_out_is_named(name: str, said: str, tmp_path: Path) -> None:
     """A folder, an absent file, and suffixes that a format fits say what to do."""
-    for folder in ("folder", "folder.json"):
+    for folder in ("folder", "folder.geojson"):
         (tmp_path / folder).mkdir()
     (tmp_path / "plain").touch()
     with pytest.raises(UsageError, match=said):
@@ -66,7 +67,11 @@ def test_the_way_out_is_named(name: str, said: str, tmp_path: Path) -> None:
         (b' \n{"a": 1}', "jsonl"),
         (b'\xef\xbb\xbf{"a"', "jsonl"),
         (b"PAR1\x15\x04", "parquet"),
-        (b' [ {"a": 1}', "jsonl"),
+        (b' [ {"a": 1}', "json"),
+        (b"[\n", "json"),
+        (b"[]", "json"),
+        (b'{\n "a": 1,\n', "json"),
+        (b'{"a": 1}\n{', "jsonl"),
         (b"hello {", None),
         (b"[see {below}]", None),
         (b"", None),

@@ -156,9 +156,9 @@ def test_paths(fields: tuple[str, ...], line: str, expected: tuple[str, ...]) ->
         (b'{"text": -1}', "field 'text' is a JSON number, not text"),
         (b'{"text": true}', "field 'text' is a JSON boolean, not text"),
         (b'{"text": {"secret": 1}}', "field 'text' is a JSON object, not text"),
-        (b'["secret"]', "the line holds a JSON array, not an object"),
-        (b'"secret"', "the line holds a JSON string, not an object"),
-        (b"12", "the line holds a JSON number, not an object"),
+        (b'["secret"]', "the record is a JSON array, not an object"),
+        (b'"secret"', "the record is a JSON string, not an object"),
+        (b"12", "the record is a JSON number, not an object"),
         (b'{"text": "secret"', "not valid JSON: Input data was truncated"),
         (b'{"text": "secret",}', "not valid JSON: "),
         (b'{"text": "secret"} {}', "not valid JSON: "),
@@ -321,7 +321,7 @@ def test_only_the_first_record_gets_that_advice() -> None:
     (fault,) = faults("jsonl", b'{"text":"a"}\n{"txt":"a"}\n')
     assert fault.advice == ""
     (fault,) = faults("jsonl", b'[{"text":"a"}]\n')
-    assert "one object on each line" in fault.advice
+    assert "--format json reads" in fault.advice
 
 
 @pytest.mark.parametrize(

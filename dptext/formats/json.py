@@ -1,0 +1,241 @@
+"""JSON: an array of objects, or objects one after the other; each is a record.
+
+As JSON lines (dptext.formats.jsonl), only that records may span lines: white space and
+commas between them are kept, too. An array of any length is read in constant memory; a
+file that is one object is one record. Behind damage between two records nothing can be
+told apart, so that it ends the reading, whatever becomes of faulty records.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from io import BufferedIOBase
+from typing import BinaryIO, ClassVar, cast
+
+from dptext import formats
+from dptext.errors import InputError
+from dptext.formats import Item, jsonl
+from dptext.formats._lines import SKIPPED, Unreadable, decode, endless, too_long
+from dptext.formats.jsonl import LineRest, Parser
+from dptext.types import Fault, Record, Selection, Verbatim
+
+_READ = 2**16  # bytes read at once
+_OPENING = re.compile(rb"(?:\xef\xbb\xbf)?[ \t\r\n]*\[?")
+_BETWEEN = re.compile(rb"[ \t\r\n]*(?:,[ \t\r\n]*)?")
+_CLOSING = re.compile(rb"\]?[ \t\r\n]*")
+_BARE = re.compile(rb"[^ \t\r\n,\[\]{}\"]*")  # numbers, true, false, null
+_MARK = re.compile(rb'\\.|["{}\[\]]', re.DOTALL)
+_DEPTH = {b"{": 1, b"[": 1, b"}": -1, b"]": -1}
+
+
+class _Values:
+    """Cuts a stream into values and what stands between; line is that of the next."""
+
+    def __init__(self, stream: BinaryIO, limit: int, location: str) -> None:
+        self._stream = cast(BufferedIOBase, stream)
+        self._limit = limit
+        self._location = location
+        self._data = b""
+        self._at = 0
+        self.line = 1
+        self.closing = b""
+
+    def opening(self) -> bytes:
+        """Return what stands before the first value, with the bracket of an array."""
+        while len(self._data) < 3 and self._more():
+            """A byte order mark may come in parts."""
+        return self._take(_OPENING)
+
+    def separators(self, is_array: bool) -> Iterator[bytes]:
+        """Give what stands before each value, which is to be read then.
+
+        What stands behind the last one is in `closing` at the end.
+        """
+        comma = False
+        while True:
+            between = self._take(_BETWEEN)
+            if self._next() in (b"", b"]"):
+                break
+            if (b"," in between) != comma or self._next() in b"},":
+                raise self._damaged("records must have one comma between them")
+            yield between
+            comma = is_array
+        end = self._take(_CLOSING)
+        if b"," in between or end.startswith(b"]") != is_array:
+            raise self._damaged("it ends within an array; is the file cut off?")
+        if self._next():
+            raise self._damaged("something stands behind its end")
+        self.closing = between + end
+
+    def value(self) -> Iterator[bytes | None]:
+        """Give the value that begins here, or None for one that is too long.
+
+        None comes before the rest of it is read: a reader may stop there.
+        """
+        parts: list[bytes] = []
+        size = 0
+        for part in self._parts():
+            is_over = size > self._limit
+            size += len(part)
+            if size <= self._limit:
+                parts.append(part)
+            elif not is_over:
+                parts.clear()
+                yield None
+            elif size > SKIPPED:
+                raise endless(self._location)
+        if size <= self._limit:
+            yield b"".join(parts)
+
+    def _parts(self) -> Iterator[bytes]:
+        """Give the value that begins here in parts as they are read."""
+        if self._next() not in b'{["':
+            yield self._take(_BARE)
+            return
+        depth, is_quoted = 0, False
+        while True:
+            end, depth, is_quoted = _scanned(self._data, self._at, depth, is_quoted)
+            yield self._past(end)
+            if not (depth or is_quoted):
+                return
+            if not self._more():
+                raise self._damaged("it ends within a record; is the file cut off?")
+
+    def _damaged(self, reason: str) -> InputError:
+        return InputError(f"{self._location}:{self.line}: not valid JSON: {reason}")
+
+    def _next(self) -> bytes:
+        """Return the byte that comes next, none at the end."""
+        if self._at == len(self._data):
+            self._more()
+        return self._data[self._at : self._at + 1]
+
+    def _take(self, pattern: re.Pattern[bytes]) -> bytes:
+        """Go past what a pattern, which may match nothing, matches here."""
+        while True:
+            match = pattern.match(self._data, self._at)
+            assert match is not None
+            if match.end() < len(self._data) or not self._more():
+                return self._past(self._at + len(match[0]))
+            if len(match[0]) > self._limit:
+                raise self._damaged("too much space, or too long a number")
+
+    def _past(self, end: int) -> bytes:
+        passed = self._data[self._at : end]
+        self._at = end
+        self.line += passed.count(b"\n")
+        return passed
+
+    def _more(self) -> bool:
+        more = self._stream.read1(_READ)
+        self._data = self._data[self._at :] + more
+        self._at = 0
+        return bool(more)
+
+
+def _scanned(
+    data: bytes, at: int, depth: int, is_quoted: bool
+) -> tuple[int, int, bool]:
+    """Return where the value ends or what is read of it, how deep, and if in quotes."""
+    end = at
+    for mark in _MARK.finditer(data, at):
+        end = mark.end()
+        if mark[0] == b'"':
+            is_quoted = not is_quoted
+        elif not is_quoted:
+            depth += _DEPTH.get(mark[0], 0)
+        if not (depth or is_quoted):
+            return end, 0, False
+    is_cut = end < len(data) and data.endswith(b"\\")  # what it escapes is to come
+    return len(data) - is_cut, depth, is_quoted
+
+
+class Format(jsonl.Format):
+    """One record per object of an array, or of a file."""
+
+    SUFFIXES: ClassVar = (".json",)
+
+    def read(
+        self,
+        stream: BinaryIO,
+        selection: Selection,
+        location: str,
+        start: int = 0,
+        line: int = 1,
+    ) -> Iterator[Item]:
+        """Read one record per object."""
+        values = _Values(stream, selection.max_record_bytes, location)
+        parse, ordinal = Parser(selection, advises=True), start
+        opening = values.opening()
+        yield Verbatim(opening, header=True)
+        for before in values.separators(opening.endswith(b"[")):
+            where = f"{location}:{values.line}: record {ordinal - start + 1}"
+            for value in values.value():
+                if value is None:
+                    reason = too_long(selection.max_record_bytes)
+                    yield Fault(where, reason, b"")
+                    continue
+                try:
+                    yield parse(decode(value), ordinal, before.decode())
+                except Unreadable as error:
+                    yield Fault(where, str(error), value, error.advice)
+            ordinal += 1
+        yield Verbatim(values.closing)
+
+    def writer(self, stream: BinaryIO, selection: Selection) -> formats.Writer:
+        """Return a writer of objects."""
+        return Writer(stream)
+
+    def regular(self, selection: Selection) -> None:
+        """Return None: one process cuts the records, and writes them."""
+
+    def raw_records(self, stream: BinaryIO, limit: int) -> Iterator[bytes]:
+        """Give the bytes of each object. Raises InputError."""
+        values = _Values(stream, limit, "file")
+        for _ in values.separators(values.opening().endswith(b"[")):
+            for value in values.value():
+                yield value or b""
+
+
+class Writer(formats.Writer):
+    """Writes objects with what stood before each; arrays become one array."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self._opening: bytes | None = None
+        self._closing = b""
+        self._is_first = True
+
+    def verbatim(self, item: Verbatim) -> None:
+        """Write what begins a file, once, and keep what ends it.
+
+        Raises InputError when a second input does not go on the first one's array.
+        """
+        raw = item.rest
+        assert isinstance(raw, bytes)
+        if not item.header:
+            self._closing = raw
+        elif self._opening is None:
+            self._opening = raw
+            self._stream.write(raw)
+        elif not (raw.endswith(b"[") and self._opening.endswith(b"[")):
+            raise InputError(
+                "inputs that are no arrays cannot be one JSON file; write each input "
+                "to its own output with --out-dir"
+            )
+
+    def write(self, record: Record, texts: Sequence[str]) -> None:
+        """Write an object, with the comma that it needs."""
+        assert isinstance(record.rest, LineRest)
+        before = record.rest.before
+        if self._is_first:
+            before = before.replace(",", "")
+        elif "," not in before and (self._opening or b"").endswith(b"["):
+            before = "," + before
+        self._is_first = False
+        self._stream.write((before + jsonl.filled(record.rest, texts)).encode())
+
+    def close(self) -> None:
+        """Write what ends the file."""
+        self._stream.write(self._closing)
