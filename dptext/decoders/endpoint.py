@@ -119,8 +119,8 @@ class Endpoint(decoders.Decoder):
     def note(self) -> str:
         """Say that a server need not answer twice alike."""
         return (
-            "The server may answer otherwise another time: a key repeats the draws, "
-            "and other words may be written for them."
+            "The server may answer otherwise another time: a key repeats draws, not "
+            "answers."
         )
 
     @property

@@ -31,7 +31,7 @@ from dptext.report import build, document, signatures
 from dptext.report.document import Document, Recorded
 from dptext.report.exports import SIDECAR
 from dptext.report.signatures import Key
-from dptext.types import Fault, Verbatim
+from dptext.types import Fault, ServerUse, Verbatim
 
 # Records of a batch that a third party is asked about.
 _ASKED = 256
@@ -79,12 +79,12 @@ def run_job(
         # A ledger is charged by records, which others would have read.
         parts = job.jobs > 1 and charging.entry is None
         tasks: Iterable[Task] = source.tasks(module, parts=parts)
+        later = charging
         if before is not None:
-            tasks = _charged(tasks, pipeline, charging)
+            tasks, later = _charged(tasks, pipeline, charging), FREE
         first = tally.records
         for task, done in _done(pipeline, tasks, key, job.jobs, tally):
-            if before is None:
-                charging.charge(task.records, done.replaced)
+            later.charge(task.records, done.replaced)
             _write(writer, fields, task, done, source)
             tally.add(done.counted)
             tally.records = first + fields.records
@@ -108,9 +108,13 @@ def run_job(
     copied = fields.copied if writer.copied is None else writer.copied
     tally.copied.update(dict.fromkeys(copied))
     tally.seconds += time.monotonic() - began
-    after = pipeline.decoder.used
-    used = None if before is None or after is None else after.since(before)
+    used = _since(before, pipeline.decoder.used)
     return Written(chosen, output.size, output.digest or "", writer.copied, used)
+
+
+def _since(before: ServerUse | None, after: ServerUse | None) -> ServerUse | None:
+    """Return what a third party was asked between two states."""
+    return None if before is None or after is None else after.since(before)
 
 
 def _charged(

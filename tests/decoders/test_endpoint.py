@@ -460,7 +460,11 @@ def test_no_private_marker_is_ever_sent(mode: str, tmp_path: Path) -> None:
     sent = 0
     with serving() as server:
         asked = options(server.url, f"mode={mode}", "ngrams=''")
-        runs = [(name, ()) for name in _profiles()]
+        # What a profile copies is released anyway.
+        hidden = ("--set", "tokens.unknown=mask", "--set", "tokens.number=mask")
+        runs: list[tuple[str, tuple[str, ...]]] = [
+            (name, hidden) for name in _profiles()
+        ]
         runs += [("balanced", variant) for variant in variants]
         for name, variant in runs:
             before = len(server.requests)
@@ -588,7 +592,7 @@ def test_the_statement_names_the_third_party(tmp_path: Path) -> None:
                 given=b"the film was good\n",
             )
             assert ran.code == 0, ran.err
-            assert "other words may be written" in " ".join(ran.err.split())
+            assert "may answer otherwise another time" in " ".join(ran.err.split())
             report = json.loads((tmp_path / "r.json").read_text())
             promise = report["guarantee"]
             assert f"{server.url[7:-3]} (model tiny)" in promise["decoding"]
@@ -745,8 +749,8 @@ def test_evaluate_lets_the_server_attack_where_it_is_told_to(tmp_path: Path) -> 
     before.write_text("the film was good\nthe actor is very old\n")
     after.write_text("the plot was bad\nthe music is very new\n")
     with serving() as server:
-        base = ("evaluate", str(before), str(after), "-p", "balanced", "--json")
-        base += (*small(tmp_path), *options(server.url, "ngrams=''"))
+        settings = (*small(tmp_path), *options(server.url, "ngrams=''"), "--json")
+        base = ("evaluate", str(before), str(after), "-p", "balanced", *settings)
         plain = here(*base)
         assert plain.code == 0, plain.err
         assert not server.requests
