@@ -306,7 +306,8 @@ class Server:
                     raise DptextError(self._stopped(str(error))) from None
                 return None
             self._failures = 0
-            said = object_of(content)
+            # A small model may repeat what it is told.
+            said = None if _AGAIN in content else object_of(content)
             answer = None if said is None else question.read(said)
             if answer is not None:
                 return answer
