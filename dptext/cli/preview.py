@@ -56,7 +56,8 @@ def show(job: Job, records: int, pipeline: Pipeline, key: RunKey) -> None:
     from rich.table import Table
 
     batch = first_records(job, records)
-    texts = pipeline.privatize(batch, pipeline.randomness(key)).texts
+    offline = pipeline.offline
+    texts = offline.privatize(batch, pipeline.randomness(key)).texts
     table = Table(box=None, expand=True, show_lines=True, padding=(0, 2))
     for name in ("original", "private"):
         table.add_column(name, ratio=1, overflow="fold")
@@ -66,6 +67,8 @@ def show(job: Job, records: int, pipeline: Pipeline, key: RunKey) -> None:
     console = screen.console(stderr=True)
     console.print(table)
     console.print("A preview: nothing was written, and nothing recorded in a ledger.")
+    if offline.decoder is not pipeline.decoder:
+        console.print("Nothing was sent: a server would write other words.")
 
 
 def show_choices(
