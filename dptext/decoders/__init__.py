@@ -18,7 +18,7 @@ from typing import ClassVar
 from dptext.readers import Reader
 from dptext.readers.channel import Channel
 from dptext.settings import Prepared
-from dptext.types import Ids, Released
+from dptext.types import Ids, Lexicon, Released
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +31,10 @@ class Params(ABC):
     def brings_model(self) -> bool:
         """Tell whether its model is the user's: a statement then rests on that one."""
         return self.reads
+
+    def of_lexicon(self, lexicon: Lexicon) -> Params:
+        """Return the settings with what the lexicon brings along for them."""
+        return self
 
     def fits(self, channel: Channel) -> bool:
         """Tell whether to decode at all: False writes the draws, and says so."""
