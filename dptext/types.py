@@ -123,8 +123,8 @@ class Record:
     ordinal counts the records of the whole run from 0; texts are the selected text
     values in file order; rest is what the format needs to write the row back and is
     opaque to everyone else; identity is the value of the id field, where one is named;
-    present names the selected fields that it has, null or not (None: the format has no
-    fields); subject is the value of the subject field, where one is named.
+    present names the fields of texts that it has, null or not (None: the format has
+    none); subject is the value of the subject field, where one is named.
     """
 
     ordinal: int

@@ -218,6 +218,7 @@ def of_one_vector(mechanism: NoiseMechanism, epsilon: float, most: int) -> float
     if not shared:
         msg = f"--most {most}: too many vectors for this epsilon and delta; give fewer"
         raise UsageError(msg)
+    # Rounded down, so that the mu of all together is not above the one to be shared.
     return shared * (1.0 - 1e-9)
 
 
