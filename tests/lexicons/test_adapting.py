@@ -147,11 +147,13 @@ def test_a_language_from_manuals_alone(
     assert ran.code == 0, ran.err
     gained = json.loads(ran.out)
     assert gained["own"]["similarity"] > gained["drawn"]["similarity"]
-    assert 0.2 < gained["reading"]["classes"][0]["success"] < 0.8
+    # More than who always says the most frequent word, and not everything.
+    assert 0.1 < gained["reading"]["classes"][0]["success"] < 0.8
     private = tmp_path / "private.txt"
     private.write_text("\n".join(lines[:20]), encoding="utf-8")
     key = tmp_path / "key"
     key.write_bytes(bytes(range(32)))
+    key.chmod(0o600)
     outputs = [tmp_path / "one.txt", tmp_path / "two.txt"]
     for output in outputs:
         ran = here(
