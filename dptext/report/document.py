@@ -211,6 +211,22 @@ class Document:
     private: Private | None
     signature: Signature | None = None
 
+    @property
+    def risk(self) -> float | None:
+        """Return how often the best guess of one word is right, None if not known."""
+        risk = None if self.words is None else self.words.risk
+        return None if risk is None else risk.success
+
+    def to_json(self) -> str:
+        """Return it as JSON, private figures included: see `public`."""
+        return encode(self).decode()
+
+    def _repr_html_(self) -> str:
+        """Return the short answer, for notebooks."""
+        from dptext.report import answer
+
+        return answer.to_html(self)
+
 
 def public(document: Document) -> Document:
     """Return the document without anything that depends on the private text."""
