@@ -123,8 +123,8 @@ class Record:
     ordinal counts the records of the whole run from 0; texts are the selected text
     values in file order; rest is what the format needs to write the row back and is
     opaque to everyone else; identity is the value of the id field, where one is named;
-    present names the selected fields that it has, null or not (None: the format has no
-    fields); subject is the value of the subject field, where one is named.
+    present names the fields of texts that it has, null or not (None: the format has
+    none); subject is the value of the subject field, where one is named.
     """
 
     ordinal: int
@@ -201,7 +201,7 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class Released:
-    """What a decoder sees of a batch of texts: drawn words and what is kept, no more.
+    """The view of a decoder of a batch of texts: drawn and kept words, no more.
 
     pieces list[p]: marks and spacing as they stand, copied words without spaces around
     them, "" for each word that was drawn, masked or left out. flags (p,) uint8: the
@@ -286,7 +286,7 @@ _NAMED = {
 
 @dataclass(frozen=True, slots=True)
 class VaryingEpsilon:
-    """What is left of a guarantee when epsilon differs from word to word.
+    """The guarantee that is left when epsilon differs from word to word.
 
     Two words with epsilons of at most hi lose at most hi * word nats; words with
     epsilons that sum to at most E, for both of two texts, lose at most E * total
@@ -321,8 +321,8 @@ class Guarantee:
     (epsilon, delta) delta is that of the largest distance, mu its Gaussian-DP
     parameter. context says that the output distribution of a word follows from all
     words of its text, so that epsilon holds for any two texts and a change of one word
-    counts for every word; varying_epsilon, what is left where epsilon differs from word
-    to word (None: nothing).
+    counts for every word; varying_epsilon, the guarantee where epsilon differs
+    from word to word (None: none).
     """
 
     notion: Notion

@@ -1,10 +1,10 @@
 """English vectors with the orders of the built-in lexicon.
 
-Words, their vectors and their counts come from a file. Of the words that it has, too,
-the built-in lexicon says how they are written, which of them may be outputs, and in
-which order outputs stand best for them: by meaning and grammar, without opposites. The
-order of any other word, and what is missing at the end of one, is that by cosine less
-hubness and frequency in the vectors of the file (dptext.lexicons.orders).
+Words, their vectors and their counts come from a file. For words that it knows, the
+built-in lexicon says how they are written, which of them may be outputs, and in which
+order outputs stand best for them: by meaning and grammar, without opposites. Other
+words are ordered by cosine less hubness and frequency in the vectors of the file
+(dptext.lexicons.orders), which also fills orders that are too short.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ def _followed(
     others: NDArray[np.integer],
     outputs: int,
 ) -> list[int]:
-    """Return an order of the length of others: first, what is an output, the others."""
+    """Return an order as long as others: first, outputs among theirs, then others."""
     inside = theirs[(theirs >= 0) & (theirs < outputs)]
     distinct = dict.fromkeys([*first, *inside.tolist(), *others.tolist()])
     return [*distinct][: len(others)]

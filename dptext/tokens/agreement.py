@@ -2,8 +2,8 @@
 
 "he walk" becomes "he walks", "these dog" "these dogs", "to went" "to go", "me is" "I
 am", "a apple" "an apple". The rules are public, those of
-dptext/data/words/english_agreement.txt, so that what is written is a function of what
-was drawn and of what was kept.
+dptext/data/words/english_agreement.txt, so that the written words
+are a function of drawn and of kept words.
 
 A stream is a row of words as they will stand in texts: ids (n,) int32, V for a word of
 no vocabulary; beside (n - 1,) whether a word has the one after right behind it; free
@@ -176,7 +176,7 @@ class AgreementTables:
 
 
 Mask = NDArray[np.bool_]
-# Words that "an" stands before, by their spelling; what is heard otherwise is listed.
+# Words that "an" stands before, by their spelling; exceptions are listed.
 _FIRST = tuple("aeiouhAEIOUH")
 _VOWEL = re.compile(
     r"(?!uni(?!n|m)|u[bkrst][aeiou]|u\.|u[ks]$|u$|eu|one|once)[aeiou]|hour|honest|hono"

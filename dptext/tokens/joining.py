@@ -360,7 +360,7 @@ _OUTSIDE = (kinds.IDENTIFIER, kinds.KEPT, kinds.MASKED, kinds.FORMED)
 
 
 class Releaser:
-    """Reduce batches to what is released of them under one policy."""
+    """Reduce batches to the part that is released under one policy."""
 
     def __init__(self, policy: Policy) -> None:
         self._treatment = np.array([policy.treatment(kind) for kind in _KINDS.tolist()])
