@@ -19,7 +19,7 @@ from dptext.engine.charging import FREE, Account, Charging
 from dptext.engine.fields import Fields, HeldBack
 from dptext.engine.job import Job, Progress, Sinks, Warn, Written
 from dptext.engine.manifest import Manifest
-from dptext.engine.source import Source, location
+from dptext.engine.source import Source
 from dptext.engine.tally import BEGIN, Start, Tally
 from dptext.engine.worker import Done, Task, Worker
 from dptext.errors import InputError
@@ -58,10 +58,9 @@ def run_job(
     output = sinks.output
     # No two records of a run have the same ordinal, so none share their noise.
     start, first_text = tally.next
-    source = Source(job, sinks.aside, start, first_text)
+    source = Source(job, sinks.aside, start, first_text, warn)
     with contextlib.ExitStack() as stack:
-        chosen = source.open(stack)
-        module = formats.find(None, chosen)
+        module = source.open(stack)
         selection = job.selection
         fields = Fields(selection, module, warn)
         # What has left cannot be taken back when a field turns out to be in no record.
@@ -71,7 +70,7 @@ def run_job(
         writer = module.writer(stream, selection)  # type: ignore[arg-type]
         # A ledger is charged by records, which others would have read.
         parts = job.jobs > 1 and charging.entry is None
-        tasks = source.tasks(module, parts=parts)
+        tasks = source.tasks(parts=parts)
         before = tally.records
         for task, done in _done(pipeline, tasks, key, job.jobs, tally):
             charging.charge(task.records, done.replaced)
@@ -84,21 +83,23 @@ def run_job(
             if job.flush:
                 stream.flush()
         source.check_read(fields.records)
-        if not fields.records:
-            names = ", ".join(map(location, job.inputs))
-            warn(f"{names}: no record in it, so the output has none either")
         source.check_unchanged()
         fields.check()
         writer.close()
         if held is not None:
             held.release()
     output.complete()
+    if output.replaced:
+        warn(
+            f"written as '?', since {selection.encoding} lacks them: characters of new "
+            f"texts, {output.replaced}"
+        )
     tally.faults += source.faults
     tally.fields.update(fields.counts)
     copied = fields.copied if writer.copied is None else writer.copied
     tally.copied.update(dict.fromkeys(copied))
     tally.seconds += time.monotonic() - began
-    return Written(chosen, output.size, output.digest or "", writer.copied)
+    return Written(module.name, output.size, output.digest or "", writer.copied)
 
 
 def _write(
