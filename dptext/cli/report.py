@@ -14,7 +14,7 @@ from dptext.errors import UsageError
 def command(
     context: typer.Context,
     file: Annotated[
-        Path | None, typer.Argument(help="A report or sidecar as JSON.")
+        Path | None, typer.Argument(help="An output, or a report as JSON.")
     ] = None,
     html: options.Html = None,
     schema: Annotated[
@@ -25,18 +25,20 @@ def command(
 
     A signature counts as verified by a key that the policy names (verify_key).
 
-    Example: dptext report tickets.private.jsonl.dptext.json --html report.html
+    Example: dptext report tickets.private.jsonl --html report.html
     """
     from dptext import streams
     from dptext.guarantees import policy
-    from dptext.report import document, signatures, views
+    from dptext.report import document, exports, signatures, views
     from dptext.report import html as pages
 
     if schema:
         screen.print_json(document.schema())
         return
     if file is None:
-        raise UsageError("name a report, as in: dptext report OUTPUT.dptext.json")
+        raise UsageError("name an output or a report, as in: dptext report OUTPUT")
+    if (beside := exports.beside(file)).is_file():
+        file = beside
     streams.check_ends(file, "report")
     try:
         data = file.read_bytes()

@@ -1,41 +1,48 @@
-"""The short answer of a run: what is private, what is not, and how much is protected.
+"""The short answer: what is private, what is not, how much is protected, what to do.
 
-One line for each question, as a sentence and as figures. A terminal shows the
-sentences; machines get both. Some lines depend on the private text, as those of the
-full report do: they are for the owner of the text.
+One line for each question, as a sentence and as figures. Terminals, pages and notebooks
+show the sentences; machines get both. Lines that count private texts are for the owner
+of the text; a public document has none of them.
 """
 
 from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Iterator, Sequence
+import textwrap
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dptext.guarantees.rounding import (
-    MAX_MEANINGFUL_LOSS,
-    MAX_MEANINGFUL_TEXT_LOSS,
-    factor,
-    number,
-)
+from dptext.guarantees.claims import Strength
+from dptext.guarantees.rounding import MAX_MEANINGFUL_TEXT_LOSS, number
 from dptext.guarantees.statement import Statement
 from dptext.measures.bayes_risk import Risk
-from dptext.measures.context_risk import ALL, InContext, Reading
-from dptext.report.blocks import Badge, Block, Cell, Figures, Tone
+from dptext.report import html
+from dptext.report.blocks import Badge, Block, Cell, Code, Figures, Tone
 from dptext.report.document import Document, Private, WordSection
-from dptext.report.figures import bound, count, score, share, short
+from dptext.report.exports import SIDECAR
+from dptext.report.figures import bound, count, short, whole
+from dptext.report.meaning import between, strongest
 from dptext.types import JsonObject, Level, Notion
 from dptext.vectors.measures import Measures
 
-RARE = "all other words"  # the band of words beyond the thousand most frequent
+# The answer fits on 12 lines of 80 columns, of which names of lines take 11.
+_LINES, _WIDTH = 12, 68
+_OF_WARNINGS = 3  # lines that are kept free for warnings
+# Lines that are cut where there is no room, the first of them first.
+_SHORTENED = (
+    *("private", "report", "send it", "copied", "one word", "one text", "a person"),
+    "a reader",
+)
+_LONGEST = 30  # characters of the name of a field
+_LONG_PATH = 44  # characters of the path of an output
 _SEEDED = "not measured: with the seed, every draw can be repeated"
-_OWN = "private figures: do not publish"
-_ADD_UP = "losses of all words and records add up"
-_NAMES = 110  # characters of names of fields in the sentence
-_LONGEST = 30  # characters of one name
-_LONG_PATH = 40  # characters
-_REASON = 140  # characters
+_WORDS = {
+    Strength.STRONG: "well protected",
+    Strength.MODERATE: "protected in part",
+    Strength.WEAK: "weakly protected",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +52,9 @@ class Released:
     outputs are paths, None for standard output; folder, where several are, None
     where they took the place of the originals; public, the public report of the first;
     internal and page, the files of the internal report; copied, the names of the copied
-    fields in the records that were looked at: all where first is 0, else so many;
-    signed, by which key public reports are signed, None where they are not.
+    fields in the records that were looked at: all where first is 0, else so many, and
+    None where they are not known; signed, by which key public reports are signed, None
+    where they are not.
     """
 
     outputs: Sequence[str | None]
@@ -54,9 +62,17 @@ class Released:
     public: str | None = None
     internal: str | None = None
     page: str | None = None
-    copied: Sequence[str] = ()
+    copied: Sequence[str] | None = ()
     first: int = 0
     signed: str | None = None
+
+    @classmethod
+    def by(cls, document: Document) -> Released:
+        """Return what a document itself says of its output."""
+        output = document.output
+        if output is None:
+            return cls((), copied=None)
+        return cls([output.file], public=output.file, copied=output.copied)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +89,38 @@ class Line:
         return self.name.replace(" ", "_")
 
 
+def answer(document: Document, released: Released | None = None) -> list[Line]:
+    """Return what a run did and what it protects.
+
+    Without released, files are those that the document names.
+    """
+    released = released or Released.by(document)
+    words, vectors, private = document.words, document.vectors, document.private
+    of = "text" if vectors and document.guarantee.level is Level.TEXT else "word"
+    lines = [_private(document, released), _copied(document, released)]
+    lines += [_one(document, of), _person(document)]
+    if words is not None:
+        lines.append(_reader(document, words))
+    else:
+        assert vectors is not None
+        lines.append(_ruler(vectors.measures))
+    if private is not None and private.words is not None:
+        lines.append(_kept(private))
+    elif vectors is not None and vectors.measures is not None:
+        lines.append(_distances(vectors.measures))
+    return [*lines, _send(document), _report(released)]
+
+
 def blocks(lines: Sequence[Line], warnings: Sequence[str] = ()) -> tuple[Block, ...]:
-    """Return the lines for people, warnings last."""
-    rows: list[tuple[str, Cell]] = [(line.name, line.sentence) for line in lines]
-    rows += [("warning", Badge(line, Tone.FAIR)) for line in warnings]
+    """Return the lines for people, warnings last, cut to the lines of a screen."""
+    said = {line.name: _cut(line.sentence, 2) for line in lines}
+    wanted = min(sum(map(_height, warnings)), _OF_WARNINGS)
+    for name in _SHORTENED:
+        if name in said and sum(map(_height, said.values())) + wanted > _LINES:
+            said[name] = _cut(said[name], 1)
+    left = _LINES - sum(map(_height, said.values()))
+    rows: list[tuple[str | Code, Cell]] = list(said.items())
+    rows += [("warning", Badge(line, Tone.FAIR)) for line in _fitting(warnings, left)]
     return (Figures(rows),) if rows else ()
 
 
@@ -86,41 +130,68 @@ def data(lines: Sequence[Line], warnings: Sequence[str] = ()) -> JsonObject:
     return {**said, "warnings": list(warnings)}
 
 
-def answer(document: Document, released: Released) -> list[Line]:
-    """Return what a run did and what it protects, for the owner of the text."""
-    promise, words, private = document.guarantee, document.words, document.private
-    lines = []
-    if private is not None:
-        lines.append(_done(document, private, released))
-    lines.append(_copied(document, released))
-    if words is not None:
-        lines += [_one(document, "one word"), _person(document)]
-        lines.append(_readers(document, words))
-    else:
-        assert document.vectors is not None
-        of = "one word" if promise.level is Level.WORD else "one text"
-        lines += [_one(document, of), _person(document)]
-        lines.append(_ruler(document.vectors.measures))
-    if private is not None and private.words is not None:
-        lines.append(_kept(private))
-    elif document.vectors is not None and document.vectors.measures is not None:
-        lines.append(_distances(document.vectors.measures))
-    lines.append(_report(released))
-    return lines
+def to_html(document: Document, released: Released | None = None) -> str:
+    """Return the answer as a part of another page, such as a notebook."""
+    lines = answer(document, released)
+    return html.fragment([Figures([(line.name, line.sentence) for line in lines])])
+
+
+def _height(sentence: str) -> int:
+    """Return how many lines of a terminal a sentence takes."""
+    return len(textwrap.wrap(sentence, _WIDTH, break_on_hyphens=False)) or 1
+
+
+def _cut(sentence: str, lines: int) -> str:
+    """Cut a sentence to some lines; the full report has all of it."""
+    words = sentence.split(" ")
+    while _height(sentence) > lines and len(words) > 1:
+        words.pop()
+        sentence = f"{' '.join(words)} ..."
+    return sentence
+
+
+def _fitting(warnings: Sequence[str], lines: int) -> list[str]:
+    """Return warnings that fit on some lines, and say how many more there are."""
+    if sum(map(_height, warnings)) <= lines:
+        return list(warnings)
+    shown = warnings if len(warnings) <= lines else warnings[: max(lines - 1, 0)]
+    more = len(warnings) - len(shown)
+    each = (lines - bool(more)) // max(len(shown), 1)
+    rest = [f"{count(more)} more: --verbose shows all warnings"] if more else []
+    return [*(_cut(line, each) for line in shown), *rest]
 
 
 def _some(number: int, one: str) -> str:
     return f"{count(number)} {one}" + "s" * (number != 1)
 
 
-def _done(document: Document, private: Private, released: Released) -> Line:
+def _private(document: Document, released: Released) -> Line:
     """Say how much became private, and where it is."""
-    layout, words, vectors = document.run.layout, private.words, private.vectors
-    unit = "line" if layout.format == "text" else "record"
+    layout, private = document.run.layout, document.private
+    named = ""
+    if layout.fields:
+        named = " of " + " and ".join(f'"{_name(each)}"' for each in layout.fields)
+    figures: JsonObject = {}
+    if private is not None:
+        sentence, figures = _counted(private, layout.format == "text", named)
+    elif document.words is not None:
+        sentence = f"words{named} replaced"
+    else:
+        sentence = f"vectors{named}"
+    figures["fields"] = layout.fields
+    figures["outputs"] = [each or "-" for each in released.outputs]
+    where = _where(released)
+    return Line("private", f"{sentence}: {where}" if where else sentence, figures)
+
+
+def _counted(private: Private, is_text: bool, named: str) -> tuple[str, JsonObject]:
+    """Say how many records, words or vectors there were."""
+    unit = "line" if is_text else "record"
     figures: JsonObject = {"records": private.records, "left_out": private.faults}
-    said = [_some(private.records, unit)]
+    parts = [_some(private.records, unit)]
     if private.faults:
-        said.append(f"{_some(private.faults, unit)} left out as unreadable")
+        parts.append(f"{_some(private.faults, unit)} left out as unreadable")
+    words, vectors = private.words, private.vectors
     if words is not None:
         treated: dict[str, int] = {}
         for name, tokens in words.tokens.items():
@@ -128,27 +199,21 @@ def _done(document: Document, private: Private, released: Released) -> Line:
                 treatment = words.treatment.get(name, "not stated")
                 treated[treatment] = treated.get(treatment, 0) + tokens
         replaced = treated.pop("replaced", 0)
-        said.append(f"{_some(replaced, 'word')} replaced")
-        others = {"random digits": "made random digits"}
-        others["random of its form"] = "made random of its form"
-        said += [
-            f"{count(each)} {others.get(name, name)}"
+        parts.append(f"{_some(replaced, 'word')}{named} replaced")
+        as_said = {
+            "random digits": "made random digits",
+            "random of its form": "made random of its form",
+        }
+        parts += [
+            f"{count(each)} {as_said.get(name, name)}"
             for name, each in treated.items()
             if each
         ]
         figures |= {"words_replaced": replaced, "other_words": treated}
     elif vectors is not None:
-        said.append(_some(vectors.vectors, "vector"))
+        parts.append(f"{_some(vectors.vectors, 'vector')}{named}")
         figures |= {"vectors": vectors.vectors, "words": vectors.words}
-    where = ""
-    if layout.fields:
-        named = " and ".join(f'"{_name(each)}"' for each in layout.fields)
-        where = f" {'of' if words is None else 'in'} {named}"
-    figures |= {
-        "fields": layout.fields,
-        "outputs": [each or "-" for each in released.outputs],
-    }
-    return Line("private", f"{', '.join(said)}{where}: {_where(released)}", figures)
+    return ", ".join(parts), figures
 
 
 def _where(released: Released) -> str:
@@ -156,7 +221,12 @@ def _where(released: Released) -> str:
     paths = released.outputs
     if len(paths) == 1:
         path = paths[0] or "standard output"
-        return path if len(path) <= _LONG_PATH else f".../{Path(path).name}"
+        if len(path) <= _LONG_PATH:
+            return path
+        name = Path(path).name
+        return f".../{name}" if len(name) <= _LONG_PATH else f"...{name[-_LONG_PATH:]}"
+    if not paths:
+        return ""
     files = f"{count(len(paths))} files"
     if released.folder is not None:
         return f"{files} in {released.folder}"
@@ -170,10 +240,10 @@ def _name(name: str) -> str:
 
 
 def _listed(names: Sequence[str]) -> str:
-    """Name fields, as many as two lines hold."""
+    """Name fields, as many as a line holds."""
     shown: list[str] = []
     for name in map(_name, names):
-        if shown and len(", ".join([*shown, name])) > _NAMES:
+        if shown and len(", ".join([*shown, name])) > _WIDTH:
             return f"{', '.join(shown)} and {count(len(names) - len(shown))} more"
         shown.append(name)
     return ", ".join(shown)
@@ -181,36 +251,55 @@ def _listed(names: Sequence[str]) -> str:
 
 def _copied(document: Document, released: Released) -> Line:
     """Name what is copied as it is: fields, and parts of the texts."""
-    names, private = list(released.copied), document.private
-    said = [_listed(names)] if names else []
-    if not names and document.run.layout.fields is not None:
-        said = ["no other field"]
-    if names and released.first:
-        each = " of each file" * (len(released.outputs) > 1)
-        said[0] += f" (in the first {count(released.first)} records{each})"
-    inside = []
-    if private is not None and private.words is not None:
-        counts = private.words
-        inside = [
-            {"kept": "words of keep lists"}.get(name, name.replace("_", " "))
-            + ("s" if name in ("stop_word", "number", "identifier") else "")
-            + (" words" if name == "unknown" else "")
+    names, fields = released.copied, document.run.layout.fields
+    parts = []
+    if names:
+        parts.append(_listed(names))
+        if released.first:
+            each = " of each file" * (len(released.outputs) > 1)
+            parts[0] += f" (in the first {count(released.first)} records{each})"
+    elif fields is not None:
+        parts.append("no other field" if names is not None else "every other field")
+    inside = _inside(document)
+    if inside:
+        parts.append(f"in the texts: {', '.join(inside)}")
+    figures: JsonObject = {
+        "fields": names,
+        "of_first_records": released.first or None,
+        "inside": inside,
+    }
+    return Line("copied", "; ".join(parts) or "nothing", figures)
+
+
+def _inside(document: Document) -> list[str]:
+    """Name the classes of token that are copied inside of texts, if there were any."""
+    counts = None if document.private is None else document.private.words
+    as_said = {
+        "kept": "words of keep lists",
+        "stop_word": "stop words",
+        "number": "numbers",
+        "identifier": "identifiers",
+        "unknown": "unknown words",
+    }
+    if counts is not None:
+        names = [
+            name
             for name, treatment in counts.treatment.items()
             if treatment == "copied"
             and name != "space"
             and (counts.tokens.get(name) or name == "punctuation")
         ]
-    if inside:
-        said.append(f"in the texts: {', '.join(inside)}")
-    return Line(
-        "copied",
-        "; ".join(said) or "nothing",
-        {"fields": names, "of_first_records": released.first or None, "inside": inside},
-    )
+    else:
+        settings = document.run.settings.get("tokens")
+        policy = settings if isinstance(settings, dict) else {}
+        classes = ("punctuation", "stop_word", "number", "unknown")
+        names = [name for name in classes if policy.get(name) == "keep"]
+        names += ["kept"] * ("keep-list" in document.guarantee.unprotected)
+    return [as_said.get(name, name.replace("_", " ")) for name in names]
 
 
 def _one(document: Document, of: str) -> Line:
-    """Say what is guaranteed for one word, or for what one vector is of."""
+    """Say what is guaranteed for one word, or for the text that a vector is of."""
     promise = document.guarantee
     figures: JsonObject = {
         "notion": str(promise.notion),
@@ -221,8 +310,8 @@ def _one(document: Document, of: str) -> Line:
     }
     if promise.notion is Notion.NONE:
         figures |= {"epsilon": None, "loss": None}
-        return Line(of, _no_guarantee(document), figures)
-    return Line(of, _guaranteed(promise, of.removeprefix("one ")), figures)
+        return Line(f"one {of}", _no_guarantee(document), figures)
+    return Line(f"one {of}", f"{_certain(promise, of)} ({_terms(promise, of)})", figures)
 
 
 def _finite(nats: float) -> float | None:
@@ -232,71 +321,39 @@ def _finite(nats: float) -> float | None:
 def _no_guarantee(document: Document) -> str:
     """Say why there is no guarantee."""
     if document.run.key == "seed":
-        return (
-            "no guarantee: anyone who knows or guesses the seed can repeat every draw"
-        )
-    said = document.guarantee.sentence
-    return _cut(said[:1].lower() + said[1:], _REASON)
+        return "no guarantee: who knows or guesses the seed can repeat every draw"
+    sentence = document.guarantee.sentence
+    return sentence[:1].lower() + sentence[1:]
 
 
-def _cut(said: str, most: int) -> str:
-    """Cut a long sentence where a part of it ends; the report has the whole."""
-    if len(said) <= most:
-        return said
-    ends = [said.rfind(end, 0, most) for end in (". ", "; ", ": ", ", ")]
-    end = max(ends) if max(ends) > most // 3 else said.rfind(" ", 0, most)
-    return f"{said[:end]} ..."
+def _certain(promise: Statement, of: str) -> str:
+    """Say how sure the output alone can make anyone of one word, or one text."""
+    match promise.strength.word:
+        case Strength.NOT_MEANINGFUL:
+            return "no meaningful protection"
+        case Strength.VARIES:
+            return f"protected from similar {of}s only, not from very different ones"
+        case Strength.GROWS:
+            return f"the longer its text, the less the {of} is protected"
+    proves = "hardly ever proves a" if promise.delta else "proves no"
+    return f"{_WORDS[promise.strength.word]}: the output {proves} {of}"
 
 
-def _guaranteed(promise: Statement, of: str) -> str:
-    """Say how far the output can tell two originals apart that differ in one word."""
-    loss = promise.loss
-    epsilon = f"epsilon {number(promise.epsilon)}"
-    if promise.level is Level.TEXT and of == "word":
-        epsilon += " for a whole text"
+def _terms(promise: Statement, of: str) -> str:
+    """Name the guarantee as experts do."""
+    terms = f"{_notion(promise.notion)}, epsilon {number(promise.epsilon)}"
+    if promise.delta:
+        terms += f", delta {number(promise.delta)}"
     if promise.notion is Notion.METRIC:
-        if loss.nearest == loss.farthest:
-            weak = "no meaningful protection: " * (loss.nearest > MAX_MEANINGFUL_LOSS)
-            return (
-                f"{weak}no output is more than {_times(loss.farthest)} as likely for "
-                f"one {of} as for another (metric DP, {epsilon} per unit of distance)"
-            )
-        near, far = map(_metric_times, (loss.nearest, loss.farthest))
-        return (
-            f"for half of all {of}s, no output is more than {near} as likely as for "
-            f"the nearest other {of}; for the farthest two, {far} (metric DP, "
-            f"{epsilon} per unit of distance)"
-        )
-    if promise.level is Level.WORDS:
-        return (
-            "the longer the text, the less: in a text of n replaced words no output is "
-            f"more than e^(n x {number(promise.epsilon)}) times as likely for one word "
-            f"as for another ({_short(promise.notion)}, {epsilon} for each word)"
-        )
-    weak = "no meaningful protection: " * (loss.farthest > MAX_MEANINGFUL_LOSS)
-    rare, terms = "", f"{promise.notion}, {epsilon}"
-    if promise.notion is Notion.APPROXIMATE:
-        rare = ", except as delta allows"
-        terms = f"{epsilon}, delta {number(promise.delta)}"
-        terms += " for each replaced word" * promise.equal_parts
-    return (
-        f"{weak}no output is more than {_times(loss.farthest)} as likely for one {of} "
-        f"as for another{rare} ({terms})"
-    )
+        terms += " per unit of distance"
+    if promise.level is Level.TEXT and of == "word":
+        terms += " for a text"
+    return terms
 
 
-def _short(notion: Notion) -> str:
-    return "(epsilon, delta)-DP" if notion is Notion.APPROXIMATE else str(notion)
-
-
-def _times(nats: float) -> str:
-    """Write a bound of nats as a factor."""
-    return "any number of times" if math.isinf(nats) else f"{factor(nats)} times"
-
-
-def _metric_times(nats: float) -> str:
-    weak = " (no meaningful protection)" * (nats > MAX_MEANINGFUL_LOSS)
-    return _times(nats) + weak
+def _notion(notion: Notion) -> str:
+    names = {Notion.APPROXIMATE: "approximate LDP", Notion.METRIC: "metric DP"}
+    return names.get(notion, str(notion))
 
 
 def _person(document: Document) -> Line:
@@ -310,96 +367,59 @@ def _person(document: Document) -> Line:
     }
     if promise.notion is Notion.NONE:
         return Line("a person", "no guarantee", figures)
+    rare = ", apart from rare exceptions" * bool(promise.delta)
     if recorded is not None:
         limit = recorded.limits
         protected = limit.nats <= MAX_MEANINGFUL_TEXT_LOSS and not limit.delta
         figures |= {"limit": limit.nats, "protected_as_a_whole": protected}
-        above = "" if protected else "; not protected as a whole"
-        said = (
-            f'losses add up to at most {bound(limit.nats)} nats for each "'
-            f'{_name(limit.field)}" in all releases that the ledger records{above}'
+        above = "" if protected else "not protected as a whole: "
+        sentence = (
+            f'{above}at most {bound(limit.nats)} nats for each "{_name(limit.field)}" '
+            "in all releases that the ledger records"
         )
-        return Line("a person", said, figures)
-    said = f"not protected as a whole: {_ADD_UP}"
+        return Line("a person", sentence, figures)
+    sentence = "not protected as a whole: enough words together can give one away"
     if total is not None and total <= MAX_MEANINGFUL_TEXT_LOSS:
-        rare = ", except as delta allows" * bool(promise.delta)
-        said = (
-            f"one text loses at most {bound(total)} nats{rare}; losses of all texts "
-            "and records add up"
+        sentence = (
+            f"protected in one text (at most {bound(total)} nats{rare}), not in several"
         )
     vectors = None if document.private is None else document.private.vectors
     if vectors is not None and vectors.epsilon_of_one is not None:
-        rare = ", except as delta allows" * bool(promise.delta)
         figures |= {"most_of_one": vectors.most_of_one}
         figures |= {"loss_of_one": _finite(vectors.epsilon_of_one)}
-        said += (
-            f"; here at most {bound(vectors.epsilon_of_one)} nats for each person"
-            f"{rare} ({_OWN})"
-        )
-    return Line("a person", said, figures)
+        sentence += f"; here at most {bound(vectors.epsilon_of_one)} nats{rare}"
+    return Line("a person", sentence, figures)
 
 
-def _readers(document: Document, words: WordSection) -> Line:
+def _reader(document: Document, words: WordSection) -> Line:
     """Say what the strongest measured reader finds, then what a single guess finds."""
-    figures, said = _in_context(words.in_context)
-    if document.run.key == "seed":
-        return Line("a reader", _SEEDED, figures | {"one_word": None})
+    figures: JsonObject = {"reader": None, "found": None, "found_of_rare_words": None}
+    parts = []
+    if (best := strongest(words.in_context)) is not None:
+        figures = {
+            "reader": best.reader,
+            "found": best.words,
+            "found_of_rare_words": best.rare_words,
+        }
+        rare = f" (rare ones {between(best.rare_words)})" if best.rare_words else ""
+        parts.append(f"finds {between(best.words)} of words{rare}, or more")
     risk = words.risk
-    if risk is None:
-        alone = f"one word alone: {_cut(words.risk_note, 90)}"
-    elif said:
-        alone = f"the best guess from one word alone {_success(risk)}"
-    else:
-        alone = (
-            f"the best guess from one word alone finds {_success(risk)} of words in "
-            f"public text ({share(risk.baseline)} without it)"
-        )
     figures["one_word"] = None if risk is None else risk.success
     figures["without_output"] = None if risk is None else risk.baseline
-    if not said:
-        said = "whole texts: not measured"
-    return Line("a reader", f"{said}; {alone}", figures)
+    if document.run.key == "seed":
+        return Line("a reader", _SEEDED, figures)
+    if risk is None:
+        parts.append(f"one guess from one word: {words.risk_note}")
+    else:
+        parts.append(
+            f"one guess from one word finds {_success(risk)}, without the output "
+            f"{whole(risk.baseline)}"
+        )
+    return Line("a reader", "; ".join(parts), figures)
 
 
 def _success(risk: Risk) -> str:
-    if risk.low is None or risk.confidence is None:
-        return share(risk.success)
-    return f"at most {share(risk.success)} ({share(risk.confidence)} confidence)"
-
-
-def _in_context(measured: Sequence[InContext]) -> tuple[JsonObject, str]:
-    """Return what the reader that finds most finds, over all public corpora."""
-    readings = [
-        (each.corpus, reading)
-        for each in measured
-        for reading in each.readings
-        if reading.reader != "alone"
-    ]
-    if not readings:
-        return {"reader": None, "found": None, "found_of_rare_words": None}, ""
-    best = max(readings, key=lambda pair: pair[1].success)[1].reader
-    mine = [reading for _, reading in readings if reading.reader == best]
-    every, rare = _range(mine, ALL), _range(mine, RARE)
-    said = f"finds {_between(every)} or more of the words of public texts"
-    if rare:
-        said += f" (rare ones: {_between(rare)})"
-    return {"reader": best, "found": every, "found_of_rare_words": rare or None}, said
-
-
-def _range(readings: Sequence[Reading], name: str) -> list[float]:
-    """Return the least and the largest success for a class of words."""
-    shares = list(_shares(readings, name))
-    return [min(shares), max(shares)] if shares else []
-
-
-def _shares(readings: Sequence[Reading], name: str) -> Iterator[float]:
-    for reading in readings:
-        yield from (one.success for one in reading.classes if one.name == name)
-
-
-def _between(limits: Sequence[float]) -> str:
-    low, high = map(share, limits)
-    return low if low == high else f"{low} to {high}"
+    return f"{'at most ' * (risk.low is not None)}{whole(risk.success)}"
 
 
 def _ruler(measures: Measures | None) -> Line:
@@ -410,9 +430,8 @@ def _ruler(measures: Measures | None) -> Line:
     best = max(ruler.nearest, ruler.best or 0.0)
     return Line(
         "a reader",
-        f"finds {share(best)} or more of originals among {count(ruler.choices)} "
-        f"{ruler.of} (without the vector {share(ruler.baseline)}; the nearest one "
-        f"{share(ruler.nearest)})",
+        f"finds {whole(best)} of originals among {count(ruler.choices)} {ruler.of}, "
+        f"or more; without the vector {whole(ruler.baseline)}",
         {
             "found": best,
             "nearest": ruler.nearest,
@@ -430,16 +449,14 @@ def _kept(private: Private) -> Line:
         for name, metric in private.words.metrics.items()
     }
     changed, near = values.get("PP"), values.get("CS")
-    said = []
+    parts = []
     if isinstance(changed, float):
-        said.append(f"{share(changed)} of replaced words differ")
+        parts.append(f"{whole(changed)} of words changed")
     if isinstance(near, float):
-        said.append(f"{score(near)} similar in meaning")
-    return Line(
-        "kept",
-        f"{'; '.join(said)} (private)" if said else "there was no word to replace",
-        {"changed": changed, "similarity": near, "private": True},
-    )
+        parts.append(f"similarity of meaning {near:.2f} of 1")
+    said = ", ".join(parts) or "there was no word to replace"
+    figures: JsonObject = {"changed": changed, "similarity": near, "private": True}
+    return Line("kept", f"{said} (private)", figures)
 
 
 def _distances(measures: Measures) -> Line:
@@ -447,13 +464,27 @@ def _distances(measures: Measures) -> Line:
     errors = measures.distortion
     return Line(
         "kept",
-        f"distances between public vectors: mean {short(errors.distance)}, mean error "
+        f"distances between vectors: mean {short(errors.distance)}, mean error "
         f"{short(errors.distance_error)}",
         {
             "distance": errors.distance,
             "distance_error": errors.distance_error,
             "corrected_error": errors.corrected_error,
         },
+    )
+
+
+def _send(document: Document) -> Line:
+    """Say under which conditions the output may leave, and what to do first."""
+    if document.guarantee.notion is Notion.NONE:
+        return Line("send it", "no, unless the original could be sent as well")
+    of_texts = document.vectors and document.guarantee.level is Level.TEXT
+    return Line(
+        "send it",
+        f"if what is copied may leave and protecting single "
+        f"{'texts' if of_texts else 'words'} is enough; first "
+        f"{'run dptext check' if document.vectors else 'read some records'}"
+        + "; keep this screen, it is private" * (document.private is not None),
     )
 
 
@@ -466,23 +497,18 @@ def _report(released: Released) -> Line:
         "page": released.page,
         "signed": released.signed,
     }
-    said = []
-    if released.internal is not None:
-        said.append(f"{_shown(released.internal)} ({_OWN})")
-    if released.page is not None:
-        said.append(f"page {_file(released.page)} ({_OWN})")
+    parts = []
     if public is not None:
-        several = len(released.outputs) > 1
-        also = f", one beside each of {count(len(released.outputs))} files" * several
-        by = f", signed {released.signed}" * bool(released.signed)
-        said.append(f"{_shown(public)} (public{also}{by})")
-    if not said:
-        return Line(
-            "report",
-            "not written: --report FILE writes it, --verbose prints it",
-            figures,
-        )
-    return Line("report", "; ".join(said), figures)
+        parts.append(_shown(public))
+        parts += [f"signed {released.signed}"] * bool(released.signed)
+        if len(released.outputs) > 1:
+            parts.append(f"one beside each of {count(len(released.outputs))} files")
+    private = [each for each in (released.internal, released.page) if each is not None]
+    if private:
+        parts.append(f"private: {' and '.join(map(_file, private))}")
+    if not parts:
+        parts = ["not written: --report FILE writes it, --verbose prints it"]
+    return Line("report", "; ".join(parts), figures)
 
 
 def _file(path: str) -> str:
@@ -493,4 +519,4 @@ def _shown(path: str) -> str:
     """Return the command that shows a report."""
     if path == "-":
         return "standard output"
-    return f"dptext report {shlex.quote(str(Path(path)))}"
+    return f"dptext report {shlex.quote(path.removesuffix(SIDECAR))}"

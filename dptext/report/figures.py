@@ -39,6 +39,13 @@ def share(value: float | None) -> str:
     return ">99.9%" if 0.9995 <= value < 1.0 else f"{value:.1%}"
 
 
+def whole(value: float) -> str:
+    """Write a share in whole percent, as it is said; what is not 0 is not made 0."""
+    if 0.0 < value < 0.01:
+        return "under 1%"
+    return "over 99%" if 0.99 < value < 1.0 else f"{value:.0%}"
+
+
 def percent(value: float) -> str:
     """Write a share at an axis, as short as it is."""
     return f"{100 * value:.4g}%"

@@ -1,4 +1,4 @@
-"""Blocks as one HTML page, by the template page.html, with charts as inline SVG.
+"""Blocks as one HTML page, by templates, with charts as inline SVG.
 
 A page is one file without scripts that loads nothing: a content security policy in it
 says so to the browser. All text is escaped by Jinja2. A chart is drawn 460 units wide
@@ -18,7 +18,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from dptext.report.blocks import TREATMENTS, Axis, Chart, Page, Point, Section
+from dptext.report.blocks import TREATMENTS, Axis, Block, Chart, Page, Point, Section
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -45,7 +45,12 @@ def render(page: Page) -> bytes:
     named = list(zip(page.sections, names, strict=True))
     # Boxes that follow each other stand side by side where there is room.
     rows = [list(row) for _, row in groupby(named, lambda each: _boxed(each[0]))]
-    return _template().render(page=page, named=named, rows=rows, boxed=_boxed).encode()
+    return _template("page.html").render(page=page, named=named, rows=rows, boxed=_boxed).encode()
+
+
+def fragment(blocks: Sequence[Block]) -> str:
+    """Return blocks as a part of another page, such as a notebook."""
+    return _template("fragment.html").render(parts=blocks)
 
 
 def _boxed(section: Section) -> bool:
@@ -53,7 +58,7 @@ def _boxed(section: Section) -> bool:
 
 
 @cache
-def _template() -> Template:
+def _template(name: str) -> Template:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(
@@ -67,7 +72,7 @@ def _template() -> Template:
     environment.filters.update(
         kind=lambda block: type(block).__name__, series=_series, drawn=drawn
     )
-    return environment.get_template("page.html")
+    return environment.get_template(name)
 
 
 def _shown(value: Any) -> Any:

@@ -6,7 +6,8 @@ for a word and say nothing of a text of many words, so that both have a badge.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from dptext.guarantees.claims import Strength
 from dptext.guarantees.rounding import (
@@ -19,11 +20,21 @@ from dptext.guarantees.rounding import (
 )
 from dptext.guarantees.statement import Statement
 from dptext.measures.bayes_risk import Risk
-from dptext.measures.context_risk import ALL, CONTENT, InContext, Reading
+from dptext.measures.context_risk import (
+    ALL,
+    ALONE,
+    CONTENT,
+    RARE,
+    SAME_KIND,
+    InContext,
+    Reading,
+)
 from dptext.report.blocks import Badge, Rows, Tone
-from dptext.report.figures import between, count, share
+from dptext.report.figures import between as limits_of
+from dptext.report.figures import count, share, whole
 from dptext.types import Level, Notion, Strategy
 
+_CLASSES = {CONTENT: CONTENT, RARE: "words beyond the thousand most frequent"}
 _STEPS = (
     "Words for a bound: strong, at most 1 nat (a factor of 2.72); moderate, at most 10 "
     "nats (a factor of 22,027); "
@@ -178,12 +189,18 @@ def meaning(
                 "That is about single words. A person is known by more than one: what "
                 "several words, texts and releases tell adds up."
             )
-    strongest = found(measured)
-    if strongest:
+    each = by_corpus(measured)
+    if each:
+        most = max(each, key=lambda one: one[1].success)[1]
+        has = (
+            "and knows which words are neighbours in other public texts of the kind"
+            if most.reader == SAME_KIND
+            else "with a small public language model"
+        )
+        more = "more public text of the same kind helps a reader further"
         lines.append(
-            "A reader of the whole text, with a small public language model, finds "
-            f"{share(strongest[ALL])} of the replaced words of public texts, or more: "
-            "public text of the same kind helps a reader further."
+            f"A reader who sees the whole text {has} finds {share(most.success)} of "
+            f"the replaced words of public texts, or more: {more}."
         )
     if risk is not None:
         sure = f", with {share(risk.confidence)} confidence" if risk.confidence else ""
@@ -265,33 +282,74 @@ def good_for(risk: Risk) -> tuple[str, str, str]:
     )
 
 
+def by_corpus(measured: Iterable[InContext]) -> list[tuple[InContext, Reading]]:
+    """Return the reader of whole texts that finds most in each corpus."""
+    return [
+        (corpus, max(readers, key=lambda reading: reading.success))
+        for corpus in measured
+        if (readers := [each for each in corpus.readings if each.reader != ALONE])
+    ]
+
+
 def found(measured: Iterable[InContext]) -> dict[str, float]:
     """Return the largest share that a reader of whole texts finds, by class of word."""
     largest: dict[str, float] = {}
-    for _, reading in _readings(measured):
+    for _, reading in by_corpus(measured):
         for one in reading.classes:
             largest[one.name] = max(one.success, largest.get(one.name, 0.0))
     return largest
 
 
 def in_context(measured: Iterable[InContext]) -> Rows:
-    """Return what readers find in public corpora, strongest first, for people."""
+    """Return what the strongest reader of each corpus finds, for people."""
     rows: list[tuple[float, tuple[str, str]]] = []
-    for corpus, reading in _readings(measured):
+    for corpus, reading in by_corpus(measured):
         named = {one.name: one for one in reading.classes}
-        every, content = named[ALL], named.get(CONTENT)
+        every = named[ALL]
         shown = f"at least {share(every.success)} of words"
-        if content is not None:
-            shown += f", {share(content.success)} of content words"
-        shown += f" (95%: {between(every.low, every.high)}; "
-        shown += f"{count(every.words)} words of {corpus})"
-        rows.append((every.success, (f"risk in context, {reading.reader}", shown)))
+        for name in (CONTENT, RARE):
+            if name in named:
+                shown += f", {share(named[name].success)} of {_CLASSES[name]}"
+        shown += f" (95%: {limits_of(every.low, every.high)}; "
+        shown += f"{count(every.words)} words of {corpus.corpus}"
+        if reading.reader == SAME_KIND:
+            shown += f", reader with {count(corpus.counted)} other words of the kind"
+        title = f"risk in context, {corpus.kind or reading.reader}"
+        rows.append((every.success, (title, f"{shown})")))
     return [row for _, row in sorted(rows, key=lambda row: -row[0])]
 
 
-def _readings(measured: Iterable[InContext]) -> Iterator[tuple[str, Reading]]:
-    """Yield the readings of readers who see more than one word, with the corpus."""
-    for each in measured:
-        for reading in each.readings:
-            if reading.reader != "alone":
-                yield each.corpus, reading
+@dataclass(frozen=True, slots=True)
+class Strongest:
+    """What the reader that finds most finds of words, and of those beyond a thousand.
+
+    The least and the largest share over the public corpora.
+    """
+
+    reader: str
+    words: list[float]
+    rare_words: list[float]
+
+
+def strongest(measured: Iterable[InContext]) -> Strongest | None:
+    """Return the reader that finds most in any corpus, None where none is known."""
+    readings = [reading for each in measured for reading in each.readings]
+    if not readings:
+        return None
+    name = max(readings, key=lambda reading: reading.success).reader
+    every, rare = (
+        sorted(
+            one.success
+            for reading in readings
+            for one in reading.classes
+            if reading.reader == name and one.name == wanted
+        )
+        for wanted in (ALL, RARE)
+    )
+    return Strongest(name, every[:1] + every[-1:], rare[:1] + rare[-1:])
+
+
+def between(limits: Sequence[float]) -> str:
+    """Write the least and the largest of some shares."""
+    low, high = whole(limits[0]), whole(limits[-1])
+    return low if low == high else f"{low} to {high}"

@@ -7,18 +7,26 @@ import os
 import re
 import struct
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from markupsafe import escape
+from rich.console import Console
 
 from dptext import profile
+from dptext.report import answer, terminal
 from tests.cli.running import WORDS, Ran, command, environment, here, lexicon
+from tests.report.test_document import made
 
 LINES = 12
 COLUMNS = 80
 GIVEN = b'{"id":1,"text":"the film was good","who":{"name":"A B","age":7}}\n' * 3
-NAMES = ("private", "copied", "one word", "a person", "a reader", "kept", "report")
+NAMES = (
+    *("private", "copied", "one word", "a person", "a reader", "kept", "send it"),
+    "report",
+)
 # What a model is needed for cannot run everywhere.
 PROFILES = [name for name in profile.shipped() if name != "dp-mlm"]
 
@@ -137,7 +145,7 @@ def test_copied_fields_are_named(source: Path, options: tuple[str, ...]) -> None
     run = ("sanitize", "-f", "text", str(source), *options)
     parts = rows(here(*run))
     assert parts["copied"].startswith("id, who.name, who.age; in the texts: ")
-    assert parts["private"] == '3 records, 12 words replaced in "text": standard output'
+    assert parts["private"] == '3 records, 12 words of "text" replaced: standard output'
     assert data(*run)["copied"]["fields"] == ["id", "who.name", "who.age"]
     with_id = data(*run, "--id", "who.age", "--on-error", "skip")
     assert set(with_id["copied"]["fields"]) == {"id", "who.name", "who.age"}
@@ -170,6 +178,36 @@ def test_many_and_strange_names_stay_on_two_lines(
     assert re.search(r" and \d+ more", copied)
 
 
+def test_long_paths_and_many_warnings_fit(tmp_path: Path) -> None:
+    """Whatever is long is cut, warnings least: their number is said."""
+    lines = [answer.Line(name, f"{name} " * 60) for name in NAMES]
+    lines[0] = answer.Line("private", f"3 records: {'x' * 200}")
+    for count in (0, 1, 3, 9):
+        warnings = [f"warning {number} " * 12 for number in range(count)]
+        with open(tmp_path / "out", "w+") as out:
+            console = Console(width=COLUMNS, file=out)
+            terminal.show(answer.blocks(lines, warnings), console)
+            out.seek(0)
+            shown = out.read()
+        fits("\n".join(line.rstrip() for line in shown.splitlines()))
+        assert list(dict.fromkeys(re.findall(r"^ (\w.*?)  ", shown, re.M)))[:8] == [
+            *NAMES
+        ]
+        assert shown.count("warning 0") > 0 or not count
+        assert ("--verbose shows all warnings" in shown) == (count == 9)
+
+
+def test_an_answer_is_a_part_of_a_page(tmp_path: Path) -> None:
+    """Notebooks show the same sentences, with text of others made harmless."""
+    document = made("rank", tmp_path)
+    document = replace(document, run=replace(document.run, profile="<script>"))
+    part = answer.to_html(document)
+    for line in answer.answer(document):
+        assert escape(line.sentence) in part
+    assert part.startswith('<div class="dptext">')
+    assert "<script" not in part
+
+
 def test_readers_and_the_guarantee_of_the_default_profile(source: Path) -> None:
     """The strongest measured reader comes first, the single guess second."""
     out = source.with_name("o.jsonl")
@@ -182,7 +220,7 @@ def test_readers_and_the_guarantee_of_the_default_profile(source: Path) -> None:
     report = json.loads(Path(f"{out}.dptext.json").read_bytes())
     risk = report["words"]["risk"]["success"]
     reader = parts["a reader"]
-    assert reader.index("finds") < reader.index(f"one word alone {risk:.1%}")
+    assert reader.index("finds") < reader.index(f"one word finds {risk:.0%}")
     plain = data(*run)
     readings = [
         reading["classes"][0]["success"]
@@ -192,33 +230,35 @@ def test_readers_and_the_guarantee_of_the_default_profile(source: Path) -> None:
     ]
     assert plain["a_reader"]["found"] == [min(readings), max(readings)]
     assert plain["one_word"]["epsilon"] == report["guarantee"]["epsilon"]
-    assert "13,347 times" in parts["one word"]
+    assert parts["one word"].endswith("the output proves no word (LDP, epsilon 9.499)")
     assert parts["a person"].startswith("not protected as a whole")
     assert parts["kept"].endswith("(private)")
+    assert parts["send it"].startswith("if what is copied may leave")
 
 
 @pytest.mark.parametrize(
     ("more", "name", "said"),
     [
-        (("--seed", "1"), "one word", "no guarantee: anyone who knows or guesses"),
+        (("--seed", "1"), "one word", "no guarantee: who knows or guesses the seed"),
         (("--seed", "1"), "a person", "no guarantee"),
         (("--seed", "1"), "a reader", "not measured: with the seed"),
+        (("--seed", "1"), "send it", "no, unless the original could be sent"),
         (("--epsilon", "31"), "one word", "no guarantee: these settings allow"),
         (
             ("--mechanism", "gaussian", "--epsilon", "31"),
             "one word",
-            "no meaningful protection: no output",
+            "no meaningful protection (",
         ),
-        (("--epsilon-per-text", "2"), "one word", "more than 7.39 times"),
-        (("--epsilon-per-text", "2"), "a person", "one text loses at most 2 nats"),
+        (("--epsilon-per-text", "2"), "one word", "(LDP, epsilon 2 for a text)"),
+        (("--epsilon-per-text", "2"), "a person", "one text (at most 2 nats), not in"),
         (("--epsilon-per-text", "12"), "a person", "not protected as a whole"),
-        (("--no-bayes-risk",), "a reader", "one word alone: not measured (--no-"),
+        (("--no-bayes-risk",), "a reader", "from one word: not measured (--no-"),
         (("--mechanism", "vickrey"), "one word", "no guarantee: the input word is"),
         (("--mechanism", "santext"), "one word", "(metric DP, epsilon 3 per unit"),
         (
             ("--mechanism", "gaussian"),
             "one word",
-            "except as delta allows (epsilon 3, delta",
+            "hardly ever proves a word (approximate LDP, epsilon 3, delta",
         ),
     ],
 )
@@ -241,32 +281,26 @@ def test_where_outputs_and_reports_lie(source: Path, options: tuple[str, ...]) -
     run = ("sanitize", "-f", "text", *options)
     for more, where, report in (
         (("-",), ": standard output", "not written: --report FILE writes it, "),
-        (
-            (str(source), "-o", "o"),
-            ": o",
-            "dptext report o.dptext.json (public)",
-        ),
+        ((str(source), "-o", "o"), ": o", "dptext report o"),
         (
             (str(source), "-o", "o", "--no-sidecar"),
             ": o",
             "not written: --report FILE",
         ),
         (
-            (str(source), "-o", "o", "--report", "r.json"),
+            (str(source), "-o", "o", "--report", "r.json", "--html", "r.html"),
             ": o",
-            "dptext report r.json (private figures: do not publish); "
-            "dptext report o.dptext.json (public)",
+            "dptext report o; private: r.json and r.html",
         ),
         (
             (str(other), str(source), "--out-dir", "out"),
             ": 2 files in out",
-            "dptext report 'out/b c.jsonl.dptext.json' (public, one beside "
-            "each of 2 files)",
+            "dptext report 'out/b c.jsonl'; one beside each of 2 files",
         ),
         (
             (str(other), str(source), "--in-place"),
             ": 2 files, in the place of the originals",
-            "dptext report 'b c.jsonl.dptext.json' (public, one beside ",
+            "dptext report 'b c.jsonl'; one beside ",
         ),
     ):
         with pytest.MonkeyPatch.context() as patch:

@@ -425,14 +425,16 @@ def test_sanitize_writes_the_page(options: tuple[str, ...], tmp_path: Path) -> N
 def test_report_writes_the_page_of_a_sidecar(
     options: tuple[str, ...], tmp_path: Path
 ) -> None:
-    """A sidecar becomes a public page, and is not written over."""
+    """A sidecar, named or by its output, becomes a page, and is not written over."""
     out = tmp_path / "out.txt"
     source = tmp_path / "in.txt"
     source.write_text("the film was very good\n")
     running.here("sanitize", str(source), "-o", str(out), *options, "-q")
     sidecar = str(out) + ".dptext.json"
     page = tmp_path / "p.html"
-    assert running.here("report", sidecar, "--html", str(page)).out == b""
+    for name in (sidecar, str(out)):
+        page.unlink(missing_ok=True)
+        assert running.here("report", name, "--html", str(page)).out == b""
     assert "Public report" in closed(page.read_bytes()).text
     ran = running.here("report", sidecar, "--html", sidecar)
     assert ran.code == 2

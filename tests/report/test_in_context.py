@@ -7,6 +7,8 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
+import numpy as np
+
 import dptext
 from dptext.report import meaning, plan
 from dptext.report.document import Document
@@ -21,20 +23,29 @@ def measured() -> Document:
 
 
 def test_the_strongest_comes_first() -> None:
-    """Rows go by what was found, and the largest share of each class is taken."""
+    """One row for each kind of text, of the reader that finds most of it."""
     words = measured().words
     assert words is not None
     shares = [
-        reading.classes[0].success
+        max(r.success for r in each.readings if r.reader != "alone")
         for each in words.in_context
-        for reading in each.readings
-        if reading.reader != "alone"
     ]
     rows = meaning.in_context(words.in_context)
-    found = [float(str(shown).split("%")[0].split()[-1]) for _, shown in rows]
-    assert found == sorted(found, reverse=True)
+    shown = [float(str(line).split("%")[0].split()[-1]) for _, line in rows]
+    np.testing.assert_allclose(shown, [100 * s for s in sorted(shares)[::-1]], atol=0.1)
     assert meaning.found(words.in_context)["all words"] == max(shares)
     assert meaning.found(()) == {}
+
+
+def test_who_has_text_of_the_kind_finds_most() -> None:
+    """Of news, reviews and sentences alike, and a rare guess never stands alone."""
+    words = measured().words
+    assert words is not None
+    best = meaning.by_corpus(words.in_context)
+    assert {each.kind for each, _ in best} >= {"news", "reviews", "sentences"}
+    assert {reading.reader for _, reading in best} == {"same-kind"}
+    for _, line in meaning.in_context(words.in_context):
+        assert "words beyond the thousand most frequent" in str(line)
 
 
 def test_the_panel_begins_with_it(tmp_path: Path) -> None:
@@ -53,9 +64,12 @@ def test_the_table_begins_with_it() -> None:
     page = rendered(document).decode()
     # Of all words: the reader, the guess from one output word, the guess without.
     bars = re.findall(r"--b:[\d.]+\">([\d.]+%)</td>", page)
-    assert bars[:3] == ["33.2%", "20.0%", "5.2%"]
+    words = document.words
+    assert words is not None
+    most = meaning.found(words.in_context)["all words"]
+    assert bars[:3] == [f"{most:.1%}", "20.0%", "5.2%"]
     assert "in context" in closed(rendered(document)).text
-    meant = page.index("A reader of the whole text, with a small public language model")
+    meant = page.index("A reader who sees the whole text and knows which words")
     assert meant < page.index("To see the scale")
 
 
@@ -72,5 +86,5 @@ def test_the_plan_begins_with_it() -> None:
     """Readers stand above the best guess from one word."""
     rows = planned(plan.plan(dptext.open_pipeline("balanced")))
     names = list(rows)
-    assert names.index("risk in context, ngram") < names.index("risk")
+    assert names.index("risk in context, news") < names.index("risk")
     assert "same kind" in rows["at least"]
