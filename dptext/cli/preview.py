@@ -40,15 +40,14 @@ def show(job: Job, records: int, pipeline: Pipeline, key: RunKey) -> None:
     """
     from rich.table import Table
 
-    from dptext import formats
     from dptext.engine.source import Source
     from dptext.types import Verbatim
 
     console = screen.console(stderr=True)
     source = Source(replace(job, output=None), None, 0)
     with contextlib.ExitStack() as stack:
-        chosen = source.open(stack)
-        items = source.records(formats.find(None, chosen))
+        source.open(stack)
+        items = source.records()
         real = (item for item in items if not isinstance(item.rest, Verbatim))
         batch = list(islice(real, records))
     offline = pipeline.offline

@@ -19,7 +19,7 @@ from dptext.engine.charging import FREE, Account, Charging
 from dptext.engine.fields import Fields, HeldBack
 from dptext.engine.job import Job, Progress, Sinks, Warn, Written
 from dptext.engine.manifest import Manifest
-from dptext.engine.source import Source, location
+from dptext.engine.source import Source
 from dptext.engine.tally import BEGIN, Start, Tally
 from dptext.engine.worker import Done, Task, Worker
 from dptext.errors import InputError
@@ -65,10 +65,9 @@ def run_job(
     output = sinks.output
     # No two records of a run have the same ordinal, so none share their noise.
     start, first_text = tally.next
-    source = Source(job, sinks.aside, start, first_text)
+    source = Source(job, sinks.aside, start, first_text, warn)
     with contextlib.ExitStack() as stack:
-        chosen = source.open(stack)
-        module = formats.find(None, chosen)
+        module = source.open(stack)
         selection = job.selection
         fields = Fields(selection, module, warn)
         # What has left cannot be taken back when a field turns out to be in no record.
@@ -78,7 +77,7 @@ def run_job(
         writer = module.writer(stream, selection)  # type: ignore[arg-type]
         # A ledger is charged by records, which others would have read.
         parts = job.jobs > 1 and charging.entry is None
-        tasks: Iterable[Task] = source.tasks(module, parts=parts)
+        tasks: Iterable[Task] = source.tasks(parts=parts)
         later = charging
         if before is not None:
             tasks, later = _charged(tasks, pipeline, charging), FREE
@@ -94,22 +93,24 @@ def run_job(
             if job.flush:
                 stream.flush()
         source.check_read(fields.records)
-        if not fields.records:
-            names = ", ".join(map(location, job.inputs))
-            warn(f"{names}: no record in it, so the output has none either")
         source.check_unchanged()
         fields.check()
         writer.close()
         if held is not None:
             held.release()
     output.complete()
+    if output.replaced:
+        warn(
+            f"written as '?', since {selection.encoding} lacks them: characters of new "
+            f"texts, {output.replaced}"
+        )
     tally.faults += source.faults
     tally.fields.update(fields.counts)
     copied = fields.copied if writer.copied is None else writer.copied
     tally.copied.update(dict.fromkeys(copied))
     tally.seconds += time.monotonic() - began
     used = _since(before, pipeline.decoder.used)
-    return Written(chosen, output.size, output.digest or "", writer.copied, used)
+    return Written(module.name, output.size, output.digest or "", writer.copied, used)
 
 
 def _since(before: ServerUse | None, after: ServerUse | None) -> ServerUse | None:

@@ -52,6 +52,7 @@ def layout(selection: Selection, formats: Collection[str]) -> Layout:
         delimiter=selection.delimiter,
         quoting=selection.quoting,
         header=selection.header,
+        encoding=selection.encoding,
     )
 
 

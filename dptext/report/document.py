@@ -37,8 +37,9 @@ class Layout:
     """How records were read, as the settings of the run say; nothing of their content.
 
     format, null where outputs have several; fields, the names of the private fields,
-    null where the whole input is text; id_field names records and is copied; detected,
-    whether nobody named the private field, so that it is the only one with text.
+    null where the whole input is text; id_field names records and is copied; delimiter,
+    null where the header tells it; encoding, null for UTF-8; detected, whether nobody
+    named the private field, so that it is the only one with text.
     """
 
     format: str | None
@@ -49,6 +50,7 @@ class Layout:
     quoting: bool
     header: bool
     detected: bool = False
+    encoding: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dptext import formats, lexicons, pipeline, streams
+from dptext import lexicons, pipeline, streams
 from dptext.engine import pool
 from dptext.engine.fields import Fields
 from dptext.engine.job import Job, Progress
@@ -101,11 +101,11 @@ def run(
     # The input has another format than the output.
     source = Source(replace(job, output=None), aside, 0)
     with contextlib.ExitStack() as stack:
-        counts.format = source.open(stack)
-        module = formats.find(None, counts.format)
+        module = source.open(stack)
+        counts.format = module.name
         fields = Fields(job.selection, module, lambda line: None)
         writer = columns.find(job.output)(output.stream)
-        batches = pipeline.batches(_records(source.records(module)), job.batch_size)
+        batches = pipeline.batches(_records(source.records()), job.batch_size)
         tasks = (Task(batch, 0) for batch in batches)
         for (batch, *_), rows in _embedded(ready, tasks, key, job.jobs):
             for record in batch:
