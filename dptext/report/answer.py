@@ -311,7 +311,9 @@ def _one(document: Document, of: str) -> Line:
     if promise.notion is Notion.NONE:
         figures |= {"epsilon": None, "loss": None}
         return Line(f"one {of}", _no_guarantee(document), figures)
-    return Line(f"one {of}", f"{_certain(promise, of)} ({_terms(promise, of)})", figures)
+    return Line(
+        f"one {of}", f"{_certain(promise, of)} ({_terms(promise, of)})", figures
+    )
 
 
 def _finite(nats: float) -> float | None:
@@ -484,7 +486,8 @@ def _send(document: Document) -> Line:
         f"if what is copied may leave and protecting single "
         f"{'texts' if of_texts else 'words'} is enough; first "
         f"{'run dptext check' if document.vectors else 'read some records'}"
-        + "; keep this screen, it is private" * (document.private is not None),
+        + "; keep this screen, it is private"
+        * (document.private is not None),
     )
 
 
