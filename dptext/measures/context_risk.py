@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from dptext.randomness import Randomness
 
 Count = Annotated[int, Meta(ge=0)]
-ALL, CONTENT = "all words", "content words"
+ALL, CONTENT, RARE = "all words", "content words", BAND_NAMES[-1]
 # Of a normal distribution, what holds 95% to both sides.
 _WIDE = 1.959964
 

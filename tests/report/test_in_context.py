@@ -8,10 +8,11 @@ from functools import cache
 from pathlib import Path
 
 import dptext
-from dptext.report import meaning, plan
+from dptext.report import answer, plan, trade
+from dptext.report.blocks import Chart
 from dptext.report.document import Document
 from tests.report.test_figures import panel, planned
-from tests.report.test_html import closed, rendered
+from tests.report.test_html import rendered
 
 
 @cache
@@ -21,56 +22,66 @@ def measured() -> Document:
 
 
 def test_the_strongest_comes_first() -> None:
-    """Rows go by what was found, and the largest share of each class is taken."""
+    """Rows go by what was found, and the answer takes the strongest by figures."""
     words = measured().words
     assert words is not None
-    shares = [
-        reading.classes[0].success
-        for each in words.in_context
-        for reading in each.readings
-        if reading.reader != "alone"
-    ]
-    rows = meaning.in_context(words.in_context)
-    found = [float(str(shown).split("%")[0].split()[-1]) for _, shown in rows]
-    assert found == sorted(found, reverse=True)
-    assert meaning.found(words.in_context)["all words"] == max(shares)
-    assert meaning.found(()) == {}
+    shares = [each.success for each in words.readers]
+    assert shares == sorted(shares, reverse=True)
+    best = replace(words.readers[0], reader="another", success=0.9)
+    line = answer.reader(words.risk, "", [*words.readers, best])
+    assert line.sentence.startswith("finds 90% of words")
+    assert line.figures["reader"] == "another"
 
 
 def test_the_panel_begins_with_it(tmp_path: Path) -> None:
-    """Readers, that text of the same kind finds more, then the single guess."""
+    """Readers stand above the single guess, then that more can be found."""
     shown = panel(measured(), tmp_path)
     places = [
         shown.index(part)
-        for part in ("risk in context", "text of the same kind", "How often a guess")
+        for part in ("finds 27%", "Share of words", "20.0%", "text of the same kind")
     ]
     assert places == sorted(places)
 
 
 def test_the_table_begins_with_it() -> None:
-    """The first bar of the page is the reader's, and the longest of its row."""
-    document = measured()
-    page = rendered(document).decode()
-    # Of all words: the reader, the guess from one output word, the guess without.
+    """The first bar of the page is the reader's, and the longest of all guesses."""
+    page = rendered(measured()).decode()
     bars = re.findall(r"--b:[\d.]+\">([\d.]+%)</td>", page)
-    assert bars[:3] == ["33.2%", "20.0%", "5.2%"]
-    assert "in context" in closed(rendered(document)).text
-    meant = page.index("A reader of the whole text, with a small public language model")
-    assert meant < page.index("To see the scale")
+    assert bars[0] == "33.2%"
+    assert bars[6:8] == ["20.0%", "5.2%"]
 
 
 def test_a_page_without_readers_names_none(tmp_path: Path) -> None:
-    """Where nothing was measured in context, no column and no bar says so."""
+    """Where nothing was measured in whole texts, no row says so."""
     document, words = measured(), measured().words
     assert words is not None
-    bare = replace(document, words=replace(words, in_context=()))
-    assert "in context" not in rendered(bare).decode()
-    assert "in context" not in panel(bare, tmp_path)
+    bare = replace(document, words=replace(words, readers=()))
+    for shown in (rendered(bare).decode(), panel(bare, tmp_path)):
+        assert "all of a text" not in shown
+        assert "public text of the same kind" not in shown
 
 
-def test_the_plan_begins_with_it() -> None:
-    """Readers stand above the best guess from one word."""
-    rows = planned(plan.plan(dptext.open_pipeline("balanced")))
-    names = list(rows)
-    assert names.index("risk in context, ngram") < names.index("risk")
-    assert "same kind" in rows["at least"]
+def test_the_plan_says_it_in_the_same_words() -> None:
+    """What a run will say of readers, its plan says before."""
+    result = plan.plan(dptext.open_pipeline("balanced"))
+    rows = planned(result)
+    lines = {line.name: line.sentence for line in answer.answer(measured())}
+    for name in ("one word", "a person", "a reader"):
+        assert rows[name] == lines[name]
+
+
+def test_the_picture_marks_the_setting_of_a_run() -> None:
+    """Five risks, each with what is found and kept; other mechanisms have none."""
+    chart, _ = trade.picture(measured())
+    assert isinstance(chart, Chart)
+    (_, points), (name, mine) = chart.lines
+    assert [point.note for point in points] == ["6%", "10%", "13%", "20%", "30%"]
+    assert name == "this run, 20%"
+    assert list(mine) == [points[3]]
+    for axis in ("x", "y"):
+        values = [getattr(point, axis) for point in points]
+        assert values == sorted(values)
+    run = measured().run
+    for part, value in (("mechanism", {"name": "tem"}), ("budget", {"epsilon": 3})):
+        other = replace(run, settings={**run.settings, part: value})
+        assert trade.picture(replace(measured(), run=other)) == []
