@@ -27,7 +27,7 @@ from dptext.types import Record, Selection
 
 if TYPE_CHECKING:
     from dptext.report.document import Document
-    from dptext.vectors.release import Release
+    from dptext.vectors.release import VectorRelease
 
 Path = str | os.PathLike[str]
 Missing = Literal["fail", "pass"]
@@ -265,7 +265,7 @@ class Vectors:
     """
 
     values: FloatRows | list[FloatRows]
-    release: Release
+    release: VectorRelease
     key: str
 
     @cached_property
@@ -285,12 +285,9 @@ def embed(
     model: str | None = None,
     mechanism: str | None = None,
     epsilon: float | None = None,
-    delta: float | None = None,
     mu: float | None = None,
     risk: str | float | None = None,
     clip: float | None = None,
-    dimensions: int | None = None,
-    beta: float | None = None,
     lexicon: Path | None = None,
     key: bytes | Path | None = None,
 ) -> Vectors:
@@ -313,16 +310,8 @@ def embed(
         mechanism=mechanism,
         lexicon=None if lexicon is None else os.fspath(lexicon),
     )
-    chosen = settings_.chosen(
-        over,
-        {"pool": pool, "model": model},
-        delta=delta,
-        clip=clip,
-        dimensions=dimensions,
-        beta=beta,
-        mu=mu,
-    )
-    ready = release.of(chosen)
+    options = {"pool": pool, "model": model}
+    ready = release.of(settings_.parse(over, options, clip=clip, mu=mu))
     values = _vectors(ready, _checked(texts), run_key)
     return Vectors(
         values[0] if isinstance(texts, str) else values, ready, run_key.origin
@@ -330,7 +319,7 @@ def embed(
 
 
 def _vectors(
-    ready: Release, texts: Iterable[str], key: RunKey
+    ready: VectorRelease, texts: Iterable[str], key: RunKey
 ) -> FloatRows | list[FloatRows]:
     """Return the vectors of texts: (r, m), or a list of (n, m) for words."""
     records = (Record(number, (text,), None) for number, text in enumerate(texts))

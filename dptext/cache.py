@@ -73,7 +73,7 @@ def shipped_tables() -> Path:
     return Path(__file__).parent / "data" / "tables"
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=4)
 def _read(path: Path, changed: int) -> Mapping[str, Any]:
     data = json.loads(path.read_bytes())
     return data if isinstance(data, dict) else {}

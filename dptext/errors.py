@@ -46,7 +46,7 @@ class MissingExtra(DptextError, ImportError):
 
     @classmethod
     def of(cls, what: str, extra: str) -> MissingExtra:
-        """Say which extra brings what is missing."""
+        """Name the extra that brings a missing package."""
         return cls(f'{what} needs the "{extra}" extra: pip install "dptext[{extra}]"')
 
 

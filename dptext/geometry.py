@@ -175,7 +175,7 @@ class Remaining:
         point = self._vectors[row]
         scores = self._halves - self._table @ point
         length = float(np.sqrt(np.einsum("d,d->", point, point, dtype=np.float64)))
-        # By how much two scores, half a squared distance each but for a constant, may
+        # By how much two scores, half a squared distance and a constant each, may
         # stand in wrong order in single precision.
         slack = (len(point) + 8.0) * 2.0**-22 * (length + self._longest) ** 2
         cut = float(np.partition(scores, count - 1)[count - 1]) + slack

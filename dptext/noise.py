@@ -1,13 +1,13 @@
 """Noise: multivariate Laplace, discrete Gaussian and Laplace, Gaussian privacy curve.
 
 Whole numbers as noise are drawn exactly. Both kinds have one fixed width, 4096 steps of
-a grid; whoever adds them to a vector chooses how long a step is. A draw compares random
-bits with a table of whole numbers that is computed with whole numbers, so that no
-rounding of floats has a part in it.
+a grid; the length of a step is chosen where they are added to vectors. A draw compares
+random bits with a table of whole numbers that is computed with whole numbers, so that
+no rounding of floats has a part in it.
 
 normal: P(k) ~ exp(-k^2 / 2 s^2), s = 4096 (Canonne, Kamath and Steinke 2020,
 arXiv:2004.00010). It is normal noise of variance s^2 - 1/12 rounded to whole numbers
-(Sheppard's correction), but for a factor within e^(+-NORMAL_SLACK) of each probability
+(Sheppard's correction), up to a factor within e^(+-NORMAL_SLACK) of each probability
 and a chance of NORMAL_REST: so it keeps the exact privacy curve of that normal noise,
 which is rounding, post-processing, of noise on whole numbers (docs/embed.md).
 laplace: P(k) ~ 2^(-|k| / 4096), without bounds, each probability within

@@ -32,7 +32,7 @@ from dptext.errors import UsageError
 from dptext.guarantees import statement
 from dptext.guarantees.rounding import MAX_MEANINGFUL_LOSS
 from dptext.mappings import Index
-from dptext.measures import bayes_risk
+from dptext.measures import bayes_risk, calibrate
 from dptext.mechanisms import (
     Aim,
     Mechanism,
@@ -106,7 +106,7 @@ def _remove(settings: object, path: list[str]) -> None:
 
 
 Draw = Callable[[Ids, Eps, RandomBits], Ids]
-# No record has this ordinal: the nonce of what is drawn once for a whole run.
+# No record has this ordinal: the nonce of words that are drawn once for a whole run.
 _RUN = Record(-2, (), None)
 
 
@@ -266,7 +266,7 @@ class Pipeline:
         return self.releaser.released(words, drawn, public)
 
     def decode(self, words: Words, drawn: Ids, eps: Eps) -> Ids:
-        """Return the words to write for drawn ones: a function of what is released."""
+        """Return the words to write for drawn ones: a function of the release alone."""
         if not self.profile.decoder.params.reads or not len(drawn):
             return drawn
         return self.decoder.decode(self.released(words, drawn, eps))
@@ -504,8 +504,6 @@ def _with_epsilon(
             "the risk is that of one draw; a word that is drawn once for all its "
             "places shows more: give --epsilon instead"
         )
-    from dptext.measures import calibrate
-
     epsilon = calibrate.epsilon_for(mechanism, risk, words)
     promise = mechanism.guarantee(epsilon)
     if promise.notion is Notion.LDP and promise.worst(epsilon) > MAX_MEANINGFUL_LOSS:

@@ -276,8 +276,6 @@ class Profile:
 
     def with_epsilon(self, epsilon: float) -> Profile:
         """Return the profile with its risk turned into an epsilon."""
-        from dptext.budgets import uniform
-
         assert isinstance(self.budget.params, uniform.Params)
         params = dataclasses.replace(self.budget.params, epsilon=float(epsilon))
         return dataclasses.replace(self, budget=Part(self.budget.name, params))
@@ -338,8 +336,6 @@ def _name(recipe: Profile, data: Mapping[str, object], path: Path) -> str:
 
 def parse(data: Mapping[str, object], location: str) -> Profile:
     """Turn plain data into a profile; location names it in messages."""
-    from dptext.budgets import uniform
-
     recipe = _parse(data, location)
     params = recipe.budget.params
     if isinstance(params, uniform.Params) and (
@@ -354,8 +350,6 @@ def resolved(settings: Mapping[str, object], name: str, lexicon: str) -> Profile
 
     Its epsilon may stand beside the risk that it was chosen for. Raises UsageError.
     """
-    from dptext.budgets import uniform
-
     recipe = _parse({**settings, "name": name, "lexicon": lexicon}, "settings")
     params = recipe.budget.params
     if isinstance(params, uniform.Params) and params.epsilon is None:

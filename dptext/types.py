@@ -201,7 +201,7 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class Released:
-    """What a decoder sees of a batch of texts: drawn words and what is kept, no more.
+    """The view of a decoder of a batch of texts: drawn and kept words, no more.
 
     pieces list[p]: marks and spacing as they stand, copied words without spaces around
     them, "" for each word that was drawn, masked or left out. flags (p,) uint8: the
@@ -286,7 +286,7 @@ _NAMED = {
 
 @dataclass(frozen=True, slots=True)
 class VaryingEpsilon:
-    """What is left of a guarantee when epsilon differs from word to word.
+    """The guarantee that is left when epsilon differs from word to word.
 
     Two words with epsilons of at most hi lose at most hi * word nats; words with
     epsilons that sum to at most E, for both of two texts, lose at most E * total
@@ -321,8 +321,8 @@ class Guarantee:
     (epsilon, delta) delta is that of the largest distance, mu its Gaussian-DP
     parameter. context says that the output distribution of a word follows from all
     words of its text, so that epsilon holds for any two texts and a change of one word
-    counts for every word; varying_epsilon, what is left where epsilon differs from word
-    to word (None: nothing).
+    counts for every word; varying_epsilon, the guarantee where epsilon differs
+    from word to word (None: none).
     """
 
     notion: Notion
@@ -388,7 +388,7 @@ class Guarantee:
         return min(epsilon * min(distance, self.max_distance), self.max_loss)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Lexicon:
     """A public vocabulary, its vectors, frequencies and orders.
 
@@ -405,6 +405,8 @@ class Lexicon:
     meta: provenance and public geometry; see dptext.lexicons.store. meta["outputs"],
     where present: after the word itself only the first so many words are listed in
     orders; meta["language"]: see language.
+
+    Two are equal where they are one object, so that tables of one can be kept by it.
     """
 
     name: str
@@ -431,7 +433,7 @@ class Lexicon:
     @property
     def row_of(self) -> Mapping[str, int]:
         """Return the row of each word in lower case; made once for a vocabulary."""
-        return _row_of(self.words)
+        return _row_of(self)
 
     @property
     def prior(self) -> NDArray[np.float64]:
@@ -440,6 +442,7 @@ class Lexicon:
 
 
 @lru_cache(maxsize=2)
-def _row_of(words: tuple[str, ...]) -> Mapping[str, int]:
+def _row_of(lexicon: Lexicon) -> Mapping[str, int]:
+    words = lexicon.words
     lower = "\n".join(words).lower().split("\n") if words else ()
     return {word: row for row, word in enumerate(lower)}

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from dptext.lexicons.english.wordnet import WordNet
     from dptext.types import Lexicon
+    from tools.english.wordnet import WordNet
 
 
 # A shell ignores interrupts of what it starts in the background, and so do children
@@ -35,8 +35,8 @@ def own_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 @pytest.fixture
 def database(tmp_path: Path) -> WordNet:
     """Return the WordNet of a few synsets."""
-    from dptext.lexicons.english.wordnet import read_database
-    from tests.lexicons import wordnet_files
+    from tests.tools import wordnet_files
+    from tools.english.wordnet import read_database
 
     return read_database(wordnet_files.put(tmp_path))
 

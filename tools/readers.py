@@ -1,81 +1,154 @@
-"""Measure what readers of whole texts find under the shipped profiles, and ship it.
+"""Measure what readers find at each risk in each kind of text, and ship the figures.
 
-    python -m tools.readers [--texts 1500] [PROFILE ...]
+    python -m tools.readers --risk 20% --kind news          # one cell of the ladder
+    python -m tools.readers                                 # all of it
+    python -m tools.readers --profile strict --profile readable
 
-Writes dptext/data/readers.json, which `dptext plan` and reports show beside the exact
-risk. Texts are public rows of the test data: no order and no weight of a decoder was
-chosen by them. Each profile of which the output distribution is known, all words at
-one epsilon; readers are those of dptext.measures.readings. To be run after the lexicon,
-the n-gram model that ships or a shipped profile has changed; some seconds for each
-profile of rank, and minutes with --every for all mechanisms. Draws have a fixed seed:
-texts are public.
+Writes dptext/data/readers.json, which plans and reports show beside the exact risk: for
+each kind of text what readers find, of all words, of content words and by frequency,
+and what classifiers keep of the labels. Readers are `alone` (one output word), `ngram`
+(the whole text, and the pairs that ship) and `same-kind` (besides, the pairs of half a
+million words of other public texts of the kind). Texts are public test data: no order
+and no weight of a decoder was chosen by the rows that are read, and no row is read by
+pairs that counted it. Draws have a fixed seed.
+To be run after the lexicon, the n-gram model that ships or a shipped profile has
+changed; a cell takes half a minute.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from typing import NamedTuple
 
-from benchmarks.private_rows import rows_of
-from dptext import open_pipeline
+from benchmarks.private_rows import privatized, rows_of
+from dptext import open_pipeline, profile
+from dptext.evaluation.classify import Baseline, make_classifier
 from dptext.measures import context_risk
-from dptext.measures.context_risk import InContext
+from dptext.measures.context_risk import InContext, Learned
 from dptext.pipeline import Pipeline
-from dptext.profile import shipped
 from dptext.randomness import RunKey
 from dptext.readers import ngrams
-from dptext.types import BudgetKind, JsonObject
+from dptext.readers.training import PairCounts, SameKindReader
+from dptext.settings import share
 
-# Names for people, and files of the test data.
-CORPORA = {
-    "AG News (test rows)": "agnews_test5600",
-    "SST-2 (development rows)": "sst2_dev",
-    "Trustpilot (test rows)": "trustpilot_en_test",
+
+class Corpus(NamedTuple):
+    """Rows of the test data that are read, how many, and those whose pairs count."""
+
+    name: str
+    read: str
+    texts: int
+    counted: tuple[str, ...]
+
+
+KINDS = {
+    "news": Corpus("AG News", "agnews_test5600", 1500, ("agnews_train19k",)),
+    "reviews": Corpus("IMDb", "imdb_5k", 400, ("imdb_5k",)),
+    "customer reviews": Corpus(
+        "Trustpilot", "trustpilot_en_test", 403, ("trustpilot_en_train",)
+    ),
+    "sentences": Corpus("SST-2", "sst2_dev", 872, ("sst2_train20k", "imdb_5k")),
 }
-OWN = ("balanced", "readable", "strict")
+# Without any output a guess is right for 5.2% of words.
+RISKS = ("6%", "8%", "10%", "13%", "16%", "20%", "25%", "30%")
+_COUNTED = 500_000
+_LEARNED = 2000  # texts for classifiers
 _BATCH = 500
 
 
-def figures(pipeline: Pipeline, most: int) -> list[JsonObject]:
-    """Return what readers find under a pipeline in each corpus."""
-    model = ngrams.find_model(ngrams.ENGLISH, pipeline.channel).digest
-    rows = []
-    for corpus, file in CORPORA.items():
-        texts = [str(row["text"]) for row in rows_of(file)[:most]]
-        batches = (texts[n : n + _BATCH] for n in range(0, len(texts), _BATCH))
-        readings = context_risk.measure(
-            pipeline,
-            context_risk.available(pipeline),
-            batches,
-            pipeline.randomness(RunKey.from_seed(0)),
-        )
-        rows.append(asdict(InContext(corpus, model, readings)))
-        for each in readings:
-            every = each.classes[0]
-            print(f"  {corpus}: {each.reader} {every.success:.1%}", flush=True)
-    return rows
+def counted(corpus: Corpus, pipeline: Pipeline) -> PairCounts:
+    """Count the pairs of half a million words, of rows that are not read."""
+    # Rows of the same file that classifiers or readers see are left out, too.
+    seen = {str(row["text"]) for row in rows_of(corpus.read)[:_LEARNED]}
+    counts = PairCounts(pipeline.lexicon)
+    for file in corpus.counted:
+        texts = [t for row in rows_of(file) if (t := str(row["text"])) not in seen]
+        for batch in _batches(texts, 50):
+            if counts.words >= _COUNTED:
+                break
+            counts.add(batch)
+    return counts
+
+
+def cell(kind: str, pipeline: Pipeline) -> InContext:
+    """Return what readers find in a kind of text, and what classifiers keep of it."""
+    corpus = KINDS[kind]
+    counts = counted(corpus, pipeline)
+    shipped = ngrams.find_model(ngrams.ENGLISH, pipeline.channel)
+    own = counts.model(1, {}, shipped)
+    readers = [
+        *context_risk.available(pipeline),
+        SameKindReader.strongest(pipeline.channel, own),
+    ]
+    texts = [str(row["text"]) for row in rows_of(corpus.read)[: corpus.texts]]
+    readings = context_risk.measure(
+        pipeline,
+        readers,
+        _batches(texts, _BATCH),
+        pipeline.randomness(RunKey.from_seed(0)),
+    )
+    for each in readings:
+        print(f"  {kind}: {each.reader} {each.success:.1%}", flush=True)
+    return InContext(
+        corpus.name,
+        shipped.digest,
+        readings,
+        kind,
+        counts.words,
+        tuple(learned(corpus, pipeline)),
+    )
+
+
+def learned(corpus: Corpus, pipeline: Pipeline) -> Iterator[Learned]:
+    """Yield what classifiers make of the labels before and after."""
+    rows = [row for row in rows_of(corpus.read)[:_LEARNED] if "label" in row]
+    if not rows:
+        return
+    texts = [str(row["text"]) for row in rows]
+    private, _, _ = privatized(pipeline, texts, 0)
+    for name in ("tfidf", "vectors"):
+        make = make_classifier(name, pipeline.lexicon)
+        labels = [str(row["label"]) for row in rows]
+        task = Baseline.of("label", texts, labels, name, make, 3).against(private)
+        accuracies = (task.original, task.private, task.static)
+        yield Learned(name, task.chance, *(one.accuracy for one in accuracies))
+
+
+def _batches(texts: Sequence[str], size: int) -> Iterator[Sequence[str]]:
+    return (texts[begin : begin + size] for begin in range(0, len(texts), size))
 
 
 def main() -> None:
-    """Write the file: profiles that are not asked for keep their figures."""
+    """Write the file: cells that are not asked for keep their figures."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("profiles", nargs="*", default=[])
-    parser.add_argument("--texts", type=int, default=1500)
-    parser.add_argument("--every", action="store_true", help="all shipped profiles")
+    parser.add_argument("--profile", action="append", help="default: balanced")
+    parser.add_argument("--risk", action="append", help="default: all of the ladder")
+    parser.add_argument("--kind", action="append", choices=KINDS)
     arguments = parser.parse_args()
     path = context_risk.shipped_file()
-    data = json.loads(path.read_bytes()) if path.exists() else {}
-    for name in arguments.profiles or (shipped() if arguments.every else OWN):
-        pipeline = open_pipeline(name, {"decoder": {"name": "none"}})
-        one_epsilon = pipeline.budget.description.kind is BudgetKind.WORD
-        if not (pipeline.mechanism.has_log_probs and one_epsilon):
-            print(f"{name}: no output distribution at one epsilon")
-            continue
-        print(name, flush=True)
-        data[context_risk.key_of(pipeline)] = figures(pipeline, arguments.texts)
-        text = json.dumps(data, indent=1, sort_keys=True)
-        path.write_text(text + "\n", encoding="utf-8")
+    for name in arguments.profile or ("balanced",):
+        for risk in arguments.risk or RISKS:
+            recipe = profile.load(name, {"budget": {"risk": risk}})
+            pipeline = open_pipeline(name, {"budget": {"risk": risk}})
+            key = context_risk.key_of(pipeline)
+            epsilon = pipeline.budget.description.high
+            print(f"{name}, risk {risk}, epsilon {epsilon:g}", flush=True)
+            for kind in arguments.kind or KINDS:
+                one = cell(kind, pipeline)
+                data = json.loads(path.read_bytes())
+                before = data["readers"].get(key, ())
+                kept = [each for each in before if each["kind"] not in (kind, "")]
+                kept.append(asdict(one))
+                data["readers"][key] = sorted(kept, key=lambda e: str(e["kind"]))
+                ladder = context_risk.ladder_key(recipe, pipeline.lexicon)
+                data["ladders"].setdefault(ladder, {})[f"{share(risk, '--risk'):g}"] = (
+                    key
+                )
+                text = json.dumps(data, indent=1, sort_keys=True)
+                path.write_text(text + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -37,7 +37,7 @@ from dptext.types import (
     Words,
 )
 
-# What is never given away, so that rounded sums stay below the total.
+# The share of a total that is held back, so that rounded sums stay below it.
 _HELD_BACK = 2.0**-40
 
 
@@ -61,8 +61,8 @@ def fill(
     weights (n,) > 0; totals, low, high (r,), low <= high. Where low is too much for
     all, each word gets an equal part; where high is too little, the rest of the total
     is not spent. Exact: what passes a bound is held there and the rest shared anew;
-    whichever side passes by more is certain to be at its bound in the end, so nothing
-    that is held is ever let go again.
+    the side that passes by more ends at its bound for certain, so no word that is held
+    is ever let go again.
     """
     count = len(totals)
     sizes = np.bincount(texts, minlength=count)
@@ -112,7 +112,7 @@ class WeightedScore:
         return f"{self.name} (weight {self.weight:g}): {self.score.description}"
 
     def values(self, words: Words) -> Floats:
-        """Return the score of each word, (n,). Raises UsageError for what is none."""
+        """Return scores, (n,). Raises UsageError for others than numbers from 0."""
         values = self.score.values(words)
         fits = values.shape == words.ids.shape
         if not fits or not (np.isfinite(values) & (values >= 0)).all():
@@ -125,7 +125,7 @@ class WeightedScore:
 def ready_scores(
     settings: Mapping[str, object], lexicon: Lexicon
 ) -> tuple[WeightedScore, ...]:
-    """Read a mapping from names to weights or settings; leave out what is off.
+    """Read a mapping from names to weights or settings; leave out scores that are off.
 
     Raises UsageError that names the key.
     """

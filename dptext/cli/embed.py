@@ -15,7 +15,7 @@ from dptext.errors import UsageError
 
 if TYPE_CHECKING:
     from dptext.types import JsonObject
-    from dptext.vectors.settings import Settings
+    from dptext.vectors.settings import VectorSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ class Noise:
     lexicon: options.Lexicon = None
     set_: options.Set = None
 
-    def settings(self, pooled: Pooled) -> Settings:
+    def settings(self, pooled: Pooled) -> VectorSettings:
         """Return the settings of a release. Raises UsageError."""
         from dptext.vectors import settings
 
@@ -107,7 +107,7 @@ class Noise:
             mechanism=self.mechanism,
             lexicon=self.lexicon,
         )
-        return settings.chosen(
+        return settings.parse(
             over,
             {
                 "pool": pooled.pool,

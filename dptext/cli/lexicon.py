@@ -86,14 +86,13 @@ def import_(
             "--listed", parser=Number(int, 1), help="Replacements listed for each word."
         ),
     ] = 100,
-    wordnet: Annotated[
-        Path | None,
+    english: Annotated[
+        bool,
         typer.Option(
-            "--wordnet",
-            help="English words: folder of the WordNet 3.0 database, to order "
-            "replacements as the built-in lexicon does.",
+            "--english",
+            help="English words: order replacements as the built-in lexicon does.",
         ),
-    ] = None,
+    ] = False,
     outputs: Annotated[
         int | None,
         typer.Option(
@@ -117,18 +116,17 @@ def import_(
     GloVe text, word2vec text or binary, fastText .vec, .npz (words, vectors, counts),
     plain or gzip, zstd, zip. An existing lexicon of the same name is replaced.
     """
-    from dptext.lexicons import english, store
+    from dptext.lexicons import store
+    from dptext.lexicons.english import AsBuiltIn, licences
     from dptext.lexicons.importing import Settings, make
     from dptext.lexicons.store import folder_of
 
     folder = folder_of(name)
     settings = Settings(format, max_words, listed, outputs, language)
     with shares() as progress:
-        if wordnet:
-            progress("reading WordNet", 0.0)
-        scheme = english.ByWordNet(wordnet, outputs) if wordnet else None
+        scheme = AsBuiltIn(outputs) if english else None
         lexicon = make(file, name, settings, scheme=scheme, progress=progress)
-        store.save(lexicon, folder, [english.licence()] if wordnet else [])
+        store.save(lexicon, folder, licences() if english else ())
     _show(store.load(folder), as_json)
 
 

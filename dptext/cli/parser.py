@@ -40,6 +40,7 @@ REMOVED = {
         f"--{name}": f"write --set mechanism.{name}=NUMBER"
         for name in ("delta", "dimensions", "beta")
     },
+    "--wordnet": "write --english, which needs no WordNet",
     "--ruler": "this option is now --bayes-risk",
     "--no-ruler": "this option is now --no-bayes-risk",
     **dict.fromkeys(

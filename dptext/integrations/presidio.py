@@ -1,6 +1,6 @@
 """dptext as an anonymizer of Presidio: new words in the spans that its analyzer found.
 
-What is not found stays as it is, which the statement of the report says.
+All other text stays as it is, which the statement of the report says.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Scikit-learn transformers that release noisy vectors.
 
-`fit` looks at no data: what is public is made ready when the number of columns is
-known. Each call of `transform` draws anew, so that what several calls on the same data
-release adds up; with a key, equal rows at equal positions give equal vectors.
+`fit` looks at no data: it makes the mechanism ready for a number of columns. Each call
+of `transform` draws anew, so that the losses of several calls on the same data add up;
+with a key, equal rows at equal positions give equal vectors.
 """
 
 from __future__ import annotations

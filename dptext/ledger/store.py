@@ -125,7 +125,7 @@ class Ledger:
                 keys.remember(keys.path_of(self.path), seal.transactions)
 
     def problem(self) -> str | None:
-        """Hold all rows against the seal; say what is wrong with the ledger."""
+        """Compare all rows with the seal; name the fault of the ledger, if any."""
         released = self._released()
         with _transaction(self.data, self.path, "DEFERRED"):
             return self._problem(released)
@@ -546,7 +546,7 @@ def charges(ledger: Ledger) -> Iterator[dict[str, Any]]:
 
 
 def findings(ledger: Ledger, tokens: Sequence[tuple[str, str]] = ()) -> Iterator[str]:
-    """Yield what is wrong with a ledger, in one line each.
+    """Yield the faults of a ledger, in one line each.
 
     tokens are names of outputs and the entries that their reports name: one that is
     not there as released shows that the ledger is an older copy.

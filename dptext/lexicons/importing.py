@@ -3,8 +3,8 @@
 Entries of a file are folded as words are looked up; what is no one word is dropped, and
 all numbers become the elements of dptext.tokens.numbers. A scheme says in which order
 words stand and which replacements are listed for each: by distance; with a number of
-outputs by cosine less hubness and frequency (dptext.lexicons.orders); with WordNet as
-in the built-in lexicon (dptext.lexicons.english). All of it is public: no private text.
+outputs by cosine less hubness and frequency (dptext.lexicons.orders); of English words
+as in the built-in lexicon (dptext.lexicons.english). All of it is public.
 """
 
 from __future__ import annotations
@@ -296,9 +296,9 @@ class Settings:
 
     format is one of sources.FORMATS, or None to detect it; max_words reads only the
     first so many entries; listed is k, the length of the orders; outputs is how many
-    words orders list, 0: all, by distance (None: 8,000 of more words, all of fewer;
-    with WordNet as many as the built-in lexicon); language is the code of the language,
-    None: English if its function words are among the first entries, else "unknown".
+    words orders list, 0: all, by distance (None: 8,000 of more words, all of fewer);
+    language is the code of the language, None: English if its function words are among
+    the first entries, else "unknown".
     """
 
     format: str | None = None

@@ -13,6 +13,7 @@ any name. Lexicons lie in the package, in the user's store and in the cache.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -21,6 +22,7 @@ import shutil
 import tempfile
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from tokenize import TokenError
 from typing import Any, BinaryIO, NamedTuple, cast
@@ -83,10 +85,15 @@ def save(lexicon: Lexicon, folder: Path, beside: Sequence[Path] = ()) -> str:
 def load(folder: Path, *, verify: bool = True) -> Lexicon:
     """Open the lexicon in a folder; the arrays stay on disk until they are used.
 
-    verify compares the content with the digest. Raises LexiconError for a folder that
-    is not a lexicon, was changed, or is of another format.
+    verify compares the content with the digest. A folder that stays as it is is opened
+    once. Raises LexiconError for a folder that is not a lexicon, was changed, or is of
+    another format.
     """
-    folder = Path(folder)
+    return _load(Path(folder), verify, _state(Path(folder)))
+
+
+@lru_cache(maxsize=2)
+def _load(folder: Path, verify: bool, state: object) -> Lexicon:
     name, digest, meta = read_meta(folder)
     words = words_of(folder)
     arrays = {name: _open(folder, name, len(words)) for name in _present(folder)}
@@ -94,6 +101,14 @@ def load(folder: Path, *, verify: bool = True) -> Lexicon:
         msg = f"{folder}: the lexicon does not match its digest; import it again"
         raise LexiconError(msg)
     return Lexicon(name=name, words=words, digest=digest, meta=meta, **arrays)
+
+
+def _state(folder: Path) -> tuple[object, ...]:
+    """Return what changes with the files of a folder."""
+    with contextlib.suppress(OSError), os.scandir(folder) as files:
+        stats = sorted((file.name, file.stat()) for file in files)
+        return tuple((n, s.st_ino, s.st_size, s.st_mtime_ns) for n, s in stats)
+    return ()
 
 
 class Described(NamedTuple):

@@ -82,8 +82,8 @@ def measure(
 ) -> Risk:
     """Return the Bayes vulnerability of a mechanism at an epsilon, exact or sampled.
 
-    prior (V,) sums to 1 and is public, like all else here. What is measured is kept in
-    the cache and looked at before it is used again: best guesses at random inputs, wins
+    prior (V,) sums to 1 and is public, like all else here. Results are kept in
+    the cache and tested before they are used again: best guesses at random inputs, wins
     by playing some of them again. draw (ids, eps, noise) -> ids runs mechanism and
     mapping, for the lower limit of a sampled risk; mapping is plain data that tells one
     mapping from another.

@@ -21,14 +21,12 @@ import math
 from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
 from dptext import cache
 from dptext.errors import UsageError
 from dptext.measures import bayes_risk, sampled_risk
-from dptext.measures.context_risk import Reading
 from dptext.measures.sampled_risk import Wins, bands_of, sampled_games, wins_of_points
 from dptext.mechanisms import Mechanism, RiskEstimate
 from dptext.types import Floats, Ints
@@ -304,63 +302,6 @@ def rounded(value: float) -> float:
         return value
     digits = 3 if value >= 1.0 else 3 - math.floor(math.log10(value))
     return round(math.floor(value * 10.0**digits) / 10.0**digits, digits)
-
-
-# No smaller epsilon is tried; how far a larger one than the first is sought.
-_LEAST_SUCCESS, _GROWTH, _TIMES = 0.05, 1.2, 6
-# The search ends where its limits are so near each other.
-_NEAR = 0.01
-
-
-class Crossing(NamedTuple):
-    """An epsilon, and what the reader finds at it."""
-
-    epsilon: float
-    reading: Reading
-
-
-def search_by_reader(
-    read: Callable[[float], Reading], target: float, start: float
-) -> Crossing:
-    """Return about the largest epsilon at which a reader finds at most target.
-
-    read returns what the reader finds at an epsilon, the same each time;
-    start, an epsilon at which it may find more. Raises UsageError where target is below
-    or above all that it finds.
-    """
-    best, high = _grown(read, target, start)
-    low = best.epsilon if best is not None else 0.0
-    while high - low > _NEAR * high and high > _LEAST_SUCCESS:
-        middle = (low + high) / 2.0
-        reading = read(middle)
-        if reading.success > target:
-            high = middle
-        else:
-            low, best = middle, Crossing(middle, reading)
-    if best is None:
-        msg = (
-            f"risk {target:.2%} is out of reach: even at epsilon {high:.2g} the reader "
-            "finds more; give a larger risk"
-        )
-        raise UsageError(msg)
-    return best
-
-
-def _grown(
-    read: Callable[[float], Reading], target: float, start: float
-) -> tuple[Crossing | None, float]:
-    """Return the last point that meets the target, from start up, and the next."""
-    best, point = None, start
-    for _ in range(_TIMES):
-        reading = read(point)
-        if reading.success > target:
-            return best, point
-        best, point = Crossing(point, reading), point * _GROWTH
-    msg = (
-        f"risk {target:.2%} is out of reach: at epsilon {point / _GROWTH:.3g} the "
-        f"reader finds {reading.success:.2%} of this text; give a smaller risk"
-    )
-    raise UsageError(msg)
 
 
 # The search looks at this many inputs, first and then; all are looked at in the end.

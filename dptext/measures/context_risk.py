@@ -5,9 +5,12 @@ text, and guesses each word. Words are drawn anew, and what is read are the draw
 decodes them can find no more in what is written (docs/guarantees.md, 6). Words outside
 the vocabulary are not attacked. A better reader finds more: a figure is a lower limit.
 
-Figures that ship are looked up by all that decides them: mechanism, lexicon, epsilon
-and which words are replaced; the decoder has no part in them. Other settings have none:
-`dptext evaluate` measures them on one's own texts.
+Figures of public corpora are looked up by all that decides them: mechanism, lexicon,
+epsilon and which words are replaced; the decoder has no part in them. Those of the
+built-in lexicon ship; an adapted lexicon keeps its own beside its data. Other settings
+have none: `dptext evaluate` measures them on one's own texts. A ladder says which of
+these figures belong to one profile at several risks: by it an epsilon is chosen for
+what a reader finds (`--reader-risk`).
 """
 
 from __future__ import annotations
@@ -15,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import msgspec
 import numpy as np
@@ -24,20 +27,26 @@ from numpy.typing import NDArray
 
 from dptext import cache
 from dptext.errors import UsageError
+from dptext.lexicons import store
 from dptext.measures.bayes_risk import Share
 from dptext.measures.sampled_risk import BAND_NAMES, bands_of
 from dptext.readers import Reader, ngrams
+from dptext.readers.channel import ALONE as ALONE
 from dptext.readers.channel import UnigramReader
 from dptext.readers.pairs import PairReader
+from dptext.readers.training import SameKindReader
 from dptext.tokens.language_data import stop_words
-from dptext.types import ENGLISH, Ids, Ints, Record
+from dptext.types import ENGLISH, Ids, Ints, Lexicon, Record
 
 if TYPE_CHECKING:
     from dptext.pipeline import Pipeline
+    from dptext.profile import Profile
     from dptext.randomness import Randomness
 
 Count = Annotated[int, Meta(ge=0)]
+# Classes of words; rare ones are those beyond the thousand most frequent.
 ALL, CONTENT, RARE = "all words", "content words", BAND_NAMES[-1]
+SAME_KIND = SameKindReader.name
 # Of a normal distribution, what holds 95% to both sides.
 _WIDE = 1.959964
 
@@ -164,18 +173,41 @@ def measure(
 
 
 AT_LEAST = (
-    "Measured on draws of public texts; at least: a reader with public text of the "
-    "same kind, a better language model or knowledge of the text finds more."
+    "Measured on draws of public texts; at least: a reader with more public text of "
+    "the same kind, a better language model or knowledge of the text finds more."
 )
 
 
 @dataclass(frozen=True, slots=True)
+class Learned:
+    """Accuracy of a classifier, by what it was trained and tested on.
+
+    original: originals, both; private: private texts, both; static: trained on
+    originals, tested on private texts. chance: the most frequent label.
+    """
+
+    classifier: str
+    chance: Share
+    original: Share
+    private: Share
+    static: Share
+
+
+@dataclass(frozen=True, slots=True)
 class InContext:
-    """What readers find in a public corpus; model, digest of the n-gram model."""
+    """What readers find in a public corpus, and what classifiers keep of its labels.
+
+    model is the digest of the n-gram model that ships. kind says what texts these are;
+    counted, of how many other words of that kind the reader `same-kind` knows the
+    pairs. learned is about texts as they are written, after decoding.
+    """
 
     corpus: str
     model: str
     readings: tuple[Reading, ...]
+    kind: str = ""
+    counted: Count = 0
+    learned: tuple[Learned, ...] = ()
 
 
 def available(pipeline: Pipeline) -> list[Reader]:
@@ -211,9 +243,13 @@ def named(pipeline: Pipeline, name: str) -> Reader:
     raise UsageError(msg)
 
 
+# Figures that ship (python -m tools.readers), and those beside an adapted lexicon.
+FILE = "readers.json"
+
+
 def shipped_file() -> Path:
-    """Return the file of figures that ship (python -m tools.readers)."""
-    return cache.shipped_file().with_name("readers.json")
+    """Return the file of figures that ship."""
+    return cache.shipped_file().with_name(FILE)
 
 
 def key_of(pipeline: Pipeline) -> str:
@@ -226,7 +262,73 @@ def key_of(pipeline: Pipeline) -> str:
     )
 
 
-def shipped(pipeline: Pipeline) -> tuple[InContext, ...]:
+def measured(pipeline: Pipeline) -> tuple[InContext, ...]:
     """Return what readers were found to find under the same settings, if measured."""
-    known = cache.shipped_entry(shipped_file(), key_of(pipeline)) or []
+    known = _entry(pipeline.lexicon, "readers", key_of(pipeline)) or []
     return msgspec.convert(known, tuple[InContext, ...])
+
+
+def _entry(lexicon: Lexicon, part: str, key: str) -> Any:
+    """Look a key up in the figures that ship, then in those beside the lexicon."""
+    own = store.user_folder() / lexicon.name / FILE
+    for path in (shipped_file(), own):
+        entry = (cache.shipped_entry(path, part) or {}).get(key)
+        if entry is not None:
+            return entry
+    return None
+
+
+class Rung(NamedTuple):
+    """A risk of one word, and what the reader that finds most finds at it."""
+
+    risk: float
+    strongest: Success
+
+
+def ladder_key(recipe: Profile, lexicon: Lexicon) -> str:
+    """Return the name of the ladder of a profile: all its settings but the budget."""
+    return cache.key_of(
+        *("ladder", 1, lexicon.digest, recipe.mechanism.name),
+        asdict(recipe.mechanism.params),
+        asdict(recipe.space.params),
+        recipe.tokens.settings(),
+        str(recipe.strategy),
+    )
+
+
+def ladder(recipe: Profile, lexicon: Lexicon) -> list[Rung]:
+    """Return the measured risks of a profile, ascending; recipe as it is written.
+
+    Of several kinds of text and readers the one that finds most counts.
+    """
+    rungs = []
+    measured_at = _entry(lexicon, "ladders", ladder_key(recipe, lexicon)) or {}
+    for risk, key in measured_at.items():
+        corpora = msgspec.convert(
+            _entry(lexicon, "readers", key) or [], tuple[InContext, ...]
+        )
+        every = [r.classes[0] for each in corpora for r in each.readings]
+        if every:
+            rungs.append(Rung(float(risk), max(every, key=lambda one: one.high)))
+    return sorted(rungs)
+
+
+def risk_for(recipe: Profile, lexicon: Lexicon, target: float) -> float:
+    """Return the largest measured risk at which readers find at most target.
+
+    By the upper limit of the reader that finds most. Raises UsageError where nothing
+    was measured with these settings, or all readers find more.
+    """
+    rungs = ladder(recipe, lexicon)
+    if not rungs:
+        raise UsageError(
+            "reader-risk: no reader was measured with these settings and lexicon "
+            f"{lexicon.name!r}; use dptext calibrate --reader, or give a risk"
+        )
+    met = [rung.risk for rung in rungs if rung.strongest.high <= target]
+    if not met:
+        raise UsageError(
+            f"reader-risk {target:.2%}: at the smallest measured risk readers find up "
+            f"to {rungs[0].strongest.high:.2%}; give a larger share, or a risk"
+        )
+    return max(met)

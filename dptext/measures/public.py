@@ -1,4 +1,4 @@
-"""What is measured of a pipeline on public data alone: risk, deniability, changes.
+"""Figures of a pipeline on public data alone: risk, deniability, changes.
 
 One definition for all who ask: a run, `check`, `plan`, `evaluate` and `compare`.
 
@@ -109,7 +109,7 @@ _DRAWN = 20_000
 
 @dataclass(frozen=True, slots=True)
 class PublicMeasures:
-    """What is measured on public data only: once, for all outputs of a run."""
+    """Figures on public data only: measured once, for all outputs of a run."""
 
     risk: bayes_risk.Risk | None
     no_risk: NoRisk | None
@@ -123,11 +123,11 @@ class PublicMeasures:
         risk, why = risk_of(pipeline) if with_risk else (None, NoRisk.SWITCHED_OFF)
         note = _RISK_NOTES[why].format(mechanism=pipeline.mechanism.name)
         return cls(
-            risk, why, note, deniability_of(pipeline), context_risk.shipped(pipeline)
+            risk, why, note, deniability_of(pipeline), context_risk.measured(pipeline)
         )
 
     def seeded(self) -> PublicMeasures:
-        """Return them without risk: whoever knows a seed needs no guess."""
+        """Return them without risk: with the seed nobody needs to guess."""
         note = _RISK_NOTES[NoRisk.SEEDED]
         return PublicMeasures(None, NoRisk.SEEDED, note, self.deniability)
 

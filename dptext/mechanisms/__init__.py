@@ -137,7 +137,7 @@ class RiskEstimate(Protocol):
 class Mechanism(Prepared, ABC):
     """A mechanism made ready for a space; params are the settings that made it."""
 
-    # Whether `log_density` says what is learnt from `observe`.
+    # Whether `log_density` gives the density of `observe`.
     has_log_density: ClassVar[bool] = False
 
     params: Params
@@ -228,7 +228,7 @@ class Mechanism(Prepared, ABC):
     def log_probs(self, ids: Ids, eps: Eps) -> Floats:
         """Return ln P(y|x) of each word and output, normalised: (n, V) float64.
 
-        -inf for what is never written. Asked for only where `has_log_probs`.
+        -inf for words that are never written. Asked for only where `has_log_probs`.
         """
         raise self._lacks("output distribution")
 

@@ -166,7 +166,7 @@ class Geometric:
         return np.zeros(len(inputs))
 
     def log_outputs(self, outputs: Ints, eps: Eps) -> Floats:
-        """Return ln of what is the same for all inputs, larger at the ends: (n, m)."""
+        """Return ln of the factor of each output, larger at the ends: (n, m)."""
         rate = eps / self.scale
         ends = -np.log1p(np.exp(-rate)) if self.size > 1 else np.zeros(len(eps))
         inside = ends + np.log(-np.expm1(-rate))

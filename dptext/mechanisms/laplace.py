@@ -59,14 +59,55 @@ class Params(mechanisms.Params):
 
 
 @dataclass(frozen=True, eq=False)
-class Laplace(NoiseMechanism):
-    """measured: the space whose distance epsilon counts; stretch of the noise."""
+class RadialNoise(NoiseMechanism):
+    """Noise of density exp(-eps |w(z)| / stretch), w a linear map: uniform directions.
+
+    measured: the space whose distance epsilon counts.
+    """
 
     has_log_density = True
-    source: ClassVar[str] = "Feyisetan et al. 2020, algorithm 1"
 
     measured: Space
     stretch: float
+
+    def whitened(self, rows: NDArray[np.floating]) -> NDArray[np.floating]:
+        """Return w of rows, (n, d), in their precision."""
+        return rows
+
+    def noise(self, eps: Eps, bits: RandomBits) -> Floats:
+        """Return noise: eps (n,) -> (n, d)."""
+        width = self.space.vectors.shape[1]
+        return noise.radial(bits, width, eps) * self.stretch
+
+    def spread(self, epsilon: float) -> float:
+        """Return stretch sqrt(d + 1) / epsilon."""
+        return self.stretch * math.sqrt(self.space.vectors.shape[1] + 1) / epsilon
+
+    def standard_noise(
+        self, ids: Ids, points: Points, eps: Eps
+    ) -> tuple[Floats, Floats, float]:
+        """Return the noise as unit directions and Gamma(d) amounts."""
+        drawn = points.astype(np.float64) - self.space.vectors[ids]
+        wide = np.asarray(self.whitened(drawn), np.float64)
+        directions, lengths = noise.directed(wide / self.stretch)
+        return directions, eps * lengths, float(drawn.shape[1])
+
+    def log_density(
+        self, observed: NDArray[np.floating], eps: Eps, words: Ids
+    ) -> NDArray[np.floating]:
+        """Return -eps |w(z - v)| / stretch of each point at each word: (n, m)."""
+        centres = self.space.vectors[words].astype(observed.dtype)
+        squares = noise.squared_distances(
+            self.whitened(observed), self.whitened(centres)
+        )
+        return noise.fallen(np.sqrt(squares, out=squares), eps / self.stretch)
+
+
+@dataclass(frozen=True, eq=False)
+class Laplace(RadialNoise):
+    """Noise in the distance of the space, or calibrated to that of another."""
+
+    source: ClassVar[str] = "Feyisetan et al. 2020, algorithm 1"
 
     def constant(self, inputs: Inputs) -> Constant:
         """Return what distances of inputs are multiplied by at most before noise."""
@@ -111,27 +152,3 @@ class Laplace(NoiseMechanism):
     def geometry(self, epsilon: float) -> Geometry:
         """Return nearest, median and largest distance in the guarantee's own metric."""
         return self.measured.geometry
-
-    def noise(self, eps: Eps, bits: RandomBits) -> Floats:
-        """Return noise of density exp(-eps |z| / stretch): eps (n,) -> (n, d)."""
-        width = self.space.vectors.shape[1]
-        return noise.radial(bits, width, eps) * self.stretch
-
-    def spread(self, epsilon: float) -> float:
-        """Return stretch sqrt(d + 1) / epsilon."""
-        return self.stretch * math.sqrt(self.space.vectors.shape[1] + 1) / epsilon
-
-    def standard_noise(
-        self, ids: Ids, points: Points, eps: Eps
-    ) -> tuple[Floats, Floats, float]:
-        """Return the noise as unit directions and Gamma(d) amounts."""
-        drawn = points.astype(np.float64) - self.space.vectors[ids]
-        directions, lengths = noise.directed(drawn / self.stretch)
-        return directions, eps * lengths, float(drawn.shape[1])
-
-    def log_density(
-        self, observed: NDArray[np.floating], eps: Eps, words: Ids
-    ) -> NDArray[np.floating]:
-        """Return -eps |z - v| / stretch of each point at each of the words: (n, m)."""
-        squares = noise.squared_distances(observed, self.space.vectors[words])
-        return noise.fallen(np.sqrt(squares, out=squares), eps / self.stretch)

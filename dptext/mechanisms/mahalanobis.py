@@ -25,7 +25,8 @@ from msgspec import Meta
 from numpy.typing import NDArray
 
 from dptext import cache, mechanisms, noise
-from dptext.mechanisms import Aim, Family, NoiseMechanism
+from dptext.mechanisms import Aim, Family
+from dptext.mechanisms.laplace import RadialNoise
 from dptext.randomness import RandomBits
 from dptext.spaces import Geometry, Space, geometry_of, lipschitz_of
 from dptext.types import (
@@ -33,12 +34,10 @@ from dptext.types import (
     Eps,
     Floats,
     Guarantee,
-    Ids,
     Inputs,
     Metric,
     MetricKind,
     Notion,
-    Points,
 )
 
 _BLOCK = 4096
@@ -63,18 +62,16 @@ class Params(mechanisms.Params):
         scaled = spread * (width / trace) if trace > 0.0 else np.eye(width)
         mixed = self.lam * scaled + (1.0 - self.lam) * np.eye(width)
         values, axes = np.linalg.eigh(mixed)
-        # The scaled covariance has no negative eigenvalue, but for rounding.
+        # The scaled covariance has a negative eigenvalue by rounding alone.
         values = np.maximum(values, 1.0 - self.lam)
         root = (axes * np.sqrt(values)) @ axes.T
         inverse = (axes / np.sqrt(values)) @ axes.T
-        return Mahalanobis(self, space, root, inverse, float(values.min()))
+        return Mahalanobis(self, space, space, 1.0, root, inverse, float(values.min()))
 
 
 @dataclass(frozen=True, eq=False)
-class Mahalanobis(NoiseMechanism):
+class Mahalanobis(RadialNoise):
     """root (d, d) is M^(1/2), inverse (d, d) M^(-1/2); least M's least eigenvalue."""
-
-    has_log_density = True
 
     params: Params
     root: Floats = field(repr=False)
@@ -86,19 +83,21 @@ class Mahalanobis(NoiseMechanism):
         """Return what decides the metric besides lexicon and space."""
         return ("mahalanobis", self.params.lam)
 
-    def whitened(self) -> Floats:
-        """Return the vectors whose Euclidean distance is d_RM: (V + 1, d)."""
+    def whitened(self, rows: NDArray[np.floating]) -> NDArray[np.floating]:
+        """Return rows between which the Euclidean distance is d_RM: (n, d)."""
+        return rows @ self.inverse.astype(rows.dtype)
+
+    def vectors(self) -> Floats:
+        """Return all vectors whitened, in float64: (V + 1, d)."""
         vectors = self.space.vectors
-        out = np.empty(vectors.shape)
-        for begin in range(0, len(vectors), _BLOCK):
-            part = vectors[begin : begin + _BLOCK].astype(np.float64)
-            out[begin : begin + _BLOCK] = part @ self.inverse
-        return out
+        blocks = range(0, len(vectors), _BLOCK)
+        wide = (vectors[at : at + _BLOCK].astype(np.float64) for at in blocks)
+        return np.concatenate([self.whitened(block) for block in wide])
 
     @cached_property
     def _geometry(self) -> Geometry:
         measured = geometry_of(
-            self.space, lambda: self.whitened().astype(np.float32), *self._key
+            self.space, lambda: self.vectors().astype(np.float32), *self._key
         )
         # Whitened vectors are measured in single precision.
         longest = np.linalg.norm(self.space.vectors, axis=1).max()
@@ -123,7 +122,7 @@ class Mahalanobis(NoiseMechanism):
     def _of_pairs(self) -> Constant:
         digest, identity = self.space.lexicon.digest, self.space.identity
         key = cache.key_of("euclidean", digest, identity, *self._key)
-        return lipschitz_of(key, "factor", self.space.vectors, self.whitened)
+        return lipschitz_of(key, "factor", self.space.vectors, self.vectors)
 
     def guarantee(self, epsilon: float) -> Guarantee:
         """Return metric DP in the Mahalanobis distance, with its Euclidean factor."""
@@ -149,27 +148,6 @@ class Mahalanobis(NoiseMechanism):
     def noise(self, eps: Eps, bits: RandomBits) -> Floats:
         """Return elliptical noise: eps (n,) -> (n, d)."""
         return noise.product(noise.radial(bits, len(self.root), eps), self.root)
-
-    def spread(self, epsilon: float) -> float:
-        """Return sqrt(d + 1) / epsilon: M has the trace d."""
-        return math.sqrt(len(self.root) + 1) / epsilon
-
-    def standard_noise(
-        self, ids: Ids, points: Points, eps: Eps
-    ) -> tuple[Floats, Floats, float]:
-        """Return the noise as unit directions and Gamma(d) amounts."""
-        drawn = points.astype(np.float64) - self.space.vectors[ids]
-        directions, lengths = noise.directed(drawn @ self.inverse)
-        return directions, eps * lengths, float(drawn.shape[1])
-
-    def log_density(
-        self, observed: NDArray[np.floating], eps: Eps, words: Ids
-    ) -> NDArray[np.floating]:
-        """Return -eps d_RM(z, v) of each point at each of the words: (n, m)."""
-        inverse = self.inverse.astype(observed.dtype)
-        centres = self.space.vectors[words] @ inverse
-        squares = noise.squared_distances(observed @ inverse, centres)
-        return noise.fallen(np.sqrt(squares, out=squares), eps)
 
 
 def covariance(vectors: NDArray[np.float32]) -> Floats:

@@ -511,7 +511,7 @@ def pick(scores: Floats, eps: Eps, uniform: Floats) -> Ints:
     weights = scores * (eps / 2.0)[:, None]
     weights -= weights.max(axis=1, keepdims=True)
     np.exp(weights, out=weights)
-    # Sums one after another: each adds its weight but for one rounding.
+    # Sums one after another: each adds its weight, with one rounding.
     sums = np.cumsum(weights, axis=1, out=weights)
     target = uniform * sums[:, -1]
     # A target that is rounded up to the whole sum is the last column's.

@@ -216,7 +216,7 @@ _NEARLY = 0.998
 class FittedTable:
     """A table made for a risk, and the epsilon that it takes with the built-in words.
 
-    closeness: the expected cosine of a word with what is written for it, from 0.
+    closeness: the expected cosine of a word and the one written for it, from 0.
     """
 
     risk: float

@@ -78,7 +78,7 @@ class SynTF(WordMechanism):
         )
 
     def published_loss(self, a: Ids, b: Ids, epsilon: float) -> Floats | None:
-        """Return what is claimed of any two words of the published form, epsilon."""
+        """Return the claim of the published form for any two words, epsilon."""
         if not self.params.published:
             return None
         return mechanisms.of_known_words(epsilon, a, b)

@@ -112,7 +112,7 @@ class Vickrey(WordMechanism):
         return drawn
 
     def _written(self, ids: Ids, points: Points, three: Ints, bits: RandomBits) -> Ints:
-        """Choose between the two nearest words but for the input: (n,)."""
+        """Choose between the two nearest words other than the input: (n,)."""
         # Two are left when the input word, if it is among the three, is taken out.
         others = three != ids[:, None]
         others[others.all(axis=1), 2] = False

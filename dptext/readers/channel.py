@@ -30,6 +30,8 @@ from dptext.types import BudgetDescription, BudgetKind, Eps, Ids, Lexicon, Relea
 _STEP = 0.1
 # Of replaced words, how many are outside the vocabulary: a public rule of thumb.
 _UNKNOWN = 0.03
+# The name of the reader who sees one output word.
+ALONE = "alone"
 
 
 class Candidates(NamedTuple):
@@ -145,7 +147,7 @@ class UnigramReader:
     """Guesses argmax prior(x) P(y|x), the attacker of the Bayes risk."""
 
     channel: Channel
-    name: str = "alone"
+    name: str = ALONE
     assumes: str = (
         "knows mechanism, epsilon and public word frequencies; sees one word, no "
         "context"

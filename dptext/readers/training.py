@@ -1,10 +1,11 @@
 """Count the pairs of a public corpus and make a model of them.
 
-p(x'|x) = max(c(x, x') - D, 0) / c(x) + b(x) p(x') with b(x) = D N(x) / c(x), where N(x)
-words were seen after x: absolute discounting, interpolated (Ney, Essen and Kneser
+p(x'|x) = max(c(x, x') - D, 0) / c(x) + b(x) q(x'|x) with b(x) = D N(x) / c(x), where
+N(x) words were seen after x: absolute discounting, interpolated (Ney, Essen and Kneser
 1994), D from the numbers of pairs that were seen once and twice. A word alone is as
 frequent as in the corpus, discounted in the same way, with the lexicon's own
-frequencies below.
+frequencies below. q(x'|x) is p(x'), or with a background, a model of general text, its
+back-off and gains over p(x'), so that the sum over x' is only about 1.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from numpy.typing import NDArray
 
 from dptext.errors import InputError
 from dptext.readers import ngrams
-from dptext.readers.ngrams import Ngrams
+from dptext.readers.ngrams import Ngrams, decoded
+from dptext.readers.pairs import PairReader
 from dptext.readers.posterior import Lattice
 from dptext.tokens.joining import Releaser
 from dptext.tokens.policy import Policy
@@ -65,46 +67,65 @@ class PairCounts:
         counts = np.bincount(which, np.concatenate(self._counts), len(keys))
         self._keys, self._counts = [keys], [counts.astype(np.int64)]
 
-    def model(self, least: int, meta: Mapping[str, object]) -> Ngrams:
+    def model(
+        self, least: int, meta: Mapping[str, object], background: Ngrams | None = None
+    ) -> Ngrams:
         """Return the model of all pairs that were seen at least so often.
 
-        Raises InputError where there were no words.
+        background is over the words of the same lexicon. Raises InputError where there
+        were no words.
         """
         self._sum()
         keys, counts = self._keys[0], self._counts[0]
         if not len(keys):
             msg = "the corpus has no words, so there is no model to make of it"
             raise InputError(msg)
-        contexts, following = keys // (self._size + 2), keys % (self._size + 2)
-        alone = self._alone(following, counts)
+        rows = self._size + 2
+        contexts, following = keys // rows, keys % rows
+        alone = self._alone(following, counts, background)
         discount = _discount(counts)
-        totals = np.bincount(contexts, counts, self._size + 2)
+        totals = np.bincount(contexts, counts, rows)
         kept = counts >= least
         # What pairs that are not kept had goes to all words.
         left = np.where(kept, discount, counts)
-        spared = np.bincount(contexts, left, self._size + 2)
+        spared = np.bincount(contexts, left, rows)
         backoff = np.where(totals > 0, spared / np.maximum(totals, 1), 1.0)
         contexts, following, counts = contexts[kept], following[kept], counts[kept]
-        below = backoff[contexts] * alone[following]
-        pairs = (counts - discount) / totals[contexts] + below
+        shares = (counts - discount) / totals[contexts]
+        keys, gains = keys[kept], np.ones(len(shares))
+        if background is not None:
+            backoff *= np.exp(background.backoff.astype(np.float64))
+            theirs = background.contexts * rows + np.asarray(background.following)
+            keys, at = np.unique(np.append(theirs, keys), return_inverse=True)
+            gains = np.ones(len(keys))
+            gains[at[: len(theirs)]] = decoded(np.asarray(background.gains))
+            at = at[len(theirs) :]
+        else:
+            at = np.arange(len(keys))
+        gains[at] += shares / (backoff[contexts] * alone[following])
         return ngrams.assembled(
             self._lexicon.words,
             np.log(alone),
             np.log(backoff),
-            contexts,
-            following,
-            ngrams.coded(np.log(pairs / below)),
+            keys // rows,
+            keys % rows,
+            ngrams.coded(np.log(gains)),
             meta,
         )
 
     def _alone(
-        self, following: NDArray[np.int64], counts: NDArray[np.int64]
+        self,
+        following: NDArray[np.int64],
+        counts: NDArray[np.int64],
+        background: Ngrams | None,
     ) -> NDArray[np.float64]:
         """Return p of words, of any other word and of a sentence's end: (V + 2,)."""
         counted = np.bincount(following, counts, self._size + 2)
         seen = counted > 0
         discount = _discount(counted[seen])
         public = np.append(self._lexicon.prior * (1.0 - 2 * _UNKNOWN), [_UNKNOWN] * 2)
+        if background is not None:
+            public = np.exp(background.alone.astype(np.float64))
         spared = discount * seen.sum() * public
         alone: NDArray[np.float64] = np.maximum(counted - discount, 0.0) + spared
         alone /= alone.sum()
@@ -114,3 +135,13 @@ class PairCounts:
 def _discount(counts: NDArray[np.number]) -> float:
     once, twice = (int((counts == times).sum()) for times in (1, 2))
     return once / (once + 2 * twice) if once and twice else 0.5
+
+
+class SameKindReader(PairReader):
+    """Reads with the pairs of public text of the same kind as what it reads."""
+
+    name = "same-kind"
+    assumes = (
+        "knows mechanism and epsilon; reads all that is released of a text with the "
+        "pairs of words of other public texts of the same kind, and what it is about"
+    )

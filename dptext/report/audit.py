@@ -9,7 +9,7 @@ from itertools import count
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext.guarantees.audit import AuditResult, Power, Program
+from dptext.guarantees.audit import AuditResult, Power, ProgramTest
 from dptext.guarantees.audit.findings import BATCH, AuditDraws
 from dptext.guarantees.sentences import measured
 from dptext.mechanisms import NoiseMechanism
@@ -120,7 +120,7 @@ def _losses(finding: AuditResult) -> Iterator[tuple[str, str]]:
         yield "Worst loss over claim", shown
 
 
-def _program_verdict(program: Program) -> str:
+def _program_verdict(program: ProgramTest) -> str:
     if not program.tested:
         return f"not tested: {program.method}"
     tests = (
@@ -139,7 +139,7 @@ def _program_verdict(program: Program) -> str:
     )
 
 
-def _power(program: Program) -> list[str]:
+def _power(program: ProgramTest) -> list[str]:
     """Say what would have been found with 95% power, the sharpest of each kind."""
     best: dict[str, Power] = {}
     for each in program.power:

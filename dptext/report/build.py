@@ -35,11 +35,11 @@ from dptext.types import Selection
 from dptext.vectors import measures as vector_measures
 from dptext.vectors import statement as vector_statement
 from dptext.vectors.measures import Measures
-from dptext.vectors.release import Release
+from dptext.vectors.release import VectorRelease
 
 if TYPE_CHECKING:
     from dptext.streams import Output as File
-    from dptext.vectors.columns import Writer
+    from dptext.vectors.columns import VectorWriter
     from dptext.vectors.job import Counts
 
 
@@ -127,7 +127,11 @@ def stated(
 
 
 def stated_vectors(
-    release: Release, key: str, layout: Layout, *, measures: Measures | None = None
+    release: VectorRelease,
+    key: str,
+    layout: Layout,
+    *,
+    measures: Measures | None = None,
 ) -> Document:
     """Draw up the same of vectors; measures, where they are known already."""
     settings = release.settings
@@ -229,11 +233,11 @@ def called(
 
 
 def finished_vectors(
-    release: Release,
+    release: VectorRelease,
     key: str,
     job: Job,
     counts: Counts,
-    writer: Writer,
+    writer: VectorWriter,
     file: File,
 ) -> Document:
     """Return the internal report of a finished job; key is the run key's origin."""

@@ -23,7 +23,7 @@ from dptext.errors import UsageError
 from dptext.guarantees.claims import SubjectLimit
 from dptext.guarantees.statement import Statement
 from dptext.measures.bayes_risk import Risk, Share
-from dptext.measures.context_risk import ALL, CONTENT, RARE, InContext, Reading
+from dptext.measures.context_risk import ALL, CONTENT, RARE, SAME_KIND, InContext
 from dptext.measures.public import Deniability, NoRisk
 from dptext.report.signatures import Signature
 from dptext.types import JsonObject
@@ -90,11 +90,12 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class ReaderFigures:
-    """What a reader finds in draws of a public corpus: shares of words, four digits.
+    """What the strongest reader finds in draws of a public corpus, to four digits.
 
-    success of all its words lies between low and high at 95%; content, of words that
-    are no stop words, and rare, of those beyond the thousand most frequent; null where
-    there are none.
+    success, the share of all words, lies between low and high at 95%; content, of words
+    that are no stop words, and rare, of those beyond the thousand most frequent; null
+    where there are none. kind says what texts these are; counted, of how many other
+    words of that kind the reader knows the pairs.
     """
 
     reader: str
@@ -105,20 +106,36 @@ class ReaderFigures:
     high: Share
     content: Share | None = None
     rare: Share | None = None
+    kind: str = ""
+    counted: Count = 0
 
     @classmethod
     def of(cls, measured: Sequence[InContext]) -> tuple[ReaderFigures, ...]:
-        """Return all figures, those of the reader that finds most first."""
-        rows = [cls._of(c.corpus, each) for c in measured for each in c.readings]
+        """Return a row for each corpus, the largest share first."""
+        rows = [cls._of(each) for each in measured if each.readings]
         return tuple(sorted(rows, key=lambda row: -row.success))
 
     @classmethod
-    def _of(cls, corpus: str, reading: Reading) -> ReaderFigures:
-        shares = {each.name: round(each.success, 4) for each in reading.classes}
-        every = next(each for each in reading.classes if each.name == ALL)
-        limits = round(every.low, 4), round(every.high, 4)
-        named = shares[ALL], *limits, shares.get(CONTENT), shares.get(RARE)
-        return cls(reading.reader, corpus, every.words, *named)
+    def _of(cls, corpus: InContext) -> ReaderFigures:
+        best = max(corpus.readings, key=lambda reading: reading.success)
+        named = {each.name: each for each in best.classes}
+        every = named[ALL]
+        content, rare = (
+            round(named[name].success, 4) if name in named else None
+            for name in (CONTENT, RARE)
+        )
+        return cls(
+            reader=best.reader,
+            corpus=corpus.corpus,
+            words=every.words,
+            success=round(every.success, 4),
+            low=round(every.low, 4),
+            high=round(every.high, 4),
+            content=content,
+            rare=rare,
+            kind=corpus.kind,
+            counted=corpus.counted if best.reader == SAME_KIND else 0,
+        )
 
 
 @dataclass(frozen=True, slots=True)

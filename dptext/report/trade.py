@@ -1,13 +1,14 @@
 """What risk settings trade: how much a reader finds against what is kept of texts.
 
-Figures ship (python -m tools.trade): of public news under the default profile at some
-risks, what the strongest measured reader finds, and how often a program that learned
-topics from such texts sorts other ones right.
+From figures that ship (python -m tools.readers), of public news: what the strongest
+measured reader finds, and how often a classifier that learned topics from private
+texts sorts others right.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -15,81 +16,74 @@ from dptext import cache
 from dptext.measures import context_risk
 from dptext.measures.context_risk import InContext
 from dptext.report.blocks import Axis, Block, Chart, Paragraph, Point
-from dptext.report.document import Document
+from dptext.report.document import Document, ReaderFigures
 from dptext.report.figures import percent, share, whole
 
-_CORPUS = "AG News (test rows)"
-_REPLACED = ("unknown", "number", "stop_word")  # classes whose treatment decides
+_Ladder = Mapping[str, Any]  # figures, or keys of them, by keys or risks
+_KIND, _CLASSIFIER = "news", "tfidf"
 
 
-class Setting(msgspec.Struct, frozen=True):
-    """A risk with its epsilon: the key of its readers, and topics sorted right."""
+class _Setting(NamedTuple):
+    """A risk, what is found and kept at it, and kept of originals."""
 
     risk: float
-    epsilon: float
-    readers: str
-    topics: float
-
-
-class Trade(msgspec.Struct, frozen=True):
-    """Settings of a mechanism over a lexicon, by its digest, and texts as they were."""
-
-    lexicon: str
-    mechanism: str
-    tokens: dict[str, str]
-    topics_of_originals: float
-    points: tuple[Setting, ...]
+    found: float
+    kept: float
+    original: float
 
 
 def picture(document: Document) -> list[Block]:
-    """Return the trade with the setting of a run marked; none for other mechanisms."""
-    path = context_risk.shipped_file().with_name("trade.json")
-    trade = msgspec.json.decode(path.read_bytes(), type=Trade)
-    if not _is_of(trade, document):
+    """Return the trade with the setting of a run marked.
+
+    None where the readers of its report were not measured at several risks.
+    """
+    settings = _settings(document)
+    if len(settings) < 2:
         return []
-    points = [
-        Point(found, each.topics, whole(each.risk))
-        for each in trade.points
-        if (found := _found(each.readers)) is not None
-    ]
+    points = [Point(each.found, each.kept, whole(each.risk)) for each in settings]
     risk = document.run.settings["budget"]["risk"]
     mine = [
-        point
-        for each, point in zip(trade.points, points, strict=False)
-        if abs(each.risk - risk) < 5e-4
+        point for each, point in zip(settings, points, strict=True) if each.risk == risk
     ]
-    lines = [("risk setting", points)]
-    lines += [(f"this run, {whole(risk)}", mine)] if mine else []
-    note = (
-        "Public news under the default profile. Topics are those that a program sorts "
-        "right after learning from such texts: "
-        f"{share(trade.topics_of_originals)} of the originals."
-    )
-    if not mine:
-        note += f" This run has the setting {share(risk)}."
     title = "What each risk setting trades"
     across = Axis("words that the strongest measured reader finds", percent)
+    lines = [("risk setting", points), (f"this run, {whole(risk)}", mine)]
+    note = (
+        "Public news. Topics kept: the share of texts that a classifier, trained on "
+        f"such texts, sorts right; of originals {share(settings[0].original)}."
+    )
     chart = Chart(title, across, Axis("topics kept", percent), lines, labelled=True)
     return [chart, Paragraph(note, "note")]
 
 
-def _is_of(trade: Trade, document: Document) -> bool:
-    """Tell whether a run has the mechanism, lexicon and policy of the figures."""
-    settings: dict[str, Any] = document.run.settings
-    parts = (settings.get(name) for name in ("mechanism", "budget", "tokens"))
-    mechanism, budget, tokens = (x if isinstance(x, dict) else {} for x in parts)
-    return (
-        document.words is not None
-        and document.run.lexicon_digest == trade.lexicon
-        and mechanism.get("name") == trade.mechanism
-        and isinstance(budget.get("risk"), float)
-        and all(tokens.get(name) == trade.tokens[name] for name in _REPLACED)
+def _settings(document: Document) -> list[_Setting]:
+    """Return the measured risks of the ladder that has the readers of a report."""
+    budget = document.run.settings.get("budget")
+    risk = budget.get("risk") if isinstance(budget, dict) else None
+    readers = () if document.words is None else document.words.readers
+    if not readers or not isinstance(risk, float):
+        return []
+    file = context_risk.shipped_file()
+    measured: Mapping[str, object] = cache.shipped_entry(file, "readers") or {}
+    ladders: Mapping[str, Mapping[str, str]] = (
+        cache.shipped_entry(file, "ladders") or {}
     )
 
+    def corpora(key: str) -> tuple[InContext, ...]:
+        return msgspec.convert(measured.get(key, ()), tuple[InContext, ...])
 
-def _found(key: str) -> float | None:
-    """Return what the strongest reader finds in the corpus of the figures."""
-    known = cache.shipped_entry(context_risk.shipped_file(), key) or []
-    measured = msgspec.convert(known, tuple[InContext, ...])
-    shares = [r.success for c in measured if c.corpus == _CORPUS for r in c.readings]
-    return max(shares, default=None)
+    for ladder in ladders.values():
+        if ReaderFigures.of(corpora(ladder.get(f"{risk:g}", ""))) == readers:
+            rungs = sorted((float(each), key) for each, key in ladder.items())
+            rows = [_setting(each, corpora(key)) for each, key in rungs]
+            return [row for row in rows if row is not None]
+    return []
+
+
+def _setting(risk: float, corpora: tuple[InContext, ...]) -> _Setting | None:
+    for corpus in corpora:
+        kept = [each for each in corpus.learned if each.classifier == _CLASSIFIER]
+        if corpus.kind == _KIND and kept:
+            success = max(each.success for each in corpus.readings)
+            return _Setting(risk, success, kept[0].private, kept[0].original)
+    return None

@@ -173,7 +173,7 @@ def found(risk: Risk | None, readers: Sequence[ReaderFigures]) -> Iterator[Block
         (
             *(_READERS.get(each.reader, each.reader), each.success),
             *(between(each.low, each.high), each.content, each.rare),
-            f"{count(each.words)} words of {each.corpus}",
+            _measured_on(each),
         )
         for each in readers
     ]
@@ -202,6 +202,15 @@ def found(risk: Risk | None, readers: Sequence[ReaderFigures]) -> Iterator[Block
             f"Best possible guess: {risk.method}.{sure if risk.confidence else ''}",
             "note",
         )
+
+
+def _measured_on(row: ReaderFigures) -> str:
+    """Say of which texts a row is, and what its reader has of others."""
+    kind = f"{row.kind}: " if row.kind else ""
+    other = ""
+    if row.counted:
+        other = f"; reader with {count(row.counted)} other words of the kind"
+    return f"{kind}{count(row.words)} words of {row.corpus}{other}"
 
 
 def _bands(risk: Risk) -> Table:

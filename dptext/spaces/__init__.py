@@ -18,7 +18,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import ClassVar
 
 import numpy as np
@@ -28,6 +28,8 @@ from dptext import cache
 from dptext.lexicons.search import squared_error
 from dptext.types import Constant, Floats, Inputs, Ints, Lexicon, Metric, MetricKind
 
+# What distances of the lexicon's own vectors are called.
+ORIGINAL = "Euclidean distance of the lexicon's vectors"
 # The most frequent words carry most of a text: their lists are longer.
 _WIDE_INPUTS = 4096
 _WIDE = 768
@@ -191,10 +193,8 @@ class Space:
         """Return the space of the lexicon's vectors as they are."""
         if self._same:
             return self
-        from dptext.spaces import identity
-
         vectors = np.asarray(self.lexicon.vectors, dtype=np.float32)
-        return Space(self.lexicon, "identity", identity.Params.METRIC, vectors)
+        return Space(self.lexicon, "identity", ORIGINAL, vectors)
 
     @cached_property
     def lipschitz(self) -> Constant:
@@ -324,8 +324,9 @@ def stretched(before: NDArray[np.floating], after: NDArray[np.floating]) -> floa
     return most
 
 
+@lru_cache(maxsize=2)
 def prepare(lexicon: Lexicon, name: str, params: Params) -> Space:
-    """Apply a space's transform to a lexicon's vectors.
+    """Apply a space's transform to a lexicon's vectors, once for all that ask for it.
 
     Raises LexiconError where vectors are too long or too short to be measured.
     """

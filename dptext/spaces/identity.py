@@ -18,7 +18,7 @@ from dptext import spaces
 class Params(spaces.Params):
     """No parameters."""
 
-    METRIC: ClassVar = "Euclidean distance of the lexicon's vectors"
+    METRIC: ClassVar = spaces.ORIGINAL
 
     def transform(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the vectors, (V + 1, d) float32."""

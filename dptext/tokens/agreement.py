@@ -2,8 +2,8 @@
 
 "he walk" becomes "he walks", "these dog" "these dogs", "to went" "to go", "me is" "I
 am", "a apple" "an apple". The rules are public, those of
-dptext/data/words/english_agreement.txt, so that what is written is a function of what
-was drawn and of what was kept.
+dptext/data/words/english_agreement.txt, so that the written words
+are a function of drawn and of kept words.
 
 A stream is a row of words as they will stand in texts: ids (n,) int32, V for a word of
 no vocabulary; beside (n - 1,) whether a word has the one after right behind it; free
@@ -90,6 +90,7 @@ class AgreementTables:
         self._rows = lexicon.row_of
         self._outputs = int(lexicon.meta.get("outputs", size))
         self._inflections = form.find(lexicon)
+        self._step = cache(self._forms)  # classes share their rules
         self.empty = not self._inflections.forms.any()
         self._of = self._parts(lexicon)
         in_s = np.array([word[-1:] in "sS" for word in lexicon.words])
@@ -147,15 +148,16 @@ class AgreementTables:
             steps += [rule for rule, home in loose.items() if name not in home]
         done = np.zeros(self._size + 1, bool)
         for step in steps:
-            old, new = step.split(">")
-            here, there = self._step(old, new.split("/"))
+            here, there = self._step(step)
             fresh = ~done[here]
             row[here[fresh]] = there[fresh]
             done[here] = True
         return row
 
-    def _step(self, old: str, new: list[str]) -> tuple[Ids, Ids]:
+    def _forms(self, rule: str) -> tuple[Ids, Ids]:
         """Return the words that a rule turns into others, and these."""
+        old, _, forms = rule.partition(">")
+        new = forms.split("/")
         if old not in _FORMS:
             pair = self._rows.get(old.lower(), -1), self._rows.get(new[0].lower(), -1)
             fits = 0 <= min(pair) and pair[1] < self._outputs
@@ -174,7 +176,8 @@ class AgreementTables:
 
 
 Mask = NDArray[np.bool_]
-# Words that "an" stands before, by their spelling; what is heard otherwise is listed.
+# Words that "an" stands before, by their spelling; exceptions are listed.
+_FIRST = tuple("aeiouhAEIOUH")
 _VOWEL = re.compile(
     r"(?!uni(?!n|m)|u[bkrst][aeiou]|u\.|u[ks]$|u$|eu|one|once)[aeiou]|hour|honest|hono"
     r"|heir",
@@ -192,7 +195,9 @@ class Articles:
         if min(self._pair) >= 0:
             self._article[list(self._pair)] = True
         vowel = [
-            _VOWEL.match(word) is not None or word in WITH_AN for word in lexicon.words
+            (word.startswith(_FIRST) and _VOWEL.match(word) is not None)
+            or word in WITH_AN
+            for word in lexicon.words
         ]
         self._vowel = np.array([*vowel, False])
         self._unknown = len(lexicon.words)

@@ -149,7 +149,7 @@ _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 class FormLayout(NamedTuple):
-    """What is shown of an identifier: its form, and what stays of its characters."""
+    """The public part of an identifier: its form, and the characters that stay."""
 
     form: Form
     shown: str
@@ -175,7 +175,7 @@ def spans(form: Form, text: str) -> Iterator[tuple[int, int]]:
     for pattern in rule.patterns:
         for match in pattern.finditer(text):
             one = match[0]
-            # Words in capitals may stand behind what is divided by spaces.
+            # Words in capitals may stand behind a form that spaces divide.
             while one and not (pattern.fullmatch(one) and rule.is_one(one)):
                 one = one.rpartition(" ")[0]
             if one:

@@ -115,11 +115,16 @@ def _irregular() -> Mapping[str, list[str]]:
     return dict(language_data.sections("english_inflections"))
 
 
-_SIBILANT = re.compile(r"(?:s|x|z|ch|sh)$")
-CONSONANT_Y = re.compile(r"[^aeiou]y$")
-_CONSONANT_O = re.compile(r"[^aeiou]o$")
-# One vowel between consonants at the end of a one-syllable word: the last is doubled.
+_SIBILANTS = ("s", "x", "z", "ch", "sh")
+# Letters that may be doubled, and the words that do: of one syllable, with one vowel
+# between consonants at the end.
+_DOUBLED = tuple("bdgklmnprt")
 _DOUBLES = re.compile(r"^[^aeiou]*(?:qu)?[aeiou][bdgklmnprt]$")
+
+
+def after_consonant(word: str, letter: str) -> bool:
+    """Tell whether a word ends in a letter with a consonant before it."""
+    return word.endswith(letter) and word[-2:-1] not in ("", *"aeiou")
 
 
 def plural(noun: str) -> str:
@@ -131,9 +136,9 @@ def plural(noun: str) -> str:
 
 def third_person(verb: str) -> str:
     """Return the regular form with -s."""
-    if CONSONANT_Y.search(verb):
+    if after_consonant(verb, "y"):
         return verb[:-1] + "ies"
-    if _SIBILANT.search(verb) or _CONSONANT_O.search(verb):
+    if verb.endswith(_SIBILANTS) or after_consonant(verb, "o"):
         return verb + "es"
     return verb + "s"
 
@@ -166,8 +171,8 @@ def superlative(adjective: str) -> str:
 
 def stem(word: str, *, keep_y: bool) -> str:
     """Return what an ending with a vowel is put to: doubled, -i for -y, -ck for -c."""
-    if not keep_y and CONSONANT_Y.search(word):
+    if not keep_y and after_consonant(word, "y"):
         return word[:-1] + "i"
-    if _DOUBLES.search(word):
+    if word.endswith(_DOUBLED) and _DOUBLES.search(word):
         return word + word[-1]
     return word + "k" if word.endswith("ic") else word

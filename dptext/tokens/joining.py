@@ -27,7 +27,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache, lru_cache, partial
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,21 +77,13 @@ class Joiner:
 
     def __init__(self, lexicon: Lexicon, policy: Policy) -> None:
         self._policy = policy
-        lower = policy.case != "restore"
-        shown = [w.lower() for w in lexicon.words] if lower else list(lexicon.words)
-        # Each word as it is written, then each with a space in front.
-        self._shown = np.array([*shown, *(" " + word for word in shown)], dtype=object)
+        spellings = _spellings(lexicon, policy.case != "restore")
+        self._shown, self._clitic, self._elision = spellings
         self._numbers = Numbers(lexicon)
-        self._clitic, self._elision = np.zeros((2, len(shown)), bool)
-        for row, word in enumerate(shown):
-            if "'" in word or "’" in word:  # few
-                self._clitic[row] = _is_clitic(word)
-                self._elision[row] = is_elision(word)
         rows = lexicon.row_of
         # Of stop words as they are spelt: few strings.
         self._row_of = cache(partial(_row, rows))
-        agreement = _AGREEMENTS.get(policy.agreement)
-        self._agreement = agreement(lexicon) if agreement else None
+        self._agreement = _agreement(lexicon, policy.agreement)
         treatments = [policy.treatment(kind) for kind in range(kinds.COUNT)]
         self._treatment = np.array(treatments)
         self._drawn = self._treatment == PERTURB
@@ -297,6 +290,35 @@ def _instead(piece: str, word: str) -> str:
     return piece[: len(piece) - len(body)] + shown
 
 
+class _Spellings(NamedTuple):
+    """How the words of a vocabulary are written.
+
+    shown (2 V,) str, each as it is, then each with a space in front; clitic and elision
+    (V,) tell which are such.
+    """
+
+    shown: NDArray[np.object_]
+    clitic: NDArray[np.bool_]
+    elision: NDArray[np.bool_]
+
+
+@lru_cache(maxsize=2)
+def _spellings(lexicon: Lexicon, lower: bool) -> _Spellings:
+    words = [word.lower() for word in lexicon.words] if lower else lexicon.words
+    shown = np.array([*words, *(" " + word for word in words)], dtype=object)
+    clitic, elision = np.zeros((2, len(words)), bool)
+    for row, word in enumerate(words):
+        if "'" in word or "’" in word:  # few
+            clitic[row], elision[row] = _is_clitic(word), is_elision(word)
+    return _Spellings(shown, clitic, elision)
+
+
+@lru_cache(maxsize=2)
+def _agreement(lexicon: Lexicon, name: str) -> Articles | Inflector | None:
+    kind = _AGREEMENTS.get(name)
+    return kind(lexicon) if kind else None
+
+
 def _is_clitic(word: str) -> bool:
     return word[0] in "'’" or word in ("n't", "n’t")
 
@@ -338,7 +360,7 @@ _OUTSIDE = (kinds.IDENTIFIER, kinds.KEPT, kinds.MASKED, kinds.FORMED)
 
 
 class Releaser:
-    """Reduce batches to what is released of them under one policy."""
+    """Reduce batches to the part that is released under one policy."""
 
     def __init__(self, policy: Policy) -> None:
         self._treatment = np.array([policy.treatment(kind) for kind in _KINDS.tolist()])

@@ -13,10 +13,10 @@ from pathlib import Path
 _FOLDER = Path(__file__).parents[1] / "data" / "words"
 
 
-def sections(name: str) -> list[tuple[str, list[str]]]:
+def sections(name: str, folder: Path = _FOLDER) -> list[tuple[str, list[str]]]:
     """Return the headings of a file, in order, each with its words."""
     parts: list[tuple[str, list[str]]] = []
-    for line in lines(name):
+    for line in lines(name, folder):
         if line.startswith("["):
             parts.append((line[1:-1], []))
         else:
@@ -24,9 +24,9 @@ def sections(name: str) -> list[tuple[str, list[str]]]:
     return parts
 
 
-def lines(name: str) -> Iterator[str]:
+def lines(name: str, folder: Path = _FOLDER) -> Iterator[str]:
     """Yield the lines of a file, comments left out."""
-    for line in (_FOLDER / f"{name}.txt").read_text(encoding="utf-8").splitlines():
+    for line in (folder / f"{name}.txt").read_text(encoding="utf-8").splitlines():
         if not line.startswith("#"):
             yield line
 

@@ -157,7 +157,8 @@ class Spans:
     """Finds what lists and forms of a policy name.
 
     Where two overlap, the mask list goes before forms, and these before the keep list;
-    of one of them what begins first goes before others, and then what is longest.
+    of one of them the first goes before others, and of several that begin at one place
+    the longest.
     """
 
     def __init__(self, policy: Policy) -> None:

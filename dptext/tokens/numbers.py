@@ -251,7 +251,7 @@ class Numbers:
     def read(self, ids: Ids, texts: Sequence[str]) -> Ids:
         """Return the rows of elements (m,) as a reader of their written numbers does.
 
-        They are the same, but for NUMBER: its numbers may have elements of their own.
+        They are the same except for NUMBER: its numbers may have elements of their own.
         """
         rows = ids.copy()
         for index in np.flatnonzero(ids == self._rows[0]).tolist():

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,13 +32,8 @@ class Tokenizer:
         self, lexicon: Lexicon, policy: Policy, *, every_word: bool = False
     ) -> None:
         self._spans = Spans(policy)
-        self._index = {key: row for row, key in enumerate(keys_of(lexicon.words))}
-        for name in NAMES:
-            self._index.pop(name, None)
+        self._index = _index_of(lexicon)
         self._numbers = Numbers(lexicon)
-        # "dont" is read as "don't" where it is no word itself.
-        for word in [key for key in self._index if "'" in key[1:-1]]:
-            self._index.setdefault(word.replace("'", ""), self._index[word])
         self._stop_words = language_data.stop_words(lexicon.language)
         self._codes = _Memory(self._code)
         self._parts: dict[str, list[tuple[str, int]]] = {}
@@ -143,6 +139,18 @@ class Tokenizer:
             return _pack(kinds.UNKNOWN, -1, lead, body)
         stop = key_of(body) in self._stop_words
         return _pack(kinds.STOP_WORD if stop else kinds.WORD, row, lead, body)
+
+
+@lru_cache(maxsize=2)
+def _index_of(lexicon: Lexicon) -> Mapping[str, int]:
+    """Return the row of each key (dptext.tokens.regex.key_of) of a vocabulary."""
+    index = {key: row for row, key in enumerate(keys_of(lexicon.words))}
+    for name in NAMES:
+        index.pop(name, None)
+    # "dont" is read as "don't" where it is no word itself.
+    for word in [key for key in index if "'" in key[1:-1]]:
+        index.setdefault(word.replace("'", ""), index[word])
+    return index
 
 
 def _listed(piece: str, kind: int) -> int:

@@ -1,7 +1,7 @@
 """Texts become noisy vectors: `dptext embed`.
 
-settings -> Release (`release.of`): all public work, the mechanism made ready
-records  -> `Release.rows`: encode (encoders) -> position -> noise, on a grid
+settings -> VectorRelease (`release.of`): all public work, the mechanism made ready
+records  -> `VectorRelease.rows`: encode (encoders) -> position -> noise, on a grid
 rows     -> `columns`: .npy, .npz, .parquet or .arrow (`job` for files)
 beside the path: `statement` (figures and sentences of the promise) and `measures` (on
 public words or texts); both go into the report of dptext.report.

@@ -25,7 +25,7 @@ _BLOCK = 2**14
 Arrow = Any
 
 
-class Table(NamedTuple):
+class VectorTable(NamedTuple):
     """Columns of one length by name, vector (n, m) the last."""
 
     names: tuple[str, ...]
@@ -35,21 +35,21 @@ class Table(NamedTuple):
         """Return the number of rows."""
         return len(self.values[-1])
 
-    def part(self, begin: int, end: int) -> Table:
+    def part(self, begin: int, end: int) -> VectorTable:
         """Return some rows."""
-        return Table(self.names, tuple(each[begin:end] for each in self.values))
+        return VectorTable(self.names, tuple(each[begin:end] for each in self.values))
 
 
-class Writer(ABC):
+class VectorWriter(ABC):
     """Writes tables of the same columns, one after the other."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self.rows = 0
         self.names: tuple[str, ...] = ()
         self._stream = stream
-        self._waiting: list[Table] = []
+        self._waiting: list[VectorTable] = []
 
-    def write(self, table: Table) -> None:
+    def write(self, table: VectorTable) -> None:
         """Write rows, or keep them until a block is full."""
         self._waiting.append(table)
         if sum(map(len, self._waiting)) < _BLOCK:
@@ -61,21 +61,21 @@ class Writer(ABC):
         self._waiting = [joined.part(filled, len(joined))]
 
     def close(self) -> None:
-        """Write what is left, be it no row; the stream stays open."""
+        """Write the last rows, even none; the stream stays open."""
         self._put(self._joined())
         self.end()
 
-    def _joined(self) -> Table:
+    def _joined(self) -> VectorTable:
         columns = zip(*(table.values for table in self._waiting), strict=True)
-        return Table(self._waiting[0].names, tuple(map(np.concatenate, columns)))
+        return VectorTable(self._waiting[0].names, tuple(map(np.concatenate, columns)))
 
-    def _put(self, table: Table) -> None:
+    def _put(self, table: VectorTable) -> None:
         self.names = table.names
         self.rows += len(table)
         self.block(table)
 
     @abstractmethod
-    def block(self, table: Table) -> None:
+    def block(self, table: VectorTable) -> None:
         """Write a block; the last one may be shorter, or empty."""
 
     @abstractmethod
@@ -107,12 +107,12 @@ class _Spool:
         self._file.close()
 
 
-class NpyWriter(Writer):
+class NpyWriter(VectorWriter):
     """The vectors alone, (n, m) float32."""
 
     _spool: _Spool | None = None
 
-    def block(self, table: Table) -> None:
+    def block(self, table: VectorTable) -> None:
         """Keep a block."""
         self.names = table.names[-1:]
         self._spool = self._spool or _Spool(table.values[-1])
@@ -124,7 +124,7 @@ class NpyWriter(Writer):
         self._spool.write(self._stream)
 
 
-class NpzWriter(Writer):
+class NpzWriter(VectorWriter):
     """An array for each column; ids, which have no one length, are held in memory."""
 
     def __init__(self, stream: BinaryIO) -> None:
@@ -132,7 +132,7 @@ class NpzWriter(Writer):
         self._spools: dict[str, _Spool] = {}
         self._texts: dict[str, list[NDArray[Any]]] = {}
 
-    def block(self, table: Table) -> None:
+    def block(self, table: VectorTable) -> None:
         """Keep a block."""
         for name, values in zip(table.names, table.values, strict=True):
             if values.dtype == object:
@@ -153,12 +153,12 @@ class NpzWriter(Writer):
                     spool.write(cast(BinaryIO, member))
 
 
-class ArrowWriter(Writer):
+class ArrowWriter(VectorWriter):
     """Columns of a table, the vectors as lists of one length."""
 
     _writer: Arrow = None
 
-    def block(self, table: Table) -> None:
+    def block(self, table: VectorTable) -> None:
         """Write a block."""
         import pyarrow as pa
 
@@ -204,7 +204,7 @@ class ParquetWriter(ArrowWriter):
         )
 
 
-WRITERS: dict[str, type[Writer]] = {
+WRITERS: dict[str, type[VectorWriter]] = {
     ".npy": NpyWriter,
     ".npz": NpzWriter,
     ".parquet": ParquetWriter,
@@ -217,7 +217,7 @@ def suffix(path: str) -> str:
     return PurePath(plain_name(path)).suffix.lower()
 
 
-def find(path: str | None) -> type[Writer]:
+def find(path: str | None) -> type[VectorWriter]:
     """Return what writes a file of this name. Raises UsageError and MissingExtra."""
     if path is None or path == "-" or suffix(path) not in WRITERS:
         raise UsageError(f"give -o a name that ends in {', '.join(WRITERS)}")

@@ -22,9 +22,9 @@ from dptext.errors import LexiconError, RefusedError, UsageError
 from dptext.randomness import Randomness, RunKey
 from dptext.types import Record, Verbatim
 from dptext.vectors import columns, release
-from dptext.vectors.columns import Table, Writer
-from dptext.vectors.release import Release, Rows
-from dptext.vectors.settings import Pool, Settings
+from dptext.vectors.columns import VectorTable, VectorWriter
+from dptext.vectors.release import Rows, VectorRelease
+from dptext.vectors.settings import Pool, VectorSettings
 
 
 @dataclass(slots=True)
@@ -44,10 +44,10 @@ class Counts:
     format: str = ""
 
 
-class Recipe(NamedTuple):
+class ReleaseRecipe(NamedTuple):
     """What a worker is made from in another process; settings have their epsilon."""
 
-    settings: Settings
+    settings: VectorSettings
     identity: str
     base_digest: str
     key: RunKey
@@ -67,14 +67,14 @@ class Recipe(NamedTuple):
         if ready.identity != self.identity:
             msg = "a file that the settings name has changed since the run began"
             raise UsageError(msg)
-        return Worker(ready, ready.randomness(self.key))
+        return VectorWorker(ready, ready.randomness(self.key))
 
 
 @dataclass(frozen=True, slots=True)
-class Worker:
+class VectorWorker:
     """Embeds batches by one release and one run key, which decide every draw."""
 
-    release: Release
+    release: VectorRelease
     randomness: Randomness
 
     def __call__(self, task: Task, /) -> Rows:
@@ -84,13 +84,13 @@ class Worker:
 
 def run(
     job: Job,
-    ready: Release,
+    ready: VectorRelease,
     key: RunKey,
     output: streams.Output,
     aside: streams.Aside | None = None,
     *,
     progress: Progress | None = None,
-) -> tuple[Writer, Counts]:
+) -> tuple[VectorWriter, Counts]:
     """Carry out a job; its output is complete then, and its owner lets it appear.
 
     Raises InputError at the first faulty record when on_error is "fail", when no record
@@ -98,7 +98,7 @@ def run(
     has more vectors than share epsilon.
     """
     began, counts = time.monotonic(), Counts()
-    # What is read has another format than what is written.
+    # The input has another format than the output.
     source = Source(replace(job, output=None), aside, 0)
     with contextlib.ExitStack() as stack:
         counts.format = source.open(stack)
@@ -131,18 +131,20 @@ def _records(items: Iterable[Record]) -> Iterator[Record]:
 
 
 def _embedded(
-    ready: Release, tasks: Iterable[Task], key: RunKey, jobs: int
+    ready: VectorRelease, tasks: Iterable[Task], key: RunKey, jobs: int
 ) -> Iterator[tuple[Task, Rows]]:
     if jobs > 1:
-        recipe = Recipe(ready.settings, ready.identity, ready.base_digest, key)
+        recipe = ReleaseRecipe(ready.settings, ready.identity, ready.base_digest, key)
         yield from pool.spread(recipe, tasks, jobs)
         return
-    work = Worker(ready, ready.randomness(key))
+    work = VectorWorker(ready, ready.randomness(key))
     for task in tasks:
         yield task, work(task)
 
 
-def _count(counts: Counts, ready: Release, batch: Sequence[Record], rows: Rows) -> None:
+def _count(
+    counts: Counts, ready: VectorRelease, batch: Sequence[Record], rows: Rows
+) -> None:
     counts.records += len(batch)
     counts.words += rows.encoded
     counts.vectors += len(rows.vectors)
@@ -162,7 +164,9 @@ def _count(counts: Counts, ready: Release, batch: Sequence[Record], rows: Rows) 
         )
 
 
-def _table(job: Job, ready: Release, batch: Sequence[Record], rows: Rows) -> Table:
+def _table(
+    job: Job, ready: VectorRelease, batch: Sequence[Record], rows: Rows
+) -> VectorTable:
     """Put what vectors are of beside them."""
     named: dict[str, np.ndarray] = {}
     if job.selection.id_field is not None:
@@ -174,4 +178,4 @@ def _table(job: Job, ready: Release, batch: Sequence[Record], rows: Rows) -> Tab
     if rows.words is not None:
         named["word"] = rows.words
     named["vector"] = rows.vectors
-    return Table(tuple(named), tuple(named.values()))
+    return VectorTable(tuple(named), tuple(named.values()))

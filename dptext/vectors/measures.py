@@ -22,7 +22,7 @@ from dptext.measures import bayes_risk
 from dptext.mechanisms.privemb import PrivEmb
 from dptext.randomness import RandomBits, Randomness, RunKey
 from dptext.types import Ids
-from dptext.vectors.release import Release
+from dptext.vectors.release import VectorRelease
 from dptext.vectors.settings import Pool
 
 _PAIRS, _LENGTHS, _PLAYS, _CONFIDENCE = 100, 4096, 2000, 0.95
@@ -79,7 +79,7 @@ class Measures:
     ruler: Ruler
 
 
-def of(release: Release) -> Measures:
+def of(release: VectorRelease) -> Measures:
     """Measure a release."""
     return Measures(_distortion(release), _lengths(release), _ruler(release))
 
@@ -95,7 +95,7 @@ def _rows(count: int, size: int, purpose: str) -> Ids:
     return drawn.astype(np.int32)
 
 
-def _released(release: Release, rows: Ids, purpose: str) -> Wide:
+def _released(release: VectorRelease, rows: Ids, purpose: str) -> Wide:
     """Release rows of the public table, each as it lies before noise."""
     bits = _bits(len(rows), purpose)
     out = [
@@ -119,7 +119,7 @@ def _distances(one: Wide, other: Wide) -> Wide:
     return np.sqrt(noise.squared_distances(one, other).astype(np.float64))
 
 
-def _distortion(release: Release) -> Distortion:
+def _distortion(release: VectorRelease) -> Distortion:
     mechanism = release.mechanism
     rows = _rows(2 * _PAIRS, len(release.lexicon.words), "pairs")
     before = np.asarray(_original(release)[rows], np.float64)
@@ -146,7 +146,7 @@ def _distortion(release: Release) -> Distortion:
     )
 
 
-def _original(release: Release) -> NDArray[np.floating]:
+def _original(release: VectorRelease) -> NDArray[np.floating]:
     """Return the public vectors before any clipping or projection."""
     mechanism = release.mechanism
     if isinstance(mechanism, PrivEmb):
@@ -154,7 +154,7 @@ def _original(release: Release) -> NDArray[np.floating]:
     return mechanism.space.vectors
 
 
-def _lengths(release: Release) -> tuple[float, float, float]:
+def _lengths(release: VectorRelease) -> tuple[float, float, float]:
     rows = np.zeros(_LENGTHS, np.int32)
     drawn = _released(release, rows, "lengths")
     drawn -= release.mechanism.output_vectors[0]
@@ -162,7 +162,7 @@ def _lengths(release: Release) -> tuple[float, float, float]:
     return float(low), float(middle), float(high)
 
 
-def _ruler(release: Release) -> Ruler:
+def _ruler(release: VectorRelease) -> Ruler:
     """Play: a word drawn by its frequency, or a public text, and guesses of it."""
     mechanism, words = release.mechanism, release.lexicon
     size = len(words.words)
@@ -192,7 +192,7 @@ def _ruler(release: Release) -> Ruler:
     )
 
 
-def _named(release: Release) -> str:
+def _named(release: VectorRelease) -> str:
     if release.pool is Pool.SENTENCE:
         public = release.settings.options.public
         return "public texts" if public else "frequent words, as texts of one word"
@@ -201,7 +201,7 @@ def _named(release: Release) -> str:
     return "words of the vocabulary, as texts of one word"
 
 
-def _nearest(release: Release, points: NDArray[np.float32]) -> Ids:
+def _nearest(release: VectorRelease, points: NDArray[np.float32]) -> Ids:
     table = release.mechanism.output_vectors
     return _best(
         points,
@@ -210,7 +210,7 @@ def _nearest(release: Release, points: NDArray[np.float32]) -> Ids:
     )
 
 
-def _weighed(release: Release, points: NDArray[np.float32], weights: Wide) -> Ids:
+def _weighed(release: VectorRelease, points: NDArray[np.float32], weights: Wide) -> Ids:
     eps = np.full(len(points), release.epsilon)
     with np.errstate(divide="ignore"):
         worth = np.log(weights).astype(np.float32)

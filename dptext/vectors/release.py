@@ -19,7 +19,7 @@ from dptext import lexicons, models, pipeline, registry, spaces
 from dptext.budgets import uniform
 from dptext.errors import UsageError
 from dptext.guarantees import statement
-from dptext.measures import bayes_risk
+from dptext.measures import bayes_risk, calibrate
 from dptext.mechanisms import Aim, NoiseMechanism
 from dptext.mechanisms import Params as MechanismParams
 from dptext.mechanisms.gaussian import Gaussian
@@ -34,7 +34,7 @@ from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import BudgetDescription, BudgetKind, Inputs, Lexicon, Record
 from dptext.vectors import encoders
 from dptext.vectors.encoders import Encoder
-from dptext.vectors.settings import Options, Pool, Settings
+from dptext.vectors.settings import Options, Pool, VectorSettings
 
 # Vectors that are made at once.
 _ROWS = 4096
@@ -58,14 +58,14 @@ class Rows(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Release:
+class VectorRelease:
     """Settings made ready; epsilon is that of one vector.
 
     settings have their epsilon (a risk has been turned into one); lexicon is the public
     table; base_digest that of the lexicon as it is, "" for a sentence model's.
     """
 
-    settings: Settings
+    settings: VectorSettings
     lexicon: Lexicon
     mechanism: NoiseMechanism
     epsilon: float
@@ -129,10 +129,10 @@ def _within(groups: NDArray[np.int64]) -> NDArray[np.int32]:
 
 
 def of(
-    settings: Settings,
+    settings: VectorSettings,
     warn: Warn = lambda line: None,
     lexicon: Lexicon | None = None,
-) -> Release:
+) -> VectorRelease:
     """Make settings ready; lexicon, where it is open already.
 
     Raises UsageError and LexiconError.
@@ -160,12 +160,12 @@ def of(
         tokenizer = Tokenizer(lexicon, recipe.tokens)
         make = encoders.of_words if options.pool is Pool.WORD else encoders.of_means
         encode = make(tokenizer, mechanism)
-    return Release(settings, lexicon, mechanism, epsilon, encode, base, digest)
+    return VectorRelease(settings, lexicon, mechanism, epsilon, encode, base, digest)
 
 
 def _with_mechanism(
-    settings: Settings, space: Space
-) -> tuple[Settings, NoiseMechanism]:
+    settings: VectorSettings, space: Space
+) -> tuple[VectorSettings, NoiseMechanism]:
     """Make the mechanism ready, and turn a risk into an epsilon."""
     recipe = settings.recipe
     params = for_inputs(recipe.mechanism.params, settings.options)
@@ -177,8 +177,6 @@ def _with_mechanism(
     budget = recipe.budget.params
     assert isinstance(budget, uniform.Params)
     if budget.epsilon is None and budget.risk is not None:
-        from dptext.measures import calibrate
-
         words = bayes_risk.replaced(space.lexicon, recipe.tokens)
         epsilon = calibrate.epsilon_for(mechanism, budget.risk, words)
         recipe = recipe.with_epsilon(epsilon)
@@ -201,7 +199,7 @@ def for_inputs(params: MechanismParams, options: Options) -> MechanismParams:
     return replace(params, **changes)
 
 
-def _epsilon(settings: Settings) -> float:
+def _epsilon(settings: VectorSettings) -> float:
     budget = settings.recipe.budget.params
     assert isinstance(budget, uniform.Params)
     assert budget.epsilon is not None

@@ -70,7 +70,7 @@ class Options:
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class VectorSettings:
     """A profile without mapping and strategy, and what it does not know."""
 
     recipe: Profile
@@ -88,38 +88,21 @@ class Settings:
         return digest_of_data(self.plain())
 
 
-def chosen(
-    over: JsonObject,
-    options: Mapping[str, object],
-    *,
-    delta: float | None = None,
-    clip: float | None = None,
-    dimensions: int | None = None,
-    beta: float | None = None,
-    mu: float | None = None,
-) -> Settings:
-    """Check settings of which some are named by themselves; None: not given.
-
-    Raises UsageError for what does not go together.
-    """
-    short = {"delta": delta, "clip": clip, "dimensions": dimensions, "beta": beta}
-    named = {name: value for name, value in short.items() if value is not None}
-    if named:
-        _put(over, named)
-    length = {} if clip is None else {"longest": clip}
-    return parse(over, {**options, **length}, mu=mu)
-
-
 def parse(
     over: Mapping[str, object],
     options: Mapping[str, object],
     *,
+    clip: float | None = None,
     mu: float | None = None,
-) -> Settings:
+) -> VectorSettings:
     """Check settings: keys of a profile, and those of Options.
 
-    mu takes the place of an epsilon. Raises UsageError for what does not go together.
+    clip is the greatest length of sentence vectors, and of what a mechanism takes in
+    that clips; mu takes the place of an epsilon. Raises UsageError for what does not go
+    together.
     """
+    if clip is not None:
+        over, options = _clipped(over, clip), {**options, "longest": clip}
     for key in _ELSEWHERE:
         if over.get(key) is not None:
             msg = f"{key}: vectors are released, so that there is none; leave it out"
@@ -128,25 +111,20 @@ def parse(
     recipe = replace(profile.parse(data, "settings"), mapping=None)
     if mu is not None:
         recipe = _with_mu(recipe, mu, has_budget="budget" in over)
-    settings = Settings(recipe, convert(options, Options, "settings"))
+    settings = VectorSettings(recipe, convert(options, Options, "settings"))
     _agree(settings)
     return settings
 
 
-def _put(over: JsonObject, named: Mapping[str, float]) -> None:
-    """Put parameters of the mechanism into overrides.
-
-    A length of sentence vectors may be meant for them alone.
-    """
-    part = over.setdefault("mechanism", {})
-    part = {"name": part} if isinstance(part, str) else part
-    assert isinstance(part, dict)
-    name = str(part.get("name", USUAL))
-    known = {each.name for each in fields(registry.find("mechanisms", name).Params)}
-    for key, value in named.items():
-        if key in known or key != "clip":
-            part[key] = value
-    over["mechanism"] = part
+def _clipped(over: Mapping[str, object], clip: float) -> Mapping[str, object]:
+    """Return overrides by which the mechanism clips, where it can."""
+    part = over.get("mechanism") or {}
+    named = {"name": part} if isinstance(part, str) else part
+    assert isinstance(named, Mapping)
+    params = registry.find("mechanisms", str(named.get("name", USUAL))).Params
+    if "clip" not in {each.name for each in fields(params)}:
+        return over
+    return {**over, "mechanism": {**named, "clip": clip}}
 
 
 def _with_mu(recipe: Profile, mu: float, *, has_budget: bool) -> Profile:
@@ -165,11 +143,11 @@ def _with_mu(recipe: Profile, mu: float, *, has_budget: bool) -> Profile:
     return recipe.with_epsilon(epsilon)
 
 
-def of_plain(plain: Mapping[str, object], name: str, lexicon: str) -> Settings:
-    """Return the settings of a report (Settings.plain). Raises UsageError."""
+def of_plain(plain: Mapping[str, object], name: str, lexicon: str) -> VectorSettings:
+    """Return the settings of a report (VectorSettings.plain). Raises UsageError."""
     rest = {key: value for key, value in plain.items() if key != "embed"}
     recipe = replace(profile.resolved(rest, name, lexicon), mapping=None)
-    settings = Settings(recipe, convert(plain.get("embed"), Options, "settings"))
+    settings = VectorSettings(recipe, convert(plain.get("embed"), Options, "settings"))
     _agree(settings)
     return settings
 
@@ -183,7 +161,7 @@ def check_text(name: str, value: object) -> None:
         raise UsageError(f"{name} {shown[:40]}: not UTF-8 text") from None
 
 
-def _agree(settings: Settings) -> None:
+def _agree(settings: VectorSettings) -> None:
     """Refuse what does not go together."""
     recipe, options = settings.recipe, settings.options
     for name, value in asdict(options).items():

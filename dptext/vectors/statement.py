@@ -1,4 +1,4 @@
-"""What is promised of released vectors: figures, sentences, and their limits.
+"""The promise of released vectors: figures, sentences, and their limits.
 
 docs/embed.md has the proofs. Sentences are templates of guarantees/sentences.toml, in
 its tables that begin with vectors; each is true alone.
@@ -19,7 +19,7 @@ from dptext.mechanisms.discrete_laplace import DiscreteLaplace
 from dptext.mechanisms.privemb import PrivEmb
 from dptext.noise import epsilon_of
 from dptext.types import Guarantee, Level, Notion, Strategy
-from dptext.vectors.release import Release
+from dptext.vectors.release import VectorRelease
 from dptext.vectors.settings import Pool
 
 # Numbers of vectors for which an epsilon is printed that holds for all together.
@@ -60,7 +60,7 @@ class VectorClaim:
         return max(epsilon_of(mu, self.promise.delta), self.epsilon)
 
 
-def claimed(release: Release, key: str) -> VectorClaim:
+def claimed(release: VectorRelease, key: str) -> VectorClaim:
     """Return what holds of a release; key is the origin of the run key."""
     mechanism, epsilon = release.mechanism, release.epsilon
     promise = mechanism.guarantee_over(release.pool.inputs, epsilon)
@@ -86,7 +86,7 @@ def claimed(release: Release, key: str) -> VectorClaim:
     )
 
 
-def _farthest(release: Release, promise: Guarantee) -> float:
+def _farthest(release: VectorRelease, promise: Guarantee) -> float:
     """Return the most nats that one vector loses, whatever comes in.
 
     Means of words are no farther apart than words. Sentence vectors are as far apart as
@@ -101,7 +101,7 @@ def _farthest(release: Release, promise: Guarantee) -> float:
 
 
 def _conditions(
-    release: Release, claim: VectorClaim, key: str, identified: bool, custom: bool
+    release: VectorRelease, claim: VectorClaim, key: str, identified: bool, custom: bool
 ) -> tuple[str, ...]:
     """Return what must hold for a statement to be true."""
     is_sentence = release.pool is Pool.SENTENCE
@@ -126,7 +126,7 @@ def _conditions(
     return (*lines, *claim.promise.gaps)
 
 
-def _not_covered(release: Release, identified: bool) -> tuple[str, ...]:
+def _not_covered(release: VectorRelease, identified: bool) -> tuple[str, ...]:
     """Return what no setting covers."""
     is_word, options = release.pool is Pool.WORD, release.settings.options
     tokens = release.settings.recipe.tokens
@@ -153,7 +153,7 @@ def _not_covered(release: Release, identified: bool) -> tuple[str, ...]:
 
 
 def build(
-    release: Release, *, key: str, identified: bool, lexicon_is_custom: bool
+    release: VectorRelease, *, key: str, identified: bool, lexicon_is_custom: bool
 ) -> Statement:
     """Return the statement; key is the origin of the run key.
 
@@ -198,7 +198,7 @@ def build(
     )
 
 
-def _sentence(release: Release, claim: VectorClaim, key: str) -> str:
+def _sentence(release: VectorRelease, claim: VectorClaim, key: str) -> str:
     if claim.none:
         return said(f"vectors.none.{'seed' if key == 'seed' else 'else'}")
     return said(
@@ -215,7 +215,7 @@ def _sentence(release: Release, claim: VectorClaim, key: str) -> str:
     )
 
 
-def _metric(release: Release, claim: VectorClaim) -> str:
+def _metric(release: VectorRelease, claim: VectorClaim) -> str:
     """Name the distance that epsilon counts."""
     name = claim.promise.metric.name
     if claim.promise.notion is not Notion.METRIC or release.pool is Pool.WORD:
@@ -235,7 +235,7 @@ def _far(claim: VectorClaim) -> str:
     return said(f"vectors.far.{'differ' if differ else 'even'}", **figures)
 
 
-def _several(release: Release, claim: VectorClaim) -> str:
+def _several(release: VectorRelease, claim: VectorClaim) -> str:
     """Say what several vectors lose together."""
     if claim.none:
         return said("vectors.several.none")

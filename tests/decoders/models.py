@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 from dptext.decoders import Params, causal_lm, ngram, none
@@ -11,10 +12,11 @@ from tests import language_models
 from tests.readers import models
 
 
+@cache
 def settings(name: str, lexicon: Lexicon, folder: Path) -> list[Params]:
     """Return settings of a decoder that work for a lexicon; none: not tested here.
 
-    A model that it needs is written to the folder.
+    A model that it needs is written to the folder, once.
     """
     if name == "none":
         return [none.Params()]

@@ -123,6 +123,23 @@ def test_pairs_are_counted_by_hand() -> None:
     assert model.meta["source"] == "made up"
 
 
+def test_a_background_is_believed_where_the_corpus_is_silent() -> None:
+    """Its pairs keep their gains, and pairs of the corpus gain on top of them."""
+    general = PairCounts(ENGLISH)
+    general.add(["the dog runs of the dog"] * 9)
+    background = general.model(1, {})
+    counts = PairCounts(ENGLISH)
+    counts.add(["the cat runs", "the cat"])
+    alone, both = counts.model(1, {}), counts.model(1, {}, background)
+    the, cat, dog = 0, 1, 2
+    pairs = np.array([the, the]), np.array([cat, dog])
+    general_cat, general_dog = background.log_probs(*pairs)
+    assert both.log_probs(*pairs)[0] > general_cat
+    assert alone.log_probs(*pairs)[1] < both.log_probs(*pairs)[1] < general_dog
+    total = np.exp(both.log_probs(np.zeros(SIZE + 2, int), np.arange(SIZE + 2))).sum()
+    assert total == pytest.approx(1.0, abs=0.2)
+
+
 def test_batches_do_not_change_a_model() -> None:
     """Counted at once or text by text, a corpus gives one model."""
     one, many = PairCounts(ENGLISH), PairCounts(ENGLISH)

@@ -165,7 +165,7 @@ def test_a_folded_report_is_short_and_prints_all(tmp_path: Path) -> None:
         source.write_bytes(each)
         run(tmp_path, f"--print-to-pdf={paper}", source.as_uri())
         pages.append(paper.read_bytes().count(b"/Type /Page\n"))
-    assert pages[0] == pages[1] > 3
+    assert pages[0] >= pages[1] > 3
 
 
 def test_pages_follow_the_colours_of_the_reader(tmp_path: Path) -> None:

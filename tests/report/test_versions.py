@@ -127,7 +127,7 @@ def figures(node: Any) -> list[Any]:
 
 @pytest.mark.parametrize("path", REPORTS, ids=named)
 def test_no_figure_is_lost(path: Path) -> None:
-    """An upgrade moves figures and adds none but success; readers keep four digits."""
+    """An upgrade moves figures and adds success; of readers the strongest stay."""
     before = json.loads(path.read_bytes())
     after = json.loads(msgspec.json.encode(document.decode(path.read_bytes(), "r")))
     added = [True] * (before["report"] == "dptext-embed")
@@ -135,12 +135,11 @@ def test_no_figure_is_lost(path: Path) -> None:
     readers = (after["words"] or {}).pop("readers", [])
     measured = (before.get("words") or before).pop("in_context", [])
     assert figures(after) == sorted(figures(before) + added)
-    of_all = [
-        round(reading["classes"][0]["success"], 4)
+    best = [
+        max(round(each["classes"][0]["success"], 4) for each in corpus["readings"])
         for corpus in measured
-        for reading in corpus["readings"]
     ]
-    assert [each["success"] for each in readers] == sorted(of_all, reverse=True)
+    assert [each["success"] for each in readers] == sorted(best, reverse=True)
 
 
 @pytest.mark.parametrize("path", EXPORTS, ids=named)

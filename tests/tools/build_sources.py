@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
-from dptext.lexicons.english import words as lists
 from dptext.tokens.regex import key_of
-from tests.lexicons import wordnet_files
+from tests.tools import wordnet_files
 from tools.english import Sources
+from tools.english import forms as lists
 
 OPEN = "dog dogs cat cats hound run running ran happy happier glad sad london zyxq acme"
 BASE = np.log(1.0001)

@@ -11,16 +11,16 @@ import pytest
 
 from dptext.errors import LexiconError
 from dptext.lexicons import store
-from dptext.lexicons.english import words as lists
-from dptext.lexicons.english.wordnet import WordNet, lemma_weights
 from dptext.tokens.regex import key_of
 from tests.tools import build_sources
 from tools.english import build_english, frequencies, sphinx, words
+from tools.english import forms as lists
 from tools.english.vectors import fitted, unit
+from tools.english.wordnet import WordNet, lemma_weights
 
 pytest.importorskip("scipy.sparse")
 
-from dptext.lexicons.english.words import candidates, load
+from tools.english.forms import candidates, load
 from tools.english.vectors import near_pairs, places_in_wordnet
 
 SIZES: dict[str, Any] = {"size": 900, "outputs": 700, "listed": 60}

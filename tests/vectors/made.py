@@ -7,7 +7,7 @@ from typing import Any
 
 from dptext.types import Record
 from dptext.vectors import release, settings
-from dptext.vectors.release import Release
+from dptext.vectors.release import VectorRelease
 from tests.cli.running import lexicon
 
 MECHANISMS = (
@@ -31,7 +31,7 @@ def made(
     epsilon: float = 5.0,
     parameters: dict[str, Any] | None = None,
     **options: Any,
-) -> Release:
+) -> VectorRelease:
     """Make a release ready for a small lexicon of six dimensions."""
     over = {
         "lexicon": lexicon(folder),

@@ -35,7 +35,7 @@ from dptext.types import (
     Record,
 )
 from dptext.vectors import measures, release, settings, statement
-from dptext.vectors.release import Release
+from dptext.vectors.release import VectorRelease
 from tests import distributions, prepared, small
 from tests.cli.running import here
 
@@ -72,7 +72,7 @@ VARIANTS: tuple[dict[str, Any], ...] = (
 
 def made(
     path: Path, pool: str, space: Any, mechanism: Any, lexicon: Lexicon | None = None
-) -> Release:
+) -> VectorRelease:
     """Make a release ready."""
     over = {
         "lexicon": str(path),
@@ -83,7 +83,7 @@ def made(
     return release.of(settings.parse(over, {"pool": pool}), lexicon=lexicon)
 
 
-def said(ready: Release) -> Statement:
+def said(ready: VectorRelease) -> Statement:
     """Draw up the statement."""
     return statement.build(
         ready, key="system", identified=False, lexicon_is_custom=True
@@ -102,7 +102,7 @@ def means(rows: NDArray[np.floating], lexicon: Any) -> Wide:
     )
 
 
-def lost(ready: Release, positions: Wide) -> Wide:
+def lost(ready: VectorRelease, positions: Wide) -> Wide:
     """Return the exact loss of pairs, of normal noise their mu: by its law alone."""
     mechanism, epsilon = ready.mechanism, ready.epsilon
     name, spread = mechanism.name, mechanism.spread(epsilon)
@@ -122,7 +122,7 @@ def lost(ready: Release, positions: Wide) -> Wide:
     return np.asarray(pdist(positions) * math.sqrt(width + 1) / spread)
 
 
-def claimed(ready: Release, found: Statement) -> Wide:
+def claimed(ready: VectorRelease, found: Statement) -> Wide:
     """Return what the statement says of each pair of texts."""
     name = ready.mechanism.name
     metric = ready.settings.recipe.mechanism.params

@@ -127,7 +127,7 @@ def test_a_key_and_settings_decide_the_vectors(tmp_path: Path) -> None:
     """Other settings draw other noise under one key; a subject is no record's name."""
     every = records(4)
 
-    def rows(ready: release.Release, which: Any = every) -> Any:
+    def rows(ready: release.VectorRelease, which: Any = every) -> Any:
         return ready.rows(which, ready.randomness(KEY)).vectors
 
     one = made(tmp_path, "gaussian")

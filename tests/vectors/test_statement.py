@@ -14,12 +14,12 @@ from dptext import noise as curve
 from dptext.guarantees.statement import Statement
 from dptext.types import Inputs
 from dptext.vectors import measures, release, settings, statement
-from dptext.vectors.release import Release
+from dptext.vectors.release import VectorRelease
 from tests.cli.running import lexicon
 from tests.vectors.made import MECHANISMS, made
 
 
-def said(ready: Release, key: str = "system", **more: Any) -> Statement:
+def said(ready: VectorRelease, key: str = "system", **more: Any) -> Statement:
     """Draw up the statement of a release."""
     given = {"identified": False, "lexicon_is_custom": False, **more}
     return statement.build(ready, key=key, **given)

@@ -13,17 +13,7 @@ from numpy.typing import NDArray
 from dptext import settings
 from dptext.errors import LexiconError
 from dptext.lexicons import numbers, sources
-from dptext.lexicons.english import ORDERS, OUTPUTS
-from dptext.lexicons.english import words as lists
-from dptext.lexicons.english.orders import figures_of
-from dptext.lexicons.english.orders import orders as orders_of
-from dptext.lexicons.english.words import (
-    English,
-    Vocabulary,
-    arranged,
-    load,
-    only_names,
-)
+from dptext.lexicons.english import outputs_first
 from dptext.lexicons.orders import far_of_all, measure
 from dptext.lexicons.store import digest_in_memory
 from dptext.progress import Shares
@@ -31,13 +21,27 @@ from dptext.tokens.numbers import NAMES
 from dptext.tokens.regex import key_of
 from dptext.types import JsonObject, Lexicon
 from tools import vector_folder
+from tools.english import forms as lists
 from tools.english import frequencies, sphinx
+from tools.english.forms import (
+    English,
+    Vocabulary,
+    load,
+    only_names,
+)
+from tools.english.orders import figures_of
+from tools.english.orders import orders as orders_of
 from tools.english.vectors import beside, of_words, unit
 from tools.english.words import Cases, select
 
 VERSION = 5  # of the recipe: a change that changes the digest raises it
 SEED = 1
 SIZE = 65_500
+OUTPUTS = 8_000
+ORDERS = (
+    "the word itself, then the outputs that stand best for it: closeness of meaning, "
+    "synonyms, grammar, subject, polarity and frequency; no antonyms"
+)
 _NUMBERS_PER_MILLE = 12.0  # of running English
 _SHORT = 3  # letters; the word list has too many words of so few
 LISTED = 97  # a word itself and the 96 best others
@@ -141,7 +145,7 @@ def _chosen(
     rules = Vocabulary(english, also)
     middle = unit(glove[_number_words([*chosen])].mean(axis=0, keepdims=True))[0]
     fitted_middle = unit(fitted[_number_words([*chosen])].mean(axis=0, keepdims=True))
-    order, capped = arranged(
+    order, capped = outputs_first(
         np.array([*chosen.values(), *elements.values()]),
         np.array([*map(rules.may_be_written, written), *[True] * len(elements)]),
         outputs,

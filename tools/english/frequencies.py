@@ -5,7 +5,7 @@
 - The order of words in GloVe 6B (encyclopedia and news), by Zipf's law.
 
 Each is brought to sum 1; the frequency of a word is their weighted mean. Half of that
-of a closed-class word is what dptext.lexicons.english.words says of it.
+of a closed-class word is what tools.english.forms says of it.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from pathlib import Path
 import numpy as np
 
 from dptext.errors import LexiconError
-from dptext.lexicons.english import words as lists
-from dptext.lexicons.english.words import fits
 from dptext.lexicons.importing import zipf
 from dptext.tokens.regex import key_of
+from tools.english import forms as lists
+from tools.english.forms import fits
 from tools.english.sphinx import SENTENCE, Trie
 
 MILLION = 1e6

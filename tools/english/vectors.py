@@ -20,8 +20,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext.lexicons.english import words as lists
-from dptext.lexicons.english.wordnet import (
+from dptext.lexicons.search import largest
+from dptext.tokens.regex import key_of
+from tools.english import forms as lists
+from tools.english.forms import English
+from tools.english.wordnet import (
     LemmaWeights,
     Link,
     Links,
@@ -29,9 +32,6 @@ from dptext.lexicons.english.wordnet import (
     antonyms,
     synonyms,
 )
-from dptext.lexicons.english.words import English
-from dptext.lexicons.search import largest
-from dptext.tokens.regex import key_of
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

@@ -16,12 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext.errors import LexiconError
-from dptext.lexicons.english import words as lists
-from dptext.lexicons.english.wordnet import WordNet, gloss_words, words_of
-from dptext.lexicons.english.words import English
 from dptext.lexicons.search import largest
 from dptext.tokens.numbers import NAMES
 from dptext.tokens.regex import key_of
+from tools.english import forms as lists
+from tools.english.forms import English
+from tools.english.wordnet import WordNet, gloss_words, words_of
 
 # A name this often in lower case in glosses and tags is rather a common word.
 _COMMON = 15.0

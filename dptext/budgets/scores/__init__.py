@@ -32,7 +32,7 @@ class Params(ABC):
     def prepare(self, lexicon: Lexicon) -> Score:
         """Do the public work; quick: it finds models and data, but loads no model.
 
-        Raises UsageError with the command that fetches what is missing.
+        Raises UsageError with the command that fetches a missing model.
         """
 
 

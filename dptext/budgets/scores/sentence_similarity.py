@@ -93,7 +93,7 @@ class Similarity(scores.Score):
 
     @property
     def description(self) -> str:
-        """Say what is compared; name the model and its digest, or the lexicon."""
+        """Name the vectors that are compared, and the model and its digest."""
         return f"{self.what} by {self._source()}"
 
     def _source(self) -> str:
@@ -131,7 +131,7 @@ class Similarity(scores.Score):
     def encode(self, groups: Sequence[Sequence[str]]) -> list[Floats]:
         """Return the unit vectors of the texts of each group: (m, d) float64 each.
 
-        What is encoded together is of one group: short and long texts of it separately.
+        Texts encoded together are of one group: short and long ones separately.
         """
         orders = [np.argsort([*map(len, group)], kind="stable") for group in groups]
         blocks = [

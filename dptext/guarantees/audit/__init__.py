@@ -11,8 +11,8 @@ The claim against the formula, the first that fits:
 The program against the formula, by draws: sampler where the output distribution is
 exact, noise for noise mechanisms.
 
-Beside the mechanism's own claim the one of its paper is looked at, where the mechanism
-promises nothing (`published`), and what is proven of it (`least_loss`).
+Where the mechanism promises nothing, the claim of its paper is audited as well
+(`published`), beside the loss that is proven (`least_loss`).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from dptext.guarantees.audit.findings import (
     Deviation,
     MultipleTests,
     Power,
-    Program,
+    ProgramTest,
     Progress,
     Published,
     label,
@@ -49,7 +49,7 @@ __all__ = [
     "AuditResult",
     "Deviation",
     "Power",
-    "Program",
+    "ProgramTest",
     "Published",
     "audit",
 ]
@@ -97,7 +97,9 @@ def _found(
     progress: Progress,
 ) -> AuditResult:
     if isinstance(mechanism, TextMechanism):
-        program = Program(False, False, "a mechanism of whole texts is not drawn from")
+        program = ProgramTest(
+            False, False, "a mechanism of whole texts is not drawn from"
+        )
         return replace(_of_texts(mechanism, epsilon), program=program)
     if isinstance(mechanism, NoiseMechanism):
         points = (number or DRAWS) // 10
@@ -107,7 +109,7 @@ def _found(
         if draws is None:
             raise _undrawn(mechanism)
         result = pairs.audit_samples(mechanism, epsilon, draws.words, runs)
-        program = Program(
+        program = ProgramTest(
             False,
             False,
             "there is no exact output distribution of a vocabulary of this size",
@@ -187,7 +189,7 @@ def _of_texts(mechanism: TextMechanism, epsilon: float) -> AuditResult:
 
 
 def _proven(mechanism: Mechanism, epsilon: float, result: AuditResult) -> AuditResult:
-    """Take in what is proven of the worst loss of a mechanism."""
+    """Take in the proven lower bound on the worst loss of a mechanism."""
     proven = mechanism.least_loss()
     if proven is None:
         return result

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -31,9 +30,14 @@ from dptext.guarantees.audit.findings import (
 from dptext.mechanisms import ExponentialMechanism, Mechanism
 from dptext.types import Floats, Ids, Ints
 
+# Two inputs and an output.
+Pair = tuple[int, int, int]
+
 
 def over(loss: Floats, bound: Floats) -> Floats:
     """Return loss / bound; 0 under no bound, inf for a loss where none is allowed."""
+    if bound.min(initial=math.inf) > 0.0 and math.isfinite(bound.max(initial=0.0)):
+        return loss / bound  # nearly always: the rest takes as long as the distances
     none = np.where(loss > ROUNDING, math.inf, 0.0)
     real = (bound > 0.0) & np.isfinite(bound)
     return np.divide(loss, bound, out=np.where(bound <= 0.0, none, 0.0), where=real)
@@ -42,17 +46,21 @@ def over(loss: Floats, bound: Floats) -> Floats:
 def excess(loss: Floats, bound: Floats) -> float:
     """Return the nats by which a loss is above its bound, more than rounding allows."""
     with np.errstate(invalid="ignore"):
-        above = loss - bound * (1.0 + TOLERANCE) - ROUNDING
-    # inf - inf: where nothing is promised nothing is exceeded.
-    return float(np.nan_to_num(above, nan=-math.inf, posinf=math.inf).max())
+        above = loss - bound * (1.0 + TOLERANCE)
+    # fmax passes over inf - inf: where nothing is promised nothing is exceeded.
+    return float(np.fmax.reduce(above, initial=-math.inf)) - ROUNDING
 
 
 class LossTally:
-    """The largest loss and the largest ratios met so far, of ordered pairs."""
+    """The largest loss and the largest ratios met so far, of ordered pairs.
+
+    A pair is two inputs and the output that tells them apart best.
+    """
 
     def __init__(self, mechanism: Mechanism, epsilon: float) -> None:
         self._mechanism = mechanism
         self._epsilon = epsilon
+        self._claims = claims(mechanism, epsilon)
         self.worst = (-math.inf, 0, 0, 0, math.inf)
         self.ratio = (-math.inf, 0, 0)
         self.excess = -math.inf
@@ -78,27 +86,39 @@ class LossTally:
         if claim is None:
             inputs = a.astype(np.int32), b.astype(np.int32)
             claim = self._mechanism.claimed_loss(*inputs, self._epsilon)
-            if not claims(self._mechanism, self._epsilon):
+            if not self._claims:
                 stated = self._mechanism.published_loss(*inputs, self._epsilon)
         self.pairs += len(loss)
         self.infinite += int(np.isinf(loss).sum())
-        position = int(loss.argmax())
-        if loss[position] > self.worst[0]:
-            named = int(a[position]), int(b[position]), int(output[position])
-            self.worst = (float(loss[position]), *named, float(claim[position]))
+
+        def named(at: int) -> tuple[int, int, int]:
+            return int(a[at]), int(b[at]), int(output[at])
+
+        self.take_losses(loss, claim, named)
+        if stated is not None:
+            self._take_published(loss, stated, named)
+
+    def take_losses(
+        self, loss: Floats, claim: Floats, named: Callable[[int], Pair]
+    ) -> None:
+        """Take in losses and their bounds (n,); named says of which pair they are."""
+        at = int(loss.argmax())
+        if loss[at] > self.worst[0]:
+            self.worst = (float(loss[at]), *named(at), float(claim[at]))
         ratio = over(loss, claim)
-        position = int(ratio.argmax())
-        if ratio[position] > self.ratio[0]:
-            self.ratio = (float(ratio[position]), int(a[position]), int(b[position]))
+        at = int(ratio.argmax())
+        if ratio[at] > self.ratio[0]:
+            self.ratio = (float(ratio[at]), *named(at)[:2])
         self.excess = max(self.excess, excess(loss, claim))
-        if stated is None:
-            return
+
+    def _take_published(
+        self, loss: Floats, stated: Floats, named: Callable[[int], Pair]
+    ) -> None:
         ratio = over(loss, stated)
-        position = int(ratio.argmax())
-        if ratio[position] > self.published[0]:
-            pair = int(a[position]), int(b[position])
-            values = float(loss[position]), float(stated[position])
-            self.published = (float(ratio[position]), *pair, *values)
+        at = int(ratio.argmax())
+        if ratio[at] > self.published[0]:
+            values = float(loss[at]), float(stated[at])
+            self.published = (float(ratio[at]), *named(at)[:2], *values)
         before = -math.inf if self.beyond is None else self.beyond
         self.beyond = max(before, excess(loss, stated))
 
@@ -122,7 +142,6 @@ class LossTally:
             return named(row) if named else label(mechanism, row)
 
         loss, x, other, output, claim = self.worst
-        claiming = claims(mechanism, self._epsilon)
         return AuditResult(
             method=method,
             inputs=inputs,
@@ -134,8 +153,8 @@ class LossTally:
             ratio=self.ratio[0],
             ratio_pair=(name(self.ratio[1]), name(self.ratio[2])),
             infinite=self.infinite / self.pairs if self.pairs else 0.0,
-            claims=claiming,
-            refuted=claiming and self.excess > 0.0,
+            claims=self._claims,
+            refuted=self._claims and self.excess > 0.0,
             published=self._published(by),
         )
 
@@ -162,57 +181,56 @@ Tile = tuple[slice, slice, Floats]
 
 def audit_all_pairs(mechanism: ExponentialMechanism, epsilon: float) -> AuditResult:
     """Audit all ordered pairs of the V + 1 inputs."""
-    distribution = _Distribution(mechanism, epsilon, mechanism.scale(epsilon))
-    size = mechanism.space.size
-    unknown = -distribution.rows(np.array([-1]))[0]
-    log_z, ahead, behind = _sums(distribution, unknown)
+    eta, size = mechanism.scale(epsilon), mechanism.space.size
+    factor = 2.0 * epsilon / eta
+    unknown = 0.5 * eta * mechanism.metric(epsilon, np.array([-1]), 0, size)[0]
+    log_z, ahead, behind = _sums(mechanism, epsilon, unknown)
     tally = LossTally(mechanism, epsilon)
-    factor = 2.0 * epsilon / distribution.eta
-    claim = unknown * factor
     top = -unknown.min()
     step = log_z - (math.log(np.exp(-unknown - top).sum()) + top)
     words, last = np.arange(size), np.full(size, size)
     # The output of the worst pair is looked up at the end, if it is one of these.
-    tally.take(words, last, ahead - step, words, claim)
-    tally.take(last, words, behind + step, words, claim)
-    for tile in distribution.tiles():
-        _take(tally, tile, log_z, factor)
+    tally.take(words, last, ahead - step, words, unknown * factor)
+    tally.take(last, words, behind + step, words, unknown * factor)
+    for rows, columns, half in _tiles(mechanism, epsilon):
+        gap = log_z[columns][None, :] - log_z[rows][:, None]
+
+        def named(at: int, tile: Tile = (rows, columns, gap)) -> Pair:
+            """Name a pair in the order of its larger loss, which x itself shows."""
+            row, column = np.unravel_index(at, tile[2].shape)
+            x, other = int(tile[0].start + row), int(tile[1].start + column)
+            x, other = (x, other) if tile[2][row, column] >= 0.0 else (other, x)
+            return x, other, x
+
+        loss = np.abs(gap)
+        loss += half
+        half *= factor
+        tally.take_losses(loss.ravel(), half.ravel(), named)
     tally.pairs = size * (size + 1)
     if size in tally.worst[1:3]:
-        tally.worst = _with_output(distribution, tally.worst)
+        loss_of_worst, x, other, _, claim = tally.worst
+        pair = np.array([x, other]) % (size + 1)
+        mine, theirs = mechanism.metric(epsilon, pair, 0, size)
+        tally.worst = (loss_of_worst, x, other, int((theirs - mine).argmax()), claim)
     method = "exact: all pairs of V and the unknown word, by the identity"
     return tally.finding(method, size + 1)
 
 
-@dataclass(frozen=True, slots=True)
-class _Distribution:
-    """A distribution at an epsilon, by eta t / 2."""
-
-    mechanism: ExponentialMechanism
-    epsilon: float
-    eta: float
-
-    def rows(self, rows: Ints) -> Floats:
-        """Return -eta t / 2 from some inputs to all outputs: (n, V)."""
-        size = self.mechanism.space.size
-        return -0.5 * self.eta * self.mechanism.metric(self.epsilon, rows, 0, size)
-
-    def tiles(self) -> Iterator[Tile]:
-        """Yield all pairs of words once, but for the square tiles of the diagonal."""
-        size = self.mechanism.space.size
-        for begin in range(0, size, _ROWS):
-            end = min(begin + _ROWS, size)
-            rows = np.arange(begin, end)
-            for left, right in pairwise([begin, *range(end, size, _COLUMNS), size]):
-                if left == right:
-                    continue
-                tile = self.mechanism.metric(self.epsilon, rows, left, right)
-                tile *= 0.5 * self.eta
+def _tiles(mechanism: ExponentialMechanism, epsilon: float) -> Iterator[Tile]:
+    """Yield all pairs of words once; square tiles on the diagonal hold them twice."""
+    size, half = mechanism.space.size, 0.5 * mechanism.scale(epsilon)
+    for begin in range(0, size, _ROWS):
+        end = min(begin + _ROWS, size)
+        rows = np.arange(begin, end)
+        for left, right in pairwise([begin, *range(end, size, _COLUMNS), size]):
+            if left < right:
+                tile = mechanism.metric(epsilon, rows, left, right)
+                tile *= half
                 yield slice(begin, end), slice(left, right), tile
 
 
 def _sums(
-    distribution: _Distribution, unknown: Floats
+    mechanism: ExponentialMechanism, epsilon: float, unknown: Floats
 ) -> tuple[Floats, Floats, Floats]:
     """Return ln Z of the words, and max over y of ln w(y|x) / w(y|unknown) and back.
 
@@ -221,7 +239,7 @@ def _sums(
     size = len(unknown)
     sums = np.zeros(size)
     ahead, behind = np.full((2, size), -math.inf)
-    for rows, columns, tile in distribution.tiles():
+    for rows, columns, tile in _tiles(mechanism, epsilon):
         gap = unknown[columns] - tile
         np.maximum(ahead[rows], gap.max(axis=1), out=ahead[rows])
         np.maximum(behind[rows], -gap.min(axis=1), out=behind[rows])
@@ -236,59 +254,6 @@ def _sums(
         if not square:
             sums[columns] += tile.sum(axis=0)
     return np.log(sums), ahead, behind
-
-
-def _take(tally: LossTally, tile: Tile, log_z: Floats, factor: float) -> None:
-    """Take in a tile; the claim is factor times eta t / 2.
-
-    The larger loss of a pair is eta t / 2 + |ln Z - ln Z'|, whichever its order.
-    """
-    rows, columns, half = tile
-    replaced = columns.start == rows.start
-    if replaced:
-        np.fill_diagonal(half, math.inf)
-    loss = log_z[columns][None, :] - log_z[rows][:, None]
-    np.abs(loss, out=loss)
-    if half.min() <= 0.0:
-        # Words at one point have one distribution.
-        same = half <= 0.0
-        tally.excess = max(tally.excess, float(loss[same].max()) - ROUNDING)
-        half[same] = math.inf
-        replaced = True
-    ratio = loss / half
-    if replaced:
-        ratio[np.isinf(half)] = -1.0
-    row, column = np.unravel_index(int(ratio.argmax()), ratio.shape)
-    pair = _ordered(rows.start + int(row), columns.start + int(column), log_z)
-    half_loss, gap = float(half[row, column]), float(loss[row, column])
-    if math.isfinite(half_loss):
-        claim = factor * half_loss * (1.0 + TOLERANCE)
-        tally.excess = max(tally.excess, half_loss + gap - claim - ROUNDING)
-        share = (1.0 + gap / half_loss) / factor
-        if share > tally.ratio[0]:
-            tally.ratio = (share, *pair)
-    if replaced:
-        half[np.isinf(half)] = 0.0
-    loss += half
-    row, column = np.unravel_index(int(loss.argmax()), loss.shape)
-    if loss[row, column] > tally.worst[0]:
-        pair = _ordered(rows.start + int(row), columns.start + int(column), log_z)
-        claim = factor * float(half[row, column])
-        tally.worst = (float(loss[row, column]), *pair, pair[0], claim)
-
-
-def _ordered(x: int, other: int, log_z: Floats) -> tuple[int, int]:
-    """Return the pair in the order of the larger loss: ln Z' - ln Z >= 0."""
-    return (x, other) if log_z[other] >= log_z[x] else (other, x)
-
-
-def _with_output(
-    distribution: _Distribution, worst: tuple[float, int, int, int, float]
-) -> tuple[float, int, int, int, float]:
-    """Name the output that shows the loss of a pair with the unknown word."""
-    loss, x, other, _, claim = worst
-    mine, theirs = distribution.rows(np.array([x, other]))
-    return loss, x, other, int((mine - theirs).argmax()), claim
 
 
 def audit_rows(mechanism: Mechanism, epsilon: float, count: int) -> AuditResult:

@@ -49,7 +49,7 @@ class Power:
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
+class ProgramTest:
     """The program held against its formula.
 
     alarm bounds the chance of a false alarm of all tests together; deviation is there
@@ -126,7 +126,7 @@ class MultipleTests:
         chance = -float(np.expm1(np.log(level) / n))
         self.power.append(Power(event, chance, n, chance, missing=True))
 
-    def concluded(self, program: Program) -> Program:
+    def concluded(self, program: ProgramTest) -> ProgramTest:
         """Take the tests into what says how the program was tested."""
         return replace(
             program,
@@ -242,7 +242,7 @@ class AuditResult:
     sampled_output: str | None = None
     sampled_pairs: int = 0
     published: Published | None = None
-    program: Program | None = None
+    program: ProgramTest | None = None
 
     @property
     def failed(self) -> bool:
@@ -314,7 +314,7 @@ BATCH = 2**17
 DrawWords = Callable[[Ids, Eps], Ids]
 # Noisy vectors, with the positions in the batch that they are of.
 DrawPoints = Callable[[Ids, Eps], Iterator[tuple[Ints, Points]]]
-# Tells people what is being done.
+# Tells people about each step.
 Progress = Callable[[str], None]
 
 

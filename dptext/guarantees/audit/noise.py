@@ -1,4 +1,4 @@
-"""The program of a noise mechanism: the noise itself, held against what is known.
+"""The program of a noise mechanism: the noise against its known distribution.
 
 Points are drawn by the path of a release, words and epsilons mixed in one batch.
 - standard: where the mechanism gives its noise as a direction and an amount
@@ -23,7 +23,7 @@ from dptext.guarantees.audit.findings import (
     ALARM,
     DrawPoints,
     MultipleTests,
-    Program,
+    ProgramTest,
     Progress,
     all_inputs,
     chosen,
@@ -101,7 +101,7 @@ class _Below:
 
 
 class NoiseCounts:
-    """Counts below the quantiles of what is known, at one epsilon.
+    """Counts below known quantiles, at one epsilon.
 
     amounts (words, levels) of draws (words,); directions of a width, 0: not known.
     """
@@ -212,15 +212,15 @@ def audit_noise(
     number: int,
     progress: Progress,
     tests: MultipleTests,
-) -> Program:
+) -> ProgramTest:
     """Test the noise by so many draws; the tests stays open for tests of pairs."""
     exact = mechanism.has_standard_noise
     if not exact and not dominated(mechanism, epsilon):
         untested = ("the noise itself: its distribution is not known to the audit",)
-        return Program(False, False, "no formula of the noise", untested=untested)
+        return ProgramTest(False, False, "no formula of the noise", untested=untested)
     if not _fine(points_of(draw, 0, epsilon, 64)):
         untested = ("the noise itself: it is lost in the rounding of the vectors",)
-        return Program(False, False, "noise too small", untested=untested)
+        return ProgramTest(False, False, "noise too small", untested=untested)
     ids = chosen(mechanism, _CHOSEN)
     if mechanism.space.size + 1 > _CHOSEN:
         progress(f"drawing every word {_SCREEN} times at epsilon {epsilon:.4g}")
@@ -237,7 +237,7 @@ def audit_noise(
         "at every distance allows (noise of one density for all words)"
     )
     epsilons = tuple(tally.epsilon for tally in tallies)
-    return Program(True, False, method, draws=number, epsilons=epsilons)
+    return ProgramTest(True, False, method, draws=number, epsilons=epsilons)
 
 
 def dominated(mechanism: NoiseMechanism, epsilon: float) -> bool:

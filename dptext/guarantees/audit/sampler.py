@@ -26,7 +26,7 @@ from dptext.guarantees.audit.findings import (
     BATCH,
     AuditDraws,
     MultipleTests,
-    Program,
+    ProgramTest,
     Progress,
     all_inputs,
     chosen,
@@ -165,8 +165,8 @@ class _Relation:
     chance: float = 0.0
 
 
-class Pooled:
-    """Events over all chosen inputs together: counts, and what is expected.
+class PooledCounts:
+    """Events over all chosen inputs together: counts and expectations.
 
     The outputs that a mistake or a leak would show, one relation each; expected (V,) of
     the outputs; below and below_hits of the levels.
@@ -281,7 +281,7 @@ def audit_sampler(
     progress: Progress,
     *,
     until_copies_show: bool = False,
-) -> Program:
+) -> ProgramTest:
     """Hold the program against its formula by so many draws of chosen words.
 
     until_copies_show: draw more words where copies of one input in ten thousand would
@@ -308,7 +308,7 @@ def audit_sampler(
     if until_copies_show and min(smallest, default=1.0) > _SHOWS:
         more = _further(tests, mechanism, ids, ladder[-1], draws, alarm, progress)
     return tests.concluded(
-        Program(
+        ProgramTest(
             tested=True,
             refuted=False,
             method=_method(mechanism, ids, screened, draws),
@@ -377,7 +377,7 @@ def _hold(
     if outside.any():
         tests.fail("an output that is no word", len(outside), int(outside.sum()))
         return
-    pooled = Pooled(mechanism, ids, group)
+    pooled = PooledCounts(mechanism, ids, group)
     counts = np.bincount(group.inputs, minlength=len(ids))
     for begin in range(0, len(ids), _ROWS):
         inputs = ids[begin : begin + _ROWS]

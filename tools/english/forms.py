@@ -22,10 +22,13 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
-
-from dptext.lexicons.english.wordnet import (
+from dptext.tokens import inflections, kinds
+from dptext.tokens.language_data import lines, sections, vulgar_words
+from dptext.tokens.numbers import NAMES
+from dptext.tokens.regex import key_of, kind_of, split
+from dptext.types import ENGLISH
+from tools.english.wordnet import (
+    LISTS,
     LemmaWeights,
     Link,
     Links,
@@ -36,11 +39,6 @@ from dptext.lexicons.english.wordnet import (
     read_database,
     used_in_glosses,
 )
-from dptext.tokens import inflections, kinds
-from dptext.tokens.language_data import lines, sections, vulgar_words
-from dptext.tokens.numbers import NAMES
-from dptext.tokens.regex import key_of, kind_of, split
-from dptext.types import ENGLISH
 
 
 @cache
@@ -48,7 +46,7 @@ def classes() -> dict[str, dict[str, float]]:
     """Return class -> word -> tokens per thousand of running English."""
     return {
         name: dict(zip(parts[::2], map(float, parts[1::2]), strict=True))
-        for name, parts in sections("english_classes")
+        for name, parts in sections("classes", LISTS)
     }
 
 
@@ -62,20 +60,20 @@ def frequencies() -> dict[str, float]:
 
 def groups() -> tuple[tuple[str, ...], ...]:
     """Return groups of closed-class words that stand for each other, in lower case."""
-    return tuple(tuple(line.lower().split()) for line in lines("english_groups"))
+    return tuple(tuple(line.lower().split()) for line in lines("groups", LISTS))
 
 
 def names() -> dict[str, str]:
     """Return key -> name, for common names of men, women and families."""
     return {
-        key_of(name): name for _, group in sections("english_names") for name in group
+        key_of(name): name for _, group in sections("names", LISTS) for name in group
     }
 
 
 def kinds_of_names() -> dict[str, list[str]]:
     """Return key -> man, woman or family, or several of them."""
     kinds: dict[str, list[str]] = {}
-    for kind, group in sections("english_names"):
+    for kind, group in sections("names", LISTS):
         for name in group:
             kinds.setdefault(key_of(name), []).append(kind)
     return kinds
@@ -121,7 +119,7 @@ def quality(adjective: str) -> str:
 
 def _suffixed(adjective: str, suffix: str) -> str:
     """Add a suffix; a y after a consonant becomes i, as in "happily"."""
-    if inflections.CONSONANT_Y.search(adjective) and syllables(adjective) > 1:
+    if inflections.after_consonant(adjective, "y") and syllables(adjective) > 1:
         adjective = adjective[:-1] + "i"
     return adjective + suffix
 
@@ -406,27 +404,6 @@ class Vocabulary:
 def _only_particles() -> set[str]:
     keys_of = {name: set(map(key_of, pairs)) for name, pairs in classes().items()}
     return keys_of.pop("particle").difference(*keys_of.values())
-
-
-def arranged(
-    counts: NDArray[np.float64],
-    may: NDArray[np.bool_],
-    outputs: int,
-    always: int | None = None,
-) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-    """Return the order in which words stand, and their counts: (V,), (V,).
-
-    By descending count, outputs first. Words that are no outputs count no more than
-    the last output; the words from `always` on are outputs and count no less.
-    """
-    forced = np.arange(len(counts)) >= (len(counts) if always is None else always)
-    first = np.lexsort((-counts, ~forced))
-    chosen = first[may[first]][:outputs]
-    inside = np.zeros(len(counts), np.bool_)
-    inside[chosen] = True
-    least = counts[chosen][~forced[chosen]].min()
-    capped = np.where(inside, np.maximum(counts, least), np.minimum(counts, least))
-    return np.lexsort((~inside, -capped)), capped
 
 
 def only_names(english: English, words: Sequence[str]) -> list[int]:

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dptext.lexicons.english import orders, wordnet, words
-from dptext.lexicons.english.orders import Figures, Weights
-from dptext.lexicons.english.wordnet import WordNet, lemma_weights
-from dptext.lexicons.english.words import arranged, candidates
-from tests.lexicons import wordnet_files
+from dptext.lexicons.english import outputs_first
+from tests.tools import wordnet_files
+from tools.english import forms, orders, wordnet
+from tools.english.forms import candidates
+from tools.english.orders import Figures, Weights
+from tools.english.wordnet import WordNet, lemma_weights
 
 SIZE = 40
 ONLY_COSINE = Weights(0, 0, 0, 0, 0, 0, 0)
@@ -149,7 +150,7 @@ def test_polarity_follows_seeds_and_turns_at_antonyms(database: WordNet) -> None
 
 def test_kinds_of_words_share_what_they_have_in_common(tmp_path: Path) -> None:
     """Inflection, closed class and kind of name decide the products of profiles."""
-    english = words.load(wordnet_files.put(tmp_path))
+    english = forms.load(wordnet_files.put(tmp_path))
     written = ("cat", "hound", "hounds", "he", "she", "of", "London", "Mary", "Linda")
     rows, subjects, _ = orders.profiles(english, written, np.eye(len(written)))
     assert np.allclose(np.linalg.norm(rows, axis=1), 1.0)
@@ -165,7 +166,7 @@ def test_outputs_stand_first_and_count_no_less() -> None:
     """Junk, however frequent, stands behind the last output and counts as it does."""
     counts = np.array([9.0, 8.0, 7.0, 6.0, 1.0])
     may = np.array([True, False, True, True, True])
-    order, capped = arranged(counts, may, 3, always=4)
+    order, capped = outputs_first(counts, may, 3, always=4)
     assert order.tolist() == [0, 2, 4, 1, 3]
     assert capped.tolist() == [9.0, 7.0, 7.0, 6.0, 7.0]
 

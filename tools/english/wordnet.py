@@ -5,7 +5,7 @@ WordNet (SemCor) and a prior for how ordinary a lemma is, with rules of thumb as
 constants. Verbs, adjectives and adverbs are more ordinary than nouns, several senses
 and derived words more than one, names of animals and plants less. No corpus is read.
 
-Polarity, good or bad, is spread from a few dozen seed words (data/words): their
+Polarity, good or bad, is spread from a few dozen seed words (lists): their
 meanings pass it on to similar, derived and related meanings and to those whose
 definitions name them; an antonym, or a "not" before the word in a definition, turns it
 round.
@@ -27,6 +27,8 @@ from dptext.tokens import kinds
 from dptext.tokens.language_data import sections
 from dptext.tokens.regex import key_of, kind_of, split
 
+# Lists written by hand.
+LISTS = Path(__file__).with_name("lists")
 # Part of speech -> the ending of its files, in the order in which synsets are numbered.
 FILES = {"n": "noun", "v": "verb", "a": "adj", "r": "adv"}
 _TYPES = ("n", "v", "a", "r", "a")  # ss_type 1..5 of a sense key; 5 is a satellite
@@ -412,7 +414,7 @@ def polarity(
 def _polarity_of_synsets(wordnet: WordNet, links: Links) -> NDArray[np.float64]:
     """Spread the seeds: (s,), near 0 for meanings that no seed reaches."""
     seeds = np.zeros(len(wordnet.synsets))
-    for name, lemmas in sections("english_polarity"):
+    for name, lemmas in sections("polarity", LISTS):
         sign, pos = name.split()
         for lemma in lemmas:
             senses = wordnet.senses.get((lemma, pos), ())

@@ -6,22 +6,22 @@ from collections.abc import Callable
 
 import pytest
 
-from dptext.lexicons.english import words
-from dptext.lexicons.english.wordnet import WordNet
-from dptext.lexicons.english.words import candidates
 from dptext.tokens import kinds
 from dptext.tokens.language_data import stop_words
 from dptext.tokens.regex import key_of, kind_of, split
+from tools.english import forms
+from tools.english.forms import candidates
+from tools.english.wordnet import WordNet
 
 
 @pytest.mark.parametrize(
     ("rule", "word", "form"),
     [
-        (words.adverb, "happy", "happily"),
-        (words.adverb, "gentle", "gently"),
-        (words.adverb, "basic", "basically"),
-        (words.adverb, "full", "fully"),
-        (words.quality, "happy", "happiness"),
+        (forms.adverb, "happy", "happily"),
+        (forms.adverb, "gentle", "gently"),
+        (forms.adverb, "basic", "basically"),
+        (forms.adverb, "full", "fully"),
+        (forms.quality, "happy", "happiness"),
     ],
 )
 def test_derivations(rule: Callable[[str], str], word: str, form: str) -> None:
@@ -43,13 +43,13 @@ def test_derivations(rule: Callable[[str], str], word: str, form: str) -> None:
 )
 def test_spelling_variants(word: str, other: str) -> None:
     """British and American spellings lead to each other."""
-    assert other in words.variants(word)
+    assert other in forms.variants(word)
 
 
 @pytest.mark.parametrize("word", ["four", "size", "seize", "wise", "fence", "rogue"])
 def test_words_without_a_variant(word: str) -> None:
     """Words that only look like the pattern stay alone."""
-    assert words.variants(word) == []
+    assert forms.variants(word) == []
 
 
 def test_candidates_have_irregular_forms_only(database: WordNet) -> None:
@@ -73,30 +73,30 @@ def test_a_form_of_two_lemmas_has_two_links(database: WordNet) -> None:
 
 def test_closed_words_are_single_words() -> None:
     """Every closed-class word is one word to the splitter, clitics included."""
-    closed = [word for word in words.frequencies() if word != "n't"]
+    closed = [word for word in forms.frequencies() if word != "n't"]
     assert all(split(w) == [w] and kind_of(w) == kinds.WORD for w in closed)
 
 
 def test_closed_classes_have_the_stop_words() -> None:
     """Everything that a policy may keep as a stop word is known."""
-    assert stop_words("en") <= {key_of(word) for word in words.frequencies()}
+    assert stop_words("en") <= {key_of(word) for word in forms.frequencies()}
 
 
 def test_closed_words_leave_room_for_others() -> None:
     """Closed classes take between half and three quarters of running English."""
-    figures = words.frequencies().values()
+    figures = forms.frequencies().values()
     assert min(figures) > 0
     assert 450 < sum(figures) < 750
 
 
 def test_groups_hold_closed_words_only() -> None:
     """Every word of a group has a frequency; a misspelt one would be lost."""
-    known = {key_of(word) for word in words.frequencies()}
-    grouped = {word for group in words.groups() for word in group}
+    known = {key_of(word) for word in forms.frequencies()}
+    grouped = {word for group in forms.groups() for word in group}
     assert grouped <= known
 
 
 def test_names_are_words() -> None:
     """Every name is one capitalised word."""
-    every = words.names().values()
+    every = forms.names().values()
     assert all(name.istitle() and split(name) == [name] for name in every)

@@ -22,7 +22,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext.lexicons import numbers
-from dptext.lexicons.english.wordnet import (
+from dptext.lexicons.orders import NEVER, empty_orders, hubs
+from dptext.lexicons.search import GRID, Progress, in_blocks, largest, silent
+from dptext.tokens.numbers import NAMES
+from dptext.tokens.regex import key_of
+from dptext.types import PARTS
+from tools.english.forms import English, classes, groups, kinds_of_names
+from tools.english.wordnet import (
     LemmaWeights,
     Link,
     WordNet,
@@ -31,12 +37,6 @@ from dptext.lexicons.english.wordnet import (
     polarity,
     synonyms,
 )
-from dptext.lexicons.english.words import English, classes, groups, kinds_of_names
-from dptext.lexicons.orders import NEVER, empty_orders, hubs
-from dptext.lexicons.search import GRID, Progress, in_blocks, largest, silent
-from dptext.tokens.numbers import NAMES
-from dptext.tokens.regex import key_of
-from dptext.types import PARTS
 
 _BLOCK = 256
 

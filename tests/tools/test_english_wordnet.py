@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from dptext.errors import LexiconError
-from dptext.lexicons.english import wordnet
-from tests.lexicons import wordnet_files
+from tests.tools import wordnet_files
+from tools.english import wordnet
 
 
 def test_synsets_carry_lemmas_as_written(database: wordnet.WordNet) -> None:
