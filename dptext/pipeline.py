@@ -440,6 +440,8 @@ def build(recipe: Profile, lexicon: Lexicon) -> Pipeline:
     lexicon, or an epsilon beyond any meaning.
     """
     recipe = in_language(recipe, lexicon)
+    decoding = recipe.decoder.params.of_lexicon(lexicon)
+    recipe = replace(recipe, decoder=Part(recipe.decoder.name, decoding))
     space = spaces.prepare(lexicon, recipe.space.name, recipe.space.params)
     priced = _priced(recipe, lexicon)
     check_compatibility(recipe, priced)

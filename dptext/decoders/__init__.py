@@ -20,7 +20,7 @@ from typing import ClassVar
 from dptext.readers import Reader
 from dptext.readers.channel import Channel
 from dptext.settings import Prepared
-from dptext.types import Cost, Ids, Released, ServerUse, ThirdParty
+from dptext.types import Cost, Ids, Lexicon, Released, ServerUse, ThirdParty
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +42,10 @@ class Params(ABC):
     def third_party(self) -> ThirdParty | None:
         """Return to whom draws are sent to be decoded, None for nobody."""
         return None
+
+    def of_lexicon(self, lexicon: Lexicon) -> Params:
+        """Return the settings with what the lexicon brings along for them."""
+        return self
 
     def fits(self, channel: Channel) -> bool:
         """Tell whether to decode at all: False writes the draws, and says so."""

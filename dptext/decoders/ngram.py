@@ -12,7 +12,7 @@ expected loss (Kumar and Byrne 2004), here with a prior for what is written.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Annotated, Literal
 
@@ -27,7 +27,7 @@ from dptext.readers import pairs as topics
 from dptext.readers.channel import Channel
 from dptext.readers.pairs import FLUENCY, PairReader, Weighed
 from dptext.readers.posterior import Floats, by_word, summed
-from dptext.types import Ids, Released
+from dptext.types import Ids, Lexicon, Released
 
 # Words that are weighed at once.
 _BLOCK = 512
@@ -57,6 +57,13 @@ class Params(decoders.Params):
     fluency: Annotated[float, Meta(ge=0, le=10)] = FLUENCY
     topic: Annotated[float, Meta(ge=0, le=20)] = topics.POWER
     optional: bool = False
+
+    def of_lexicon(self, lexicon: Lexicon) -> Params:
+        """Take the pairs of an adapted lexicon in place of those that ship."""
+        pairs = lexicon.meta.get("pairs")
+        if pairs is None or self.brings_model:
+            return self
+        return replace(self, model=str(pairs))
 
     def fits(self, channel: Channel) -> bool:
         """Tell whether to decode: always, unless optional.

@@ -36,7 +36,7 @@ from dptext.readers.channel import UnigramReader
 from dptext.readers.pairs import PairReader
 from dptext.readers.training import SameKindReader
 from dptext.tokens.language_data import stop_words
-from dptext.types import ENGLISH, Ids, Ints, Lexicon, Record
+from dptext.types import Ids, Ints, Lexicon, Record
 
 if TYPE_CHECKING:
     from dptext.pipeline import Pipeline
@@ -89,7 +89,7 @@ class ContextAttack:
     def __init__(self, pipeline: Pipeline, readers: Sequence[Reader]) -> None:
         self._pipeline, self._readers = pipeline, readers
         words = pipeline.lexicon.words
-        function_words = stop_words(ENGLISH)
+        function_words = stop_words(pipeline.lexicon.language)
         stop = np.array([word.lower() in function_words for word in words])
         self._classes = [np.ones(len(words), bool), ~stop]
         for begin, end in bands_of(len(words)):
