@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Unpack
 import typer
 
 from dptext.cli import screen
-from dptext.cli.values import MOST_JOBS, Number, cores, known_format, one_of
+from dptext.cli.values import MOST_JOBS, Number, cores, encoding, known_format, one_of
 from dptext.errors import UsageError
 
 if TYPE_CHECKING:
@@ -172,6 +172,16 @@ class Layout:
         ),
     ] = True
 
+    encoding: Annotated[
+        str | None,
+        input_option(
+            help="Of text files, such as cp1252 or utf-16, in which the output is "
+            "written, too; else UTF-8.",
+            parser=encoding,
+            hidden=True,
+        ),
+    ] = None
+
     def selection(self, *usual: str) -> Selection:
         """Return which parts are texts; usual, the fields where none is named."""
         from dptext.types import Selection
@@ -181,6 +191,7 @@ class Layout:
             delimiter=self.delimiter,
             quoting=self.quoting,
             header=self.header,
+            encoding=self.encoding,
         )
 
 

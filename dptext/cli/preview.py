@@ -37,13 +37,13 @@ def check() -> None:
 
 def first_records(job: Job, number: int) -> list[Record]:
     """Return the first records of a job."""
-    from dptext import formats
     from dptext.engine.source import Source
     from dptext.types import Verbatim
 
     source = Source(replace(job, output=None), None, 0)
     with contextlib.ExitStack() as stack:
-        items = source.records(formats.find(None, source.open(stack)))
+        source.open(stack)
+        items = source.records()
         real = (item for item in items if not isinstance(item.rest, Verbatim))
         return list(islice(real, number))
 

@@ -51,7 +51,7 @@ class Sinks:
     @classmethod
     def of(cls, job: Job, release: streams.Release, *, held: bool = False) -> Sinks:
         """Open what a job writes to, as a part of a release; held as in Output."""
-        output = release.open(job.output, held=held)
+        output = release.open(job.output, job.selection.encoding, held=held)
         if job.on_error == "quarantine" and job.quarantine is not None:
             # For the user's eyes only: it holds original text.
             return cls(output, release.aside(job.quarantine))

@@ -20,7 +20,7 @@ from dptext.engine.fields import Fields, HeldBack
 from dptext.engine.job import Job, Progress, Sinks, Warn, Written
 from dptext.engine.language import Language
 from dptext.engine.manifest import Manifest
-from dptext.engine.source import Source, location
+from dptext.engine.source import Source
 from dptext.engine.tally import BEGIN, Start, Tally
 from dptext.engine.worker import Done, Task, Worker
 from dptext.errors import InputError
@@ -67,10 +67,9 @@ def run_job(
     output = sinks.output
     # No two records of a run have the same ordinal, so none share their noise.
     start, first_text = tally.next
-    source = Source(job, sinks.aside, start, first_text)
+    source = Source(job, sinks.aside, start, first_text, warn)
     with contextlib.ExitStack() as stack:
-        chosen = source.open(stack)
-        module = formats.find(None, chosen)
+        module = source.open(stack)
         selection = job.selection
         fields = Fields(selection, module, warn)
         # What has left cannot be taken back when a field turns out to be in no record.
@@ -82,7 +81,7 @@ def run_job(
         parts = job.jobs > 1 and charging.entry is None
         tokenizer = None if job.any_language else pipeline.tokenizer
         language = Language(tokenizer, pipeline.lexicon.name, warn)
-        tasks = _looked_at(source.tasks(module, parts=parts), language)
+        tasks = _looked_at(source.tasks(parts=parts), language)
         later = charging
         if before is not None:
             tasks, later = _charged(tasks, pipeline, charging), FREE
@@ -98,9 +97,6 @@ def run_job(
             if job.flush:
                 stream.flush()
         source.check_read(fields.records)
-        if not fields.records:
-            names = ", ".join(map(location, job.inputs))
-            warn(f"{names}: no record in it, so the output has none either")
         source.check_unchanged()
         fields.check()
         language.close()
@@ -108,6 +104,11 @@ def run_job(
         if held is not None:
             held.release()
     output.complete()
+    if output.replaced:
+        warn(
+            f"written as '?', since {selection.encoding} lacks them: characters of new "
+            f"texts, {output.replaced}"
+        )
     tally.faults += source.faults
     tally.fields.update(fields.counts)
     copied = fields.copied if writer.copied is None else writer.copied
@@ -115,7 +116,7 @@ def run_job(
     tally.identifying.update(fields.identifying(copied))
     tally.seconds += time.monotonic() - began
     used = _since(before, pipeline.decoder.used)
-    return Written(chosen, output.size, output.digest or "", writer.copied, used)
+    return Written(module.name, output.size, output.digest or "", writer.copied, used)
 
 
 def _since(before: ServerUse | None, after: ServerUse | None) -> ServerUse | None:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dptext import formats, lexicons, pipeline, streams
+from dptext import lexicons, pipeline, streams
 from dptext.engine import pool
 from dptext.engine.fields import Fields
 from dptext.engine.identifying import Kind
@@ -107,11 +107,11 @@ def run(
     # The input has another format than the output.
     source = Source(replace(job, output=None), aside, 0)
     with contextlib.ExitStack() as stack:
-        counts.format = source.open(stack)
-        module = formats.find(None, counts.format)
+        module = source.open(stack)
+        counts.format = module.name
         fields = Fields(job.selection, module, lambda line: None)
         writer = columns.find(job.output)(output.stream)
-        batches = pipeline.batches(_records(source.records(module)), job.batch_size)
+        batches = pipeline.batches(_records(source.records()), job.batch_size)
         tasks = (Task(batch, 0) for batch in batches)
         tokenizer = None if job.any_language else ready.tokenizer
         language = Language(tokenizer, ready.lexicon.name, warn)
