@@ -14,6 +14,7 @@ import inspect
 import json
 from collections.abc import Sequence
 from dataclasses import MISSING, asdict, dataclass, field, fields, is_dataclass, replace
+from importlib import import_module
 from typing import Annotated, Any, Final, Literal
 
 import msgspec
@@ -280,9 +281,9 @@ class Document:
 
     def _repr_html_(self) -> str:
         """Return the short answer, for notebooks."""
-        from dptext.report import answer
-
-        return answer.to_html(self)
+        # By its name: the answer imports this module, and notebooks alone need it.
+        shown: str = import_module("dptext.report.answer").to_html(self)
+        return shown
 
 
 def public(document: Document) -> Document:

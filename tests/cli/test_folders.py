@@ -26,7 +26,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_an_output_of_a_folder_is_a_folder(
     folder: Path, options: tuple[str, ...]
 ) -> None:
-    """sanitize IN -o OUT writes a file for each; check passes all of OUT."""
+    """Sanitize IN -o OUT writes a file for each; check passes all of OUT."""
     run = ("sanitize", "in", "-f", "text", *options, "--no-bayes-risk")
     ran = here(*run, "-o", "out")
     assert ran.code == 0, ran.err
@@ -47,7 +47,7 @@ def test_plan_takes_the_sizes_of_a_folder(
     ran = here(*plan, "in")
     assert (ran.code, ran.err) == (0, "")
     each = here(*plan, "in/a.jsonl", "in/deep/b.jsonl")
-    assert json.loads(ran.out)["size"] == json.loads(each.out)["size"]
+    assert json.loads(ran.out)["bytes"] == json.loads(each.out)["bytes"] == 205
     (folder / "empty").mkdir()
     ran = here(*plan, "empty")
     assert (ran.code, ran.err.count("\n")) == (2, 1)
