@@ -246,6 +246,15 @@ class Changes:
 
     risk: Risk = None
     epsilon: Epsilon = None
+    reader_risk: Annotated[
+        str | None,
+        setting_option(
+            metavar="SHARE",
+            help="Choose epsilon so that the strongest measured reader of whole texts "
+            "finds at most this share of words, as in 25%; others may find more.",
+            hidden=True,
+        ),
+    ] = None
     epsilon_per_text: Annotated[
         float | None,
         setting_option(

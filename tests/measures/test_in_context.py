@@ -10,7 +10,8 @@ import msgspec
 import numpy as np
 import pytest
 
-from dptext import pipeline, profile
+from dptext import open_pipeline, pipeline, profile
+from dptext.budgets import uniform
 from dptext.errors import UsageError
 from dptext.evaluation.readers import search_by_reader
 from dptext.measures import attacks, context_risk
@@ -200,3 +201,21 @@ def test_readers_are_asked_for_by_name(tmp_path: Path) -> None:
     assert context_risk.named(ready, "ngram").name == "ngram"
     with pytest.raises(UsageError, match="known: alone, ngram"):
         context_risk.named(ready, "crystal-ball")
+
+
+def test_a_share_for_readers_sets_the_epsilon() -> None:
+    """What readers find under the settings is at most that; the next risk is above."""
+    over = {"budget": {"risk": None, "reader_risk": "25%"}}
+    ready = open_pipeline("balanced", over)
+    limits = [
+        reading.classes[0].high
+        for each in context_risk.measured(ready)
+        for reading in each.readings
+    ]
+    assert 0.2 < max(limits) <= 0.25
+    params = ready.profile.budget.params
+    assert isinstance(params, uniform.Params)
+    assert ready.profile.name == "balanced with reader_risk=25%"
+    plain = open_pipeline("balanced", {"budget": {"risk": params.risk}})
+    assert params.epsilon == plain.budget.description.high
+    assert "reader_risk" not in str(plain.profile.settings())
