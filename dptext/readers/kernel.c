@@ -132,9 +132,12 @@ EXPORT void marginals(int64_t n, int64_t c, const int32_t *before, const int32_t
     for (int64_t begin = 0, end; begin < n; begin = end) {
         end = end_of(before, begin, n);
         int64_t at = begin * c;
-        /* The usual number as a constant: loops without ends. */
+        /* The usual numbers, of decoders and of attackers, as constants: faster loops. */
         if (c == 16)
             chain_posterior(end - begin, 16, before[begin], after[end - 1], slots + at,
+                            weights + at, backoff + at, gains, codes, posterior + at);
+        else if (c == 40)
+            chain_posterior(end - begin, 40, before[begin], after[end - 1], slots + at,
                             weights + at, backoff + at, gains, codes, posterior + at);
         else
             chain_posterior(end - begin, c, before[begin], after[end - 1], slots + at,
