@@ -139,11 +139,13 @@ class Record:
 class Verbatim:
     """Something between records that is written back as it is (CSV header, schema).
 
-    header marks what a second input repeats and the output carries once.
+    header marks what a second input repeats and the output carries once; note is a line
+    for people about what was guessed from it.
     """
 
     rest: object
     header: bool = False
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +176,7 @@ class Selection:
     header: bool = True
     max_record_bytes: int = 16 * 2**20
     subject_field: str | None = None
+    encoding: str | None = None  # of dptext.streams.known_encoding; None: UTF-8
 
     @property
     def named(self) -> tuple[str | None, ...]:

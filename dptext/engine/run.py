@@ -18,8 +18,9 @@ from dptext.engine import charging
 from dptext.engine.charging import FREE, Account, Charging
 from dptext.engine.fields import Fields, HeldBack
 from dptext.engine.job import Job, Progress, Sinks, Warn, Written
+from dptext.engine.language import Language
 from dptext.engine.manifest import Manifest
-from dptext.engine.source import Source, location
+from dptext.engine.source import Source
 from dptext.engine.tally import BEGIN, Start, Tally
 from dptext.engine.worker import Done, Task, Worker
 from dptext.errors import InputError
@@ -55,7 +56,8 @@ def run_job(
     The output is complete then, and the owner of the sinks lets it appear. Raises
     InputError at the first faulty record when on_error is "fail", when no record could
     be read, and when a selected field is in none; RefusedError when a subject would
-    lose too much; UsageError when input and output do not go together.
+    lose too much; UsageError when input and output do not go together, or lexicon and
+    script.
     """
     began = time.monotonic()
     before = pipeline.decoder.used
@@ -65,10 +67,9 @@ def run_job(
     output = sinks.output
     # No two records of a run have the same ordinal, so none share their noise.
     start, first_text = tally.next
-    source = Source(job, sinks.aside, start, first_text)
+    source = Source(job, sinks.aside, start, first_text, warn)
     with contextlib.ExitStack() as stack:
-        chosen = source.open(stack)
-        module = formats.find(None, chosen)
+        module = source.open(stack)
         selection = job.selection
         fields = Fields(selection, module, warn)
         # What has left cannot be taken back when a field turns out to be in no record.
@@ -78,7 +79,9 @@ def run_job(
         writer = module.writer(stream, selection)  # type: ignore[arg-type]
         # A ledger is charged by records, which others would have read.
         parts = job.jobs > 1 and charging.entry is None
-        tasks: Iterable[Task] = source.tasks(module, parts=parts)
+        tokenizer = None if job.any_language else pipeline.tokenizer
+        language = Language(tokenizer, pipeline.lexicon.name, warn)
+        tasks = _looked_at(source.tasks(parts=parts), language)
         later = charging
         if before is not None:
             tasks, later = _charged(tasks, pipeline, charging), FREE
@@ -94,27 +97,38 @@ def run_job(
             if job.flush:
                 stream.flush()
         source.check_read(fields.records)
-        if not fields.records:
-            names = ", ".join(map(location, job.inputs))
-            warn(f"{names}: no record in it, so the output has none either")
         source.check_unchanged()
         fields.check()
+        language.close()
         writer.close()
         if held is not None:
             held.release()
     output.complete()
+    if output.replaced:
+        warn(
+            f"written as '?', since {selection.encoding} lacks them: characters of new "
+            f"texts, {output.replaced}"
+        )
     tally.faults += source.faults
     tally.fields.update(fields.counts)
     copied = fields.copied if writer.copied is None else writer.copied
     tally.copied.update(dict.fromkeys(copied))
+    tally.identifying.update(fields.identifying(copied))
     tally.seconds += time.monotonic() - began
     used = _since(before, pipeline.decoder.used)
-    return Written(chosen, output.size, output.digest or "", writer.copied, used)
+    return Written(module.name, output.size, output.digest or "", writer.copied, used)
 
 
 def _since(before: ServerUse | None, after: ServerUse | None) -> ServerUse | None:
     """Return what a third party was asked between two states."""
     return None if before is None or after is None else after.since(before)
+
+
+def _looked_at(tasks: Iterable[Task], language: Language) -> Iterator[Task]:
+    """Look whether the lexicon knows the words of records before they are private."""
+    for task in tasks:
+        language.look(task.records)
+        yield task
 
 
 def _charged(
