@@ -225,6 +225,56 @@ class Released:
 
 
 @dataclass(frozen=True, slots=True)
+class ThirdParty:
+    """To whom released draws are sent: host and port, and the model there.
+
+    rewrites, whether free text comes back, and not a word for each drawn one.
+    """
+
+    host: str
+    model: str
+    rewrites: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ServerUse:
+    """What a third party was asked: of how many texts.
+
+    unanswered, texts of which some or all words were written without it; tokens as far
+    as the server counts them.
+    """
+
+    host: str
+    model: str
+    texts: int
+    unanswered: int
+    requests: int
+    tokens_sent: int
+    tokens_received: int
+
+    def since(self, before: ServerUse) -> ServerUse:
+        """Return what was added to an earlier state."""
+        return ServerUse(
+            self.host,
+            self.model,
+            self.texts - before.texts,
+            self.unanswered - before.unanswered,
+            self.requests - before.requests,
+            self.tokens_sent - before.tokens_sent,
+            self.tokens_received - before.tokens_received,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Requests to a server, tokens sent (about), and tokens received (at most)."""
+
+    requests: int
+    tokens_sent: int
+    tokens_received: int
+
+
+@dataclass(frozen=True, slots=True)
 class BudgetDescription:
     """How a budget spends epsilon: all that a statement must know of it.
 

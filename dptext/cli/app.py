@@ -68,6 +68,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
+
 def _version(asked: bool) -> None:
     if asked:
         typer.echo(f"dptext {__version__}")

@@ -50,7 +50,8 @@ def show(job: Job, records: int, pipeline: Pipeline, key: RunKey) -> None:
         items = source.records()
         real = (item for item in items if not isinstance(item.rest, Verbatim))
         batch = list(islice(real, records))
-    texts = pipeline.privatize(batch, pipeline.randomness(key)).texts
+    offline = pipeline.offline
+    texts = offline.privatize(batch, pipeline.randomness(key)).texts
     table = Table(box=None, expand=True, show_lines=True, padding=(0, 2))
     for name in ("original", "private"):
         table.add_column(name, ratio=1, overflow="fold")
@@ -59,6 +60,8 @@ def show(job: Job, records: int, pipeline: Pipeline, key: RunKey) -> None:
             table.add_row(*_sides(before[:_LONGEST], after[:_LONGEST]))
     console.print(table)
     console.print("A preview: nothing was written, and nothing recorded in a ledger.")
+    if offline.decoder is not pipeline.decoder:
+        console.print("Nothing was sent: a server would write other words.")
 
 
 def _sides(before: str, after: str) -> tuple[Text, Text]:

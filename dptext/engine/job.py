@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from dptext import streams
-from dptext.types import Selection
+from dptext.types import Selection, ServerUse
 
 # Called now and then with records and words done so far.
 Progress = Callable[[int, int], None]
@@ -60,10 +60,12 @@ class Sinks:
 class Written:
     """A finished output: its format, size and sha256 of its bytes as they left.
 
-    copied names the fields that are copied, where a header or a schema names them all.
+    copied names the fields that are copied, where a header or a schema names them all;
+    used, what a third party was asked to write it.
     """
 
     format: str
     bytes: int
     sha256: str
     copied: tuple[str, ...] | None = None
+    used: ServerUse | None = None

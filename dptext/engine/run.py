@@ -10,7 +10,7 @@ import contextlib
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dptext import formats, streams
@@ -31,7 +31,10 @@ from dptext.report import build, document, signatures
 from dptext.report.document import Document, Recorded
 from dptext.report.exports import SIDECAR
 from dptext.report.signatures import Key
-from dptext.types import Fault, Verbatim
+from dptext.types import Fault, ServerUse, Verbatim
+
+# Records of a batch that a third party is asked about.
+_ASKED = 256
 
 
 def run_job(
@@ -55,6 +58,10 @@ def run_job(
     lose too much; UsageError when input and output do not go together.
     """
     began = time.monotonic()
+    before = pipeline.decoder.used
+    if before is not None:
+        # One process bounds the requests under way; small batches show how far it is.
+        job = replace(job, jobs=1, batch_size=min(job.batch_size, _ASKED))
     output = sinks.output
     # No two records of a run have the same ordinal, so none share their noise.
     start, first_text = tally.next
@@ -70,13 +77,16 @@ def run_job(
         writer = module.writer(stream, selection)  # type: ignore[arg-type]
         # A ledger is charged by records, which others would have read.
         parts = job.jobs > 1 and charging.entry is None
-        tasks = source.tasks(parts=parts)
-        before = tally.records
+        tasks: Iterable[Task] = source.tasks(parts=parts)
+        later = charging
+        if before is not None:
+            tasks, later = _charged(tasks, pipeline, charging), FREE
+        first = tally.records
         for task, done in _done(pipeline, tasks, key, job.jobs, tally):
-            charging.charge(task.records, done.replaced)
+            later.charge(task.records, done.replaced)
             _write(writer, fields, task, done, source)
             tally.add(done.counted)
-            tally.records = before + fields.records
+            tally.records = first + fields.records
             if progress is not None:
                 progress(tally.records, tally.counted.words)
             del task, done  # memory for the next ones
@@ -99,7 +109,23 @@ def run_job(
     copied = fields.copied if writer.copied is None else writer.copied
     tally.copied.update(dict.fromkeys(copied))
     tally.seconds += time.monotonic() - began
-    return Written(module.name, output.size, output.digest or "", writer.copied)
+    used = _since(before, pipeline.decoder.used)
+    return Written(module.name, output.size, output.digest or "", writer.copied, used)
+
+
+def _since(before: ServerUse | None, after: ServerUse | None) -> ServerUse | None:
+    """Return what a third party was asked between two states."""
+    return None if before is None or after is None else after.since(before)
+
+
+def _charged(
+    tasks: Iterable[Task], pipeline: Pipeline, charging: Charging
+) -> Iterator[Task]:
+    """Charge each batch before its draws leave for a third party."""
+    for task in tasks:
+        charging.charge(task.records, pipeline.replaced(task.records))
+        charging.leave()
+        yield task
 
 
 def _write(
@@ -262,6 +288,8 @@ class Run:
             return nullcontext(charging.FREE)
         promise = build.promised(self.pipeline, self.key.origin)
         part = opened.sinks.output.part
+        if self.pipeline.decoder.used is not None:
+            part = None  # what is sent has left, whatever becomes of the output
         return charging.charging(self._account, self.pipeline, self.key, promise, part)
 
     def carry_out(self, job: Job, opened: Opened, charging: Charging) -> Written:

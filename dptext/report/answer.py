@@ -10,9 +10,11 @@ from __future__ import annotations
 import math
 import shlex
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+
+import msgspec
 
 from dptext.guarantees.claims import Strength
 from dptext.guarantees.rounding import MAX_MEANINGFUL_TEXT_LOSS, number
@@ -22,7 +24,7 @@ from dptext.report import html
 from dptext.report.blocks import Badge, Block, Cell, Code, Figures, Tone
 from dptext.report.document import Document, Private, WordSection
 from dptext.report.exports import SIDECAR
-from dptext.report.figures import bound, count, short, whole
+from dptext.report.figures import bound, count, of_third_party, short, whole
 from dptext.report.meaning import between, strongest
 from dptext.types import JsonObject, Level, Notion
 from dptext.vectors.measures import Measures
@@ -108,6 +110,7 @@ def answer(document: Document, released: Released | None = None) -> list[Line]:
         lines.append(_kept(private))
     elif vectors is not None and vectors.measures is not None:
         lines.append(_distances(vectors.measures))
+    lines += _third_party(document)
     return [*lines, _send(document), _report(released)]
 
 
@@ -311,7 +314,9 @@ def _one(document: Document, of: str) -> Line:
     if promise.notion is Notion.NONE:
         figures |= {"epsilon": None, "loss": None}
         return Line(f"one {of}", _no_guarantee(document), figures)
-    return Line(f"one {of}", f"{_certain(promise, of)} ({_terms(promise, of)})", figures)
+    return Line(
+        f"one {of}", f"{_certain(promise, of)} ({_terms(promise, of)})", figures
+    )
 
 
 def _finite(nats: float) -> float | None:
@@ -455,8 +460,21 @@ def _kept(private: Private) -> Line:
     if isinstance(near, float):
         parts.append(f"similarity of meaning {near:.2f} of 1")
     said = ", ".join(parts) or "there was no word to replace"
+    if private.words.describes == "rewritten texts":
+        said = "not measured: no word of a rewritten text stands for another"
     figures: JsonObject = {"changed": changed, "similarity": near, "private": True}
     return Line("kept", f"{said} (private)", figures)
+
+
+def _third_party(document: Document) -> Iterator[Line]:
+    """Say to whom draws were sent, and what came of it."""
+    private, output = document.private, document.output
+    used = None if output is None else output.used
+    if private is not None and private.words is not None:
+        used = private.words.used
+    if used is not None:
+        figures: JsonObject = msgspec.to_builtins(used)
+        yield Line("third party", of_third_party(used), figures)
 
 
 def _distances(measures: Measures) -> Line:
@@ -484,7 +502,8 @@ def _send(document: Document) -> Line:
         f"if what is copied may leave and protecting single "
         f"{'texts' if of_texts else 'words'} is enough; first "
         f"{'run dptext check' if document.vectors else 'read some records'}"
-        + "; keep this screen, it is private" * (document.private is not None),
+        + "; keep this screen, it is private"
+        * (document.private is not None),
     )
 
 

@@ -45,7 +45,11 @@ def render(page: Page) -> bytes:
     named = list(zip(page.sections, names, strict=True))
     # Boxes that follow each other stand side by side where there is room.
     rows = [list(row) for _, row in groupby(named, lambda each: _boxed(each[0]))]
-    return _template("page.html").render(page=page, named=named, rows=rows, boxed=_boxed).encode()
+    return (
+        _template("page.html")
+        .render(page=page, named=named, rows=rows, boxed=_boxed)
+        .encode()
+    )
 
 
 def fragment(blocks: Sequence[Block]) -> str:
