@@ -17,8 +17,8 @@ from dptext.errors import UsageError
 
 # In the order of the help; a command is the module of its name.
 NAMES = (
-    *("sanitize", "embed", "evaluate", "compare", "plan", "explain", "calibrate"),
-    *("audit", "check", "report", "list", "doctor", "lexicon", "ledger"),
+    *("init", "sanitize", "embed", "evaluate", "compare", "plan", "explain"),
+    *("calibrate", "audit", "check", "report", "list", "doctor", "lexicon", "ledger"),
 )
 
 

@@ -24,7 +24,8 @@ class Job:
     inputs are paths, "-" for standard input; output a path, or None for standard
     output; format a name, or None to go by suffix; on_error "fail", "skip" or
     "quarantine", the last with the path that takes the bytes of faulty records. With
-    resume, an output of a folder that is done by its manifest stays.
+    resume, an output of a folder that is done by its manifest stays; with any_language,
+    nobody looks whether the lexicon knows the words of the texts.
     """
 
     inputs: tuple[str, ...]
@@ -37,6 +38,7 @@ class Job:
     flush: bool = False
     jobs: int = 1
     resume: bool = False
+    any_language: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from dptext.engine import charging
 from dptext.engine.charging import FREE, Account, Charging
 from dptext.engine.fields import Fields, HeldBack
 from dptext.engine.job import Job, Progress, Sinks, Warn, Written
+from dptext.engine.language import Language
 from dptext.engine.manifest import Manifest
 from dptext.engine.source import Source
 from dptext.engine.tally import BEGIN, Start, Tally
@@ -55,7 +56,8 @@ def run_job(
     The output is complete then, and the owner of the sinks lets it appear. Raises
     InputError at the first faulty record when on_error is "fail", when no record could
     be read, and when a selected field is in none; RefusedError when a subject would
-    lose too much; UsageError when input and output do not go together.
+    lose too much; UsageError when input and output do not go together, or lexicon and
+    script.
     """
     began = time.monotonic()
     before = pipeline.decoder.used
@@ -77,7 +79,9 @@ def run_job(
         writer = module.writer(stream, selection)  # type: ignore[arg-type]
         # A ledger is charged by records, which others would have read.
         parts = job.jobs > 1 and charging.entry is None
-        tasks: Iterable[Task] = source.tasks(parts=parts)
+        tokenizer = None if job.any_language else pipeline.tokenizer
+        language = Language(tokenizer, pipeline.lexicon.name, warn)
+        tasks = _looked_at(source.tasks(parts=parts), language)
         later = charging
         if before is not None:
             tasks, later = _charged(tasks, pipeline, charging), FREE
@@ -95,6 +99,7 @@ def run_job(
         source.check_read(fields.records)
         source.check_unchanged()
         fields.check()
+        language.close()
         writer.close()
         if held is not None:
             held.release()
@@ -108,6 +113,7 @@ def run_job(
     tally.fields.update(fields.counts)
     copied = fields.copied if writer.copied is None else writer.copied
     tally.copied.update(dict.fromkeys(copied))
+    tally.identifying.update(fields.identifying(copied))
     tally.seconds += time.monotonic() - began
     used = _since(before, pipeline.decoder.used)
     return Written(module.name, output.size, output.digest or "", writer.copied, used)
@@ -116,6 +122,13 @@ def run_job(
 def _since(before: ServerUse | None, after: ServerUse | None) -> ServerUse | None:
     """Return what a third party was asked between two states."""
     return None if before is None or after is None else after.since(before)
+
+
+def _looked_at(tasks: Iterable[Task], language: Language) -> Iterator[Task]:
+    """Look whether the lexicon knows the words of records before they are private."""
+    for task in tasks:
+        language.look(task.records)
+        yield task
 
 
 def _charged(

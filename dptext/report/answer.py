@@ -154,14 +154,14 @@ def _cut(sentence: str, lines: int) -> str:
 
 
 def _fitting(warnings: Sequence[str], lines: int) -> list[str]:
-    """Return warnings that fit on some lines, and say how many more there are."""
+    """Return the last warnings that fit, below the number of all others."""
     if sum(map(_height, warnings)) <= lines:
         return list(warnings)
-    shown = warnings if len(warnings) <= lines else warnings[: max(lines - 1, 0)]
-    more = len(warnings) - len(shown)
+    more = 0 if len(warnings) <= lines else len(warnings) - max(lines - 1, 0)
+    shown = warnings[more:]
     each = (lines - bool(more)) // max(len(shown), 1)
     rest = [f"{count(more)} more: --verbose shows all warnings"] if more else []
-    return [*(_cut(line, each) for line in shown), *rest]
+    return [*rest, *(_cut(line, each) for line in shown)]
 
 
 def _some(number: int, one: str) -> str:
