@@ -6,7 +6,7 @@ Every sentence is written to be true by itself; what is not covered stands besid
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated
 
 from msgspec import Meta
@@ -33,6 +33,7 @@ from dptext.guarantees.sentences import said
 from dptext.mechanisms import Mechanism
 from dptext.profile import Profile
 from dptext.types import (
+    ONE,
     BudgetDescription,
     BudgetKind,
     Guarantee,
@@ -111,29 +112,29 @@ class Statement:
 
     notion: Notion
     level: Level
-    metric: Metric
-    distance: str
     epsilon: Nats
-    unit: str
-    delta: Annotated[float, Meta(ge=0, le=1)]
     loss: Loss
-    worst_loss: Nats | None
-    text_loss: TextLoss
-    equal_parts: bool
     strength: Strengths
     strategy: Strategy
     unprotected: tuple[Unprotected, ...]
     numerical_slack: Nats | None
     sentence: str
     text_level: str
-    translation: str
-    decoder: str
-    decoding: str
-    adjacency: tuple[str, ...]
-    covered: tuple[str, ...]
-    conditions: tuple[str, ...]
     not_covered: tuple[str, ...]
-    source: str
+    conditions: tuple[str, ...] = ()
+    metric: Metric = ONE
+    distance: str = ONE.name
+    unit: str = "nats"
+    delta: Annotated[float, Meta(ge=0, le=1)] = 0.0
+    worst_loss: Nats | None = None
+    text_loss: TextLoss = field(default_factory=TextLoss)
+    equal_parts: bool = False
+    translation: str = ""
+    decoder: str = "none"
+    decoding: str = ""
+    adjacency: tuple[str, ...] = ()
+    covered: tuple[str, ...] = ()
+    source: str = ""
     subjects: str = ""
 
 

@@ -66,7 +66,7 @@ class Risk:
 
     baseline: Share
     success: Share
-    bands: tuple[Band, ...]
+    bands: tuple[Band, ...] = ()
     method: str = "exact"
     low: Share | None = None
     high: Share | None = None

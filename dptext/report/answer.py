@@ -17,15 +17,19 @@ from pathlib import Path
 import msgspec
 
 from dptext.guarantees.claims import Strength
-from dptext.guarantees.rounding import MAX_MEANINGFUL_TEXT_LOSS, number
+from dptext.guarantees.rounding import (
+    MAX_MEANINGFUL_TEXT_LOSS,
+    above,
+    first_beyond,
+    number,
+)
 from dptext.guarantees.statement import Statement
 from dptext.measures.bayes_risk import Risk
 from dptext.report import html
 from dptext.report.blocks import Badge, Block, Cell, Code, Figures, Tone
-from dptext.report.document import Document, Private, WordSection
+from dptext.report.document import Document, Private, ReaderFigures
 from dptext.report.exports import SIDECAR
 from dptext.report.figures import bound, count, of_third_party, short, whole
-from dptext.report.meaning import between, strongest
 from dptext.types import JsonObject, Level, Notion
 from dptext.vectors.measures import Measures
 
@@ -40,6 +44,7 @@ _SHORTENED = (
 _LONGEST = 30  # characters of the name of a field
 _LONG_PATH = 44  # characters of the path of an output
 _SEEDED = "not measured: with the seed, every draw can be repeated"
+_BY_SEED = "who knows or guesses the seed can repeat every draw"
 _WORDS = {
     Strength.STRONG: "well protected",
     Strength.MODERATE: "protected in part",
@@ -100,9 +105,10 @@ def answer(document: Document, released: Released | None = None) -> list[Line]:
     words, vectors, private = document.words, document.vectors, document.private
     of = "text" if vectors and document.guarantee.level is Level.TEXT else "word"
     lines = [_private(document, released), _copied(document, released)]
-    lines += [_one(document, of), _person(document)]
+    lines += protected(document.guarantee, of, document)
     if words is not None:
-        lines.append(_reader(document, words))
+        seeded = document.run.key == "seed"
+        lines.append(reader(words.risk, words.risk_note, words.readers, seeded=seeded))
     else:
         assert vectors is not None
         lines.append(_ruler(vectors.measures))
@@ -112,6 +118,31 @@ def answer(document: Document, released: Released | None = None) -> list[Line]:
         lines.append(_distances(vectors.measures))
     lines += _third_party(document)
     return [*lines, _send(document), _report(released)]
+
+
+def verdict(promise: Statement) -> Badge:
+    """Say in a few words what a guarantee is worth."""
+    word, text, loss = promise.strength.word, promise.strength.text, promise.text_loss
+    if word is Strength.NONE:
+        return Badge("No guarantee", Tone.BAD)
+    if text in (Strength.STRONG, Strength.MODERATE):
+        tone = Tone.GOOD if text is Strength.STRONG else Tone.FAIR
+        return Badge(f"Whole texts are {_WORDS[text]}", tone)
+    if promise.equal_parts and loss.total is not None:
+        each = f"one of n words loses at most {above(loss.total)} / n nats"
+        return Badge(f"Whole texts are not protected; {each}", Tone.FAIR)
+    if word is Strength.NOT_MEANINGFUL:
+        return Badge("No meaningful protection", Tone.BAD)
+    if word is Strength.VARIES:
+        near = "Similar words are protected from each other"
+        return Badge(f"{near}; very different words and texts are not", Tone.FAIR)
+    if word is Strength.GROWS:
+        return Badge("The longer a text, the less its words are protected", Tone.FAIR)
+    longer = "whole texts"
+    if loss.total is None and loss.each:
+        words = first_beyond(loss.each, MAX_MEANINGFUL_TEXT_LOSS)
+        longer = f"texts of {words} words and more" if words > 1 else "texts"
+    return Badge(f"Single words are {_WORDS[word]}; {longer} are not", Tone.FAIR)
 
 
 def blocks(lines: Sequence[Line], warnings: Sequence[str] = ()) -> tuple[Block, ...]:
@@ -301,9 +332,13 @@ def _inside(document: Document) -> list[str]:
     return [as_said.get(name, name.replace("_", " ")) for name in names]
 
 
-def _one(document: Document, of: str) -> Line:
-    """Say what is guaranteed for one word, or for the text that a vector is of."""
-    promise = document.guarantee
+def protected(
+    promise: Statement, of: str = "word", document: Document | None = None
+) -> list[Line]:
+    """Say what is guaranteed for one word or text, then for all about a person.
+
+    document holds what is known of a run beside its promise.
+    """
     figures: JsonObject = {
         "notion": str(promise.notion),
         "level": str(promise.level),
@@ -311,24 +346,21 @@ def _one(document: Document, of: str) -> Line:
         "delta": promise.delta,
         "loss": _finite(promise.loss.farthest),
     }
+    sentence = ""
     if promise.notion is Notion.NONE:
         figures |= {"epsilon": None, "loss": None}
-        return Line(f"one {of}", _no_guarantee(document), figures)
-    return Line(
-        f"one {of}", f"{_certain(promise, of)} ({_terms(promise, of)})", figures
-    )
+        sentence = promise.sentence[:1].lower() + promise.sentence[1:]
+        if document is not None and document.run.key == "seed":
+            sentence = (
+                "no guarantee: who knows or guesses the seed can repeat every draw"
+            )
+    else:
+        sentence = f"{_certain(promise, of)} ({_terms(promise, of)})"
+    return [Line(f"one {of}", sentence, figures), _person(promise, document)]
 
 
 def _finite(nats: float) -> float | None:
     return nats if math.isfinite(nats) else None
-
-
-def _no_guarantee(document: Document) -> str:
-    """Say why there is no guarantee."""
-    if document.run.key == "seed":
-        return "no guarantee: who knows or guesses the seed can repeat every draw"
-    sentence = document.guarantee.sentence
-    return sentence[:1].lower() + sentence[1:]
 
 
 def _certain(promise: Statement, of: str) -> str:
@@ -361,9 +393,10 @@ def _notion(notion: Notion) -> str:
     return names.get(notion, str(notion))
 
 
-def _person(document: Document) -> Line:
+def _person(promise: Statement, document: Document | None) -> Line:
     """Say what is guaranteed for all words of a person."""
-    promise, recorded = document.guarantee, document.run.recorded
+    recorded = None if document is None else document.run.recorded
+    private = None if document is None else document.private
     total = promise.text_loss.total
     figures: JsonObject = {
         "protected_as_a_whole": False,
@@ -375,11 +408,11 @@ def _person(document: Document) -> Line:
     rare = ", apart from rare exceptions" * bool(promise.delta)
     if recorded is not None:
         limit = recorded.limits
-        protected = limit.nats <= MAX_MEANINGFUL_TEXT_LOSS and not limit.delta
-        figures |= {"limit": limit.nats, "protected_as_a_whole": protected}
-        above = "" if protected else "not protected as a whole: "
+        holds = limit.nats <= MAX_MEANINGFUL_TEXT_LOSS and not limit.delta
+        figures |= {"limit": limit.nats, "protected_as_a_whole": holds}
+        weak = "" if holds else "not protected as a whole: "
         sentence = (
-            f'{above}at most {bound(limit.nats)} nats for each "{_name(limit.field)}" '
+            f'{weak}at most {bound(limit.nats)} nats for each "{_name(limit.field)}" '
             "in all releases that the ledger records"
         )
         return Line("a person", sentence, figures)
@@ -388,7 +421,7 @@ def _person(document: Document) -> Line:
         sentence = (
             f"protected in one text (at most {bound(total)} nats{rare}), not in several"
         )
-    vectors = None if document.private is None else document.private.vectors
+    vectors = None if private is None else private.vectors
     if vectors is not None and vectors.epsilon_of_one is not None:
         figures |= {"most_of_one": vectors.most_of_one}
         figures |= {"loss_of_one": _finite(vectors.epsilon_of_one)}
@@ -396,31 +429,46 @@ def _person(document: Document) -> Line:
     return Line("a person", sentence, figures)
 
 
-def _reader(document: Document, words: WordSection) -> Line:
+def reader(
+    risk: Risk | None,
+    risk_note: str,
+    readers: Sequence[ReaderFigures],
+    *,
+    seeded: bool = False,
+) -> Line:
     """Say what the strongest measured reader finds, then what a single guess finds."""
     figures: JsonObject = {"reader": None, "found": None, "found_of_rare_words": None}
     parts = []
-    if (best := strongest(words.in_context)) is not None:
-        figures = {
-            "reader": best.reader,
-            "found": best.words,
-            "found_of_rare_words": best.rare_words,
-        }
-        rare = f" (rare ones {between(best.rare_words)})" if best.rare_words else ""
-        parts.append(f"finds {between(best.words)} of words{rare}, or more")
-    risk = words.risk
+    if readers:
+        name = max(readers, key=lambda each: each.success).reader
+        mine = [each for each in readers if each.reader == name]
+        every = _ends([each.success for each in mine])
+        rare = _ends([each.rare for each in mine if each.rare is not None])
+        figures = {"reader": name, "found": every, "found_of_rare_words": rare}
+        of_rare = f" (rare ones {_between(rare)})" if rare else ""
+        parts.append(f"finds {_between(every)} of words{of_rare}, or more")
     figures["one_word"] = None if risk is None else risk.success
     figures["without_output"] = None if risk is None else risk.baseline
-    if document.run.key == "seed":
+    if seeded:
         return Line("a reader", _SEEDED, figures)
     if risk is None:
-        parts.append(f"one guess from one word: {words.risk_note}")
+        parts.append(f"one guess from one word: {risk_note}")
     else:
         parts.append(
             f"one guess from one word finds {_success(risk)}, without the output "
             f"{whole(risk.baseline)}"
         )
     return Line("a reader", "; ".join(parts), figures)
+
+
+def _ends(shares: Sequence[float]) -> list[float]:
+    """Return the least and the largest of some shares."""
+    return [min(shares), max(shares)] if shares else []
+
+
+def _between(limits: Sequence[float]) -> str:
+    low, high = map(whole, limits)
+    return low if low == high else f"{low} to {high}"
 
 
 def _success(risk: Risk) -> str:
@@ -502,7 +550,7 @@ def _send(document: Document) -> Line:
         f"if what is copied may leave and protecting single "
         f"{'texts' if of_texts else 'words'} is enough; first "
         f"{'run dptext check' if document.vectors else 'read some records'}"
-        + "; keep this screen, it is private"
+        + "; keep this answer to yourself"
         * (document.private is not None),
     )
 

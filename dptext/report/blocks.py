@@ -169,12 +169,16 @@ class Axis:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """Lines by their names, each through its points from left to right; pages only."""
+    """Lines by their names, each through its points from left to right; pages only.
+
+    labelled: notes of points are written beside them.
+    """
 
     title: str
     across: Axis
     up: Axis
     lines: Sequence[tuple[str, Sequence[Point]]]
+    labelled: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,12 +208,17 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Sections under a title; lead stands before them, footer at the end of a page."""
+    """Sections under a title; lead stands before them, footer at the end of a page.
+
+    first: blocks that stand before all sections; a page folds the sections then, and
+    prints them all.
+    """
 
     title: str
     sections: Sequence[Section]
     lead: Sequence[str] = ()
     footer: str = ""
+    first: Sequence[Block] = ()
 
 
 def paragraphs(*lines: str, kind: Literal["", "lead", "note"] = "") -> list[Paragraph]:

@@ -21,6 +21,7 @@ from dptext.report.document import (
     Layout,
     Output,
     Private,
+    ReaderFigures,
     Recorded,
     Run,
     VectorCounts,
@@ -116,7 +117,7 @@ def stated(
         no_risk=measures.no_risk,
         risk_note=measures.risk_note,
         deniability=measures.deniability,
-        in_context=measures.in_context,
+        readers=ReaderFigures.of(measures.in_context),
         vocabulary=len(lexicon.words),
         dimensions=lexicon.vectors.shape[1],
         prior=str(lexicon.meta.get("prior", "not stated")),
@@ -181,6 +182,7 @@ def _public(
         vectors=vectors,
         output=None,
         private=None,
+        signature=None,
     )
 
 
@@ -199,7 +201,7 @@ def finished(
     if len(written) == 1:
         (one,) = written
         name = Path(job.output).name if job.output else None
-        output = Output(name, one.bytes, one.sha256, one.copied, None, None, one.used)
+        output = Output(name, one.bytes, one.sha256, one.copied, used=one.used)
     return replace(
         stated(pipeline, key.origin, shape, measures, recorded),
         audience="internal",

@@ -3,14 +3,17 @@
 A public document holds nothing that depends on the private text but what `output` says
 of the released file: its `private` part is null. It holds all that its statement
 follows from, so that whoever has it and the lexicon can draw the statement up again
-(dptext.report.recompute). A field never changes its meaning; sentences decide nothing,
-all that a reader may decide by has a field of its own.
+(dptext.report.recompute); parts that no reader needs are left to that. What has its
+default is not written. A field never changes its meaning; sentences decide nothing, all
+that a reader may decide by has a field of its own.
 """
 
 from __future__ import annotations
 
 import inspect
-from dataclasses import dataclass, field, replace
+import json
+from collections.abc import Sequence
+from dataclasses import MISSING, asdict, dataclass, field, fields, is_dataclass, replace
 from typing import Annotated, Any, Final, Literal
 
 import msgspec
@@ -19,16 +22,17 @@ from msgspec import Meta, ValidationError
 from dptext.errors import UsageError
 from dptext.guarantees.claims import SubjectLimit
 from dptext.guarantees.statement import Statement
-from dptext.measures.bayes_risk import Risk
-from dptext.measures.context_risk import InContext
+from dptext.measures.bayes_risk import Risk, Share
+from dptext.measures.context_risk import ALL, CONTENT, RARE, SAME_KIND, InContext
 from dptext.measures.public import Deniability, NoRisk
 from dptext.report.signatures import Signature
 from dptext.types import JsonObject, ServerUse
 from dptext.vectors.measures import Measures
 
-VERSION: Final = 4
+VERSION: Final = 5
 Digest = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
 Count = Annotated[int, Meta(ge=0)]
+_LONGEST_NAME = 40  # characters of texts that share a line of JSON
 _Key = Literal["system", "key-file", "seed"]
 
 
@@ -44,11 +48,11 @@ class Layout:
 
     format: str | None
     fields: tuple[str, ...] | None
-    id_field: str | None
-    missing: Literal["fail", "pass"]
-    delimiter: str | None
-    quoting: bool
-    header: bool
+    id_field: str | None = None
+    missing: Literal["fail", "pass"] = "fail"
+    delimiter: str | None = None
+    quoting: bool = True
+    header: bool = True
     detected: bool = False
     encoding: str | None = None
 
@@ -87,24 +91,75 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
+class ReaderFigures:
+    """What the strongest reader finds in draws of a public corpus, to four digits.
+
+    success, the share of all words, lies between low and high at 95%; content, of words
+    that are no stop words, and rare, of those beyond the thousand most frequent; null
+    where there are none. kind says what texts these are; counted, of how many other
+    words of that kind the reader knows the pairs.
+    """
+
+    reader: str
+    corpus: str
+    words: Count
+    success: Share
+    low: Share
+    high: Share
+    content: Share | None = None
+    rare: Share | None = None
+    kind: str = ""
+    counted: Count = 0
+
+    @classmethod
+    def of(cls, measured: Sequence[InContext]) -> tuple[ReaderFigures, ...]:
+        """Return a row for each corpus, the largest share first."""
+        rows = [cls._of(each) for each in measured if each.readings]
+        return tuple(sorted(rows, key=lambda row: -row.success))
+
+    @classmethod
+    def _of(cls, corpus: InContext) -> ReaderFigures:
+        best = max(corpus.readings, key=lambda reading: reading.success)
+        named = {each.name: each for each in best.classes}
+        every = named[ALL]
+        content, rare = (
+            round(named[name].success, 4) if name in named else None
+            for name in (CONTENT, RARE)
+        )
+        return cls(
+            reader=best.reader,
+            corpus=corpus.corpus,
+            words=every.words,
+            success=round(every.success, 4),
+            low=round(every.low, 4),
+            high=round(every.high, 4),
+            content=content,
+            rare=rare,
+            kind=corpus.kind,
+            counted=corpus.counted if best.reader == SAME_KIND else 0,
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class WordSection:
     """What a reader of the released words finds, and what they are drawn from.
 
-    no_risk says why there is no risk; in_context, what readers of whole texts find in
-    draws of public ones. vocabulary and dimensions are those of the lexicon, prior the
-    source of its word frequencies; decoder_files, by setting, and list_files, by path,
-    are the digests of what the decoder and the lists read.
+    no_risk says why there is no risk; a public report leaves out the frequency bands of
+    the risk. readers, what readers of whole texts find in draws of public ones.
+    vocabulary and dimensions are those of the lexicon, prior the source of its word
+    frequencies; decoder_files, by setting, and list_files, by path, are the digests of
+    what the decoder and the lists read.
     """
 
     risk: Risk | None
-    no_risk: NoRisk | None
     risk_note: str
-    deniability: Deniability | None
-    in_context: tuple[InContext, ...]
     vocabulary: Count
     dimensions: Count
     prior: str
-    decoder_files: dict[str, str]
+    no_risk: NoRisk | None = None
+    deniability: Deniability | None = None
+    readers: tuple[ReaderFigures, ...] = ()
+    decoder_files: dict[str, str] = field(default_factory=dict)
     list_files: dict[str, str] = field(default_factory=dict)
 
 
@@ -188,9 +243,9 @@ class Output:
     file: str | None
     bytes: Count
     sha256: Digest
-    copied: tuple[str, ...] | None
-    columns: tuple[str, ...] | None
-    rows: Count | None
+    copied: tuple[str, ...] | None = None
+    columns: tuple[str, ...] | None = None
+    rows: Count | None = None
     used: ServerUse | None = None
 
 
@@ -202,7 +257,7 @@ class Document:
     """
 
     report: Literal["dptext"]
-    version: Literal[4]
+    version: Literal[5]
     audience: Literal["internal", "public"]
     success: bool
     run: Run
@@ -211,17 +266,75 @@ class Document:
     vectors: VectorSection | None
     output: Output | None
     private: Private | None
-    signature: Signature | None = None
+    signature: Signature | None
 
 
 def public(document: Document) -> Document:
-    """Return the document without anything that depends on the private text."""
-    return replace(document, audience="public", private=None)
+    """Return the document without anything that depends on the private text.
+
+    Bands of the risk follow from its settings, and what compared texts have in common
+    stands in the sentence of the guarantee: a public report leaves both out.
+    """
+    words, promise = document.words, document.guarantee
+    if words is not None:
+        promise = replace(promise, adjacency=(), covered=())
+        risk = None if words.risk is None else replace(words.risk, bands=())
+        words = replace(words, risk=risk)
+    return replace(
+        document, audience="public", private=None, guarantee=promise, words=words
+    )
 
 
 def encode(document: object) -> bytes:
-    """Return a document as indented JSON."""
-    return msgspec.json.format(msgspec.json.encode(document), indent=2) + b"\n"
+    """Return a document as JSON in lines: what has its default is left out."""
+    data = msgspec.json.encode(_without_defaults(document))
+    return f"{_in_lines(json.loads(data))}\n".encode()
+
+
+def _without_defaults(value: object) -> object:
+    """Return the fields of dataclasses in a value by name, but for defaults."""
+    if is_dataclass(value) and not isinstance(value, type):
+        written = {}
+        for each in fields(value):
+            made = each.default_factory
+            default = each.default if made is MISSING else made()
+            if (inner := getattr(value, each.name)) != default:
+                written[each.name] = _without_defaults(inner)
+        return written
+    if isinstance(value, dict):
+        return {key: _without_defaults(inner) for key, inner in value.items()}
+    if isinstance(value, tuple | list):
+        return [_without_defaults(inner) for inner in value]
+    return value
+
+
+def _in_lines(value: object, depth: int = 0) -> str:
+    """Write JSON: a part on one line where all that it holds is short."""
+    if not isinstance(value, dict | list) or (depth > 2 and _is_short(value)):
+        return json.dumps(value, ensure_ascii=False)
+    pad = "  " * (depth + 1)
+    if isinstance(value, dict):
+        lines = [
+            f"{pad}{json.dumps(key, ensure_ascii=False)}: {_in_lines(inner, depth + 1)}"
+            for key, inner in value.items()
+        ]
+    else:
+        lines = [f"{pad}{_in_lines(inner, depth + 1)}" for inner in value]
+    start, end = "{}" if isinstance(value, dict) else "[]"
+    return (
+        "\n".join([start, ",\n".join(lines), pad[2:] + end]) if lines else start + end
+    )
+
+
+def _is_short(value: object) -> bool:
+    """Tell whether a value has no text that is longer than a name."""
+    if isinstance(value, dict):
+        return all(map(_is_short, value.values()))
+    if isinstance(value, list):
+        return all(map(_is_short, value)) and not any(
+            isinstance(each, dict) for each in value
+        )
+    return not isinstance(value, str) or len(value) <= _LONGEST_NAME
 
 
 def decode(data: bytes, location: str) -> Document:
@@ -252,11 +365,10 @@ def plain_of(data: bytes) -> tuple[Any, bool]:
     DecodeError.
     """
     plain = msgspec.json.decode(data)
-    known = _version(plain)
-    if known not in _UPGRADES:
-        return plain, False
-    _UPGRADES[known](plain)
-    return plain, True
+    older = _version(plain) in _UPGRADES
+    while (known := _version(plain)) in _UPGRADES:
+        _UPGRADES[known](plain)
+    return plain, older
 
 
 def _whole(document: Document) -> Document:
@@ -307,7 +419,7 @@ def _from_words_3(report: dict[str, Any]) -> None:
         *("tokens", "treatment", "share_copied", "metrics", "describes"),
         *("epsilon_per_text", "words_per_second", "fields"),
     )
-    report["version"] = VERSION
+    report["version"] = 4
     _add(report, words=section, vectors=None)
     _add(output, columns=None, rows=None)
     _add(private, words=counts, vectors=None)
@@ -319,14 +431,31 @@ def _from_vectors_1(report: dict[str, Any]) -> None:
     figures = ("dimensions", "epsilon_each", "step", "table_digest")
     section = _taken(report, "measures") | _taken(run, *figures)
     counts = _taken(private, "words", "vectors", "most_of_one", "epsilon_of_one")
-    report.update(report="dptext", version=VERSION)
+    report.update(report="dptext", version=4)
     _add(report, success=True, words=None, vectors=section)
     _add(run, profile="embed", lexicon=run.pop("table", None), recorded=None)
     _add(output, copied=None)
     _add(private, words=None, vectors=counts)
 
 
-_UPGRADES = {("dptext", 3): _from_words_3, ("dptext-embed", 1): _from_vectors_1}
+def _from_4(report: dict[str, Any]) -> None:
+    """Take what readers find, without the bands of most frequent words."""
+    words = _part(report, "words")
+    if "translation" not in _part(report, "guarantee"):
+        # Older versions wrote defaults, too: this is one of this version.
+        raise ValidationError("missing - at `$.guarantee.translation`")
+    report["version"] = VERSION
+    report.setdefault("signature", None)
+    if "in_context" in words:
+        known = msgspec.convert(words.pop("in_context"), tuple[InContext, ...])
+        _add(words, readers=[asdict(each) for each in ReaderFigures.of(known)])
+
+
+_UPGRADES = {
+    ("dptext-embed", 1): _from_vectors_1,
+    ("dptext", 3): _from_words_3,
+    ("dptext", 4): _from_4,
+}
 
 
 def _part(of: dict[str, Any], name: str) -> dict[str, Any]:
@@ -360,4 +489,4 @@ def _clean(part: Any) -> Any:
             key: inspect.cleandoc(value) if key == "description" else _clean(value)
             for key, value in part.items()
         }
-    return [_clean(each) for each in part] if isinstance(part, list) else part
+    return [_clean(each) for each in part] if isinstance(part, list | tuple) else part

@@ -14,7 +14,7 @@ from dptext.budgets import SequentialBudget
 from dptext.guarantees.statement import Statement
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
-from dptext.report import build, meaning, views
+from dptext.report import build, views
 from dptext.report.blocks import (
     Block,
     Bullets,
@@ -205,7 +205,7 @@ def view(result: Explanation) -> Page:
     if result.notes:
         sections.append(Section("On what this rests", (Bullets(result.notes),)))
     promise = result.guarantee
-    promised, *_ = views.guarantee(promise, meaning.badges(promise))
+    promised, *_ = views.guarantee(promise)
     return Page(
         f"How {result.profile} treats a text",
         [*sections, promised],

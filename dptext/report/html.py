@@ -132,12 +132,16 @@ class Scale:
 
 
 class Curve(NamedTuple):
-    """A line as it is drawn: number of its series, path, and a note at each marker."""
+    """A line as it is drawn: number of its series, path, a note at each marker.
+
+    labels are written beside the markers, where there are any.
+    """
 
     name: str
     number: int
     path: str
     marks: tuple[tuple[float, float, str], ...]
+    labels: tuple[tuple[float, float, str], ...] = ()
 
 
 class Drawn(NamedTuple):
@@ -163,7 +167,12 @@ def drawn(chart: Chart) -> Drawn:
             x, y = round(across.at(each.x), 1), round(up.at(each.y), 1)
             marks.append((x, y, f"{name}: {shown}".rstrip()))
         path = " ".join(f"{x:g},{y:g}" for x, y, _ in marks)
-        return Curve(name, number % SERIES, path, tuple(marks))
+        named = points if chart.labelled and not number else ()
+        labels = tuple(
+            _label(x, y, point.note)
+            for point, (x, y, _) in zip(named, marks, strict=False)
+        )
+        return Curve(name, number % SERIES, path, tuple(marks), labels)
 
     return Drawn(
         _ticks(across, chart.across),
@@ -171,6 +180,11 @@ def drawn(chart: Chart) -> Drawn:
         (_short(chart.across.label), _short(chart.up.label)),
         tuple(line(n, *each) for n, each in enumerate(kept)),
     )
+
+
+def _label(x: float, y: float, note: str) -> tuple[float, float, str]:
+    """Place a note above its marker, to the left: a line that rises is not there."""
+    return x - 5, y - 8, note
 
 
 def _ticks(scale: Scale, axis: Axis) -> tuple[tuple[float, str], ...]:

@@ -11,13 +11,12 @@ from dptext import progress
 from dptext.guarantees.statement import Statement
 from dptext.measures import public
 from dptext.measures.bayes_risk import Risk
-from dptext.measures.context_risk import AT_LEAST, InContext
+from dptext.measures.context_risk import InContext
 from dptext.measures.public import Deniability, PublicMeasures
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
-from dptext.report import build, figures, meaning, views
+from dptext.report import answer, build, figures, views
 from dptext.report.blocks import (
-    Bullets,
     Cell,
     Code,
     Column,
@@ -27,6 +26,7 @@ from dptext.report.blocks import (
     Section,
     Table,
 )
+from dptext.report.document import ReaderFigures
 from dptext.types import Record
 
 SENTENCES = (
@@ -201,51 +201,36 @@ def _characters(pipeline: Pipeline) -> float:
 
 def view(result: Plan) -> Page:
     """Return a plan as a page."""
-    promise, risk = result.guarantee, result.risk
-    promised, limits, _ = views.guarantee(
-        promise, meaning.badges(promise), title="What a run will promise"
-    )
-    sections = [
-        promised,
-        limits,
-        views.meant(promise, risk, result.in_context),
-        Section("In figures", (Figures(list(_figures(result))),)),
+    readers = ReaderFigures.of(result.in_context)
+    lines = [
+        *answer.protected(result.guarantee),
+        answer.reader(result.risk, result.risk_note, readers),
     ]
-    if risk is not None:
-        good = Bullets(meaning.good_for(risk)), Paragraph(result.risk_note, "note")
-        sections.append(Section("What this risk is good for", good))
+    rows: list[tuple[str | Code, Cell]] = [(line.name, line.sentence) for line in lines]
     examples = Table(
         [Column("as it is"), Column("as it may come out")],
         [(each.before, each.after) for each in result.examples],
     )
-    sections.append(Section("Public sentences, and one way they come out", (examples,)))
+    measured = [*views.found(result.risk, readers), Paragraph(result.risk_note, "note")]
     return Page(
         f"Plan: {result.profile}",
-        sections,
+        [
+            Section("Public sentences, and one way they come out", (examples,)),
+            *views.guarantee(result.guarantee),
+            Section("What readers find", measured),
+        ],
         lead=("Nothing private was read for this plan.",),
         footer=f"dptext plan, mechanism {result.mechanism}, lexicon {result.lexicon}",
+        first=(Figures([*rows, *_figures(result)]),),
     )
 
 
 def _figures(result: Plan) -> Iterator[tuple[str | Code, Cell]]:
-    """Yield names and values of the figures."""
-    risk = result.risk
+    """Yield what a run will be like and cost."""
     yield "mechanism", f"{result.mechanism}, epsilon {result.epsilon:g}"
-    yield from meaning.in_context(result.in_context)
-    if result.in_context:
-        yield "at least", AT_LEAST
-    if risk is None:
-        yield "risk", result.risk_note
-    else:
-        yield (
-            "risk",
-            "best guess from one output word is right for "
-            f"{figures.share(risk.success)}"
-            f" (without output {figures.share(risk.baseline)})",
-        )
     if result.changed is not None:
         drawn = " as drawn, before decoding" * (result.guarantee.decoder != "none")
-        yield "words that change", f"about {figures.share(result.changed)}{drawn}"
+        yield "changed", f"about {figures.share(result.changed)} of words{drawn}"
     if result.deniability is not None:
         yield from views.deniability(result.deniability)
     asking = result.third_party

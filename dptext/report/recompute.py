@@ -16,7 +16,7 @@ from dptext.errors import DptextError, UnprovenError, UsageError
 from dptext.guarantees.policy import Unverified
 from dptext.measures.public import NoRisk, PublicMeasures
 from dptext.report import build
-from dptext.report.document import Document, Run
+from dptext.report.document import Document, Run, public
 from dptext.settings import digest_of_path
 from dptext.types import Lexicon, Notion
 from dptext.vectors import measures, release
@@ -31,7 +31,7 @@ _PARTS = ("guarantee", "words", "vectors", "run")
 _WORDED = (
     *("sentence", "text_level", "conditions", "not_covered", "adjacency", "covered"),
     *("translation", "source", "distance", "name", "unit", "risk_note", "method"),
-    *("algorithm", "prior", "dptext", "in_context", "decoding", "subjects"),
+    *("algorithm", "prior", "dptext", "readers", "decoding", "subjects"),
 )
 _PATIENCE = 3.0  # seconds without a line
 # Machines round differently. Draws are the same everywhere, but where rounding decides
@@ -94,11 +94,14 @@ class Recomputer:
         self._lexicons.update({lexicon.digest: lexicon for lexicon in others})
         self._done: dict[bytes, _Stated | _EndedError] = {}
 
-    def compare(self, document: Document, *, same_version: bool) -> Outcome:
+    def compare(
+        self, document: Document, *, same_version: bool, older: bool = False
+    ) -> Outcome:
         """Compare a report with what settings, lexicon and layout give.
 
         same_version: this version wrote it; the sentences of another may differ, which
-        is a gap while no figure does.
+        is a gap while no figure does. older: its document is of an older version, and
+        holds what public reports leave out.
         """
         try:
             _check_parts(document)
@@ -107,6 +110,8 @@ class Recomputer:
                 wanted = state(document.run)
         except _EndedError as ended:
             return ended.outcome
+        if not older:
+            wanted = public(wanted)
         outcome = _compared(wanted, document, same_version)
         difference = (
             outcome.difference or _chosen(document) or _metric(wanted, document)

@@ -53,6 +53,7 @@ def _parts(blocks: Iterable[Block | Section | Page]) -> Iterator[RenderableType]
         if isinstance(each, Page):
             yield Rule(Text(each.title), style="dim")
             yield from (Text(line, style="dim") for line in each.lead)
+            yield from _parts(each.first)
             yield from _parts(each.sections)
         elif isinstance(each, Section):
             inner = list(_parts(each.blocks))

@@ -74,7 +74,7 @@ def verdict(export: Export, policy: ExportPolicy, recomputer: Recomputer) -> Ver
     ]
     if findings:
         return Verdict(tuple(findings))
-    outcome = recomputer.compare(report, same_version=same_version)
+    outcome = recomputer.compare(report, same_version=same_version, older=older)
     if outcome.difference:
         return failed(Rule.CHANGED, f"its report was changed: {outcome.difference}")
     notes = [*_sent(report)]
@@ -227,11 +227,12 @@ def _edited(
 
     plain is the report as this version has it.
     """
-    again = encode(report)
     if _has_twice(data):
         yield "its report holds a key twice"
     elif not (
-        plain == msgspec.json.decode(again) if same_version else written(plain, again)
+        plain == msgspec.json.decode(encode(report))
+        if same_version
+        else written(plain, report)
     ):
         yield "its report holds keys that dptext does not write, or lacks some"
     run = report.run
@@ -239,12 +240,12 @@ def _edited(
         yield "its report was changed: the settings do not match their digest"
 
 
-def written(report: object, again: bytes) -> bool:
-    """Tell whether a report that was read holds nothing but what is written again.
+def written(plain: object, report: Document) -> bool:
+    """Tell whether a report that was read holds nothing but what is known of it.
 
-    A key that has a default may be absent: an earlier dptext did not know it.
+    A key that has a default may be absent, or stand there with it.
     """
-    return _within(report, msgspec.json.decode(again))
+    return _within(plain, msgspec.json.decode(msgspec.json.encode(report)))
 
 
 def _within(part: object, full: object) -> bool:

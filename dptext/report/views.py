@@ -1,20 +1,20 @@
 """A report as a page of blocks: of words or of vectors, internal or public.
 
-It shows what the document holds and nothing else; parts that are functions of the
-private text are marked, and absent from public reports.
+First the short answer, then all that the document holds; parts that are functions of
+the private text are marked, and absent from public reports.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from dptext.guarantees.rounding import MAX_MEANINGFUL_LOSS, above, factor, number
 from dptext.guarantees.statement import Statement
 from dptext.measures.bayes_risk import Risk
-from dptext.measures.context_risk import ALL, AT_LEAST, InContext
+from dptext.measures.context_risk import AT_LEAST
 from dptext.measures.public import Deniability
-from dptext.report import figures, meaning
+from dptext.report import answer, figures, trade
 from dptext.report.blocks import (
     Badge,
     Block,
@@ -33,15 +33,14 @@ from dptext.report.blocks import (
 )
 from dptext.report.document import (
     Document,
-    Layout,
-    Output,
     Private,
+    ReaderFigures,
     VectorSection,
     WordCounts,
     WordSection,
 )
 from dptext.report.exports import SIDECAR
-from dptext.report.figures import count, share
+from dptext.report.figures import between, count, share
 from dptext.report.signatures import UNSIGNED
 from dptext.types import Level, Notion
 from dptext.vectors.measures import Measures
@@ -49,8 +48,8 @@ from dptext.vectors.measures import Measures
 OWNER = "For the owner of the text only"
 _AUDIENCE = {
     "internal": (
-        "Internal report, for the owner of the text only: the parts so marked are "
-        "functions of the private text. Do not release this page."
+        "Internal report, for the owner of the text only: the parts so marked, counts "
+        "and the line kept follow from the private text. Do not release this page."
     ),
     "public": (
         "Public report: nothing in it depends on the private text except what it says "
@@ -62,182 +61,69 @@ _KEYS = {
     "key-file": "a key file",
     "seed": "a seed: repeatable, no privacy",
 }
-_NONE = "There is no guarantee to hold."
+# What the readers are that ship, by their names.
+_READERS = {
+    "alone": "one word at a time",
+    "ngram": "all of a text, model of word pairs",
+}
 
 
 def report(document: Document, signed: str = UNSIGNED) -> Page:
     """Return a report as a page; signed says who signed (dptext.report.signatures)."""
-    run, promise, words = document.run, document.guarantee, document.words
+    words, private = document.words, document.private
     if words is not None:
-        name, several = run.profile, "Whole texts"
-        badges = meaning.badges(promise)
-        sections = [*_words(document, words), *_private_words(document.private)]
+        name = document.run.profile
+        sections = [*_words(words), *_private_words(private)]
     else:
         assert document.vectors is not None
-        name, several = "vectors", "Several vectors"
-        badges = meaning.vector_badges(promise)
-        sections = [*_vectors(promise, document.vectors)]
-        sections += _private_vectors(document.private)
+        name = "vectors"
+        sections = [*_vectors(document.vectors), *_private_vectors(private)]
     failed = () if document.success else ("This run did not succeed.",)
+    lines = answer.answer(document)
     return Page(
         f"Privacy report: {name}",
         [
-            *guarantee(promise, badges, several=several),
+            *guarantee(document.guarantee),
             *sections,
             _run(document),
-            _check(document.output, signed),
+            _check(document, signed),
         ],
         lead=(*failed, _AUDIENCE[document.audience]),
-        footer=f"Written by dptext {run.dptext}. This page has no scripts and loads "
-        "nothing.",
-    )
-
-
-def guarantee(
-    promise: Statement,
-    badges: Sequence[Badge],
-    *,
-    title: str = "Guarantee",
-    several: str = "Whole texts",
-) -> tuple[Section, Section, Section]:
-    """Return what is promised, what is not, and under which conditions."""
-    more = (promise.translation, promise.decoding)
-    subjects = f"Ledger: {promise.subjects}" if promise.subjects else ""
-    lines = paragraphs(f"{several}: {promise.text_level}", *more, subjects)
-    said = Paragraph(promise.sentence, "lead")
-    conditions: Block = Bullets(promise.conditions)
-    if not promise.conditions:
-        conditions = Paragraph(_NONE, "note")
-    return (
-        Section(title, (said, *lines), badges),
-        Section("Not covered", (Bullets(promise.not_covered),), boxed=True),
-        Section("Holds if", (conditions,)),
-    )
-
-
-def meant(
-    promise: Statement, risk: Risk | None, measured: Iterable[InContext]
-) -> Section:
-    """Return the promise in plain words, and the scale of its badges; pages only."""
-    lines = paragraphs(*meaning.meaning(promise, risk, measured))
-    scales = paragraphs(meaning.scale(promise), meaning.TEXT_SCALE, kind="note")
-    return Section("What this means", (More((*lines, *scales)),))
-
-
-def _words(document: Document, words: WordSection) -> Iterator[Section]:
-    """Yield what is said of released words, from public data alone."""
-    layout = document.run.layout
-    rows: Rows = [
-        ("Made private", made_private(layout)),
-        ("Copied unchanged", copied(layout, document.output)),
-    ]
-    if layout.id_field is not None:
-        rows.append(("Names a record (copied, too)", layout.id_field))
-    yield Section("What is made private and what is copied", (Figures(rows),))
-    yield meant(document.guarantee, words.risk, words.in_context)
-    yield _risk(words)
-    yield _loss(document.guarantee)
-    if words.deniability is not None:
-        rows = deniability(words.deniability)
-        rows.append(("Method", words.deniability.method))
-        yield Section("Plausible deniability", (Figures(rows),))
-
-
-def made_private(layout: Layout) -> str:
-    """Name what is made private."""
-    if layout.fields is None:
-        return "each line" if layout.format == "text" else "all text"
-    return ", ".join(layout.fields)
-
-
-def copied(layout: Layout, output: Output | None) -> str:
-    """Name what is copied, by its names where the output has them in one place."""
-    if output is not None and output.copied is not None:
-        return ", ".join(output.copied) or "no other field"
-    if layout.fields is None:
-        return "no other field: the input is lines of text"
-    return f"every field but {' and '.join(layout.fields)}"
-
-
-def deniability(deny: Deniability) -> Rows:
-    """Return N_w and S_w, each with what it is."""
-    shown = {"N_w": share(deny.n_w), "S_w": figures.distinct(deny.s_w, deny.runs)}
-    return [
-        (name, f"{value}: {figures.MEANINGS[name]}") for name, value in shown.items()
-    ]
-
-
-def _risk(words: WordSection) -> Section:
-    risk, title = words.risk, "Risk: how often a word is guessed"
-    if risk is None:
-        return Section(title, (Paragraph(f"Risk: {words.risk_note}"),))
-    reading = meaning.found(words.in_context)
-    names = ("in context", "from output", "knowing the band", "without output")
-    table = Table(
-        [
-            Column("word guessed"),
-            Column("share of text", share),
-            *(Column(name, share, full=1.0) for name in names),
-        ],
-        [
-            (ALL, None, reading.get(ALL), risk.success, None, risk.baseline),
-            *(
-                (
-                    *(f"{band.name} ({count(band.words)})", band.share),
-                    *(reading.get(band.name), band.success),
-                    *(band.success_band_known, band.baseline),
-                )
-                for band in risk.bands
-            ),
-        ],
-        title="How often a guess of a word is right",
-    )
-    readers: list[Block] = [
-        Figures(meaning.in_context(words.in_context)),
-        Paragraph(AT_LEAST, "note"),
-    ]
-    context = (
-        "In context: what a reader of the whole text found, in the public corpus where "
-        "it found most."
-    )
-    legend = (
-        "From output: the best guess from one output word. Knowing the band: the same "
-        "by someone who knows which band the word is of. Without output: the best "
-        "guess from the public word frequencies alone, of the band where a band is "
-        "named. Bands are made by the public frequencies."
-    )
-    return Section(
-        title,
-        (
-            *(readers if reading else ()),
-            table.filled(),
-            More(paragraphs(context if reading else "", legend, kind="note")),
-            Paragraph(f"Method: {risk.method}.{_limits(risk)}", "note"),
-            Paragraph(words.risk_note, "note"),
-            Heading("What this risk is good for"),
-            Bullets(meaning.good_for(risk)),
+        footer=f"Written by dptext {document.run.dptext}. This page has no scripts and "
+        "loads nothing.",
+        first=(
+            Figures([(line.name, line.sentence) for line in lines]),
+            *trade.picture(document),
         ),
     )
 
 
-def _limits(risk: Risk) -> str:
-    if risk.low is None or risk.high is None:
-        return ""
-    sure = f" with confidence {share(risk.confidence)}" if risk.confidence else ""
-    return (
-        f" The success from output lies between {share(risk.low)} and "
-        f"{share(risk.high)}{sure}; shown is the upper limit, for the bands too."
+def guarantee(promise: Statement) -> tuple[Section, ...]:
+    """Return what is promised, what is not, and under which conditions."""
+    lines = paragraphs(
+        promise.text_level, promise.translation, promise.decoding, promise.subjects
     )
+    blocks = (Paragraph(promise.sentence, "lead"), *lines, *_loss(promise))
+    limits = Bullets(promise.not_covered)
+    sections = [
+        Section("Guarantee", blocks, (answer.verdict(promise),)),
+        Section("Not covered", (limits,), boxed=True),
+    ]
+    if promise.conditions:
+        sections.append(Section("Holds if", (Bullets(promise.conditions),)))
+    return tuple(sections)
 
 
-def _loss(promise: Statement) -> Section:
-    loss, title = promise.loss, "Loss when one word is changed"
-    if promise.level is Level.WORDS:
-        title = "Loss for each replaced word of a text"
-    if promise.equal_parts:
-        title = "Loss when one word is changed, in a text of one replaced word"
+def _loss(promise: Statement) -> Iterator[Block]:
+    """Yield bounds of nats as factors; none where there is no guarantee."""
+    loss = promise.loss
     if promise.notion is Notion.NONE:
-        return Section(title, (Paragraph("Not bounded: there is no guarantee."),))
+        return
+    name = "one word differs"
+    if promise.level is Level.WORDS:
+        name = "each replaced word of a text"
+    elif promise.equal_parts:
+        name = "one word differs, in a text of one word (in longer ones no more)"
     rows = [("any two words", loss.farthest)]
     if promise.notion is Notion.METRIC:
         rows = [
@@ -247,27 +133,112 @@ def _loss(promise: Statement) -> Section:
         ]
     largest = max(nats for _, nats in rows)
     bars = len(rows) > 1 and math.isfinite(largest)
-    table = Table(
+    yield Table(
         [
-            Column("words compared"),
+            Column(name),
             Column("loss in nats, at most", figures.bound, largest if bars else None),
             Column("factor", _factor),
         ],
-        [(name, nats, nats) for name, nats in rows],
+        [(words, nats, nats) for words, nats in rows],
     )
-    note = (
-        f"A loss of x nats is a factor of e^x. Above {MAX_MEANINGFUL_LOSS:g} nats "
-        "there is no meaningful protection."
+    limit = f" Delta is {number(promise.delta)}." if promise.delta else ""
+    yield Paragraph(
+        "A loss of x nats is a factor of e^x. A word is well protected up to 1 nat, in "
+        f"part up to 10, weakly up to {MAX_MEANINGFUL_LOSS:g}, and not meaningfully "
+        f"above; texts as a whole are not meaningfully protected above 10.{limit}",
+        "note",
     )
-    if promise.equal_parts:
-        note += " In a longer text, one changed word loses no more."
-    if promise.notion is Notion.APPROXIMATE:
-        note += f" Delta is {number(promise.delta)}."
-    return Section(title, (table, Paragraph(note, "note")))
 
 
 def _factor(nats: float) -> str:
     return "unbounded" if math.isinf(nats) else factor(nats)
+
+
+def _words(words: WordSection) -> Iterator[Section]:
+    """Yield what is measured of released words, by public data alone."""
+    blocks = list(found(words.risk, words.readers))
+    if words.risk is not None and words.risk.bands:
+        blocks.append(_bands(words.risk))
+    blocks.append(Paragraph(words.risk_note, "note"))
+    yield Section("What readers find", blocks)
+    if words.deniability is not None:
+        method = Paragraph(f"Method: {words.deniability.method}.", "note")
+        rows = Figures(deniability(words.deniability))
+        yield Section("Plausible deniability", (rows, method))
+
+
+def found(risk: Risk | None, readers: Sequence[ReaderFigures]) -> Iterator[Block]:
+    """Yield how often readers guess words, the strongest first."""
+    rows: list[tuple[object, ...]] = [
+        (
+            *(_READERS.get(each.reader, each.reader), each.success),
+            *(between(each.low, each.high), each.content, each.rare),
+            _measured_on(each),
+        )
+        for each in readers
+    ]
+    if risk is not None:
+        limits, guess = None, "one word, best possible guess"
+        if risk.low is not None:
+            limits = between(risk.low, risk.high)
+        public = "public word frequencies"
+        rows.append((guess, risk.success, limits, None, None, public))
+        rows.append(("no output, best guess", risk.baseline, None, None, None, public))
+    columns = [
+        Column("reader"),
+        Column("all words", share, full=1.0),
+        Column("95% limits"),
+        Column("content words", share),
+        Column("rare words", share),
+        Column("measured on"),
+    ]
+    if rows:
+        yield Table(columns, rows, title="Share of words that are found").filled()
+    if readers:
+        yield Paragraph(AT_LEAST, "note")
+    if risk is not None:
+        sure = f" The upper limit holds with {share(risk.confidence)} confidence."
+        yield Paragraph(
+            f"Best possible guess: {risk.method}.{sure if risk.confidence else ''}",
+            "note",
+        )
+
+
+def _measured_on(row: ReaderFigures) -> str:
+    """Say of which texts a row is, and what its reader has of others."""
+    kind = f"{row.kind}: " if row.kind else ""
+    other = ""
+    if row.counted:
+        other = f"; reader with {count(row.counted)} other words of the kind"
+    return f"{kind}{count(row.words)} words of {row.corpus}{other}"
+
+
+def _bands(risk: Risk) -> Table:
+    """Return the best guess of words by their public frequency."""
+    return Table(
+        [
+            Column("best guess from one word, by frequency"),
+            Column("share of text", share),
+            Column("from output", share, full=1.0),
+            Column("knowing the band", share),
+            Column("without output", share),
+        ],
+        [
+            (
+                *(f"{band.name} ({count(band.words)})", band.share, band.success),
+                *(band.success_band_known, band.baseline),
+            )
+            for band in risk.bands
+        ],
+    )
+
+
+def deniability(deny: Deniability) -> Rows:
+    """Return N_w and S_w, each with what it is."""
+    shown = {"N_w": share(deny.n_w), "S_w": figures.distinct(deny.s_w, deny.runs)}
+    return [
+        (name, f"{value}: {figures.MEANINGS[name]}") for name, value in shown.items()
+    ]
 
 
 def _private_words(private: Private | None) -> Iterator[Section]:
@@ -353,14 +324,13 @@ def _metrics(words: WordCounts) -> Iterator[tuple[str, str]]:
         yield name, f"{shown} ({about})" if about else shown
 
 
-def _vectors(promise: Statement, section: VectorSection) -> Iterator[Section]:
+def _vectors(section: VectorSection) -> Iterator[Section]:
     """Yield what is said of released vectors, from public data alone."""
     rows = [
         ("Vectors", f"{section.dimensions} dimensions, steps of {section.step:.6g}"),
         ("Epsilon of one vector", above(section.epsilon_each, 6)),
     ]
-    note = Paragraph(meaning.scale(promise), "note")
-    yield Section("Vectors", (Figures(rows), More((note,))))
+    yield Section("Vectors", (Figures(rows),))
     if section.measures is not None:
         note = Paragraph("Measured on public words or texts alone.", "note")
         measured = Figures(list(_measured(section.measures)))
@@ -390,7 +360,7 @@ def _measured(measures: Measures) -> Iterator[tuple[str, str]]:
     yield (
         "Ruler: the original is found",
         f"by the nearest of {count(ruler.choices)} {ruler.of} {share(ruler.nearest)}"
-        f"{best} (95% limits {figures.between(ruler.low, ruler.high)}); without the "
+        f"{best} (95% limits {between(ruler.low, ruler.high)}); without the "
         f"vector {share(ruler.baseline)}",
     )
 
@@ -415,7 +385,7 @@ def _private_vectors(private: Private | None) -> Iterator[Section]:
 
 
 def _run(document: Document) -> Section:
-    run, promise = document.run, document.guarantee
+    run, promise, layout = document.run, document.guarantee, document.run.layout
     words, vectors, output = document.words, document.vectors, document.output
     head: Rows = [("dptext", run.dptext), ("Profile", run.profile)]
     if words is not None:
@@ -426,12 +396,13 @@ def _run(document: Document) -> Section:
         assert vectors is not None
         name, pool = run.settings["mechanism"]["name"], run.settings["embed"]["pool"]
         head += [("Mechanism", f"{name}, {pool}"), ("Vectors of", run.lexicon)]
-        head.append(("Made private", made_private(run.layout)))
         if output is not None and output.columns is not None:
             head.append(("Columns", ", ".join(output.columns)))
         more = [("Digest of the vectors", Code(vectors.table_digest))]
     if output is not None and output.used is not None:
         head.append(("Third party", figures.of_third_party(output.used)))
+    if layout.id_field is not None:
+        head.append(("Names a record (copied, too)", layout.id_field))
     head.append(("Source of randomness", _KEYS[run.key]))
     facts: Rows = [
         ("Algorithm", run.algorithm),
@@ -451,33 +422,27 @@ def _run(document: Document) -> Section:
     return Section("Versions and settings", (Figures(head), details))
 
 
-def _check(output: Output | None, signed: str) -> Section:
-    title, blocks = "How to check the file", list[Block]()
+def _check(document: Document, signed: str) -> Section:
+    """Say how to check the file, and who signed the public report."""
+    output, rows = document.output, Rows()
+    more: tuple[Block, ...] = ()
+    if output is not None:
+        rows = [
+            ("Released file", output.file or "written to standard output"),
+            ("Size", f"{count(output.bytes)} bytes"),
+            ("SHA-256", Code(output.sha256)),
+        ]
+    if output is not None and output.file is not None:
+        line = (
+            f"With the public report as {output.file}{SIDECAR} beside the file, dptext "
+            f"check {output.file} ends with exit code 0 if the report is of this very "
+            "file, says what its settings give, and meets the policy."
+        )
+        more = (More((Paragraph(line),)),)
     wrote = (
         "Nothing tells who wrote the public report."
         if signed == UNSIGNED
         else "Who has the key (--verify-key) finds every edit of the public report."
     )
-    signature = Figures([("Signature", f"{signed}. {wrote}")])
-    if output is None:
-        line = "This report is about several outputs and names none of their digests."
-        return Section(title, (Paragraph(line), signature))
-    name = output.file or "the output (written to standard output)"
-    blocks = [
-        Figures(
-            [
-                ("Released file", name),
-                ("Size", f"{count(output.bytes)} bytes"),
-                ("SHA-256", Code(output.sha256)),
-            ]
-        ),
-        Paragraph("The digest of the file must be the one above."),
-    ]
-    if output.file is not None:
-        blocks[1] = Paragraph(
-            f"With the public report as {output.file}{SIDECAR} beside the file, dptext "
-            f"check {output.file} ends with exit code 0 if the file has the digest "
-            "that the report names and the report meets the policy given; else it says "
-            "why not."
-        )
-    return Section(title, (More(blocks), signature))
+    rows.append(("Signature", f"{signed}. {wrote}"))
+    return Section("How to check the file", (Figures(rows), *more))

@@ -15,7 +15,8 @@ from dptext.guarantees import sentences
 from dptext.guarantees.claims import Strengths
 from dptext.guarantees.policy import ExportPolicy
 from dptext.guarantees.statement import Statement
-from dptext.report import meaning, verify
+from dptext.report import answer, verify
+from dptext.report.blocks import Badge
 from dptext.report.document import Document
 from dptext.report.recompute import risk_of
 from dptext.types import ONE, Guarantee, Metric, MetricKind, Notion
@@ -40,9 +41,9 @@ def plain(said: Statement) -> Statement:
     return replace(said, metric=name, **changes)
 
 
-def verdicts(said: Statement) -> tuple[Strengths, list[str]]:
-    """Return what a statement is worth, and the colours that show it."""
-    return said.strength, [str(badge.tone) for badge in meaning.badges(said)]
+def verdicts(said: Statement) -> tuple[Strengths, Badge]:
+    """Return what a statement is worth, and the badge that shows it."""
+    return said.strength, answer.verdict(said)
 
 
 def reword(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+import dptext
 from dptext.report import document, html
 from dptext.report.blocks import Axis, Chart, Column, Page, Point, Section, Table
 from dptext.report.figures import share, short
@@ -47,6 +48,7 @@ function measure(frame) {
   const boxes = [...page.querySelectorAll(".pair > section")].map(
     each => each.getBoundingClientRect().toJSON());
   document.getElementById("out").textContent = JSON.stringify({
+    high: page.body.getBoundingClientRect().height,
     scroll: root.scrollWidth, client: root.clientWidth, out: found,
     text: Math.min(...heights), ink: style.color, paper: style.backgroundColor,
     boxes: boxes, charts: page.querySelectorAll("figure > svg").length});
@@ -147,17 +149,23 @@ def test_pages_fit_and_can_be_read(made_page: Any, wide: int, tmp_path: Path) ->
         assert found["text"] >= 10
 
 
-def test_limits_stand_beside_the_guarantee(tmp_path: Path) -> None:
-    """What is not covered has the guarantee's width, beside it or right below it."""
-    page = report(tmp_path)
-    for wide in (400, 1400):
-        first, second = measured(page, wide, tmp_path)["boxes"]
-        assert first["width"] == pytest.approx(second["width"], abs=1)
-        if wide == 1400:
-            assert second["top"] == pytest.approx(first["top"], abs=1)
-            assert second["left"] > first["right"]
-        else:
-            assert 0 < second["top"] - first["bottom"] < 40
+def test_a_folded_report_is_short_and_prints_all(tmp_path: Path) -> None:
+    """At most 2,000 pixels high at 1,200 wide; on paper closed parts are open."""
+    data = dptext.privatize(["The film was good."], report=True)[1]
+    page = rendered(data)
+    found = measured(page, 1200, tmp_path)
+    assert found["charts"] == 1
+    assert found["high"] <= 2000
+    assert measured(page, 400, tmp_path)["scroll"] == 400
+    opened = page.replace(b"<details>", b"<details open>")
+    assert measured(opened, 1200, tmp_path)["high"] > 2 * found["high"]
+    pages = []
+    for name, each in (("closed", page), ("open", opened)):
+        source, paper = tmp_path / f"{name}.html", tmp_path / f"{name}.pdf"
+        source.write_bytes(each)
+        run(tmp_path, f"--print-to-pdf={paper}", source.as_uri())
+        pages.append(paper.read_bytes().count(b"/Type /Page\n"))
+    assert pages[0] >= pages[1] > 3
 
 
 def test_pages_follow_the_colours_of_the_reader(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Figures have one form and one sentence; bounds of words and texts a badge each."""
+"""Figures have one form and one sentence; what bounds are worth has a badge."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ import pytest
 from rich.console import Console
 
 from dptext import pipeline, profile
-from dptext.measures.bayes_risk import Risk
-from dptext.report import figures, html, meaning, plan, terminal, views
+from dptext.report import answer, figures, html, plan, terminal, views
 from dptext.report.blocks import Figures
 from tests import small
 from tests.report.test_document import made
@@ -27,8 +26,7 @@ def panel(document: Any, folder: Path) -> str:
 
 def planned(found: plan.Plan) -> dict[str, str]:
     """Return the figures of a plan."""
-    blocks = [b for section in plan.view(found).sections for b in section.blocks]
-    (rows,) = [block.rows for block in blocks if isinstance(block, Figures)]
+    (rows,) = [b.rows for b in plan.view(found).first if isinstance(b, Figures)]
     return {str(name): str(value) for name, value in rows}
 
 
@@ -78,74 +76,51 @@ def even(nats: float) -> dict[str, float]:
     return {"nearest": nats, "median": nats, "farthest": nats}
 
 
+def of_text(total: float, word: float) -> dict[str, Any]:
+    """Return the values of a bound for whole texts, and for one word of them."""
+    bound = {"total": total}
+    return {"level": "text", "text_loss": bound, "loss": even(word)}
+
+
 @pytest.mark.parametrize(
     ("values", "tone", "words"),
     [
-        ({"notion": "none"}, "bad", "Whole texts: no guarantee"),
+        ({"notion": "none"}, "bad", "No guarantee"),
+        ({"text_loss__each": 12.0}, "fair", "protected in part; texts are not"),
+        ({"text_loss__each": 5.0}, "fair", "texts of 3 words and more are not"),
+        ({"text_loss__each": None}, "fair", "in part; whole texts are not"),
+        ({"loss": even(1.0)}, "fair", "Single words are well protected"),
+        ({"loss": even(1.0001)}, "fair", "Single words are protected in part"),
+        ({"loss": even(10.5)}, "fair", "Single words are weakly protected"),
+        ({"loss": even(31.0)}, "bad", "No meaningful protection"),
         (
-            {"text_loss__each": 12.0},
-            "bad",
-            "at most n times 12 nats, no meaningful bound",
+            {"loss": {"nearest": 1.0, "median": 20.0, "farthest": 31.0}},
+            *("fair", "very different words and texts are not"),
         ),
+        ({"worst_loss": None, "level": "words"}, "fair", "The longer a text, the less"),
+        (of_text(1.0, 1.0), "good", "Whole texts are well protected"),
+        (of_text(10.0, 10.0), "fair", "Whole texts are protected in part"),
+        (of_text(10.5, 10.5), "fair", "are weakly protected; whole texts are not"),
+        (of_text(60.0, 31.0), "bad", "No meaningful protection"),
         (
-            {"text_loss__each": 4.0},
-            "fair",
-            "no meaningful bound from n = 3 on",
+            {**of_text(40.0, 40.0), "equal_parts": True},
+            *("fair", "Whole texts are not protected; one of n words loses at most 40"),
         ),
-        (
-            {"text_loss__each": 5.0},
-            "fair",
-            "no meaningful bound from n = 3 on",
-        ),
-        ({"text_loss__each": None}, "bad", "Whole texts: no bound"),
-        (
-            {"notion": "metric-DP", "text_loss__each": 20.0},
-            *("bad", "no meaningful bound for words far from each other"),
-        ),
-        (
-            {"strategy": "record", "text_loss__each": 4.0},
-            "fair",
-            "Whole records of n",
-        ),
-        (
-            {"level": "text", "loss": even(0.5)},
-            "good",
-            "One replaced word: strong",
-        ),
-        ({"level": "text", "loss": even(20.0)}, "fair", "One replaced word: weak"),
     ],
 )
-def test_the_other_level_has_its_own_badge(
+def test_one_badge_says_what_is_protected(
     values: dict[str, Any], tone: str, words: str, tmp_path: Path
 ) -> None:
-    """Beside the bound of what epsilon is of stands that of the text, or of a word."""
+    """Of words and of texts, in words and in a colour, wherever a report is shown."""
     named = {f"guarantee__{key}": value for key, value in values.items()}
     document = changed(made("rank", tmp_path), **named)
-    shown = meaning.badges(document.guarantee)[1]
+    shown = answer.verdict(document.guarantee)
     assert shown.tone == tone
     assert words in shown.text
     page = closed(rendered(document))
     assert shown.text in page.text
-    assert f"label {tone}" in [a.get("class") for a in page.named("p")]
+    assert str(page.named("section")[0]["class"]) == f"fold {tone}"
     assert shown.text in panel(document, tmp_path)
-
-
-def test_what_a_risk_is_good_for_is_said(tmp_path: Path) -> None:
-    """Three sentences: one word, a person's whole file, health data."""
-    document = made("risk", tmp_path)
-    assert document.words is not None
-    risk = document.words.risk
-    assert risk is not None
-    word, person, health = meaning.good_for(risk)
-    assert figures.share(risk.success) in word
-    assert "a person's whole file" in person
-    assert "health data" in health
-    page = closed(rendered(document)).text
-    for line in (word, person, health):
-        assert line in page
-        assert line in panel(document, tmp_path)
-    sampled = Risk(0.01, 0.2, (), low=0.1, high=0.2, confidence=0.95)
-    assert "at most 20.0% (with 95.0% confidence)" in meaning.good_for(sampled)[0]
 
 
 def test_copied_fields_are_named(tmp_path: Path) -> None:
@@ -154,8 +129,8 @@ def test_copied_fields_are_named(tmp_path: Path) -> None:
     known = changed(made("rank", tmp_path), output__copied=["id", "stars"], **layout)
     unknown = changed(made("rank", tmp_path), **layout)
     for document, words in (
-        (known, "Copied unchanged id, stars"),
-        (unknown, "Copied unchanged every field but body"),
+        (known, "copied id, stars; in the texts: punctuation"),
+        (unknown, "copied every other field; in the texts: punctuation"),
     ):
         assert words in closed(rendered(document)).text
         assert words in panel(document, tmp_path)

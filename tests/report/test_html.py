@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dptext.guarantees.claims import judge
-from dptext.report import document, figures, html, meaning, views
+from dptext.report import answer, document, figures, html, views
 from dptext.report.blocks import (
     Axis,
     Badge,
@@ -131,7 +131,7 @@ def changed(found: document.Document, **values: Any) -> document.Document:
         *path, last = name.split("__")
         part = data
         for key in path:
-            part = part[key]
+            part = part.setdefault(key, {})
         part[last] = value
     other = document.decode(json.dumps(data).encode(), "changed")
     promise = other.guarantee
@@ -157,8 +157,8 @@ def test_page_says_what_the_document_says(name: str, text: str, tmp_path: Path) 
         found.words.risk_note,
         found.run.settings_digest,
         found.run.lexicon_digest,
-        meaning.verdict(promise).text,
-        *meaning.meaning(promise, found.words.risk),
+        answer.verdict(promise).text,
+        *(line.sentence for line in answer.answer(found)),
     ):
         assert spaced(line) in page.text
     assert found.output is not None
@@ -261,55 +261,10 @@ def test_what_is_no_character_can_be_written() -> None:
     assert "a\ufffdb\ufffdc\ufffdd\ufffde" in data.decode()
 
 
-def _even(nats: float) -> dict[str, float]:
-    return {"nearest": nats, "median": nats, "farthest": nats}
-
-
-def _text(total: float, word: float) -> dict[str, Any]:
-    """Return the values of a bound for whole texts, and for one word of them."""
-    bound = {"total": total, "each": None}
-    return {"level": "text", "text_loss": bound, "loss": _even(word)}
-
-
-@pytest.mark.parametrize(
-    ("values", "tone", "words"),
-    [
-        ({"notion": "none"}, "bad", "No guarantee"),
-        ({"loss": _even(31.0)}, "bad", "No meaningful"),
-        ({"loss": _even(1.0)}, "good", "Strong bound for one replaced word"),
-        ({"loss": _even(1.0001)}, "fair", "Moderate bound for one replaced word"),
-        ({"loss": _even(10.5)}, "fair", "Weak bound"),
-        (
-            {"loss": {"nearest": 1.0, "median": 20.0, "farthest": 31.0}},
-            *("fair", "no meaningful bound for the farthest"),
-        ),
-        ({"worst_loss": None, "level": "words"}, "fair", "losses add up"),
-        (_text(1.0, 1.0), "good", "Strong bound for one whole"),
-        (_text(10.0, 10.0), "fair", "Moderate bound for one whole"),
-        (_text(10.5, 10.5), "fair", "No meaningful bound for whole texts; weak bound"),
-        (_text(60.0, 31.0), "bad", "No meaningful protection"),
-        (
-            {**_text(40.0, 40.0), "equal_parts": True},
-            *("fair", "No meaningful bound for whole texts; at most 40 / n nats"),
-        ),
-    ],
-)
-def test_colour_never_stands_alone(
-    values: dict[str, Any], tone: str, words: str, tmp_path: Path
-) -> None:
-    """The box has the tone of notion and strength, and says the same in words."""
-    named = {f"guarantee__{key}": value for key, value in values.items()}
-    page = closed(rendered(changed(made("rank", tmp_path), **named)))
-    boxes = [str(a.get("class")) for a in page.named("section")]
-    assert boxes[0] == f"box {tone}"
-    assert words in page.text
-
-
 def test_no_finite_loss_is_shown_without_guarantee(tmp_path: Path) -> None:
     """A page of a run without guarantee gives no bound."""
     found = changed(made("rank", tmp_path), guarantee__notion="none")
     text = closed(rendered(found)).text
-    assert "Not bounded: there is no guarantee." in text
     assert "loss in nats, at most" not in text
 
 
@@ -323,8 +278,8 @@ def test_limits_of_a_sampled_risk_are_shown(tmp_path: Path) -> None:
         words__risk__confidence=0.95,
     )
     text = closed(rendered(found)).text
-    assert "lies between 11.1% and 22.2% with confidence 95.0%" in text
-    assert "between 11.1% and 22.2%, with 95.0% confidence" in text
+    assert "11.1% to 22.2%" in text
+    assert "The upper limit holds with 95.0% confidence" in text
 
 
 numbers = st.lists(st.tuples(finite, finite), max_size=6)

@@ -7,13 +7,12 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-import numpy as np
-
 import dptext
-from dptext.report import meaning, plan
+from dptext.report import answer, plan, trade
+from dptext.report.blocks import Chart
 from dptext.report.document import Document
 from tests.report.test_figures import panel, planned
-from tests.report.test_html import closed, rendered
+from tests.report.test_html import rendered
 
 
 @cache
@@ -23,68 +22,79 @@ def measured() -> Document:
 
 
 def test_the_strongest_comes_first() -> None:
-    """One row for each kind of text, of the reader that finds most of it."""
+    """Rows go by what was found, and the answer takes the strongest by figures."""
     words = measured().words
     assert words is not None
-    shares = [
-        max(r.success for r in each.readings if r.reader != "alone")
-        for each in words.in_context
-    ]
-    rows = meaning.in_context(words.in_context)
-    shown = [float(str(line).split("%")[0].split()[-1]) for _, line in rows]
-    np.testing.assert_allclose(shown, [100 * s for s in sorted(shares)[::-1]], atol=0.1)
-    assert meaning.found(words.in_context)["all words"] == max(shares)
-    assert meaning.found(()) == {}
-
-
-def test_who_has_text_of_the_kind_finds_most() -> None:
-    """Of news, reviews and sentences alike, and a rare guess never stands alone."""
-    words = measured().words
-    assert words is not None
-    best = meaning.by_corpus(words.in_context)
-    assert {each.kind for each, _ in best} >= {"news", "reviews", "sentences"}
-    assert {reading.reader for _, reading in best} == {"same-kind"}
-    for _, line in meaning.in_context(words.in_context):
-        assert "words beyond the thousand most frequent" in str(line)
+    shares = [each.success for each in words.readers]
+    assert shares == sorted(shares, reverse=True)
+    best = replace(words.readers[0], reader="another", success=0.9)
+    line = answer.reader(words.risk, "", [*words.readers, best])
+    assert line.sentence.startswith("finds 90% of words")
+    assert line.figures["reader"] == "another"
 
 
 def test_the_panel_begins_with_it(tmp_path: Path) -> None:
-    """Readers, that text of the same kind finds more, then the single guess."""
+    """Readers stand above the single guess, then that more can be found."""
     shown = panel(measured(), tmp_path)
     places = [
         shown.index(part)
-        for part in ("risk in context", "text of the same kind", "How often a guess")
+        for part in ("a reader finds", "Share of words", "20.0%", "public text of the")
     ]
     assert places == sorted(places)
 
 
 def test_the_table_begins_with_it() -> None:
-    """The first bar of the page is the reader's, and the longest of its row."""
-    document = measured()
-    page = rendered(document).decode()
-    # Of all words: the reader, the guess from one output word, the guess without.
+    """The first bar of the page is the reader's, and the longest of all guesses."""
+    page = rendered(measured()).decode()
     bars = re.findall(r"--b:[\d.]+\">([\d.]+%)</td>", page)
-    words = document.words
+    words = measured().words
     assert words is not None
-    most = meaning.found(words.in_context)["all words"]
-    assert bars[:3] == [f"{most:.1%}", "20.0%", "5.2%"]
-    assert "in context" in closed(rendered(document)).text
-    meant = page.index("A reader who sees the whole text and knows which words")
-    assert meant < page.index("To see the scale")
+    assert bars[0] == f"{words.readers[0].success:.1%}"
+    assert bars[len(words.readers) :][:2] == ["20.0%", "5.2%"]
+
+
+def test_a_reader_with_text_of_the_kind_finds_most() -> None:
+    """Of all kinds of text, and its share of rare words never stands alone."""
+    words = measured().words
+    assert words is not None
+    assert {each.kind for each in words.readers} >= {"news", "reviews", "sentences"}
+    assert {each.reader for each in words.readers} == {"same-kind"}
+    assert all(each.rare and each.counted for each in words.readers)
 
 
 def test_a_page_without_readers_names_none(tmp_path: Path) -> None:
-    """Where nothing was measured in context, no column and no bar says so."""
+    """Where nothing was measured in whole texts, no row says so."""
     document, words = measured(), measured().words
     assert words is not None
-    bare = replace(document, words=replace(words, in_context=()))
-    assert "in context" not in rendered(bare).decode()
-    assert "in context" not in panel(bare, tmp_path)
+    bare = replace(document, words=replace(words, readers=()))
+    for shown in (rendered(bare).decode(), panel(bare, tmp_path)):
+        assert "all of a text" not in shown
+        assert "text of the same kind" not in shown
 
 
-def test_the_plan_begins_with_it() -> None:
-    """Readers stand above the best guess from one word."""
-    rows = planned(plan.plan(dptext.open_pipeline("balanced")))
-    names = list(rows)
-    assert names.index("risk in context, news") < names.index("risk")
-    assert "same kind" in rows["at least"]
+def test_the_plan_says_it_in_the_same_words() -> None:
+    """What a run will say of readers, its plan says before."""
+    result = plan.plan(dptext.open_pipeline("balanced"))
+    rows = planned(result)
+    lines = {line.name: line.sentence for line in answer.answer(measured())}
+    for name in ("one word", "a person", "a reader"):
+        assert rows[name] == lines[name]
+
+
+def test_the_picture_marks_the_setting_of_a_run() -> None:
+    """Measured risks, each with what is found and kept; other settings have none."""
+    chart, _ = trade.picture(measured())
+    assert isinstance(chart, Chart)
+    (_, points), (name, mine) = chart.lines
+    assert {"6%", "10%", "13%", "20%", "30%"} <= {point.note for point in points}
+    assert name == "this run, 20%"
+    assert [point.note for point in mine] == ["20%"]
+    for axis in ("x", "y"):
+        values = [getattr(point, axis) for point in points]
+        assert values[0] < values[len(values) // 2] < values[-1]
+    run = measured().run
+    other = replace(run, settings={**run.settings, "budget": {"epsilon": 3}})
+    assert trade.picture(replace(measured(), run=other)) == []
+    words = measured().words
+    assert words is not None
+    assert not trade.picture(replace(measured(), words=replace(words, readers=())))
