@@ -2,7 +2,8 @@
 #   docker run --rm -i --network none --read-only --tmpfs /tmp dptext sanitize --field text < in.jsonl > out.jsonl
 FROM python:3.12-slim AS build
 WORKDIR /src
-COPY pyproject.toml README.md LICENSE ./
+RUN apt-get update && apt-get install --yes --no-install-recommends gcc libc6-dev
+COPY pyproject.toml hatch_build.py README.md LICENSE ./
 COPY profiles profiles
 COPY dptext dptext
 RUN python -m venv /opt/dptext \

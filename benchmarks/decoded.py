@@ -90,7 +90,12 @@ def written(ready: Pipeline, draws: list[Draws], decoder: Decoder | None) -> Wri
         if decoder is not None and len(drawn):
             here = decoder.decode(ready.released(words, drawn, eps))
         of_text.append(words.texts + len(texts))
-        texts += ready.joiner.join(words, here, bits).texts
+        joined = ready.joiner.join(words, here, bits)
+        lines = joined.texts
+        if decoder is not None and len(drawn):
+            released = ready.released(words, drawn, eps)
+            lines = decoder.rewrite(lines, [*joined.spelled], released)
+        texts += lines
         ids.append(here)
         originals.append(words.ids)
     seconds = time.perf_counter() - began
@@ -117,7 +122,7 @@ def decoder_of(ready: Pipeline, spec: str) -> tuple[Decoder | None, str]:
     params: Any = convert(settings, registry.find("decoders", name).Params, spec)
     if not params.reads:
         return None, ""
-    model = settings.get("model", "") if name == "causal-lm" else ""
+    model = str(settings.get("model", "")) if name == "causal-lm" else ""
     return params.prepare(ready.channel), model
 
 
@@ -197,7 +202,12 @@ def examples(ready: Pipeline, corpus: str, arguments: argparse.Namespace) -> Non
     columns = [texts]
     for spec in arguments.decoder:
         columns.append(written(ready, draws, decoder_of(ready, spec)[0]).texts)
-    names = ["original", *(spec.partition(":")[0] for spec in arguments.decoder)]
+    specs = [spec.partition(":") for spec in arguments.decoder]
+    modes = [" rewrite" * ("mode=rewrite" in rest) for _, _, rest in specs]
+    names = [
+        "original",
+        *(n + mode for (n, _, _), mode in zip(specs, modes, strict=True)),
+    ]
     names = ["drawn" if name == "none" else name for name in names]
     print(f"\n### {corpus}\n\n| {' | '.join(names)} |\n|{' --- |' * len(names)}")
     for row in zip(*columns, strict=True):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import time
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,6 +18,8 @@ from numpy.typing import NDArray
 
 from dptext import lexicons, pipeline
 from dptext import profile as profiles
+from dptext.engine import identifying
+from dptext.engine.language import Language, is_asked_for
 from dptext.engine.tally import Tally
 from dptext.errors import UsageError
 from dptext.measures.public import PublicMeasures
@@ -76,6 +79,11 @@ def open_key(key: object) -> RunKey:
     raise TypeError(f"key: give bytes or the path of a file, not {type(key).__name__}")
 
 
+def warn(line: str) -> None:
+    """Warn of what a call does; the line holds nothing of a text."""
+    warnings.warn(line, stacklevel=3)
+
+
 class Call:
     """Settings made ready and a key; counts says whether there will be a report.
 
@@ -102,6 +110,8 @@ class Call:
             decode=named.get("decode"),
         )
         self.pipeline = open_pipeline(profile, over)
+        tokenizer = None if is_asked_for(over) else self.pipeline.tokenizer
+        self.language = Language(tokenizer, self.pipeline.lexicon.name, warn)
         self.tally = Tally.of(self.pipeline.lexicon) if counts else None
         self._began = time.monotonic()
 
@@ -110,10 +120,12 @@ class Call:
         randomness = self.pipeline.randomness(self.key)
         records = (Record(number, (text,), None) for number, text in enumerate(texts))
         for batch in pipeline.batches(records):
+            self.language.look(batch)
             private = self.pipeline.privatize(batch, randomness)
             if self.tally is not None:
                 self.tally.count(private)
             yield from (text for (text,) in private.texts)
+        self.language.close()
 
     def report(self, selection: Selection, *, finder: str = "") -> Document:
         """Return the internal report of what was done so far.
@@ -234,8 +246,9 @@ def privatize(
     `encode` and `public` of dptext.report.document turn it into JSON and into what may
     be released.
 
-    Raises TypeError for what is no text or table, UsageError and LexiconError for
-    settings, InputError for columns that hold no texts.
+    Warns where many words are unknown to the lexicon, and of other columns of a table
+    that look identifying. Raises TypeError for what is no text or table, UsageError and
+    LexiconError for settings, InputError for columns that hold no texts.
     """
     if columns is not None:
         from dptext import frames
@@ -244,8 +257,12 @@ def privatize(
         paths = [columns] if isinstance(columns, str) else list(columns)
         selection, names = frame.selected(paths, id, missing)
         call = Call(profile, overrides, choices, counts=report)
-        replaced = frames.Columns(call.pipeline, call.key, selection, call.tally)
+        replaced = frames.Columns(
+            *(call.pipeline, call.key, selection, call.tally, call.language)
+        )
         private: object = frame.privatized(names, replaced, 0)
+        if kinds := frame.identifying(selection):
+            warn(identifying.warning(kinds, "columns="))
         return (private, call.report(selection)) if report else private
     if id is not None or missing != "fail":
         raise UsageError("id and missing are of tables: name their columns, too")
@@ -312,14 +329,16 @@ def embed(
     )
     options = {"pool": pool, "model": model}
     ready = release.of(settings_.parse(over, options, clip=clip, mu=mu))
-    values = _vectors(ready, _checked(texts), run_key)
+    tokenizer = None if is_asked_for(over) else ready.tokenizer
+    language = Language(tokenizer, ready.lexicon.name, warn)
+    values = _vectors(ready, _checked(texts), run_key, language)
     return Vectors(
         values[0] if isinstance(texts, str) else values, ready, run_key.origin
     )
 
 
 def _vectors(
-    ready: VectorRelease, texts: Iterable[str], key: RunKey
+    ready: VectorRelease, texts: Iterable[str], key: RunKey, language: Language
 ) -> FloatRows | list[FloatRows]:
     """Return the vectors of texts: (r, m), or a list of (n, m) for words."""
     records = (Record(number, (text,), None) for number, text in enumerate(texts))
@@ -327,10 +346,12 @@ def _vectors(
     blocks: list[FloatRows] = [np.empty((0, ready.dimensions), np.float32)]
     counts: list[int] = []
     for batch in pipeline.batches(records, _RECORDS):
+        language.look(batch)
         rows = ready.rows(batch, randomness)
         blocks.append(rows.vectors)
         within = rows.records - batch[0].ordinal
         counts += np.bincount(within, minlength=len(batch)).tolist()
+    language.close()
     vectors = np.concatenate(blocks)
     if ready.pool != "word":
         return vectors

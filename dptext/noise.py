@@ -22,6 +22,7 @@ arXiv:1805.06530.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Literal, TypeVar
@@ -313,18 +314,21 @@ def leading_zeros(integers: NDArray[np.uint64]) -> Ints:
 @lru_cache(maxsize=4096)
 def mu_of(epsilon: float, delta: float) -> float:
     """Return the largest mu with delta(epsilon; mu) <= delta, by bisection."""
+    low, _ = _boundary(lambda mu: delta_of(epsilon, mu) <= delta)
+    # Rounded down by more than the error of the formula.
+    return low * (1.0 - 1e-12) - 1e-15
+
+
+def _boundary(holds: Callable[[float], bool]) -> tuple[float, float]:
+    """Return neighbours in floating point, of which the first holds; from 0 up."""
     low, high = 0.0, 1.0
-    while delta_of(epsilon, high) <= delta:
+    while holds(high):
         low, high = high, 2.0 * high
     middle = (low + high) / 2.0
     while low < middle < high:
-        if delta_of(epsilon, middle) <= delta:
-            low = middle
-        else:
-            high = middle
+        low, high = (middle, high) if holds(middle) else (low, middle)
         middle = (low + high) / 2.0
-    # Rounded down by more than the error of the formula.
-    return low * (1.0 - 1e-12) - 1e-15
+    return low, high
 
 
 def delta_of(epsilon: float, mu: float) -> float:
@@ -360,14 +364,5 @@ def epsilon_of(mu: float, delta: float) -> float:
     """Return the least epsilon with delta(epsilon; mu) <= delta, rounded up."""
     if delta_of(0.0, mu) <= delta:
         return 0.0
-    low, high = 0.0, 1.0
-    while delta_of(high, mu) > delta:
-        low, high = high, 2.0 * high
-    middle = (low + high) / 2.0
-    while low < middle < high:
-        if delta_of(middle, mu) <= delta:
-            high = middle
-        else:
-            low = middle
-        middle = (low + high) / 2.0
+    _, high = _boundary(lambda epsilon: delta_of(epsilon, mu) > delta)
     return high * (1.0 + 1e-12)

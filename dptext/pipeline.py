@@ -81,7 +81,8 @@ def identity_of(
     for key, part in recipe.parts().items():
         code = registry.code(STAGES[key], part.name)
         digests = dict(contents.get(key, {}))
-        for path in digests:
+        unkeyed = recipe.decoder.params.unkeyed if key == "decoder" else ()
+        for path in (*digests, *unkeyed):
             _remove(settings[key], path.split("."))
         named[key] = {"content": digests, "code": code, "used": used if code else ()}
     # Files of lists count by their content, wherever they lie.
@@ -240,12 +241,32 @@ class Pipeline:
         """Replace the words of records."""
         words, drawn, eps, bits = self.draws(records, randomness)
         joined = self.joiner.join(words, self.decode(words, drawn, eps), bits)
+        if self.rewrites and len(drawn):
+            released, spelled = self.released(words, drawn, eps), [*joined.spelled]
+            written = self.decoder.rewrite(joined.texts, spelled, released)
+            joined = replace(joined, texts=written)
         texts, begin = [], 0
         for record in records:
             end = begin + len(record.texts)
             texts.append(tuple(joined.texts[begin:end]))
             begin = end
         return Privatized(texts, words, drawn, joined, eps)
+
+    @property
+    def rewrites(self) -> bool:
+        """Tell whether texts are written anew, so that no word stands for another."""
+        party = self.profile.decoder.params.third_party
+        return party is not None and party.rewrites
+
+    @property
+    def offline(self) -> Pipeline:
+        """Return a pipeline for what is no release: it sends nothing to anybody."""
+        return replace(self, decoder=self.decoder.offline)
+
+    def replaced(self, records: Sequence[Record]) -> list[int]:
+        """Return how many words of each text will be replaced, before any is drawn."""
+        words = self.tokenizer.words([text for each in records for text in each.texts])
+        return list(map(int, np.bincount(words.texts, minlength=len(words.ends))))
 
     def draws(self, records: Sequence[Record], randomness: Randomness) -> Draws:
         """Draw a word for each word of records, and new digits where they ask for."""
@@ -419,6 +440,8 @@ def build(recipe: Profile, lexicon: Lexicon) -> Pipeline:
     lexicon, or an epsilon beyond any meaning.
     """
     recipe = in_language(recipe, lexicon)
+    decoding = recipe.decoder.params.of_lexicon(lexicon)
+    recipe = replace(recipe, decoder=Part(recipe.decoder.name, decoding))
     space = spaces.prepare(lexicon, recipe.space.name, recipe.space.params)
     priced = _priced(recipe, lexicon)
     check_compatibility(recipe, priced)

@@ -123,8 +123,8 @@ class Record:
     ordinal counts the records of the whole run from 0; texts are the selected text
     values in file order; rest is what the format needs to write the row back and is
     opaque to everyone else; identity is the value of the id field, where one is named;
-    present names the selected fields that it has, null or not (None: the format has no
-    fields); subject is the value of the subject field, where one is named.
+    present names the fields of texts that it has, null or not (None: the format has
+    none); subject is the value of the subject field, where one is named.
     """
 
     ordinal: int
@@ -139,11 +139,13 @@ class Record:
 class Verbatim:
     """Something between records that is written back as it is (CSV header, schema).
 
-    header marks what a second input repeats and the output carries once.
+    header marks what a second input repeats and the output carries once; note is a line
+    for people about what was guessed from it.
     """
 
     rest: object
     header: bool = False
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +176,7 @@ class Selection:
     header: bool = True
     max_record_bytes: int = 16 * 2**20
     subject_field: str | None = None
+    encoding: str | None = None  # of dptext.streams.known_encoding; None: UTF-8
 
     @property
     def named(self) -> tuple[str | None, ...]:
@@ -219,6 +222,56 @@ class Released:
     texts: NDArray[np.int64]
     drawn: Ids
     eps: Eps
+
+
+@dataclass(frozen=True, slots=True)
+class ThirdParty:
+    """To whom released draws are sent: host and port, and the model there.
+
+    rewrites, whether free text comes back, and not a word for each drawn one.
+    """
+
+    host: str
+    model: str
+    rewrites: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ServerUse:
+    """What a third party was asked: of how many texts.
+
+    unanswered, texts of which some or all words were written without it; tokens as far
+    as the server counts them.
+    """
+
+    host: str
+    model: str
+    texts: int
+    unanswered: int
+    requests: int
+    tokens_sent: int
+    tokens_received: int
+
+    def since(self, before: ServerUse) -> ServerUse:
+        """Return what was added to an earlier state."""
+        return ServerUse(
+            self.host,
+            self.model,
+            self.texts - before.texts,
+            self.unanswered - before.unanswered,
+            self.requests - before.requests,
+            self.tokens_sent - before.tokens_sent,
+            self.tokens_received - before.tokens_received,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Requests to a server, tokens sent (about), and tokens received (at most)."""
+
+    requests: int
+    tokens_sent: int
+    tokens_received: int
 
 
 @dataclass(frozen=True, slots=True)

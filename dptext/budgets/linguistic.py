@@ -276,7 +276,7 @@ class Linguistic(budgets.Budget):
             low = min(low, params.epsilon_per_word)
         return BudgetDescription(
             BudgetKind.FREE,
-            low * (1.0 - 1e-9),
+            low * (1.0 - 1e-9),  # sums of shares are rounded
             high,
             total=params.epsilon,
             rate=params.epsilon_per_word,

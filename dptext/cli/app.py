@@ -17,8 +17,8 @@ from dptext.errors import UsageError
 
 # In the order of the help; a command is the module of its name.
 NAMES = (
-    *("sanitize", "embed", "evaluate", "compare", "plan", "explain", "calibrate"),
-    *("audit", "check", "report", "list", "doctor", "lexicon", "ledger"),
+    *("init", "sanitize", "embed", "evaluate", "compare", "plan", "explain"),
+    *("calibrate", "audit", "check", "report", "list", "doctor", "lexicon", "ledger"),
 )
 
 
@@ -67,6 +67,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
 
 def _version(asked: bool) -> None:
     if asked:

@@ -36,7 +36,7 @@ _CHANGES = frozenset(
     {"epsilon", "epsilon_per_text", "risk", "mechanism", "decode", "lexicon", "set_"}
 )
 _SPENT = frozenset({"epsilon", "epsilon_per_text", "risk"})
-_LAYOUT = frozenset({"field", "format", "delimiter", "quoting", "header"})
+_LAYOUT = frozenset({"field", "format", "delimiter", "quoting", "header", "encoding"})
 _RECORDS = _LAYOUT | {"id", "missing", "max_record_bytes", "on_error"}
 _RECIPE = _CHANGES | {"profile"}
 # Options that tables alone have, and what each is where it is not given.

@@ -96,19 +96,22 @@ class Noise:
     lexicon: options.Lexicon = None
     set_: options.Set = None
 
-    def settings(self, pooled: Pooled) -> VectorSettings:
-        """Return the settings of a release. Raises UsageError."""
-        from dptext.vectors import settings
-
-        over: JsonObject = options.overrides(
+    def overrides(self) -> JsonObject:
+        """Return what is laid over the keys of a profile. Raises UsageError."""
+        return options.overrides(
             self.set_,
             epsilon=self.epsilon,
             risk=self.risk,
             mechanism=self.mechanism,
             lexicon=self.lexicon,
         )
+
+    def settings(self, pooled: Pooled) -> VectorSettings:
+        """Return the settings of a release. Raises UsageError."""
+        from dptext.vectors import settings
+
         return settings.parse(
-            over,
+            self.overrides(),
             {
                 "pool": pooled.pool,
                 "model": pooled.model,
@@ -149,6 +152,7 @@ def command(
     Example: dptext embed tickets.jsonl -f text --epsilon 8 -o tickets.npy
     """
     from dptext import progress, streams
+    from dptext.engine import language
     from dptext.engine.job import Job
     from dptext.report import build, document, html, signatures, views
     from dptext.vectors import columns, job, release
@@ -170,6 +174,7 @@ def command(
         quarantine=records.quarantine,
         batch_size=work.batch_size,
         jobs=work.jobs,
+        any_language=language.is_asked_for(noise.overrides()),
     )
     reports = reported.reports(keys.key_file)
     outputs.planned(chosen, None, reports)
@@ -185,7 +190,9 @@ def command(
             aside = opened.aside(records.quarantine)
         ready = release.of(settings, answer.warn)
         with answer.bar() as bar:
-            writer, counts = job.run(chosen, ready, key, sink, aside, progress=bar)
+            writer, counts = job.run(
+                chosen, ready, key, sink, aside, progress=bar, warn=answer.warn
+            )
         result = build.finished_vectors(ready, key.origin, chosen, counts, writer, sink)
         if sidecar is not None:
             encoded = document.encode(document.public(result))
@@ -194,4 +201,5 @@ def command(
         internal.write(result, lambda: html.render(view))
         opened.commit()
     copied = [name for name in (records.id,) if name is not None]
-    answer.show(result, view, outputs.released([chosen], reports, copied))
+    released = outputs.released([chosen], reports, copied)
+    answer.show(result, view, released, counts.identifying)

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from dptext.cli import options, screen
+from dptext.cli import faults, options, screen
 from dptext.cli.values import Number
 from dptext.errors import UsageError
 
@@ -38,6 +38,14 @@ def command(
             hidden=True,
         ),
     ] = True,
+    reader: Annotated[
+        str | None,
+        options.measure_option(
+            help="Let this reader attack, too: endpoint, which sends new draws of the "
+            "originals to the server of the decoder (--decode endpoint).",
+            hidden=True,
+        ),
+    ] = None,
     masked_words: Annotated[
         int,
         options.measure_option(
@@ -65,10 +73,14 @@ def command(
     from dptext.report import html as pages
 
     over = changes.overrides()
-    settings = replace(measured.settings(), masked_words=masked_words, readers=readers)
+    settings = replace(
+        measured.settings(), masked_words=masked_words, readers=readers, reader=reader
+    )
     selection = replace(layout.selection("text"), id_field=id)
     if profile is None and set(over) - {"lexicon"}:
         raise UsageError("settings are those of a profile: give --profile, too")
+    if reader is not None and profile is None:
+        raise UsageError("--reader: name the profile that wrote the private file, too")
     settings.check()
     writer = None if profile is None else api.open_pipeline(profile, over)
     words = (
@@ -76,6 +88,12 @@ def command(
     )
     values = (*settings.labels, *settings.attributes)
     pairs = rows.pairs(original, private, selection, values, layout.format)
+    attacker = writer.decoder.attacker if writer and reader else None
+    if attacker is not None and attacker.name == reader:
+        faults.say(
+            f"--reader {reader} sends new draws of the originals to a server: that is "
+            "one more release to it, and its losses add up"
+        )
     with progress.step("evaluating"):
         result = evaluation.evaluate(pairs, words, settings, writer)
     data = {

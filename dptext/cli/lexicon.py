@@ -9,6 +9,7 @@ import typer
 
 from dptext.cli import faults, options, parser, screen
 from dptext.cli.values import Number, one_of
+from dptext.errors import UsageError
 from dptext.progress import shares
 
 if TYPE_CHECKING:
@@ -179,6 +180,65 @@ def ngrams(
     screen.show_data(result, as_json)
 
 
+def adapt(
+    files: Annotated[list[str], typer.Argument(help="Public texts: JSONL, CSV, text.")],
+    name: Annotated[str, typer.Option("--name", help="The name to use it by.")],
+    *,
+    lexicon: Annotated[str, typer.Option(help=options.LEXICON)] = "builtin",
+    from_text: Annotated[
+        bool,
+        typer.Option(
+            "--from-text",
+            help="Words and vectors from these texts alone, for languages without a "
+            "lexicon.",
+        ),
+    ] = False,
+    language: Annotated[
+        str | None,
+        typer.Option(help="With --from-text: code of the language, as in de."),
+    ] = None,
+    min_count: Annotated[
+        int,
+        typer.Option(parser=Number(int, 1), help="New words occur at least so often."),
+    ] = 3,
+    field: options.Fields = None,
+    format: options.Format = None,
+    as_json: options.Json = False,
+) -> None:
+    """Make a lexicon of one kind of text from public text of that kind.
+
+    It gets the words of these texts, their frequencies and their pairs, by which
+    --lexicon NAME then decodes. The texts must be public, and none of the private ones
+    may be among them, nor copies that are nearly the same: all of them shows in what
+    is written, and no guarantee holds for them. What the lexicon gives is measured on
+    one half of the texts with the pairs of the other.
+
+    Example: dptext lexicon adapt old-tickets.jsonl --name tickets-en
+    """
+    import msgspec
+
+    from dptext import lexicons
+    from dptext.evaluation import adapting
+    from dptext.evaluation.rows import texts_of
+
+    if language is not None and not from_text:
+        raise UsageError("--language goes with --from-text: a lexicon has a language")
+    base = None if from_text else lexicons.find(lexicon, warn=faults.say)
+    source = ", ".join(Path(file).name for file in files)
+    with shares() as progress:
+        result = adapting.made(
+            name,
+            lambda: texts_of(files, tuple(field or ("text",)), format),
+            source,
+            progress,
+            base=base,
+            language=language or "unknown",
+            least=min_count,
+        )
+    faults.say("the texts must be public: they show in what is written")
+    screen.show_data(msgspec.to_builtins(result), as_json)
+
+
 def _entry(entry: Installed) -> JsonObject:
     described = {"name": entry.name, "folder": str(entry.folder)}
     if entry.problem:
@@ -205,5 +265,5 @@ def _show(lexicon: Lexicon, as_json: bool) -> None:
     screen.show_data(description, as_json)
 
 
-for function in (list_, info, import_, ngrams):
+for function in (list_, info, import_, adapt, ngrams):
     parser.add(app, function, function.__name__.rstrip("_"))

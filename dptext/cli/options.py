@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, replace
 from functools import partial
@@ -18,12 +18,13 @@ from typing import TYPE_CHECKING, Annotated, Unpack
 import typer
 
 from dptext.cli import screen
-from dptext.cli.values import MOST_JOBS, Number, cores, known_format, one_of
+from dptext.cli.values import MOST_JOBS, Number, cores, encoding, known_format, one_of
 from dptext.errors import UsageError
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from dptext.engine.identifying import Kind
     from dptext.engine.job import Progress
     from dptext.engine.run import Reports
     from dptext.evaluation.run import Settings
@@ -171,6 +172,16 @@ class Layout:
         ),
     ] = True
 
+    encoding: Annotated[
+        str | None,
+        input_option(
+            help="Of text files, such as cp1252 or utf-16, in which the output is "
+            "written, too; else UTF-8.",
+            parser=encoding,
+            hidden=True,
+        ),
+    ] = None
+
     def selection(self, *usual: str) -> Selection:
         """Return which parts are texts; usual, the fields where none is named."""
         from dptext.types import Selection
@@ -180,6 +191,7 @@ class Layout:
             delimiter=self.delimiter,
             quoting=self.quoting,
             header=self.header,
+            encoding=self.encoding,
         )
 
 
@@ -424,7 +436,8 @@ class Answer:
     """What a run says on standard error: at its end, in a few lines, warnings last.
 
     With --verbose that is the whole report, below warnings that come at once. Where a
-    run ends without an answer, its warnings are written all the same.
+    run ends without an answer, its warnings are written all the same. Fields that are
+    copied and look identifying are named last of all.
     """
 
     def __init__(self, work: Work, context: typer.Context) -> None:
@@ -446,10 +459,19 @@ class Answer:
         """Show records and words so far for a block, if that is wanted."""
         return self._work.bar(self.console)
 
-    def show(self, document: Document, report: Page, released: Released) -> None:
-        """Say what was done."""
+    def show(
+        self,
+        document: Document,
+        report: Page,
+        released: Released,
+        copied: Mapping[str, Kind],
+    ) -> None:
+        """Say what was done; copied are the identifying fields that were copied."""
+        from dptext.engine import identifying
         from dptext.report import answer
 
+        if copied:
+            self._waiting[identifying.warning(copied)] = None
         if self._work.verbose:
             screen.show(report, on=self.console)
             return

@@ -29,7 +29,7 @@ _OUTPUTS = ("output", "report", "html", "public_report", "quarantine", "csv", "r
 # Options whose values are names of fields and the like.
 _NO_FILES = (
     *(*_OUTPUTS, "out", "out_dir", "field", "id", "subject", "label", "attribute"),
-    *("missing", "delimiter", "format"),
+    *("missing", "delimiter", "encoding", "format"),
 )
 # Options that may name a folder that is read.
 _FOLDERS = (

@@ -1,10 +1,11 @@
-"""`dptext sanitize --preview`: originals beside private texts, on a terminal."""
+"""Originals beside private texts, on a terminal: `sanitize --preview` and `init`."""
 
 from __future__ import annotations
 
 import contextlib
 import re
 import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from difflib import SequenceMatcher
 from itertools import islice
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from dptext.engine.job import Job
     from dptext.pipeline import Pipeline
     from dptext.randomness import RunKey
+    from dptext.types import Record
 
 _LONGEST = 2000  # characters of a text that are shown
 _TOKEN = re.compile(r"\w+|\W")
@@ -33,6 +35,19 @@ def check() -> None:
         )
 
 
+def first_records(job: Job, number: int) -> list[Record]:
+    """Return the first records of a job."""
+    from dptext.engine.source import Source
+    from dptext.types import Verbatim
+
+    source = Source(replace(job, output=None), None, 0)
+    with contextlib.ExitStack() as stack:
+        source.open(stack)
+        items = source.records()
+        real = (item for item in items if not isinstance(item.rest, Verbatim))
+        return list(islice(real, number))
+
+
 def show(job: Job, records: int, pipeline: Pipeline, key: RunKey) -> None:
     """Show what becomes of the first records; nothing is written and nothing spent.
 
@@ -40,26 +55,44 @@ def show(job: Job, records: int, pipeline: Pipeline, key: RunKey) -> None:
     """
     from rich.table import Table
 
-    from dptext import formats
-    from dptext.engine.source import Source
-    from dptext.types import Verbatim
-
-    console = screen.console(stderr=True)
-    source = Source(replace(job, output=None), None, 0)
-    with contextlib.ExitStack() as stack:
-        chosen = source.open(stack)
-        items = source.records(formats.find(None, chosen))
-        real = (item for item in items if not isinstance(item.rest, Verbatim))
-        batch = list(islice(real, records))
-    texts = pipeline.privatize(batch, pipeline.randomness(key)).texts
+    batch = first_records(job, records)
+    offline = pipeline.offline
+    texts = offline.privatize(batch, pipeline.randomness(key)).texts
     table = Table(box=None, expand=True, show_lines=True, padding=(0, 2))
     for name in ("original", "private"):
         table.add_column(name, ratio=1, overflow="fold")
     for record, new in zip(batch, texts, strict=True):
         for before, after in zip(record.texts, new, strict=True):
             table.add_row(*_sides(before[:_LONGEST], after[:_LONGEST]))
+    console = screen.console(stderr=True)
     console.print(table)
     console.print("A preview: nothing was written, and nothing recorded in a ledger.")
+    if offline.decoder is not pipeline.decoder:
+        console.print("Nothing was sent: a server would write other words.")
+
+
+def show_choices(
+    batch: Sequence[Record], pipelines: Mapping[str, Pipeline], key: RunKey
+) -> None:
+    """Show what becomes of records under several settings, one below the other."""
+    from rich.table import Table
+
+    choices = {
+        name: pipeline.privatize(batch, pipeline.randomness(key)).texts
+        for name, pipeline in pipelines.items()
+    }
+    table = Table(box=None, show_header=False, padding=(0, 1))
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    for number, record in enumerate(batch):
+        for position, before in enumerate(record.texts):
+            original = before[:_LONGEST]
+            table.add_row("original", original)
+            for name, texts in choices.items():
+                after = texts[number][position][:_LONGEST]
+                table.add_row(name, _sides(original, after)[1])
+            table.add_row()
+    screen.console(stderr=True).print(table)
 
 
 def _sides(before: str, after: str) -> tuple[Text, Text]:

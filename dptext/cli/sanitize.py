@@ -269,6 +269,7 @@ def command(
     """
     from dptext import lexicons, pipeline, progress, streams
     from dptext import profile as profiles
+    from dptext.engine import language
     from dptext.engine.fields import SAMPLE
     from dptext.engine.job import Job
     from dptext.engine.run import Opened, Run
@@ -300,6 +301,7 @@ def command(
         flush=outs.line_buffered,
         jobs=work.jobs,
         resume=outs.resume,
+        any_language=language.is_asked_for(over),
     )
     reports = reported.reports(keys.key_file)
     planned = outputs.planned(
@@ -340,10 +342,8 @@ def command(
             if opened is not None:
                 written = [run.carry_out(job, opened, charging)]
             else:
-                released = cluster.release(
-                    run, planned, reports, warn, outs.out_dir or "."
-                )
-                job, written = outputs.of_all(job, released, planned, warn)
+                done = cluster.release(run, planned, reports, warn, outs.out_dir or ".")
+                job, written = outputs.of_all(job, done, planned, warn)
                 if not written:
                     return
             result = run.report(job, written)
@@ -354,6 +354,5 @@ def command(
             release.commit()
     exact = all(each.copied is not None for each in written)
     most = 0 if exact or run.tally.records <= SAMPLE else SAMPLE
-    answer.show(
-        result, view, outputs.released(planned, reports, run.tally.copied, most)
-    )
+    released = outputs.released(planned, reports, run.tally.copied, most)
+    answer.show(result, view, released, run.tally.identifying)

@@ -111,6 +111,17 @@ def known_format(name: str) -> str:
     return one_of(*registry.names("formats"))(name)
 
 
+def encoding(name: str) -> str | None:
+    """Read the name of an encoding; None is UTF-8. Raises BadValue."""
+    from dptext import streams
+    from dptext.errors import UsageError
+
+    try:
+        return streams.known_encoding(name)
+    except UsageError as error:
+        raise BadValue(str(error)) from None
+
+
 def cores() -> int:
     """Return the number of cores that this process may use."""
     try:

@@ -128,7 +128,9 @@ class CausalLm(decoders.Decoder):
         values = reading.likely
         if self._params.mode == "mbr":
             values = self._closeness(reading)
-        writable = self._reader.writable(released, reading.rows) & (reading.likely > 0)
+        writable = self._reader.inputs.writable(released, reading.rows) & (
+            reading.likely > 0
+        )
         values = np.where(writable, values, -np.inf)
         rows, fluency, pairs = reading.rows, self._params.fluency, self._reader.pairs
         if self._params.mode == "mbr" and pairs is not None and fluency:

@@ -12,7 +12,7 @@ expected loss (Kumar and Byrne 2004), here with a prior for what is written.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Annotated, Literal
 
@@ -22,12 +22,12 @@ from numpy.typing import NDArray
 
 from dptext import decoders
 from dptext.noise import unit
-from dptext.readers import ngrams
+from dptext.readers import kernel, ngrams
 from dptext.readers import pairs as topics
 from dptext.readers.channel import Channel
 from dptext.readers.pairs import FLUENCY, PairReader, Weighed
-from dptext.readers.posterior import Floats, summed
-from dptext.types import Ids, Released
+from dptext.readers.posterior import Floats, by_word, summed
+from dptext.types import Ids, Lexicon, Released
 
 # Words that are weighed at once.
 _BLOCK = 512
@@ -57,6 +57,13 @@ class Params(decoders.Params):
     fluency: Annotated[float, Meta(ge=0, le=10)] = FLUENCY
     topic: Annotated[float, Meta(ge=0, le=20)] = topics.POWER
     optional: bool = False
+
+    def of_lexicon(self, lexicon: Lexicon) -> Params:
+        """Take the pairs of an adapted lexicon in place of those that ship."""
+        pairs = lexicon.meta.get("pairs")
+        if pairs is None or self.brings_model:
+            return self
+        return replace(self, model=str(pairs))
 
     def fits(self, channel: Channel) -> bool:
         """Tell whether to decode: always, unless optional.
@@ -113,7 +120,7 @@ class Ngram(decoders.Decoder):
         if mode == "viterbi":
             return reader.best_path(released)
         weighed = reader.weighed(released)
-        values = reader.likely(released, weighed)
+        values = reader.likely(weighed)
         if mode == "mbr":
             values = self._expected(released, weighed, values)
         values = np.where(weighed.writable, values, np.float32(-np.inf))
@@ -121,13 +128,27 @@ class Ngram(decoders.Decoder):
         possible = np.asarray(weighed.writable.any(axis=0))
         rows, fluency = weighed.rows, self._params.fluency
         if mode == "mbr" and fluency:
-            written = reader.closest_text(released, rows, values, fluency)
+            written = reader.closest_text(
+                released, rows, values, fluency, weighed.chains
+            )
         else:
             written = rows[values.argmax(axis=0), np.arange(len(possible))]
         return np.where(possible, written, released.drawn)
 
     def _expected(self, released: Released, weighed: Weighed, likely: Floats) -> Floats:
         """Return the expected closeness of each candidate: (k, n)."""
+        if (library := kernel.library) is not None:
+            columns, weights = by_word(weighed.columns), by_word(likely)
+            sums = np.empty(weights.shape, np.float32)
+            for epsilon, positions in self._reader.channel.groups(released.eps):
+                closeness = self._closeness(epsilon)
+                closeness.compute(released.drawn[positions])
+                library.expected_closeness(
+                    *(len(positions), positions, released.drawn),
+                    *(closeness.width, columns.shape[1], columns, closeness.codes),
+                    *(weights, float(_STEPS), sums),
+                )
+            return sums.T
         expected = np.empty_like(likely)
         for epsilon, positions in self._reader.channel.groups(released.eps):
             closeness = self._closeness(epsilon)
@@ -144,23 +165,24 @@ class _Closeness:
 
     def __init__(self, rows: Ids, directions: NDArray[np.float32]) -> None:
         self._rows, self._directions = rows, directions
-        self._width = rows.shape[1]
+        self.width = rows.shape[1]
         self._known = np.zeros(len(rows), bool)
-        self._closeness = np.zeros(len(rows) * self._width**2, np.int8)
+        self.codes = np.zeros(len(rows) * self.width**2, np.int8)
 
-    def of(self, outputs: Ids, columns: NDArray[np.int64]) -> NDArray[np.int8]:
+    def of(self, outputs: Ids, columns: NDArray[np.integer]) -> NDArray[np.int8]:
         """Return those of some columns (k, n) of n outputs: (k, k, n)."""
-        self._compute(outputs)
-        first = outputs * np.int64(self._width**2) + columns * self._width
+        self.compute(outputs)
+        first = outputs * np.int64(self.width**2) + columns * self.width
         at = first[:, None, :] + columns[None, :, :]
-        closeness: NDArray[np.int8] = self._closeness.take(at)
+        closeness: NDArray[np.int8] = self.codes.take(at)
         return closeness
 
-    def _compute(self, outputs: Ids) -> None:
+    def compute(self, outputs: Ids) -> None:
+        """Make `codes` (O * width * width,) ready for some outputs."""
         wanted = np.zeros(len(self._known), bool)
         wanted[outputs] = True
         new = np.flatnonzero(wanted & ~self._known)
-        closeness = self._closeness.reshape(len(self._known), -1)
+        closeness = self.codes.reshape(len(self._known), -1)
         for begin in range(0, len(new), _BLOCK):
             part = new[begin : begin + _BLOCK]
             near = self._directions[self._rows[part]]

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import BinaryIO
 
+from dptext.engine.identifying import Identifying, Kind
 from dptext.errors import InputError
 from dptext.formats import Format
 from dptext.types import Record, Selection
@@ -74,6 +75,7 @@ class Fields:
         self._present: Counter[tuple[str, ...] | None] = Counter()
         self._format = format
         self._copies = Copies()
+        self._identifying = Identifying()
         self._others: dict[str, None] = {}
         self._warn = warn
 
@@ -84,6 +86,7 @@ class Fields:
         if self.records <= SAMPLE:
             others = list(self._format.others(record, self._selection))
             self._copies.add(record.texts, others)
+            self._identifying.add([*self._named(record), *others])
             self._others.update(dict.fromkeys(name for name, _ in others))
             if self.records == SAMPLE:
                 self._warn_of_copies()
@@ -110,6 +113,22 @@ class Fields:
         named = (self._selection.id_field, self._selection.subject_field)
         used = (name for name in named if name is not None)
         return list(dict.fromkeys([*used, *self._others]))
+
+    def identifying(self, copied: Sequence[str]) -> dict[str, Kind]:
+        """Return which copied fields look identifying, by the sample of records."""
+        kinds = self._identifying.kinds(copied)
+        subject = self._selection.subject_field
+        if subject is None or subject not in copied:
+            return kinds
+        return {subject: Kind.NUMBER, **kinds}
+
+    def _named(self, record: Record) -> Iterator[tuple[str, str]]:
+        """Give the fields that name the record and its subject."""
+        selection = self._selection
+        if selection.id_field is not None:
+            yield selection.id_field, (record.identity or "").strip('"')
+        if selection.subject_field is not None:
+            yield selection.subject_field, record.subject or ""
 
     def absent(self) -> list[str]:
         """Return the selected fields that were in no record so far."""

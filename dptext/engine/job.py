@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from dptext import streams
-from dptext.types import Selection
+from dptext.types import Selection, ServerUse
 
 # Called now and then with records and words done so far.
 Progress = Callable[[int, int], None]
@@ -24,7 +24,8 @@ class Job:
     inputs are paths, "-" for standard input; output a path, or None for standard
     output; format a name, or None to go by suffix; on_error "fail", "skip" or
     "quarantine", the last with the path that takes the bytes of faulty records. With
-    resume, an output of a folder that is done by its manifest stays.
+    resume, an output of a folder that is done by its manifest stays; with any_language,
+    nobody looks whether the lexicon knows the words of the texts.
     """
 
     inputs: tuple[str, ...]
@@ -37,6 +38,7 @@ class Job:
     flush: bool = False
     jobs: int = 1
     resume: bool = False
+    any_language: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +51,7 @@ class Sinks:
     @classmethod
     def of(cls, job: Job, release: streams.Release, *, held: bool = False) -> Sinks:
         """Open what a job writes to, as a part of a release; held as in Output."""
-        output = release.open(job.output, held=held)
+        output = release.open(job.output, job.selection.encoding, held=held)
         if job.on_error == "quarantine" and job.quarantine is not None:
             # For the user's eyes only: it holds original text.
             return cls(output, release.aside(job.quarantine))
@@ -60,10 +62,12 @@ class Sinks:
 class Written:
     """A finished output: its format, size and sha256 of its bytes as they left.
 
-    copied names the fields that are copied, where a header or a schema names them all.
+    copied names the fields that are copied, where a header or a schema names them all;
+    used, what a third party was asked to write it.
     """
 
     format: str
     bytes: int
     sha256: str
     copied: tuple[str, ...] | None = None
+    used: ServerUse | None = None

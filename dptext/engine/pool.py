@@ -59,7 +59,15 @@ class Recipe(NamedTuple):
 
     @classmethod
     def of(cls, pipeline: Pipeline, key: RunKey) -> Recipe:
-        """Return what makes workers of a pipeline and a run key."""
+        """Return what makes workers of a pipeline and a run key.
+
+        Raises UsageError where a third party is asked: one process counts requests.
+        """
+        if pipeline.decoder.used is not None:
+            raise UsageError(
+                f"the decoder {pipeline.profile.decoder.name} asks a server, and one "
+                "process bounds its requests: run it on one machine, without Spark"
+            )
         return cls(pipeline.profile, pipeline.lexicon.digest, pipeline.identity, key)
 
     def pipeline(self, lexicon: Lexicon) -> Pipeline:

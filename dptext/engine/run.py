@@ -10,7 +10,7 @@ import contextlib
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dptext import formats, streams
@@ -18,8 +18,9 @@ from dptext.engine import charging
 from dptext.engine.charging import FREE, Account, Charging
 from dptext.engine.fields import Fields, HeldBack
 from dptext.engine.job import Job, Progress, Sinks, Warn, Written
+from dptext.engine.language import Language
 from dptext.engine.manifest import Manifest
-from dptext.engine.source import Source, location
+from dptext.engine.source import Source
 from dptext.engine.tally import BEGIN, Start, Tally
 from dptext.engine.worker import Done, Task, Worker
 from dptext.errors import InputError
@@ -31,7 +32,10 @@ from dptext.report import build, document, signatures
 from dptext.report.document import Document, Recorded
 from dptext.report.exports import SIDECAR
 from dptext.report.signatures import Key
-from dptext.types import Fault, Verbatim
+from dptext.types import Fault, ServerUse, Verbatim
+
+# Records of a batch that a third party is asked about.
+_ASKED = 256
 
 
 def run_job(
@@ -52,16 +56,20 @@ def run_job(
     The output is complete then, and the owner of the sinks lets it appear. Raises
     InputError at the first faulty record when on_error is "fail", when no record could
     be read, and when a selected field is in none; RefusedError when a subject would
-    lose too much; UsageError when input and output do not go together.
+    lose too much; UsageError when input and output do not go together, or lexicon and
+    script.
     """
     began = time.monotonic()
+    before = pipeline.decoder.used
+    if before is not None:
+        # One process bounds the requests under way; small batches show how far it is.
+        job = replace(job, jobs=1, batch_size=min(job.batch_size, _ASKED))
     output = sinks.output
     # No two records of a run have the same ordinal, so none share their noise.
     start, first_text = tally.next
-    source = Source(job, sinks.aside, start, first_text)
+    source = Source(job, sinks.aside, start, first_text, warn)
     with contextlib.ExitStack() as stack:
-        chosen = source.open(stack)
-        module = formats.find(None, chosen)
+        module = source.open(stack)
         selection = job.selection
         fields = Fields(selection, module, warn)
         # What has left cannot be taken back when a field turns out to be in no record.
@@ -71,34 +79,66 @@ def run_job(
         writer = module.writer(stream, selection)  # type: ignore[arg-type]
         # A ledger is charged by records, which others would have read.
         parts = job.jobs > 1 and charging.entry is None
-        tasks = source.tasks(module, parts=parts)
-        before = tally.records
+        tokenizer = None if job.any_language else pipeline.tokenizer
+        language = Language(tokenizer, pipeline.lexicon.name, warn)
+        tasks = _looked_at(source.tasks(parts=parts), language)
+        later = charging
+        if before is not None:
+            tasks, later = _charged(tasks, pipeline, charging), FREE
+        first = tally.records
         for task, done in _done(pipeline, tasks, key, job.jobs, tally):
-            charging.charge(task.records, done.replaced)
+            later.charge(task.records, done.replaced)
             _write(writer, fields, task, done, source)
             tally.add(done.counted)
-            tally.records = before + fields.records
+            tally.records = first + fields.records
             if progress is not None:
                 progress(tally.records, tally.counted.words)
             del task, done  # memory for the next ones
             if job.flush:
                 stream.flush()
         source.check_read(fields.records)
-        if not fields.records:
-            names = ", ".join(map(location, job.inputs))
-            warn(f"{names}: no record in it, so the output has none either")
         source.check_unchanged()
         fields.check()
+        language.close()
         writer.close()
         if held is not None:
             held.release()
     output.complete()
+    if output.replaced:
+        warn(
+            f"written as '?', since {selection.encoding} lacks them: characters of new "
+            f"texts, {output.replaced}"
+        )
     tally.faults += source.faults
     tally.fields.update(fields.counts)
     copied = fields.copied if writer.copied is None else writer.copied
     tally.copied.update(dict.fromkeys(copied))
+    tally.identifying.update(fields.identifying(copied))
     tally.seconds += time.monotonic() - began
-    return Written(chosen, output.size, output.digest or "", writer.copied)
+    used = _since(before, pipeline.decoder.used)
+    return Written(module.name, output.size, output.digest or "", writer.copied, used)
+
+
+def _since(before: ServerUse | None, after: ServerUse | None) -> ServerUse | None:
+    """Return what a third party was asked between two states."""
+    return None if before is None or after is None else after.since(before)
+
+
+def _looked_at(tasks: Iterable[Task], language: Language) -> Iterator[Task]:
+    """Look whether the lexicon knows the words of records before they are private."""
+    for task in tasks:
+        language.look(task.records)
+        yield task
+
+
+def _charged(
+    tasks: Iterable[Task], pipeline: Pipeline, charging: Charging
+) -> Iterator[Task]:
+    """Charge each batch before its draws leave for a third party."""
+    for task in tasks:
+        charging.charge(task.records, pipeline.replaced(task.records))
+        charging.leave()
+        yield task
 
 
 def _write(
@@ -261,6 +301,8 @@ class Run:
             return nullcontext(charging.FREE)
         promise = build.promised(self.pipeline, self.key.origin)
         part = opened.sinks.output.part
+        if self.pipeline.decoder.used is not None:
+            part = None  # what is sent has left, whatever becomes of the output
         return charging.charging(self._account, self.pipeline, self.key, promise, part)
 
     def carry_out(self, job: Job, opened: Opened, charging: Charging) -> Written:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import io
 import os
-import re
 from collections.abc import Iterable, Iterator
 from io import BufferedReader
 from itertools import groupby
@@ -20,7 +19,7 @@ from typing import BinaryIO, NamedTuple, cast
 from dptext import formats, streams
 from dptext import pipeline as pipelines
 from dptext.engine.fields import SAMPLE
-from dptext.engine.job import Job
+from dptext.engine.job import Job, Warn
 from dptext.engine.tally import Start
 from dptext.engine.worker import FilePart, Task
 from dptext.errors import InputError, UsageError
@@ -29,14 +28,6 @@ from dptext.metrics import FIRST_TEXTS
 from dptext.types import Fault, Record, Selection, Verbatim
 
 _TEXT = "text"
-_DELIMITERS = {
-    ",": "csv",
-    ";": "csv --delimiter ';'",
-    "\t": "tsv",
-    "|": "csv --delimiter '|'",
-}
-_LONGEST = 40  # characters of the name of a column
-_ROWS = 3  # lines that are looked at
 
 
 def one_format(paths: Iterable[str], *others: str) -> str:
@@ -72,7 +63,8 @@ def check_files(jobs: Iterable[Job]) -> None:
             if not streams.is_standard(name):
                 format = formats.find(name, job.format)
                 if format.name != _TEXT:
-                    with streams.open_input(name) as stream:
+                    encoding = job.selection.encoding
+                    with streams.open_input(name, encoding) as stream:
                         check_fields(format, job.selection, stream, name)
 
 
@@ -95,14 +87,16 @@ def detect_format(job: Job, stream: io.BufferedReader) -> tuple[str, io.Buffered
     """Return the format of all inputs of a job, and the first one, opened, unread.
 
     That of standard input is known by its first bytes, else by the output's suffix;
-    else its lines are texts. Raises UsageError for lines that look like a table.
+    else its lines tell it. Raises UsageError for lines that look like a table where no
+    field is named.
     """
     if job.format is not None:
         return job.format, stream
     others: tuple[str, ...] = ()
     if streams.is_standard(job.inputs[0]):
         # What is to leave at once does not wait for more lines.
-        head, stream = streams.first_lines(stream, 1 if job.flush else _ROWS)
+        count = 1 if job.flush else formats.LINES
+        head, stream = streams.first_lines(stream, count)
         others = (formats.sniff(head) or _without_magic(job, head),)
     name = one_format(job.inputs, *others)
     check_output(job.output, name)
@@ -116,36 +110,20 @@ def _without_magic(job: Job, head: bytes) -> str:
     files = [name for name in job.inputs if not streams.is_standard(name)]
     if files:
         return formats.find(files[0]).name
-    table = _table(head)
-    if table is not None:
+    table = formats.table(head)
+    if table is not None and not job.selection.fields:
         raise UsageError(
             f"standard input looks like a table: give --format {table} --field NAME, "
             "or --format text if each line is a text"
         )
+    if table is not None:
+        return table.partition(" ")[0]
     if head and job.selection.fields:
         raise UsageError(
             "standard input looks like plain text, which has no fields: name its "
             "format with --format, or leave --field out"
         )
     return _TEXT
-
-
-def _table(head: bytes) -> str | None:
-    """Return the format of lines that look like rows, None where they are texts.
-
-    The first line is divided into short fields, as no sentence is by its commas, or all
-    have equally many delimiters with no space behind.
-    """
-    lines = head.decode("utf-8", "replace").strip("\ufeff\r\n").split("\n")
-    for delimiter, name in _DELIMITERS.items():
-        fields = lines[0].rstrip("\r").split(delimiter)
-        short = all(len(f) <= _LONGEST and f == f.strip() for f in fields)
-        if len(fields) > 1 and short and fields[-1]:
-            return name
-        counts = {len(re.findall(rf"{re.escape(delimiter)}(?! )", s)) for s in lines}
-        if len(lines) == _ROWS and len(counts) == 1 and 0 not in counts:
-            return name
-    return None
 
 
 SIZE = 2**18  # bytes of a piece
@@ -189,69 +167,78 @@ class Source:
     """Reads records; what cannot be read ends the job, or goes to aside.
 
     Ordinals count from start; faults, how many records were left out; texts, how many
-    texts of the run were read before.
+    texts of the run were read before. warn takes lines about what is guessed.
     """
 
     def __init__(
-        self, job: Job, aside: streams.Aside | None, start: int, texts: int = 0
+        self,
+        job: Job,
+        aside: streams.Aside | None,
+        start: int,
+        texts: int = 0,
+        warn: Warn = lambda line: None,
     ) -> None:
         self._job = job
         self._aside = aside
         self._next = start
         self._records, self._texts = 0, texts
         self._first: BufferedReader | None = None
+        self._format: Format
+        self._warn = warn
         self._before = _status(job.output) if job.output in job.inputs else None
         self._first_fault: Fault | None = None
         self._is_cut = False
         self.faults = 0
 
-    def open(self, stack: contextlib.ExitStack) -> str:
+    def open(self, stack: contextlib.ExitStack) -> Format:
         """Open the first input and return the format of all.
 
         Raises UsageError where no field is named of records that have fields.
         """
-        first = self._job.inputs[0]
-        stream = stack.enter_context(streams.open_input(first))
-        chosen, stream = detect_format(self._job, stream)
-        format = formats.find(None, chosen)
-        check_fields(format, self._job.selection, stream, location(first))
+        first, selection = self._job.inputs[0], self._job.selection
+        stream = stack.enter_context(streams.open_input(first, selection.encoding))
+        name, stream = detect_format(self._job, stream)
+        self._format = formats.find(None, name)
+        if selection.encoding is not None and not self._format.IS_TEXT:
+            raise UsageError(f"--encoding: {name} files say themselves how they are")
+        if self._job.format is None and formats.by_suffix(first) is None:
+            guessed = f"{location(first)}: read as {name}, by its content; --format"
+            self._warn(f"{guessed} names another format")
+        check_fields(self._format, selection, stream, location(first))
         self._first = stream
-        return chosen
+        return self._format
 
-    def records(self, module: formats.Format) -> Iterator[Record]:
+    def records(self) -> Iterator[Record]:
         """Yield records; what stands between them comes as records without texts.
 
         Raises InputError at the first faulty record when on_error is "fail".
         """
-        for item in self.items(module, parts=False):
+        for item in self.items(parts=False):
             assert isinstance(item, Record)
             yield item
 
-    def items(
-        self, module: formats.Format, *, parts: bool
-    ) -> Iterator[Record | FilePart]:
+    def items(self, *, parts: bool) -> Iterator[Record | FilePart]:
         """Yield records as `records` does; with parts, parts after the first ones.
 
         From the first part on, which others are still to read, what is wrong comes in
         its turn: a Fault or an InputError as the rest of a record without texts.
         """
-        cut = module.regular(self._job.selection) if parts else None
         first, *others = self._job.inputs
         assert self._first is not None
         try:
-            yield from self._read(module, self._first, first, cut)
+            yield from self._read(self._first, first, parts)
             for name in others:
-                with streams.open_input(name) as stream:
-                    yield from self._read(module, stream, name, cut)
+                with streams.open_input(name, self._job.selection.encoding) as stream:
+                    yield from self._read(stream, name, parts)
         except InputError as error:
             if not self._is_cut:
                 raise
             yield Record(-1, (), error)
 
-    def tasks(self, module: formats.Format, *, parts: bool) -> Iterator[Task]:
+    def tasks(self, *, parts: bool) -> Iterator[Task]:
         """Yield batches of the records, and with parts, parts after the first ones."""
         first_text = self._texts
-        items = self.items(module, parts=parts)
+        items = self.items(parts=parts)
         for is_part, group in groupby(items, lambda item: isinstance(item, FilePart)):
             if is_part:
                 yield from (
@@ -263,40 +250,36 @@ class Source:
                 yield Task(batch, first_text)
                 first_text += sum(len(record.texts) for record in batch)
 
-    def count(self, module: formats.Format, *, to_end: bool) -> Start:
+    def count(self, *, to_end: bool) -> Start:
         """Count records, faulty ones too, and texts up to FIRST_TEXTS, writing nothing.
 
         Records are read until so many texts are known; then they are cut, and counted
         only to_end. Raises what `records` does.
         """
-        rows = self._rows(module)
-        for item in self.items(module, parts=True):
+        rows = self._rows()
+        for item in self.items(parts=True):
             if isinstance(item, Record) and isinstance(item.rest, InputError):
                 raise item.rest
             if self._texts >= FIRST_TEXTS and not (to_end and rows is None):
                 return Start(rows or self._next, FIRST_TEXTS)
         return Start(self._next, min(self._texts, FIRST_TEXTS))
 
-    def _rows(self, module: formats.Format) -> int | None:
+    def _rows(self) -> int | None:
         """Return how many records all inputs say they hold."""
         total = 0
         for name in self._job.inputs:
             with streams.open_input(name) as stream:
-                rows = module.rows(stream)
+                rows = self._format.rows(stream)
             if rows is None:
                 return None
             total += rows
         return total
 
     def _read(
-        self,
-        module: formats.Format,
-        stream: BinaryIO,
-        name: str,
-        regular: Regular | None,
+        self, stream: BinaryIO, name: str, parts: bool
     ) -> Iterator[Record | FilePart]:
-        where, selection = location(name), self._job.selection
-        if regular is None:
+        where, selection, module = location(name), self._job.selection, self._format
+        if not parts or module.regular(selection) is None:
             for item in module.read(stream, selection, where, self._next):
                 yield from self._taken(item)
             return
@@ -309,17 +292,17 @@ class Source:
                 head = module.head(before)
                 line, start = counted.lines, self._next
                 part = FilePart(module.name, selection, where, head, line, start)
-                yield from self._parts(module, stream, regular, part)
+                yield from self._parts(stream, part)
                 return
 
     def _has_begun(self) -> bool:
         """Tell whether all that needs the first records has seen enough of them."""
         return self._records >= SAMPLE and self._texts >= FIRST_TEXTS
 
-    def _parts(
-        self, module: formats.Format, stream: BinaryIO, regular: Regular, part: FilePart
-    ) -> Iterator[Record | FilePart]:
+    def _parts(self, stream: BinaryIO, part: FilePart) -> Iterator[Record | FilePart]:
         """Yield the rest of an input in parts; from an irregular record on, records."""
+        regular = self._format.regular(part.selection, part.head)
+        assert regular is not None
         pieces, self._is_cut = Pieces(stream, regular), True
         for piece in pieces:
             yield part._replace(data=piece.data)
@@ -328,7 +311,7 @@ class Source:
         if not pieces.left:
             return
         rest = streams.joined(part.head + pieces.left, stream)
-        items = module.read(
+        items = self._format.read(
             rest, part.selection, part.location, part.start, part.first_line
         )
         next(items)  # the head
@@ -338,6 +321,8 @@ class Source:
     def _taken(self, item: formats.Item) -> Iterator[Record]:
         """Give an item its number; a fault is no record."""
         if isinstance(item, Verbatim):
+            if item.note:
+                self._warn(item.note)
             yield Record(-1, (), item)
             return
         self._next += 1
@@ -371,13 +356,19 @@ class Source:
             )
 
     def check_read(self, records: int) -> None:
-        """Refuse a run of which no record could be read. Raises InputError."""
+        """Refuse a run of which no record could be read, and say if there was none.
+
+        Raises InputError.
+        """
         first = self._first_fault
         if first is not None and not records:
             raise InputError(
                 f"no record could be read, so there is no output; of {self.faults} "
                 f"the first is {_described(first)}"
             )
+        if not records:
+            names = ", ".join(map(location, self._job.inputs))
+            self._warn(f"{names}: no record in it, so the output has none either")
 
 
 def _status(path: str | None) -> tuple[int, ...] | None:

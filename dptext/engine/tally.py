@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext import metrics
+from dptext.engine.identifying import Kind
 from dptext.measures.kept import AllMetrics, Partials
 from dptext.metrics import Batch, Figure
 from dptext.pipeline import Privatized
@@ -155,6 +156,7 @@ class Totals(NamedTuple):
     faults: int
     fields: Counter[str]
     copied: dict[str, None]
+    identifying: dict[str, Kind]
 
 
 @dataclass(slots=True)
@@ -171,6 +173,8 @@ class Tally:
     fields: Counter[str] = field(default_factory=Counter)
     # Names of copied fields: all that a header or schema names, else of first records.
     copied: dict[str, None] = field(default_factory=dict)
+    # Those of them that look identifying, by first records.
+    identifying: dict[str, Kind] = field(default_factory=dict)
 
     @classmethod
     def of(cls, lexicon: Lexicon, start: Start = BEGIN) -> Tally:
@@ -196,7 +200,10 @@ class Tally:
     @property
     def totals(self) -> Totals:
         """Return what was counted, for `merge` in another process."""
-        return Totals(self.counted, self.records, self.faults, self.fields, self.copied)
+        return Totals(
+            *(self.counted, self.records, self.faults),
+            *(self.fields, self.copied, self.identifying),
+        )
 
     def merge(self, totals: Totals) -> None:
         """Add what another process has counted of what comes next."""
@@ -205,6 +212,7 @@ class Tally:
         self.faults += totals.faults
         self.fields.update(totals.fields)
         self.copied.update(totals.copied)
+        self.identifying.update(totals.identifying)
 
     def add(self, counted: Counted) -> None:
         """Add what was counted in the texts that come next."""

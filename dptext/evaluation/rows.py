@@ -83,7 +83,9 @@ def _passes(
     module = formats.find(path, format)
     with contextlib.ExitStack() as stack:
         passes = [
-            module.read(stack.enter_context(streams.open_input(path)), each, path)
+            module.read(
+                stack.enter_context(streams.open_input(path, each.encoding)), each, path
+            )
             for each in selections
         ]
         for first, *others in zip(*passes, strict=True):

@@ -31,7 +31,10 @@ COMPOSITE = (
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What to evaluate besides the texts; labels and attributes are field names."""
+    """What to evaluate besides the texts; labels and attributes are field names.
+
+    readers, whether those that send nothing attack; reader, the name of one more.
+    """
 
     labels: tuple[str, ...] = ()
     attributes: tuple[str, ...] = ()
@@ -43,6 +46,7 @@ class Settings:
     masked_words: int = 2000
     bayes: bool = True
     readers: bool = True
+    reader: str | None = None
 
     def check(self) -> None:
         """Raise UsageError for models that are not there, before the work begins."""
@@ -212,6 +216,8 @@ def _attack(
 ) -> tuple[ContextAttack, Randomness] | tuple[None, None]:
     """Return what readers attack by, new draws of the originals, if there are any."""
     readers = available(writer) if writer and settings.readers else []
+    if writer and settings.reader not in (None, *(each.name for each in readers)):
+        readers.append(context_risk.named(writer, str(settings.reader)))
     if writer is None or not readers:
         return None, None
     return context_risk.ContextAttack(writer, readers), writer.randomness(

@@ -7,6 +7,7 @@ subclass of the one below.
 
 from __future__ import annotations
 
+import codecs
 import errno
 import os
 import re
@@ -16,9 +17,8 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import BinaryIO, ClassVar
 
-from dptext import registry
+from dptext import registry, streams
 from dptext.errors import UsageError
-from dptext.streams import plain_name
 from dptext.types import Fault, Record, Selection, Verbatim
 
 BOM = b"\xef\xbb\xbf"
@@ -32,6 +32,14 @@ _FITTING = {
     ".psv": "--format csv --delimiter '|'",
     ".ssv": "--format csv --delimiter ';'",
 }
+_DELIMITERS = {
+    ",": "csv",
+    ";": "csv --delimiter ';'",
+    "\t": "tsv",
+    "|": "csv --delimiter '|'",
+}
+_LONGEST = 40  # characters of the name of a column
+LINES = 3  # that are looked at
 Item = Record | Verbatim | Fault
 # Of the bytes read so far, and whether the stream has ended: how many of them are whole
 # records, and how many records these are.
@@ -73,6 +81,7 @@ class Format(ABC):
 
     name: str
     SUFFIXES: ClassVar[tuple[str, ...]]
+    IS_TEXT: ClassVar = True  # of characters, which have an encoding
 
     @abstractmethod
     def read(
@@ -107,8 +116,8 @@ class Format(ABC):
         """Return how many records a file says it holds; None where it does not say."""
         return None
 
-    def regular(self, selection: Selection) -> Regular | None:
-        """Return what finds records in bytes without reading them.
+    def regular(self, selection: Selection, head: bytes = b"") -> Regular | None:
+        """Return what finds records in bytes without reading them; head as below.
 
         None where that cannot be done; else the writer is a PieceWriter.
         """
@@ -139,13 +148,14 @@ class Format(ABC):
 
 
 def find(path: str | None, name: str | None = None) -> Format:
-    """Choose a format by its name, else by the suffix of a path.
+    """Choose a format by its name, else by the suffix of a path, else by its content.
 
-    Suffixes of compression are looked through. Raises UsageError when neither tells.
+    Suffixes of compression are looked through. Raises UsageError when none tells, and
+    InputError for a file that cannot be read.
     """
     if name is not None:
         return _load(name)
-    format = by_suffix(path or "")
+    format = by_suffix(path or "") or _by_content(path or "")
     if format is not None:
         return format
     raise UsageError(_unknown(path or ""))
@@ -161,8 +171,46 @@ def by_suffix(path: str) -> Format | None:
     return None
 
 
+def _by_content(path: str) -> Format | None:
+    """Return the format that the first lines of a file look like, if any."""
+    if not os.path.isfile(path):
+        return None
+    with streams.open_input(path) as stream:
+        head, _ = streams.first_lines(stream, LINES)
+    name = sniff(head)
+    if name is None and _is_text(head):
+        name = (table(head) or "text").partition(" ")[0]
+    return None if name is None else _load(name)
+
+
+def _is_text(head: bytes) -> bool:
+    try:
+        text = codecs.getincrementaldecoder("utf-8")().decode(head)
+    except UnicodeDecodeError:
+        return False
+    return bool(text.strip()) and "\0" not in text
+
+
+def table(head: bytes) -> str | None:
+    """Return options that read lines which look like rows, None where they are texts.
+
+    The first line is divided into short fields, as no sentence is by its commas, or all
+    have equally many delimiters with no space behind.
+    """
+    lines = head.decode("utf-8", "replace").strip("\ufeff\r\n").split("\n")
+    for delimiter, name in _DELIMITERS.items():
+        fields = lines[0].rstrip("\r").split(delimiter)
+        short = all(len(f) <= _LONGEST and f == f.strip() for f in fields)
+        if len(fields) > 1 and short and fields[-1]:
+            return name
+        counts = {len(re.findall(rf"{re.escape(delimiter)}(?! )", s)) for s in lines}
+        if len(lines) == LINES and len(counts) == 1 and 0 not in counts:
+            return name
+    return None
+
+
 def _suffix(path: str) -> str:
-    return PurePath(plain_name(path)).suffix.lower()
+    return PurePath(streams.plain_name(path)).suffix.lower()
 
 
 def _unknown(path: str) -> str:

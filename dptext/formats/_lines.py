@@ -40,13 +40,16 @@ def decode(raw: bytes) -> str:
     """Decode UTF-8 strictly, and refuse what is most likely not text."""
     if b"\0" in raw:
         raise Unreadable(
-            "NUL byte (UTF-16 or a binary file?); convert the file to UTF-8"
+            "NUL byte, as in binary files and UTF-16",
+            "give --encoding utf-16 if it is a text file, or convert it to UTF-8",
         )
     try:
         return raw.decode()
     except UnicodeDecodeError as error:
         raise Unreadable(
-            f"not valid UTF-8 (byte {error.start}); convert the file to UTF-8"
+            f"not valid UTF-8 (byte {error.start})",
+            "give --encoding (cp1252 for most files of Windows and Excel, utf-16 for "
+            "some), or convert the file to UTF-8",
         ) from None
 
 

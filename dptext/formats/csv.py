@@ -55,15 +55,18 @@ class RowLayout(NamedTuple):
     location: str
 
 
-def rows(stream: BinaryIO, layout: RowLayout, line: int = 1) -> Iterator[FileRow]:
+def rows(
+    stream: BinaryIO, layout: RowLayout, line: int = 1, first: bytes = b""
+) -> Iterator[FileRow]:
     """Give every row; a blank one has no fields, a byte order mark counts as one.
 
-    line is the number of the first line.
+    line is the number of the first line, which first holds if it is read already.
     Raises InputError for a quoted field that the end of the file leaves open.
     """
     delimiter, quoting, limit, _ = layout
     number = line
-    while piece := stream.readline(limit + 2):
+    while piece := first or stream.readline(limit + 2):
+        first = b""
         cut = len(piece) > limit and not piece.endswith(b"\n")
         if number == 1 and piece.startswith(BOM):
             yield FileRow(1, [], b"", BOM)
@@ -241,6 +244,7 @@ class Header(NamedTuple):
     """The header row of one input, the names in it, and which of them are quoted."""
 
     raw: bytes
+    delimiter: bytes
     names: tuple[str, ...]
     quoted: tuple[bool, ...]
 
@@ -260,11 +264,12 @@ class HeaderColumns(NamedTuple):
 def names_of(row: FileRow, selection: Selection, location: str) -> tuple[str, ...]:
     """Return the names of a header. Raises InputError where it cannot be read."""
     try:
+        decode(row.raw)
         if row.trouble is not None:
             raise Unreadable(row.trouble)
-        decode(row.raw)
     except Unreadable as error:
         msg = f"{location}:{row.line}: header: {error}"
+        msg += f"; {error.advice}" if error.advice else ""
         first = row.raw.partition(b"\n")[0].decode("utf-8", "replace")
         for name in selection.fields:
             if (delimiter := other_delimiter(first, name)) is not None:
@@ -376,10 +381,10 @@ class Format(formats.Format):
         line: int = 1,
     ) -> Iterator[Item]:
         """Read one record per row, after the header if there is one."""
-        layout = self._layout(selection, location)
+        layout, first, note = self._begun(stream, selection, location)
         columns: HeaderColumns | None = None
         ordinal = start
-        for row in rows(stream, layout, line):
+        for row in rows(stream, layout, line, first):
             where = f"{location}:{row.line}"
             if not row.fields and row.trouble is None:
                 yield Verbatim(row.raw, header=row.raw == BOM)
@@ -388,23 +393,24 @@ class Format(formats.Format):
                 names = names_of(row, selection, location)
                 columns = by_name(names, selection, row.raw, where)
                 quoted = tuple(field.startswith(QUOTE) for field in row.fields)
-                yield Verbatim(Header(row.raw, names, quoted), header=True)
+                header = Header(row.raw, layout.delimiter, names, quoted)
+                yield Verbatim(header, header=True, note=note)
                 continue
             if columns is None and row.trouble is None:
                 columns = by_number(len(row.fields), selection, where)
             try:
                 yield _record(row, columns, selection, ordinal)
             except Unreadable as error:
-                yield Fault(where, str(error), row.raw)
+                yield Fault(where, str(error), row.raw, error.advice)
             ordinal += 1
 
     def writer(self, stream: BinaryIO, selection: Selection) -> formats.Writer:
         """Return a writer of rows."""
-        return Writer(stream, selection, self._layout(selection, "").delimiter)
+        return Writer(stream, selection, self._layout(selection, b"", "").delimiter)
 
-    def regular(self, selection: Selection) -> Regular | None:
+    def regular(self, selection: Selection, head: bytes = b"") -> Regular | None:
         """Return what finds rows; without a header the first one must be known."""
-        layout = self._layout(selection, "")
+        layout = self._layout(selection, head, "")
         if not selection.header or len(layout.delimiter) > 1:
             return None
         if not layout.quoting:
@@ -420,8 +426,8 @@ class Format(formats.Format):
 
         Raises InputError when a selected column is not there.
         """
-        layout = self._layout(selection, "file")
-        row = next((row for row in rows(stream, layout) if row.fields), None)
+        layout, first, _ = self._begun(stream, selection, "file")
+        row = next((row for row in rows(stream, layout, 1, first) if row.fields), None)
         if row is None:
             return
         if selection.header:
@@ -435,9 +441,10 @@ class Format(formats.Format):
 
     def candidates(self, stream: BinaryIO, selection: Selection) -> list[str]:
         """Return the names of a header; none where they may be the first record."""
-        layout = self._layout(selection, "")
+        layout, first, _ = self._begun(stream, selection, "")
         try:
-            row = next((row for row in rows(stream, layout) if row.fields), None)
+            read = rows(stream, layout, 1, first)
+            row = next((row for row in read if row.fields), None)
             fields = [] if row is None else row.fields
             names = [text_of(field, layout.quoting) for field in fields]
         except (InputError, UnicodeDecodeError):
@@ -454,14 +461,41 @@ class Format(formats.Format):
             if index not in selected:
                 yield name, text_of(field, selection.quoting)
 
-    def _layout(self, selection: Selection, location: str) -> RowLayout:
-        delimiter = selection.delimiter or self.DELIMITER
+    def _begun(
+        self, stream: BinaryIO, selection: Selection, location: str
+    ) -> tuple[RowLayout, bytes, str]:
+        """Return how rows are laid out, the first line, and what is guessed from it."""
+        first = stream.readline(selection.max_record_bytes + 2)
+        layout = self._layout(selection, first, location)
+        delimiter = layout.delimiter.decode()
+        if delimiter == (selection.delimiter or self.DELIMITER):
+            return layout, first, ""
+        shown = _DELIMITERS[delimiter]
+        return (
+            layout,
+            first,
+            f"{location}: read with --delimiter {shown}, by its header",
+        )
+
+    def _layout(self, selection: Selection, head: bytes, location: str) -> RowLayout:
+        """Return how rows are laid out; head is the first line, as far as known."""
+        delimiter = selection.delimiter or self._guessed(selection, head)
         if len(delimiter) != 1 or delimiter in '"\r\n':
             raise UsageError(
                 "the delimiter must be one character, not a quote or a line end"
             )
         limit = selection.max_record_bytes
         return RowLayout(delimiter.encode(), selection.quoting, limit, location)
+
+    def _guessed(self, selection: Selection, head: bytes) -> str:
+        """Return what delimits a header so that it has all fields that are named."""
+        header = head.removeprefix(BOM).partition(b"\n")[0].decode("utf-8", "replace")
+        named = {name for name in selection.named if name is not None}
+        for delimiter in (self.DELIMITER, *_DELIMITERS) if selection.header else ():
+            names = [part.strip().strip('"') for part in header.split(delimiter)]
+            if len(names) > 1 and named <= set(names):
+                return delimiter
+        return self.DELIMITER
 
 
 def _record(
@@ -495,12 +529,15 @@ class Writer(LineWriter):
         self, stream: BinaryIO, selection: Selection, delimiter: bytes
     ) -> None:
         super().__init__(stream)
-        self._delimiter = delimiter
         self._quoting = selection.quoting
         self._names: tuple[str, ...] | None = None
         self._private = selection.fields
         self._quoted: tuple[bool, ...] = ()
-        line_break = rb"\r\n|[\r\n]|" + re.escape(self._delimiter)
+        self._divide(delimiter)
+
+    def _divide(self, delimiter: bytes) -> None:
+        self._delimiter = delimiter
+        line_break = rb"\r\n|[\r\n]|" + re.escape(delimiter)
         self._break = re.compile(line_break)
         self._special = re.compile(line_break + b'|"')
 
@@ -540,6 +577,7 @@ class Writer(LineWriter):
             super().verbatim(item)
         elif self._names is None:
             self._names, self._quoted = header.names, header.quoted
+            self._divide(header.delimiter)
             self.put(header.raw)
         elif header.names != self._names:
             raise InputError(

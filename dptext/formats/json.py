@@ -187,7 +187,7 @@ class Format(jsonl.Format):
         """Return a writer of objects."""
         return Writer(stream)
 
-    def regular(self, selection: Selection) -> None:
+    def regular(self, selection: Selection, head: bytes = b"") -> None:
         """Return None: one process cuts the records, and writes them."""
 
     def raw_records(self, stream: BinaryIO, limit: int) -> Iterator[bytes]:

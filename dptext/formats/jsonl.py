@@ -63,7 +63,7 @@ class Format(formats.Format):
         """Return a writer of lines."""
         return Writer(stream)
 
-    def regular(self, selection: Selection) -> Regular | None:
+    def regular(self, selection: Selection, head: bytes = b"") -> Regular | None:
         """Return what finds lines that are not blank."""
         return _lines.regular_lines(None)
 

@@ -171,6 +171,7 @@ class Format(formats.Format):
     """One record per row; rows in messages count from 1."""
 
     SUFFIXES: ClassVar = (".parquet", ".pq")
+    IS_TEXT: ClassVar = False
 
     def read(
         self,

@@ -36,7 +36,7 @@ class Format(formats.Format):
         """Return a writer of texts."""
         return Writer(stream)
 
-    def regular(self, selection: Selection) -> Regular:
+    def regular(self, selection: Selection, head: bytes = b"") -> Regular:
         """Return what finds lines."""
         return _lines.regular_lines(b"\r\n")
 

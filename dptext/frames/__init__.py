@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Generic, TypeVar
 
+from dptext.engine.fields import SAMPLE
+from dptext.engine.identifying import Identifying, Kind
 from dptext.errors import UsageError
 from dptext.formats import _fields
 from dptext.frames.columns import Columns as Columns
@@ -51,6 +53,21 @@ class Frame(ABC, Generic[Kept]):
 
         start is the number of its first row. Raises InputError and UsageError.
         """
+
+    @abstractmethod
+    def values(self, name: str, rows: int) -> Sequence[object]:
+        """Return the first values of a column that is there once, or of its texts."""
+
+    def identifying(self, selection: Selection) -> dict[str, Kind]:
+        """Return which columns look identifying, of those that are not private."""
+        private = {_fields.parse(path)[0] for path in selection.fields}
+        every = [name for name in self.names if isinstance(name, str)]
+        names = [name for name in every if name not in private]
+        fields = Identifying()
+        for name in names if len(set(every)) == len(every) else ():
+            for value in self.values(name, SAMPLE):
+                fields.add([(name, value if isinstance(value, str) else "")])
+        return fields.kinds(names)
 
     def selected(
         self, paths: Sequence[str], id: str | None, missing: str

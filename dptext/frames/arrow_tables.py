@@ -23,6 +23,10 @@ class ArrowTable(Frame[_arrow.Table]):
         names: list[str] = self.frame.schema.names
         return names
 
+    def values(self, name: str, rows: int) -> Sequence[object]:
+        """Return the first values of a column."""
+        return list(self.frame.column(name).slice(0, rows).to_pylist())
+
     def privatized(
         self, names: Sequence[str], columns: Columns, start: int
     ) -> _arrow.Table:
@@ -44,6 +48,10 @@ class ArrowBatch(Frame[_arrow.Batch]):
         """Return the names of all columns."""
         names: list[str] = self.frame.schema.names
         return names
+
+    def values(self, name: str, rows: int) -> Sequence[object]:
+        """Return the first values of a column."""
+        return list(self.frame.column(name).slice(0, rows).to_pylist())
 
     def privatized(
         self, names: Sequence[str], columns: Columns, start: int

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from dptext import pipeline as pipelines
+from dptext.engine.language import Language
 from dptext.engine.tally import Tally
 from dptext.errors import InputError, MissingExtra
 from dptext.formats import _arrow
@@ -21,7 +22,8 @@ _LOCATION = "the table"
 class Columns:
     """Makes the columns of one run private; its tables are rows of one input.
 
-    tally counts what is done, where there is one. rows, how many there were so far.
+    tally counts what is done, where there is one, and language looks at the first
+    records. rows, how many there were so far.
     """
 
     def __init__(
@@ -30,6 +32,7 @@ class Columns:
         key: RunKey,
         selection: Selection,
         tally: Tally | None = None,
+        language: Language | None = None,
     ) -> None:
         _needs_arrow()
         self.rows = 0
@@ -37,6 +40,7 @@ class Columns:
         self._randomness = pipeline.randomness(key)
         self._selection = selection
         self._tally = tally
+        self._language = language or Language()
 
     def __call__(self, table: _arrow.Table, start: int = 0) -> _arrow.Table:
         """Return a table with new texts; start is the number of its first row.
@@ -52,6 +56,7 @@ class Columns:
         released = _arrow.released(schema, columns).remove_metadata()
         head = Head(released, columns, "NONE", int96=False)
         batches = list(self._batches(head, table, start))
+        self._language.close()
         self.rows += table.num_rows
         if self._tally is not None:
             counts = dict.fromkeys(self._selection.fields, table.num_rows)
@@ -75,6 +80,7 @@ class Columns:
         page: RowPage | None = None
         new: list[list[_arrow.Value]] = []
         for batch in pipelines.batches(records):
+            self._language.look(batch)
             private = self._pipeline.privatize(batch, self._randomness)
             if self._tally is not None:
                 self._tally.count(private)

@@ -25,6 +25,14 @@ class DataSet(Frame[datasets.Dataset]):
         """Return the names of all columns."""
         return list(self.frame.column_names)
 
+    def values(self, name: str, rows: int) -> Sequence[object]:
+        """Return the first texts of a column; others may be long to decode."""
+        dataset = self.frame
+        if getattr(dataset.features[name], "dtype", None) != "string":
+            return []
+        first = dataset.with_format(None).select_columns([name])
+        return list(first[:rows][name])
+
     def privatized(
         self, names: Sequence[str], columns: Columns, start: int
     ) -> datasets.Dataset:
@@ -81,6 +89,12 @@ class DataSets(Frame[datasets.DatasetDict]):
         if any(sorted(each) != sorted(names[0]) for each in names):
             raise UsageError("the splits have different columns: give them one by one")
         return names[0] if names else []
+
+    def values(self, name: str, rows: int) -> Sequence[object]:
+        """Return the first texts of a column in each split."""
+        return [
+            v for each in self.frame.values() for v in DataSet(each).values(name, rows)
+        ]
 
     def privatized(
         self, names: Sequence[str], columns: Columns, start: int

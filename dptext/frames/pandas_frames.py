@@ -20,6 +20,10 @@ class PandasFrame(Frame[pd.DataFrame]):
         """Return the names of all columns, whatever they are."""
         return list(self.frame.columns)
 
+    def values(self, name: str, rows: int) -> Sequence[object]:
+        """Return the first values of a column."""
+        return list(self.frame[name].head(rows))
+
     def privatized(
         self, names: Sequence[str], columns: Columns, start: int
     ) -> pd.DataFrame:

@@ -20,6 +20,10 @@ class PolarsFrame(Frame[pl.DataFrame]):
         names: Sequence[str] = self.frame.columns
         return names
 
+    def values(self, name: str, rows: int) -> Sequence[object]:
+        """Return the first values of a column."""
+        return list(self.frame[name].head(rows))
+
     def privatized(
         self, names: Sequence[str], columns: Columns, start: int
     ) -> pl.DataFrame:

@@ -39,6 +39,7 @@ from dptext.types import (
     Metric,
     Notion,
     Strategy,
+    ThirdParty,
 )
 
 
@@ -59,7 +60,8 @@ class Terms:
     the lexicon; identified, whether records are named by an id field; nearest, median
     and diameter, distances over V in the guarantee's metric; numerical_slack, nats that
     finite random bits may add (None: not bounded, noise in floating point);
-    decoder writes the words, by a model of the user's own where brings_model;
+    decoder writes the words, by a model of the user's own where brings_model, and
+    third_party is sent what is released to do so;
     translation, what epsilon counts in the lexicon's own distance, "" where that is the
     metric; finder, what chose the spans of texts that are private, "" where texts are;
     detected, whether the field was taken because it alone holds text; subjects, what a
@@ -80,6 +82,7 @@ class Terms:
     translation: str = ""
     decoder: str = "none"
     brings_model: bool = False
+    third_party: ThirdParty | None = None
     finder: str = ""
     detected: bool = False
     subjects: SubjectLimit | None = None

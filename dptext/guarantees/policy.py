@@ -12,6 +12,7 @@ out, and a list of one may be a plain word:
     lexicons: [DIGEST, ...]      # accepted lexicons; absent: any
     fields: [text]               # fields that must be private wherever they occur
     copy: [id, stars]            # fields that may be copied; absent: any
+    third_parties: []            # hosts that draws may be sent to; absent: any
     unverified: [lexicon]        # what need not be recomputed: see UNVERIFIED
     verify_key: [team.pub]       # files of keys, one of which must have signed
     include: ["*.json"]          # files that are exports, beside those of other formats
@@ -70,6 +71,7 @@ class ExportPolicy:
     lexicons: tuple[str, ...] | None = None
     fields: tuple[str, ...] = ()
     copy: tuple[str, ...] | None = None
+    third_parties: tuple[str, ...] | None = None
     unverified: tuple[str, ...] = ()
     verify_key: tuple[str, ...] = ()
     include: tuple[str, ...] = ()

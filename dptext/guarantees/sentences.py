@@ -151,7 +151,11 @@ def decoding(terms: Terms, nothing: bool) -> str:
     if terms.decoder == "none":
         return ""
     changes = "" if nothing else said("decoding.changes_nothing")
-    return said("decoding.by", decoder=terms.decoder, said=changes)
+    party = terms.third_party
+    if party is None:
+        return said("decoding.by", decoder=terms.decoder, said=changes)
+    how = "rewritten_by" if party.rewrites else "chosen_by"
+    return said(f"decoding.{how}", host=party.host, model=party.model, said=changes)
 
 
 def _factors(loss: Loss) -> str:

@@ -49,8 +49,11 @@ def conditions(promise: Guarantee, terms: Terms) -> tuple[str, ...]:
     named = {
         "lexicon": terms.lexicon_is_custom,
         "lists": terms.policy.listed,
-        "model": terms.brings_model,
-        "identified": terms.identified,
+        "model": terms.brings_model and terms.third_party is None,
+        "third_party": terms.third_party is not None,
+        "identified": terms.identified and terms.third_party is None,
+        "identified_for_third_party": terms.identified
+        and terms.third_party is not None,
         "ledger": terms.subjects is not None,
     }
     used = [said(f"condition.{name}") for name, is_so in named.items() if is_so]
@@ -64,6 +67,8 @@ def _key(terms: Terms) -> str:
     if terms.strategy is Strategy.DATA_SET:
         return said("condition.key_file_of_data_set")
     named = "with the same id" if terms.identified else "in the same place"
+    if terms.third_party is not None:
+        return said("condition.key_file_for_third_party", named=named)
     return said("condition.key_file", named=named)
 
 
@@ -273,6 +278,7 @@ def statement_of(
             translation=translation,
             decoder=recipe.decoder.name,
             brings_model=recipe.decoder.params.brings_model,
+            third_party=recipe.decoder.params.third_party,
             subjects=subjects,
         ),
     )

@@ -384,22 +384,44 @@ def make(
     """
     raw, format = sources.read(path, settings.format, settings.max_words, progress)
     check_coordinates(raw.vectors, str(path))
-    scheme = scheme or _scheme(settings, len(raw.words))
-    progress("folding words", 0.0)
-    language = scheme.language or settings.language or language_of(raw.words)
-    entries, dropped = arranged(raw, str(path), scheme, language)
-    words, vectors, counts, _ = entries
-    prior = ZIPF if raw.counts is None else "counts of the source"
-    meta = {
+    source = {
         "file": path.name,
         "sha256": digest or sources.sha256(path),
         "format": format,
+        "licence": "unknown (that of the source)",
+    }
+    return from_vectors(
+        raw, name, settings, source, str(path), scheme=scheme, progress=progress
+    )
+
+
+def from_vectors(
+    raw: RawVectors,
+    name: str,
+    settings: Settings,
+    source: Mapping[str, object],
+    location: str,
+    *,
+    scheme: Scheme | None = None,
+    progress: Shares = sources.quiet,
+) -> Lexicon:
+    """Make a lexicon of words and vectors; source goes into meta, location into errors.
+
+    For the rest see `make`.
+    """
+    scheme = scheme or _scheme(settings, len(raw.words))
+    progress("folding words", 0.0)
+    language = scheme.language or settings.language or language_of(raw.words)
+    entries, dropped = arranged(raw, location, scheme, language)
+    words, vectors, counts, _ = entries
+    prior = ZIPF if raw.counts is None else "counts of the source"
+    meta = {
+        **source,
         "words": len(words),
         "dimensions": int(vectors.shape[1]),
         "dropped": dropped,
         "prior": prior + scheme.PRIOR_NOTE,
         "language": language,
-        "licence": "unknown (that of the source)",
         "max_words": settings.max_words,
     }
     del raw

@@ -330,6 +330,20 @@ def hubs(vectors: NDArray[np.float64], barred: Sequence[int]) -> NDArray[np.floa
     return hubness
 
 
+def orders_of_others(
+    outputs: NDArray[np.floating],
+    others: NDArray[np.floating],
+    listed: int,
+    barred: Sequence[int] = (),
+) -> NDArray[np.intp]:
+    """Return the outputs (m, d) that stand best for words that are none: (n, listed).
+
+    others (n, d) are rarer than all outputs.
+    """
+    scoring = _Scoring(outputs, np.zeros(len(outputs)), len(outputs), barred)
+    return scoring.of_others(unit(others), listed)
+
+
 def orders_by_cosine(
     vectors: NDArray[np.floating],
     counts: NDArray[np.float64],

@@ -187,7 +187,12 @@ def _claims(lexicon: Lexicon) -> Iterator[tuple[bool, str]]:
         bool(np.isfinite(counts).all() and (counts > 0).all()),
         "counts must be finite and above 0",
     )
-    yield bool((np.diff(counts) <= 0).all()), "words must stand by descending count"
+    outputs = lexicon.meta.get("outputs")
+    parts = counts[:outputs], counts[outputs:] if outputs is not None else counts[:0]
+    yield (
+        all(bool((np.diff(part) <= 0).all()) for part in parts),
+        "words must stand by descending count, outputs first",
+    )
     yield int(orders.max()) < size, "orders name a word beyond the last"
     yield (
         bool((orders[:size, 0] == np.arange(size)).all()),

@@ -36,7 +36,7 @@ from dptext.readers.channel import UnigramReader
 from dptext.readers.pairs import PairReader
 from dptext.readers.training import SameKindReader
 from dptext.tokens.language_data import stop_words
-from dptext.types import ENGLISH, Ids, Ints, Lexicon, Record
+from dptext.types import Ids, Ints, Lexicon, Record
 
 if TYPE_CHECKING:
     from dptext.pipeline import Pipeline
@@ -89,7 +89,7 @@ class ContextAttack:
     def __init__(self, pipeline: Pipeline, readers: Sequence[Reader]) -> None:
         self._pipeline, self._readers = pipeline, readers
         words = pipeline.lexicon.words
-        function_words = stop_words(ENGLISH)
+        function_words = stop_words(pipeline.lexicon.language)
         stop = np.array([word.lower() in function_words for word in words])
         self._classes = [np.ones(len(words), bool), ~stop]
         for begin, end in bands_of(len(words)):
@@ -214,7 +214,8 @@ def available(pipeline: Pipeline) -> list[Reader]:
     """Return the readers that there are for a pipeline: none without a channel.
 
     The one who sees a word alone, the one with the n-gram model that ships where it
-    fits the lexicon, and that of the decoder, which may know more.
+    fits the lexicon, and that of the decoder, which may know more. The reader who sends
+    draws to a third party is not among them: `named` gives it.
     """
     channel = pipeline.channel
     if not channel.mechanism.has_log_probs:
@@ -230,7 +231,8 @@ def available(pipeline: Pipeline) -> list[Reader]:
 
 def named(pipeline: Pipeline, name: str) -> Reader:
     """Return a reader by its name. Raises UsageError where it is not available."""
-    readers = available(pipeline)
+    readers, attacker = available(pipeline), pipeline.decoder.attacker
+    readers += [] if attacker is None else [attacker]
     for reader in readers:
         if reader.name == name:
             return reader
@@ -238,7 +240,7 @@ def named(pipeline: Pipeline, name: str) -> Reader:
     msg = (
         f"no reader named {name!r} for these settings; "
         + (f"known: {known}" if known else "their output distribution is not known")
-        + " (the reader of a decoder: --decode NAME)"
+        + " (the reader of a decoder: --decode NAME with its settings)"
     )
     raise UsageError(msg)
 

@@ -280,7 +280,15 @@ class Mechanism(Prepared, ABC):
         c is count, or V + 1 if that is less. Of equals the smaller row comes first. By
         rows of `log_probs`; a mechanism with a closed form overrides this.
         """
-        return _by_rows(self.log_probs, prior, eps, count)
+        size = len(prior) - 1
+        likeliest = Likeliest(size, min(count, len(prior)))
+        block = max(1, 2**20 // size)
+        for start in range(0, len(prior), block):
+            rows = np.arange(start, min(start + block, len(prior)))
+            rows = rows[prior[rows] > 0.0]
+            ids = np.where(rows < size, rows, -1).astype(np.int32)
+            likeliest.add(rows, prior[rows], self.log_probs(ids, eps[rows]))
+        return likeliest.result()
 
     @property
     def has_best_guesses(self) -> bool:
@@ -436,21 +444,6 @@ class ExponentialMechanism(WordMechanism):
 
 # Pairs that wait before the best of each output are chosen again.
 _WAITING = 2**22
-
-
-def _by_rows(
-    log_probs: Callable[[Ids, Eps], Floats], prior: Floats, eps: Eps, count: int
-) -> tuple[Ids, Floats]:
-    """Return what `Mechanism.likeliest_inputs` says, from rows of ln P(y|x)."""
-    size = len(prior) - 1
-    likeliest = Likeliest(size, min(count, len(prior)))
-    block = max(1, 2**20 // size)
-    for start in range(0, len(prior), block):
-        rows = np.arange(start, min(start + block, len(prior)))
-        rows = rows[prior[rows] > 0.0]
-        ids = np.where(rows < size, rows, -1).astype(np.int32)
-        likeliest.add(rows, prior[rows], log_probs(ids, eps[rows]))
-    return likeliest.result()
 
 
 class Likeliest:

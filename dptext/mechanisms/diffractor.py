@@ -55,8 +55,11 @@ from dptext.types import (
     VaryingEpsilon,
 )
 
+# Neighbours that a chain tries before it searches all words that are left.
 _LISTED = 64
+# Places on each side of a word, on each of several chains, where its nearest is sought.
 _AROUND = 8
+# Pairs whose median stands for that of all, to about half a percent.
 _PAIRS = 200_000
 
 
@@ -142,7 +145,7 @@ def _build(space: Space, seed: int, number: int) -> NDArray[np.int32]:
     return chain
 
 
-# exp(-rate) of a larger rate has lost digits.
+# exp(-rate) of a larger rate is nearly subnormal: a float64 that has lost digits.
 _STEEPEST = 700.0
 
 
@@ -203,6 +206,7 @@ def log_of_moves(rate: Floats) -> Floats:
     few = np.exp(-rate)
     with np.errstate(divide="ignore"):
         small, large = np.log(-np.expm1(-rate)), np.log1p(-few)
+    # 1 - exp(-rate) cancels for small rates, its logarithm for large ones.
     stays: Floats = np.where(rate < 0.5, small, large)
     return np.log1p(few) - stays
 

@@ -34,6 +34,7 @@ from dptext.randomness import RandomBits
 from dptext.spaces import Space
 from dptext.types import Eps, Floats, Guarantee, Ids
 
+# Gauss-Legendre nodes of a panel, within which the densities are smooth.
 _NODES = 24
 # 2 Delta_max over the largest scale: exp of less cannot be told from 1.
 _LEAST = 1e-6
@@ -45,6 +46,7 @@ def lambert(z: NDArray[np.complex128]) -> NDArray[np.complex128]:
     On the cut (real z < -1/e) the imaginary part is positive.
     """
     z = np.asarray(z, np.complex128)
+    # A first guess for each region: the branch point, the far end, and between.
     root = np.sqrt(2.0 * (math.e * z + 1.0))
     far = np.where(np.abs(z) > 2.0, z, 3.0)
     logs = np.log(far)

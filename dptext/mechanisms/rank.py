@@ -43,36 +43,6 @@ from dptext.spaces import Space
 from dptext.types import Eps, Floats, Guarantee, Ids, Ints, VaryingEpsilon
 
 
-def likeliest(rank: Rank, prior: Floats, eps: Eps, count: int) -> tuple[Ids, Floats]:
-    """Return rows (V, c) and ln P(y|x), as `Mechanism.likeliest_inputs` says."""
-    count = min(count, len(prior))
-    values, which = np.unique(eps, return_inverse=True)
-    weights, totals = rank.weights(values)
-    with np.errstate(divide="ignore"):
-        worth = np.log(prior) - np.log(totals)[which]
-    first = np.argsort(-worth, kind="stable")[:count]
-    first = first[np.isfinite(worth[first])]
-    inputs = Likeliest(rank.space.size, count)
-    least = worth[first[-1]] if len(first) == count else -np.inf
-    listed = np.zeros((len(first), rank.outputs), bool)
-    index = np.full(len(prior), -1)
-    index[first] = np.arange(len(first))
-    for position in range(rank.listed):
-        logs = np.log(weights[which, position])
-        # Who is worth no more than the last of the first cannot be among the best.
-        rows = np.flatnonzero((worth + logs > least) | (index >= 0))
-        rows = rows[np.isfinite(worth[rows])]
-        outputs = rank.orders[rows, position].astype(np.int64)
-        inside = index[rows] >= 0
-        listed[index[rows[inside]], outputs[inside]] = True
-        log_probs = logs[rows] - np.log(totals)[which[rows]]
-        inputs.add_pairs(outputs, rows, worth[rows] + logs[rows], log_probs)
-    at, outputs = np.nonzero(~listed)
-    rows = first[at]
-    inputs.add_pairs(outputs, rows, worth[rows], -np.log(totals)[which[rows]])
-    return inputs.result()
-
-
 def count_outputs(space: Space, wanted: int | None) -> int:
     """Return how many words can be written: wanted, else as the lexicon says, else all.
 
@@ -470,7 +440,32 @@ class Rank(WordMechanism):
         self, prior: Floats, eps: Eps, count: int
     ) -> tuple[Ids, Floats]:
         """Return for each output the inputs x of largest prior(x) P(y|x), O(V k)."""
-        return likeliest(self, prior, eps, count)
+        count = min(count, len(prior))
+        values, which = np.unique(eps, return_inverse=True)
+        weights, totals = self.weights(values)
+        with np.errstate(divide="ignore"):
+            worth = np.log(prior) - np.log(totals)[which]
+        first = np.argsort(-worth, kind="stable")[:count]
+        first = first[np.isfinite(worth[first])]
+        inputs = Likeliest(self.space.size, count)
+        least = worth[first[-1]] if len(first) == count else -np.inf
+        listed = np.zeros((len(first), self.outputs), bool)
+        index = np.full(len(prior), -1)
+        index[first] = np.arange(len(first))
+        for position in range(self.listed):
+            logs = np.log(weights[which, position])
+            # Who is worth no more than the last of the first cannot be among the best.
+            rows = np.flatnonzero((worth + logs > least) | (index >= 0))
+            rows = rows[np.isfinite(worth[rows])]
+            outputs = self.orders[rows, position].astype(np.int64)
+            inside = index[rows] >= 0
+            listed[index[rows[inside]], outputs[inside]] = True
+            log_probs = logs[rows] - np.log(totals)[which[rows]]
+            inputs.add_pairs(outputs, rows, worth[rows] + logs[rows], log_probs)
+        at, outputs = np.nonzero(~listed)
+        rows = first[at]
+        inputs.add_pairs(outputs, rows, worth[rows], -np.log(totals)[which[rows]])
+        return inputs.result()
 
     def numerical_slack(self, epsilon: float) -> float:
         """Return how far 52-bit uniforms may take the loss above epsilon, in nats.

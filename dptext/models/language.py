@@ -120,6 +120,7 @@ def load_network(path: str, setting: str, device: str, head: Head) -> Library:
     if head is CAUSAL:
         options["dtype"] = "float32"
     if Path(path).is_file():
+        options |= _unpacked()
         progress.say(f"reading the weights of {Path(path).name}, up to a minute")
     # Bars of files that are unpacked cannot be switched off.
     with contextlib.redirect_stderr(io.StringIO()):
@@ -130,7 +131,16 @@ def load_network(path: str, setting: str, device: str, head: Head) -> Library:
             f"{setting}: the weights in {path} lack {min(missing)}; take a model that "
             f"was saved with its {head.named}"
         )
-    return _quietly(path, setting, lambda: loaded.float().eval().to(device))
+    if not getattr(loaded, "is_quantized", False):
+        loaded = loaded.float()
+    return _quietly(path, setting, lambda: loaded.eval().to(device))
+
+
+def _unpacked() -> dict[str, object]:
+    """Ask for plain weights of a GGUF file; transformers may leave them packed."""
+    library = models.package("transformers", CAUSAL.model, "semantic")
+    config = getattr(library, "GgufConfig", None)
+    return {} if config is None else {"quantization_config": config(dequantize=True)}
 
 
 def _loaded(

@@ -15,12 +15,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext import cache
+from dptext import cache, lexicons
 from dptext.errors import UsageError
 from dptext.mechanisms import Mechanism
 from dptext.tokens.policy import Policy
@@ -30,6 +31,8 @@ from dptext.types import BudgetDescription, BudgetKind, Eps, Ids, Lexicon, Relea
 _STEP = 0.1
 # Of replaced words, how many are outside the vocabulary: a public rule of thumb.
 _UNKNOWN = 0.03
+# Tables of epsilons that are held at once.
+_TABLES = 64
 # The name of the reader who sees one output word.
 ALONE = "alone"
 
@@ -140,6 +143,40 @@ class Channel:
         what = f"looking up which words {self.mechanism.name} draws each word for"
         kept = cache.arrays(name, compute, holds, what)
         return Candidates(kept["rows"], kept["log_probs"])
+
+
+class ChannelReader:
+    """The likeliest inputs of drawn words by the draws alone, count of each."""
+
+    def __init__(self, channel: Channel, count: int) -> None:
+        self.channel, self._count = channel, count
+        self._vulgar = lexicons.vulgar_rows(channel.lexicon)
+        self._table = lru_cache(maxsize=_TABLES)(self._candidates)
+
+    def _candidates(self, epsilon: float) -> Candidates:
+        return self.channel.candidates(epsilon, self._count)
+
+    def evidence(self, released: Released) -> tuple[Ids, NDArray[np.float64]]:
+        """Return inputs (c, n) and ln P(y|x) of each, -inf where there are no more."""
+        shape = (self._count, len(released.drawn))
+        rows, evidence = np.zeros(shape, np.int32), np.full(shape, -np.inf)
+        for epsilon, positions in self.channel.groups(released.eps):
+            table, drawn = self._table(epsilon), released.drawn[positions]
+            width = table.rows.shape[1]
+            rows[:width, positions] = table.rows[drawn].T
+            evidence[:width, positions] = table.log_probs[drawn].T
+        return rows, evidence
+
+    def writable(self, released: Released, rows: Ids) -> NDArray[np.bool_]:
+        """Tell which rows (c, n) may be written: they may be drawn, not vulgar ones."""
+        writable = np.zeros(rows.shape, bool)
+        for epsilon, positions in self.channel.groups(released.eps):
+            logs = self._table(epsilon).log_probs
+            drawn = np.zeros(len(self.channel.inputs), bool)
+            drawn[: len(logs)] = np.isfinite(logs[:, 0])
+            drawn &= ~self._vulgar
+            writable[:, positions] = drawn[rows[:, positions]]
+        return writable
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,15 +22,17 @@ from numpy.typing import NDArray
 
 from dptext import lexicons
 from dptext.noise import unit
-from dptext.readers import posterior
+from dptext.readers import kernel, posterior
 from dptext.readers.channel import Channel
 from dptext.readers.ngrams import Gains, Ngrams
 from dptext.readers.posterior import (
+    NAT,
+    Chains,
     Floats,
     Lattice,
     PathCandidates,
-    Scores,
     WordCandidates,
+    by_word,
     scores_of,
     viterbi,
 )
@@ -50,10 +52,16 @@ _FEW = 3.0
 # Steps of a factor's logarithm, and words that are looked at together.
 _STEPS = 16
 _BLOCK = 256
+# Zeros fill up dimensions to a multiple of this, for loops without ends.
+_ALIGNED = 32
 
 
 class Topic:
-    """The factors of candidates by what a text is about, to a power above 0."""
+    """The factors of candidates by what a text is about, to a power above 0.
+
+    directions (V + 1, d) int16 of rows, worth (V + 1,) of each in a text's mean; the
+    factor of a cosine is its scale-fold, rounded, in values (steps,), 1 in the middle.
+    """
 
     def __init__(self, lexicon: Lexicon, power: float) -> None:
         rows = _subject(lexicon).astype(np.float64)
@@ -63,14 +71,16 @@ class Topic:
         function = language_data.stop_words(lexicon.language)
         grammar = [row_of[word] for word in function & row_of.keys()]
         rows[grammar] = 0.0
-        self._directions = np.rint(rows * _LENGTH).astype(np.float32)
+        padded = -(-rows.shape[1] // _ALIGNED) * _ALIGNED
+        self.directions = np.zeros((len(rows), padded), np.int16)
+        self.directions[:, : rows.shape[1]] = np.rint(rows * _LENGTH)
         rare = np.clip(-np.log(lexicon.prior) - _COMMON, 0.0, _RARE)
-        self._worth = np.rint(4.0 * rare).astype(np.float32)
-        self._worth[grammar] = 0.0
+        self.worth = np.rint(4.0 * rare).astype(np.float32)
+        self.worth[grammar] = 0.0
         largest = int(np.ceil(power * _STEPS * 1.1))
         codes = np.arange(-largest, largest + 1)
-        self._factors = np.exp(codes / _STEPS).astype(np.float32)
-        self._scale, self._largest = power * _STEPS / _LENGTH**2, largest
+        self.values = np.exp(codes / _STEPS).astype(np.float32)
+        self.scale = power * _STEPS / _LENGTH**2
 
     def factors(self, rows: Ids, released: Released) -> NDArray[np.float32]:
         """Return the factor of each candidate of each drawn word: (n, c).
@@ -81,10 +91,10 @@ class Topic:
         factors = np.empty(rows.shape, np.float32)
         for begin in range(0, len(rows), _BLOCK):
             part = slice(begin, begin + _BLOCK)
-            near = self._directions[rows[part]]
+            near = self.directions[rows[part]].astype(np.float32)
             cosines = np.einsum("ncd,nd->nc", near, topics[part])
-            codes = np.rint(cosines * self._scale).astype(np.int64)
-            factors[part] = self._factors.take(codes + self._largest, mode="clip")
+            codes = np.rint(cosines * self.scale).astype(np.int64)
+            factors[part] = self.values.take(codes + len(self.values) // 2, mode="clip")
         return factors
 
     def _topics(self, released: Released) -> NDArray[np.float32]:
@@ -92,8 +102,8 @@ class Topic:
         drawn, texts = released.drawn, released.texts
         begins = np.flatnonzero(np.diff(texts, prepend=-1))
         of_text = np.cumsum(np.diff(texts, prepend=texts[:1]) > 0)
-        worth = self._worth[drawn]
-        each = self._directions[drawn] * worth[:, None]
+        worth = self.worth[drawn]
+        each = self.directions[drawn] * worth[:, None]
         sums = np.add.reduceat(each, begins, axis=0, dtype=np.float64)
         counts = np.add.reduceat(worth > 0.0, begins, dtype=np.int64)
         others = (counts[of_text] - (worth > 0.0)).astype(np.float32)
@@ -104,6 +114,26 @@ class Topic:
         weight = _LENGTH * others / ((others + _FEW) * np.maximum(length, 1.0))
         topics: NDArray[np.float32] = np.rint(mean * weight[:, None]).astype(np.float32)
         return topics
+
+
+def kernel_arguments(topic: Topic | None, released: Released) -> tuple[object, ...]:
+    """Return what the kernel takes to weigh the words of a batch by its topics."""
+    if topic is None:
+        directions, worth = np.empty((1, 0), np.int16), np.empty(0, np.float32)
+        values, scale = worth, 0.0
+    else:
+        directions, worth = topic.directions, topic.worth
+        values, scale = topic.values, topic.scale
+    texts, dimensions = len(released.ends), directions.shape[1]
+    sums, counts = np.zeros((texts, dimensions)), np.zeros(texts, np.int64)
+    if kernel.library is not None and dimensions:
+        kernel.library.topic_sums(
+            *(len(released.drawn), dimensions, released.drawn, released.texts),
+            *(directions, worth, sums, counts),
+        )
+    scratch = np.empty(dimensions, np.float32), np.empty(dimensions, np.int16)
+    steps = len(values), scale
+    return dimensions, directions, worth, sums, counts, values, *steps, *scratch
 
 
 def _subject(lexicon: Lexicon) -> NDArray[np.floating]:
@@ -147,13 +177,14 @@ class Weighed(NamedTuple):
     """The k likeliest candidates of n drawn words, by each word and by the topic.
 
     rows (k, n), V the unknown word; columns (k, n), where they stand in the tables;
-    writable (k, n); words, as the posterior takes them.
+    writable (k, n); words, as the posterior takes them; chains, those of the words.
     """
 
     rows: Ids
-    columns: NDArray[np.int64]
+    columns: NDArray[np.integer]
     writable: NDArray[np.bool_]
     words: WordCandidates
+    chains: Chains
 
 
 class PairReader:
@@ -209,12 +240,11 @@ class PairReader:
     def posterior(self, released: Released) -> tuple[Ids, Floats]:
         """Return the candidates of each drawn word, and how likely each is: (k, n)."""
         weighed = self.weighed(released)
-        return weighed.rows, self.likely(released, weighed)
+        return weighed.rows, self.likely(weighed)
 
-    def likely(self, released: Released, weighed: Weighed) -> Floats:
+    def likely(self, weighed: Weighed) -> Floats:
         """Return the posterior probability of each candidate: (k, n)."""
-        chains = self._lattice.chains(released)
-        return posterior.marginals(chains, weighed.words, self._gains)
+        return posterior.marginals(weighed.chains, weighed.words, self._gains)
 
     def guess(self, released: Released) -> Ids:
         """Return the most probable word of each drawn one, unknown ones left out."""
@@ -232,7 +262,9 @@ class PairReader:
         with np.errstate(divide="ignore"):
             logs = np.log(weighed.words.weights.astype(np.float64))
         scores = scores_of(np.where(possible, logs, -np.inf))
-        rows = self._path(released, weighed.rows, weighed.words.slots, scores)
+        backoff = self._backoff_scores[weighed.rows]
+        candidates = PathCandidates(weighed.words.slots, scores, backoff)
+        rows = self._path(weighed.chains, weighed.rows, candidates)
         return np.where(none, released.drawn, rows)
 
     def closest_text(
@@ -241,45 +273,79 @@ class PairReader:
         rows: Ids,
         closeness: NDArray[np.floating],
         fluency: float,
+        chains: Chains | None = None,
     ) -> Ids:
         """Return the words z of the largest sum of closeness + fluency * ln L(z): (n,).
 
         rows (k, n) to choose among, closeness (k, n) of each from -1 to 1, -inf where
-        it may not be written; L is the language model to its weight.
+        it may not be written; L is the language model to its weight; chains, those of
+        the words where they are known.
         """
         # Numbers above 0, in whatever order candidates of equal closeness stand.
-        above = np.where(np.isfinite(closeness), closeness + 2.0, 0.0)
-        above = above.astype(np.float32)
-        best = largest(above.T, _WRITTEN).T
-        rows = np.take_along_axis(rows, best, axis=0)
-        worth = np.take_along_axis(above, best, axis=0).astype(np.float64)
-        nats = np.where(worth > 0.0, worth / fluency, -np.inf)
-        scores = scores_of(nats) + self._alone_scores[rows]
-        return self._path(released, rows, self._gains.slot_of[rows], scores)
+        worth = np.where(np.isfinite(closeness), closeness + 2.0, 0.0)
+        rows, candidates = self._closest(rows, worth.astype(np.float32), fluency)
+        if chains is None:
+            chains = self._lattice.chains(released)
+        return self._path(chains, rows, candidates)
 
-    def _path(
-        self,
-        released: Released,
-        rows: Ids,
-        slots: NDArray[np.int64],
-        scores: Scores,
-    ) -> Ids:
-        chains = self._lattice.chains(released)
-        candidates = PathCandidates(slots, scores, self._backoff_scores[rows])
+    def _closest(
+        self, rows: Ids, worth: Floats, fluency: float
+    ) -> tuple[Ids, PathCandidates]:
+        """Return the rows of largest worth (k, n), and how a path weighs them."""
+        if kernel.library is None:
+            best = largest(worth.T, _WRITTEN).T
+            rows = np.take_along_axis(rows, best, axis=0)
+            worth = np.take_along_axis(worth, best, axis=0)
+            nats = np.where(worth > 0.0, worth.astype(np.float64) / fluency, -np.inf)
+            scores = scores_of(nats) + self._alone_scores[rows]
+            slots, backoff = self._gains.slot_of[rows], self._backoff_scores[rows]
+            return rows, PathCandidates(slots, scores, backoff)
+        count, width = worth.T.shape
+        kept = min(_WRITTEN, width)
+        closest, *scored = (np.empty((count, kept), np.int32) for _ in range(4))
+        kernel.library.closest(
+            *(count, width, kept, by_word(worth), by_word(rows), fluency, NAT),
+            *(self._gains.slot_of, self._alone_scores, self._backoff_scores),
+            *(closest, *scored),
+        )
+        return closest.T, PathCandidates(*(each.T for each in scored))
+
+    def _path(self, chains: Chains, rows: Ids, candidates: PathCandidates) -> Ids:
         chosen = viterbi(chains, candidates, self._gains)
         return np.asarray(rows[chosen, np.arange(len(chosen))])
 
     def weighed(self, released: Released) -> Weighed:
         """Return the likeliest candidates of each drawn word."""
+        if kernel.library is None:
+            return self._weighed(released)
+        shape = len(released.drawn), self._kept
+        rows, columns, slots = (np.empty(shape, np.int32) for _ in range(3))
+        weights, backoff = (np.empty(shape, np.float32) for _ in range(2))
+        writable = np.empty(shape, np.bool_)
+        topic = kernel_arguments(self._topic, released)
+        for epsilon, positions in self.channel.groups(released.eps):
+            table, drawn = self.table(epsilon), released.drawn[positions]
+            if drawn.min() < 0 or drawn.max() >= len(table.rows):
+                raise IndexError("a word that the mechanism does not draw")
+            kernel.library.weigh(
+                *(len(positions), positions, released.drawn, released.texts),
+                *(self._count, self._kept, *table, *topic),
+                *(self._gains.slot_of, self._backoff),
+                *(rows, columns, writable, slots, weights, backoff),
+            )
+        words = WordCandidates(slots.T, weights.T, backoff.T)
+        chains = self._lattice.chains(released)
+        return Weighed(rows.T, columns.T, writable.T, words, chains)
+
+    def _weighed(self, released: Released) -> Weighed:
         shape = (len(released.drawn), self._count)
         rows = np.zeros(shape, np.int32)
         writable, weights = np.zeros(shape, bool), np.zeros(shape, np.float32)
         for epsilon, positions in self.channel.groups(released.eps):
             table, drawn = self.table(epsilon), released.drawn[positions]
-            width = table.rows.shape[1]
-            rows[positions, :width] = table.rows[drawn]
-            writable[positions, :width] = table.writable[drawn]
-            weights[positions, :width] = table.weights[drawn]
+            rows[positions] = table.rows[drawn]
+            writable[positions] = table.writable[drawn]
+            weights[positions] = table.weights[drawn]
         if self._topic is not None and len(rows):
             weights *= self._topic.factors(rows, released)
         columns = largest(weights, self._kept)
@@ -288,7 +354,8 @@ class PairReader:
             for each in (rows, writable, weights)
         )
         words = WordCandidates(self._gains.slot_of[rows], weights, self._backoff[rows])
-        return Weighed(rows, columns.T, writable, words)
+        chains = self._lattice.chains(released)
+        return Weighed(rows, columns.T, writable, words, chains)
 
     def _table(self, epsilon: float) -> CandidateTable:
         model, size = self._model, self._model.size

@@ -22,11 +22,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dptext.readers import kernel
 from dptext.readers.ngrams import Gains, decoded
 from dptext.tokens import kinds
 from dptext.tokens.regex import key_of
@@ -34,6 +35,9 @@ from dptext.types import Released
 
 # Chains that are read together, and their words, about: few enough for the caches.
 _CHAINS, _WORDS = 384, 2**14
+
+
+Slots = NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +50,20 @@ class Chains:
 
     before: NDArray[np.int64]
     after: NDArray[np.int64]
+
+    @property
+    def longest(self) -> int:
+        """Return the words of the longest chain."""
+        begins = np.append(np.flatnonzero(self.before >= 0), len(self.before))
+        return int(np.diff(begins).max(initial=0))
+
+    def slots(self, gains: Gains) -> tuple[Slots, Slots]:
+        """Return before and after as slots in the table of gains."""
+        before, after = (
+            np.where(rows >= 0, gains.slot_of[rows], np.int32(-1))
+            for rows in (self.before, self.after)
+        )
+        return before, after
 
     def blocks(self) -> Iterator[ChainBlock]:
         """Yield all chains in blocks of chains of similar length."""
@@ -127,6 +145,7 @@ class Lattice:
 
 
 Codes = NDArray[np.int8]
+Number = TypeVar("Number", bound=np.generic)
 
 
 class BigramLookup:
@@ -138,7 +157,7 @@ class BigramLookup:
     """
 
     def __init__(
-        self, chains: Chains, slots: NDArray[np.int64], gains: Gains, block: ChainBlock
+        self, chains: Chains, slots: Slots, gains: Gains, block: ChainBlock
     ) -> None:
         """Look up; slots (c, m) of candidates in the table, in the block's order."""
         first = block.steps[0]
@@ -155,9 +174,7 @@ class BigramLookup:
         self.codes = [_looked_up(slots, gains, *pair) for pair in self.pairs]
 
 
-def _looked_up(
-    slots: NDArray[np.int64], gains: Gains, earlier: slice, now: slice
-) -> Codes:
+def _looked_up(slots: Slots, gains: Gains, earlier: slice, now: slice) -> Codes:
     """Return the codes of g of the candidates of neighbours: (c, c, chains)."""
     # Chain by chain, since what one context looks up lies together in the table.
     contexts = np.ascontiguousarray(slots[:, earlier].T)
@@ -176,7 +193,7 @@ class WordCandidates(NamedTuple):
     to a factor for each word; backoff (c, n), b(x).
     """
 
-    slots: NDArray[np.int64]
+    slots: Slots
     weights: Floats
     backoff: Floats
 
@@ -184,8 +201,28 @@ class WordCandidates(NamedTuple):
 def marginals(chains: Chains, words: WordCandidates, gains: Gains) -> Floats:
     """Return the posterior probability of each candidate: (c, n), columns sum to 1.
 
-    Exact for these candidates and gains, but for rounding to single precision.
+    Exact for these candidates and gains, except that sums are rounded to single
+    precision.
     """
+    if kernel.library is None:
+        return _marginals(chains, words, gains)
+    slots, weights, backoff = map(by_word, words)
+    posterior = np.empty(weights.shape, np.float32)
+    width = weights.shape[1]
+    kernel.library.marginals(
+        *(*weights.shape, *chains.slots(gains), slots, weights, backoff),
+        *(gains.table, gains.width),
+        *(np.empty(chains.longest * width**2, np.int8), posterior),
+    )
+    return posterior.T
+
+
+def by_word(candidates: NDArray[Number]) -> NDArray[Number]:
+    """Return an array (c, n) as the kernel takes it: (n, c), word by word."""
+    return np.ascontiguousarray(candidates.T)
+
+
+def _marginals(chains: Chains, words: WordCandidates, gains: Gains) -> Floats:
     posterior = np.empty_like(words.weights)
     for block in chains.blocks():
         weights, backoff = (
@@ -244,7 +281,7 @@ class PathCandidates(NamedTuple):
     themselves; backoff (c, n), ln b(x).
     """
 
-    slots: NDArray[np.int64]
+    slots: Slots
     scores: Scores
     backoff: Scores
 
@@ -263,6 +300,21 @@ def viterbi(
     chains: Chains, candidates: PathCandidates, gains: Gains
 ) -> NDArray[np.int64]:
     """Return the candidate of each word on the path of the largest score: (n,)."""
+    if kernel.library is None:
+        return _viterbi(chains, candidates, gains)
+    slots, scores, backoff = map(by_word, candidates)
+    chosen = np.empty(len(scores), np.int64)
+    kernel.library.viterbi(
+        *(*scores.shape, *chains.slots(gains), slots, scores, backoff, _LOGS),
+        *(gains.table, gains.width),
+        *(np.empty(chains.longest * scores.shape[1], np.uint8), chosen),
+    )
+    return chosen
+
+
+def _viterbi(
+    chains: Chains, candidates: PathCandidates, gains: Gains
+) -> NDArray[np.int64]:
     chosen = np.empty(candidates.scores.shape[1], np.int64)
     for block in chains.blocks():
         backoff = candidates.backoff[:, block.words]

@@ -10,9 +10,11 @@ from __future__ import annotations
 import math
 import shlex
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+
+import msgspec
 
 from dptext.guarantees.claims import Strength
 from dptext.guarantees.rounding import (
@@ -27,7 +29,7 @@ from dptext.report import html
 from dptext.report.blocks import Badge, Block, Cell, Code, Figures, Tone
 from dptext.report.document import Document, Private, ReaderFigures
 from dptext.report.exports import SIDECAR
-from dptext.report.figures import bound, count, short, whole
+from dptext.report.figures import bound, count, of_third_party, short, whole
 from dptext.types import JsonObject, Level, Notion
 from dptext.vectors.measures import Measures
 
@@ -114,6 +116,7 @@ def answer(document: Document, released: Released | None = None) -> list[Line]:
         lines.append(_kept(private))
     elif vectors is not None and vectors.measures is not None:
         lines.append(_distances(vectors.measures))
+    lines += _third_party(document)
     return [*lines, _send(document), _report(released)]
 
 
@@ -182,14 +185,14 @@ def _cut(sentence: str, lines: int) -> str:
 
 
 def _fitting(warnings: Sequence[str], lines: int) -> list[str]:
-    """Return warnings that fit on some lines, and say how many more there are."""
+    """Return the last warnings that fit, below the number of all others."""
     if sum(map(_height, warnings)) <= lines:
         return list(warnings)
-    shown = warnings if len(warnings) <= lines else warnings[: max(lines - 1, 0)]
-    more = len(warnings) - len(shown)
+    more = 0 if len(warnings) <= lines else len(warnings) - max(lines - 1, 0)
+    shown = warnings[more:]
     each = (lines - bool(more)) // max(len(shown), 1)
     rest = [f"{count(more)} more: --verbose shows all warnings"] if more else []
-    return [*(_cut(line, each) for line in shown), *rest]
+    return [*rest, *(_cut(line, each) for line in shown)]
 
 
 def _some(number: int, one: str) -> str:
@@ -505,8 +508,21 @@ def _kept(private: Private) -> Line:
     if isinstance(near, float):
         parts.append(f"similarity of meaning {near:.2f} of 1")
     said = ", ".join(parts) or "there was no word to replace"
+    if private.words.describes == "rewritten texts":
+        said = "not measured: no word of a rewritten text stands for another"
     figures: JsonObject = {"changed": changed, "similarity": near, "private": True}
     return Line("kept", f"{said} (private)", figures)
+
+
+def _third_party(document: Document) -> Iterator[Line]:
+    """Say to whom draws were sent, and what came of it."""
+    private, output = document.private, document.output
+    used = None if output is None else output.used
+    if private is not None and private.words is not None:
+        used = private.words.used
+    if used is not None:
+        figures: JsonObject = msgspec.to_builtins(used)
+        yield Line("third party", of_third_party(used), figures)
 
 
 def _distances(measures: Measures) -> Line:

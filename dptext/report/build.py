@@ -53,6 +53,7 @@ def layout(selection: Selection, formats: Collection[str]) -> Layout:
         delimiter=selection.delimiter,
         quoting=selection.quoting,
         header=selection.header,
+        encoding=selection.encoding,
     )
 
 
@@ -200,7 +201,7 @@ def finished(
     if len(written) == 1:
         (one,) = written
         name = Path(job.output).name if job.output else None
-        output = Output(name, one.bytes, one.sha256, one.copied)
+        output = Output(name, one.bytes, one.sha256, one.copied, used=one.used)
     return replace(
         stated(pipeline, key.origin, shape, measures, recorded),
         audience="internal",
@@ -316,16 +317,19 @@ def _private(pipeline: Pipeline, inputs: Sequence[str], tally: Tally) -> Private
         for kind in _COPIED
         if treated[kinds.NAMES[kind]] == "copied"
     )
-    decoded = pipeline.profile.decoder.params.reads
+    describes = "decoded words" if pipeline.profile.decoder.params.reads else ""
+    if pipeline.rewrites:
+        describes = "rewritten texts"
     words = WordCounts(
         tokens=named,
         treatment=treated,
         share_copied=copied / wordlike if wordlike else 0.0,
-        metrics=tally.meters.results(counted),
-        describes="decoded words" if decoded else "drawn words",
+        metrics={} if pipeline.rewrites else tally.meters.results(counted),
+        describes=describes or "drawn words",  # type: ignore[arg-type]
         epsilon_per_text=tally.meters.epsilons.result(counted.epsilons),
         words_per_second=counted.words / tally.seconds if tally.seconds else 0.0,
         fields=dict(tally.fields),
+        used=pipeline.decoder.used,
     )
     return Private(
         inputs=_shown(inputs),

@@ -26,7 +26,7 @@ from dptext.measures.bayes_risk import Risk, Share
 from dptext.measures.context_risk import ALL, CONTENT, RARE, SAME_KIND, InContext
 from dptext.measures.public import Deniability, NoRisk
 from dptext.report.signatures import Signature
-from dptext.types import JsonObject
+from dptext.types import JsonObject, ServerUse
 from dptext.vectors.measures import Measures
 
 VERSION: Final = 5
@@ -41,8 +41,9 @@ class Layout:
     """How records were read, as the settings of the run say; nothing of their content.
 
     format, null where outputs have several; fields, the names of the private fields,
-    null where the whole input is text; id_field names records and is copied; detected,
-    whether nobody named the private field, so that it is the only one with text.
+    null where the whole input is text; id_field names records and is copied; delimiter,
+    null where the header tells it; encoding, null for UTF-8; detected, whether nobody
+    named the private field, so that it is the only one with text.
     """
 
     format: str | None
@@ -53,6 +54,7 @@ class Layout:
     quoting: bool = True
     header: bool = True
     detected: bool = False
+    encoding: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,17 +186,19 @@ class WordCounts:
     tokens counts each class of token; treatment says what happened to each; metrics by
     name, of the words as they are written: decoded ones where describes says so;
     epsilon per text; words_per_second of the whole run; fields, in how many records
-    each selected field is, null or not (empty for plain text).
+    each selected field is, null or not (empty for plain text); used, what a third party
+    was asked in all. Rewritten texts have no metrics: no word stands for another.
     """
 
     tokens: dict[str, int]
     treatment: dict[str, str]
     share_copied: float
     metrics: dict[str, dict[str, int | float | str | None]]
-    describes: Literal["drawn words", "decoded words"]
+    describes: Literal["drawn words", "decoded words", "rewritten texts"]
     epsilon_per_text: dict[str, float]
     words_per_second: float
     fields: dict[str, int] = field(default_factory=dict)
+    used: ServerUse | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +237,7 @@ class Output:
 
     copied names its fields that are copied unchanged, where it names all of its fields
     in one place (a header, a schema); else null. columns and rows are those of a file
-    of vectors, else null.
+    of vectors, else null. used, the third party that was sent draws of it, if one was.
     """
 
     file: str | None
@@ -242,6 +246,7 @@ class Output:
     copied: tuple[str, ...] | None = None
     columns: tuple[str, ...] | None = None
     rows: Count | None = None
+    used: ServerUse | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -380,11 +380,15 @@ def _opened(
         delimiter=layout.delimiter,
         quoting=layout.quoting,
         header=layout.header,
+        encoding=layout.encoding,
         # One that was written is no longer than its file; packed, than this.
         max_record_bytes=max(export.size, 2**30),
     )
     module = formats.find(None, layout.format)
-    with export.open() as plain, streams.unpacked(plain, export.name) as stream:
+    with (
+        export.open() as plain,
+        streams.unpacked(plain, export.name, layout.encoding) as stream,
+    ):
         yield module, stream, selection
 
 

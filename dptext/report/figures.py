@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterator, Mapping
 
 from dptext.guarantees import rounding
+from dptext.types import ServerUse
 
 MEANINGS = {
     "risk": "how often the best possible guess of a word from its output is right",
@@ -113,6 +114,15 @@ def measure(name: str, value: float | str | None) -> str:
 def legend(*names: str) -> tuple[str, ...]:
     """Return a sentence for each of the figures."""
     return tuple(f"{name}: {MEANINGS[name]}." for name in names)
+
+
+def of_third_party(used: ServerUse) -> str:
+    """Say to whom draws were sent, and how much was written without an answer."""
+    texts = f"{count(used.texts)} text" + "s" * (used.texts != 1)
+    return (
+        f"draws of {texts} sent to {used.host} (model {used.model}); "
+        f"{count(used.unanswered)} of them decoded by dptext, in part or in all"
+    )
 
 
 def flat(value: object, name: str = "") -> Iterator[tuple[str, str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -101,6 +102,23 @@ class Plan:
     text_bytes: int | None = None
     counted: str = ""
     seconds: float | None = None
+    third_party: Asking | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """What a third party will be asked: for bytes of text, or for 1 MB.
+
+    requests at least, since each text takes one; tokens_sent about, at four characters
+    each; tokens_received at most.
+    """
+
+    host: str
+    model: str
+    bytes: int
+    requests: int
+    tokens_sent: int
+    tokens_received: int
 
 
 def plan(
@@ -112,6 +130,8 @@ def plan(
 ) -> Plan:
     """Say what a profile will do; size is that of the input."""
     measures = PublicMeasures.of(pipeline, bayes_risk)
+    asking = _asking(pipeline, 10**6 if size is None else size.text)
+    pipeline = pipeline.offline
     rate = _characters(pipeline)
     return Plan(
         profile=pipeline.profile.name,
@@ -130,6 +150,30 @@ def plan(
         text_bytes=None if size is None else size.text,
         counted="" if size is None else size.counted,
         seconds=None if size is None else size.text / rate / jobs,
+        third_party=asking,
+    )
+
+
+def _asking(pipeline: Pipeline, size: int) -> Asking | None:
+    """Return what it costs to have a third party write so many bytes of text.
+
+    By one long text of public sentences, which are not sent.
+    """
+    party = pipeline.profile.decoder.params.third_party
+    if party is None:
+        return None
+    text = " ".join(SENTENCES * 20)
+    randomness = pipeline.randomness(RunKey.from_seed(0))
+    private = pipeline.offline.privatize([Record(0, (text,), None)], randomness)
+    released = pipeline.released(private.words, private.drawn, private.eps)
+    spelled = [*private.joined.spelled]
+    cost = pipeline.decoder.cost(private.joined.texts, spelled, released)
+    if cost is None:
+        return None
+    share = size / len(text)
+    counts = (cost.requests, cost.tokens_sent, cost.tokens_received)
+    return Asking(
+        party.host, party.model, size, *(math.ceil(each * share) for each in counts)
     )
 
 
@@ -189,6 +233,17 @@ def _figures(result: Plan) -> Iterator[tuple[str | Code, Cell]]:
         yield "changed", f"about {figures.share(result.changed)} of words{drawn}"
     if result.deniability is not None:
         yield from views.deniability(result.deniability)
+    asking = result.third_party
+    if asking is not None:
+        what = f"{asking.bytes:,} bytes of text" if result.bytes is not None else "1 MB"
+        yield (
+            "third party",
+            f"draws go to {asking.host} (model {asking.model}); for {what} "
+            f"{asking.requests:,} requests or more, at least one for each text; about "
+            f"{asking.tokens_sent:,} tokens sent, at most {asking.tokens_received:,} "
+            "received. Examples and times here are without it: nothing is sent for a "
+            "plan",
+        )
     yield "speed here", f"{result.characters / 1e6:.2f} MB of text a second"
     if result.seconds is not None:
         shown = progress.duration(max(result.seconds, 1.0))

@@ -15,7 +15,8 @@ from dptext.guarantees.not_covered import Unprotected
 from dptext.guarantees.policy import ExportPolicy
 from dptext.guarantees.rounding import above
 from dptext.guarantees.statement import Statement
-from dptext.report import document, exports
+from dptext.models import endpoint
+from dptext.report import document, exports, figures
 from dptext.report.document import Document, Run, encode
 from dptext.report.exports import SIDECAR, Export
 from dptext.report.findings import Finding, Rule, of_rule
@@ -76,7 +77,7 @@ def verdict(export: Export, policy: ExportPolicy, recomputer: Recomputer) -> Ver
     outcome = recomputer.compare(report, same_version=same_version, older=older)
     if outcome.difference:
         return failed(Rule.CHANGED, f"its report was changed: {outcome.difference}")
-    notes = []
+    notes = [*_sent(report)]
     if outcome.gap is not None:
         line, finding = incomplete(outcome.gap, policy)
         findings += finding
@@ -91,6 +92,7 @@ def verdict(export: Export, policy: ExportPolicy, recomputer: Recomputer) -> Ver
         *of_rule(Rule.CHANGED, differing),
         *of_rule(Rule.POLICY, _terms(promise, risk, _table(report), policy)),
         *of_rule(Rule.POLICY, _classes(promise, policy)),
+        *of_rule(Rule.POLICY, _third_parties(report, policy)),
         *of_rule(Rule.FIELDS, _fields(report, export, policy)),
     ]
     return Verdict(tuple(findings), (*notes, *unread))
@@ -263,6 +265,41 @@ def _contradictions(report: Document) -> Iterator[str]:
         yield "its report was changed: its strength does not follow from its figures"
     if _unprotected(report) != promise.unprotected:
         yield "its report was changed: unprotected does not follow from the settings"
+
+    if _party(report) != _asked(report):
+        yield "its report was changed: the third party is not that of the settings"
+
+
+def _asked(report: Document) -> tuple[str, str] | None:
+    """Return host and model of the third party that was asked, if one was."""
+    used = None if report.output is None else report.output.used
+    return None if used is None else (used.host, used.model)
+
+
+def _party(report: Document) -> tuple[str, str] | None:
+    """Return host and model of the third party that the settings name, if any."""
+    decoder = report.run.settings.get("decoder")
+    if not isinstance(decoder, dict) or decoder.get("name") != "endpoint":
+        return None
+    try:
+        host = endpoint.host_of(str(decoder["url"]), "decoder.url")
+    except UsageError:
+        return None
+    return host, str(decoder.get("model"))
+
+
+def _sent(report: Document) -> Iterator[str]:
+    """Say to whom draws of an export were sent."""
+    used = None if report.output is None else report.output.used
+    if used is not None:
+        yield figures.of_third_party(used)
+
+
+def _third_parties(report: Document, policy: ExportPolicy) -> Iterator[str]:
+    """Yield the host that draws were sent to, where the policy does not name it."""
+    party, allowed = _party(report) or _asked(report), policy.third_parties
+    if party is not None and allowed is not None and party[0] not in allowed:
+        yield f"draws were sent to {party[0]}, which the policy does not name"
 
 
 def _unprotected(report: Document) -> tuple[Unprotected, ...]:

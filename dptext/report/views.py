@@ -248,7 +248,12 @@ def _private_words(private: Private | None) -> Iterator[Section]:
     words, mark = private.words, (Badge(OWNER),)
     yield Section("What happened to the words", tuple(_tokens(words)), mark)
     yield Section("Epsilon per text", (_spent(words.epsilon_per_text),), mark)
-    yield Section("How much changed", (Figures(list(_metrics(words))),), mark)
+    changed: Block = Figures(list(_metrics(words)))
+    if not words.metrics:
+        changed = Paragraph(
+            "Not measured: no word of a rewritten text stands for another."
+        )
+    yield Section("How much changed", (changed,), mark)
     rows = [
         ("Inputs", ", ".join(private.inputs)),
         ("Records", f"{count(private.records)}, {count(private.faults)} set aside"),
@@ -278,9 +283,11 @@ def _tokens(words: WordCounts) -> Iterator[Block]:
             for name, number in words.tokens.items()
         ],
     )
+    how = " into the text that a third party then rewrote"
+    how = how if words.describes == "rewritten texts" else " unchanged"
     yield Paragraph(
         f"{share(words.share_copied)} of the tokens that are neither punctuation nor "
-        "space were copied unchanged."
+        f"space were copied{how}."
     )
 
 
@@ -392,6 +399,8 @@ def _run(document: Document) -> Section:
         if output is not None and output.columns is not None:
             head.append(("Columns", ", ".join(output.columns)))
         more = [("Digest of the vectors", Code(vectors.table_digest))]
+    if output is not None and output.used is not None:
+        head.append(("Third party", figures.of_third_party(output.used)))
     if layout.id_field is not None:
         head.append(("Names a record (copied, too)", layout.id_field))
     head.append(("Source of randomness", _KEYS[run.key]))

@@ -63,7 +63,7 @@ def _series(shape: float, x: float) -> float:
 def _fraction(shape: float, x: float) -> float:
     """Return the upper incomplete gamma function over x^shape e^-x."""
     odd = x + 1.0 - shape
-    upper = 1e300
+    upper = 1e300  # stands for 1 / 0, by which Lentz's recurrence begins
     lower = 1.0 / odd
     value = lower
     for step in range(1, _TERMS):

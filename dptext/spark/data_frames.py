@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
 from dptext import profile as profiles
 from dptext import registry
-from dptext.api import Call, CallChoices, Missing, Path
+from dptext.api import Call, CallChoices, Missing, Path, warn
+from dptext.engine import identifying
 from dptext.engine.pool import Recipe
 from dptext.engine.tally import Start, Tally, Totals
 from dptext.errors import InputError, UsageError
@@ -206,6 +207,8 @@ def privatize(
     selection, names = empty.selected(paths, id, missing)
     call = Call(profile, overrides, choices)
     Columns(call.pipeline, call.key, selection).selected(schema)
+    if kinds := empty.identifying(selection):
+        warn(identifying.warning(kinds, "columns="))
     context = df.sparkSession.sparkContext
     archive = _SENT.enter_context(session.sent(context, call.pipeline.lexicon))
     with_numbers = df.withColumn(NUMBER, functions.monotonically_increasing_id())

@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from dptext import formats
 from dptext.engine.job import Job, Written
 from dptext.engine.pool import Recipe
 from dptext.engine.run import Reports, Run
@@ -53,8 +52,8 @@ class Counting:
     def _count(self, job: Job) -> Start:
         source = Source(job, None, 0)
         with contextlib.ExitStack() as stack:
-            module = formats.find(None, source.open(stack))
-            return source.count(module, to_end=self.to_end)
+            source.open(stack)
+            return source.count(to_end=self.to_end)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ An output file appears whole or not at all: it is written beside its target unde
 hidden name and renamed when it is complete. Several outputs of one run appear together.
 """
 
+from dptext.streams._encoding import known_encoding
 from dptext.streams._inputs import (
     AHEAD,
     check_distinct,
@@ -43,6 +44,7 @@ __all__ = [
     "identity",
     "is_standard",
     "joined",
+    "known_encoding",
     "open_input",
     "open_output",
     "plain_name",

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 from dptext.errors import InputError, UsageError
-from dptext.streams import _packing
+from dptext.streams import _encoding, _packing
 from dptext.streams._packing import HEAD, compression, recognised, undecided
 
 if TYPE_CHECKING:
@@ -78,12 +78,14 @@ def read_small(path: str | Path, what: str) -> bytes:
 
 
 @contextlib.contextmanager
-def open_input(path: str | None) -> Iterator[io.BufferedReader]:
-    """Open a path, or standard input for "-" or None; decompress.
+def open_input(
+    path: str | None, encoding: str | None = None
+) -> Iterator[io.BufferedReader]:
+    """Open a path, or standard input for "-" or None; decompress, decode to UTF-8.
 
-    Compression is known by the suffix of the path, else by the first bytes. Raises
-    UsageError when there is no such file to read, InputError when reading fails or
-    compressed data are damaged.
+    Compression is known by the suffix of the path, else by the first bytes. encoding is
+    one of `known_encoding`. Raises UsageError when there is no such file to read,
+    InputError when reading fails or data are damaged, or of another encoding.
     """
     name = "standard input" if path is None or path == "-" else path
     with contextlib.ExitStack() as stack:
@@ -98,17 +100,29 @@ def open_input(path: str | None) -> Iterator[io.BufferedReader]:
         suffix = compression(path or "")
         if not suffix:
             plain, suffix = _recognised(plain)
-        yield stack.enter_context(_decompressed(plain, name, suffix))
+        stream = stack.enter_context(_decompressed(plain, name, suffix))
+        yield _decoded(stream, encoding, name)
 
 
+@contextlib.contextmanager
 def unpacked(
-    plain: BinaryIO, path: str
-) -> contextlib.AbstractContextManager[io.BufferedReader]:
-    """Decompress an open file as its name says.
+    plain: BinaryIO, path: str, encoding: str | None = None
+) -> Iterator[io.BufferedReader]:
+    """Decompress an open file as its name says; decode it as `open_input` does.
 
     Reading damaged compressed data raises InputError.
     """
-    return _decompressed(plain, path, compression(path))
+    with _decompressed(plain, path, compression(path)) as stream:
+        yield _decoded(stream, encoding, path)
+
+
+def _decoded(
+    stream: io.BufferedReader, encoding: str | None, name: str
+) -> io.BufferedReader:
+    if encoding is None:
+        return stream
+    decoded = _encoding.Decoded(stream, encoding, name)
+    return io.BufferedReader(cast(io.RawIOBase, decoded), _BUFFER)
 
 
 def first_lines(

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from dptext.errors import MissingExtra, OutputError, UsageError
 from dptext.streams import _packing
+from dptext.streams._encoding import Encoded
 from dptext.streams._inputs import is_standard
 from dptext.streams._packing import compression
 
@@ -132,10 +133,13 @@ class Output:
 
     digest is the sha256, in hexadecimal, of the bytes that left (compressed, if so),
     size how many there were. A file is at its target once it is published; with held,
-    what goes to a pipe waits until then, too, in a file without a name.
+    what goes to a pipe waits until then, too, in a file without a name. With encoding,
+    one of `known_encoding`, what is written is UTF-8, and leaves in it.
     """
 
-    def __init__(self, path: str | None, *, held: bool = False) -> None:
+    def __init__(
+        self, path: str | None, encoding: str | None = None, *, held: bool = False
+    ) -> None:
         self.digest: str | None = None
         self.size = 0
         self._name = "standard output" if is_standard(path) else str(path)
@@ -164,6 +168,8 @@ class Output:
         if packed is not None:
             self.stream = io.BufferedWriter(cast(io.RawIOBase, packed), _BUFFER)
             self._layers = [self.stream, packed, plain]
+        self._encoded = None if encoding is None else Encoded(self.stream, encoding)
+        self.stream = cast(BinaryIO, self._encoded or self.stream)
 
     def _open(self, path: str | None) -> BinaryIO:
         if path is None:
@@ -193,6 +199,11 @@ class Output:
     def can_be_discarded(self) -> bool:
         """Tell whether nobody can read what is written before it is published."""
         return self._part is not None or self._pipe is not None
+
+    @property
+    def replaced(self) -> int:
+        """Return how many characters the encoding lacks; they are written as "?"."""
+        return 0 if self._encoded is None else self._encoded.replaced
 
     @property
     def part(self) -> Path | None:
@@ -397,9 +408,11 @@ class Release:
         for aside in self._asides:
             aside.close(stays=False)
 
-    def open(self, path: str | None, *, held: bool = False) -> Output:
-        """Open an output of this release; held as in Output."""
-        output = Output(path, held=held)
+    def open(
+        self, path: str | None, encoding: str | None = None, *, held: bool = False
+    ) -> Output:
+        """Open an output of this release; encoding and held as in Output."""
+        output = Output(path, encoding, held=held)
         self._outputs.append(output)
         return output
 

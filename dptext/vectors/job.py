@@ -12,10 +12,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dptext import formats, lexicons, pipeline, streams
+from dptext import lexicons, pipeline, streams
 from dptext.engine import pool
 from dptext.engine.fields import Fields
-from dptext.engine.job import Job, Progress
+from dptext.engine.identifying import Kind
+from dptext.engine.job import Job, Progress, Warn
+from dptext.engine.language import Language
 from dptext.engine.source import Source
 from dptext.engine.worker import Task
 from dptext.errors import LexiconError, RefusedError, UsageError
@@ -42,6 +44,8 @@ class Counts:
     subjects: Counter[bytes] = field(default_factory=Counter)
     seconds: float = 0.0
     format: str = ""
+    # The id field, if it looks identifying.
+    identifying: dict[str, Kind] = field(default_factory=dict)
 
 
 class ReleaseRecipe(NamedTuple):
@@ -90,24 +94,29 @@ def run(
     aside: streams.Aside | None = None,
     *,
     progress: Progress | None = None,
+    warn: Warn = lambda line: None,
 ) -> tuple[VectorWriter, Counts]:
     """Carry out a job; its output is complete then, and its owner lets it appear.
 
     Raises InputError at the first faulty record when on_error is "fail", when no record
     could be read, and when a selected field is in none; RefusedError where a subject
-    has more vectors than share epsilon.
+    has more vectors than share epsilon; UsageError where lexicon and script do not go
+    together.
     """
     began, counts = time.monotonic(), Counts()
     # The input has another format than the output.
     source = Source(replace(job, output=None), aside, 0)
     with contextlib.ExitStack() as stack:
-        counts.format = source.open(stack)
-        module = formats.find(None, counts.format)
+        module = source.open(stack)
+        counts.format = module.name
         fields = Fields(job.selection, module, lambda line: None)
         writer = columns.find(job.output)(output.stream)
-        batches = pipeline.batches(_records(source.records(module)), job.batch_size)
+        batches = pipeline.batches(_records(source.records()), job.batch_size)
         tasks = (Task(batch, 0) for batch in batches)
+        tokenizer = None if job.any_language else ready.tokenizer
+        language = Language(tokenizer, ready.lexicon.name, warn)
         for (batch, *_), rows in _embedded(ready, tasks, key, job.jobs):
+            language.look(batch)
             for record in batch:
                 fields.add(record)
                 counts.texts += len(record.texts)
@@ -117,6 +126,9 @@ def run(
                 progress(fields.records, counts.words or counts.texts)
         source.check_read(fields.records)
         fields.check()
+        language.close()
+        id_field = job.selection.id_field
+        counts.identifying = fields.identifying([] if id_field is None else [id_field])
         if not counts.records:
             writer.write(_table(job, ready, [], ready.rows([], ready.randomness(key))))
         writer.close()

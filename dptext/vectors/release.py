@@ -62,7 +62,8 @@ class VectorRelease:
     """Settings made ready; epsilon is that of one vector.
 
     settings have their epsilon (a risk has been turned into one); lexicon is the public
-    table; base_digest that of the lexicon as it is, "" for a sentence model's.
+    table; base_digest that of the lexicon as it is, "" for a sentence model's;
+    tokenizer what finds words in texts, None where a sentence model reads them.
     """
 
     settings: VectorSettings
@@ -72,6 +73,7 @@ class VectorRelease:
     encode: Encoder
     base_digest: str
     model_digest: str = ""
+    tokenizer: Tokenizer | None = None
 
     @property
     def pool(self) -> Pool:
@@ -152,6 +154,7 @@ def of(
             lexicon = encoders.weighted(lexicon, options.sif)
     space = spaces.prepare(lexicon, recipe.space.name, recipe.space.params)
     settings, mechanism = _with_mechanism(settings, space)
+    tokenizer = None
     epsilon = of_one_vector(mechanism, _epsilon(settings), options.most)
     check(mechanism, epsilon, options.pool.inputs)
     if options.pool is Pool.SENTENCE:
@@ -160,7 +163,9 @@ def of(
         tokenizer = Tokenizer(lexicon, recipe.tokens)
         make = encoders.of_words if options.pool is Pool.WORD else encoders.of_means
         encode = make(tokenizer, mechanism)
-    return VectorRelease(settings, lexicon, mechanism, epsilon, encode, base, digest)
+    return VectorRelease(
+        *(settings, lexicon, mechanism, epsilon, encode, base, digest, tokenizer)
+    )
 
 
 def _with_mechanism(
@@ -218,6 +223,7 @@ def of_one_vector(mechanism: NoiseMechanism, epsilon: float, most: int) -> float
     if not shared:
         msg = f"--most {most}: too many vectors for this epsilon and delta; give fewer"
         raise UsageError(msg)
+    # Rounded down, so that the mu of all together is not above the one to be shared.
     return shared * (1.0 - 1e-9)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.speed import measure, page, texts
+from benchmarks.speed import history, measure, page, texts
 from dptext import lexicons
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -146,3 +146,24 @@ def test_one_command_measures_and_writes(tmp_path: Path) -> None:
     assert "no synonyms" in syntf["reason"]
     assert "masked language model" in mlm["reason"]
     assert run["machine"]["cores"]
+
+
+def test_a_slower_default_pipe_is_behind_the_last_release() -> None:
+    """Below 0.8 of a ratio, in the same run; the product counts on one processor."""
+    row = {"processor": "P", "default": 400, "undecoded": 800, "product": 5}
+    assert not [*history.behind({**row, "default": 330}, row)]
+    assert len([*history.behind({**row, "default": 310}, row)]) == 2
+    slower_machine = {**row, "default": 200, "undecoded": 400, "product": 2.5}
+    assert not [*history.behind(slower_machine, row)]
+    all_slower = {**row, "default": 200, "undecoded": 400}
+    assert len([*history.behind(all_slower, row)]) == 1
+    assert not [*history.behind({**all_slower, "processor": "Q"}, row)]
+
+
+def test_each_release_has_its_row() -> None:
+    """Rows stand by date, each with the figures that the check divides."""
+    rows = history.rows()
+    assert [row["date"] for row in rows] == sorted(row["date"] for row in rows)
+    for row in rows:
+        assert row["kernel"]
+        assert min(row[name] for name in ("default", "undecoded", "product")) > 0

@@ -193,7 +193,7 @@ def test_long_paths_and_many_warnings_fit(tmp_path: Path) -> None:
         assert list(dict.fromkeys(re.findall(r"^ (\w.*?)  ", shown, re.M)))[:8] == [
             *NAMES
         ]
-        assert shown.count("warning 0") > 0 or not count
+        assert f"warning {count - 1}" in shown or not count, "the last is kept"
         assert ("--verbose shows all warnings" in shown) == (count == 9)
 
 
@@ -340,7 +340,7 @@ def test_warnings_come_last_and_once(
     assert list(rows(ran))[-1] == "warning"
     assert " ".join(ran.err.split()).count("copies of 'title'") == 1
     plain = data(*run)
-    assert len(plain["warnings"]) == 1
+    assert sum("copies of" in line for line in plain["warnings"]) == 1
     assert "copies of 'title'" in plain["warnings"][0]
     assert "dptext: the output will hold copies" in here(*run, "-v").err
     (tmp_path / "b.jsonl").write_text("{broken\n")

@@ -22,6 +22,7 @@ RECORDS = '{"text":"the film was good","a":"x"}\n{"text":"the sad story","a":"y"
 # Arguments with which each command ends soon, but for the option that is tried.
 SMALL = ("--lexicon", "words.vec", "--epsilon", "3")
 GOOD: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "init": (("in.jsonl",), ()),
     "sanitize": (("in.jsonl",), (*SMALL, "-q", "--no-bayes-risk")),
     "embed": (("in.jsonl",), (*SMALL, "-q", "-o", "out.npy")),
     "evaluate": (("in.jsonl", "in.jsonl"), ("--lexicon", "words.vec")),

@@ -5,10 +5,11 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-from dptext.decoders import Params, causal_lm, ngram, none
+from dptext import models as package
+from dptext.decoders import Params, causal_lm, endpoint, ngram, none
 from dptext.readers import ngrams
 from dptext.types import Lexicon
-from tests import language_models
+from tests import language_models, model_server
 from tests.readers import models
 
 
@@ -32,5 +33,12 @@ def settings(name: str, lexicon: Lexicon, folder: Path) -> list[Params]:
         return [
             causal_lm.Params(mode=mode, model=path, candidates=5, beam=2)
             for mode in ("mbr", "posterior", "beam")
+        ]
+    if name == "endpoint" and package.has("httpx"):
+        ngrams.save(models.model(lexicon), folder / "pairs")
+        url, path = model_server.always(), str(folder / "pairs")
+        return [
+            endpoint.Params(url=url, model="tiny", ngrams=path),
+            endpoint.Params(url=url, model="tiny", ngrams=path, words=2),
         ]
     return []

@@ -72,9 +72,10 @@ class Outcome:
         read = source.Source(job, None, 5)
         read.fault = self._fault  # type: ignore[method-assign]
         writer = module.writer(self.out, selection)
+        read._format = module
         try:
             with path.open("rb") as read._first:
-                for item in read.items(module, parts=cut):
+                for item in read.items(parts=cut):
                     if isinstance(item, FilePart):
                         self.parts += 1
                         self._finish(item, writer)
@@ -137,8 +138,8 @@ def counted(name: str, path: Path, *, to_end: bool) -> Start:
     job = Job((str(path),), None, Selection(max_record_bytes=40), name, on_error="skip")
     with contextlib.ExitStack() as stack:
         reader = source.Source(job, None, 0)
-        module = formats.find(None, reader.open(stack))
-        return reader.count(module, to_end=to_end)
+        reader.open(stack)
+        return reader.count(to_end=to_end)
 
 
 def test_what_is_counted_of_a_file(tmp_path: Path) -> None:

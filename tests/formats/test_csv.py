@@ -13,8 +13,16 @@ from hypothesis import strategies as st
 
 from dptext.errors import InputError, UsageError
 from dptext.formats import BOM, find
-from dptext.types import Fault, Record, Selection
-from tests.formats.pipe import Endless, faults, items, records, texts, through
+from dptext.types import Fault, Record, Selection, Verbatim
+from tests.formats.pipe import (
+    Endless,
+    copied_names,
+    faults,
+    items,
+    records,
+    texts,
+    through,
+)
 
 # The first draw of any text builds tables of characters.
 PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -214,8 +222,7 @@ def test_delimiters_that_cannot_work_are_refused(delimiter: str) -> None:
     [
         (b"\nid,txt\n", Selection(), "in:2: no column 'text'.*that of column 2"),
         (b"Jane Text,1\n", Selection(), "that of column 1"),
-        (b"id;text\n", Selection(), "did you mean --delimiter ';'"),
-        (b'"id"\t"text"\n', Selection(), r"did you mean --delimiter \$'\\t'"),
+        (b"id;text\n", Selection(delimiter=","), "did you mean --delimiter ';'"),
         (b"id|body\n", Selection(), r"did you mean --delimiter '\|'"),
         (b"body\n", Selection(), "another delimiter with --delimiter"),
         (b"John Smith,1\n", Selection(), r"in:1: no column 'text' among the 2"),
@@ -350,3 +357,30 @@ def test_header_alone_is_an_output() -> None:
     assert through("csv", b"text,n\n") == b"text,n\n"
     assert through("csv", b"") == b""
     assert through("csv", BOM) == BOM
+
+
+@pytest.mark.parametrize("mark", [";", "\t", "|"])
+@pytest.mark.parametrize("name", ["csv", "tsv"])
+def test_the_header_tells_the_delimiter(name: str, mark: str) -> None:
+    """A delimiter that gives the header all named columns is taken, and said."""
+    data = '\ufeff"id";"a, b";text\r\n1;"x;y";a, b\r\n'.replace(";", mark).encode()
+    selection = Selection(fields=("text",), id_field="id")
+    header = items(name, data, selection)[1]
+    assert isinstance(header, Verbatim)
+    if (name, mark) == ("tsv", "\t"):
+        assert header.note == ""
+    else:
+        assert header.note.startswith("in: read with --delimiter ")
+    assert texts(name, data, selection) == [("a, b",)]
+    assert through(name, data, selection=selection) == data
+    private = through(name, data, lambda text: f"{text}{mark}", selection)
+    assert private.endswith(f'"a, b{mark}"\r\n'.encode())
+    assert copied_names(name, data, selection) == ["id", "a, b"]
+
+
+def test_no_delimiter_is_guessed_where_the_usual_one_fits() -> None:
+    """The usual delimiter comes first, and a delimiter that is named is kept."""
+    (row,) = records("csv", b"id;text,text\n1;2,a;b\n")
+    assert row.texts == ("a;b",)
+    with pytest.raises(InputError):
+        items("csv", b"id;text\n", Selection(delimiter="|"))

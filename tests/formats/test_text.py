@@ -59,8 +59,10 @@ def test_fault_names_the_line_and_keeps_the_bytes() -> None:
     assert faults("text", b"\nok\n\xffsecret\r\nok") == [
         Fault(
             "in:3",
-            "not valid UTF-8 (byte 0); convert the file to UTF-8",
+            "not valid UTF-8 (byte 0)",
             b"\xffsecret\r\n",
+            "give --encoding (cp1252 for most files of Windows and Excel, utf-16 for "
+            "some), or convert the file to UTF-8",
         )
     ]
 

@@ -66,14 +66,14 @@ def groups() -> tuple[tuple[str, ...], ...]:
 def names() -> dict[str, str]:
     """Return key -> name, for common names of men, women and families."""
     return {
-        key_of(name): name for _, group in sections("names", LISTS) for name in group
+        key_of(name): name for _, group in sections("english_names") for name in group
     }
 
 
 def kinds_of_names() -> dict[str, list[str]]:
     """Return key -> man, woman or family, or several of them."""
     kinds: dict[str, list[str]] = {}
-    for kind, group in sections("names", LISTS):
+    for kind, group in sections("english_names"):
         for name in group:
             kinds.setdefault(key_of(name), []).append(kind)
     return kinds

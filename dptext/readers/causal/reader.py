@@ -6,14 +6,14 @@ One search for two uses: the decoder writes by it, and the attack guesses by it.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext import lexicons, progress
+from dptext import progress
 from dptext.readers.causal import network
 from dptext.readers.causal.search import (
     DrawnWord,
@@ -22,12 +22,12 @@ from dptext.readers.causal.search import (
     Speller,
     Step,
     Text,
-    is_clitic,
     read_texts,
     search,
     texts_of,
 )
-from dptext.readers.channel import Candidates, Channel
+from dptext.readers.channel import Channel, ChannelReader
+from dptext.readers.layout import is_clitic
 from dptext.readers.pairs import PairReader
 from dptext.types import Ids, Released
 
@@ -36,7 +36,6 @@ _APART = 4
 _LEAST, _MOST = 256, 512
 # Known tokens between two drawn words, of which the last are read.
 _KNOWN = 64
-_TABLES = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +99,8 @@ class CausalReader:
         channel.check()
         self.channel, self._source, self._settings = channel, source, settings
         self.pairs = pairs
-        self._vulgar = lexicons.vulgar_rows(channel.lexicon)
+        self.inputs = ChannelReader(channel, settings.candidates)
         self._clitic = np.array([*map(is_clitic, channel.lexicon.words)])
-        self._table = lru_cache(maxsize=_TABLES)(self._candidates_at)
 
     def attacker(self) -> CausalReader:
         """Return the reader with the same models who guesses as well as it can."""
@@ -144,17 +142,6 @@ class CausalReader:
         lexicon = self.channel.lexicon
         return Speller(split, lexicon.words, lexicon.prior)
 
-    def writable(self, released: Released, rows: Ids) -> NDArray[np.bool_]:
-        """Tell which candidates of each word may be written: (c, n)."""
-        writable = np.zeros(rows.shape, bool)
-        for epsilon, positions in self.channel.groups(released.eps):
-            logs = self._table(epsilon).log_probs
-            drawn = np.zeros(len(self.channel.inputs), bool)
-            drawn[: len(logs)] = np.isfinite(logs[:, 0])
-            drawn &= ~self._vulgar
-            writable[:, positions] = drawn[rows[:, positions]]
-        return writable
-
     def _job(self, text: Text, rows: Ids, evidence: NDArray[np.float64]) -> SearchJob:
         settings = self._settings
         start = [Known(self.speller.start, counts=False), *_last(text.before)]
@@ -181,7 +168,7 @@ class CausalReader:
         rows, evidence = self._weighed(released)
         evidence[rows == len(self.channel.prior)] = -np.inf
         if self._settings.writable:
-            evidence[~self.writable(released, rows)] = -np.inf
+            evidence[~self.inputs.writable(released, rows)] = -np.inf
         most = self._settings.candidates
         if len(rows) > most:
             order = np.argsort(-evidence, axis=0, kind="stable")[:most]
@@ -195,17 +182,7 @@ class CausalReader:
             rows, likely = self.pairs.posterior(released)
             with np.errstate(divide="ignore"):
                 return rows, np.log(likely.astype(np.float64))
-        shape = (self._settings.candidates, len(released.drawn))
-        rows, evidence = np.zeros(shape, np.int32), np.full(shape, -np.inf)
-        for epsilon, positions in self.channel.groups(released.eps):
-            table, drawn = self._table(epsilon), released.drawn[positions]
-            width = table.rows.shape[1]
-            rows[:width, positions] = table.rows[drawn].T
-            evidence[:width, positions] = table.log_probs[drawn].T
-        return rows, evidence
-
-    def _candidates_at(self, epsilon: float) -> Candidates:
-        return self.channel.candidates(epsilon, self._settings.candidates)
+        return self.inputs.evidence(released)
 
 
 def _last(known: list[Known]) -> list[Known]:

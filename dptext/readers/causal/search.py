@@ -8,11 +8,7 @@ beam was followed by, forward as they were weighed, backward by what became of t
 those that were not followed count as much less or more as all others did. With beams
 for all texts both are exact.
 
-What stands around drawn words is written as the joiner writes it: a capital letter
-where a text begins or a sentence has ended, a space between words but before clitics.
-Whether a space stands between a mark and a drawn word after it is not released; a mark
-that opens something has none. A word that is masked is some word, one that is left out
-is none.
+How drawn words and what is known stand in a text: dptext.readers.layout.
 
 A piece has the same tokens wherever it stands, so that those of all candidates are
 known beforehand. Most tokenizers divide running text in this way, at spaces and marks.
@@ -32,6 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext import models
+from dptext.readers import layout
 from dptext.readers.causal.network import (
     CachedTexts,
     CacheEntries,
@@ -43,16 +40,13 @@ from dptext.readers.causal.network import (
     room,
     unread,
 )
-from dptext.tokens import kinds, numbers
+from dptext.readers.layout import ANY_NUMBER
+from dptext.tokens import numbers
 from dptext.types import NUMBER, Released
 
 Tokens = tuple[int, ...]
 # A text is read as a line of its own. Before a piece it shows where a word begins.
 _ANCHOR = "\n"
-# What stands for a number of no form, and for a word that is masked.
-ANY_NUMBER, ANY_WORD = "10", "Smith"
-
-
 # Distinct pieces remembered; then the memory starts anew, so that it stays bounded.
 _REMEMBERED = 1_000_000
 
@@ -137,12 +131,6 @@ class Speller:
         return np.where(several, np.log(self._prior / together), 0.0)
 
 
-_MARKS = (kinds.PUNCTUATION, kinds.SPACE)
-_OPENING = frozenset("([{<#$£€@¿¡“‘«„")
-# These open something after a space, those join two words without one.
-_QUOTES, _JOINING = frozenset("\"'`"), frozenset("-–—/\\_*")
-
-
 @dataclass(frozen=True, slots=True)
 class Known:
     """Tokens that stand in a text; whether their ln p counts."""
@@ -174,62 +162,17 @@ class Text:
 
 def texts_of(released: Released, speller: Speller) -> Iterator[Text]:
     """Yield the texts of a batch that have drawn words."""
-    bounds = np.searchsorted(released.texts, np.arange(len(released.ends) + 1))
-    begin = 0
-    for row, end in enumerate(released.ends.tolist()):
-        index = range(int(bounds[row]), int(bounds[row + 1]))
-        if len(index):
-            yield _text(released, speller, range(begin, end), index)
-        begin = end
-
-
-def _text(released: Released, speller: Speller, pieces: range, index: range) -> Text:
-    drawn_at = dict(zip(released.positions[list(index)].tolist(), index, strict=True))
-    text = Text([], [])
-    known, state = text.before, _State()
-    for position in pieces:
-        piece, kind = released.pieces[position], int(released.flags[position])
-        if position in drawn_at:
-            spaced, capital = state.word()
-            drawn = DrawnWord(drawn_at[position], spaced, capital, [])
+    for pieces in layout.texts_of(released):
+        text = Text([], [])
+        known = text.before
+        for piece in pieces:
+            if piece.drawn < 0:
+                known.append(Known(speller.of(piece.text), piece.shown))
+                continue
+            drawn = DrawnWord(piece.drawn, piece.spaced, piece.capital, [])
             text.drawn.append(drawn)
             known = drawn.after
-        elif kind & kinds.KIND in _MARKS:
-            state.mark(piece, bool(kind & kinds.ENDER))
-            known.append(Known(speller.of(piece)))
-        elif piece or kind & kinds.KIND != kinds.STOP_WORD:
-            spaced, _ = state.word()
-            number = kind & kinds.KIND == kinds.NUMBER
-            shown = piece or (ANY_NUMBER if number else ANY_WORD)
-            space = " " if spaced and not is_clitic(shown) else ""
-            known.append(Known(speller.of(space + shown), bool(piece)))
-    return text
-
-
-class _State:
-    """What has been passed: whether a word now gets a space and a capital letter."""
-
-    def __init__(self) -> None:
-        self._spaced, self._capital = False, True
-
-    def word(self) -> tuple[bool, bool]:
-        """Pass a word; return whether it gets a space and a capital letter."""
-        now = (self._spaced, self._capital)
-        self._spaced, self._capital = True, False
-        return now
-
-    def mark(self, piece: str, ends: bool) -> None:
-        """Pass a mark or a space that is none of a single one before a word."""
-        body = piece.strip(" ")
-        spaced_off = piece != body or not self._spaced
-        tight = body in _OPENING or body in (_QUOTES if spaced_off else _JOINING)
-        self._spaced = bool(body.strip()) and not tight
-        self._capital = self._capital or ends
-
-
-def is_clitic(word: str) -> bool:
-    """Tell whether a word is written without a space after another one."""
-    return word[:1] in ("'", "’") or word.lower() in ("n't", "n’t")
+        yield text
 
 
 Floats = NDArray[np.float64]

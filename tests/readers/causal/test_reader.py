@@ -185,9 +185,9 @@ def test_a_word_without_candidates_stays(
     channel = channel_of(Policy())
     reader = CausalReader(channel, source, SearchSettings(2, 3))
     batch = release(Policy(), ["cat dog"])
-    table = reader._candidates_at(EPSILON)
+    table = reader.inputs._table(EPSILON)
     table.rows[batch.drawn[0]] = SIZE
-    monkeypatch.setattr(reader, "_table", lambda epsilon: table)
+    monkeypatch.setattr(reader.inputs, "_table", lambda epsilon: table)
     read = reader.read(batch)
     assert read.best[0] == batch.drawn[0]
     assert read.likely[0, 0] == 1.0

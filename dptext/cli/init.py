@@ -1,0 +1,213 @@
+"""`dptext init`: from a look at a file to the settings for it."""
+
+from __future__ import annotations
+
+import dataclasses
+import shlex
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypeVar
+
+import typer
+
+from dptext.cli import configuration, options, preview, screen
+from dptext.errors import UsageError
+from dptext.settings import share
+
+if TYPE_CHECKING:
+    from dptext.engine.identifying import Kind
+    from dptext.engine.job import Job
+    from dptext.engine.survey import Column
+    from dptext.types import JsonObject
+
+Answer = TypeVar("Answer")
+_RISKS = ("10%", "20%", "35%")
+_USUAL = "20%"
+_RECORDS = 3  # in the preview
+_HEAD = (
+    "# Settings of dptext, written by dptext init. docs/configuration.md says more.\n"
+)
+
+
+def command(
+    file: Annotated[str, typer.Argument(help="File with texts to make private.")],
+    *,
+    layout: options.Layout,
+) -> None:
+    """Look at a file, show previews, and write settings for it to .dptext.yaml.
+
+    Then `dptext sanitize FILE -o OUTPUT` and `dptext check OUTPUT` need no options.
+    Questions, counts and texts are for a terminal; without one, the settings are
+    printed.
+
+    Example: dptext init tickets.jsonl
+    """
+    from dptext import streams
+    from dptext.engine import survey
+    from dptext.engine.job import Job
+
+    if streams.is_standard(file):
+        raise UsageError("init reads a file several times: name one")
+    job = Job((file,), None, layout.selection(), format=layout.format)
+    columns = survey.survey(job)
+    names = layout.field or [each.name for each in columns if each.is_private]
+    if not all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):
+        job = _chosen(job, columns, names)
+        typer.echo(_settings(job, columns, layout, _USUAL), nl=False)
+        return
+    try:
+        _ask(job, columns, names, layout)
+    except typer.Abort:  # the end of the input, or an interrupt
+        raise KeyboardInterrupt from None
+
+
+def _ask(
+    job: Job, columns: Sequence[Column], names: Sequence[str], layout: options.Layout
+) -> None:
+    """Show fields and previews, ask for choices, and write the file."""
+    from dptext.engine import identifying
+
+    if columns:
+        _show(columns)
+        usual = ", ".join(names)
+
+        def fields(answer: str) -> Job:
+            parts = [each.strip() for each in answer.split(",") if each.strip()]
+            return _chosen(job, columns, names if answer == usual else parts)
+
+        chosen = _prompt("Private fields, the others are copied", usual, fields)
+    else:
+        chosen = _chosen(job, columns, names)
+    _preview(chosen)
+    risk = _prompt(
+        "Risk, how often the best guess of a word may be right", _USUAL, _risk
+    )
+    text = _settings(chosen, columns, layout, risk)
+    path = Path(configuration.NAME)
+    _note(f"\n{text}")
+    there = path.exists()
+    question = f"{'Replace' if there else 'Write'} {path}?"
+    if not typer.confirm(question, default=not there, err=True):
+        _note("nothing was written")
+        return
+    screen.write_file(path, text.encode())
+    file = shlex.quote(job.inputs[0])
+    _note(f"next: dptext sanitize {file} -o OUTPUT, then dptext check OUTPUT")
+    copied = _identifying(columns, chosen.selection.fields)
+    if copied:
+        _note(f"dptext: {identifying.warning(copied)}")
+
+
+def _note(line: str) -> None:
+    typer.echo(line, err=True)
+
+
+def _prompt(question: str, usual: str, read: Callable[[str], Answer]) -> Answer:
+    """Ask until there is an answer that can be read."""
+
+    def value(text: str) -> Answer:
+        try:
+            return read(text)
+        except UsageError as error:
+            raise typer.BadParameter(str(error)) from None
+
+    answer: Answer = typer.prompt(
+        question, default=usual or None, err=True, value_proc=value
+    )
+    return answer
+
+
+def _risk(text: str) -> str:
+    share(text, "risk")
+    return text.strip()
+
+
+def _identifying(columns: Sequence[Column], private: Sequence[str]) -> dict[str, Kind]:
+    """Return the copied fields that look identifying."""
+    return {
+        each.name: each.identifies
+        for each in columns
+        if each.identifies is not None and each.name not in private
+    }
+
+
+def _show(columns: Sequence[Column]) -> None:
+    """Show what fields look like: names and counts, no content."""
+    from dptext.report import blocks
+    from dptext.report.figures import count
+
+    heads = [blocks.Column("field"), blocks.Column("looks like")]
+    heads += [blocks.Column(name, count) for name in ("texts", "different")]
+    heads.append(blocks.Column("words each", "{:.1f}".format))
+    rows = [
+        (each.name, each.looks, each.texts, each.different, each.words)
+        for each in columns
+    ]
+    screen.show(blocks.Table(heads, rows), on=screen.console(stderr=True))
+
+
+def _chosen(job: Job, columns: Sequence[Column], names: Sequence[str]) -> Job:
+    """Return the job with its private fields. Raises UsageError for none or others."""
+    from dptext import registry
+    from dptext.engine import survey
+
+    known = tuple(each.name for each in columns)
+    for name in names if columns else ():
+        if name not in known:
+            raise UsageError(f"no field {name!r}; {registry.suggest(name, known)}")
+    if columns and not names:
+        raise UsageError("no field looks like text: name the private ones with --field")
+    selection = replace(job.selection, fields=tuple(dict.fromkeys(names)))
+    return survey.with_missing(replace(job, selection=selection))
+
+
+def _preview(job: Job) -> None:
+    """Show what becomes of some records at several risks."""
+    from dptext import lexicons, pipeline, profile, progress
+    from dptext.engine import language
+    from dptext.randomness import RunKey
+
+    lexicon = lexicons.find(profile.load(profile.DEFAULT).lexicon)
+    pipelines = {}
+    for risk in _RISKS:
+        recipe = profile.load(profile.DEFAULT, options.overrides(risk=risk))
+        with progress.step(f"making settings ready for a risk of {risk}"):
+            pipelines[f"risk {risk}"] = pipeline.build(recipe, lexicon)
+    ready = pipelines[f"risk {_USUAL}"]
+    batch = preview.first_records(job, language.RECORDS)
+    texts = language.Language(ready.tokenizer, lexicon.name, _note)
+    texts.look(batch)
+    texts.close()
+    preview.show_choices(batch[:_RECORDS], pipelines, RunKey.fresh())
+
+
+def _settings(
+    job: Job, columns: Sequence[Column], layout: options.Layout, risk: str
+) -> str:
+    """Return the content of the file: what is private and copied, and the policy."""
+    import yaml
+
+    private = list(job.selection.fields)
+    sanitize: JsonObject = {"field": private} if private else {}
+    usual = options.Layout(field=layout.field)
+    for each in dataclasses.fields(layout):
+        value = getattr(layout, each.name)
+        if value != getattr(usual, each.name):
+            sanitize[each.name] = value
+    if job.selection.missing != "fail":
+        sanitize["missing"] = job.selection.missing
+    sanitize["risk"] = risk
+    check: JsonObject = {"max_risk": risk}
+    if columns:
+        copied = [each.name for each in columns if each.name not in private]
+        check |= {"fields": list(private), "copy": copied}
+    parts = [_HEAD]
+    parts += [
+        f"# copied, and looks identifying: {name!r} ({kind})\n"
+        for name, kind in _identifying(columns, private).items()
+    ]
+    sections = {"sanitize": sanitize, "check": check}
+    parts.append(yaml.safe_dump(sections, sort_keys=False, allow_unicode=True))
+    return "".join(parts)

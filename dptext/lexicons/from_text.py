@@ -1,0 +1,256 @@
+"""Words and vectors from public text alone: counts, PPMI, singular vectors.
+
+Words are those that the splitter makes, in the spelling that is most frequent. Vectors
+are of the words around them: positive pointwise mutual information of a word with the
+most frequent ones within a window, contexts to the power 0.75, and the first singular
+vectors times the root of their values (Levy, Goldberg and Dagan 2015, TACL 3). For a
+lexicon that lacks words of a text, their vectors are the means of the vectors around
+them, mapped as the words that it knows map best (a la carte embedding, Khodak et al.
+2018, ACL, arXiv:1805.05388). All of it needs spaces between words, and no language.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dptext.errors import InputError
+from dptext.lexicons.orders import unit
+from dptext.lexicons.vector_lines import RawVectors
+from dptext.tokens import kinds
+from dptext.tokens.regex import is_elision, key_of, kind_of, segment, split
+
+# Texts, read anew at each call, in batches.
+Texts = Callable[[], Iterable[Sequence[str]]]
+
+_WINDOW = 5
+# The most frequent words are contexts of vectors that are made of nothing else.
+_CONTEXTS, _DIMENSIONS, _SMOOTHED = 2000, 100, 0.75
+_AT_ONCE = 2048
+# So many different words behind "l'" make it a word of its own.
+_ELIDED = 20
+_LONGEST = 40  # characters of a word
+# Words that teach the map of contexts: seen so often, and of each so many times.
+_TAUGHT, _ENOUGH, _RIDGE = 10, 1000, 1e-3
+
+
+@dataclass(frozen=True, slots=True)
+class WordCounts:
+    """Counted pieces of a text: known (V,) by row, new words as they are written.
+
+    index holds the row of each word by its key, new ones from V on; numbers counts
+    numbers; of_piece, the rows of a piece, -1 what is no word of either.
+    """
+
+    known: NDArray[np.float64]
+    new: Mapping[str, float]
+    index: Mapping[str, int]
+    numbers: float
+    of_piece: dict[str, list[int]] = field(default_factory=dict)
+
+    def rows(self, texts: Sequence[str]) -> tuple[NDArray[np.int64], ...]:
+        """Return the rows of the words of texts and the text of each: (n,) both."""
+        rows: list[int] = []
+        ends = []
+        for text in texts:
+            for piece in split(text):
+                rows += self.of_piece.get(piece) or _NOTHING
+            ends.append(len(rows))
+        counts: NDArray[np.int64] = np.diff(ends, prepend=0).astype(np.int64)
+        return np.array(rows, np.int64), np.repeat(np.arange(len(ends)), counts)
+
+
+_NOTHING: list[int] = []
+
+
+def count_words(
+    texts: Texts, known: Mapping[str, int], least: int, elisions: bool = False
+) -> WordCounts:
+    """Count the words of texts: those known, by key, and new ones seen least times.
+
+    elisions: find them ("l'", "qu'") in the texts, where no lexicon says them.
+    """
+    pieces: Counter[str] = Counter()
+    for batch in texts():
+        for text in batch:
+            pieces.update(piece.removeprefix(" ") for piece in split(text))
+    numbers = sum(n for piece, n in pieces.items() if kind_of(piece) == kinds.NUMBER)
+    elided = _elisions(pieces) if elisions else {}
+    parts = _parts(pieces, {**dict(known), **elided})
+    spelled: dict[str, Counter[str]] = defaultdict(Counter)
+    for piece, each in parts.items():
+        for part in each:
+            spelled[key_of(part)][part] += pieces[piece]
+    size = max(known.values(), default=-1) + 1
+    counts, index = np.zeros(size), dict(known)
+    new: dict[str, float] = {}
+    for key, forms in spelled.items():
+        total = float(sum(forms.values()))
+        if key in known:
+            counts[known[key]] += total
+        elif total >= least and _is_word(key):
+            index[key] = size + len(new)
+            new[max(forms, key=lambda form: (forms[form], form))] = total
+    rows = {
+        led + piece: [index.get(key_of(part), -1) for part in each]
+        for piece, each in parts.items()
+        for led in ("", " ")
+    }
+    return WordCounts(counts, new, index, float(numbers), rows)
+
+
+def _parts(pieces: Iterable[str], index: Mapping[str, int]) -> dict[str, list[str]]:
+    """Divide pieces that are words as the known ones among their parts say."""
+    return {
+        piece: [
+            part
+            for part, row in segment(piece, lambda key: index.get(key, -1))
+            if row >= -1
+        ]
+        for piece in pieces
+        if kind_of(piece) == kinds.WORD
+    }
+
+
+def _is_word(key: str) -> bool:
+    """Tell whether a lexicon may hold it: short, and one piece, or an elision."""
+    return len(key) <= _LONGEST and (is_elision(key) or kind_of(key) == kinds.WORD)
+
+
+def _elisions(pieces: Iterable[str]) -> dict[str, int]:
+    """Return the elisions that stand before many different words, each as row 0."""
+    behind: dict[str, set[str]] = defaultdict(set)
+    for piece in pieces:
+        for mark in ("'", "’"):
+            head, found, rest = piece.partition(mark)
+            if found and rest and is_elision(head + mark):
+                behind[key_of(head + mark)].add(key_of(rest))
+    return {head: 0 for head, rest in behind.items() if len(rest) >= _ELIDED}
+
+
+def _neighbours(
+    rows: NDArray[np.int64], texts: NDArray[np.int64]
+) -> Iterator[tuple[slice, slice, NDArray[np.bool_]]]:
+    """Yield for each distance where words and their neighbours stand, in one text."""
+    for gap in range(1, min(_WINDOW + 1, len(rows))):
+        first, second = slice(None, -gap), slice(gap, None)
+        same = (
+            (texts[first] == texts[second]) & (rows[first] >= 0) & (rows[second] >= 0)
+        )
+        yield first, second, same
+
+
+def vectors_from_text(texts: Texts, least: int) -> RawVectors:
+    """Return words seen least times, by descending count, with vectors (V, d)."""
+    counted = count_words(texts, {}, least, elisions=True)
+    if len(counted.new) < 2:
+        raise InputError(f"no two words occur {least} times: give more text")
+    counts = np.array(list(counted.new.values()))
+    order = np.argsort(-counts, kind="stable")
+    rank = np.argsort(order)
+    contexts = min(_CONTEXTS, len(order))
+    keys, sums = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+    for batch in texts():
+        rows, of_text = counted.rows(batch)
+        rows = np.where(rows >= 0, rank[rows], -1)
+        seen = []
+        for first, second, same in _neighbours(rows, of_text):
+            one, other = rows[first][same], rows[second][same]
+            for word, beside in ((one, other), (other, one)):
+                near = beside < contexts
+                seen.append(word[near] * contexts + beside[near])
+        fresh, times = np.unique(np.concatenate(seen or keys[:1]), return_counts=True)
+        keys.append(fresh)
+        sums.append(times)
+        if sum(map(len, keys[1:])) > len(keys[0]):
+            keys, sums = ([each] for each in _added(keys, sums))
+    vectors = _svd(*_added(keys, sums), len(order), contexts)
+    words = list(counted.new)
+    return RawVectors([words[row] for row in order], vectors, counts[order])
+
+
+def _added(
+    keys: Sequence[NDArray[np.int64]], sums: Sequence[NDArray[np.int64]]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Add up counts by key."""
+    distinct, which = np.unique(np.concatenate(keys), return_inverse=True)
+    counts = np.bincount(which, np.concatenate(sums), len(distinct))
+    return distinct, counts.astype(np.int64)
+
+
+def _svd(
+    keys: NDArray[np.int64], counts: NDArray[np.int64], size: int, contexts: int
+) -> NDArray[np.float32]:
+    """Return singular vectors of the PPMI of words and contexts: (size, d)."""
+    words, beside = keys // contexts, keys % contexts
+    totals = np.maximum(np.bincount(words, counts, size), 1.0)
+    smoothed = np.maximum(np.bincount(beside, counts, contexts), 1.0) ** _SMOOTHED
+    smoothed /= smoothed.sum()
+    values = np.log(counts / (totals[words] * smoothed[beside]))
+    positive = values > 0.0
+    words, beside, values = words[positive], beside[positive], values[positive]
+    ends = np.searchsorted(words, np.arange(0, size + _AT_ONCE, _AT_ONCE))
+
+    def block(number: int) -> NDArray[np.float32]:
+        part = slice(ends[number], ends[number + 1])
+        dense = np.zeros(
+            (min(_AT_ONCE, size - number * _AT_ONCE), contexts), np.float32
+        )
+        dense[words[part] - number * _AT_ONCE, beside[part]] = values[part]
+        return dense
+
+    # The context side of the singular vectors: eigenvectors of a small square matrix.
+    gram = np.zeros((contexts, contexts))
+    for number in range(len(ends) - 1):
+        dense = block(number)
+        gram += dense.T @ dense
+    squares, sides = np.linalg.eigh(gram)
+    top = np.argsort(-squares)[: min(_DIMENSIONS, contexts)]
+    scale = np.maximum(squares[top], np.finfo(np.float32).tiny) ** -0.25
+    sides = (sides[:, top] * scale).astype(np.float32)
+    return np.concatenate([block(number) @ sides for number in range(len(ends) - 1)])
+
+
+def vectors_of_new(
+    texts: Texts, counted: WordCounts, vectors: NDArray[np.floating]
+) -> NDArray[np.float32]:
+    """Return vectors of new words from those around them: (new, d).
+
+    vectors (V, d) are those of known words. The length is the mean one of these.
+    """
+    size, new = len(vectors), len(counted.new)
+    near = np.vstack((vectors, np.zeros((new + 1, vectors.shape[1])))).astype(
+        np.float32
+    )
+    sums = np.zeros((size + new, vectors.shape[1]))
+    seen = np.zeros(size + new)
+    taught = np.append(counted.known >= _TAUGHT, np.ones(new + 1, bool))
+    taught[-1] = False
+    for batch in texts():
+        rows, of_text = counted.rows(batch)
+        around = np.zeros((len(rows), vectors.shape[1]), np.float32)
+        for first, second, same in _neighbours(rows, of_text):
+            around[first] += near[rows[second]] * same[:, None]
+            around[second] += near[rows[first]] * same[:, None]
+        chosen = np.flatnonzero(taught[rows])
+        chosen = chosen[seen[rows[chosen]] < _ENOUGH]
+        order = chosen[np.argsort(rows[chosen], kind="stable")]
+        begins = np.flatnonzero(np.diff(rows[order], prepend=-1))
+        if len(begins):
+            total = np.add.reduceat(around[order], begins, axis=0, dtype=np.float64)
+            sums[rows[order][begins]] += total
+            seen += np.bincount(rows[order], minlength=len(seen))
+    means = sums / np.maximum(seen, 1.0)[:, None]
+    teachers = np.flatnonzero(seen[:size] >= _TAUGHT)
+    weights = np.log(seen[teachers])[:, None]
+    square = (means[teachers] * weights).T @ means[teachers]
+    ridge = _RIDGE * max(np.trace(square), 1e-12) / len(square)
+    square += ridge * np.eye(len(square))
+    known = vectors[teachers].astype(np.float64)
+    best = np.linalg.solve(square, (means[teachers] * weights).T @ known)
+    length = np.linalg.norm(vectors.astype(np.float64), axis=1).mean()
+    return np.asarray(unit(means[size:] @ best) * np.float32(length))

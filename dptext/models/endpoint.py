@@ -1,0 +1,499 @@
+"""A server with the OpenAI-compatible interface, asked for JSON objects over HTTP.
+
+Nothing is sent before the first question. The key comes from the environment and goes
+to no other host: redirects are refused. What comes back is data from a third party: it
+is bounded in size and time, and only an object that its question accepts is an answer.
+Messages name the server and never quote what was sent or what came back.
+
+How a server takes a schema (as a JSON schema, with a JSON object, or not at all), a
+limit and a temperature is found out with a question that only a constrained model
+answers rightly.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import json
+import os
+import ssl
+import time
+from collections.abc import Callable, Coroutine, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from functools import cache
+from typing import TYPE_CHECKING, Annotated, Any, Generic, NamedTuple, TypeVar
+from urllib.parse import SplitResult, urlsplit
+
+import msgspec
+from msgspec import Meta
+
+from dptext import models, progress, settings
+from dptext.errors import DptextError, MissingExtra, UsageError
+from dptext.types import JsonObject
+
+if TYPE_CHECKING:
+    import httpx
+
+KEY, OPENAI_KEY = "DPTEXT_ENDPOINT_KEY", "OPENAI_API_KEY"
+_OPENAI = "api.openai.com"
+# Most bytes of an answer, as large as a few books.
+_LARGEST = 4 * 2**20
+# Times a request is sent, seconds before the second time, and the longest wait.
+_TRIES, _WAIT, _LONGEST = 4, 0.5, 60.0
+# Questions in a row without any answer after which the server is given up.
+_GIVE_UP = 16
+# Answers that are remembered, so that equal questions are asked once.
+_REMEMBERED = 20_000
+_LATER = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
+# In the place of a status, where there is no answer.
+_SLOW, _CLOSED = -1, -2
+_REASONS = {
+    _SLOW: "took too long to answer",
+    _CLOSED: "cannot be reached, or closed the connection",
+}
+_AGAIN = "Your last answer could not be used. Answer with the JSON object alone."
+# What no model says by itself.
+_TEST: JsonObject = {"1": "quartz"}
+_Count = Annotated[int, Meta(ge=0, lt=2**40)]
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Question(Generic[T]):
+    """What is asked: messages of role and content, and the schema of the answer.
+
+    limit, tokens of an answer at most; read returns what an object says, None where
+    that is not what was asked for.
+    """
+
+    messages: tuple[tuple[str, str], ...]
+    schema: JsonObject
+    limit: int
+    read: Callable[[JsonObject], T | None]
+
+    @property
+    def characters(self) -> int:
+        """Return how many characters are sent."""
+        return sum(len(content) for _, content in self.messages)
+
+
+class Traffic(NamedTuple):
+    """Requests that were answered, and tokens both ways as far as the server says."""
+
+    requests: int = 0
+    sent: int = 0
+    received: int = 0
+
+
+class _Dialect(NamedTuple):
+    """How a server takes a schema, the limit, and whether it takes a temperature."""
+
+    schema: str
+    limit: str
+    temperature: bool
+
+
+_PLAIN = (("max_tokens", True), ("max_completion_tokens", False))
+_DIALECTS = tuple(
+    _Dialect(schema, *plain)
+    for plain in _PLAIN
+    for schema in ("json_schema", "json_object", "")
+)
+
+
+class _Message(msgspec.Struct):
+    content: str | None = None
+
+
+class _Choice(msgspec.Struct):
+    message: _Message
+
+
+class _Usage(msgspec.Struct):
+    prompt_tokens: _Count | None = None
+    completion_tokens: _Count | None = None
+
+
+class _Completion(msgspec.Struct):
+    choices: list[_Choice]
+    usage: _Usage | None = None
+
+
+class _UnansweredError(Exception):
+    """A question that was not answered; reached, whether the server did answer."""
+
+    def __init__(self, reason: str, *, reached: bool) -> None:
+        super().__init__(reason)
+        self.reached = reached
+
+
+def address(url: str, setting: str) -> SplitResult:
+    """Return the parts of a URL. Raises UsageError, without the URL in the message."""
+    if not url:
+        raise UsageError(
+            f"{setting}: give the address of a server, as in http://localhost:11434/v1"
+        )
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        raise UsageError(f"{setting}: not an address") from None
+    if parts.scheme not in ("http", "https") or not parts.hostname or port == 0:
+        raise UsageError(
+            f"{setting}: give an address that begins with http:// or https://"
+        )
+    if parts.username is not None or parts.password is not None:
+        raise UsageError(f"{setting}: no name or password in it; set {KEY} instead")
+    if parts.query or parts.fragment or not url.isascii() or not url.isprintable():
+        raise UsageError(f"{setting}: an address without ? and #, in ASCII")
+    return parts
+
+
+def host_of(url: str, setting: str) -> str:
+    """Return host and port as a report names them. Raises UsageError."""
+    parts = address(url, setting)
+    host = f"[{parts.hostname}]" if ":" in str(parts.hostname) else parts.hostname
+    return str(host) if parts.port is None else f"{host}:{parts.port}"
+
+
+def _is_local(parts: SplitResult) -> bool:
+    host = str(parts.hostname)
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _key(parts: SplitResult, setting: str) -> str:
+    """Return the key for a server, "" for none.
+
+    OPENAI_API_KEY goes to OpenAI alone: a profile of somebody else may name any host.
+    """
+    key = os.environ.get(KEY, "")
+    if not key and parts.hostname == _OPENAI:
+        key = os.environ.get(OPENAI_KEY, "")
+    if key and not (key.isascii() and key.isprintable() and " " not in key):
+        raise UsageError(f"{KEY}: the key has a space or another character of no key")
+    if key and parts.scheme == "http" and not _is_local(parts):
+        raise UsageError(
+            f"{setting}: a key is not sent over http to another machine; use https, or "
+            f"unset {KEY}"
+        )
+    return key
+
+
+class Server:
+    """A server and a model on it; connects when the first question is asked.
+
+    concurrency, requests under way at most; timeout, seconds of each. Raises UsageError
+    for an address that is none, and MissingExtra without httpx.
+    """
+
+    def __init__(
+        self, url: str, model: str, concurrency: int, timeout: float, setting: str
+    ) -> None:
+        if not models.has("httpx"):
+            raise MissingExtra.of("a server for language models", "endpoint")
+        self._parts = address(url, setting)
+        self._setting, self.host = setting, host_of(url, setting)
+        self._url = url.rstrip("/").removesuffix("/chat/completions")
+        self._url += "/chat/completions"
+        self.model, self._timeout = model, timeout
+        self._concurrency = concurrency
+        self._dialect: _Dialect | None = None
+        self._known: dict[str, Any] = {}
+        self._failures, self._resume = 0, 0.0
+        self.traffic = Traffic()
+
+    def ask(self, questions: Sequence[Question[T]]) -> list[T | None]:
+        """Return an answer to each question, None where there was none to be had.
+
+        Equal questions are asked once, and get one answer. A question whose answer is
+        not accepted is asked once more. Raises UsageError where the server refuses the
+        key, the model or the address, and DptextError where it no longer answers.
+        """
+        named = [settings.digest_of_data(each.messages) for each in questions]
+        if len(self._known) + len(named) > _REMEMBERED:
+            self._known.clear()
+        new = {
+            name: each
+            for name, each in zip(named, questions, strict=True)
+            if name not in self._known
+        }
+        answers = _run(self._all([*new.values()])) if new else []
+        fresh: dict[str, T | None] = dict(zip(new, answers, strict=True))
+        self._known |= {name: each for name, each in fresh.items() if each is not None}
+        return [fresh.get(name, self._known.get(name)) for name in named]
+
+    async def _all(self, questions: list[Question[T]]) -> list[T | None]:
+        answers: list[T | None] = [None] * len(questions)
+        queue = iter(enumerate(questions))
+        async with self._client() as client:
+            if self._dialect is None:
+                self._dialect = await self._detected(client)
+
+            async def work() -> None:
+                for number, question in queue:
+                    answers[number] = await self._answer(client, question)
+
+            tasks = [
+                asyncio.create_task(work())
+                for _ in range(min(self._concurrency, len(questions)))
+            ]
+            try:
+                await asyncio.gather(*tasks)
+            finally:
+                for task in tasks:
+                    task.cancel()
+                await asyncio.gather(*tasks, return_exceptions=True)
+        return answers
+
+    def _client(self) -> httpx.AsyncClient:
+        import httpx
+
+        key = _key(self._parts, self._setting)
+        # Compressed answers could be larger than they look.
+        headers = {"Accept-Encoding": "identity", "User-Agent": "dptext"}
+        if key:
+            headers["Authorization"] = f"Bearer {key}"
+        return httpx.AsyncClient(
+            headers=headers,
+            timeout=self._timeout,
+            follow_redirects=False,
+            verify=_tls(),
+            # A proxy does not reach this machine.
+            trust_env=not _is_local(self._parts),
+        )
+
+    async def _detected(self, client: httpx.AsyncClient) -> _Dialect:
+        """Return the dialect of a server. Raises UsageError where it has none."""
+        question = Question(
+            (("user", 'Name a thing, as a JSON object with the key "1".'),),
+            schema_of({"1": ["quartz"]}),
+            20,
+            lambda answer: answer or None,
+        )
+        for dialect in _DIALECTS:
+            try:
+                content = await self._content(client, question, dialect, "")
+            except _UnansweredError as error:
+                if not error.reached:
+                    raise DptextError(self._stopped(str(error))) from None
+                continue
+            if not dialect.schema or object_of(content) == _TEST:
+                how = dialect.schema or "no schema"
+                progress.say(f"{self.host} answers ({how})")
+                return dialect
+        raise UsageError(
+            f"{self._setting}: {self.host} refuses every form of request; is the model "
+            "named as the server names it (decoder.model)?"
+        )
+
+    async def _answer(
+        self, client: httpx.AsyncClient, question: Question[T]
+    ) -> T | None:
+        """Return what a question accepts, asked twice at most."""
+        assert self._dialect is not None
+        for reminder in ("", _AGAIN):
+            try:
+                content = await self._content(client, question, self._dialect, reminder)
+            except _UnansweredError as error:
+                self._failures += 1
+                if self._failures >= _GIVE_UP:
+                    raise DptextError(self._stopped(str(error))) from None
+                return None
+            self._failures = 0
+            # A small model may repeat what it is told.
+            said = None if _AGAIN in content else object_of(content)
+            answer = None if said is None else question.read(said)
+            if answer is not None:
+                return answer
+        return None
+
+    def _stopped(self, reason: str) -> str:
+        return (
+            f"{self._setting}: {self.host} {reason}: the run stops. What was sent was "
+            "drawn at random; with the same key file a new run sends the same draws"
+        )
+
+    async def _content(
+        self,
+        client: httpx.AsyncClient,
+        question: Question[Any],
+        dialect: _Dialect,
+        reminder: str,
+    ) -> str:
+        """Return the text of an answer, "" where a reply holds none."""
+        body = json.dumps(self._body(question, dialect, reminder)).encode()
+        reply = await self._post(client, body)
+        try:
+            completion = msgspec.json.decode(reply, type=_Completion)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            completion = _Completion([])
+        used, done = completion.usage or _Usage(), self.traffic
+        self.traffic = Traffic(
+            done.requests + 1,
+            done.sent + (used.prompt_tokens or 0),
+            done.received + (used.completion_tokens or 0),
+        )
+        if len(completion.choices) != 1:
+            return ""
+        return completion.choices[0].message.content or ""
+
+    def _body(
+        self, question: Question[Any], dialect: _Dialect, reminder: str
+    ) -> JsonObject:
+        said = [*question.messages, *([("user", reminder)] if reminder else [])]
+        body: JsonObject = {
+            "model": self.model,
+            "messages": [{"role": role, "content": text} for role, text in said],
+            dialect.limit: question.limit,
+            "stream": False,
+        }
+        if dialect.temperature:
+            body["temperature"] = 0
+        if dialect.schema == "json_schema":
+            form = {"name": "answer", "strict": True, "schema": question.schema}
+            body["response_format"] = {"type": "json_schema", "json_schema": form}
+        elif dialect.schema:
+            form = {"type": "json_object", "schema": question.schema}
+            body["response_format"] = form
+        return body
+
+    async def _post(self, client: httpx.AsyncClient, body: bytes) -> bytes:
+        """Send a request until it is answered, later each time."""
+        reason, reached, tries = "", False, _TRIES
+        while tries > 0:
+            await self._until(self._resume)
+            wait = min(_WAIT * 2 ** (_TRIES - tries), _LONGEST)
+            status, after, reply = await self._once(client, body)
+            if status == 200:
+                return reply
+            reason, reached = _REASONS.get(status, f"answers with HTTP {status}"), True
+            self._refuse(status)
+            if status in _REASONS:
+                # A slow server stays slow: it gets half of the tries.
+                reached, tries = False, tries - (status == _SLOW)
+            elif status not in _LATER:
+                break
+            elif after is not None:
+                wait, self._resume = 0.0, time.monotonic() + after
+            tries -= 1
+            await asyncio.sleep(wait if tries > 0 else 0.0)
+        raise _UnansweredError(reason, reached=reached)
+
+    async def _until(self, moment: float) -> None:
+        left = moment - time.monotonic()
+        if left > 0:
+            await asyncio.sleep(left)
+
+    def _refuse(self, status: int) -> None:
+        """Raise UsageError for what no later try will change."""
+        if 300 <= status < 400:
+            raise UsageError(
+                f"{self._setting}: {self.host} refers to another address (HTTP "
+                f"{status}), which is not followed; name the right one"
+            )
+        if status in (401, 403):
+            raise UsageError(
+                f"{self._setting}: {self.host} refuses the key (HTTP {status}); set "
+                f"{KEY}"
+            )
+        if status in (404, 405):
+            raise UsageError(
+                f"{self._setting}: {self.host} has no such model or address (HTTP "
+                f"{status}); see decoder.model, and give the address up to /v1"
+            )
+
+    async def _once(
+        self, client: httpx.AsyncClient, body: bytes
+    ) -> tuple[int, float | None, bytes]:
+        """Send a request once: status, the seconds to wait if it says so, the reply."""
+        import httpx
+
+        headers = {"Content-Type": "application/json"}
+        sent = client.stream("POST", self._url, content=body, headers=headers)
+        try:
+            async with asyncio.timeout(self._timeout), sent as response:
+                after = _seconds(response.headers.get("retry-after"))
+                reply = await _bounded(response)
+                return response.status_code, after, reply
+        except (TimeoutError, httpx.TimeoutException):
+            return _SLOW, None, b""
+        except (httpx.HTTPError, httpx.InvalidURL, OSError):
+            return _CLOSED, None, b""
+
+
+async def _bounded(response: httpx.Response) -> bytes:
+    """Return the body of a good answer, b"" where it is none or too large."""
+    reply = bytearray()
+    if response.status_code == 200:
+        async for chunk in response.aiter_raw():
+            reply += chunk
+            if len(reply) > _LARGEST:
+                return b""
+    return bytes(reply)
+
+
+@cache
+def _tls() -> ssl.SSLContext:
+    """Return what certificates are verified by; read once, which takes a while."""
+    import httpx
+
+    return httpx.create_ssl_context()
+
+
+def _seconds(after: str | None) -> float | None:
+    """Read a Retry-After header: seconds or a date, at most _LONGEST."""
+    if after is None:
+        return None
+    try:
+        wait = float(after)
+    except ValueError:
+        try:
+            wait = parsedate_to_datetime(after).timestamp() - time.time()
+        except (ValueError, OverflowError):
+            return None
+    return min(max(wait, 0.0), _LONGEST) if wait == wait else None
+
+
+def _run(work: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine to its end, also where a loop runs already, as in a notebook."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(work)
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, work).result()
+
+
+def object_of(content: str) -> JsonObject | None:
+    """Return the JSON object in an answer, None where there is none.
+
+    What a model thought before it, or fences around it, is passed over.
+    """
+    answer = content.rpartition("</think>")[2]
+    begin, end = answer.find("{"), answer.rfind("}")
+    if begin < 0 or end < begin:
+        return None
+    try:
+        said = msgspec.json.decode(answer[begin : end + 1])
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return None
+    return said if isinstance(said, dict) else None
+
+
+def schema_of(options: dict[str, list[str]]) -> JsonObject:
+    """Return the schema of an object: for each key its strings, any where none are."""
+    return {
+        "type": "object",
+        "properties": {
+            key: {"type": "string", **({"enum": values} if values else {})}
+            for key, values in options.items()
+        },
+        "required": [*options],
+        "additionalProperties": False,
+    }

@@ -1,0 +1,202 @@
+"""`dptext init`: what it shows, asks and writes, and that runs need no options then."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.cli.running import MARKER, command, environment, here, there
+
+ROWS: list[dict[str, Any]] = [
+    {
+        "id": number,
+        "opened": f"2026-03-0{number + 1}",
+        "customer": name,
+        "account": {"no": 10_000 + number, "tags": ["new"]},
+        "status": "Open",
+        "body": f"The {MARKER} lamp was broken, and number {number} came late.",
+    }
+    for number, name in enumerate(("Mary Smith", "Aino Virtanen", "Wei Zhang") * 2)
+]
+PRIVATE = ["customer", "body"]
+COPIED = ["id", "opened", "account.no", "account.tags", "status"]
+
+
+def _flat() -> list[list[str]]:
+    rows = [[row["id"], row["customer"], row["body"]] for row in ROWS]
+    return [["id", "customer", "body"], *([str(each) for each in row] for row in rows)]
+
+
+def write(folder: Path, suffix: str) -> str:
+    """Write records in a format and return the path."""
+    path = folder / f"in.{suffix}"
+    if suffix == "jsonl":
+        path.write_text("".join(f"{json.dumps(row)}\n" for row in ROWS))
+    elif suffix == "txt":
+        path.write_text("".join(f"{row['body']}\n" for row in ROWS))
+    elif suffix == "parquet":
+        pa = pytest.importorskip("pyarrow")
+        import pyarrow.parquet as pq
+
+        head, *rows = _flat()
+        pq.write_table(
+            pa.table(dict(zip(head, zip(*rows, strict=True), strict=True))), path
+        )
+    else:
+        mark = {"csv": ",", "tsv": "\t"}[suffix]
+        quoted = ([f'"{each}"' for each in row] for row in _flat())
+        path.write_text("".join(f"{mark.join(row)}\n" for row in quoted))
+    return str(path)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Work in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_settings_are_printed_where_nobody_can_be_asked(folder: Path) -> None:
+    """Without a terminal, standard output is the file, and nothing is written."""
+    ran = here("init", write(folder, "jsonl"))
+    assert (ran.code, ran.err) == (0, "")
+    assert yaml.safe_load(ran.out) == {
+        "sanitize": {"field": PRIVATE, "risk": "20%"},
+        "check": {"max_risk": "20%", "fields": PRIVATE, "copy": COPIED},
+    }
+    assert MARKER.encode() not in ran.out
+    assert b"Smith" not in ran.out
+    assert not Path(".dptext.yaml").exists()
+
+
+def test_copied_identifying_fields_are_named_in_the_file(folder: Path) -> None:
+    """What cannot be made private, or is not to be, is said beside the settings."""
+    ran = here("init", write(folder, "jsonl"), "--field", "body")
+    said = ran.out.decode()
+    assert "# copied, and looks identifying: 'customer' (names of people)" in said
+    assert "# copied, and looks identifying: 'account.no' (numbers of people)" in said
+    assert yaml.safe_load(said)["sanitize"]["field"] == ["body"]
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "csv", "tsv", "parquet", "txt"])
+def test_runs_need_no_options_afterwards(suffix: str, folder: Path) -> None:
+    """With the settings that were printed, sanitize and check need no options."""
+    source, out = write(folder, suffix), str(folder / f"out.{suffix}")
+    Path(".dptext.yaml").write_bytes(here("init", source).out)
+    ran = here("sanitize", source, "-o", out)
+    assert ran.code == 0, ran.err
+    ran = here("check", out)
+    assert ran.code == 0, ran.out
+    if suffix in ("jsonl", "csv", "tsv"):
+        assert b"Virtanen" not in Path(out).read_bytes()
+
+
+def test_layout_and_missing_fields_are_kept(folder: Path) -> None:
+    """Options that say how a file is read, and records without a text, are settings."""
+    path = folder / "in.dat"
+    path.write_text("id;note\n1;It was a broken lamp.\n2;\n3;Where is my order now?\n")
+    ran = here("init", str(path), "--format", "csv", "--delimiter", ";")
+    sanitize = yaml.safe_load(ran.out)["sanitize"]
+    assert sanitize == {
+        **{"field": ["note"], "format": "csv", "delimiter": ";", "risk": "20%"}
+    }
+    path = folder / "in.jsonl"
+    path.write_text('{"note":"It was a broken lamp."}\n{"id":2}\n')
+    assert yaml.safe_load(here("init", str(path)).out)["sanitize"]["missing"] == "pass"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "options", "code", "said"),
+    [
+        ("in.jsonl", '{"id":1}\n', (), 2, "no field looks like text"),
+        ("in.jsonl", '{"id":1}\n', ("-f", "idd"), 2, "did you mean 'id'"),
+        ("in.jsonl", "zqxjkmarker7\n", (), 4, "in.jsonl:1: not valid JSON"),
+        ("in.xyz", "a", (), 2, "choose one with --format"),
+        ("-", "", (), 2, "name one"),
+        ("absent.csv", None, (), 2, "absent.csv"),
+    ],
+)
+def test_what_cannot_be_looked_at_is_refused(
+    name: str,
+    content: str,
+    options: tuple[str, ...],
+    code: int,
+    said: str,
+    folder: Path,
+) -> None:
+    """One line says what is wrong, and standard output stays empty."""
+    if content and name != "-":
+        (folder / name).write_text(content)
+    ran = here("init", name, *options)
+    assert (ran.code, ran.out, ran.err.count("\n")) == (code, b"", 1), ran.err
+    assert said in ran.err
+    assert MARKER not in ran.err
+
+
+def dialogue(folder: Path, answers: str, *arguments: str) -> tuple[str, int]:
+    """Run a command on a terminal, type answers, return what is shown and the code."""
+    pty = pytest.importorskip("pty")
+    master, slave = pty.openpty()
+    process = subprocess.Popen(
+        command(*arguments),
+        cwd=folder,
+        env=environment(COLUMNS="100", NO_COLOR="1"),
+        stdin=slave,
+        stdout=slave,
+        stderr=slave,
+    )
+    os.close(slave)
+    os.write(master, answers.encode())
+    parts = []
+    with contextlib.suppress(OSError):
+        while part := os.read(master, 2**16):
+            parts.append(part)
+    os.close(master)
+    return b"".join(parts).decode().replace("\r\n", "\n"), process.wait(120)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX terminals")
+def test_a_guided_start(folder: Path) -> None:
+    """Fields, previews at three risks and questions; then runs need no options."""
+    source = write(folder, "jsonl")
+    shown, code = dialogue(folder, "\n\n\n", "init", source)
+    assert code == 0, shown
+    assert "names of people" in shown
+    assert "Private fields, the others are copied [customer, body]" in shown
+    for risk in ("10%", "20%", "35%"):
+        assert f"risk {risk}" in shown
+    assert shown.count(MARKER) == 3, "the originals of three records"
+    settings = Path(".dptext.yaml").read_text()
+    assert yaml.safe_load(settings)["sanitize"] == {"field": PRIVATE, "risk": "20%"}
+    assert MARKER not in settings
+    assert "next: dptext sanitize" in shown
+    # A terminal is where options are not needed, either.
+    shown, code = dialogue(folder, "", "sanitize", source, "-o", "out.jsonl")
+    assert code == 0, shown
+    assert there("check", "out.jsonl", cwd=folder).code == 0
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX terminals")
+def test_no_file_is_replaced_without_consent(folder: Path) -> None:
+    """A wrong answer is asked again; a file that is there stays unless one says yes."""
+    source, path = write(folder, "txt"), Path(".dptext.yaml")
+    path.write_text("check: {}\n")
+    shown, code = dialogue(folder, "lots\n10%\n\n", "init", source)
+    assert (code, path.read_text()) == (0, "check: {}\n"), shown
+    assert "give a share between 0 and 1" in shown
+    assert "nothing was written" in shown
+    shown, code = dialogue(folder, "\x04", "init", source)
+    assert (code, path.read_text()) == (130, "check: {}\n"), shown
+    shown, code = dialogue(folder, "10%\ny\n", "init", source)
+    assert code == 0, shown
+    assert yaml.safe_load(path.read_text())["sanitize"] == {"risk": "10%"}

@@ -1,0 +1,168 @@
+"""Lexicons of public text: adapted to a kind, or made of the text alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dptext import lexicons
+from dptext.errors import InputError
+from dptext.evaluation import adapting as making
+from dptext.lexicons import importing, store
+from dptext.lexicons.adapting import adapt
+from dptext.lexicons.from_text import count_words, vectors_from_text
+from dptext.types import Lexicon
+from tests.cli.running import here
+
+TEXTS = [
+    "The router crashed again and the Fritzbox lost the network.",
+    "Please restart the Fritzbox, the router and the network.",
+    "My Fritzbox and my modem lost the network again.",
+] * 4
+
+
+def adapted(base: Lexicon) -> Lexicon:
+    """Return the built-in lexicon with the words of a few public tickets."""
+    return adapt(base, "tickets", lambda: [TEXTS], 3, "tickets.txt")
+
+
+@pytest.fixture(scope="module")
+def tickets() -> tuple[Lexicon, Lexicon]:
+    """Return the built-in lexicon, and the adapted one."""
+    base = lexicons.find("builtin")
+    return base, adapted(base)
+
+
+def test_what_is_written_for_a_word_stays(tickets: tuple[Lexicon, Lexicon]) -> None:
+    """Every word of the base has its vector and, word for word, its order."""
+    base, lexicon = tickets
+    store.check(lexicon)
+    place = np.array([lexicon.row_of[word.lower()] for word in base.words])
+    np.testing.assert_array_equal(lexicon.vectors[place], base.vectors[:-1])
+    np.testing.assert_array_equal(lexicon.orders[place], place[base.orders[:-1]])
+    outputs = int(base.meta["outputs"])
+    assert lexicon.meta["outputs"] == outputs
+    assert set(place[:outputs]) == set(range(outputs))
+
+
+def test_a_new_word_is_an_input(tickets: tuple[Lexicon, Lexicon]) -> None:
+    """It is spelled as in the text, has an order of outputs, and is no output."""
+    base, lexicon = tickets
+    row = lexicon.row_of["fritzbox"]
+    assert lexicon.words[row] == "Fritzbox"
+    assert "fritzbox" not in base.row_of
+    order = lexicon.orders[row]
+    assert order[0] == row
+    assert order[1:].max() < lexicon.meta["outputs"] <= row
+    assert len(set(order.tolist())) == len(order)
+
+
+def test_frequencies_are_those_of_the_text(tickets: tuple[Lexicon, Lexicon]) -> None:
+    """A word of the text is more frequent than before, all others less."""
+    base, lexicon = tickets
+    before = base.prior[base.row_of["network"]]
+    assert lexicon.prior[lexicon.row_of["network"]] > 10 * before
+    before = base.prior[base.row_of["government"]]
+    assert lexicon.prior[lexicon.row_of["government"]] < before
+
+
+def test_elisions_and_spellings_are_found_in_the_text() -> None:
+    """Nouns keep their capitals, and what stands before many words is a word."""
+    nouns = [f"{letter}au" for letter in "bcdfghjklmnpqrstvwxz"]
+    texts = [f"Das Haus. Dem l'{noun} das Haus" for noun in nouns]
+    counted = count_words(lambda: [texts], {}, 2, elisions=True)
+    assert {"Haus", "l'", "das"} <= {*counted.new} | {
+        each.lower() for each in counted.new
+    }
+    assert counted.new["l'"] == 20.0
+    assert "Haus" in counted.new
+
+
+def test_words_in_like_places_are_near() -> None:
+    """By vectors of the text alone."""
+    rng = np.random.default_rng(0)
+    animals, tools = ("cat", "dog", "horse"), ("saw", "hammer", "drill")
+    texts = []
+    for number in range(600):
+        word = rng.choice(animals if number % 2 else tools)
+        around = "eats sleeps runs barks" if number % 2 else "cuts builds wood iron"
+        first, second = rng.permutation(around.split())[:2]
+        texts.append(f"{first} {word} {second}")
+    raw = vectors_from_text(lambda: [texts[:200], texts[200:]], 3)
+    rows = {word: raw.vectors[row] for row, word in enumerate(raw.words)}
+    for one, other in (("cat", "dog"), ("saw", "drill")):
+        near, far = (
+            rows[one]
+            @ rows[each]
+            / np.linalg.norm(rows[one])
+            / np.linalg.norm(rows[each])
+            for each in (other, "hammer" if one == "cat" else "horse")
+        )
+        assert near > far + 0.5
+    lexicon = importing.from_vectors(raw, "t", importing.Settings(), {}, "texts")
+    assert {"cat", "saw"} <= set(lexicon.words)
+
+
+def test_a_text_without_words_is_refused() -> None:
+    """In one line, with what to do."""
+    with pytest.raises(InputError, match="give more text"):
+        vectors_from_text(lambda: [["one two three"]], 3)
+
+
+def test_halves_share_no_text() -> None:
+    """Every text is in one of them, however batches fall."""
+    texts = [str(n) for n in range(11)]
+    first, second = making.halves(lambda: [texts[:4], texts[4:7], texts[7:]])
+    one, other = ([t for batch in half() for t in batch] for half in (first, second))
+    assert (one, other) == (texts[::2], texts[1::2])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("language", ["de", "fr"])
+def test_a_language_from_manuals_alone(
+    language: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A lexicon, a decoded file, its report and a reader's figure from one corpus."""
+    import gzip
+    import json
+    import re
+
+    manuals = Path("/usr/share/man") / language / "man1"
+    if not manuals.is_dir():
+        pytest.skip(f"no {manuals} (Debian's manpages-{language})")
+    monkeypatch.setenv("DPTEXT_HOME", str(tmp_path / "home"))
+    lines: list[str] = []
+    for path in sorted(manuals.glob("*.gz"))[:250]:
+        text = gzip.open(path, "rt", encoding="utf-8", errors="replace").read()
+        plain = [re.sub(r"\\f.|\\&|^\.\w+ *", "", line) for line in text.split("\n")]
+        lines += [line for line in plain if re.search(r"[a-z]{3,} \w{2,} \w", line)]
+    corpus = tmp_path / "manuals.txt"
+    corpus.write_text("\n".join(lines), encoding="utf-8")
+    ran = here(
+        *("lexicon", "adapt", str(corpus), "--from-text", "--language", language),
+        *("--name", "manuals", "--json"),
+    )
+    assert ran.code == 0, ran.err
+    gained = json.loads(ran.out)
+    assert gained["own"]["similarity"] > gained["drawn"]["similarity"]
+    # More than who always says the most frequent word, and not everything.
+    assert 0.1 < gained["reading"]["classes"][0]["success"] < 0.8
+    private = tmp_path / "private.txt"
+    private.write_text("\n".join(lines[:20]), encoding="utf-8")
+    key = tmp_path / "key"
+    key.write_bytes(bytes(range(32)))
+    key.chmod(0o600)
+    outputs = [tmp_path / "one.txt", tmp_path / "two.txt"]
+    for output in outputs:
+        ran = here(
+            *("sanitize", str(private), "--lexicon", "manuals", "-o", str(output)),
+            *("--key-file", str(key)),
+        )
+        assert ran.code == 0, ran.err
+    assert outputs[0].read_bytes() == outputs[1].read_bytes()
+    report = json.loads(Path(f"{outputs[0]}.dptext.json").read_bytes())
+    assert report["words"]["in_context"][0]["readings"][-1]["reader"] == "same-kind"
+    settings = report["run"].get("settings", report)
+    assert "manuals" in json.dumps(settings)
