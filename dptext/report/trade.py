@@ -24,10 +24,10 @@ _KIND, _CLASSIFIER = "news", "tfidf"
 
 
 class _Setting(NamedTuple):
-    """A risk, what is found and kept at it, and kept of originals."""
+    """A risk, the success of readers and topics kept at it, and of originals."""
 
     risk: float
-    found: float
+    success: float
     kept: float
     original: float
 
@@ -40,7 +40,7 @@ def picture(document: Document) -> list[Block]:
     settings = _settings(document)
     if len(settings) < 2:
         return []
-    points = [Point(each.found, each.kept, whole(each.risk)) for each in settings]
+    points = [Point(each.success, each.kept, whole(each.risk)) for each in settings]
     risk = document.run.settings["budget"]["risk"]
     mine = [
         point for each, point in zip(settings, points, strict=True) if each.risk == risk
