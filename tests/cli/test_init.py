@@ -119,6 +119,7 @@ def test_layout_and_missing_fields_are_kept(folder: Path) -> None:
         ("in.jsonl", '{"id":1}\n', (), 2, "no field looks like text"),
         ("in.jsonl", '{"id":1}\n', ("-f", "idd"), 2, "did you mean 'id'"),
         ("in.jsonl", "zqxjkmarker7\n", (), 4, "in.jsonl:1: not valid JSON"),
+        ("in.xyz", "\0", (), 2, "choose one with --format"),
         ("-", "", (), 2, "name one"),
         ("absent.csv", None, (), 2, "absent.csv"),
     ],

@@ -51,7 +51,6 @@ def made(
 
 def test_committed_schema_is_the_schema() -> None:
     """The schema that ships is the one that the classes give."""
-    assert json.loads(SCHEMA.read_bytes()) == document.schema()
     assert SCHEMA.read_text() == json.dumps(document.schema(), indent=2) + "\n"
 
 
