@@ -47,6 +47,3 @@ def test_the_guide_has_the_figures_that_ship() -> None:
     guide = (ROOT / "docs/guide.md").read_text()
     assert [row for row in rows() if row not in guide] == []
 
-
-if __name__ == "__main__":
-    print("\n".join(rows()))
