@@ -46,4 +46,3 @@ def test_the_guide_has_the_figures_that_ship() -> None:
     """Each risk stands in the guide with what readers found and classifiers keep."""
     guide = (ROOT / "docs/guide.md").read_text()
     assert [row for row in rows() if row not in guide] == []
-
