@@ -56,7 +56,8 @@ def n_w_and_s_w(
     output distribution.
     """
     size = mechanism.space.size
-    words = np.unique(np.geomspace(1, size, min(_WORDS, size)).astype(np.int32) - 1)
+    rows = np.geomspace(1, size, min(_WORDS, size)).astype(np.int32) - 1
+    words = np.array(sorted(set(rows.tolist())), np.int32)
     if mechanism.has_log_probs:
         chances = mechanism.probs(words, epsilon)
         same = chances[np.arange(len(words)), words]
