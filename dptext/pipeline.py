@@ -32,7 +32,7 @@ from dptext.errors import UsageError
 from dptext.guarantees import statement
 from dptext.guarantees.rounding import MAX_MEANINGFUL_LOSS
 from dptext.mappings import Index
-from dptext.measures import bayes_risk, calibrate
+from dptext.measures import bayes_risk, calibrate, ladder
 from dptext.mechanisms import (
     Aim,
     Mechanism,
@@ -439,7 +439,7 @@ def build(recipe: Profile, lexicon: Lexicon) -> Pipeline:
     Turns a risk into an epsilon. Raises UsageError for settings that do not fit the
     lexicon, or an epsilon beyond any meaning.
     """
-    recipe = in_language(recipe, lexicon)
+    recipe = in_language(_by_readers(recipe, lexicon), lexicon)
     decoding = recipe.decoder.params.of_lexicon(lexicon)
     recipe = replace(recipe, decoder=Part(recipe.decoder.name, decoding))
     space = spaces.prepare(lexicon, recipe.space.name, recipe.space.params)
@@ -480,6 +480,18 @@ def build(recipe: Profile, lexicon: Lexicon) -> Pipeline:
         decoder=decoder,
         identity=identity_of(recipe, lexicon.digest, contents, budget.description.used),
     )
+
+
+def _by_readers(recipe: Profile, lexicon: Lexicon) -> Profile:
+    """Turn what readers of whole texts may find into a risk of one word."""
+    params = recipe.budget.params
+    if not isinstance(params, uniform.Params) or params.reader_risk is None:
+        return recipe
+    if params.epsilon is not None:  # the settings of a report: all is done
+        return recipe
+    risk = ladder.risk_for(recipe.settings(), lexicon, params.reader_risk)
+    progress.say(f"reader-risk {params.reader_risk:.3g} is met at risk {risk:.3g}")
+    return replace(recipe, budget=Part("uniform", replace(params, risk=risk)))
 
 
 def _priced(recipe: Profile, lexicon: Lexicon) -> AnyBudget | None:

@@ -50,6 +50,7 @@ class Choices(TypedDict, total=False):
     epsilon: float | None
     epsilon_per_text: float | None
     risk: str | float | None
+    reader_risk: str | float | None
     mechanism: str | None
     decode: str | None
     lexicon: str | None
@@ -69,7 +70,8 @@ def overrides_of(
     conflict, or an epsilon that is none.
     """
     wanted = {name: value for name, value in chosen.items() if value is not None}
-    spent = [name for name in ("epsilon", "epsilon_per_text", "risk") if name in wanted]
+    names = ("epsilon", "epsilon_per_text", "risk", "reader_risk")
+    spent = [name for name in names if name in wanted]
     if len(spent) > 1:
         raise UsageError(f"give only one of {', '.join(map(option, spent))}")
     over: JsonObject = {}
@@ -111,12 +113,14 @@ def _laid_over(
 
 
 def _budget(name: str, value: object, option: str) -> JsonObject:
-    if name == "risk":
-        return {"name": "uniform", "epsilon": None, "risk": share(value, option)}
+    budget: JsonObject = {"name": "uniform", "epsilon": None, "risk": None}
+    budget["reader_risk"] = None
+    if name in ("risk", "reader_risk"):
+        return {**budget, name: share(value, option)}
     if not (isinstance(value, int | float) and 0 < value < float("inf")):
         raise UsageError(f"{option} {value!r}: give a finite number above 0")
     if name == "epsilon":
-        return {"name": "uniform", "epsilon": float(value), "risk": None}
+        return {**budget, "epsilon": float(value)}
     return {"name": "per-text", "epsilon": float(value)}
 
 
@@ -177,9 +181,10 @@ def _changed_part(
     for key, value in dataclasses.asdict(part.params).items():
         if key in before and value == before[key]:
             continue
-        if stage == "budget" and key in ("epsilon", "risk"):
+        if stage == "budget" and key in ("epsilon", "risk", "reader_risk"):
             if value is not None:
-                yield f"{key}={100 * value:g}%" if key == "risk" else f"{key}={value:g}"
+                of = f"{value:g}" if key == "epsilon" else f"{100 * value:g}%"
+                yield f"{key}={of}"
         else:
             yield f"{stage}.{key}={_spelled(value)}"
 
@@ -265,6 +270,8 @@ class Profile:
             params: JsonObject = msgspec.json.decode(msgspec.json.encode(part.params))
             if key == "mapping":
                 del params["device"]  # it decides no word
+            if params.get("reader_risk", 0) is None:
+                del params["reader_risk"]
             settings[key] = {"name": part.name, **params}
         settings["strategy"] = str(self.strategy)
         settings["tokens"] = self.tokens.settings()
@@ -338,10 +345,11 @@ def parse(data: Mapping[str, object], location: str) -> Profile:
     """Turn plain data into a profile; location names it in messages."""
     recipe = _parse(data, location)
     params = recipe.budget.params
-    if isinstance(params, uniform.Params) and (
-        (params.epsilon is None) == (params.risk is None)
-    ):
-        raise UsageError(f"{location}: budget: give either epsilon or risk")
+    if isinstance(params, uniform.Params):
+        wanted = (params.epsilon, params.risk, params.reader_risk)
+        if wanted.count(None) != len(wanted) - 1:
+            msg = f"{location}: budget: give either epsilon, risk or reader_risk"
+            raise UsageError(msg)
     return recipe
 
 

@@ -26,7 +26,7 @@ from typing import NamedTuple
 from benchmarks.private_rows import privatized, rows_of
 from dptext import open_pipeline, profile
 from dptext.evaluation.classify import Baseline, make_classifier
-from dptext.measures import context_risk
+from dptext.measures import context_risk, ladder
 from dptext.measures.context_risk import InContext, Learned
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
@@ -128,7 +128,7 @@ def main() -> None:
     parser.add_argument("--risk", action="append", help="default: all of the ladder")
     parser.add_argument("--kind", action="append", choices=KINDS)
     arguments = parser.parse_args()
-    path = context_risk.shipped_file()
+    path = ladder.shipped_file()
     for name in arguments.profile or ("balanced",):
         for risk in arguments.risk or RISKS:
             recipe = profile.load(name, {"budget": {"risk": risk}})
@@ -143,10 +143,9 @@ def main() -> None:
                 kept = [each for each in before if each["kind"] not in (kind, "")]
                 kept.append(asdict(one))
                 data["readers"][key] = sorted(kept, key=lambda e: str(e["kind"]))
-                ladder = context_risk.ladder_key(recipe, pipeline.lexicon)
-                data["ladders"].setdefault(ladder, {})[f"{share(risk, '--risk'):g}"] = (
-                    key
-                )
+                settings = ladder.key_of(recipe.settings(), pipeline.lexicon)
+                rung = f"{share(risk, '--risk'):g}"
+                data["ladders"].setdefault(settings, {})[rung] = key
                 text = json.dumps(data, indent=1, sort_keys=True)
                 path.write_text(text + "\n", encoding="utf-8")
 

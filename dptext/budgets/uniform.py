@@ -15,12 +15,17 @@ from dptext.types import BudgetDescription, BudgetKind, Eps, Lexicon, Words
 
 @dataclass(frozen=True, slots=True)
 class Params(budgets.Params):
-    """epsilon per word; or risk, from which the epsilon is computed before the run."""
+    """epsilon per word; or a risk, from which it is computed before the run.
+
+    reader_risk: the risk is the largest measured one at which no measured reader of
+    whole texts finds more than this share (dptext.measures.context_risk).
+    """
 
     EXAMPLE: ClassVar = {"epsilon": 8.0}
 
     epsilon: budgets.Epsilon | None = None
     risk: Annotated[float, Meta(gt=0, lt=1)] | None = None
+    reader_risk: Annotated[float, Meta(gt=0, lt=1)] | None = None
 
     def prepare(self, lexicon: Lexicon) -> Uniform:
         """Take the epsilon; a risk has been turned into one by now."""

@@ -140,9 +140,7 @@ def ngrams(
     format: options.Format = None,
     min_count: Annotated[
         int,
-        typer.Option(
-            parser=Number(int, 1), help="Keep pairs that occur at least so often."
-        ),
+        typer.Option(parser=Number(int, 1), help="Keep what occurs at least so often."),
     ] = 1,
     licence: Annotated[
         str, typer.Option(help="Licence of the corpus, for the record.")
@@ -195,11 +193,11 @@ def adapt(
     ] = False,
     language: Annotated[
         str | None,
-        typer.Option(help="With --from-text: code of the language, as in de."),
+        typer.Option(help="Code of the language, as in de."),
     ] = None,
     min_count: Annotated[
         int,
-        typer.Option(parser=Number(int, 1), help="New words occur at least so often."),
+        typer.Option(parser=Number(int, 1), help="Keep what occurs at least so often."),
     ] = 3,
     field: options.Fields = None,
     format: options.Format = None,

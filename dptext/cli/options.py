@@ -47,6 +47,7 @@ RISK = (
     "Choose epsilon so that the best guess of a word is right at most this often, as "
     "in 10%."
 )
+_READ = "The most that readers of whole texts find, where that was measured: 25%."
 LEXICON = "Lexicon of `dptext lexicon list`, or a file."
 positive = Number(float, 0, above=True)
 
@@ -258,6 +259,7 @@ class Changes:
 
     risk: Risk = None
     epsilon: Epsilon = None
+    reader_risk: Annotated[str | None, setting_option(help=_READ, hidden=True)] = None
     epsilon_per_text: Annotated[
         float | None,
         setting_option(

@@ -18,7 +18,7 @@ from dptext import pipeline, profile
 from dptext.errors import UsageError
 from dptext.lexicons import adapting, importing, store
 from dptext.lexicons.from_text import Texts, count_words, vectors_from_text
-from dptext.measures import context_risk
+from dptext.measures import context_risk, ladder
 from dptext.measures.context_risk import InContext, Reading
 from dptext.measures.kept import AllMetrics
 from dptext.metrics import Batch
@@ -95,7 +95,7 @@ def made(
     ngrams.save(pairs, pairs_folder)
     store.save(lexicon, folder)
     text = json.dumps(figures, indent=1, sort_keys=True)
-    (folder / context_risk.FILE).write_text(f"{text}\n", encoding="utf-8")
+    (folder / ladder.FILE).write_text(f"{text}\n", encoding="utf-8")
     return replace(result, counted=every.words, pairs=len(pairs.gains))
 
 
@@ -171,7 +171,7 @@ def _measured(
     other = _counted(lexicon, counted)
     pairs = other.model(1, {}, general)
     readers: dict[str, object] = {}
-    ladder: dict[str, object] = {}
+    rungs: dict[str, object] = {}
     reading = None
     for number, risk in enumerate(_RISKS):
         progress("what readers find", number / len(_RISKS))
@@ -188,11 +188,11 @@ def _measured(
         one = InContext(source, digest, readings, "public text", other.words)
         key = context_risk.key_of(ready)
         readers[key] = [asdict(one)]
-        ladder[f"{risk:g}"] = key
+        rungs[f"{risk:g}"] = key
         reading = readings[-1] if risk == _SHOWN else reading
     assert reading is not None
     recipe = profile.load("balanced", {"budget": {"risk": _SHOWN}})
-    ladders = {context_risk.ladder_key(recipe, lexicon): ladder}
+    ladders = {ladder.key_of(recipe.settings(), lexicon): rungs}
     progress("what decoding gains", 0.0)
     drawn, shipped, own = _decoded(lexicon, pairs, general, read)
     before, after = _unknown(base, counted, read, least)

@@ -23,14 +23,16 @@ from dptext.types import Fault, Record, Selection, Verbatim
 
 BOM = b"\xef\xbb\xbf"
 _ARRAY = re.compile(rb"\[\s*(?:\{|\]|\Z)")  # text may begin with a bracket, too
-_LINES = "--format text, which takes each line as a text"
+_LINES = "give --format text, which takes each line as a text"
+_SHEET = "save the sheet as CSV (in Excel: CSV UTF-8), and give that file"
 _FITTING = {
-    ".geojson": "--format json, which takes each object of an array as a record",
+    **dict.fromkeys((".xlsx", ".xls", ".xlsm", ".ods"), _SHEET),
+    ".geojson": "give --format json, which takes each object of an array as a record",
     ".log": _LINES,
     ".md": _LINES,
     ".rst": _LINES,
-    ".psv": "--format csv --delimiter '|'",
-    ".ssv": "--format csv --delimiter ';'",
+    ".psv": "give --format csv --delimiter '|'",
+    ".ssv": "give --format csv --delimiter ';'",
 }
 _DELIMITERS = {
     ",": "csv",
@@ -222,7 +224,7 @@ def _unknown(path: str) -> str:
         return f"{path}: {os.strerror(errno.ENOENT)}"
     what = f"the suffix {suffix!r} of {path}" if suffix else "a name without suffix"
     if suffix in _FITTING:
-        return f"no format goes with {what}; give {_FITTING[suffix]}"
+        return f"no format goes with {what}; {_FITTING[suffix]}"
     known = ", ".join(registry.names("formats"))
     return f"no format goes with {what}; choose one with --format: {known}"
 

@@ -17,8 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 import numpy as np
@@ -27,7 +26,7 @@ from numpy.typing import NDArray
 
 from dptext import cache
 from dptext.errors import UsageError
-from dptext.lexicons import store
+from dptext.measures import ladder
 from dptext.measures.bayes_risk import Share
 from dptext.measures.sampled_risk import BAND_NAMES, bands_of
 from dptext.readers import Reader, ngrams
@@ -36,11 +35,10 @@ from dptext.readers.channel import UnigramReader
 from dptext.readers.pairs import PairReader
 from dptext.readers.training import SameKindReader
 from dptext.tokens.language_data import stop_words
-from dptext.types import Ids, Ints, Lexicon, Record
+from dptext.types import Ids, Ints, Record
 
 if TYPE_CHECKING:
     from dptext.pipeline import Pipeline
-    from dptext.profile import Profile
     from dptext.randomness import Randomness
 
 Count = Annotated[int, Meta(ge=0)]
@@ -245,15 +243,6 @@ def named(pipeline: Pipeline, name: str) -> Reader:
     raise UsageError(msg)
 
 
-# Figures that ship (python -m tools.readers), and those beside an adapted lexicon.
-FILE = "readers.json"
-
-
-def shipped_file() -> Path:
-    """Return the file of figures that ship."""
-    return cache.shipped_file().with_name(FILE)
-
-
 def key_of(pipeline: Pipeline) -> str:
     """Return the name under which the figures of a pipeline ship."""
     return cache.key_of(
@@ -266,71 +255,5 @@ def key_of(pipeline: Pipeline) -> str:
 
 def measured(pipeline: Pipeline) -> tuple[InContext, ...]:
     """Return what readers were found to find under the same settings, if measured."""
-    known = _entry(pipeline.lexicon, "readers", key_of(pipeline)) or []
+    known = ladder.entry(pipeline.lexicon, "readers", key_of(pipeline)) or []
     return msgspec.convert(known, tuple[InContext, ...])
-
-
-def _entry(lexicon: Lexicon, part: str, key: str) -> Any:
-    """Look a key up in the figures that ship, then in those beside the lexicon."""
-    own = store.user_folder() / lexicon.name / FILE
-    for path in (shipped_file(), own):
-        entry = (cache.shipped_entry(path, part) or {}).get(key)
-        if entry is not None:
-            return entry
-    return None
-
-
-class Rung(NamedTuple):
-    """A risk of one word, and what the reader that finds most finds at it."""
-
-    risk: float
-    strongest: Success
-
-
-def ladder_key(recipe: Profile, lexicon: Lexicon) -> str:
-    """Return the name of the ladder of a profile: all its settings but the budget."""
-    return cache.key_of(
-        *("ladder", 1, lexicon.digest, recipe.mechanism.name),
-        asdict(recipe.mechanism.params),
-        asdict(recipe.space.params),
-        recipe.tokens.settings(),
-        str(recipe.strategy),
-    )
-
-
-def ladder(recipe: Profile, lexicon: Lexicon) -> list[Rung]:
-    """Return the measured risks of a profile, ascending; recipe as it is written.
-
-    Of several kinds of text and readers the one that finds most counts.
-    """
-    rungs = []
-    measured_at = _entry(lexicon, "ladders", ladder_key(recipe, lexicon)) or {}
-    for risk, key in measured_at.items():
-        corpora = msgspec.convert(
-            _entry(lexicon, "readers", key) or [], tuple[InContext, ...]
-        )
-        every = [r.classes[0] for each in corpora for r in each.readings]
-        if every:
-            rungs.append(Rung(float(risk), max(every, key=lambda one: one.high)))
-    return sorted(rungs)
-
-
-def risk_for(recipe: Profile, lexicon: Lexicon, target: float) -> float:
-    """Return the largest measured risk at which readers find at most target.
-
-    By the upper limit of the reader that finds most. Raises UsageError where nothing
-    was measured with these settings, or all readers find more.
-    """
-    rungs = ladder(recipe, lexicon)
-    if not rungs:
-        raise UsageError(
-            "reader-risk: no reader was measured with these settings and lexicon "
-            f"{lexicon.name!r}; use dptext calibrate --reader, or give a risk"
-        )
-    met = [rung.risk for rung in rungs if rung.strongest.high <= target]
-    if not met:
-        raise UsageError(
-            f"reader-risk {target:.2%}: at the smallest measured risk readers find up "
-            f"to {rungs[0].strongest.high:.2%}; give a larger share, or a risk"
-        )
-    return max(met)

@@ -211,7 +211,10 @@ def view(result: Plan) -> Page:
         [Column("as it is"), Column("as it may come out")],
         [(each.before, each.after) for each in result.examples],
     )
-    measured = [*views.found(result.risk, readers), Paragraph(result.risk_note, "note")]
+    measured = [
+        *views.reader_tables(result.risk, readers),
+        Paragraph(result.risk_note, "note"),
+    ]
     return Page(
         f"Plan: {result.profile}",
         [

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import msgspec
 
 from dptext import cache
-from dptext.measures import context_risk
 from dptext.measures.context_risk import InContext
+from dptext.measures.ladder import shipped_file
 from dptext.report.blocks import Axis, Block, Chart, Paragraph, Point
 from dptext.report.document import Document, ReaderFigures
 from dptext.report.figures import percent, share, whole
@@ -24,10 +24,10 @@ _KIND, _CLASSIFIER = "news", "tfidf"
 
 
 class _Setting(NamedTuple):
-    """A risk, what is found and kept at it, and kept of originals."""
+    """A risk, the success of readers and topics kept at it, and of originals."""
 
     risk: float
-    found: float
+    success: float
     kept: float
     original: float
 
@@ -40,7 +40,7 @@ def picture(document: Document) -> list[Block]:
     settings = _settings(document)
     if len(settings) < 2:
         return []
-    points = [Point(each.found, each.kept, whole(each.risk)) for each in settings]
+    points = [Point(each.success, each.kept, whole(each.risk)) for each in settings]
     risk = document.run.settings["budget"]["risk"]
     mine = [
         point for each, point in zip(settings, points, strict=True) if each.risk == risk
@@ -63,7 +63,7 @@ def _settings(document: Document) -> list[_Setting]:
     readers = () if document.words is None else document.words.readers
     if not readers or not isinstance(risk, float):
         return []
-    file = context_risk.shipped_file()
+    file = shipped_file()
     measured: Mapping[str, object] = cache.shipped_entry(file, "readers") or {}
     ladders: Mapping[str, Mapping[str, str]] = (
         cache.shipped_entry(file, "ladders") or {}

@@ -156,7 +156,7 @@ def _factor(nats: float) -> str:
 
 def _words(words: WordSection) -> Iterator[Section]:
     """Yield what is measured of released words, by public data alone."""
-    blocks = list(found(words.risk, words.readers))
+    blocks = list(reader_tables(words.risk, words.readers))
     if words.risk is not None and words.risk.bands:
         blocks.append(_bands(words.risk))
     blocks.append(Paragraph(words.risk_note, "note"))
@@ -167,7 +167,9 @@ def _words(words: WordSection) -> Iterator[Section]:
         yield Section("Plausible deniability", (rows, method))
 
 
-def found(risk: Risk | None, readers: Sequence[ReaderFigures]) -> Iterator[Block]:
+def reader_tables(
+    risk: Risk | None, readers: Sequence[ReaderFigures]
+) -> Iterator[Block]:
     """Yield how often readers guess words, the strongest first."""
     rows: list[tuple[object, ...]] = [
         (

@@ -78,7 +78,7 @@ def test_missing_signature(keys: None, options: tuple[str, ...]) -> None:
         ('"profile": "', f'"profile": "{MARKER}'),
         ('"success": true', '"success":  true'),
         ("\n}\n", "\n}\n\n"),
-        ('"missing": "fail"', '"missing": "pass"'),
+        ('"key": "system"', '"key":  "system"'),
     ],
 )
 def test_edits_that_nothing_else_finds(keys: None, old: str, new: str) -> None:
@@ -204,7 +204,7 @@ def test_reports_show_who_signed(keys: None, options: tuple[str, ...]) -> None:
         assert f"said to be by key {key}" in _shown(side)
         Path(".dptext.yaml").write_text("check: {verify_key: team.pub}\n")
         assert f"by key {key} (Ed25519), verified" in _shown(side)
-        side.write_text(side.read_text().replace('"missing"', ' "missing"'))
+        side.write_text(side.read_text().replace('"profile"', ' "profile"'))
         assert "does not hold: the report was changed" in _shown(side)
         assert "verified" not in _shown(side)
         assert "not signed" in _flat(here(*run, "--verbose").err)

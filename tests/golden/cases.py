@@ -35,7 +35,7 @@ Case = Callable[[], Entry]
 def _formats() -> Iterator[tuple[str, Case]]:
     for name in (
         *("in.jsonl", "crlf.jsonl", "cut.jsonl", "spelled.jsonl", "in.jsonl.gz"),
-        *("in.csv", "crlf.csv", "in.tsv", "in.csv.zst"),
+        *("in.csv", "crlf.csv", "in.tsv", "in.csv.zst", "in.json"),
     ):
         yield f"format {name}", partial(words, name, *TEXT, *GOLD, *KEY)
     for name in ("in.jsonl", "in.csv", "text.txt"):
@@ -47,7 +47,9 @@ def _formats() -> Iterator[tuple[str, Case]]:
         "empty.txt": (),
         "nested.jsonl": ("--field", "a.b", "--field", "a.c"),
         "absent.jsonl": (*TEXT, "--missing", "pass"),
+        "one.json": ("--field", "rows.text"),
         "semi.csv": (*TEXT, "--delimiter", ";"),
+        "latin.csv": (*TEXT, "--encoding", "cp1252"),
         "bare.tsv": ("--field", "y", "--no-quoting"),
         "nohead.csv": ("--field", "2", "--no-header"),
         "ragged.csv": (*TEXT, "--on-error", "skip"),

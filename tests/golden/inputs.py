@@ -109,6 +109,8 @@ def _structured(rows: list[dict[str, object]]) -> dict[str, bytes | str]:
     return {
         "in.jsonl": plain,
         "two.jsonl": _lines(rows[3:5]),
+        "in.json": json.dumps(rows, indent=1, ensure_ascii=False) + "\n",
+        "one.json": json.dumps({"rows": rows}),
         "crlf.jsonl": plain.replace("\n", "\r\n"),
         "cut.jsonl": plain.rstrip("\n"),
         "spelled.jsonl": '{"n": 1.50e+01, "text":"the \\u0066ilm",\t"z":null }\n',
@@ -135,6 +137,7 @@ def _columns(rows: list[dict[str, object]]) -> dict[str, bytes | str]:
         writer.writerow(["id", "who", "label", "text"])
         writer.writerows(list(row.values()) for row in rows)
         out[name] = sink.getvalue()
+    out["latin.csv"] = "id;who;text\r\n1;J\xe9r\xf4me;the film\r\n".encode("cp1252")
     out["bare.tsv"] = 'x\ty\n1\tthe "good" film\n2\tthe dog\n'
     out["nohead.csv"] = "1,the good film\n2,the dog runs\n"
     return out

@@ -10,10 +10,11 @@ import msgspec
 import numpy as np
 import pytest
 
-from dptext import pipeline, profile
+from dptext import open_pipeline, pipeline, profile
+from dptext.budgets import uniform
 from dptext.errors import UsageError
 from dptext.evaluation.readers import search_by_reader
-from dptext.measures import attacks, context_risk
+from dptext.measures import attacks, context_risk, ladder
 from dptext.measures.context_risk import Reading, Success
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
@@ -161,12 +162,12 @@ def test_shipped_figures_are_those_of_equal_settings(
     file.write_text(
         json.dumps({"readers": {context_risk.key_of(ready): [asdict(figures)]}})
     )
-    monkeypatch.setattr(context_risk, "shipped_file", lambda: file)
+    monkeypatch.setattr(ladder, "shipped_file", lambda: file)
     assert context_risk.measured(ready) == (figures,)
     assert context_risk.measured(build(tmp_path, decode=True)) == (figures,)
     assert context_risk.measured(other) == ()
     assert msgspec.json.encode(figures)
-    monkeypatch.setattr(context_risk, "shipped_file", lambda: tmp_path / "none.json")
+    monkeypatch.setattr(ladder, "shipped_file", lambda: tmp_path / "none.json")
     assert context_risk.measured(ready) == ()
 
 
@@ -176,21 +177,21 @@ def test_a_risk_in_context_becomes_a_risk_of_one_word(
     """The largest measured one where the upper limit of no reader is above it."""
     recipe = profile.load("balanced")
     file = tmp_path / "readers.json"
-    monkeypatch.setattr(context_risk, "shipped_file", lambda: file)
+    monkeypatch.setattr(ladder, "shipped_file", lambda: file)
     entries, rungs = {}, {}
     for risk, limits in ((0.1, (0.1, 0.2)), (0.2, (0.25, 0.4)), (0.3, (0.5, 0.3))):
         readings = tuple(reading(limit) for limit in limits)
         entries[f"at {risk}"] = [asdict(context_risk.InContext("a", "", readings))]
         rungs[f"{risk}"] = f"at {risk}"
-    key = context_risk.ladder_key(recipe, LEXICON)
+    key = ladder.key_of(recipe.settings(), LEXICON)
     file.write_text(json.dumps({"readers": entries, "ladders": {key: rungs}}))
     for target, risk in ((0.2, 0.1), (0.39, 0.1), (0.41, 0.2), (0.9, 0.3)):
-        assert context_risk.risk_for(recipe, LEXICON, target) == risk
+        assert ladder.risk_for(recipe.settings(), LEXICON, target) == risk
     with pytest.raises(UsageError, match=r"find up to 20.00%"):
-        context_risk.risk_for(recipe, LEXICON, 0.19)
+        ladder.risk_for(recipe.settings(), LEXICON, 0.19)
     other = profile.load("strict")
     with pytest.raises(UsageError, match="no reader was measured"):
-        context_risk.risk_for(other, LEXICON, 0.3)
+        ladder.risk_for(other.settings(), LEXICON, 0.3)
 
 
 def test_readers_are_asked_for_by_name(tmp_path: Path) -> None:
@@ -200,3 +201,21 @@ def test_readers_are_asked_for_by_name(tmp_path: Path) -> None:
     assert context_risk.named(ready, "ngram").name == "ngram"
     with pytest.raises(UsageError, match="known: alone, ngram"):
         context_risk.named(ready, "crystal-ball")
+
+
+def test_a_share_for_readers_sets_the_epsilon() -> None:
+    """What readers find under the settings is at most that; the next risk is above."""
+    over = {"budget": {"risk": None, "reader_risk": "25%"}}
+    ready = open_pipeline("balanced", over)
+    limits = [
+        reading.classes[0].high
+        for each in context_risk.measured(ready)
+        for reading in each.readings
+    ]
+    assert 0.2 < max(limits) <= 0.25
+    params = ready.profile.budget.params
+    assert isinstance(params, uniform.Params)
+    assert ready.profile.name == "balanced with reader_risk=25%"
+    plain = open_pipeline("balanced", {"budget": {"risk": params.risk}})
+    assert params.epsilon == plain.budget.description.high
+    assert "reader_risk" not in str(plain.profile.settings())

@@ -153,12 +153,12 @@ def test_a_folded_report_is_short_and_prints_all(tmp_path: Path) -> None:
     """At most 2,000 pixels high at 1,200 wide; on paper closed parts are open."""
     data = dptext.privatize(["The film was good."], report=True)[1]
     page = rendered(data)
-    found = measured(page, 1200, tmp_path)
-    assert found["charts"] == 1
-    assert found["high"] <= 2000
+    folded = measured(page, 1200, tmp_path)
+    assert folded["charts"] == 1
+    assert folded["high"] <= 2000
     assert measured(page, 400, tmp_path)["scroll"] == 400
     opened = page.replace(b"<details>", b"<details open>")
-    assert measured(opened, 1200, tmp_path)["high"] > 2 * found["high"]
+    assert measured(opened, 1200, tmp_path)["high"] > 2 * folded["high"]
     pages = []
     for name, each in (("closed", page), ("open", opened)):
         source, paper = tmp_path / f"{name}.html", tmp_path / f"{name}.pdf"
