@@ -56,12 +56,15 @@ def n_w_and_s_w(
     output distribution.
     """
     size = mechanism.space.size
-    words = np.unique(np.geomspace(1, size, min(_WORDS, size)).astype(np.int32) - 1)
+    rows = np.geomspace(1, size, min(_WORDS, size)).astype(np.int32) - 1
+    words = np.array(sorted(set(rows.tolist())), np.int32)
     if mechanism.has_log_probs:
-        chances = mechanism.probs(words, epsilon)
-        same = chances[np.arange(len(words)), words]
-        missed = np.exp(_RUNS * np.log1p(-np.minimum(chances, 1 - 1e-16)))
-        distinct = (1.0 - missed).sum(axis=1)
+        same, distinct = np.empty((2, len(words)))
+        for row, word in enumerate(words):  # one by one: rows are long
+            chances = mechanism.probs(words[row : row + 1], epsilon)[0]
+            same[row] = chances[word]
+            missed = np.exp(_RUNS * np.log1p(-np.minimum(chances, 1 - 1e-16)))
+            distinct[row] = (1.0 - missed).sum()
         method = (
             f"exact output distributions of {len(words)} words, expectation over "
             f"{_RUNS} runs"
