@@ -97,7 +97,7 @@ _RISK_NOTES = {
     None: bayes_risk.LIMITS,
     NoRisk.SWITCHED_OFF: "not measured (--no-bayes-risk)",
     NoRisk.SEEDED: (
-        "not measured: whoever knows the seed of this run can repeat every draw"
+        "not measured: anyone who knows the seed of this run can repeat every draw"
     ),
     NoRisk.CONTEXT: "not measured: {mechanism} looks at the whole text",
     NoRisk.VARYING_EPSILON: "not measured: epsilon differs from word to word",
