@@ -352,9 +352,7 @@ class Pipeline:
             return ids
         drawn = self._chosen(ids, eps, bits)
         if drawn.min() < 0 or drawn.max() >= len(self.lexicon.words):
-            raise UsageError(
-                f"mechanism {self.mechanism.name} drew what is no word; report it"
-            )
+            raise UsageError(f"mechanism {self.mechanism.name} drew no word; report it")
         return drawn
 
     def _chosen(self, ids: Ids, eps: Eps, bits: RandomBits) -> Ids:

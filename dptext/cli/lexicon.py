@@ -173,7 +173,7 @@ def ngrams(
     }
     model = counts.model(min_count, meta)
     digest = models.save(model, folder)
-    faults.say("the corpus must be public: its pairs of words show in what is decoded")
+    faults.say("the corpus must be public: its pairs of words show in decoded texts")
     result = {"name": name, "digest": digest, **meta, "pairs": len(model.gains)}
     screen.show_data(result, as_json)
 
@@ -233,7 +233,7 @@ def adapt(
             language=language or "unknown",
             least=min_count,
         )
-    faults.say("the texts must be public: they show in what is written")
+    faults.say("the texts must be public: their words show in outputs")
     screen.show_data(msgspec.to_builtins(result), as_json)
 
 

@@ -98,10 +98,9 @@ class Ngram(decoders.Decoder):
 
     def __init__(self, params: Params, reader: PairReader, digest: str) -> None:
         self._params, self._reader, self._digest = params, reader, digest
-        vectors = np.asarray(reader.channel.lexicon.vectors, np.float32)
-        directions = unit(vectors)
+        vectors = reader.channel.lexicon.vectors
         self._closeness = lru_cache(maxsize=8)(
-            lambda epsilon: _Closeness(reader.table(epsilon).rows, directions)
+            lambda epsilon: _Closeness(reader.table(epsilon).rows, vectors)
         )
 
     @property
@@ -163,8 +162,8 @@ class Ngram(decoders.Decoder):
 class _Closeness:
     """Cosines of the candidates of outputs in _STEPS, computed once asked for."""
 
-    def __init__(self, rows: Ids, directions: NDArray[np.float32]) -> None:
-        self._rows, self._directions = rows, directions
+    def __init__(self, rows: Ids, vectors: NDArray[np.floating]) -> None:
+        self._rows, self._vectors = rows, vectors
         self.width = rows.shape[1]
         self._known = np.zeros(len(rows), bool)
         self.codes = np.zeros(len(rows) * self.width**2, np.int8)
@@ -185,7 +184,8 @@ class _Closeness:
         closeness = self.codes.reshape(len(self._known), -1)
         for begin in range(0, len(new), _BLOCK):
             part = new[begin : begin + _BLOCK]
-            near = self._directions[self._rows[part]]
+            near = self._vectors[self._rows[part]].astype(np.float32)
+            near = unit(near.reshape(-1, near.shape[-1])).reshape(near.shape)
             cosines = np.clip(near @ near.transpose(0, 2, 1), -1.0, 1.0)
             codes = np.round(cosines * float(_STEPS)).reshape(len(near), -1)
             closeness[part] = codes

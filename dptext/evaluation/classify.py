@@ -191,7 +191,7 @@ _LEAST = 8  # texts of the rarest label
 MEANINGS = {
     "original": "trained and tested on originals, before anything was released",
     "private": (
-        "trained and tested on private texts: whoever uses the released file, or an "
+        "trained and tested on private texts: a user of the released file, or an "
         "attacker who has released texts of known value and adapts"
     ),
     "static": (

@@ -133,7 +133,7 @@ class TextLoss:
 class NoClaim(StrEnum):
     """Why nothing is claimed.
 
-    SEEDED: whoever knows the seed can repeat every draw; MECHANISM: it promises
+    SEEDED: anyone with the seed can repeat every draw; MECHANISM: it promises
     nothing; NOT_DRAWN: a word may lose more than can be drawn exactly; UNPROVEN:
     nothing is proven where epsilon differs from word to word; DISTINGUISHABLE: a
     difference of epsilon alone shows which word it was.

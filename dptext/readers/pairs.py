@@ -64,16 +64,18 @@ class Topic:
     """
 
     def __init__(self, lexicon: Lexicon, power: float) -> None:
-        rows = _subject(lexicon).astype(np.float64)
-        rows = unit(rows)
-        rows = unit(rows - rows[:_FREQUENT].mean(axis=0))
+        rows = _subject(lexicon)
         row_of = lexicon.row_of
         function = language_data.stop_words(lexicon.language)
         grammar = [row_of[word] for word in function & row_of.keys()]
-        rows[grammar] = 0.0
+        mean = unit(rows[:_FREQUENT].astype(np.float64)).mean(axis=0)
         padded = -(-rows.shape[1] // _ALIGNED) * _ALIGNED
         self.directions = np.zeros((len(rows), padded), np.int16)
-        self.directions[:, : rows.shape[1]] = np.rint(rows * _LENGTH)
+        for begin in range(0, len(rows), _FREQUENT):  # for less memory
+            part = slice(begin, begin + _FREQUENT)
+            moved = unit(unit(rows[part].astype(np.float64)) - mean)
+            self.directions[part, : rows.shape[1]] = np.rint(moved * _LENGTH)
+        self.directions[grammar] = 0
         rare = np.clip(-np.log(lexicon.prior) - _COMMON, 0.0, _RARE)
         self.worth = np.rint(4.0 * rare).astype(np.float32)
         self.worth[grammar] = 0.0
@@ -187,6 +189,11 @@ class Weighed(NamedTuple):
     chains: Chains
 
 
+# The tables of a model and a lexicon are large, and pipelines share them.
+_gains = lru_cache(maxsize=2)(Gains)
+_topic = lru_cache(maxsize=2)(Topic)
+
+
 class PairReader:
     """Reads what is released through a channel, with a model over its lexicon.
 
@@ -217,7 +224,7 @@ class PairReader:
         # There are no more inputs than words and the unknown word.
         self._model, self._count = model, min(count, model.size + 1)
         self._kept, self._weight = min(kept or self._count, self._count), weight
-        self._gains = Gains(model, weight)
+        self._gains = _gains(model, weight)
         size = model.size + 1
         backoff = weight * model.backoff[:size].astype(np.float64)
         self._backoff = np.exp(backoff).astype(np.float32)
@@ -225,7 +232,7 @@ class PairReader:
         alone = weight * model.alone[:size].astype(np.float64)
         self._alone_scores = scores_of(alone)
         self._vulgar = lexicons.vulgar_rows(lexicon)
-        self._topic = Topic(channel.lexicon, topic) if topic else None
+        self._topic = _topic(channel.lexicon, topic) if topic else None
         self.table = lru_cache(maxsize=_TABLES)(self._table)
 
     def attacker(self) -> PairReader:

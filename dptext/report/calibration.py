@@ -31,7 +31,7 @@ class Calibration:
     """A mechanism at its epsilon, or why it has none: skipped.
 
     worst_loss in nats, epsilon times the largest distance; null where there is no bound
-    (for eps-delta it holds but for delta). n_w is P(a word stays), a mean over words.
+    (for eps-delta it holds up to delta). n_w is P(a word stays), a mean over words.
     """
 
     mechanism: str
@@ -99,8 +99,8 @@ def every_mechanism(
     names = registry.names("mechanisms")
     minutes = _SCANS * len(lexicon.words) * _scan(lexicon) / 60.0
     progress.say(
-        f"calibrating {len(names)} mechanisms on {len(lexicon.words):,} words; what is "
-        f"not known yet takes up to about {max(1.0, minutes):.0f} min here, and is kept"
+        f"calibrating {len(names)} mechanisms on {len(lexicon.words):,} words; new "
+        f"results take up to about {max(1.0, minutes):.0f} min here, and are kept"
     )
     for each in names:
         chosen = over.get("mechanism")
@@ -186,7 +186,7 @@ def _risk(row: Calibration) -> str:
 
 def _loss(row: Calibration) -> str:
     loss = "unbounded" if row.worst_loss is None else above(row.worst_loss)
-    return f"{loss}, but for delta {row.delta:g}" if row.delta else loss
+    return f"{loss}, up to delta {row.delta:g}" if row.delta else loss
 
 
 def _settings(row: Calibration) -> str:

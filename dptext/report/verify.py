@@ -202,7 +202,7 @@ def _fields(report: Document, export: Export, policy: ExportPolicy) -> Iterator[
     except MissingExtra as error:
         yield f"its fields cannot be read: {error}"
     except (InputError, UsageError):
-        yield "its fields cannot be read, or are not those that its report names"
+        yield "its fields cannot be read, or differ from those in its report"
     else:
         yield from exports.against_policy(copied, policy)
 

@@ -105,7 +105,7 @@ def parse(
         over, options = _clipped(over, clip), {**options, "longest": clip}
     for key in _ELSEWHERE:
         if over.get(key) is not None:
-            msg = f"{key}: vectors are released, so that there is none; leave it out"
+            msg = f"{key}: a release of vectors has none; leave it out"
             raise UsageError(msg)
     data = {**profile.merged(DEFAULT, over), "mapping": None}
     recipe = replace(profile.parse(data, "settings"), mapping=None)
