@@ -231,3 +231,14 @@ def test_choices_set_nothing_aside_that_overrides_say(tmp_path: Path) -> None:
     assert profile.overrides_of({"mechanism": {"k": 8}}, mechanism="rank") == (
         overrides(["mechanism.k=8"], mechanism="rank")
     )
+
+
+def test_a_report_shows_itself_in_notebooks() -> None:
+    """The short answer as HTML, guarantee, risk, and JSON that reads back."""
+    _, report = dptext.privatize("the film was good", report=True)
+    assert report.risk == pytest.approx(0.2, abs=0.001)
+    assert report.guarantee.epsilon > 0
+    assert document.decode(report.to_json().encode(), "report") == report
+    shown = report._repr_html_()
+    assert shown.startswith("<div")
+    assert "film" not in shown

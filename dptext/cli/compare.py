@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dptext.cli import options, screen
+from dptext.cli import options, outputs, screen
 from dptext.cli.values import MOST_JOBS, Number
 from dptext.errors import UsageError
 
@@ -25,7 +25,7 @@ _RISKS = ("10%", "20%", "35%")
 
 
 def command(
-    file: Annotated[str, typer.Argument(help="Texts to compare on.")],
+    file: Annotated[str, typer.Argument(help="File or folder of texts to compare on.")],
     *,
     layout: options.Layout,
     sample: Annotated[
@@ -114,7 +114,8 @@ def command(
     selection = replace(layout.selection("text"), missing="pass")
     levels = _levels(risk or (), epsilon or ())
     grid = cells(profile, mechanism or MECHANISMS, levels, lexicon or ())
-    texts = read_sample(file, selection, settings, sample, layout.format)
+    files = outputs.files_of([file], layout.format)
+    texts = read_sample(files, selection, settings, sample, layout.format)
     at_once = jobs or min(4, os.cpu_count() or 1)
     table = _computed(grid, texts, settings, at_once, resume)
     page = views.comparison(table, texts.texts)

@@ -41,7 +41,7 @@ setting_option = partial(typer.Option, rich_help_panel="Guarantee")
 measure_option = partial(typer.Option, rich_help_panel="What is measured")
 output_option = partial(typer.Option, rich_help_panel="Output and report")
 
-PROFILE = "Recipe of `dptext list profiles`, or a .yaml file."
+PROFILE = "Recipe of `dptext list`, or a .yaml file."
 EPSILON = "Epsilon per word."
 RISK = (
     "Choose epsilon so that the best guess of a word is right at most this often, as "

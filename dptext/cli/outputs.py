@@ -177,25 +177,44 @@ def outputs_of(
     outputs have the same paths below out_dir. Raises UsageError for a folder without
     any, and for two outputs of one name.
     """
-    from dptext import formats
-
     pairs: list[tuple[str, str]] = []
     for name in names:
         if streams.is_standard(name) or not os.path.isdir(name):
             pairs.append((name, str(Path(out_dir, Path(name).name))))
             continue
-        inside = list(_inside(Path(name), Path(out_dir)))
-        known = [path for path in inside if format or formats.by_suffix(str(path))]
-        if not known:
-            raise UsageError(f"{name}: no file of a known format is in this folder")
-        if len(known) < len(inside):
-            left_out = len(inside) - len(known)
+        known, left_out = _known(Path(name), Path(out_dir), format)
+        if left_out:
             warn(f"{name}: files of no known format, which are left out: {left_out}")
         pairs += [
             (str(path), str(Path(out_dir, path.relative_to(name)))) for path in known
         ]
     _check_names([output for _, output in pairs], out_dir)
     return pairs
+
+
+def files_of(names: Sequence[str], format: str | None = None) -> list[str]:
+    """Return files, with those of a known format in the place of a folder.
+
+    Raises UsageError for a folder without any, InputError for one that cannot be read.
+    """
+    files: list[str] = []
+    for name in names:
+        if streams.is_standard(name) or not os.path.isdir(name):
+            files.append(name)
+        else:
+            files += map(str, _known(Path(name), Path(name), format)[0])
+    return files
+
+
+def _known(folder: Path, out_dir: Path, format: str | None) -> tuple[list[Path], int]:
+    """Return the files of a known format in a folder, and how many others there are."""
+    from dptext import formats
+
+    inside = list(_inside(folder, out_dir))
+    known = [path for path in inside if format or formats.by_suffix(str(path))]
+    if not known:
+        raise UsageError(f"{folder}: no file of a known format is in this folder")
+    return known, len(inside) - len(known)
 
 
 def _inside(folder: Path, out_dir: Path) -> Iterator[Path]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dptext.cli import options, screen
+from dptext.cli import options, outputs, screen
 from dptext.errors import InputError, UsageError
 
 if TYPE_CHECKING:
@@ -21,7 +21,8 @@ _SIZE = re.compile(r"([0-9.]+) ?([kmgt]?)b?", re.IGNORECASE)
 
 def command(
     files: Annotated[
-        list[str] | None, typer.Argument(help="Inputs; only their sizes are looked at.")
+        list[str] | None,
+        typer.Argument(help="Files and folders; only their sizes are looked at."),
     ] = None,
     profile: options.Profile = "balanced",
     *,
@@ -33,6 +34,7 @@ def command(
     bayes_risk: options.BayesRisk = True,
     as_json: options.Json = False,
     html: options.Html = None,
+    quiet: options.Quiet = False,
 ) -> None:
     """Say what a run will promise, how much it will change and how long it will take.
 
@@ -45,9 +47,10 @@ def command(
     from dptext.report import html as pages
     from dptext.report import plan
 
+    progress.on(not quiet)
     if files and size is not None:
         raise UsageError("give files or --size, not both")
-    total = _of_files(files) if files else None
+    total = _of_files(outputs.files_of(files)) if files else None
     if size is not None:
         total = plan.Size(size_of(size))
     pipeline = api.open_pipeline(profile, changes.overrides())

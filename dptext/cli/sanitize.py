@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -32,8 +33,8 @@ class Outputs:
             "-o",
             "--output",
             metavar="FILE",
-            help="File to write, with its public report beside it (.dptext.json); "
-            "else standard output.",
+            help="File to write, for a folder a folder; its public report stands "
+            "beside it.",
         ),
     ] = None
     out_dir: Annotated[
@@ -67,6 +68,14 @@ class Outputs:
             "--line-buffered", help="Write every record at once.", hidden=True
         ),
     ] = False
+
+    def of(self, files: Sequence[str]) -> Outputs:
+        """Return where outputs go: for folders, --output names the folder of them."""
+        if self.output is None or not any(map(os.path.isdir, files)):
+            return self
+        if self.out_dir is not None:
+            raise UsageError("give --out-dir or -o, not both")
+        return replace(self, output=None, out_dir=self.output)
 
     def check(self, jobs: int) -> None:
         """Refuse several processes where every record is to be written at once."""
@@ -263,8 +272,6 @@ def command(
 ) -> None:
     """Privatize the text fields of records; all else passes through unchanged.
 
-    A short answer goes to standard error: what is private, copied and protected.
-
     Example: dptext sanitize tickets.jsonl --field body -o tickets.private.jsonl
     """
     from dptext import lexicons, pipeline, progress, streams
@@ -275,6 +282,7 @@ def command(
     from dptext.engine.run import Opened, Run
     from dptext.report import html, signatures, views
 
+    outs = outs.of(files or ())
     over = changes.overrides()
     answer = options.Answer(work, context)
     warn = answer.warn

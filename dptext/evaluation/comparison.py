@@ -291,9 +291,13 @@ def _peak() -> float:
 
 
 def read_sample(
-    path: str, selection: Selection, settings: Settings, size: int, format: str | None
+    paths: Sequence[str],
+    selection: Selection,
+    settings: Settings,
+    size: int,
+    format: str | None,
 ) -> Sample:
-    """Take texts evenly over a file, with all labels and attributes.
+    """Take texts evenly over files, with all labels and attributes.
 
     Records without a text or without one of these are passed over. Raises InputError
     where none is left.
@@ -301,11 +305,13 @@ def read_sample(
     values = (*settings.labels, *settings.attributes)
     joined = (
         (rows.one_text(row.texts), row.values)
+        for path in paths
         for row in rows.records(path, selection, values, format)
     )
     usable = [row for row in joined if row[0].strip() and None not in row[1]]
     if not usable:
-        raise InputError(f"{path}: no record has text and all of the fields asked for")
+        named = ", ".join(paths[:3])
+        raise InputError(f"{named}: no record has text and all of the fields asked for")
     # A fixed choice: the same sample each time, whatever the order of labels.
     order = np.random.default_rng(0).permutation(len(usable))[:size]
     chosen = [usable[index] for index in sorted(order.tolist())]

@@ -14,6 +14,7 @@ import inspect
 import json
 from collections.abc import Sequence
 from dataclasses import MISSING, asdict, dataclass, field, fields, is_dataclass, replace
+from importlib import import_module
 from typing import Annotated, Any, Final, Literal
 
 import msgspec
@@ -267,6 +268,22 @@ class Document:
     output: Output | None
     private: Private | None
     signature: Signature | None
+
+    @property
+    def risk(self) -> float | None:
+        """Return how often the best guess of one word is right, None if not known."""
+        risk = None if self.words is None else self.words.risk
+        return None if risk is None else risk.success
+
+    def to_json(self) -> str:
+        """Return it as JSON, private figures included: see `public`."""
+        return encode(self).decode()
+
+    def _repr_html_(self) -> str:
+        """Return the short answer, for notebooks."""
+        # By its name: the answer imports this module, and notebooks alone need it.
+        shown: str = import_module("dptext.report.answer").to_html(self)
+        return shown
 
 
 def public(document: Document) -> Document:

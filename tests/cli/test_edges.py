@@ -235,7 +235,6 @@ def test_packed_standard_input(options: tuple[str, ...]) -> None:
         (b"the film\n", ("-f", "body"), "plain text, which has no fields"),
         (b"id,body\n1,the film\n", ("-f", "body"), "looks like a table"),
         (LINE, ("-o", "o.csv"), "o.csv: an output has the format of its input, here"),
-        (b'[{"text": "a"}]', (), "one object on each line"),
     ],
 )
 def test_what_standard_input_is_not_taken_for(

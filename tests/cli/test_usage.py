@@ -408,7 +408,7 @@ def test_out_dir_never_replaces_an_input(
 def test_report_command_refuses_what_is_no_report(tmp_path: Path) -> None:
     """`dptext report` on anything else is one line that quotes nothing."""
     path = tmp_path / "r.json"
-    _refused(here("report"), 2, "name a report")
+    _refused(here("report"), 2, "or a report")
     _refused(here("report", str(path)), 2, "No such file")
     path.write_text(f'{{"report": "{MARKER}"}}')
     _refused(here("report", str(path)), 2, "r.json")
