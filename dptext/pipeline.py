@@ -174,7 +174,7 @@ def _epsilons_of_rows(budget: Budget, size: int) -> Eps:
 
 
 # A batch is full at this many characters, whatever the number of records.
-_CHARACTERS = 2**19
+_CHARACTERS = 2**17
 # Noisy vectors that are held at once, which bounds the memory, and those that are drawn
 # at once: few enough to stay in the processor's cache.
 _POINTS, _DRAWN = 2048, 256
@@ -418,7 +418,7 @@ class Pipeline:
 
 
 def batches(records: Iterable[Record], size: int = 4096) -> Iterator[list[Record]]:
-    """Group records, at most size of them and about 2^19 characters at a time."""
+    """Group records, at most size of them and about 2^17 characters at a time."""
     batch: list[Record] = []
     characters = 0
     for record in records:

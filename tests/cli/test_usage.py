@@ -376,7 +376,7 @@ def test_out_dir_is_refused(
     monkeypatch.chdir(tmp_path)
     for name in ("a/x.txt", "b/x.txt", "b/y.odt"):
         Path(name).parent.mkdir(exist_ok=True)
-        Path(name).write_text("the film\0\n")
+        Path(name).write_text("PK\0" if name == "b/y.odt" else "the film\n")
     _refused(
         here("sanitize", "-f", "text", *given, *options, "--out-dir", "o"), 2, said
     )
