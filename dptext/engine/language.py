@@ -90,7 +90,7 @@ class Language:
             return
         self._warn(
             f"over a third of the first words are unknown to lexicon {self._lexicon}: "
-            "another language? Then give its own, dptext lexicon import (private)"
+            "another language? Then give its own, dptext lexicon adapt (private)"
         )
 
 

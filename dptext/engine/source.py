@@ -201,7 +201,10 @@ class Source:
         self._format = formats.find(None, name)
         if selection.encoding is not None and not self._format.IS_TEXT:
             raise UsageError(f"--encoding: {name} files say themselves how they are")
-        if self._job.format is None and formats.by_suffix(first) is None:
+        usual = "jsonl" if selection.fields else _TEXT
+        if streams.is_standard(first) and name == usual:
+            pass
+        elif self._job.format is None and formats.by_suffix(first) is None:
             guessed = f"{location(first)}: read as {name}, by its content; --format"
             self._warn(f"{guessed} names another format")
         check_fields(self._format, selection, stream, location(first))

@@ -44,7 +44,7 @@ _SHORTENED = (
 _LONGEST = 30  # characters of the name of a field
 _LONG_PATH = 44  # characters of the path of an output
 _SEEDED = "not measured: with the seed, every draw can be repeated"
-_BY_SEED = "who knows or guesses the seed can repeat every draw"
+_BY_SEED = "anyone who knows or guesses the seed can repeat every draw"
 _WORDS = {
     Strength.STRONG: "well protected",
     Strength.MODERATE: "protected in part",
@@ -351,9 +351,7 @@ def protected(
         figures |= {"epsilon": None, "loss": None}
         sentence = promise.sentence[:1].lower() + promise.sentence[1:]
         if document is not None and document.run.key == "seed":
-            sentence = (
-                "no guarantee: who knows or guesses the seed can repeat every draw"
-            )
+            sentence = f"no guarantee: {_BY_SEED}"
     else:
         sentence = f"{_certain(promise, of)} ({_terms(promise, of)})"
     return [Line(f"one {of}", sentence, figures), _person(promise, document)]

@@ -239,7 +239,11 @@ def test_readers_and_the_guarantee_of_the_default_profile(source: Path) -> None:
 @pytest.mark.parametrize(
     ("more", "name", "said"),
     [
-        (("--seed", "1"), "one word", "no guarantee: who knows or guesses the seed"),
+        (
+            ("--seed", "1"),
+            "one word",
+            "no guarantee: anyone who knows or guesses the seed",
+        ),
         (("--seed", "1"), "a person", "no guarantee"),
         (("--seed", "1"), "a reader", "not measured: with the seed"),
         (("--seed", "1"), "send it", "no, unless the original could be sent"),

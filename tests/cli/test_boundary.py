@@ -41,6 +41,7 @@ GOOD: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "lexicon list": ((), ()),
     "lexicon info": (("words.vec",), ()),
     "lexicon import": (("words.vec",), ("--name", "mine")),
+    "lexicon adapt": (("in.jsonl",), ("--name", "mine", "--lexicon", "words.vec")),
     "lexicon ngrams": (("in.jsonl",), ("--name", "mine", "--lexicon", "words.vec")),
 }
 # What is no number for any option, and what none of the options with limits admits.

@@ -406,9 +406,6 @@ def test_out_dir_writes_one_to_one(options: tuple[str, ...], tmp_path: Path) -> 
             "file": name,
             "bytes": (folder / name).stat().st_size,
             "sha256": digest,
-            "copied": None,
-            "columns": None,
-            "rows": None,
         }
         foreign = 'All fields other than "text"' in " ".join(
             side["guarantee"]["not_covered"]

@@ -35,10 +35,10 @@ def test_an_outside_mechanism_is_used_by_name(tmp_path: Path) -> None:
     written = json.loads(Path(report).read_text())
     assert written["guarantee"]["notion"] == "LDP"
     assert written["words"]["risk"]["success"] > written["words"]["risk"]["baseline"]
-    assert "Strong bound" in run("report", report)
+    assert "well protected" in run("report", report)
     planned = json.loads(run("plan", *where, "--json"))
     assert planned["mechanism"] == "even"
-    assert planned["risk"] == written["words"]["risk"]
+    assert written["words"]["risk"].items() <= planned["risk"].items()
     audited = json.loads(run("audit", "balanced", *where, "--json"))
     assert abs(audited["worst"] - 1.0) < 1e-9
     assert not audited["refuted"]

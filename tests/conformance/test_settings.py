@@ -35,9 +35,17 @@ PLAIN = {
     ("budgets", "released-past", "by"),
     ("budgets.scores", "word-similarity", "device"),
     ("decoders", "causal-lm", "device"),
+    ("decoders", "endpoint", "url"),
+    ("decoders", "endpoint", "model"),
     ("budgets.scores", "sentence-similarity", "device"),
     # Names inside NLTK's data, which counts as a whole.
     ("budgets.scores", "ic", "files"),
+}
+# Settings that change no word.
+ALIKE = {
+    ("mapping", "device"),
+    ("decoder", "concurrency"),
+    ("decoder", "timeout"),
 }
 TABLE = "word,class\nthe,common\ncat,rare\n"
 CLASSES = {"common": 8.0, "rare": 6.0, "other": 4.0}
@@ -113,6 +121,10 @@ FILES: dict[tuple[str, str, str], tuple[Callable[[Path], Path], dict[str, Any]]]
     ("decoders", "ngram", "model"): (pairs, {"decoder": {"name": "ngram"}}),
     ("decoders", "causal-lm", "model"): (causal, {"decoder": {"name": "causal-lm"}}),
     ("decoders", "causal-lm", "ngrams"): (pairs, {"decoder": {"name": "causal-lm"}}),
+    ("decoders", "endpoint", "ngrams"): (
+        pairs,
+        {"decoder": {"name": "endpoint", "url": "http://localhost:1/v1", "model": "m"}},
+    ),
     ("mechanisms", "mlm", "model"): (MASKED, {"mechanism": {"name": "mlm"}}),
     ("budgets.scores", "word-similarity", "model"): (SENTENCES, {}),
     ("budgets.scores", "sentence-similarity", "model"): (SENTENCES, {}),
@@ -184,7 +196,7 @@ def nonce(
     else:
         key = {"budgets": "budget", "decoders": "decoder"}.get(stage, "mechanism")
         data[key] = {**data[key], field: str(path)}
-        if field == "ngrams":
+        if field == "ngrams" and name == "causal-lm":
             data[key]["model"] = str(causal(path.parent / "causal"))
     try:
         made = pipeline.build(profile.parse(data, "test"), ENGLISH)
@@ -307,7 +319,8 @@ def test_every_setting_of_every_component_enters_the_identity(
 ) -> None:
     """Change one setting, or the component, and no noise is shared.
 
-    But for the device of a mapping: its words are the same, exactly.
+    But for settings that change no word, exactly: where a mapping is computed, and how
+    many requests a server gets at once.
     """
     module: Any = registry.find(profile.STAGES[key], name)
     base = dict(getattr(module.Params, "EXAMPLE", {}))
@@ -328,7 +341,7 @@ def test_every_setting_of_every_component_enters_the_identity(
         recipe = with_part(params)
         if recipe == usual:
             continue
-        if (key, field) == ("mapping", "device"):
+        if (key, field) in ALIKE:
             plain = with_part(now)
             same = (identity_of(each, "lexicon", {}, ()) for each in (plain, recipe))
             assert len(set(same)) == 1

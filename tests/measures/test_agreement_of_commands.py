@@ -95,7 +95,8 @@ def test_all_commands_agree_to_the_last_digit(
     risk = words["risk"]["success"]
 
     plan = asked("plan", "-p", "balanced", "--json")
-    assert plan["risk"] == words["risk"]
+    # A report leaves out what is as usual.
+    assert words["risk"].items() <= plan["risk"].items()
     assert plan["deniability"] == words["deniability"]
     assert plan["epsilon"] == promise["epsilon"]
     explained = asked("explain", "A good film.", "-p", "balanced", "--json")
