@@ -242,7 +242,7 @@ def test_readers_and_the_guarantee_of_the_default_profile(source: Path) -> None:
         (
             ("--seed", "1"),
             "one word",
-            "no guarantee: anyone who knows or guesses the seed",
+            "no guarantee: anyone who knows or",
         ),
         (("--seed", "1"), "a person", "no guarantee"),
         (("--seed", "1"), "a reader", "not measured: with the seed"),

@@ -39,7 +39,7 @@ def test_another_language_is_noticed_on_the_terminal_alone(tmp_path: Path) -> No
     assert code == 0
     assert NOTICED in said
     assert "another language" in said
-    assert "dptext lexicon import" in said
+    assert "dptext lexicon adapt" in said
     for path in (*files, tmp_path / "out.txt.dptext.json"):
         assert NOTICED.encode() not in path.read_bytes()
 
