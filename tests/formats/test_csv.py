@@ -304,8 +304,9 @@ def test_row_too_long_takes_constant_memory(
         Endless(b"text,n\n" + head, fill, LONG // len(fill), tail + b"b,1\nbad\n")
     )
     selection = Selection(max_record_bytes=1000)
+    csv = find(None, "csv")
     tracemalloc.start()
-    fault, record, bad = list(find(None, "csv").read(stream, selection, "in"))[1:]
+    fault, record, bad = list(csv.read(stream, selection, "in"))[1:]
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < LONG // 2
